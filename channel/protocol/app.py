@@ -1,0 +1,50 @@
+"""The port that a game plugs into: its rules as a value. The core never imports a game."""
+
+from __future__ import annotations
+
+from typing import Protocol, runtime_checkable
+
+from channel.protocol.outcome import Outcome
+from channel.protocol.state import VariablePart
+
+__all__ = ["App", "Rules"]
+
+
+class Rules(Protocol):
+    """The twin of `IForceMoveApp`."""
+
+    def valid_transition(self, from_: VariablePart, to: VariablePart, num_participants: int) -> bool:
+        """Whether `to` may follow `from_`; raises the app's `AppError` when the move is illegal.
+
+        The caller has checked all that `IForceMoveApp.validTransition` lists. (A rule about states; the steps of a flow
+        that await an action are also called transitions.)
+        """
+        ...
+
+
+@runtime_checkable
+class App(Rules, Protocol):
+    """A game as channels need it: its rules, its beginning and its moves."""
+
+    @property
+    def name(self) -> str:
+        """The game's name on the command line, such as `tic-tac-toe`."""
+        ...
+
+    @property
+    def contract(self) -> str:
+        """The name of its contract, such as `TicTacToe`."""
+        ...
+
+    def initial_app_data(self, stake: int) -> bytes:
+        """The position in which a channel with this stake (in the asset's smallest unit) starts."""
+        ...
+
+    def stake_of(self, app_data: bytes) -> int:
+        """The stake of a position. Raises an `AppError` on bytes that are no position."""
+        ...
+
+    def default_move(self, from_: VariablePart) -> tuple[Outcome, bytes] | None:
+        """A legal successor (outcome, appData) of an app state that needs no secret and no choice of the mover's, or
+        None where there is none: what a client plays when time runs out and nobody chose."""
+        ...

@@ -1,0 +1,110 @@
+"""Outcomes: what a state would pay, to whom, in which order.
+
+An outcome is a tuple of allocations, 1 to 64, grouped by asset in rising order, at most 4 assets. Shape is checked by
+`require_valid_outcome`, in the order and with the errors of `Outcomes.sol`, because it depends on the channel.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import groupby
+from operator import attrgetter
+
+from channel.errors import (
+    AllocationCountOutOfRange,
+    AssetsChanged,
+    AssetsNotSorted,
+    ForbiddenDestination,
+    InvalidValue,
+    OutcomeTotalOverflow,
+    TooManyAssets,
+    TotalChanged,
+)
+from channel.protocol.types import UINT256_MAX, require_bytes, require_uint
+
+__all__ = [
+    "MAX_ALLOCATIONS",
+    "MAX_ASSETS",
+    "Allocation",
+    "Outcome",
+    "address_destination",
+    "destination_address",
+    "require_same_totals",
+    "require_valid_outcome",
+    "totals",
+]
+
+MAX_ALLOCATIONS = 64
+MAX_ASSETS = 4
+_ADDRESS_PREFIX = bytes(12)
+_NOBODY = bytes(32)
+
+
+@dataclass(frozen=True, slots=True)
+class Allocation:
+    """`amount` (uint256, the asset's smallest unit) of `asset` (20 bytes; zero is ether) to `destination` (32 bytes)."""
+
+    asset: bytes
+    destination: bytes
+    amount: int
+
+    def __post_init__(self) -> None:
+        require_bytes("asset", self.asset, 20)
+        require_bytes("destination", self.destination, 32)
+        require_uint("amount", self.amount, UINT256_MAX)
+
+
+Outcome = tuple[Allocation, ...]
+
+
+def address_destination(address: bytes) -> bytes:
+    """The destination that pays an address: 12 zero bytes, then its 20."""
+    require_bytes("address", address, 20)
+    return _ADDRESS_PREFIX + address
+
+
+def destination_address(destination: bytes) -> bytes | None:
+    """The address that a destination pays, or None where it is another channel's id."""
+    return destination[12:] if destination.startswith(_ADDRESS_PREFIX) else None
+
+
+def totals(outcome: Outcome) -> dict[bytes, int]:
+    """What an outcome allocates of each asset, in its order."""
+    return {
+        asset: sum(allocation.amount for allocation in group)
+        for asset, group in groupby(outcome, key=attrgetter("asset"))
+    }
+
+
+def require_valid_outcome(outcome: Outcome, channel_id: bytes, adjudicator: bytes) -> None:
+    """Refuse what is not a well-formed outcome of the channel. The twin of `Outcomes.requireValid`."""
+    if type(outcome) is not tuple:
+        raise InvalidValue("outcome", outcome, "a tuple of allocations")
+    if not 1 <= len(outcome) <= MAX_ALLOCATIONS:
+        raise AllocationCountOutOfRange(len(outcome))
+    forbidden = (_NOBODY, channel_id, _ADDRESS_PREFIX + adjudicator)
+    asset, assets, total = outcome[0].asset, 1, 0
+    for index, allocation in enumerate(outcome):
+        if allocation.asset != asset:
+            if allocation.asset < asset:
+                raise AssetsNotSorted(index)
+            asset, assets, total = allocation.asset, assets + 1, 0
+            if assets > MAX_ASSETS:
+                raise TooManyAssets(assets)
+        if allocation.destination in forbidden:
+            raise ForbiddenDestination(index, allocation.destination)
+        total += allocation.amount
+        if total > UINT256_MAX:
+            raise OutcomeTotalOverflow(asset)
+
+
+def require_same_totals(from_: Outcome, to: Outcome) -> None:
+    """Refuse two well-formed outcomes that name other assets or, of one asset, another total."""
+    totals_from, totals_to = list(totals(from_).items()), list(totals(to).items())
+    for (asset, total_from), (asset_to, total_to) in zip(totals_from, totals_to, strict=False):
+        if asset != asset_to:
+            raise AssetsChanged()
+        if total_from != total_to:
+            raise TotalChanged(asset, total_from, total_to)
+    if len(totals_from) != len(totals_to):
+        raise AssetsChanged()

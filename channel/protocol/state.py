@@ -1,0 +1,75 @@
+"""States: what changes with each turn, joined to what never does, and signed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from channel.errors import InvalidValue
+from channel.protocol.outcome import Allocation, Outcome
+from channel.protocol.types import UINT48_MAX, Signature, require_uint
+
+__all__ = ["SignedState", "SupportProof", "VariablePart"]
+
+
+@dataclass(frozen=True, slots=True)
+class VariablePart:
+    """What changes with each turn.
+
+    `outcome`: a tuple of allocations. `app_data`: the position, at most 8,192 bytes. `turn_num`: uint48. `is_final`:
+    only concluding may follow. Whether it is well formed in its channel, `rules.require_valid_state` tells.
+    """
+
+    outcome: Outcome
+    app_data: bytes
+    turn_num: int
+    is_final: bool = False
+
+    def __post_init__(self) -> None:
+        if type(self.outcome) is not tuple or not all(type(entry) is Allocation for entry in self.outcome):
+            raise InvalidValue("outcome", self.outcome, "a tuple of allocations")
+        if type(self.app_data) is not bytes:
+            raise InvalidValue("app_data", self.app_data, "bytes")
+        if type(self.is_final) is not bool:
+            raise InvalidValue("is_final", self.is_final, "True or False")
+        require_uint("turn_num", self.turn_num, UINT48_MAX)
+
+
+@dataclass(frozen=True, slots=True)
+class SignedState:
+    """A state and who has signed it: signatures by participant index."""
+
+    state: VariablePart
+    signatures: Mapping[int, Signature] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for index, signature in self.signatures.items():
+            if type(index) is not int or type(signature) is not Signature:
+                raise InvalidValue("signatures", self.signatures, "signatures by participant index")
+        object.__setattr__(self, "signatures", MappingProxyType(dict(self.signatures)))
+
+    def with_signature(self, participant: int, signature: Signature) -> SignedState:
+        """The same state with one more signature."""
+        return SignedState(self.state, {**self.signatures, participant: signature})
+
+    def __hash__(self) -> int:
+        return hash((self.state, tuple(sorted((i, s.compact) for i, s in self.signatures.items()))))
+
+
+@dataclass(frozen=True, slots=True)
+class SupportProof:
+    """Shows that every participant can be held to the last of `states`; the layout is that of `Channel.sol`.
+
+    `states`: 1 to n consecutive states. `signatures`: the i-th is participant i's. `signed_states`: byte i, from the
+    lowest, is the index in `states` of what participant i has signed.
+    """
+
+    states: tuple[VariablePart, ...]
+    signatures: tuple[Signature, ...]
+    signed_states: int
+
+    @property
+    def last(self) -> VariablePart:
+        """The state that the proof supports."""
+        return self.states[-1]

@@ -1,0 +1,1 @@
+"""The compiled contracts, loaded by name. Playing and deploying need no compiler."""

@@ -1,0 +1,185 @@
+"""Compiles the Solidity sources to the committed artifacts, through py-solc-x.
+
+Two compilations: the product (what is deployed, whose standard JSON input is kept for block explorers), and the test
+contracts. The compiler is npm's `solc`, pinned in `contracts/package.json`, behind the wrapper `contracts/solc.mjs`;
+where it is not installed, py-solc-x's own installation of the same version serves.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from channel.protocol.hashing import keccak256
+
+CONTRACTS = Path(__file__).parent
+ARTIFACTS = CONTRACTS / "artifacts"
+SOLC_VERSION = "0.8.37"
+SETTINGS: dict[str, Any] = {
+    "evmVersion": "cancun",
+    "optimizer": {"enabled": True, "runs": 1_000_000},
+    "viaIR": True,
+    "metadata": {"bytecodeHash": "ipfs"},
+}
+STANDARD_JSON = ARTIFACTS / "standard-json-input.json"
+
+_PRODUCT = ("interfaces", "types", "libraries", "games", ".")
+_IMPORT = re.compile(r'^import\s+(?:[^"]*\s+from\s+)?"([^"]+)";', re.MULTILINE)
+
+
+def product_sources() -> list[Path]:
+    """The sources of what is deployed."""
+    return sorted(path for folder in _PRODUCT for path in (CONTRACTS / folder).glob("*.sol"))
+
+
+def test_sources() -> list[Path]:
+    """The sources of the contracts that only tests use."""
+    return sorted((CONTRACTS / "test").glob("*.sol"))
+
+
+def standard_json(sources: Iterable[Path]) -> dict[str, Any]:
+    """The compiler's standard JSON input for sources and everything that they import."""
+    found: dict[str, str] = {}
+    waiting = [f"contracts/{path.relative_to(CONTRACTS)}" for path in sources]
+    while waiting:
+        name = waiting.pop()
+        if name in found:
+            continue
+        found[name] = _path_of(name).read_text("utf-8")
+        waiting += [_resolve(name, target) for target in _IMPORT.findall(found[name])]
+    return {
+        "language": "Solidity",
+        "sources": {name: {"content": found[name]} for name in sorted(found)},
+        "settings": SETTINGS | {"outputSelection": {"*": {"*": _OUTPUTS}}},
+    }
+
+
+_OUTPUTS = ["abi", "evm.bytecode.object", "evm.deployedBytecode.object", "evm.deployedBytecode.immutableReferences"]
+
+
+def _path_of(name: str) -> Path:
+    if name.startswith("contracts/"):
+        return CONTRACTS / name.removeprefix("contracts/")
+    return CONTRACTS / "node_modules" / name
+
+
+def _resolve(importer: str, target: str) -> str:
+    if not target.startswith("."):
+        return target
+    parts = importer.split("/")[:-1]
+    for part in target.split("/"):
+        if part == "..":
+            parts.pop()
+        elif part != ".":
+            parts.append(part)
+    return "/".join(parts)
+
+
+def source_hash(standard_input: dict[str, Any]) -> str:
+    """SHA-256 over sources and settings, as hex: what an artifact was made of."""
+    text = json.dumps(standard_input, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def compile_sources(standard_input: dict[str, Any]) -> dict[str, Any]:
+    """Run the compiler; raises `solcx.exceptions.SolcError` with its messages, and refuses warnings about our own sources."""
+    import solcx
+
+    wrapper = CONTRACTS / "solc.mjs"
+    if (CONTRACTS / "node_modules" / "solc").is_dir():
+        output = solcx.compile_standard(standard_input, solc_binary=wrapper)
+    else:
+        solcx.install_solc(SOLC_VERSION)
+        output = solcx.compile_standard(standard_input, solc_version=SOLC_VERSION)
+    warnings = [
+        error["formattedMessage"]
+        for error in output.get("errors", ())
+        if error.get("sourceLocation", {}).get("file", "").startswith("contracts/")
+    ]
+    if warnings:
+        raise SystemExit("\n".join(warnings))
+    return dict(output)
+
+
+def build_artifacts(sources: list[Path]) -> dict[str, dict[str, Any]]:
+    """The artifact of each deployable contract in `sources`, by name."""
+    standard_input = standard_json(sources)
+    digest = source_hash(standard_input)
+    contracts = compile_sources(standard_input)["contracts"]
+    artifacts = {}
+    for path in sources:
+        source = f"contracts/{path.relative_to(CONTRACTS)}"
+        for name, output in contracts.get(source, {}).items():
+            bytecode = output["evm"]["bytecode"]["object"]
+            if bytecode and not _is_internal_library(output):
+                artifacts[name] = _artifact(name, source, digest, output)
+    return artifacts
+
+
+def _is_internal_library(output: dict[str, Any]) -> bool:
+    """Internal libraries are inlined: what the compiler emits for them has no functions."""
+    return not any(entry["type"] in ("function", "constructor", "fallback", "receive") for entry in output["abi"])
+
+
+def _artifact(name: str, source: str, digest: str, output: dict[str, Any]) -> dict[str, Any]:
+    runtime = output["evm"]["deployedBytecode"]
+    return {
+        "contractName": name,
+        "sourceName": source,
+        "compiler": {"version": SOLC_VERSION, "settings": SETTINGS},
+        "sourceHash": digest,
+        "abi": output["abi"],
+        "bytecode": "0x" + output["evm"]["bytecode"]["object"],
+        "runtimeBytecode": "0x" + runtime["object"],
+        "immutableReferences": sorted(
+            (reference["start"], reference["length"])
+            for references in runtime.get("immutableReferences", {}).values()
+            for reference in references
+        ),
+        "runtimeCodeHash": "0x" + keccak256(bytes.fromhex(runtime["object"])).hex(),
+    }
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, indent=1, sort_keys=True) + "\n"
+
+
+def build_files() -> dict[Path, str]:
+    """Every generated file with its text."""
+    product = product_sources()
+    files = {STANDARD_JSON: _text(standard_json(product))}
+    for name, artifact in build_artifacts(product).items():
+        files[ARTIFACTS / f"{name}.json"] = _text(artifact)
+    for name, artifact in build_artifacts(product + test_sources()).items():
+        if artifact["sourceName"].startswith("contracts/test/"):
+            files[ARTIFACTS / "test" / f"{name}.json"] = _text(artifact)
+    return files
+
+
+def main() -> int:
+    """Write the artifacts; with `--check`, only say which differ from the sources (exit status 1)."""
+    files = build_files()
+    existing = set(ARTIFACTS.rglob("*.json"))
+    stale = [path for path, text in files.items() if not path.exists() or path.read_text("utf-8") != text]
+    stale += sorted(existing - set(files))
+    if "--check" in sys.argv[1:]:
+        for path in stale:
+            print(f"{path.relative_to(CONTRACTS)} differs from the sources; run scripts/compile")
+        return 1 if stale else 0
+    for path in existing - set(files):
+        path.unlink()
+    for path in stale:
+        if path in files:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(files[path], "utf-8")
+            print(f"wrote {path.relative_to(CONTRACTS)}")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+pragma solidity 0.8.37;
+
+import {IAdjudicator} from "../interfaces/IAdjudicator.sol";
+import {Signature} from "../types/Channel.sol";
+
+/// @title Recovery of compact signatures (EIP-2098)
+library Signatures {
+    /// @dev Half the order of secp256k1.
+    uint256 internal constant HALF_ORDER = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0;
+    uint256 private constant S_MASK = type(uint256).max >> 1;
+
+    /// @dev The signer of `digest`; reverts with SignatureMalleable or SignatureUnrecoverable, and never returns zero.
+    function recover(bytes32 digest, Signature calldata signature) internal pure returns (address signer) {
+        uint256 vs = uint256(signature.vs);
+        uint256 s = vs & S_MASK;
+        if (s > HALF_ORDER) revert IAdjudicator.SignatureMalleable(bytes32(s));
+        signer = ecrecover(digest, uint8(27 + (vs >> 255)), signature.r, bytes32(s));
+        if (signer == address(0)) revert IAdjudicator.SignatureUnrecoverable();
+    }
+
+    function requireSigner(bytes32 digest, Signature calldata signature, address expected) internal pure {
+        address recovered = recover(digest, signature);
+        if (recovered != expected) revert IAdjudicator.WrongSigner(expected, recovered);
+    }
+}
