@@ -1,0 +1,1 @@
+"""State channels: the protocol core, chains, clients and the command line."""

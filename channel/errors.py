@@ -3,8 +3,8 @@
 `ForcemoveError`
 ├── `InvalidValue`            a value was built that the protocol's types do not allow
 ├── `MalformedBytes`          bytes, hex or JSON that decode to nothing
-├── `RuleError`               a rule of the protocol, or of an app, forbids it; each class has the name and the values of
-│                             the Solidity error that the adjudicator reverts with
+├── `RuleError`               a rule of the protocol, or of an app, forbids it; each class has the name and the values
+│                             of the Solidity error that the adjudicator reverts with
 │   └── `AppError`            ... of an app: subclassed by games
 ├── `LocalError`              we asked for something that we may not do; nothing has changed
 ├── `CounterpartyError`       a counterparty broke a rule; carries the evidence; nothing has changed
@@ -76,10 +76,10 @@ __all__ = [
 
 
 class ForcemoveError(Exception):
-    """The root: everything that this library raises on purpose. Subclasses are dataclasses; their fields are the facts."""
+    """The root of all that this library raises on purpose. Subclasses are dataclasses; their fields are the facts."""
 
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and self.values() == other.values()  # type: ignore[attr-defined]
+        return type(self) is type(other) and self.values() == other.values()
 
     def __hash__(self) -> int:
         return hash((type(self), *map(repr, self.values().values())))

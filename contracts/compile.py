@@ -87,7 +87,7 @@ def source_hash(standard_input: dict[str, Any]) -> str:
 
 
 def compile_sources(standard_input: dict[str, Any]) -> dict[str, Any]:
-    """Run the compiler; raises `solcx.exceptions.SolcError` with its messages, and refuses warnings about our own sources."""
+    """Compile. Raises `solcx.exceptions.SolcError` with its messages; refuses warnings about our own sources."""
     import solcx
 
     wrapper = CONTRACTS / "solc.mjs"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Protocol, runtime_checkable
 
-from channel.protocol.outcome import Outcome
 from channel.protocol.state import VariablePart
 
 __all__ = ["App", "Rules"]
@@ -42,9 +41,4 @@ class App(Rules, Protocol):
 
     def stake_of(self, app_data: bytes) -> int:
         """The stake of a position. Raises an `AppError` on bytes that are no position."""
-        ...
-
-    def default_move(self, from_: VariablePart) -> tuple[Outcome, bytes] | None:
-        """A legal successor (outcome, appData) of an app state that needs no secret and no choice of the mover's, or
-        None where there is none: what a client plays when time runs out and nobody chose."""
         ...

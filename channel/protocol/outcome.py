@@ -42,7 +42,7 @@ _NOBODY = bytes(32)
 
 @dataclass(frozen=True, slots=True)
 class Allocation:
-    """`amount` (uint256, the asset's smallest unit) of `asset` (20 bytes; zero is ether) to `destination` (32 bytes)."""
+    """`amount` (uint256, the smallest unit) of `asset` (20 bytes; zero is ether) to `destination` (32 bytes)."""
 
     asset: bytes
     destination: bytes

@@ -1,0 +1,220 @@
+"""Byte layouts: EIP-712 typed hashes and the ABI encoding of states. The only module that knows them.
+
+The hashes are those of `Hashing.sol`, packed by hand because a general encoder is twenty times slower. The ABI
+encodings are those of Solidity's `abi.encode`; decoding is strict: only what `encode_*` would have written is accepted,
+so that one value has one encoding.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from channel.errors import ForcemoveError, MalformedBytes
+from channel.protocol.hashing import keccak256
+from channel.protocol.outcome import MAX_ALLOCATIONS, Allocation, Outcome
+from channel.protocol.state import VariablePart
+from channel.protocol.types import MAX_APP_DATA, UINT48_MAX, UINT256_MAX, FixedPart, require_bytes, require_uint
+
+__all__ = [
+    "ALLOCATION_TYPE",
+    "CHALLENGE_TYPE",
+    "DOMAIN_TYPE",
+    "EMPTY_HASH",
+    "STATE_TYPE",
+    "Domain",
+    "StateHashes",
+    "app_data_hash",
+    "challenge_hash",
+    "channel_id",
+    "decode_variable_part",
+    "digest",
+    "encode_variable_part",
+    "fingerprint",
+    "hash_state",
+    "outcome_hash",
+    "state_hash",
+    "word",
+]
+
+DOMAIN_TYPE = b"EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)"
+ALLOCATION_TYPE = b"Allocation(address asset,bytes32 destination,uint256 amount)"
+STATE_TYPE = (
+    b"State(bytes32 channelId,Allocation[] outcome,bytes appData,uint48 turnNum,bool isFinal)" + ALLOCATION_TYPE
+)
+CHALLENGE_TYPE = b"Challenge(bytes32 channelId,uint48 turnNum,bytes32 stateHash)"
+
+_DOMAIN_TYPEHASH = keccak256(DOMAIN_TYPE)
+_NAME_HASH = keccak256(b"Forcemove")
+_VERSION_HASH = keccak256(b"1")
+_CHALLENGE_TYPEHASH = keccak256(CHALLENGE_TYPE)
+_STATE_TYPEHASH = keccak256(STATE_TYPE)
+_ALLOCATION_PREFIX = keccak256(ALLOCATION_TYPE) + bytes(12)
+_WORDS = (bytes(32), bytes(31) + b"\x01")
+EMPTY_HASH = keccak256(b"")
+"""The hash of a final state's empty appData."""
+
+
+def word(value: int) -> bytes:
+    """An unsigned integer as one 32-byte big-endian word."""
+    return value.to_bytes(32, "big")
+
+
+@dataclass(frozen=True, slots=True)
+class Domain:
+    """Where signatures are good: one adjudicator (20 bytes) on one chain (EIP-712's domain, name "Forcemove" version
+    "1"). `separator` is its 32-byte hash."""
+
+    chain_id: int
+    adjudicator: bytes
+    separator: bytes = b""
+
+    def __post_init__(self) -> None:
+        require_uint("chain_id", self.chain_id, UINT256_MAX)
+        require_bytes("adjudicator", self.adjudicator, 20)
+        fields = (_DOMAIN_TYPEHASH, _NAME_HASH, _VERSION_HASH, word(self.chain_id), bytes(12) + self.adjudicator)
+        object.__setattr__(self, "separator", keccak256(b"".join(fields)))
+
+
+def channel_id(fixed_part: FixedPart, domain: Domain) -> bytes:
+    """The 32-byte id of a channel: keccak256 of one word each of chain id, adjudicator, nonce, app, duration, and the
+    participants."""
+    padding = bytes(12)
+    return keccak256(
+        b"".join(
+            (
+                word(domain.chain_id),
+                padding,
+                domain.adjudicator,
+                word(fixed_part.channel_nonce),
+                padding,
+                fixed_part.app_definition,
+                word(fixed_part.challenge_duration),
+                *(padding + participant for participant in fixed_part.participants),
+            )
+        )
+    )
+
+
+class StateHashes(NamedTuple):
+    """The three 32-byte hashes of one state: what states are compared and recorded by."""
+
+    outcome: bytes
+    app_data: bytes
+    state: bytes
+
+
+def outcome_hash(outcome: Outcome) -> bytes:
+    """The EIP-712 hash of a list of allocations."""
+    prefix = _ALLOCATION_PREFIX
+    return keccak256(
+        b"".join(
+            [
+                keccak256(prefix + entry.asset + entry.destination + entry.amount.to_bytes(32, "big"))
+                for entry in outcome
+            ]
+        )
+    )
+
+
+def app_data_hash(app_data: bytes) -> bytes:
+    """The EIP-712 hash of the `bytes` member appData."""
+    return keccak256(app_data)
+
+
+def state_hash(id_: bytes, outcome_hash_: bytes, app_data_hash_: bytes, turn_num: int, is_final: bool) -> bytes:
+    """The EIP-712 struct hash of a state."""
+    return keccak256(
+        _STATE_TYPEHASH + id_ + outcome_hash_ + app_data_hash_ + turn_num.to_bytes(32, "big") + _WORDS[is_final]
+    )
+
+
+def hash_state(id_: bytes, state: VariablePart) -> StateHashes:
+    """All three hashes of a state of channel `id_`."""
+    outcome, app_data = outcome_hash(state.outcome), keccak256(state.app_data)
+    return StateHashes(outcome, app_data, state_hash(id_, outcome, app_data, state.turn_num, state.is_final))
+
+
+def challenge_hash(id_: bytes, turn_num: int, state_hash_: bytes) -> bytes:
+    """The EIP-712 struct hash of a challenge with the state that hashes to `state_hash_`."""
+    return keccak256(_CHALLENGE_TYPEHASH + id_ + word(turn_num) + state_hash_)
+
+
+def digest(domain: Domain, struct_hash: bytes) -> bytes:
+    """The 32 bytes that get signed (EIP-712)."""
+    return keccak256(b"\x19\x01" + domain.separator + struct_hash)
+
+
+def fingerprint(state_hash_: bytes, outcome_hash_: bytes) -> int:
+    """What the adjudicator keeps of a state and what it still owes: the 160 low bits of a hash of both."""
+    return int.from_bytes(keccak256(state_hash_ + outcome_hash_)[12:], "big")
+
+
+# ------------------------------------------------------------------------------------------------------ ABI encoding
+
+_HEAD = 4 * 32
+_ALLOCATION_SIZE = 3 * 32
+
+
+def encode_variable_part(state: VariablePart) -> bytes:
+    """`abi.encode(VariablePart)`: an offset word (32), then the tuple (outcome offset, appData offset, turnNum,
+    isFinal), the allocations (length, then asset, destination, amount each) and appData (length, bytes padded to
+    words)."""
+    return word(32) + encode_variable_part_tail(state)
+
+
+def encode_variable_part_tail(state: VariablePart) -> bytes:
+    """The same without the leading offset: how a state stands inside an array or beside other arguments."""
+    outcome, app_data = state.outcome, state.app_data
+    padding = bytes(12)
+    parts = [
+        word(_HEAD),
+        word(_HEAD + 32 + _ALLOCATION_SIZE * len(outcome)),
+        word(state.turn_num),
+        _WORDS[state.is_final],
+        word(len(outcome)),
+    ]
+    for entry in outcome:
+        parts += (padding, entry.asset, entry.destination, entry.amount.to_bytes(32, "big"))
+    parts += (word(len(app_data)), app_data, bytes(-len(app_data) % 32))
+    return b"".join(parts)
+
+
+def decode_variable_part(data: bytes) -> VariablePart:
+    """The inverse of `encode_variable_part`. Raises `MalformedBytes` on anything that it would not have written."""
+    try:
+        state = _decode_variable_part(data)
+    except ForcemoveError as error:
+        raise MalformedBytes("state", str(error)) from None
+    if encode_variable_part(state) != data:
+        raise MalformedBytes("state", "it is not in canonical form")
+    return state
+
+
+def _decode_variable_part(data: bytes) -> VariablePart:
+    def number(position: int, maximum: int, what: str) -> int:
+        if position + 32 > len(data):
+            raise MalformedBytes("state", f"it ends inside {what}")
+        value = int.from_bytes(data[position : position + 32], "big")
+        if value > maximum:
+            raise MalformedBytes("state", f"{what} is out of range")
+        return value
+
+    number(0, 32, "the offset of the state")
+    number(32, _HEAD, "the offset of the outcome")
+    number(64, len(data), "the offset of appData")
+    turn_num = number(96, UINT48_MAX, "turnNum")
+    is_final = bool(number(128, 1, "isFinal"))
+    count = number(160, MAX_ALLOCATIONS, "the number of allocations")
+    position = 192
+    outcome = []
+    for _ in range(count):
+        asset = number(position, 2**160 - 1, "an asset").to_bytes(20, "big")
+        destination = word(number(position + 32, UINT256_MAX, "a destination"))
+        outcome.append(Allocation(asset, destination, number(position + 64, UINT256_MAX, "an amount")))
+        position += _ALLOCATION_SIZE
+    length = number(position, MAX_APP_DATA, "the length of appData")
+    app_data = data[position + 32 : position + 32 + length]
+    if len(app_data) != length:
+        raise MalformedBytes("state", "it ends inside appData")
+    return VariablePart(tuple(outcome), app_data, turn_num, is_final)
