@@ -1,0 +1,220 @@
+#!/usr/bin/env python3
+"""Measures the gas of every operation, live, on an embedded chain.
+
+The scenario of every row: two participants, each an existing account with ether; each deposits 1 ether; payout 1.25 and
+0.75 to themselves; the counting app (state t carries the number t); a duration of one day; transactions sent by
+participants; challenge with states 10 and 11, respond with 12, checkpoint with 12 and 13, close with 14. `gasUsed` of
+the receipt.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from eth_tester import EthereumTester, PyEVMBackend  # noqa: E402
+from web3 import EthereumTesterProvider, Web3  # noqa: E402
+
+from channel.protocol.encoding import Domain, channel_id, digest, hash_state, word  # noqa: E402
+from channel.protocol.outcome import Allocation, Outcome, address_destination  # noqa: E402
+from channel.protocol.signing import Key  # noqa: E402
+from channel.protocol.state import VariablePart  # noqa: E402
+from channel.protocol.types import ETHER, FixedPart, Signature  # noqa: E402
+
+ETH = 10**18
+DAY = 86_400
+NO_SIGNATURE = (bytes(32), bytes(32))
+
+TARGETS = {
+    "deposit_first": 46_500,
+    "deposit_second": 29_500,
+    "conclude_and_pay": 65_500,
+    "challenge_two_states": 86_000,
+    "challenge_one_state": 73_500,
+    "challenge_three_participants": 106_000,
+    "respond": 55_000,
+    "checkpoint_over_challenge_two_states": 62_500,
+    "checkpoint_over_challenge_one_state": 50_000,
+    "checkpoint_open": 82_500,
+    "transfer_after_expiry": 50_500,
+    "happy_total": 141_500,
+    "dispute_total": 212_500,
+}
+
+
+def artifact(name: str) -> dict[str, Any]:
+    for folder in ("artifacts", "artifacts/test"):
+        path = ROOT / "contracts" / folder / f"{name}.json"
+        if path.exists():
+            return dict(json.loads(path.read_text("utf-8")))
+    raise SystemExit(f"no artifact of {name}")
+
+
+@dataclass
+class Bench:
+    """One chain with an adjudicator and the counting app, and keys whose accounts have ether."""
+
+    tester: EthereumTester = field(default_factory=lambda: EthereumTester(PyEVMBackend()))
+    nonce: int = 0
+
+    def __post_init__(self) -> None:
+        self.web3 = Web3(EthereumTesterProvider(self.tester))
+        self.funder = self.web3.eth.accounts[0]
+        self.adjudicator = self._deploy("Adjudicator")
+        self.app = self._deploy("CountingApp")
+        self.domain = Domain(self.web3.eth.chain_id, bytes.fromhex(self.adjudicator.address[2:]))
+
+    def _deploy(self, name: str) -> Any:
+        made = artifact(name)
+        contract = self.web3.eth.contract(abi=made["abi"], bytecode=made["bytecode"])
+        receipt = self.web3.eth.wait_for_transaction_receipt(contract.constructor().transact({"from": self.funder}))
+        return self.web3.eth.contract(address=receipt["contractAddress"], abi=made["abi"])
+
+    def channel(self, count: int = 2) -> Channel:
+        """A fresh channel whose participants are existing accounts."""
+        self.nonce += 1
+        backend = self.tester.backend
+        return Channel(self, tuple(Key(backend.account_keys[i + 1].to_bytes()) for i in range(count)), self.nonce)
+
+    def send(self, sender: bytes, call: Any, value: int = 0) -> int:
+        """The gas that a transaction used; it must succeed."""
+        transaction = {"from": Web3.to_checksum_address(sender), "value": value, "gas": 2_000_000}
+        receipt = self.web3.eth.wait_for_transaction_receipt(call.transact(transaction))
+        assert receipt["status"] == 1
+        return int(receipt["gasUsed"])
+
+
+class Channel:
+    """One channel on a bench, with its calls as measured actions."""
+
+    def __init__(self, bench: Bench, keys: tuple[Key, ...], nonce: int) -> None:
+        self.bench, self.keys = bench, keys
+        app = bytes.fromhex(bench.app.address[2:])
+        self.fixed_part = FixedPart(tuple(key.address for key in keys), nonce, app, DAY)
+        self.id = channel_id(self.fixed_part, bench.domain)
+        self.functions = bench.adjudicator.functions
+        self.fixed = (list(self.fixed_part.participants), nonce, app, DAY)
+
+    @property
+    def outcome(self) -> Outcome:
+        amounts = {2: (ETH * 5 // 4, ETH * 3 // 4), 3: (ETH, ETH * 3 // 4, ETH // 4)}[len(self.keys)]
+        return tuple(
+            Allocation(ETHER, address_destination(key.address), amount)
+            for key, amount in zip(self.keys, amounts, strict=True)
+        )
+
+    def state(self, turn_num: int) -> VariablePart:
+        return VariablePart(self.outcome, word(turn_num), turn_num)
+
+    def sign(self, participant: int, state: VariablePart) -> tuple[bytes, bytes]:
+        signature: Signature = self.keys[participant].sign(digest(self.bench.domain, hash_state(self.id, state).state))
+        return signature.r, signature.vs
+
+    def proof(self, *turns: int) -> Any:
+        """Consecutive states, each signed by its mover; a single one by all."""
+        states = [self.state(turn) for turn in turns]
+        signatures, signed = [], 0
+        for participant in range(len(self.keys)):
+            index = next((i for i, turn in enumerate(turns) if turn % len(self.keys) == participant), len(turns) - 1)
+            signatures.append(self.sign(participant, states[index]))
+            signed |= index << (8 * participant)
+        return [abi(state) for state in states], signatures, signed
+
+    def deposit(self, participant: int) -> int:
+        call = self.functions.deposit(self.id, Web3.to_checksum_address(bytes(20)), participant * ETH, ETH)
+        return self.bench.send(self.keys[participant].address, call, ETH)
+
+    def challenge(self, *turns: int) -> int:
+        call = self.functions.challenge(self.fixed, self.proof(*turns), NO_SIGNATURE)
+        return self.bench.send(self.keys[turns[-1] % len(self.keys)].address, call)
+
+    def respond(self, turn: int) -> int:
+        mover = turn % len(self.keys)
+        signature = self.sign(mover, self.state(turn))
+        call = self.functions.respond(self.fixed, abi(self.state(turn - 1)), abi(self.state(turn)), signature)
+        return self.bench.send(self.keys[mover].address, call)
+
+    def checkpoint(self, *turns: int) -> int:
+        call = self.functions.checkpoint(self.fixed, self.proof(*turns))
+        return self.bench.send(self.keys[0].address, call)
+
+    def conclude(self, turn: int) -> int:
+        final = VariablePart(self.outcome, b"", turn, True)
+        signatures = [self.sign(i, final) for i in range(len(self.keys))]
+        call = self.functions.conclude(self.fixed, abi(final)[0], turn, signatures)
+        return self.bench.send(self.keys[0].address, call)
+
+    def transfer(self, turn: int) -> int:
+        state = self.state(turn)
+        call = self.functions.transfer(self.id, hash_state(self.id, state).state, abi(state)[0], [])
+        return self.bench.send(self.keys[0].address, call)
+
+    def expire(self) -> None:
+        now = self.bench.tester.get_block_by_number("latest")["timestamp"]
+        self.bench.tester.time_travel(now + DAY + 1)
+
+
+def abi(state: VariablePart) -> Any:
+    """A state as web3 takes it."""
+    outcome = [(Web3.to_checksum_address(a.asset), a.destination, a.amount) for a in state.outcome]
+    return outcome, state.app_data, state.turn_num, state.is_final
+
+
+def measure() -> dict[str, int]:
+    """Every row, each on a channel of its own."""
+    bench = Bench()
+    rows = {}
+
+    happy = bench.channel()
+    rows["deposit_first"] = happy.deposit(0)
+    rows["deposit_second"] = happy.deposit(1)
+    rows["conclude_and_pay"] = happy.conclude(14)
+
+    disputed = bench.channel()
+    disputed.deposit(0), disputed.deposit(1)
+    rows["challenge_two_states"] = disputed.challenge(10, 11)
+    disputed.expire()
+    rows["transfer_after_expiry"] = disputed.transfer(11)
+
+    rows["challenge_one_state"] = bench.channel().challenge(11)
+    rows["challenge_three_participants"] = bench.channel(3).challenge(9, 10, 11)
+
+    answered = bench.channel()
+    answered.challenge(10, 11)
+    rows["respond"] = answered.respond(12)
+
+    for name, turns in {"two_states": (12, 13), "one_state": (13,)}.items():
+        cleared = bench.channel()
+        cleared.challenge(10, 11)
+        rows[f"checkpoint_over_challenge_{name}"] = cleared.checkpoint(*turns)
+
+    rows["checkpoint_open"] = bench.channel().checkpoint(12, 13)
+    deposits = rows["deposit_first"] + rows["deposit_second"]
+    rows["happy_total"] = deposits + rows["conclude_and_pay"]
+    rows["dispute_total"] = deposits + rows["challenge_two_states"] + rows["transfer_after_expiry"]
+    return {name: rows[name] for name in TARGETS}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--json", action="store_true", help='print {"rows": {name: gas}}')
+    options = parser.parse_args()
+    rows = measure()
+    if options.json:
+        print(json.dumps({"rows": rows}, indent=1))
+    else:
+        for name, gas in rows.items():
+            verdict = "" if gas <= TARGETS[name] else "  ABOVE TARGET"
+            print(f"{name:40} {gas:>9,} {TARGETS[name]:>9,}{verdict}")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
