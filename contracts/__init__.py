@@ -1,1 +1,107 @@
 """The compiled contracts, loaded by name. Playing and deploying need no compiler."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from typing import Any
+
+from channel.errors import ForcemoveError
+
+__all__ = ["Artifact", "UnknownArtifact", "artifact", "artifact_names", "standard_json"]
+
+_SUFFIX = ".json"
+_STANDARD_JSON = "standard-json-input.json"
+
+
+@dataclass(eq=False)
+class UnknownArtifact(ForcemoveError):
+    """No compiled contract has this name; `known` are those that are there."""
+
+    name: str
+    known: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Artifact:
+    """One compiled contract, as the compiler left it.
+
+    `abi`: the ABI's entries. `bytecode`: what a deployment sends. `runtime_bytecode`: what then stands on the chain,
+    with zeros in place of immutables, which are the `immutable_references` (start, length in bytes).
+    `runtime_code_hash`: Keccak-256 of `runtime_bytecode`, 32 bytes. `source_hash`: SHA-256 over sources and settings,
+    32 bytes. `compiler_version`, `compiler_settings`: what it was compiled with.
+    """
+
+    name: str
+    source_name: str
+    abi: tuple[Mapping[str, Any], ...]
+    bytecode: bytes
+    runtime_bytecode: bytes
+    immutable_references: tuple[tuple[int, int], ...]
+    runtime_code_hash: bytes
+    source_hash: bytes
+    compiler_version: str
+    compiler_settings: Mapping[str, Any]
+
+
+@cache
+def artifact(name: str) -> Artifact:
+    """The artifact of the contract `name`; test contracts too, where they are present (an installed package has none).
+
+    Raises `UnknownArtifact`.
+    """
+    found = _find(name)
+    if found is None:
+        raise UnknownArtifact(name, artifact_names())
+    return _parse(json.loads(found.read_text("utf-8")))
+
+
+@cache
+def artifact_names() -> tuple[str, ...]:
+    """The contracts of the product: what a deployment may deploy."""
+    return tuple(
+        sorted(
+            entry.name.removesuffix(_SUFFIX)
+            for entry in _folder().iterdir()
+            if entry.name.endswith(_SUFFIX) and entry.name != _STANDARD_JSON
+        )
+    )
+
+
+def standard_json() -> str:
+    """The compiler's standard JSON input of the product, as block explorers want it to verify a deployment."""
+    return _folder().joinpath(_STANDARD_JSON).read_text("utf-8")
+
+
+def _folder() -> Traversable:
+    return files(__name__).joinpath("artifacts")
+
+
+def _find(name: str) -> Traversable | None:
+    if not name.isidentifier():
+        return None
+    candidates = (_folder().joinpath(name + _SUFFIX), _folder().joinpath("test", name + _SUFFIX))
+    return next((candidate for candidate in candidates if candidate.is_file()), None)
+
+
+def _parse(content: Mapping[str, Any]) -> Artifact:
+    return Artifact(
+        name=content["contractName"],
+        source_name=content["sourceName"],
+        abi=tuple(content["abi"]),
+        bytecode=_bytes(content["bytecode"]),
+        runtime_bytecode=_bytes(content["runtimeBytecode"]),
+        immutable_references=tuple((start, length) for start, length in content["immutableReferences"]),
+        runtime_code_hash=_bytes(content["runtimeCodeHash"]),
+        source_hash=bytes.fromhex(content["sourceHash"]),
+        compiler_version=content["compiler"]["version"],
+        compiler_settings=content["compiler"]["settings"],
+    )
+
+
+def _bytes(text: str) -> bytes:
+    return bytes.fromhex(text.removeprefix("0x"))

@@ -1,0 +1,189 @@
+"""One deployed adjudicator: typed calls, typed refusals, decoded logs. Knows no client and no game.
+
+An operation is a value, so that it can be simulated, sent now, or signed, written down and sent later:
+
+    adjudicator.send(adjudicator.deposit(channel_id, ETHER, 0, amount), key)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from channel.chain import codec
+from channel.chain.chain import Call, Chain, Fees, Place, RawLog, Receipt, SignedTransaction
+from channel.chain.reverts import NO_ERRORS, ErrorTable, adjudicator_errors
+from channel.errors import ForcemoveError
+from channel.protocol.encoding import Domain
+from channel.protocol.logs import Log
+from channel.protocol.outcome import Outcome
+from channel.protocol.signing import Key
+from channel.protocol.state import SupportProof, VariablePart
+from channel.protocol.status import Status
+from channel.protocol.types import ETHER, FixedPart, Signature, require_bytes
+
+__all__ = ["Adjudicator", "Holdings", "Operation", "PlacedLog"]
+
+DEFAULT_TIMEOUT = 120.0
+"""Real seconds to wait for a transaction."""
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """What the adjudicator is asked to do: the name of its function, calldata, wei sent along."""
+
+    name: str
+    data: bytes
+    value: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Holdings:
+    """What a channel holds of one asset, and whether it has begun to pay out or is closed."""
+
+    held: int
+    payout_begun: bool
+    closed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedLog:
+    """A log and where it stands."""
+
+    log: Log
+    place: Place
+
+
+class Adjudicator:
+    """The adjudicator at one address of one chain."""
+
+    def __init__(self, chain: Chain, address: bytes, app_errors: ErrorTable = NO_ERRORS) -> None:
+        """`app_errors`: those of the apps whose channels it will be asked about (see `reverts.app_errors`)."""
+        require_bytes("adjudicator", address, 20)
+        self.chain = chain
+        self.address = address
+        self.domain = Domain(chain.chain_id, address)
+        self._errors = adjudicator_errors() | app_errors
+
+    # ------------------------------------------------------------------------------------------------- operations
+
+    def deposit(self, channel_id: bytes, asset: bytes, expected_held: int, amount: int) -> Operation:
+        """Pays into a channel; `expected_held`: what the depositor relies on being there already."""
+        value = amount if asset == ETHER else 0
+        return self._operation("deposit", channel_id, asset, expected_held, amount, value=value)
+
+    def challenge(
+        self, fixed_part: FixedPart, proof: SupportProof, challenger_signature: Signature = codec.EMPTY_SIGNATURE
+    ) -> Operation:
+        """Starts the clock on the proof's last state; the signature only where the sender is no participant."""
+        return self._operation(
+            "challenge",
+            codec.fixed_part_values(fixed_part),
+            codec.proof_values(proof),
+            codec.signature_values(challenger_signature),
+        )
+
+    def respond(
+        self, fixed_part: FixedPart, challenged: VariablePart, response: VariablePart, signature: Signature
+    ) -> Operation:
+        """Answers a challenge with the next state, signed by its mover."""
+        return self._operation(
+            "respond",
+            codec.fixed_part_values(fixed_part),
+            codec.state_values(challenged),
+            codec.state_values(response),
+            codec.signature_values(signature),
+        )
+
+    def checkpoint(self, fixed_part: FixedPart, proof: SupportProof) -> Operation:
+        """Records a later supported state and stops the clock."""
+        return self._operation("checkpoint", codec.fixed_part_values(fixed_part), codec.proof_values(proof))
+
+    def conclude(
+        self, fixed_part: FixedPart, outcome: Outcome, turn_num: int, signatures: Iterable[Signature]
+    ) -> Operation:
+        """Finalises with a final state that all have signed, and pays."""
+        return self._operation(
+            "conclude",
+            codec.fixed_part_values(fixed_part),
+            codec.outcome_values(outcome),
+            turn_num,
+            codec.signatures_values(signatures),
+        )
+
+    def transfer(
+        self, channel_id: bytes, state_hash: bytes, outcome: Outcome, indices: Sequence[int] = ()
+    ) -> Operation:
+        """Pays a finalised channel out; no indices mean everything."""
+        return self._operation("transfer", channel_id, state_hash, codec.outcome_values(outcome), list(indices))
+
+    def claim(self, asset: bytes, to: bytes) -> Operation:
+        """Pays the sender's credit to `to`."""
+        return self._operation("claim", asset, to)
+
+    def _operation(self, name: str, *values: Any, value: int = 0) -> Operation:
+        return Operation(name, codec.function(name).encode(*values), value)
+
+    # ---------------------------------------------------------------------------------------------------- sending
+
+    def simulate(self, operation: Operation, sender: bytes) -> None:
+        """Raise what the operation would fail with, were `sender` (20 bytes) to send it now: the `RuleError` that the
+        contract or the app reverts with, else one of `channel.chain.errors`."""
+        self.chain.simulate(self._call(operation), sender, self._errors)
+
+    def send(self, operation: Operation, key: Key, *, timeout: float = DEFAULT_TIMEOUT) -> Receipt[PlacedLog]:
+        """Simulate, sign, send, and wait until it is mined. Raises as `simulate`, `Chain.broadcast` and `wait`."""
+        return self._receipt(self.chain.send(self._call(operation), key, self._errors, timeout=timeout))
+
+    def sign(self, operation: Operation, key: Key) -> SignedTransaction:
+        """Simulate and sign, to be written down before `Chain.broadcast` sends it."""
+        return self.chain.sign(self._call(operation), key, self._errors)
+
+    def resend(self, signed: SignedTransaction, key: Key, fees: Fees | None = None) -> SignedTransaction:
+        """Send an unmined transaction again at higher fees."""
+        return self.chain.resend(signed, key, fees)
+
+    def wait(self, signed: SignedTransaction, *, timeout: float = DEFAULT_TIMEOUT) -> Receipt[PlacedLog]:
+        """Wait for a transaction that was sent. Raises `NotMined`, `TransactionReverted`."""
+        return self._receipt(self.chain.wait(signed, self._errors, timeout=timeout))
+
+    def explain(self, revert_data: bytes) -> ForcemoveError:
+        """The typed error that revert data of a call to this adjudicator stand for."""
+        return self._errors.decode(revert_data, self.address)
+
+    def _call(self, operation: Operation) -> Call:
+        return Call(self.address, operation.data, operation.value)
+
+    def _receipt(self, receipt: Receipt[RawLog]) -> Receipt[PlacedLog]:
+        return receipt.with_logs(_placed(log) for log in receipt.logs if log.address == self.address)
+
+    # ---------------------------------------------------------------------------------------------------- reading
+
+    def status_of(self, channel_id: bytes, *, block: int | str = "latest") -> Status:
+        """A channel's status."""
+        (word,) = self._read("statusOf", channel_id, block=block)
+        return Status.unpack(word)
+
+    def holdings_of(self, channel_id: bytes, asset: bytes, *, block: int | str = "latest") -> Holdings:
+        """What a channel holds of an asset."""
+        return Holdings(*self._read("holdingsOf", channel_id, asset, block=block))
+
+    def credit_of(self, account: bytes, asset: bytes, *, block: int | str = "latest") -> int:
+        """What an account can claim of an asset."""
+        (amount,) = self._read("creditOf", account, asset, block=block)
+        return int(amount)
+
+    def _read(self, name: str, *values: Any, block: int | str) -> tuple[Any, ...]:
+        function = codec.function(name)
+        call = Call(self.address, function.encode(*values))
+        return function.decode(self.chain.call(call, errors=self._errors, block=block))
+
+    def logs(self, channel_id: bytes | None, from_block: int, to_block: int | None = None) -> list[PlacedLog]:
+        """The logs of one channel, or of all with credits and claims (None), in a range of blocks (inclusive)."""
+        topics = () if channel_id is None else (None, channel_id)
+        return list(map(_placed, self.chain.logs(self.address, topics, from_block, to_block)))
+
+
+def _placed(log: RawLog) -> PlacedLog:
+    return PlacedLog(codec.decode_log(log), log.place)

@@ -1,0 +1,409 @@
+"""One chain: its clock, its accounts, calls, and transactions from signing to the receipt. Knows no contract."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
+
+from channel.chain.errors import (
+    CannotTravel,
+    EndpointFailed,
+    InsufficientFunds,
+    NotAnEthereumEndpoint,
+    NotMined,
+    TransactionRefused,
+    TransactionReverted,
+    WrongChain,
+)
+from channel.chain.reverts import NO_ERRORS, ErrorTable
+from channel.chain.rpc import Reverted, Rpc, as_bytes, as_number
+from channel.errors import ForcemoveError
+from channel.protocol.hashing import keccak256
+from channel.protocol.signing import Key
+from channel.protocol.types import ZERO_ADDRESS
+
+if TYPE_CHECKING:
+    from web3 import Web3
+
+__all__ = ["Call", "Chain", "Fees", "Place", "RawLog", "Receipt", "SignedTransaction", "contract_address"]
+
+LogT = TypeVar("LogT")
+OtherT = TypeVar("OtherT")
+_GWEI = 10**9
+_DEFAULT_TIP = _GWEI
+_FIRST_POLL_SECONDS = 0.01
+_LAST_POLL_SECONDS = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """What a contract is asked: `to` (20 bytes; None creates a contract), calldata, and the wei sent along."""
+
+    to: bytes | None
+    data: bytes
+    value: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Fees:
+    """What a unit of gas may cost, in wei (EIP-1559)."""
+
+    max_fee_per_gas: int
+    max_priority_fee_per_gas: int
+
+    def raised(self) -> Fees:
+        """A quarter higher: nodes replace a waiting transaction only for a tenth or an eighth more."""
+        return Fees(self.max_fee_per_gas * 5 // 4 + 1, self.max_priority_fee_per_gas * 5 // 4 + 1)
+
+
+@dataclass(frozen=True, slots=True)
+class SignedTransaction:
+    """A transaction ready to be sent, and whatever a resend needs. `hash` is 32 bytes, `raw` what goes to the node.
+
+    `replaces`: the hashes of earlier versions with the same nonce; any of them may be the one that gets mined.
+    """
+
+    call: Call
+    sender: bytes
+    nonce: int
+    gas: int
+    fees: Fees
+    hash: bytes
+    raw: bytes
+    replaces: tuple[bytes, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a log stands: what tells it from every other, and what a reorganisation changes."""
+
+    block_number: int
+    block_hash: bytes
+    transaction_hash: bytes
+    log_index: int
+
+
+@dataclass(frozen=True, slots=True)
+class RawLog:
+    """A log as the chain keeps it."""
+
+    address: bytes
+    topics: tuple[bytes, ...]
+    data: bytes
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt(Generic[LogT]):
+    """A transaction that was mined and succeeded. `gas_price` is what a unit of gas cost in the end, in wei."""
+
+    transaction_hash: bytes
+    block_number: int
+    block_hash: bytes
+    gas_used: int
+    gas_price: int
+    contract_address: bytes | None
+    logs: tuple[LogT, ...]
+
+    def with_logs(self, logs: Iterable[OtherT]) -> Receipt[OtherT]:
+        """The same receipt with other logs: decoded ones."""
+        return Receipt(
+            self.transaction_hash,
+            self.block_number,
+            self.block_hash,
+            self.gas_used,
+            self.gas_price,
+            self.contract_address,
+            tuple(logs),
+        )
+
+
+class Chain:
+    """One chain over web3. Local chains subclass it, where they know better."""
+
+    can_travel = False
+    """Whether `travel_to` moves the clock."""
+    _anyone = ZERO_ADDRESS
+    """Who reads, where it does not matter."""
+
+    def __init__(self, web3: Web3, endpoint: str, *, expected_chain_id: int | None = None) -> None:
+        """`endpoint` names the node in errors. Raises `Unreachable`, `NotAnEthereumEndpoint`, `WrongChain`."""
+        self.web3 = web3
+        self.rpc = Rpc(web3, endpoint)
+        self.chain_id = self._identify()
+        if expected_chain_id not in (None, self.chain_id):
+            raise WrongChain(self.endpoint, expected_chain_id or 0, self.chain_id)
+
+    @property
+    def endpoint(self) -> str:
+        """The node's name, without secrets."""
+        return self.rpc.endpoint
+
+    def _identify(self) -> int:
+        try:
+            return self.rpc.number("eth_chainId")
+        except EndpointFailed as error:
+            raise NotAnEthereumEndpoint(self.endpoint, error.reason) from None
+
+    # ---------------------------------------------------------------------------------------------------- reading
+
+    def now(self) -> int:
+        """The time of the latest block, in seconds. The next transaction lands later than this."""
+        return as_number(self.block("latest")["timestamp"])
+
+    def block_number(self) -> int:
+        """The number of the latest block."""
+        return self.rpc.number("eth_blockNumber")
+
+    def block(self, number: int | str) -> Mapping[str, Any]:
+        """A block as the node gives it, by number or by "latest" and the like. Raises `EndpointFailed` on none."""
+        answer = self.rpc.ask("eth_getBlockByNumber", _block(number), False)
+        if not isinstance(answer, Mapping):
+            raise EndpointFailed("eth_getBlockByNumber", f"there is no block {number}")
+        return answer
+
+    def block_hash(self, number: int) -> bytes:
+        """The hash of the block of this number, which a reorganisation changes."""
+        return as_bytes(self.block(number)["hash"])
+
+    def balance(self, address: bytes) -> int:
+        """The ether of an account, in wei."""
+        return self.rpc.number("eth_getBalance", _hex(address), "latest")
+
+    def code(self, address: bytes) -> bytes:
+        """The runtime code at an address; empty where there is no contract."""
+        return self.rpc.data("eth_getCode", _hex(address), "latest")
+
+    def call(
+        self,
+        call: Call,
+        sender: bytes | None = None,
+        errors: ErrorTable = NO_ERRORS,
+        *,
+        block: int | str = "latest",
+    ) -> bytes:
+        """What a call returns, without a transaction. Raises the errors of the table and those of `ErrorTable.decode`.
+
+        In block "pending" the clock is that of the next block: what a transaction would meet.
+        """
+        try:
+            return self.rpc.data("eth_call", self._request(call, sender or self._anyone), _block(block))
+        except Reverted as reverted:
+            raise errors.decode(reverted.data, call.to or ZERO_ADDRESS) from None
+
+    def simulate(self, call: Call, sender: bytes, errors: ErrorTable = NO_ERRORS) -> None:
+        """Raise what the call would fail with, were it sent now; the same errors as `call`."""
+        try:
+            self.call(call, sender, errors, block="pending")
+        except EndpointFailed as error:
+            raise _without_funds(error, sender) or error from None
+
+    def logs(
+        self, address: bytes, topics: Sequence[bytes | None], from_block: int, to_block: int | None = None
+    ) -> list[RawLog]:
+        """The logs of a contract in a range of blocks (inclusive; None is the latest), in their order.
+
+        `topics`: what each topic must be, None where anything goes. A range that is too much for the node is halved.
+        """
+        last = self.block_number() if to_block is None else to_block
+        return list(self._logs(address, topics, from_block, last)) if from_block <= last else []
+
+    def _logs(self, address: bytes, topics: Sequence[bytes | None], first: int, last: int) -> Iterator[RawLog]:
+        request = {
+            "address": [_hex(address)],
+            "topics": [topic and _hex(topic) for topic in topics],
+            "fromBlock": hex(first),
+            "toBlock": hex(last),
+        }
+        try:
+            found = self.rpc.ask("eth_getLogs", request)
+        except EndpointFailed:
+            if first == last:
+                raise
+            middle = (first + last) // 2
+            yield from self._logs(address, topics, first, middle)
+            yield from self._logs(address, topics, middle + 1, last)
+        else:
+            yield from map(_raw_log, found)
+
+    # --------------------------------------------------------------------------------------------------- sending
+
+    def send(self, call: Call, key: Key, errors: ErrorTable = NO_ERRORS, *, timeout: float = 120.0) -> Receipt[RawLog]:
+        """Sign, send and wait: `sign`, `broadcast`, `wait`."""
+        signed = self.sign(call, key, errors)
+        self.broadcast(signed)
+        return self.wait(signed, errors, timeout=timeout)
+
+    def sign(self, call: Call, key: Key, errors: ErrorTable = NO_ERRORS) -> SignedTransaction:
+        """Prepare a transaction: simulated, with the next nonce, gas with headroom, and the fees of the moment.
+
+        Raises the typed error that the transaction would fail with, and `InsufficientFunds`.
+        """
+        nonce = self.rpc.number("eth_getTransactionCount", _hex(key.address), "pending")
+        return self._sign(call, key, nonce, self._gas(call, key.address, errors), self.fees())
+
+    def resend(self, signed: SignedTransaction, key: Key, fees: Fees | None = None) -> SignedTransaction:
+        """Send an unmined transaction again at higher fees (a quarter higher, or those of the moment if they are
+        higher still). Returns what to wait for now."""
+        if fees is None:
+            now, raised = self.fees(), signed.fees.raised()
+            fees = Fees(
+                max(now.max_fee_per_gas, raised.max_fee_per_gas),
+                max(now.max_priority_fee_per_gas, raised.max_priority_fee_per_gas),
+            )
+        again = self._sign(signed.call, key, signed.nonce, signed.gas, fees)
+        again = replace(again, replaces=(*signed.replaces, signed.hash))
+        self.broadcast(again)
+        return again
+
+    def broadcast(self, signed: SignedTransaction) -> None:
+        """Hand a transaction to the node; one that it has already is no failure.
+
+        Raises `InsufficientFunds`, `TransactionRefused`.
+        """
+        try:
+            self.rpc.ask("eth_sendRawTransaction", _hex(signed.raw))
+        except EndpointFailed as error:
+            if "already known" in error.reason.lower() or "already imported" in error.reason.lower():
+                return
+            raise (_without_funds(error, signed.sender) or TransactionRefused(signed.hash, error.reason)) from None
+
+    def wait(
+        self, signed: SignedTransaction, errors: ErrorTable = NO_ERRORS, *, timeout: float = 120.0
+    ) -> Receipt[RawLog]:
+        """Wait until the transaction, or one that it replaces, is mined; `timeout` is in real seconds.
+
+        Raises `NotMined` after that, `TransactionReverted` where it failed.
+        """
+        deadline, pause = time.monotonic() + timeout, _FIRST_POLL_SECONDS
+        while True:
+            for hash_ in (signed.hash, *signed.replaces):
+                answer = self.rpc.ask("eth_getTransactionReceipt", _hex(hash_))
+                if answer is not None:
+                    return self._receipt(answer, signed, errors)
+            if time.monotonic() + pause > deadline:
+                raise NotMined(signed.hash, timeout)
+            time.sleep(pause)
+            pause = min(2 * pause, _LAST_POLL_SECONDS)
+
+    def knows(self, transaction_hash: bytes) -> bool:
+        """Whether the node has the transaction, mined or waiting."""
+        return self.rpc.ask("eth_getTransactionByHash", _hex(transaction_hash)) is not None
+
+    def fees(self) -> Fees:
+        """Fees that the next few blocks accept: twice the base fee, and the tip that the node suggests."""
+        base = as_number(self.block("latest").get("baseFeePerGas", 0))
+        try:
+            tip = self.rpc.number("eth_maxPriorityFeePerGas")
+        except EndpointFailed:
+            tip = _DEFAULT_TIP
+        return Fees(2 * base + tip, tip)
+
+    def _gas(self, call: Call, sender: bytes, errors: ErrorTable) -> int:
+        """A gas limit: the node's estimate and a quarter more, because others' transactions may come first."""
+        try:
+            estimate = self.rpc.number("eth_estimateGas", self._request(call, sender), "pending")
+        except Reverted as reverted:
+            raise errors.decode(reverted.data, call.to or ZERO_ADDRESS) from None
+        except EndpointFailed as error:
+            raise _without_funds(error, sender) or error from None
+        return estimate + estimate // 4 + 30_000
+
+    def _request(self, call: Call, sender: bytes) -> dict[str, str]:
+        request = {"from": _hex(sender), "data": _hex(call.data), "value": hex(call.value)}
+        return request if call.to is None else request | {"to": _hex(call.to)}
+
+    def _sign(self, call: Call, key: Key, nonce: int, gas: int, fees: Fees) -> SignedTransaction:
+        from eth_account import Account
+
+        transaction: dict[str, Any] = {
+            "type": 2,
+            "chainId": self.chain_id,
+            "nonce": nonce,
+            "gas": gas,
+            "maxFeePerGas": fees.max_fee_per_gas,
+            "maxPriorityFeePerGas": fees.max_priority_fee_per_gas,
+            "value": call.value,
+            "data": call.data,
+        }
+        if call.to is not None:
+            transaction["to"] = call.to
+        signed = Account.sign_transaction(transaction, key.secret)
+        return SignedTransaction(call, key.address, nonce, gas, fees, bytes(signed.hash), bytes(signed.raw_transaction))
+
+    def _receipt(self, answer: Mapping[str, Any], signed: SignedTransaction, errors: ErrorTable) -> Receipt[RawLog]:
+        created = answer.get("contractAddress")
+        receipt = Receipt(
+            transaction_hash=as_bytes(answer["transactionHash"]),
+            block_number=as_number(answer["blockNumber"]),
+            block_hash=as_bytes(answer["blockHash"]),
+            gas_used=as_number(answer["gasUsed"]),
+            gas_price=as_number(answer.get("effectiveGasPrice", 0)),
+            contract_address=as_bytes(created) if created else None,
+            logs=tuple(map(_raw_log, answer["logs"])),
+        )
+        if as_number(answer["status"]) == 0:
+            reason = self._reason(signed, errors, receipt.block_number)
+            raise TransactionReverted(receipt.transaction_hash, receipt.block_number, receipt.gas_used, reason)
+        return receipt
+
+    def _reason(self, signed: SignedTransaction, errors: ErrorTable, block_number: int) -> ForcemoveError | None:
+        try:
+            self.call(signed.call, signed.sender, errors, block=block_number)
+        except ForcemoveError as error:
+            return error
+        return None
+
+    # ----------------------------------------------------------------------------------------------------- time
+
+    def travel_to(self, time_: int) -> None:
+        """Let the next transaction land at exactly `time_` (block time, seconds). Raises `CannotTravel`."""
+        raise CannotTravel(self.now(), time_)
+
+    # ------------------------------------------------------------------------------------------------ life cycle
+
+    def close(self) -> None:
+        """Let go of whatever the chain holds: processes, sockets."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def contract_address(sender: bytes, nonce: int) -> bytes:
+    """Where a contract comes to stand that `sender` (20 bytes) creates with its transaction `nonce`: the low 20 bytes
+    of the hash of the RLP list of both."""
+    number = nonce.to_bytes((nonce.bit_length() + 7) // 8, "big")
+    if len(number) != 1 or number >= b"\x80":
+        number = bytes((0x80 + len(number),)) + number
+    payload = b"\x94" + sender + number
+    return keccak256(bytes((0xC0 + len(payload),)) + payload)[12:]
+
+
+def _raw_log(answer: Mapping[str, Any]) -> RawLog:
+    place = Place(
+        as_number(answer["blockNumber"]),
+        as_bytes(answer["blockHash"]),
+        as_bytes(answer["transactionHash"]),
+        as_number(answer["logIndex"]),
+    )
+    return RawLog(as_bytes(answer["address"]), tuple(map(as_bytes, answer["topics"])), as_bytes(answer["data"]), place)
+
+
+def _without_funds(error: EndpointFailed, account: bytes) -> InsufficientFunds | None:
+    said = error.reason.lower()
+    if "insufficient funds" in said or "not have enough balance" in said or "not have enough funds" in said:
+        return InsufficientFunds(account, error.reason)
+    return None
+
+
+def _block(number: int | str) -> str:
+    return hex(number) if isinstance(number, int) else number
+
+
+def _hex(data: bytes) -> str:
+    return "0x" + data.hex()

@@ -1,0 +1,190 @@
+"""The adjudicator's calldata and logs: the protocol's values to and from ABI encodings, by the compiled ABI."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from channel.chain.chain import RawLog
+from channel.chain.reverts import abi_type
+from channel.errors import MalformedBytes
+from channel.protocol.hashing import keccak256
+from channel.protocol.logs import (
+    ChallengeRegistered,
+    Checkpointed,
+    Claimed,
+    Closed,
+    Concluded,
+    Credited,
+    Deposited,
+    Log,
+    PartlyPaid,
+    Responded,
+)
+from channel.protocol.outcome import Allocation, Outcome
+from channel.protocol.state import SupportProof, VariablePart
+from channel.protocol.types import FixedPart, Signature
+from contracts import artifact
+
+__all__ = [
+    "EMPTY_SIGNATURE",
+    "Function",
+    "decode_log",
+    "fixed_part_values",
+    "function",
+    "outcome_values",
+    "proof_values",
+    "signature_values",
+    "signatures_values",
+    "state_values",
+]
+
+EMPTY_SIGNATURE = Signature(bytes(64))
+"""Where the contract ignores a signature."""
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """One function of the adjudicator: its selector (4 bytes) and the types that go in and come out."""
+
+    name: str
+    selector: bytes
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+
+    def encode(self, *values: Any) -> bytes:
+        """The calldata of a call with these values."""
+        from eth_abi.abi import encode
+
+        return self.selector + encode(self.inputs, values)
+
+    def decode(self, data: bytes) -> tuple[Any, ...]:
+        """What the function has returned. Raises `MalformedBytes`."""
+        return _decode(self.outputs, data, self.name)
+
+
+@cache
+def function(name: str, contract: str = "Adjudicator") -> Function:
+    """A function of a compiled contract, by name."""
+    (entry,) = (each for each in artifact(contract).abi if each["type"] == "function" and each["name"] == name)
+    inputs, outputs = tuple(map(abi_type, entry["inputs"])), tuple(map(abi_type, entry["outputs"]))
+    return Function(name, keccak256(f"{name}({','.join(inputs)})".encode())[:4], inputs, outputs)
+
+
+def _decode(types: Sequence[str], data: bytes, what: str) -> tuple[Any, ...]:
+    from eth_abi.abi import decode
+    from eth_abi.exceptions import DecodingError
+
+    try:
+        return tuple(decode(types, data))
+    except DecodingError as error:
+        raise MalformedBytes(what, str(error)) from None
+
+
+# ------------------------------------------------------------------------------------------------------- into the ABI
+
+
+def fixed_part_values(fixed_part: FixedPart) -> tuple[Any, ...]:
+    """The members of Solidity's FixedPart."""
+    return (
+        fixed_part.participants,
+        fixed_part.channel_nonce,
+        fixed_part.app_definition,
+        fixed_part.challenge_duration,
+    )
+
+
+def outcome_values(outcome: Outcome) -> list[tuple[Any, ...]]:
+    """Allocations, each as the members of Solidity's Allocation."""
+    return [(allocation.asset, allocation.destination, allocation.amount) for allocation in outcome]
+
+
+def state_values(state: VariablePart) -> tuple[Any, ...]:
+    """The members of Solidity's VariablePart."""
+    return (outcome_values(state.outcome), state.app_data, state.turn_num, state.is_final)
+
+
+def signature_values(signature: Signature) -> tuple[bytes, bytes]:
+    """The members of Solidity's Signature."""
+    return (signature.r, signature.vs)
+
+
+def signatures_values(signatures: Iterable[Signature]) -> list[tuple[bytes, bytes]]:
+    """Signatures, each as the members of Solidity's Signature."""
+    return list(map(signature_values, signatures))
+
+
+def proof_values(proof: SupportProof) -> tuple[Any, ...]:
+    """The members of Solidity's SupportProof."""
+    return (list(map(state_values, proof.states)), signatures_values(proof.signatures), proof.signed_states)
+
+
+# ------------------------------------------------------------------------------------------------------ out of the ABI
+
+
+def decode_log(log: RawLog) -> Log:
+    """A log of the adjudicator. Raises `MalformedBytes` and `InvalidValue` on what no adjudicator has emitted."""
+    event = _events().get(log.topics[0] if log.topics else b"")
+    if event is None or len(log.topics) != 2:
+        raise MalformedBytes("log", "it is none of the adjudicator's events")
+    return event.build(log.topics[1], *_decode(event.types, log.data, event.name))
+
+
+@dataclass(frozen=True, slots=True)
+class _Event:
+    """Every event of the adjudicator has one indexed value, its first."""
+
+    name: str
+    types: tuple[str, ...]
+    build: Callable[..., Log]
+
+
+@cache
+def _events() -> dict[bytes, _Event]:
+    events = {}
+    for entry in artifact("Adjudicator").abi:
+        if entry["type"] == "event":
+            types = tuple(map(abi_type, entry["inputs"]))
+            topic = keccak256(f"{entry['name']}({','.join(types)})".encode())
+            events[topic] = _Event(entry["name"], types[1:], _BUILDERS[entry["name"]])
+    return events
+
+
+_BUILDERS: dict[str, Callable[..., Log]] = {
+    "Deposited": lambda id_, asset, amount, held: Deposited(id_, _address(asset), amount, held),
+    "ChallengeRegistered": lambda id_, finalizes_at, state, signatures, signed: ChallengeRegistered(
+        id_, finalizes_at, _state(state), _signatures(signatures), signed
+    ),
+    "Responded": lambda id_, state, signature: Responded(id_, _state(state), _signature(signature)),
+    "Checkpointed": lambda id_, state, signatures, signed: Checkpointed(
+        id_, _state(state), _signatures(signatures), signed
+    ),
+    "Concluded": Concluded,
+    "PartlyPaid": lambda id_, state_hash, remaining: PartlyPaid(id_, state_hash, _outcome(remaining)),
+    "Closed": Closed,
+    "Credited": lambda account, asset, amount: Credited(account[12:], _address(asset), amount),
+    "Claimed": lambda account, asset, to, amount: Claimed(account[12:], _address(asset), _address(to), amount),
+}
+
+
+def _address(text: str) -> bytes:
+    return bytes.fromhex(text[2:])
+
+
+def _outcome(values: Iterable[tuple[str, bytes, int]]) -> Outcome:
+    return tuple(Allocation(_address(asset), destination, amount) for asset, destination, amount in values)
+
+
+def _state(values: tuple[Any, bytes, int, bool]) -> VariablePart:
+    outcome, app_data, turn_num, is_final = values
+    return VariablePart(_outcome(outcome), app_data, turn_num, is_final)
+
+
+def _signature(values: tuple[bytes, bytes]) -> Signature:
+    return Signature(values[0] + values[1])
+
+
+def _signatures(values: Iterable[tuple[bytes, bytes]]) -> tuple[Signature, ...]:
+    return tuple(map(_signature, values))

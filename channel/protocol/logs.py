@@ -1,0 +1,117 @@
+"""What the adjudicator logs, as plain values: the twins of `IAdjudicator`'s events, in the same order.
+
+A closed union, for `match`. Where and when a log was emitted stands beside it, in whatever brings it here. Knows only
+the protocol's values.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from channel.protocol.outcome import Outcome
+from channel.protocol.state import VariablePart
+from channel.protocol.types import Signature
+
+__all__ = [
+    "ChallengeRegistered",
+    "Checkpointed",
+    "Claimed",
+    "Closed",
+    "Concluded",
+    "Credited",
+    "Deposited",
+    "Log",
+    "PartlyPaid",
+    "Responded",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Deposited:
+    """`amount` of `asset` (20 bytes; zero is ether) was paid in; the channel (32 bytes) now holds `held` of it."""
+
+    channel_id: bytes
+    asset: bytes
+    amount: int
+    held: int
+
+
+@dataclass(frozen=True, slots=True)
+class ChallengeRegistered:
+    """A clock was started: without an answer the channel pays `state` from `finalizes_at` (a block time, seconds) on.
+
+    `signatures` and `signed_states` are those of the proof that was given; none where the recorded state itself was
+    challenged. Of the proof's states only the last is logged, so `signed_states` may point at states that are not here.
+    """
+
+    channel_id: bytes
+    finalizes_at: int
+    state: VariablePart
+    signatures: tuple[Signature, ...]
+    signed_states: int
+
+
+@dataclass(frozen=True, slots=True)
+class Responded:
+    """The mover answered the challenge with the next state, and its signature."""
+
+    channel_id: bytes
+    state: VariablePart
+    signature: Signature
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpointed:
+    """A later supported state was recorded; no clock runs. The proof's parts are as in `ChallengeRegistered`."""
+
+    channel_id: bytes
+    state: VariablePart
+    signatures: tuple[Signature, ...]
+    signed_states: int
+
+
+@dataclass(frozen=True, slots=True)
+class Concluded:
+    """The channel was finalised by a final state that all have signed."""
+
+    channel_id: bytes
+    turn_num: int
+
+
+@dataclass(frozen=True, slots=True)
+class PartlyPaid:
+    """A payout left `remaining` owed; `state_hash` (32 bytes) is the EIP-712 hash of the state that is paid."""
+
+    channel_id: bytes
+    state_hash: bytes
+    remaining: Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Closed:
+    """Everything allocated was paid; the id is closed for ever."""
+
+    channel_id: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Credited:
+    """A payment to `account` (20 bytes) could not be pushed; it can claim it."""
+
+    account: bytes
+    asset: bytes
+    amount: int
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """`account` collected its credit, to `to` (20 bytes)."""
+
+    account: bytes
+    asset: bytes
+    to: bytes
+    amount: int
+
+
+Log = Deposited | ChallengeRegistered | Responded | Checkpointed | Concluded | PartlyPaid | Closed | Credited | Claimed
+"""Everything that an adjudicator logs."""
