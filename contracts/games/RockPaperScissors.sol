@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+pragma solidity 0.8.37;
+
+import {IForceMoveApp} from "../interfaces/IForceMoveApp.sol";
+import {TwoPlayer} from "../libraries/TwoPlayer.sol";
+import {VariablePart} from "../types/Channel.sol";
+
+/// @title Rock-paper-scissors in rounds for a stake; the twin of `games/rock_paper_scissors`
+/// @notice A proposes a round with a commitment to its weapon, B accepts with its own weapon in the open and takes A's
+/// stake, A opens its commitment and takes what it has won. Who walks away from a lost round has already paid for it.
+/// @dev appData is seven words: a `Position`. What a position type does not use is zero.
+contract RockPaperScissors is IForceMoveApp {
+    /// @param positionType START to REVEAL.
+    /// @param stake What a round is played for.
+    /// @param preCommit From ROUND_PROPOSED on: keccak256(aPlay, salt), one word each.
+    /// @param bPlay From ROUND_ACCEPTED on: the weapon of B.
+    /// @param aPlay In REVEAL: the weapon of A.
+    /// @param salt In REVEAL: what made `preCommit` impossible to guess.
+    /// @param roundNum Counts the rounds played out, from 0.
+    struct Position {
+        uint256 positionType;
+        uint256 stake;
+        bytes32 preCommit;
+        uint256 bPlay;
+        uint256 aPlay;
+        bytes32 salt;
+        uint256 roundNum;
+    }
+
+    /// @notice The commitment stays as it is until it is opened.
+    error PreCommitChanged(bytes32 from, bytes32 to);
+    /// @notice The weapon of B stays as it is.
+    error BPlayChanged(uint256 from, uint256 to);
+    /// @notice What A reveals is not what it has committed to.
+    error WrongReveal(bytes32 preCommit, bytes32 revealed);
+    /// @notice This is not the round that must follow.
+    error WrongRound(uint256 expected, uint256 submitted);
+    /// @notice No round has a higher number.
+    error RoundNumberOverflow(uint256 roundNum);
+
+    uint256 private constant START = 0;
+    uint256 private constant ROUND_PROPOSED = 1;
+    uint256 private constant ROUND_ACCEPTED = 2;
+    uint256 private constant REVEAL = 3;
+
+    // Rock is 0 and Paper is 1.
+    uint256 private constant SCISSORS = 2;
+    uint256 private constant WEAPONS = 3;
+
+    uint256 private constant WORDS = 7;
+
+    /// @inheritdoc IForceMoveApp
+    function validTransition(VariablePart calldata from, VariablePart calldata to, uint256 numParticipants)
+        external
+        pure
+        returns (bool)
+    {
+        TwoPlayer.requireTwoPlayers(from.outcome, to.outcome, numParticipants);
+        Position memory old = _read(from.appData);
+        Position memory next = _read(to.appData);
+        TwoPlayer.requireSameStake(old.stake, next.stake);
+        uint256 stakes = _requireMove(old, next);
+        if (old.positionType == START) TwoPlayer.requireBothAfford(from.outcome, old.stake);
+        TwoPlayer.requirePaid(from.outcome, to.outcome, to.turnNum % TwoPlayer.PLAYERS, stakes, old.stake);
+        return true;
+    }
+
+    function _read(bytes calldata appData) private pure returns (Position memory position) {
+        TwoPlayer.requireWords(appData, WORDS);
+        position = abi.decode(appData, (Position));
+
+        uint256 positionType = position.positionType;
+        if (positionType > REVEAL) revert TwoPlayer.MalformedPosition(0, positionType);
+        if (positionType < ROUND_PROPOSED && position.preCommit != 0) {
+            revert TwoPlayer.MalformedPosition(2, uint256(position.preCommit));
+        }
+        if (position.bPlay > (positionType < ROUND_ACCEPTED ? 0 : SCISSORS)) {
+            revert TwoPlayer.MalformedPosition(3, position.bPlay);
+        }
+        if (position.aPlay > (positionType < REVEAL ? 0 : SCISSORS)) {
+            revert TwoPlayer.MalformedPosition(4, position.aPlay);
+        }
+        if (positionType < REVEAL && position.salt != 0) {
+            revert TwoPlayer.MalformedPosition(5, uint256(position.salt));
+        }
+    }
+
+    /// @dev The rows of the game's table; returns how many stakes the mover takes from the other.
+    function _requireMove(Position memory from, Position memory to) private pure returns (uint256 stakes) {
+        uint256 fromType = from.positionType;
+        uint256 toType = to.positionType;
+        if (fromType == REVEAL && toType == START) {
+            if (from.roundNum == type(uint256).max) revert RoundNumberOverflow(from.roundNum);
+            _requireRound(from.roundNum + 1, to.roundNum);
+        } else if (
+            (fromType == START && toType == ROUND_PROPOSED) || (fromType == ROUND_PROPOSED && toType == START)
+        ) {
+            _requireRound(from.roundNum, to.roundNum);
+        } else if (fromType == ROUND_PROPOSED && toType == ROUND_ACCEPTED) {
+            _requireRound(from.roundNum, to.roundNum);
+            _requireSamePreCommit(from, to);
+            stakes = 1;
+        } else if (fromType == ROUND_ACCEPTED && toType == REVEAL) {
+            _requireRound(from.roundNum, to.roundNum);
+            _requireSamePreCommit(from, to);
+            if (to.bPlay != from.bPlay) revert BPlayChanged(from.bPlay, to.bPlay);
+            _requireOpening(to);
+            stakes = _stakesTakenByA(to.aPlay, to.bPlay);
+        } else {
+            revert TwoPlayer.NoSuchTransition(fromType, toType);
+        }
+    }
+
+    function _requireRound(uint256 expected, uint256 submitted) private pure {
+        if (submitted != expected) revert WrongRound(expected, submitted);
+    }
+
+    function _requireSamePreCommit(Position memory from, Position memory to) private pure {
+        if (to.preCommit != from.preCommit) revert PreCommitChanged(from.preCommit, to.preCommit);
+    }
+
+    function _requireOpening(Position memory position) private pure {
+        bytes32 revealed = keccak256(abi.encode(position.aPlay, position.salt));
+        if (revealed != position.preCommit) revert WrongReveal(position.preCommit, revealed);
+    }
+
+    /// @dev B took A's stake when it accepted: A takes it back in a tie, and B's with it when A wins. Each weapon beats
+    /// the one before it, in a circle.
+    function _stakesTakenByA(uint256 aPlay, uint256 bPlay) private pure returns (uint256) {
+        if (aPlay == bPlay) return 1;
+        return (aPlay + WEAPONS - bPlay) % WEAPONS == 1 ? 2 : 0;
+    }
+}

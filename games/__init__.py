@@ -1,0 +1,5 @@
+"""Games for channels: each a folder with its positions, its rules (the twin of a contract) and a player.
+
+A game is a value, `GAME`, of the type `games.game.Game`. Programs find games by the entry-point group
+`forcemove.games` and never import one by name.
+"""

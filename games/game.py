@@ -1,0 +1,121 @@
+"""What a game shows to programs that know none by name: its rules as a table, its pictures, its player.
+
+`Game` extends the core's port `App`, which is all that channels need. States are `VariablePart`s; seats are the
+participants' indices, 0 and 1; the mover of a state is `turn_num % 2`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import NamedTuple, Protocol, runtime_checkable
+
+from channel.errors import LocalError
+from channel.protocol.app import App
+from channel.protocol.outcome import Outcome
+from channel.protocol.state import VariablePart
+from games.randomness import Randomness
+
+__all__ = ["SEATS", "Bot", "Game", "LabelledEnum", "Move", "Names", "NotOurTurn", "TransitionRow"]
+
+Names = tuple[str, str]
+"""What to call the two participants in texts."""
+
+SEATS: Names = ("Participant 0", "Participant 1")
+"""The names of participants who have none."""
+
+
+@dataclass(eq=False)
+class NotOurTurn(LocalError):
+    """A bot was asked to answer a state that it has to wait on: the next turn is the other seat's."""
+
+    turn_num: int
+    seat: int
+
+
+class LabelledEnum(IntEnum):
+    """Numbers that stand in appData, with the names that the rules' pages give them."""
+
+    @property
+    def label(self) -> str:
+        """The name in capitalised words without gaps, such as `RoundProposed`."""
+        return "".join(part.capitalize() for part in self.name.split("_"))
+
+
+class Move(NamedTuple):
+    """What a mover decides on: the outcome and the appData of the next state."""
+
+    outcome: Outcome
+    app_data: bytes
+
+    def after(self, state: VariablePart) -> VariablePart:
+        """The state that this move makes of `state`."""
+        return VariablePart(self.outcome, self.app_data, state.turn_num + 1)
+
+
+@dataclass(frozen=True, slots=True)
+class TransitionRow:
+    """One row of a game's table: a kind of move that the rules allow.
+
+    `from_type`, `to_type`: the position types. `signer`: who makes the move. `move`: what it is called. `stakes`: what
+    the mover takes from the other, in stakes (a text, as it may depend on the result). `requires`: what must hold
+    besides, each a short clause.
+    """
+
+    from_type: LabelledEnum
+    to_type: LabelledEnum
+    signer: str
+    move: str
+    stakes: str
+    requires: tuple[str, ...] = ()
+
+
+class Bot(Protocol):
+    """A player of one seat in one channel."""
+
+    def move(self, state: VariablePart, *, another_round: bool) -> Move | None:
+        """The answer to `state`; None means: sign the final state with its outcome.
+
+        It is None where the position lies between two rounds and the next is not wanted or not affordable, and after a
+        final state. Raises `NotOurTurn` where the other seat is to move. Where the bot keeps secrets, `secrets()` must
+        be stored before the move is signed.
+        """
+        ...
+
+    def secrets(self) -> bytes:
+        """What another bot for this seat must be given to go on in this one's place; empty where there is nothing."""
+        ...
+
+
+@runtime_checkable
+class Game(App, Protocol):
+    """A game as command lines, demonstrations and tests use it."""
+
+    @property
+    def title(self) -> str:
+        """The name for people, such as `Tic-tac-toe`."""
+        ...
+
+    @property
+    def table(self) -> tuple[TransitionRow, ...]:
+        """The rules as rows; the moves that are in no row are illegal."""
+        ...
+
+    def describe(self, state: VariablePart, names: Names = SEATS) -> str:
+        """One line: what has happened and who is to do what. Raises an `AppError` on bytes that are no position."""
+        ...
+
+    def board(self, state: VariablePart, names: Names = SEATS) -> str:
+        """The position as plain text of one or more lines. Raises an `AppError` on bytes that are no position."""
+        ...
+
+    def bot(self, seat: int, randomness: Randomness = ..., secrets: bytes = b"") -> Bot:
+        """A player for a seat; given the `secrets` of an earlier one, it goes on in its place.
+
+        Raises `InvalidValue` on a seat other than 0 and 1, `MalformedBytes` on secrets that no bot of this game gave.
+        """
+        ...
+
+    def illegal_moves(self, state: VariablePart) -> list[tuple[str, VariablePart]]:
+        """Successors of a reachable state that the core lets pass and the game refuses, each with a label."""
+        ...

@@ -1,0 +1,88 @@
+"""A player of rock-paper-scissors whom nobody can outguess: all weapons are equally likely, every round anew."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from channel.errors import LocalError, MalformedBytes
+from channel.protocol.state import VariablePart
+from games.commitment import Opening
+from games.game import Move
+from games.randomness import Randomness, choose, system_randomness
+from games.rock_paper_scissors import rules
+from games.rock_paper_scissors.position import Position, PositionType, Weapon, decode
+from games.two_player import can_afford, require_our_turn, require_seat
+
+__all__ = ["RockPaperScissorsBot", "UnknownCommitment"]
+
+_OPENING_LENGTH = 64
+
+
+@dataclass(eq=False)
+class UnknownCommitment(LocalError):
+    """We are to open a commitment that we do not remember making: the secrets were lost or are another bot's."""
+
+    pre_commit: bytes
+
+
+class RockPaperScissorsBot:
+    """Plays either side of one channel, and keeps what opens its commitments.
+
+    `randomness` is the source of weapons and salts. `secrets` are those of an earlier bot for this seat, whose place
+    this one takes.
+    """
+
+    def __init__(self, seat: int, randomness: Randomness = system_randomness, secrets: bytes = b"") -> None:
+        require_seat(seat)
+        self._seat = seat
+        self._randomness = randomness
+        self._openings = {opening.commitment: opening for opening in _decode_openings(secrets)}
+
+    def move(self, state: VariablePart, *, another_round: bool) -> Move | None:
+        """See `games.game.Bot.move`. Raises `UnknownCommitment` where what must be opened is not among our secrets."""
+        require_our_turn(state, self._seat)
+        if state.is_final:
+            return None
+        position = decode(state.app_data)
+        match position.position_type:
+            case PositionType.START:
+                return self._propose(state) if _plays_on(state, position, another_round) else None
+            case PositionType.ROUND_PROPOSED:
+                return rules.accept(state, self._draw())
+            case PositionType.ROUND_ACCEPTED:
+                return self._reveal(state, position)
+            case PositionType.REVEAL:
+                return rules.next_round(state) if _plays_on(state, position, another_round) else None
+
+    def secrets(self) -> bytes:
+        """The openings that may still be needed, 64 bytes each (see `Opening.encode`). Store before signing."""
+        return b"".join(opening.encode() for opening in self._openings.values())
+
+    def _draw(self) -> Weapon:
+        return choose(tuple(Weapon), self._randomness)
+
+    def _propose(self, state: VariablePart) -> Move:
+        opening = Opening.fresh(self._draw(), self._randomness)
+        move = rules.propose(state, opening.commitment)
+        # Earlier ones stay: a proposal that was asked for twice may have been signed the first time.
+        self._openings[opening.commitment] = opening
+        return move
+
+    def _reveal(self, state: VariablePart, position: Position) -> Move:
+        opening = self._openings.get(position.pre_commit)
+        if opening is None:
+            raise UnknownCommitment(position.pre_commit)
+        move = rules.reveal(state, opening)
+        self._openings = {position.pre_commit: opening}
+        return move
+
+
+def _plays_on(state: VariablePart, position: Position, another_round: bool) -> bool:
+    return another_round and can_afford(state.outcome, position.stake)
+
+
+def _decode_openings(data: bytes) -> list[Opening]:
+    if len(data) % _OPENING_LENGTH:
+        raise MalformedBytes("secrets", f"{len(data)} bytes are not a number of openings")
+    starts = range(0, len(data), _OPENING_LENGTH)
+    return [Opening.decode(data[start : start + _OPENING_LENGTH]) for start in starts]

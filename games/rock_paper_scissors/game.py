@@ -1,0 +1,94 @@
+"""Rock-paper-scissors as a value: what channels, command lines and demonstrations need of it."""
+
+from __future__ import annotations
+
+from channel.protocol.state import VariablePart
+from games.cheats import refused
+from games.game import SEATS, Names, TransitionRow
+from games.randomness import Randomness, system_randomness
+from games.rock_paper_scissors import rules
+from games.rock_paper_scissors.bot import RockPaperScissorsBot
+from games.rock_paper_scissors.cheats import cheats
+from games.rock_paper_scissors.position import Position, PositionType, Weapon, decode, initial
+from games.two_player import movers
+
+__all__ = ["RockPaperScissors"]
+
+_GAME_OVER = "The game is over."
+_MADE_BY_A = (PositionType.ROUND_PROPOSED, PositionType.REVEAL)
+
+
+class RockPaperScissors:
+    """See `games.game.Game`."""
+
+    name = "rock-paper-scissors"
+    contract = "RockPaperScissors"
+    title = "Rock-paper-scissors"
+    table: tuple[TransitionRow, ...] = rules.TABLE
+
+    def initial_app_data(self, stake: int) -> bytes:
+        """The first round, not yet proposed."""
+        return initial(stake).encode()
+
+    def stake_of(self, app_data: bytes) -> int:
+        """The stake of a position."""
+        return decode(app_data).stake
+
+    def valid_transition(self, from_: VariablePart, to: VariablePart, num_participants: int) -> bool:
+        """The twin of the contract."""
+        return rules.valid_transition(from_, to, num_participants)
+
+    def describe(self, state: VariablePart, names: Names = SEATS) -> str:
+        """One line: what has happened and who is to do what."""
+        if state.is_final:
+            return _GAME_OVER
+        position = decode(state.app_data)
+        last, next_ = (names[seat] for seat in movers(state))
+        match position.position_type:
+            case PositionType.START:
+                return f"Round {position.round_num + 1} for {position.stake}: {next_} is to propose it."
+            case PositionType.ROUND_PROPOSED:
+                return f"{last} has chosen in secret; {next_} is to play, or to reject."
+            case PositionType.ROUND_ACCEPTED:
+                return f"{last} plays {_weapon(position.b_play)}; {next_} is to reveal."
+            case PositionType.REVEAL:
+                return f"{last} reveals {_weapon(position.a_play)}: {_result(position, last, next_)}."
+
+    def board(self, state: VariablePart, names: Names = SEATS) -> str:
+        """Two lines, A's hand and then B's."""
+        if state.is_final:
+            return _GAME_OVER
+        position = decode(state.app_data)
+        last, next_ = (names[seat] for seat in movers(state))
+        a, b = (last, next_) if position.position_type in _MADE_BY_A else (next_, last)
+        width = max(map(len, names))
+        hands = ((a, _hand_of_a(position)), (b, _hand_of_b(position)))
+        return "\n".join(f"{name + ':':<{width + 1}} {hand}" for name, hand in hands)
+
+    def bot(self, seat: int, randomness: Randomness = system_randomness, secrets: bytes = b"") -> RockPaperScissorsBot:
+        """A player whom nobody can outguess."""
+        return RockPaperScissorsBot(seat, randomness, secrets)
+
+    def illegal_moves(self, state: VariablePart) -> list[tuple[str, VariablePart]]:
+        """Successors that the core lets pass and the game refuses, each with a label."""
+        return [] if state.is_final else refused(self, state, cheats(state))
+
+
+def _weapon(play: int) -> str:
+    return Weapon(play).name.lower()
+
+
+def _result(position: Position, a: str, b: str) -> str:
+    if position.a_play == position.b_play:
+        return "a tie"
+    return f"{a if Weapon(position.a_play).beats(Weapon(position.b_play)) else b} wins the round"
+
+
+def _hand_of_a(position: Position) -> str:
+    if position.position_type is PositionType.REVEAL:
+        return _weapon(position.a_play)
+    return "nothing yet" if position.position_type is PositionType.START else f"hidden ({position.pre_commit.hex()})"
+
+
+def _hand_of_b(position: Position) -> str:
+    return _weapon(position.b_play) if position.position_type >= PositionType.ROUND_ACCEPTED else "nothing yet"

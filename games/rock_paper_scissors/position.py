@@ -1,0 +1,106 @@
+"""Positions of rock-paper-scissors, as data and as bytes. What exists is valid; one position has one encoding.
+
+appData is seven 32-byte words, 224 bytes: positionType, stake, preCommit, bPlay, aPlay, salt, roundNum. A is who
+proposes the round. What a position type does not use is zero.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+from channel.errors import InvalidValue
+from channel.protocol.types import UINT256_MAX, require_bytes, require_uint
+from games.game import LabelledEnum
+from games.two_player import MalformedPosition, encode_words, read_words
+
+__all__ = ["Position", "PositionType", "Weapon", "decode", "initial"]
+
+_WORDS = 7
+_POSITION_TYPE, _PRE_COMMIT, _B_PLAY, _A_PLAY, _SALT = 0, 2, 3, 4, 5
+_NO_HASH = bytes(32)
+
+
+class PositionType(LabelledEnum):
+    """What the mover of the state has done."""
+
+    START = 0
+    ROUND_PROPOSED = 1
+    ROUND_ACCEPTED = 2
+    REVEAL = 3
+
+
+class Weapon(IntEnum):
+    """Each beats the one before it, and the first beats the last."""
+
+    ROCK = 0
+    PAPER = 1
+    SCISSORS = 2
+
+    def beats(self, other: Weapon) -> bool:
+        """Whether this one wins against the other."""
+        return (self + len(Weapon) - other) % len(Weapon) == 1
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """One position.
+
+    `stake`: uint256, in the asset's smallest unit. `pre_commit`: 32 bytes, from ROUND_PROPOSED on. `b_play`: 0 to 2,
+    from ROUND_ACCEPTED on. `a_play`: 0 to 2, and `salt`: 32 bytes, in REVEAL. `round_num`: uint256, how many rounds
+    have been played out. Raises `InvalidValue` on what is no uint256 or no 32 bytes at all, then `MalformedPosition` in
+    the order of the contract.
+    """
+
+    position_type: PositionType
+    stake: int
+    pre_commit: bytes = _NO_HASH
+    b_play: int = 0
+    a_play: int = 0
+    salt: bytes = _NO_HASH
+    round_num: int = 0
+
+    def __post_init__(self) -> None:
+        if type(self.position_type) is not PositionType:
+            raise InvalidValue("position_type", self.position_type, "a PositionType")
+        for field in ("stake", "b_play", "a_play", "round_num"):
+            require_uint(field, getattr(self, field), UINT256_MAX)
+        require_bytes("pre_commit", self.pre_commit, 32)
+        require_bytes("salt", self.salt, 32)
+        self._require_fields_fit()
+
+    def _require_fields_fit(self) -> None:
+        kind = self.position_type
+        if kind < PositionType.ROUND_PROPOSED and self.pre_commit != _NO_HASH:
+            raise MalformedPosition(_PRE_COMMIT, int.from_bytes(self.pre_commit, "big"))
+        if self.b_play > (0 if kind < PositionType.ROUND_ACCEPTED else Weapon.SCISSORS):
+            raise MalformedPosition(_B_PLAY, self.b_play)
+        if self.a_play > (0 if kind < PositionType.REVEAL else Weapon.SCISSORS):
+            raise MalformedPosition(_A_PLAY, self.a_play)
+        if kind < PositionType.REVEAL and self.salt != _NO_HASH:
+            raise MalformedPosition(_SALT, int.from_bytes(self.salt, "big"))
+
+    def encode(self) -> bytes:
+        """The 224 bytes of appData."""
+        return b"".join(
+            (
+                encode_words(self.position_type, self.stake),
+                self.pre_commit,
+                encode_words(self.b_play, self.a_play),
+                self.salt,
+                encode_words(self.round_num),
+            )
+        )
+
+
+def decode(app_data: bytes) -> Position:
+    """The position in appData. Raises `WrongPositionLength`, then `MalformedPosition`."""
+    kind, stake, _, b_play, a_play, _, round_num = read_words(app_data, _WORDS)
+    if kind > PositionType.REVEAL:
+        raise MalformedPosition(_POSITION_TYPE, kind)
+    return Position(PositionType(kind), stake, app_data[64:96], b_play, a_play, app_data[160:192], round_num)
+
+
+def initial(stake: int) -> Position:
+    """Where a channel with this stake starts."""
+    return Position(PositionType.START, stake)

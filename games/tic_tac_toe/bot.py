@@ -1,0 +1,71 @@
+"""A player of tic-tac-toe who never loses: it looks at every way the round can go on."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from channel.errors import MalformedBytes
+from channel.protocol.state import VariablePart
+from games.game import Move
+from games.randomness import Randomness, choose, system_randomness
+from games.tic_tac_toe import rules
+from games.tic_tac_toe.position import CELLS, FULL_BOARD, Position, PositionType, decode, has_line, mark_of
+from games.two_player import can_afford, require_our_turn, require_seat
+
+__all__ = ["TicTacToeBot", "best_cells"]
+
+_WIN = 10
+"""More than the marks on a board, which are taken off it: a win is worth the more the sooner it comes."""
+
+
+def best_cells(position: Position) -> tuple[int, ...]:
+    """The cells that do best against a perfect opponent: the quickest win, else a draw, else the latest loss."""
+    mine, others = position.noughts, position.crosses
+    if rules.crosses_to_move(position):
+        mine, others = others, mine
+    worth = {cell: -_worth(others, mine | mark_of(cell)) for cell in position.free_cells}
+    best = max(worth.values())
+    return tuple(cell for cell in worth if worth[cell] == best)
+
+
+@cache
+def _worth(mine: int, others: int) -> int:
+    """What the board is worth to who is to move, after the other's mark: positive wins, zero draws, negative loses."""
+    marks = mine | others
+    if has_line(others):
+        return marks.bit_count() - _WIN
+    if marks == FULL_BOARD:
+        return 0
+    return max(-_worth(others, mine | mark_of(cell)) for cell in CELLS if not marks & mark_of(cell))
+
+
+class TicTacToeBot:
+    """Plays either seat of one channel; chance only picks among equally good cells. It has no secrets."""
+
+    def __init__(self, seat: int, randomness: Randomness = system_randomness, secrets: bytes = b"") -> None:
+        require_seat(seat)
+        if secrets:
+            raise MalformedBytes("secrets", "this game has none")
+        self._seat = seat
+        self._randomness = randomness
+
+    def move(self, state: VariablePart, *, another_round: bool) -> Move | None:
+        """See `games.game.Bot.move`."""
+        require_our_turn(state, self._seat)
+        if state.is_final:
+            return None
+        position = decode(state.app_data)
+        if position.position_type in (PositionType.X_PLAYING, PositionType.O_PLAYING):
+            return self._mark(state, position)
+        if not another_round or not can_afford(state.outcome, position.stake):
+            return None
+        if position.position_type is PositionType.PLAY_AGAIN_ME_SECOND:
+            return self._mark(state, position)
+        return rules.play_again(state)
+
+    def secrets(self) -> bytes:
+        """Nothing."""
+        return b""
+
+    def _mark(self, state: VariablePart, position: Position) -> Move:
+        return rules.mark(state, choose(best_cells(position), self._randomness))

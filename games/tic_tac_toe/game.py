@@ -1,0 +1,88 @@
+"""Tic-tac-toe as a value: what channels, command lines and demonstrations need of it."""
+
+from __future__ import annotations
+
+from channel.protocol.state import VariablePart
+from games.cheats import refused
+from games.game import SEATS, Names, TransitionRow
+from games.randomness import Randomness, system_randomness
+from games.tic_tac_toe import rules
+from games.tic_tac_toe.bot import TicTacToeBot
+from games.tic_tac_toe.cheats import cheats
+from games.tic_tac_toe.position import CELLS, Position, PositionType, decode, initial, mark_of
+from games.two_player import movers
+
+__all__ = ["TicTacToe"]
+
+_GAME_OVER = "The game is over."
+_RULE = "\n---+---+---\n"
+_TEXTS = {
+    PositionType.X_PLAYING: "{last} has marked an X; {next} is to mark an O.",
+    PositionType.O_PLAYING: "{last} has marked an O; {next} is to mark an X.",
+    PositionType.VICTORY: "{last} has three in a row and wins the round.",
+    PositionType.DRAW: "{last} has filled the board: a draw.",
+    PositionType.PLAY_AGAIN_ME_FIRST: "{last} would start another round; {next} is to agree.",
+    PositionType.PLAY_AGAIN_ME_SECOND: "A round for {stake}: {next} is to start it as X.",
+}
+
+
+class TicTacToe:
+    """See `games.game.Game`."""
+
+    name = "tic-tac-toe"
+    contract = "TicTacToe"
+    title = "Tic-tac-toe"
+    table: tuple[TransitionRow, ...] = rules.TABLE
+
+    def initial_app_data(self, stake: int) -> bytes:
+        """An empty board, agreed to be played on."""
+        return initial(stake).encode()
+
+    def stake_of(self, app_data: bytes) -> int:
+        """The stake of a position."""
+        return decode(app_data).stake
+
+    def valid_transition(self, from_: VariablePart, to: VariablePart, num_participants: int) -> bool:
+        """The twin of the contract."""
+        return rules.valid_transition(from_, to, num_participants)
+
+    def describe(self, state: VariablePart, names: Names = SEATS) -> str:
+        """One line: what has happened and who is to do what."""
+        if state.is_final:
+            return _GAME_OVER
+        position = decode(state.app_data)
+        last, next_ = (names[seat] for seat in movers(state))
+        return _TEXTS[position.position_type].format(last=last, next=next_, stake=position.stake)
+
+    def board(self, state: VariablePart, names: Names = SEATS) -> str:
+        """Who has which marks, and five lines in which free cells show their numbers."""
+        if state.is_final:
+            return _GAME_OVER
+        position = decode(state.app_data)
+        last, next_ = (names[seat] for seat in movers(state))
+        x_player, o_player = (last, next_) if _is_made_by_x(position) else (next_, last)
+        shown = [f" {_cell(position, cell)} " for cell in CELLS]
+        rows = _RULE.join("|".join(shown[start : start + 3]).rstrip() for start in (0, 3, 6))
+        return f"X: {x_player}, O: {o_player}\n{rows}"
+
+    def bot(self, seat: int, randomness: Randomness = system_randomness, secrets: bytes = b"") -> TicTacToeBot:
+        """A player who never loses."""
+        return TicTacToeBot(seat, randomness, secrets)
+
+    def illegal_moves(self, state: VariablePart) -> list[tuple[str, VariablePart]]:
+        """Successors that the core lets pass and the game refuses, each with a label."""
+        return [] if state.is_final else refused(self, state, cheats(state))
+
+
+def _is_made_by_x(position: Position) -> bool:
+    """Whether the mover of the state is X, or will be in the next round."""
+    kind = position.position_type
+    if kind is PositionType.VICTORY:
+        return position.crosses.bit_count() > position.noughts.bit_count()
+    return kind in (PositionType.X_PLAYING, PositionType.DRAW, PositionType.PLAY_AGAIN_ME_FIRST)
+
+
+def _cell(position: Position, cell: int) -> str:
+    if position.crosses & mark_of(cell):
+        return "X"
+    return "O" if position.noughts & mark_of(cell) else str(cell)
