@@ -277,14 +277,28 @@ class Chain:
 
         Raises `NotMined` after that, `TransactionReverted` where it failed.
         """
+        answer = self._mined((signed.hash, *signed.replaces), timeout)
+        if _failed(answer):
+            reason = self._reason(signed, errors, as_number(answer["blockNumber"]))
+            raise _reverted(answer, reason)
+        return _receipt(answer)
+
+    def wait_for(self, transaction_hash: bytes, *, timeout: float = 120.0) -> Receipt[RawLog]:
+        """The same for a transaction of which only the hash is known, which leaves a failure without a reason."""
+        answer = self._mined((transaction_hash,), timeout)
+        if _failed(answer):
+            raise _reverted(answer, None)
+        return _receipt(answer)
+
+    def _mined(self, hashes: Sequence[bytes], timeout: float) -> Mapping[str, Any]:
         deadline, pause = time.monotonic() + timeout, _FIRST_POLL_SECONDS
         while True:
-            for hash_ in (signed.hash, *signed.replaces):
+            for hash_ in hashes:
                 answer = self.rpc.ask("eth_getTransactionReceipt", _hex(hash_))
-                if answer is not None:
-                    return self._receipt(answer, signed, errors)
+                if isinstance(answer, Mapping):
+                    return answer
             if time.monotonic() + pause > deadline:
-                raise NotMined(signed.hash, timeout)
+                raise NotMined(hashes[0], timeout)
             time.sleep(pause)
             pause = min(2 * pause, _LAST_POLL_SECONDS)
 
@@ -333,22 +347,6 @@ class Chain:
         signed = Account.sign_transaction(transaction, key.secret)
         return SignedTransaction(call, key.address, nonce, gas, fees, bytes(signed.hash), bytes(signed.raw_transaction))
 
-    def _receipt(self, answer: Mapping[str, Any], signed: SignedTransaction, errors: ErrorTable) -> Receipt[RawLog]:
-        created = answer.get("contractAddress")
-        receipt = Receipt(
-            transaction_hash=as_bytes(answer["transactionHash"]),
-            block_number=as_number(answer["blockNumber"]),
-            block_hash=as_bytes(answer["blockHash"]),
-            gas_used=as_number(answer["gasUsed"]),
-            gas_price=as_number(answer.get("effectiveGasPrice", 0)),
-            contract_address=as_bytes(created) if created else None,
-            logs=tuple(map(_raw_log, answer["logs"])),
-        )
-        if as_number(answer["status"]) == 0:
-            reason = self._reason(signed, errors, receipt.block_number)
-            raise TransactionReverted(receipt.transaction_hash, receipt.block_number, receipt.gas_used, reason)
-        return receipt
-
     def _reason(self, signed: SignedTransaction, errors: ErrorTable, block_number: int) -> ForcemoveError | None:
         try:
             self.call(signed.call, signed.sender, errors, block=block_number)
@@ -382,6 +380,28 @@ def contract_address(sender: bytes, nonce: int) -> bytes:
         number = bytes((0x80 + len(number),)) + number
     payload = b"\x94" + sender + number
     return keccak256(bytes((0xC0 + len(payload),)) + payload)[12:]
+
+
+def _failed(answer: Mapping[str, Any]) -> bool:
+    return as_number(answer["status"]) == 0
+
+
+def _reverted(answer: Mapping[str, Any], reason: ForcemoveError | None) -> TransactionReverted:
+    receipt = _receipt(answer)
+    return TransactionReverted(receipt.transaction_hash, receipt.block_number, receipt.gas_used, reason)
+
+
+def _receipt(answer: Mapping[str, Any]) -> Receipt[RawLog]:
+    created = answer.get("contractAddress")
+    return Receipt(
+        transaction_hash=as_bytes(answer["transactionHash"]),
+        block_number=as_number(answer["blockNumber"]),
+        block_hash=as_bytes(answer["blockHash"]),
+        gas_used=as_number(answer["gasUsed"]),
+        gas_price=as_number(answer.get("effectiveGasPrice", 0)),
+        contract_address=as_bytes(created) if created else None,
+        logs=tuple(map(_raw_log, answer["logs"])),
+    )
 
 
 def _raw_log(answer: Mapping[str, Any]) -> RawLog:
