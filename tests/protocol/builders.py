@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from channel.errors import AppError
 from channel.protocol.encoding import Domain, challenge_hash, channel_id, digest, hash_state, word
@@ -30,6 +31,7 @@ DAY = 86_400
 NO_SIGNATURE = Signature(bytes(64))
 
 
+@cache
 def players(count: int) -> tuple[Key, ...]:
     """So many different keys, Alice, Bob and Carol first."""
     return (ALICE, BOB, CAROL, *(Key(keccak256(b"player %d" % index)) for index in range(3, count)))[:count]

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+pragma solidity 0.8.37;
+
+// Accounts that one should not have to trust with a payment.
+
+/// @title Refuses ether
+contract RevertingRecipient {
+    error NoThankYou();
+
+    receive() external payable {
+        revert NoThankYou();
+    }
+}
+
+/// @title Burns all the gas that it is given
+contract BurningRecipient {
+    receive() external payable {
+        assembly ("memory-safe") {
+            invalid()
+        }
+    }
+}
+
+/// @title Takes ether and returns as much memory as its gas buys
+contract BombRecipient {
+    receive() external payable {
+        assembly ("memory-safe") {
+            return(0, 400000)
+        }
+    }
+}
+
+/// @title Refuses ether with as much memory as its gas buys
+contract RevertingBombRecipient {
+    receive() external payable {
+        assembly ("memory-safe") {
+            revert(0, 400000)
+        }
+    }
+}
+
+/// @title Calls back, with whatever it was armed with, and remembers what came of it
+contract Reentry {
+    address private _target;
+    /// @dev The calldata is the code of this account, because reading storage would eat the gas of a payment.
+    address private _memo;
+    bool private _insists;
+
+    /// @notice How often it called back, and how often the call succeeded.
+    uint128 public calls;
+    uint128 public successes;
+
+    /// @param target Whom to call back.
+    /// @param data The calldata.
+    /// @param insists Whether to refuse the payment when the call fails.
+    function arm(address target, bytes calldata data, bool insists) external {
+        (_target, _insists) = (target, insists);
+        // PUSH2 size, DUP1, PUSH1 offset 12, PUSH1 0, CODECOPY, PUSH1 0, RETURN: deploys what follows it.
+        bytes memory creation = bytes.concat(hex"61", bytes2(uint16(data.length)), hex"80600b6000396000f3", data);
+        address memo;
+        assembly ("memory-safe") {
+            memo := create(0, add(creation, 0x20), mload(creation))
+        }
+        _memo = memo;
+    }
+
+    /// @notice Calls what it was armed for, in its own name.
+    function fire() external payable {
+        (bool success, bytes memory output) = _target.call{value: msg.value}(_memo.code);
+        if (!success) {
+            assembly ("memory-safe") {
+                revert(add(output, 0x20), mload(output))
+            }
+        }
+    }
+
+    /// @notice The hook: of a token that moves, or of ether that arrives.
+    function enter() public {
+        if (_target == address(0)) return;
+        (bool success,) = _target.call(_memo.code);
+        (calls, successes) = (calls + 1, successes + (success ? 1 : 0));
+        require(success || !_insists);
+    }
+
+    /// @notice Approves a token, so that this contract can deposit it.
+    function approve(address token, address spender) external {
+        (bool success,) = token.call(abi.encodeWithSignature("approve(address,uint256)", spender, type(uint256).max));
+        require(success);
+    }
+
+    receive() external payable {
+        enter();
+    }
+}

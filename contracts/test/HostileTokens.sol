@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+pragma solidity 0.8.37;
+
+import {Reentry} from "./HostileRecipients.sol";
+import {TestToken} from "./TestToken.sol";
+
+// Each can be deposited; each misbehaves when it is to be paid out, or in between.
+
+/// @title Moves nothing and says so
+contract FalseToken is TestToken {
+    function transfer(address, uint256) public pure override returns (bool) {
+        return false;
+    }
+}
+
+/// @title Cannot even be pulled in, and says so
+contract UnpullableToken is TestToken {
+    function transferFrom(address, address, uint256) public pure override returns (bool) {
+        return false;
+    }
+}
+
+/// @title Moves, and returns nothing, as old tokens do
+contract SilentToken {
+    mapping(address account => uint256) public balanceOf;
+
+    function mint(address to, uint256 amount) external {
+        balanceOf[to] += amount;
+    }
+
+    function approve(address, uint256) external {}
+
+    function transfer(address to, uint256 amount) external {
+        _move(msg.sender, to, amount);
+    }
+
+    function transferFrom(address from, address to, uint256 amount) external {
+        _move(from, to, amount);
+    }
+
+    function _move(address from, address to, uint256 amount) private {
+        balanceOf[from] -= amount;
+        balanceOf[to] += amount;
+    }
+}
+
+/// @title Keeps one percent of every transfer
+contract FeeToken is TestToken {
+    function _update(address from, address to, uint256 amount) internal override {
+        uint256 fee = from == address(0) || to == address(0) ? 0 : amount / 100;
+        super._update(from, to, amount - fee);
+        if (fee != 0) super._update(from, address(0), fee);
+    }
+}
+
+/// @title Refuses to move anything to whoever is on its list
+contract BlacklistToken is TestToken {
+    error Blacklisted(address account);
+
+    mapping(address account => bool) public isBlacklisted;
+
+    function blacklist(address account, bool listed) external {
+        isBlacklisted[account] = listed;
+    }
+
+    function _update(address from, address to, uint256 amount) internal override {
+        if (isBlacklisted[to]) revert Blacklisted(to);
+        super._update(from, to, amount);
+    }
+}
+
+/// @title Answers a transfer with whatever it was told to, and moves nothing
+contract RubbishToken is TestToken {
+    bytes private _answer;
+
+    function setAnswer(bytes calldata answer) external {
+        _answer = answer;
+    }
+
+    function transfer(address, uint256) public view override returns (bool) {
+        bytes memory answer = _answer;
+        assembly ("memory-safe") {
+            return(add(answer, 0x20), mload(answer))
+        }
+    }
+}
+
+/// @title Returns, or reverts with, as much memory as its gas buys
+contract BombToken is TestToken {
+    bool private _reverts;
+
+    function setReverts(bool reverts) external {
+        _reverts = reverts;
+    }
+
+    function transfer(address, uint256) public view override returns (bool) {
+        bool reverts = _reverts;
+        assembly ("memory-safe") {
+            if reverts { revert(0, 400000) }
+            return(0, 400000)
+        }
+    }
+}
+
+/// @title Tells whoever is listed of each transfer, before it, as ERC-777 does its senders
+contract HookToken is TestToken {
+    mapping(address account => Reentry) private _hooks;
+
+    function setHook(address account, Reentry hook) external {
+        _hooks[account] = hook;
+    }
+
+    function _update(address from, address to, uint256 amount) internal override {
+        if (address(_hooks[from]) != address(0)) _hooks[from].enter();
+        if (address(_hooks[to]) != address(0)) _hooks[to].enter();
+        super._update(from, to, amount);
+    }
+}
+
+/// @title Has more than there can be: every balance wraps, everything can be pulled in, nothing gets out
+contract EndlessToken {
+    mapping(address account => uint256) public balanceOf;
+
+    function approve(address, uint256) external pure returns (bool) {
+        return true;
+    }
+
+    function transferFrom(address from, address to, uint256 amount) external returns (bool) {
+        unchecked {
+            balanceOf[from] -= amount;
+            balanceOf[to] += amount;
+        }
+        return true;
+    }
+
+    function transfer(address, uint256) external pure returns (bool) {
+        return false;
+    }
+}

@@ -1,0 +1,208 @@
+"""Support proofs: the twin and the bytecode accept and refuse the same ones."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import product
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from channel.protocol.rules import build_support_proof, require_supported
+from channel.protocol.signing import Key
+from channel.protocol.state import SignedState, SupportProof, VariablePart
+from channel.protocol.types import UINT48_MAX, FixedPart, Signature
+from tests.parity.core_harness import Harness
+from tests.parity.core_verdict import ALLOWED, Verdict, of_python
+from tests.protocol.builders import (
+    COUNTING,
+    MALLORY,
+    chain,
+    fixed_part,
+    pack_pattern,
+    players,
+    proof,
+    sign,
+    state,
+    usual_pattern,
+)
+
+HARNESS = Harness()
+DOMAIN = HARNESS.domain
+APP = HARNESS.app("CountingApp")
+
+
+def channel(count: int) -> FixedPart:
+    return fixed_part(players(count), app=APP)
+
+
+def compare(fixed: FixedPart, proof_: SupportProof) -> Verdict:
+    verdict = of_python(lambda: require_supported(DOMAIN, fixed, proof_, COUNTING))
+    assert verdict == HARNESS.supported(fixed, proof_)
+    return verdict
+
+
+def supports(states: Sequence[VariablePart], pattern: Sequence[int], count: int) -> bool:
+    """The rule in the words of the protocol: the state of one's own turn or a later one, any if that lies before."""
+    first, last = states[0].turn_num, states[-1].turn_num
+    for participant, index in enumerate(pattern):
+        own_turns = [turn for turn in range(max(0, last - count + 1), last + 1) if turn % count == participant]
+        if index >= len(states) or any(turn > first + index for turn in own_turns):
+            return False
+    return True
+
+
+def all_signatures(
+    states: Sequence[VariablePart], keys: Sequence[Key], fixed: FixedPart
+) -> dict[tuple[int, int], Signature]:
+    """By participant and state."""
+    return {
+        (participant, index): sign(key, state_, fixed, DOMAIN)
+        for participant, key in enumerate(keys)
+        for index, state_ in enumerate(states)
+    }
+
+
+@pytest.mark.parametrize("count", [2, 3, 4])
+def test_every_pattern_of_a_small_channel(count: int) -> None:
+    """Every last mover, every length of chain, every choice of who signs what, one index too far included."""
+    keys, fixed = players(count), channel(count)
+    for last_turn, length in product(range(4 * count, 5 * count), range(1, count + 1)):
+        states = chain(*range(last_turn - length + 1, last_turn + 1), num_participants=count)
+        signatures = all_signatures(states, keys, fixed)
+        for pattern in product(range(length + 1), repeat=count):
+            chosen = tuple(signatures[i, min(index, length - 1)] for i, index in enumerate(pattern))
+            verdict = compare(fixed, SupportProof(states, chosen, pack_pattern(pattern)))
+            assert (verdict == ALLOWED) == supports(states, pattern, count), (last_turn, pattern)
+
+
+@pytest.mark.parametrize("count", [5, 32])
+def test_random_patterns_of_a_large_channel(count: int) -> None:
+    rng = Random(count)
+    keys, fixed = players(count), channel(count)
+    met: Counter[bool] = Counter()
+    for _ in range(150 if count == 5 else 15):
+        length, last_turn = rng.randint(1, count), rng.randrange(3 * count, 5 * count)
+        states = chain(*range(last_turn - length + 1, last_turn + 1), num_participants=count)
+        lowest = usual_pattern(states, count)
+        pattern = [rng.randint(index, length - 1) for index in lowest]
+        if rng.random() < 0.5:
+            pattern[rng.randrange(count)] = rng.randrange(length + 1)
+        signatures = all_signatures(states, keys, fixed) if count == 5 else {}
+        chosen = tuple(
+            signatures.get((i, index)) or sign(keys[i], states[min(index, length - 1)], fixed, DOMAIN)
+            for i, index in enumerate(pattern)
+        )
+        verdict = compare(fixed, SupportProof(states, chosen, pack_pattern(pattern)))
+        assert (verdict == ALLOWED) == supports(states, pattern, count)
+        met[verdict == ALLOWED] += 1
+    assert met[True]
+    assert met[False]
+
+
+@pytest.mark.parametrize("count", [2, 3, 5, 32])
+def test_prefund_states_need_everybody_who_never_moved(count: int) -> None:
+    """Turn 0 by itself, and every later turn of the setup as the chain from 0."""
+    keys, fixed = players(count), channel(count)
+    for turn in {0, 1, count - 1}:
+        states = chain(*range(turn + 1), num_participants=count)
+        assert compare(fixed, proof(*states, keys=keys, fixed=fixed, domain=DOMAIN)) == ALLOWED
+
+
+# ------------------------------------------------------------------------------------------------ refused proofs
+
+FIXED = channel(2)
+GOOD = proof(*chain(10, 11), fixed=FIXED, domain=DOMAIN)
+
+
+def test_a_usual_proof_is_accepted() -> None:
+    assert compare(FIXED, GOOD) == ALLOWED
+
+
+@pytest.mark.parametrize(
+    ("changed", "expected"),
+    [
+        (replace(GOOD, states=()), ("StateCountOutOfRange", (0,))),
+        (replace(GOOD, states=chain(9, 10, 11)), ("StateCountOutOfRange", (3,))),
+        (replace(GOOD, signatures=GOOD.signatures[:1]), ("SignatureCountMismatch", (2, 1))),
+        (replace(GOOD, signatures=GOOD.signatures * 2), ("SignatureCountMismatch", (2, 4))),
+        (replace(GOOD, signatures=()), ("SignatureCountMismatch", (2, 0))),
+        (replace(GOOD, signed_states=0), ("SignedStateOutOfRange", (1, 0))),
+        (replace(GOOD, signed_states=0x0200), ("SignedStateOutOfRange", (1, 2))),
+        (replace(GOOD, signed_states=0x010100), ("SignedStatesNotCanonical", (0x010100,))),
+        (replace(GOOD, signed_states=1 << 255 | 0x0100), ("SignedStatesNotCanonical", (1 << 255 | 0x0100,))),
+        (replace(GOOD, states=chain(10, 12)), ("TurnNumberNotConsecutive", (10, 12))),
+        (replace(GOOD, states=(state(10), state(11, app_data=state(12).app_data))), ("WrongCount", (11, 12))),
+    ],
+)
+def test_a_bad_proof_is_refused(changed: SupportProof, expected: tuple[str, tuple[object, ...]]) -> None:
+    assert compare(FIXED, changed) == expected
+
+
+@pytest.mark.parametrize("participant", [0, 1])
+def test_a_stranger_signs_for_nobody(participant: int) -> None:
+    signatures = list(GOOD.signatures)
+    signatures[participant] = sign(MALLORY, GOOD.states[participant], FIXED, DOMAIN)
+    expected = ("WrongSigner", (FIXED.participants[participant], MALLORY.address))
+    assert compare(FIXED, replace(GOOD, signatures=tuple(signatures))) == expected
+
+
+def test_one_signer_counts_once() -> None:
+    doubled = (GOOD.signatures[1],) * 2
+    assert compare(FIXED, replace(GOOD, signatures=doubled)).error == "WrongSigner"
+
+
+def test_a_chain_is_not_longer_than_its_last_turn_allows() -> None:
+    """Turn 0 has no predecessor, the highest turn no successor."""
+    assert compare(FIXED, proof(state(UINT48_MAX), state(0), fixed=FIXED, domain=DOMAIN)).error == (
+        "TurnNumberNotConsecutive"
+    )
+
+
+@pytest.mark.parametrize(
+    "foreign",
+    [
+        fixed_part(nonce=1, app=APP),
+        fixed_part(app=bytes(19) + b"\x01"),
+        fixed_part(app=APP, duration=61),
+        fixed_part((MALLORY, *players(1)), app=APP),
+    ],
+    ids=["nonce", "app", "duration", "participants"],
+)
+def test_a_proof_is_good_for_its_own_channel_only(foreign: FixedPart) -> None:
+    signed_there = proof(state(10), state(11), fixed=foreign, domain=DOMAIN)
+    assert compare(FIXED, signed_there).error == "WrongSigner"
+
+
+# ------------------------------------------------------------------------------------------- proofs that we build
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.data(), st.integers(2, 5))
+def test_what_is_built_is_accepted_and_nothing_shorter_exists(data: st.DataObject, count: int) -> None:
+    keys, fixed = players(count), channel(count)
+    last_turn = data.draw(st.integers(count - 1, 4 * count))
+    states = chain(*range(last_turn - count + 1, last_turn + 1), num_participants=count)
+    signers = [data.draw(st.sets(st.integers(0, count - 1))) | {state_.turn_num % count} for state_ in states]
+    signed = [
+        SignedState(state_, {i: sign(keys[i], state_, fixed, DOMAIN) for i in who})
+        for state_, who in zip(states, signers, strict=True)
+    ]
+    built = build_support_proof(fixed, signed)
+    assert built is not None
+    assert compare(fixed, built) == ALLOWED
+    assert len(built.states) == shortest(signers, states, count)
+
+
+def shortest(signers: Sequence[set[int]], states: Sequence[VariablePart], count: int) -> int:
+    """By trying every chain and every choice of signatures, the shortest first."""
+    for length in range(1, count + 1):
+        tail = states[-length:]
+        choices = [[i for i in range(length) if p in signers[len(states) - length + i]] for p in range(count)]
+        if any(supports(tail, pattern, count) for pattern in product(*choices)):
+            return length
+    raise AssertionError("the whole chain supports")
