@@ -3,8 +3,20 @@ pragma solidity 0.8.37;
 
 // Accounts that one should not have to trust with a payment.
 
+/// @title An account that sends what it is told to
+abstract contract Puppet {
+    /// @notice Calls `target` in this account's name, with what ether comes along, and passes errors on.
+    function act(address target, bytes calldata data) external payable {
+        (bool success, bytes memory output) = target.call{value: msg.value}(data);
+        if (success) return;
+        assembly ("memory-safe") {
+            revert(add(output, 0x20), mload(output))
+        }
+    }
+}
+
 /// @title Refuses ether
-contract RevertingRecipient {
+contract RevertingRecipient is Puppet {
     error NoThankYou();
 
     receive() external payable {
@@ -13,7 +25,7 @@ contract RevertingRecipient {
 }
 
 /// @title Burns all the gas that it is given
-contract BurningRecipient {
+contract BurningRecipient is Puppet {
     receive() external payable {
         assembly ("memory-safe") {
             invalid()
@@ -22,25 +34,25 @@ contract BurningRecipient {
 }
 
 /// @title Takes ether and returns as much memory as its gas buys
-contract BombRecipient {
+contract BombRecipient is Puppet {
     receive() external payable {
         assembly ("memory-safe") {
-            return(0, 400000)
+            return(0, 190000)
         }
     }
 }
 
 /// @title Refuses ether with as much memory as its gas buys
-contract RevertingBombRecipient {
+contract RevertingBombRecipient is Puppet {
     receive() external payable {
         assembly ("memory-safe") {
-            revert(0, 400000)
+            revert(0, 190000)
         }
     }
 }
 
 /// @title Calls back, with whatever it was armed with, and remembers what came of it
-contract Reentry {
+contract Reentry is Puppet {
     address private _target;
     /// @dev The calldata is the code of this account, because reading storage would eat the gas of a payment.
     address private _memo;
@@ -64,28 +76,12 @@ contract Reentry {
         _memo = memo;
     }
 
-    /// @notice Calls what it was armed for, in its own name.
-    function fire() external payable {
-        (bool success, bytes memory output) = _target.call{value: msg.value}(_memo.code);
-        if (!success) {
-            assembly ("memory-safe") {
-                revert(add(output, 0x20), mload(output))
-            }
-        }
-    }
-
     /// @notice The hook: of a token that moves, or of ether that arrives.
     function enter() public {
         if (_target == address(0)) return;
         (bool success,) = _target.call(_memo.code);
         (calls, successes) = (calls + 1, successes + (success ? 1 : 0));
         require(success || !_insists);
-    }
-
-    /// @notice Approves a token, so that this contract can deposit it.
-    function approve(address token, address spender) external {
-        (bool success,) = token.call(abi.encodeWithSignature("approve(address,uint256)", spender, type(uint256).max));
-        require(success);
     }
 
     receive() external payable {

@@ -96,8 +96,8 @@ contract BombToken is TestToken {
     function transfer(address, uint256) public view override returns (bool) {
         bool reverts = _reverts;
         assembly ("memory-safe") {
-            if reverts { revert(0, 400000) }
-            return(0, 400000)
+            if reverts { revert(0, 190000) }
+            return(0, 190000)
         }
     }
 }

@@ -1,0 +1,232 @@
+"""One adjudicator twice: the deployed bytecode and the pure model, taking the same transactions.
+
+Each operation runs on both and everything that can be seen is compared: verdict, error values, logs, the status word,
+holdings, credits, and what the adjudicator has left of every asset. Around it stand recipients and tokens of every
+temper; `accepts` and `pulls` tell the model how they behave.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+
+from channel.errors import RuleError, SafeERC20FailedOperation
+from channel.protocol import adjudication
+from channel.protocol.adjudication import Adjudication, Payment, Result, Transaction
+from channel.protocol.encoding import Domain, word
+from channel.protocol.logs import Deposited
+from channel.protocol.outcome import Outcome
+from channel.protocol.signing import Key
+from channel.protocol.state import SupportProof, VariablePart
+from channel.protocol.types import ETHER, FixedPart, Signature
+from tests.evm import function_selector
+from tests.parity import core_abi as abi
+from tests.parity.core_chain import Chain, Receipt
+from tests.parity.core_harness import CHAIN_ID
+from tests.parity.core_logs import as_chain_log
+from tests.parity.core_verdict import ALLOWED, Verdict, of_bytecode, of_error
+from tests.protocol.builders import ALICE, BOB, CAROL, COUNTING, MALLORY, NO_SIGNATURE
+
+PEOPLE = (ALICE, BOB, CAROL, MALLORY)
+REFUSING_RECIPIENTS = ("RevertingRecipient", "BurningRecipient", "RevertingBombRecipient")
+RECIPIENTS = (*REFUSING_RECIPIENTS, "BombRecipient", "Reentry")
+REFUSING_TOKENS = ("FalseToken", "RubbishToken", "BombToken", "EndlessToken")
+TOKENS = (*REFUSING_TOKENS, "TestToken", "SilentToken", "FeeToken", "BlacklistToken", "UnpullableToken", "HookToken")
+MINTED = 10**30
+
+Operation = Callable[[Adjudication, Transaction], Result]
+
+
+class World:
+    """A chain with an adjudicator, an app, recipients and tokens; and the model."""
+
+    def __init__(self) -> None:
+        self.chain = Chain()
+        self.adjudicator = self.chain.deploy("Adjudicator")
+        self.app = self.chain.deploy("CountingApp")
+        self.recipients = {name: self.chain.deploy(name) for name in RECIPIENTS}
+        self.tokens = {name: self.chain.deploy(name) for name in TOKENS}
+        self.domain = Domain(CHAIN_ID, self.adjudicator)
+        self.model = Adjudication(self.domain)
+        self.reserves: dict[bytes, int] = {}
+        self.paid: list[Payment] = []
+        self.blacklisted: set[bytes] = set()
+        for person in PEOPLE:
+            self._equip(person.address)
+        rubbish = self.tokens["RubbishToken"]
+        self.chain.send(ALICE.address, "RubbishToken", "setAnswer", rubbish, abi.text(word(2)))
+
+    def _equip(self, person: bytes) -> None:
+        self.chain.enrich(person)
+        spender, everything = abi.address(self.adjudicator), word(2**256 - 1)
+        for name, token in self.tokens.items():
+            if name != "EndlessToken":
+                self.chain.send(person, "TestToken", "mint", token, abi.address(person), word(MINTED))
+            self.chain.send(person, "TestToken", "approve", token, spender, everything)
+
+    @property
+    def now(self) -> int:
+        return self.chain.now
+
+    def blacklist(self, account: bytes) -> None:
+        """From now on the token with a list moves nothing to this account."""
+        token = self.tokens["BlacklistToken"]
+        self.chain.send(ALICE.address, "BlacklistToken", "blacklist", token, abi.address(account), word(1))
+        self.blacklisted.add(account)
+
+    # ------------------------------------------------------------------------------------- how the others behave
+
+    def accepts(self, payment: Payment) -> bool:
+        """Whether recipient and asset take a payment."""
+        if payment.asset == ETHER:
+            return payment.to not in {self.recipients[name] for name in REFUSING_RECIPIENTS}
+        if payment.asset == self.tokens["BlacklistToken"]:
+            return payment.to not in self.blacklisted
+        return payment.asset not in {self.tokens[name] for name in REFUSING_TOKENS}
+
+    def pulls(self, asset: bytes, amount: int) -> int:
+        """How much of an asset arrives when it is pulled in."""
+        if asset == self.tokens["UnpullableToken"]:
+            raise SafeERC20FailedOperation(asset)
+        return amount - amount // 100 if asset == self.tokens["FeeToken"] else amount
+
+    # ------------------------------------------------------------------------------------------------ operations
+
+    def deposit(
+        self, sender: bytes, id_: bytes, asset: bytes, expected_held: int, amount: int, value: int | None = None
+    ) -> Verdict:
+        """By default with as much ether as the operation wants."""
+        sent = (amount if asset == ETHER else 0) if value is None else value
+        return self._run(
+            "deposit",
+            (id_, abi.address(asset), word(expected_held), word(amount)),
+            Transaction(sender, self.now, sent, self.accepts, self.pulls),
+            lambda model, tx: adjudication.deposit(model, tx, id_, asset, expected_held, amount),
+        )
+
+    def challenge(
+        self, sender: bytes, fixed_part: FixedPart, proof: SupportProof, signature: Signature | None = None
+    ) -> Verdict:
+        return self._run(
+            "challenge",
+            (abi.fixed_part(fixed_part), abi.proof(proof), abi.signature(signature or NO_SIGNATURE)),
+            Transaction(sender, self.now),
+            lambda model, tx: adjudication.challenge(model, tx, fixed_part, proof, signature, COUNTING),
+        )
+
+    def respond(
+        self,
+        sender: bytes,
+        fixed_part: FixedPart,
+        challenged: VariablePart,
+        response: VariablePart,
+        signature: Signature,
+    ) -> Verdict:
+        return self._run(
+            "respond",
+            (abi.fixed_part(fixed_part), abi.state(challenged), abi.state(response), abi.signature(signature)),
+            Transaction(sender, self.now),
+            lambda model, tx: adjudication.respond(model, tx, fixed_part, challenged, response, signature, COUNTING),
+        )
+
+    def checkpoint(self, sender: bytes, fixed_part: FixedPart, proof: SupportProof) -> Verdict:
+        return self._run(
+            "checkpoint",
+            (abi.fixed_part(fixed_part), abi.proof(proof)),
+            Transaction(sender, self.now),
+            lambda model, tx: adjudication.checkpoint(model, tx, fixed_part, proof, COUNTING),
+        )
+
+    def conclude(
+        self, sender: bytes, fixed_part: FixedPart, outcome: Outcome, turn_num: int, signatures: Sequence[Signature]
+    ) -> Verdict:
+        return self._run(
+            "conclude",
+            (abi.fixed_part(fixed_part), abi.outcome(outcome), word(turn_num), abi.signatures(signatures)),
+            Transaction(sender, self.now, 0, self.accepts),
+            lambda model, tx: adjudication.conclude(model, tx, fixed_part, outcome, turn_num, signatures),
+        )
+
+    def transfer(
+        self, sender: bytes, id_: bytes, state_hash: bytes, outcome: Outcome, indices: Sequence[int] = ()
+    ) -> Verdict:
+        return self._run(
+            "transfer",
+            (id_, state_hash, abi.outcome(outcome), abi.numbers(indices)),
+            Transaction(sender, self.now, 0, self.accepts),
+            lambda model, tx: adjudication.transfer(model, tx, id_, state_hash, outcome, indices),
+        )
+
+    def claim(self, sender: bytes, asset: bytes, to: bytes) -> Verdict:
+        return self._run(
+            "claim",
+            (abi.address(asset), abi.address(to)),
+            Transaction(sender, self.now, 0, self.accepts),
+            lambda model, tx: adjudication.claim(model, tx, asset, to),
+        )
+
+    # -------------------------------------------------------------------------------------------------- comparing
+
+    def send(self, sender: bytes, to: bytes, data: bytes, value: int = 0) -> Receipt:
+        """A transaction of a person, or of a recipient, which one of the people makes act."""
+        if sender not in self.recipients.values():
+            return self.chain.transact(sender, to, data, value)
+        act = function_selector("Reentry", "act") + abi.arguments(abi.address(to), abi.text(data))
+        return self.chain.transact(MALLORY.address, sender, act, value)
+
+    def _run(
+        self, function: str, parts: Sequence[bytes | abi.Tail], transaction: Transaction, operation: Operation
+    ) -> Verdict:
+        data = function_selector("Adjudicator", function) + abi.arguments(*parts)
+        receipt = self.send(transaction.sender, self.adjudicator, data, transaction.value)
+        verdict = of_bytecode(receipt.success, receipt.output)
+        outcome = _modelled(operation, self.model, transaction)
+        if isinstance(outcome, Verdict):
+            assert verdict == outcome, function
+            return verdict
+        assert verdict == ALLOWED, (function, verdict, "the model allows it")
+        logs = [log for log in receipt.logs if log.address == self.adjudicator]
+        assert logs == [as_chain_log(self.adjudicator, log) for log in outcome.logs]
+        self._account_for(transaction, outcome)
+        self.model = outcome.adjudication
+        self.require_equal()
+        return verdict
+
+    def _account_for(self, transaction: Transaction, result: Result) -> None:
+        """Follow what the adjudicator has of each asset from what came in and what was paid."""
+        for log in result.logs:
+            if isinstance(log, Deposited):
+                came_in = transaction.value if log.asset == ETHER else log.amount
+                self.reserves[log.asset] = self.reserves.get(log.asset, 0) + came_in
+        for payment in result.payments:
+            self.reserves[payment.asset] -= payment.amount
+        self.paid += result.payments
+
+    def require_equal(self) -> None:
+        """Everything that the model knows of, the bytecode has stored the same."""
+        at = self.adjudicator
+        for id_ in self.model.statuses.keys() | {id_ for id_, _ in self.model.holdings}:
+            stored = self.chain.call("Adjudicator", "statusOf", at, id_)
+            assert int.from_bytes(stored, "big") == self.model.status_of(id_).pack()
+        for (id_, asset), holdings in self.model.holdings.items():
+            stored = self.chain.call("Adjudicator", "holdingsOf", at, id_, abi.address(asset))
+            assert stored == word(holdings.amount) + word(holdings.payout_begun) + word(holdings.closed)
+        for (account, asset), credit in self.model.credits.items():
+            stored = self.chain.call("Adjudicator", "creditOf", at, abi.address(account), abi.address(asset))
+            assert stored == word(credit)
+        for asset, reserve in self.reserves.items():
+            if asset != self.tokens["EndlessToken"]:
+                assert self.chain.balance(at, asset) == reserve
+
+
+def _modelled(operation: Operation, model: Adjudication, transaction: Transaction) -> Result | Verdict:
+    try:
+        return operation(model, transaction)
+    except RuleError as error:
+        return of_error(error)
+
+
+@cache
+def cached_signature(key: Key, digest: bytes) -> Signature:
+    """Signing is what a long run would spend its time on."""
+    return key.sign(digest)
