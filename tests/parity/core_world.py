@@ -14,7 +14,7 @@ from channel.errors import RuleError, SafeERC20FailedOperation
 from channel.protocol import adjudication
 from channel.protocol.adjudication import Adjudication, Payment, Result, Transaction
 from channel.protocol.encoding import Domain, word
-from channel.protocol.logs import Deposited
+from channel.protocol.logs import Deposited, Log
 from channel.protocol.outcome import Outcome
 from channel.protocol.signing import Key
 from channel.protocol.state import SupportProof, VariablePart
@@ -50,6 +50,7 @@ class World:
         self.model = Adjudication(self.domain)
         self.reserves: dict[bytes, int] = {}
         self.paid: list[Payment] = []
+        self.logs: list[Log] = []
         self.blacklisted: set[bytes] = set()
         for person in PEOPLE:
             self._equip(person.address)
@@ -201,6 +202,12 @@ class World:
         for payment in result.payments:
             self.reserves[payment.asset] -= payment.amount
         self.paid += result.payments
+        self.logs += result.logs
+
+    def take_logs(self) -> list[Log]:
+        """What was logged since the last time."""
+        taken, self.logs = self.logs, []
+        return taken
 
     def require_equal(self) -> None:
         """Everything that the model knows of, the bytecode has stored the same."""

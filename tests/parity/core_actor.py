@@ -1,0 +1,235 @@
+"""Random operations on a `World`, legal about every other time: wherever there is something to get wrong, it is now and
+then got wrong. All randomness comes from one `random.Random`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from random import Random
+
+from channel.protocol.encoding import challenge_hash, channel_id, digest, hash_state
+from channel.protocol.hashing import keccak256
+from channel.protocol.logs import ChallengeRegistered, Checkpointed, PartlyPaid, Responded
+from channel.protocol.outcome import Allocation, Outcome
+from channel.protocol.signing import Key
+from channel.protocol.state import SupportProof, VariablePart
+from channel.protocol.status import Mode
+from channel.protocol.types import ETHER, Signature
+from tests.parity.core_verdict import Verdict
+from tests.parity.core_world import PEOPLE, World, cached_signature
+from tests.protocol.builders import count_data, destination, fixed_part, pack_pattern, players, usual_pattern
+
+STRANGE_IDS = (keccak256(b"a channel that nobody plays"), bytes(12) + b"\x01" * 20)
+
+
+class Actor:
+    """Whoever does anything to the channels of one world."""
+
+    def __init__(self, rng: Random, world: World) -> None:
+        self.rng = rng
+        self.world = world
+        tokens = rng.sample(sorted(world.tokens.values()), 2)
+        self.assets = sorted([ETHER, *tokens][: rng.choice((1, 1, 2, 3))])
+        self.channels = [fixed_part(players(count), nonce, world.app) for nonce, count in enumerate((2, 3, 2, 2, 3))]
+        self.ids = [channel_id(channel, world.domain) for channel in self.channels]
+        self.menus = [self._menu(index) for index in range(len(self.channels))]
+        self.recorded: dict[bytes, VariablePart] = {}
+        self.owed: dict[bytes, tuple[bytes, Outcome]] = {}
+        self.operations: tuple[Callable[[], Verdict], ...] = (
+            self.deposit,
+            self.deposit,
+            self.challenge,
+            self.challenge,
+            self.respond,
+            self.respond,
+            self.checkpoint,
+            self.conclude,
+            self.transfer,
+            self.claim,
+        )
+
+    def step(self) -> Verdict:
+        """Let some time pass, perhaps, and do one thing."""
+        if self.rng.random() < 0.1:
+            self._wait()
+        verdict = self.rng.choice(self.operations)()
+        self._remember()
+        return verdict
+
+    # ---------------------------------------------------------------------------------------------------- choices
+
+    def _likely(self, chance: float = 0.85) -> bool:
+        return self.rng.random() < chance
+
+    def _menu(self, index: int) -> list[Outcome]:
+        """Some outcomes of one channel with the same totals, to whoever might be paid."""
+        payees: list[bytes] = [person.address for person in PEOPLE] + list(self.world.recipients.values())
+        payees += [id_ for id_ in (*self.ids, STRANGE_IDS[0]) if id_ != self.ids[index]]
+        return [tuple(entry for asset in self.assets for entry in self._split(asset, payees)) for _ in range(4)]
+
+    def _split(self, asset: bytes, payees: Sequence[bytes]) -> list[Allocation]:
+        """Twenty of an asset, in up to four parts."""
+        cuts = sorted(self.rng.randint(0, 20) for _ in range(self.rng.randrange(4)))
+        amounts = [high - low for low, high in zip([0, *cuts], [*cuts, 20], strict=True)]
+        return [Allocation(asset, destination(self.rng.choice(payees)), amount) for amount in amounts]
+
+    def _channel_in(self, *modes: Mode) -> int:
+        """One that is in such a mode, if there is one, mostly."""
+        model, now = self.world.model, self.world.now
+        fitting = [index for index, id_ in enumerate(self.ids) if model.status_of(id_).mode(now) in modes]
+        return self.rng.choice(fitting) if fitting and self._likely() else self.rng.randrange(len(self.ids))
+
+    def _sender(self) -> bytes:
+        return self.rng.choice(PEOPLE).address
+
+    def _wait(self) -> None:
+        world = self.world
+        deadlines = [s.finalizes_at for s in world.model.statuses.values() if s.finalizes_at > world.now]
+        deadline = self.rng.choice(deadlines) if deadlines else world.now
+        world.chain.travel_to(
+            max(world.now, deadline + self.rng.choice((-1, -1, 0, 1)), world.now + self.rng.randrange(2))
+        )
+
+    def _remember(self) -> None:
+        """What clients would learn from the logs."""
+        for log in self.world.take_logs():
+            match log:
+                case ChallengeRegistered(id_, _, state) | Responded(id_, state) | Checkpointed(id_, state):
+                    self.recorded[id_] = state
+                    self.owed[id_] = hash_state(id_, state).state, state.outcome
+                case PartlyPaid(id_, state_hash, remaining):
+                    self.owed[id_] = state_hash, remaining
+
+    # --------------------------------------------------------------------------------------------- states, proofs
+
+    def _state(self, index: int, turn: int, is_final: bool = False) -> VariablePart:
+        count = len(self.channels[index].participants)
+        outcome = self.rng.choice(self.menus[index]) if turn >= 2 * count else self.menus[index][0]
+        return VariablePart(outcome, b"" if is_final else count_data(turn, count), turn, is_final)
+
+    def _sign(self, index: int, participant: int, state: VariablePart) -> Signature:
+        key: Key = players(3)[participant] if self._likely(0.98) else self.rng.choice(PEOPLE)
+        hashed = hash_state(self.ids[index], state).state
+        return cached_signature(key, digest(self.world.domain, hashed))
+
+    def _chain(self, index: int) -> tuple[VariablePart, ...]:
+        """Consecutive states that end near the recorded one."""
+        channel, id_ = self.channels[index], self.ids[index]
+        record = self.world.model.status_of(id_).turn_num_record
+        last = max(0, record + self.rng.choice((-1, 0, 1, 1, 2, 3)))
+        length = min(self.rng.randint(1, len(channel.participants)), last + 1)
+        states = [self._state(index, turn) for turn in range(last - length + 1, last + 1)]
+        if not self._likely(0.9):
+            states[-1] = VariablePart(states[-2 if length > 1 else -1].outcome, b"", last, True)
+        if not self._likely(0.95):
+            states[0] = replace(states[0], app_data=b"?")
+        return tuple(states)
+
+    def _proof(self, index: int) -> SupportProof:
+        states = self._chain(index)
+        count = len(self.channels[index].participants)
+        pattern = [self.rng.randint(low, len(states) - 1) for low in usual_pattern(states, count)]
+        if not self._likely(0.95):
+            pattern[0] = self.rng.randrange(len(states))
+        signatures = tuple(self._sign(index, i, states[signed]) for i, signed in enumerate(pattern))
+        proof = SupportProof(states, signatures, pack_pattern(pattern))
+        return proof if self._likely(0.95) else self._broken(proof)
+
+    def _broken(self, proof: SupportProof) -> SupportProof:
+        return self.rng.choice(
+            (
+                replace(proof, states=()),
+                replace(proof, states=proof.states * 4),
+                replace(proof, signatures=proof.signatures[1:]),
+                replace(proof, signed_states=proof.signed_states | 1 << 200),
+                replace(proof, signed_states=proof.signed_states | 3),
+            )
+        )
+
+    def _restated(self, index: int) -> SupportProof:
+        """The recorded state by itself, which needs no signatures."""
+        state = self.recorded.get(self.ids[index]) or self._state(index, 0)
+        if not self._likely(0.9):
+            state = self._state(index, state.turn_num)
+        signatures = () if self._likely(0.9) else (self._sign(index, 0, state),)
+        return SupportProof((state,), signatures, 0 if self._likely(0.9) else 1)
+
+    # ------------------------------------------------------------------------------------------------- operations
+
+    def deposit(self) -> Verdict:
+        id_ = self.rng.choice(self.ids) if self._likely() else self.rng.choice(STRANGE_IDS)
+        asset = self.rng.choice(self.assets)
+        held = self.world.model.holdings_of(id_, asset).amount
+        expected = held if self._likely(0.7) else max(0, held + self.rng.choice((-3, -1, 1)))
+        amount = self.rng.choice((0, 1, 5, 10, 10, 20)) if self._likely(0.98) else 2**254 - expected
+        value = None if self._likely(0.95) else 1
+        if amount > 2**200:
+            return self.world.deposit(self._sender(), id_, self.world.tokens["EndlessToken"], expected, amount)
+        return self.world.deposit(self._sender(), id_, asset, expected, amount, value)
+
+    def challenge(self) -> Verdict:
+        index = self._channel_in(Mode.OPEN, Mode.CHALLENGE)
+        proof = self._proof(index) if self._likely(0.7) else self._restated(index)
+        signature = self._challenger(index, proof) if self.rng.random() < 0.5 else None
+        return self.world.challenge(self._sender(), self.channels[index], proof, signature)
+
+    def _challenger(self, index: int, proof: SupportProof) -> Signature:
+        state = proof.last if proof.states else self._state(index, 0)
+        id_ = self.ids[index]
+        hashed = challenge_hash(id_, state.turn_num, hash_state(id_, state).state)
+        return cached_signature(self.rng.choice(PEOPLE), digest(self.world.domain, hashed))
+
+    def respond(self) -> Verdict:
+        index = self._channel_in(Mode.CHALLENGE)
+        challenged = self.recorded.get(self.ids[index]) or self._state(index, 3)
+        if not self._likely(0.9):
+            challenged = self._state(index, challenged.turn_num)
+        turn = challenged.turn_num + (1 if self._likely(0.9) else self.rng.choice((0, 2)))
+        response = self._state(index, turn)
+        if not self._likely(0.95 if challenged.is_final else 0.2):
+            response = replace(response, outcome=challenged.outcome)
+        if self._likely(0.8 if challenged.is_final else 0.2):
+            outcome = challenged.outcome if self._likely(0.95) else response.outcome
+            response = VariablePart(outcome, b"", turn, True)
+        channel = self.channels[index]
+        signature = self._sign(index, channel.mover(turn), response)
+        return self.world.respond(self._sender(), channel, challenged, response, signature)
+
+    def checkpoint(self) -> Verdict:
+        index = self._channel_in(Mode.OPEN, Mode.CHALLENGE)
+        return self.world.checkpoint(self._sender(), self.channels[index], self._proof(index))
+
+    def conclude(self) -> Verdict:
+        index = self._channel_in(Mode.OPEN, Mode.CHALLENGE)
+        channel = self.channels[index]
+        state = self._state(index, self.rng.choice((0, 5, 9)), is_final=True)
+        outcome = state.outcome if self._likely(0.95) else ()
+        signatures = [self._sign(index, i, state) for i in range(len(channel.participants))]
+        if not self._likely(0.95):
+            signatures.pop()
+        return self.world.conclude(self._sender(), channel, outcome, state.turn_num, signatures)
+
+    def transfer(self) -> Verdict:
+        index = self._channel_in(Mode.FINALIZED)
+        id_ = self.ids[index]
+        state_hash, outcome = self.owed.get(id_, (bytes(32), self.menus[index][0]))
+        if not self._likely(0.9):
+            outcome = self.rng.choice(self.menus[index])
+        return self.world.transfer(self._sender(), id_, state_hash, outcome, self._indices(outcome))
+
+    def _indices(self, outcome: Outcome) -> list[int]:
+        if self.rng.random() < 0.4:
+            return []
+        asset = self.rng.choice(outcome).asset
+        places = [place for place, entry in enumerate(outcome) if entry.asset == asset]
+        chosen = sorted(self.rng.sample(places, self.rng.randint(1, len(places))))
+        if not self._likely(0.9):
+            chosen.append(self.rng.randrange(len(outcome) + 1))
+        return chosen
+
+    def claim(self) -> Verdict:
+        creditors = list(self.world.model.credits)
+        nobody = self._sender(), self.rng.choice(self.assets)
+        account, asset = self.rng.choice(creditors) if creditors and self._likely() else nobody
+        to = self._sender() if self._likely(0.8) else self.rng.choice((bytes(20), self.world.adjudicator, account))
+        return self.world.claim(account, asset, to)
