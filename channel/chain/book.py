@@ -75,8 +75,8 @@ class Pending:
 class AddressBook:
     """What was deployed on a chain, and from what.
 
-    `source_hash`: 32 bytes, of the artifacts. `standard_json`: the name of the file beside the book that block explorers
-    want. `pending` is not None while a deployment is unfinished.
+    `source_hash`: 32 bytes, of the artifacts. `standard_json`: the name of the file beside the book that block
+    explorers want. `pending` is not None while a deployment is unfinished.
     """
 
     chain_id: int

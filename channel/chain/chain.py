@@ -364,6 +364,9 @@ class Chain:
 
     def close(self) -> None:
         """Let go of whatever the chain holds: processes, sockets."""
+        close = getattr(self.web3.provider, "close", None)
+        if close is not None:
+            close()
 
     def __enter__(self) -> Self:
         return self
@@ -416,7 +419,7 @@ def _raw_log(answer: Mapping[str, Any]) -> RawLog:
 
 def _without_funds(error: EndpointFailed, account: bytes) -> InsufficientFunds | None:
     said = error.reason.lower()
-    if "insufficient funds" in said or "not have enough balance" in said or "not have enough funds" in said:
+    if any(words in said for words in ("insufficient funds", "not have enough balance", "cannot afford")):
         return InsufficientFunds(account, error.reason)
     return None
 

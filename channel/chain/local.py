@@ -13,6 +13,7 @@ import subprocess
 import threading
 import time
 import weakref
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import IO, Any
@@ -72,15 +73,22 @@ class EmbeddedChain(Chain):
         self.simulate(call, sender, errors)
         return _EMBEDDED_GAS
 
+    def _request(self, call: Call, sender: bytes) -> dict[str, str]:
+        """With the limit of what would be sent, which eth-tester wants the sender to be able to pay for."""
+        return super()._request(call, sender) | {"gas": hex(_EMBEDDED_GAS)}
+
 
 class AnvilChain(Chain):
     """An anvil of our own on a free port of this machine, ended by `close` or with this process."""
 
     can_travel = True
 
-    def __init__(self, binary: str | None = None) -> None:
-        """`binary`: the program, where it is not on the PATH. Raises `AnvilMissing`, `AnvilFailed`."""
-        process = _start_anvil(binary or find_anvil())
+    def __init__(self, *options: str, binary: str | None = None) -> None:
+        """`options`: more of anvil's own; `binary`: the program, where it is not to be looked for.
+
+        Raises `AnvilMissing`, `AnvilFailed`.
+        """
+        process = _start_anvil(binary or find_anvil(), options)
         self._end = weakref.finalize(self, _end, process)
         try:
             url = f"http://127.0.0.1:{_listening_port(process)}"
@@ -161,8 +169,8 @@ def find_anvil() -> str:
     return found
 
 
-def _start_anvil(binary: str) -> subprocess.Popen[bytes]:
-    command = [binary, "--host", "127.0.0.1", "--port", "0", "--accounts", "1"]
+def _start_anvil(binary: str, options: Sequence[str]) -> subprocess.Popen[bytes]:
+    command = [binary, "--host", "127.0.0.1", "--port", "0", "--accounts", "1", *options]
     try:
         # Its own session: an interrupt at the terminal reaches us alone, and we end it in order.
         return subprocess.Popen(  # noqa: S603  # the program is the user's own anvil, the arguments are ours

@@ -32,7 +32,10 @@ class Reverted(Exception):
 
 def shown_endpoint(endpoint: str) -> str:
     """An endpoint as it may be shown: paths, queries and user names of URLs hold the secrets of node providers."""
-    parts = urlsplit(endpoint)
+    try:
+        parts = urlsplit(endpoint)
+    except ValueError:  # half an IPv6 address
+        return f"{endpoint.partition('://')[0]}://"
     if not parts.netloc:
         return endpoint
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+from contextlib import ExitStack
 from typing import Any
 
 from web3.providers.base import JSONBaseProvider
@@ -25,6 +26,7 @@ class WebSocketProvider(JSONBaseProvider):
         self._endpoint = endpoint
         self._timeout = timeout
         self._connection: ClientConnection | None = None
+        self._open = ExitStack()
         self._lock = threading.Lock()
 
     def make_request(self, method: RPCEndpoint, params: Any) -> RPCResponse:
@@ -34,19 +36,19 @@ class WebSocketProvider(JSONBaseProvider):
             try:
                 return self._exchange(request)
             except ConnectionClosed:
-                self._connection = None
+                self.close()
             try:
                 return self._exchange(request)
-            except ConnectionClosed as error:
-                self._connection = None
-                raise ConnectionError(0, f"the connection was closed ({error.code})") from None
-            except TimeoutError:
-                self._connection = None
-                raise
+            except ConnectionClosed:
+                raise ConnectionError(0, "the connection was closed") from None
+
+    def close(self) -> None:
+        """Let go of the connection; the next request makes another."""
+        self._connection = None
+        self._open.close()
 
     def _exchange(self, request: bytes) -> RPCResponse:
-        connection = self._connection or self._connect()
-        self._connection = connection
+        connection = self._connection = self._connection or self._connect()
         connection.send(request, text=True)
         wanted = json.loads(request)["id"]
         while True:
@@ -56,7 +58,8 @@ class WebSocketProvider(JSONBaseProvider):
 
     def _connect(self) -> ClientConnection:
         try:
-            return connect(self._endpoint, open_timeout=self._timeout, max_size=_MAX_ANSWER)
+            connecting = connect(self._endpoint, open_timeout=self._timeout, max_size=_MAX_ANSWER)
+            return self._open.enter_context(connecting)
         except (InvalidHandshake, InvalidURI) as error:
             raise ConnectionError(0, f"it speaks no WebSocket ({type(error).__name__})") from None
 

@@ -72,7 +72,8 @@ class Checkpointed:
 
 @dataclass(frozen=True, slots=True)
 class Concluded:
-    """The channel was finalised by a final state that all have signed."""
+    """The channel was finalised by a final state that all have signed, and holds less than that owes: `PartlyPaid`
+    follows. Where it held enough, `Closed` is logged alone."""
 
     channel_id: bytes
     turn_num: int

@@ -1,0 +1,1 @@
+"""The `forcemove` command. Finds games by entry point and imports none."""

@@ -1,0 +1,101 @@
+"""`forcemove deploy`: bring the contracts to a chain, and write down where they stand."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from channel.cli.errors import Explained, MainnetRefused
+from channel.cli.key import open_key_file
+from channel.cli.progress import waiting
+
+if TYPE_CHECKING:
+    from channel.chain.book import AddressBook
+    from channel.chain.chain import Chain
+    from channel.chain.deployment import Progress
+
+__all__ = ["book_path", "deploy", "open_node", "require_not_mainnet"]
+
+MAINNET = 1
+
+
+def book_path(chain_id: int) -> Path:
+    """Where a chain's address book lies, unless it is said otherwise: in the current directory."""
+    return Path(f"forcemove-{chain_id}.json")
+
+
+def open_node(endpoint: str) -> Chain:
+    """The chain of a node that outlives this command: a deployment to a chain of our own would be gone with it."""
+    from channel.chain.local import connect
+
+    if endpoint in ("eth-tester", "anvil"):
+        raise Explained(
+            f"--chain {endpoint} starts a chain that ends with this command; there is nothing to keep.",
+            "Start a node, such as `anvil`, and give its address: --chain http://127.0.0.1:8545",
+        )
+    with waiting(f"Asking {endpoint.partition('://')[2].partition('/')[0] or endpoint}"):
+        return connect(endpoint)
+
+
+def require_not_mainnet(chain: Chain, allowed: bool) -> None:
+    """Refuse to spend real money that nobody has offered."""
+    if chain.chain_id == MAINNET and not allowed:
+        raise MainnetRefused()
+
+
+@click.command()
+@click.option(
+    "--chain", "endpoint", required=True, metavar="URL", help="The node: http(s)://, ws(s)://, or an IPC path."
+)
+@click.option(
+    "--key",
+    "key_file",
+    required=True,
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="The key file of the account that pays (see `forcemove key`).",
+)
+@click.option(
+    "--out",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="The address book to write or go on with.  [default: forcemove-CHAINID.json]",
+)
+@click.option("--allow-mainnet", is_flag=True, help="Deploy even to Ethereum's main network, for real money.")
+@click.option("--json", "as_json", is_flag=True, help="Print the address book for a program to read.")
+def deploy(endpoint: str, key_file: Path, out: Path | None, allow_mainnet: bool, as_json: bool) -> None:
+    """Deploy the adjudicator and the games to a chain.
+
+    Writes an address book: what stands where, the hashes of the code, the compiler's settings; and beside it the
+    standard JSON input that block explorers want for verifying the sources. The other commands read the book.
+
+    Whatever interrupts a deployment, the same command goes on where it stood and deploys nothing twice.
+    """
+    from channel.chain.deployment import deploy as bring
+
+    chain = open_node(endpoint)
+    require_not_mainnet(chain, allow_mainnet)
+    account = open_key_file(key_file)
+    path = out or book_path(chain.chain_id)
+    with waiting("Deploying") as update:
+        book = bring(chain, account, path, report=lambda progress: _tell(progress, update))
+    click.echo(json.dumps(book.to_json(), indent=2) if as_json else _summary(book, path))
+
+
+def _tell(progress: Progress, update: Callable[[str], None]) -> None:
+    from channel.chain.addresses import show_address
+
+    click.echo(f"{progress.contract}: {progress.stage.value}, at {show_address(progress.address)}", err=True)
+    if progress.gas_used is not None:
+        click.echo(f"  block {progress.block_number}, {progress.gas_used:,} gas", err=True)
+    update("Waiting for a block" if progress.gas_used is None else "Deploying")
+
+
+def _summary(book: AddressBook, path: Path) -> str:
+    from channel.chain.addresses import show_address
+
+    lines = [f"Chain {book.chain_id}, from block {book.deployment_block}:"]
+    lines += [f"  {show_address(entry.address)}  {name}" for name, entry in sorted(book.contracts.items())]
+    return "\n".join([*lines, f"Written to {path}; for block explorers, {path.with_name(book.standard_json)}."])

@@ -1,0 +1,218 @@
+"""Errors as people read them: what happened, whose fault it is, what to do next. And the exit codes."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from collections.abc import Callable
+from typing import IO, Any
+
+import click
+
+from channel.errors import (
+    AppError,
+    ChainError,
+    CounterpartyError,
+    ForcemoveError,
+    InvalidValue,
+    LocalError,
+    MalformedBytes,
+    RuleError,
+)
+
+__all__ = ["EXIT_ERROR", "EXIT_INTERRUPTED", "EXIT_USAGE", "Explained", "MainnetRefused", "explain", "run"]
+
+EXIT_ERROR = 1
+EXIT_USAGE = 2
+EXIT_INTERRUPTED = 130
+DEBUG_VARIABLE = "FORCEMOVE_DEBUG"
+
+
+class Explained(click.ClickException):
+    """An error that a command explains itself: `what` happened, and what to do `then`."""
+
+    exit_code = EXIT_ERROR
+
+    def __init__(self, what: str, then: str = "") -> None:
+        super().__init__(f"{what}\n{then}".strip())
+
+    def show(self, file: IO[Any] | None = None) -> None:
+        """Say it as every other error is said."""
+        _say(self.message, file)
+
+
+class MainnetRefused(Explained):
+    """Real money was about to be spent without being asked for."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "This is Ethereum's main network, where transactions cost real money; nothing was sent.",
+            "If that is what you want, say --allow-mainnet.",
+        )
+
+
+# What happened, and what to do next, by the name of the error; the facts of the error fill the braces.
+_EXPLANATIONS: dict[str, tuple[str, str]] = {
+    "Unreachable": (
+        "Nobody answers at {endpoint}: {reason}.",
+        "The node may be down, or the address mistyped. Check --chain; a local node starts with `anvil`.",
+    ),
+    "NotAnEthereumEndpoint": (
+        "What answers at {endpoint} is no Ethereum node: {reason}.",
+        "Check --chain: it wants the JSON-RPC address of a node.",
+    ),
+    "WrongChain": (
+        "{endpoint} is chain {found}, but the address book is of chain {expected}; nothing was changed.",
+        "Give the node of chain {expected} with --chain, or the book of chain {found}.",
+    ),
+    "EndpointFailed": (
+        "The node refused {method}: {reason}.",
+        "This is the node's doing. Try again; if it stays, try another node.",
+    ),
+    "AnvilMissing": (
+        "anvil is not installed (looked in: {looked_in}).",
+        "Install it with `npm install --prefix contracts`, or from https://getfoundry.sh; or use --chain eth-tester.",
+    ),
+    "AnvilFailed": ("anvil did not start: {reason}.", "Run `anvil` by itself to see why, or use --chain eth-tester."),
+    "InsufficientFunds": (
+        "The account {account} cannot pay for the transaction: {reason}.",
+        "Send it some of the chain's ether and run the same command again.",
+    ),
+    "TransactionRefused": (
+        "The node did not take transaction {transaction_hash}: {reason}.",
+        "Another transaction of this account may be waiting; run the same command again in a while.",
+    ),
+    "NotMined": (
+        "Transaction {transaction_hash} was sent, but no block took it within {seconds:.0f} seconds.",
+        "The chain is busy or stands still. Run the same command again: it goes on from there.",
+    ),
+    "TransactionReverted": (
+        "Transaction {transaction_hash} failed in block {block_number}, though it had been tried before: {reason}.",
+        "Something came before it. Run the same command again.",
+    ),
+    "CallRefused": (
+        "The contract at {to} refused the call without a word.",
+        "It is not the contract that it is taken for, or what was sent is malformed.",
+    ),
+    "NoContract": (
+        "There is no {contract} at {address}: no code stands there.",
+        "The chain may have begun anew since the deployment; `forcemove deploy` deploys again.",
+    ),
+    "NotGenuine": (
+        "What stands at {address} is not {contract}: its code hash is {found}.",
+        "Do not sign anything for it: it may be a look-alike. `forcemove verify` compares a whole deployment.",
+    ),
+    "UnknownArtifact": ("This version has no contract {name}.", "It has {known}."),
+    "BookMissing": (
+        "There is no address book at {path}.",
+        "`forcemove deploy` writes one; --book says where to find it.",
+    ),
+    "BookUnwritable": ("The address book {path} cannot be written: {reason}.", "Choose another place with --out."),
+    "BookOfOtherContracts": (
+        "The address book {path} is of another version: other code stands at {address} than {contract}.",
+        "It was left as it is, since channels may live there. Deploy beside it with another --out.",
+    ),
+    "NotInBook": ("The address book has no {contract}.", "Finish the deployment with `forcemove deploy`."),
+    "KeyFileMissing": ("There is no key file at {path}.", "`forcemove key new {path}` makes one."),
+    "KeyFileExists": (
+        "There is a file at {path} already; keys are never overwritten.",
+        "Choose another name, or move that file away.",
+    ),
+    "KeyFileUnusable": ("The key file {path} cannot be used: {reason}.", "Check the path and its permissions."),
+    "MalformedKeyFile": (
+        "{path} is no usable key file: {reason}.",
+        "It was damaged or is something else. Restore it from a copy, or import its key again.",
+    ),
+    "WrongPassphrase": (
+        "The passphrase does not open {path}.",
+        "Try again; FORCEMOVE_PASSPHRASE, where it is set, is used instead of asking.",
+    ),
+    "EmptyPassphrase": ("An empty passphrase protects nothing; no file was written.", "Choose a passphrase."),
+    "MalformedPrivateKey": (
+        "That is no private key: 64 hex digits are wanted, with or without 0x.",
+        "It came from FORCEMOVE_PRIVATE_KEY where that is set, else from what was typed or piped in.",
+    ),
+}
+
+_FAMILIES: tuple[tuple[type[ForcemoveError], str, str], ...] = (
+    (AppError, "The rules of the game forbid it: {error}.", "The move was ours; nothing was changed."),
+    (RuleError, "The adjudicator refused: {error}.", "The request broke a rule of the protocol; nothing was changed."),
+    (CounterpartyError, "The counterparty broke a rule: {error}.", "Nothing was changed; what it sent is evidence."),
+    (MalformedBytes, "This is not a well-formed {what}: {reason}.", "Check what was given; nothing was changed."),
+    (InvalidValue, "{field} cannot be {value}: it wants {reason}.", "Check what was given; nothing was changed."),
+    (LocalError, "That cannot be done: {error}.", "Nothing was changed."),
+    (ChainError, "The chain failed: {error}.", "Try again; if it stays, try another node."),
+    (ForcemoveError, "{error}.", ""),
+)
+
+
+def explain(error: ForcemoveError) -> str:
+    """What happened, and what to do next, in a line each."""
+    what, then = _explanation(error)
+    facts = {name: _shown(value) for name, value in error.values().items()} | {"error": str(error)}
+    return "\n".join(text.format_map(facts) for text in (what, then) if text)
+
+
+def _explanation(error: ForcemoveError) -> tuple[str, str]:
+    known = _EXPLANATIONS.get(type(error).__name__)
+    if known is not None:
+        return known
+    return next((what, then) for family, what, then in _FAMILIES if isinstance(error, family))
+
+
+def _shown(value: Any) -> Any:
+    if isinstance(value, bytes):
+        return _address(value) if len(value) == 20 else "0x" + value.hex()
+    if isinstance(value, ForcemoveError):
+        return explain(value).partition("\n")[0].rstrip(".")
+    if isinstance(value, tuple):
+        return ", ".join(str(_shown(each)) for each in value) or "none"
+    return "for no reason that can still be seen" if value is None else value
+
+
+def _address(address: bytes) -> str:
+    from channel.chain.addresses import show_address
+
+    return show_address(address)
+
+
+def run(command: Callable[[], object]) -> int:
+    """Run a command and return its exit code, whatever it raises: 0, 1 for an error, 2 for wrong usage, 130 for an
+    interrupt. No traceback, unless FORCEMOVE_DEBUG is set or --debug was given."""
+    try:
+        result = command()
+    except click.exceptions.Exit as exit_:
+        return exit_.exit_code
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except BrokenPipeError:
+        # Whoever read our output, such as `head`, has left. The interpreter still flushes as it ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return EXIT_ERROR
+    except (KeyboardInterrupt, click.Abort):
+        _say("Interrupted.")
+        return EXIT_INTERRUPTED
+    except Exception as error:
+        _say(_words(error))
+        if os.environ.get(DEBUG_VARIABLE):
+            traceback.print_exc()
+        return EXIT_ERROR
+    return result if isinstance(result, int) else 0
+
+
+def _words(error: Exception) -> str:
+    if isinstance(error, ForcemoveError):
+        return explain(error)
+    if isinstance(error, OSError):
+        where = f" {error.filename}" if error.filename else ""
+        return f"The system refused{where}: {error.strerror or error}.\nCheck the path."
+    # Whatever is left is our own mistake.
+    return f"Forcemove made a mistake: {type(error).__name__}: {error}\nPlease report it, with what --debug shows."
+
+
+def _say(message: str, file: IO[Any] | None = None) -> None:
+    what, *then = message.splitlines() or [""]
+    for line in (click.style("Error: ", fg="red", bold=True) + what, *then):
+        click.echo(line, file=file, err=True)

@@ -1,0 +1,108 @@
+"""`forcemove key`: make, import and show key files."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+
+import click
+
+from channel.cli.errors import Explained
+from channel.node.keys import PRIVATE_KEY_VARIABLE, UNLOCK_VARIABLE
+from channel.protocol.signing import Key
+
+__all__ = ["key", "open_key_file"]
+
+_FILE = click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON for a program to read.")
+
+
+@click.group()
+def key() -> None:
+    """Make, import and show key files.
+
+    A key file holds a private key, encrypted with a passphrase, as wallets write it (Web3 Secret Storage). The
+    passphrase is asked for, or read from the environment variable FORCEMOVE_PASSPHRASE; it is never an argument, which
+    others could read.
+    """
+
+
+@key.command()
+@_FILE
+@_JSON
+def new(file: Path, as_json: bool) -> None:
+    """Make a fresh key and write it to FILE, encrypted."""
+    from channel.node.keys import new_key
+
+    _write(file, new_key(), as_json)
+
+
+@key.command("import")
+@_FILE
+@_JSON
+def import_(file: Path, as_json: bool) -> None:
+    """Write an existing private key to FILE, encrypted.
+
+    The key, 64 hex digits, is read from the environment variable FORCEMOVE_PRIVATE_KEY, else asked for or read from
+    standard input.
+    """
+    from channel.node.keys import parse_private_key
+
+    text = os.environ.get(PRIVATE_KEY_VARIABLE)
+    if text is None:
+        text = click.prompt("Private key", hide_input=True, err=True) if sys.stdin.isatty() else sys.stdin.readline()
+    _write(file, parse_private_key(text), as_json)
+
+
+@key.command()
+@_FILE
+@_JSON
+def show(file: Path, as_json: bool) -> None:
+    """Show the address of FILE. The key itself is never shown; no passphrase is needed."""
+    from channel.node.keys import address_in_key_file
+
+    _print(file, address_in_key_file(file), as_json)
+
+
+def _write(file: Path, made: Key, as_json: bool) -> None:
+    from channel.node.keys import KeyFileExists, write_key_file
+
+    if file.exists():
+        raise KeyFileExists(str(file))
+    write_key_file(file, made, _passphrase(file, confirm=True))
+    _print(file, made.address, as_json)
+    if not as_json:
+        click.echo("Keep the file and the passphrase: without both of them the key is lost.", err=True)
+
+
+def _print(file: Path, address: bytes, as_json: bool) -> None:
+    from channel.chain.addresses import show_address
+
+    shown = show_address(address)
+    click.echo(json.dumps({"address": shown, "file": str(file)}) if as_json else f"{shown}  {file}")
+
+
+def open_key_file(file: Path) -> Key:
+    """The key in a key file, its passphrase from the environment or asked for.
+
+    Raises what `channel.node.keys.read_key_file` raises.
+    """
+    from channel.node.keys import address_in_key_file, read_key_file
+
+    address_in_key_file(file)  # a file that is none is told apart before anybody is asked for a passphrase
+    return read_key_file(file, _passphrase(file, confirm=False))
+
+
+def _passphrase(file: Path, *, confirm: bool) -> str:
+    given = os.environ.get(UNLOCK_VARIABLE)
+    if given is not None:
+        return given
+    if not sys.stdin.isatty():
+        raise Explained(
+            f"The passphrase of {file} is needed, and there is nobody to ask.",
+            f"Set the environment variable {UNLOCK_VARIABLE}.",
+        )
+    asked: str = click.prompt(f"Passphrase of {file}", hide_input=True, confirmation_prompt=confirm, err=True)
+    return asked

@@ -1,0 +1,220 @@
+"""Local chains and ways to others: clocks, bad endpoints, and that nothing is left running."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from channel.chain.chain import Call, Chain
+from channel.chain.errors import (
+    AnvilFailed,
+    AnvilMissing,
+    CannotTravel,
+    NotAnEthereumEndpoint,
+    Unreachable,
+    WrongChain,
+)
+from channel.chain.local import LOCAL_BALANCE, AnvilChain, EmbeddedChain, connect, find_anvil, local_keys, open_chain
+from channel.chain.rpc import shown_endpoint
+from tests.protocol.builders import BOB
+
+
+@pytest.fixture(params=["eth-tester", "anvil"])
+def local(request: pytest.FixtureRequest) -> Chain:
+    if request.param == "anvil":
+        chain: Chain = request.getfixturevalue("anvil")
+        return chain
+    return EmbeddedChain()
+
+
+@contextmanager
+def serving(status: int, body: bytes) -> Iterator[str]:
+    """A real HTTP server that gives the same answer to everything."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:  # the name that http.server wants
+            self.rfile.read(int(self.headers["Content-Length"]))
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            """Keep quiet."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/secret-key"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+# -------------------------------------------------------------------------------------------------------------- clocks
+
+
+@pytest.mark.parametrize("seconds", [1, 2, 86_400])
+def test_the_next_transaction_lands_at_exactly_that_time(local: Chain, seconds: int) -> None:
+    key = local_keys()[1]
+    local.send(Call(BOB.address, b"", 1), key)
+    # anvil's clock runs: a fresh landmark lies ahead of it.
+    local.travel_to(local.now() + 100)
+    local.send(Call(BOB.address, b"", 1), key)
+    landmark = local.now()
+
+    local.travel_to(landmark + seconds)
+    local.send(Call(BOB.address, b"", 1), key)
+
+    assert local.now() == landmark + seconds
+
+
+def test_nobody_travels_back(local: Chain) -> None:
+    now = local.now()
+
+    with pytest.raises(CannotTravel):
+        local.travel_to(now)
+
+
+def test_the_known_accounts_have_ether(local: Chain) -> None:
+    assert local.balance(local_keys()[9].address) == LOCAL_BALANCE
+
+
+def test_real_time_is_not_moved(anvil: AnvilChain) -> None:
+    node = connect(anvil.endpoint)
+
+    assert not node.can_travel
+    with pytest.raises(CannotTravel):
+        node.travel_to(node.now() + 1000)
+
+
+# ----------------------------------------------------------------------------------------------------------- endpoints
+
+
+def test_nobody_at_the_port() -> None:
+    with pytest.raises(Unreachable) as caught:
+        connect(f"http://127.0.0.1:{free_port()}/secret-key")
+
+    assert "secret" not in str(caught.value)
+    assert caught.value.reason == "Connection refused"
+
+
+@pytest.mark.parametrize(
+    "endpoint", ["ftp://localhost", "nowhere.ipc", "", "http://", "ws://127.0.0.1:1", "http://[::1"]
+)
+def test_what_is_no_address_of_a_node(endpoint: str) -> None:
+    with pytest.raises(Unreachable):
+        connect(endpoint)
+
+
+@pytest.mark.parametrize(
+    ("status", "body"),
+    [
+        (200, b"<html>hello</html>"),
+        (200, b""),
+        (200, b"[]"),
+        (200, b"null"),
+        (200, b'{"jsonrpc": "2.0", "id": 0, "result": null}'),
+        (200, b'{"jsonrpc": "2.0", "id": 0, "result": {"a": 1}}'),
+        (200, b'{"jsonrpc": "2.0", "id": 0, "result": "0xzz"}'),
+        (200, b'{"jsonrpc": "2.0", "id": 0, "error": {"code": -32601, "message": "method not found"}}'),
+        (200, b'{"jsonrpc": "2.0", "id": 0, "error": "no"}'),
+        (401, b"who are you?"),
+        (404, b"not here"),
+        (500, b""),
+    ],
+)
+def test_an_answer_that_no_node_gives(status: int, body: bytes) -> None:
+    with serving(status, body) as endpoint, pytest.raises(NotAnEthereumEndpoint) as caught:
+        connect(endpoint)
+
+    assert "secret" not in str(caught.value)
+
+
+def test_another_chain_than_expected(anvil: AnvilChain) -> None:
+    with pytest.raises(WrongChain) as caught:
+        connect(anvil.endpoint, expected_chain_id=5)
+
+    assert (caught.value.expected, caught.value.found) == (5, 31_337)
+
+
+def test_a_websocket_is_as_good(anvil: AnvilChain) -> None:
+    with connect(anvil.endpoint.replace("http", "ws")) as chain:
+        assert chain.block_number() == anvil.block_number()
+        chain.send(Call(BOB.address, b"", 1), local_keys()[1])
+        assert chain.block_number() == anvil.block_number()
+
+
+def test_a_socket_of_the_machine_is_as_good(tmp_path: Path) -> None:
+    path = str(tmp_path / "anvil.ipc")
+    with AnvilChain("--ipc", path) as anvil:
+        chain = connect(path)
+
+        assert chain.block_number() == anvil.block_number()
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "shown"),
+    [
+        ("https://user:word@node.example:8545/v3/secret?key=secret", "https://node.example:8545"),
+        ("http://127.0.0.1:8545", "http://127.0.0.1:8545"),
+        ("/tmp/node.ipc", "/tmp/node.ipc"),  # noqa: S108  # a name, not a file
+    ],
+)
+def test_secrets_in_an_endpoint_are_not_shown(endpoint: str, shown: str) -> None:
+    assert shown_endpoint(endpoint) == shown
+
+
+def test_a_chain_by_its_name() -> None:
+    assert isinstance(open_chain("eth-tester"), EmbeddedChain)
+
+
+# --------------------------------------------------------------------------------------------------------------- anvil
+
+
+def test_anvil_ends_with_its_chain() -> None:
+    with AnvilChain() as chain:
+        endpoint = chain.endpoint
+        assert isinstance(connect(endpoint).chain_id, int)
+
+    with pytest.raises(Unreachable):
+        connect(endpoint)
+
+
+def test_a_node_that_goes_away_is_unreachable() -> None:
+    with AnvilChain() as chain:
+        chain.close()
+
+        with pytest.raises(Unreachable):
+            chain.now()
+
+
+def test_a_missing_anvil_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr("channel.chain.local.__file__", str(tmp_path / "a" / "b" / "local.py"))
+
+    with pytest.raises(AnvilMissing):
+        find_anvil()
+
+
+def test_an_anvil_that_does_not_start_says_why(tmp_path: Path) -> None:
+    broken = tmp_path / "anvil"
+    broken.write_text("#!/bin/sh\necho out of luck\n")
+
+    with pytest.raises(AnvilFailed, match="Permission denied"):
+        AnvilChain(binary=str(broken))
+    broken.chmod(0o700)
+    with pytest.raises(AnvilFailed, match="out of luck"):
+        AnvilChain(binary=str(broken))

@@ -1,0 +1,85 @@
+"""A chain with an adjudicator and the counting app, and Alice, Bob and Mallory with ether on it."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+
+from channel.chain.adjudicator import Adjudicator, PlacedLog
+from channel.chain.chain import Call, Chain, Receipt
+from channel.chain.local import local_keys
+from channel.chain.reverts import app_errors
+from channel.protocol.encoding import Domain, channel_id, hash_state
+from channel.protocol.signing import Key
+from channel.protocol.state import SupportProof, VariablePart
+from channel.protocol.types import ETHER, FixedPart, Signature
+from contracts import artifact
+from tests.protocol.builders import (
+    ALICE,
+    BOB,
+    DAY,
+    MALLORY,
+    MalformedCount,
+    WrongCount,
+    fixed_part,
+    proof,
+    sign,
+    sign_all,
+)
+
+MINER = local_keys()[0]
+COUNTING_ERRORS = app_errors("CountingApp", {"MalformedCount": MalformedCount, "WrongCount": WrongCount})
+_nonces = itertools.count()
+
+
+@dataclass(frozen=True)
+class World:
+    """Every channel of a world is a new one."""
+
+    chain: Chain
+    adjudicator: Adjudicator
+    app: bytes
+
+    @property
+    def domain(self) -> Domain:
+        return self.adjudicator.domain
+
+    def channel(self, duration: int = DAY) -> FixedPart:
+        return fixed_part(nonce=next(_nonces), app=self.app, duration=duration)
+
+    def id_of(self, fixed: FixedPart) -> bytes:
+        return channel_id(fixed, self.domain)
+
+    def fund(self, fixed: FixedPart, alice: int = 10, bob: int = 10) -> None:
+        id_ = self.id_of(fixed)
+        self.adjudicator.send(self.adjudicator.deposit(id_, ETHER, 0, alice), ALICE)
+        self.adjudicator.send(self.adjudicator.deposit(id_, ETHER, alice, bob), BOB)
+
+    def proof(self, fixed: FixedPart, *states: VariablePart) -> SupportProof:
+        return proof(*states, fixed=fixed, domain=self.domain)
+
+    def signature(self, key: Key, state: VariablePart, fixed: FixedPart) -> Signature:
+        return sign(key, state, fixed, self.domain)
+
+    def signatures(self, state: VariablePart, fixed: FixedPart) -> tuple[Signature, ...]:
+        return sign_all(state, fixed=fixed, domain=self.domain)
+
+    def state_hash(self, fixed: FixedPart, state: VariablePart) -> bytes:
+        return hash_state(self.id_of(fixed), state).state
+
+    def challenge(self, fixed: FixedPart, *states: VariablePart) -> Receipt[PlacedLog]:
+        return self.adjudicator.send(self.adjudicator.challenge(fixed, self.proof(fixed, *states)), ALICE)
+
+
+def deploy_contract(chain: Chain, name: str) -> bytes:
+    """Without a book: what tests need, not what users do."""
+    address = chain.send(Call(None, artifact(name).bytecode), MINER).contract_address
+    assert address is not None
+    return address
+
+
+def make_world(chain: Chain) -> World:
+    for key in (ALICE, BOB, MALLORY):
+        chain.send(Call(key.address, b"", 100 * 10**18), MINER)
+    adjudicator = Adjudicator(chain, deploy_contract(chain, "Adjudicator"), COUNTING_ERRORS)
+    return World(chain, adjudicator, deploy_contract(chain, "CountingApp"))
