@@ -26,7 +26,7 @@ class ChainLog(NamedTuple):
 
 
 class Receipt(NamedTuple):
-    """What a transaction came to: `output` is what it returned or reverted with."""
+    """What a transaction came to: `output` is what it returned or reverted with; nothing where the gas ran out."""
 
     success: bool
     output: bytes
@@ -104,6 +104,8 @@ def _log(log: Any) -> ChainLog:
 
 
 def _revert_data(text: str) -> bytes:
+    if text.startswith("Halt { reason: OutOfGas"):
+        return b""
     before, found, after = text.partition("output: 0x")
     assert found, f"the EVM halted: {text}"
     assert before.startswith("Revert"), f"the EVM halted: {text}"

@@ -1,0 +1,1 @@
+"""What no sequence of operations may break, whoever sends them."""

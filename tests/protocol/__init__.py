@@ -1,0 +1,1 @@
+"""The pure core, module by module."""
