@@ -6,11 +6,12 @@ participants' indices, 0 and 1; the mover of a state is `turn_num % 2`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import NamedTuple, Protocol, runtime_checkable
 
-from channel.errors import LocalError
+from channel.errors import AppError, LocalError
 from channel.protocol.app import App
 from channel.protocol.outcome import Outcome
 from channel.protocol.state import VariablePart
@@ -99,6 +100,11 @@ class Game(App, Protocol):
     @property
     def table(self) -> tuple[TransitionRow, ...]:
         """The rules as rows; the moves that are in no row are illegal."""
+        ...
+
+    @property
+    def errors(self) -> Mapping[str, type[AppError]]:
+        """The twins of its contract's custom errors, by name."""
         ...
 
     def describe(self, state: VariablePart, names: Names = SEATS) -> str:

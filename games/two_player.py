@@ -15,7 +15,9 @@ from channel.protocol.types import UINT256_MAX
 from games.game import NotOurTurn
 
 __all__ = [
+    "DECODED_POSITIONS",
     "PLAYERS",
+    "SHARED_ERRORS",
     "BalanceOverflow",
     "BalanceTooLow",
     "DestinationChanged",
@@ -43,6 +45,8 @@ __all__ = [
 ]
 
 PLAYERS = 2
+DECODED_POSITIONS = 256
+"""How many positions a game keeps decoded: rules, bots and pictures look at the same state again and again."""
 _LAST_SETUP_TURN = 2 * PLAYERS - 1
 
 
@@ -137,6 +141,21 @@ class WrongAmount(AppError):
     submitted: int
 
 
+SHARED_ERRORS: tuple[type[AppError], ...] = (
+    NotTwoParticipants,
+    NotTwoAllocations,
+    NotOneAsset,
+    DestinationChanged,
+    WrongPositionLength,
+    MalformedPosition,
+    StakeChanged,
+    NoSuchTransition,
+    BalanceTooLow,
+    BalanceOverflow,
+    WrongAmount,
+)
+"""What every game of two players can revert with."""
+
 # --------------------------------------------------------------------------------------------- the twin of the library
 
 
@@ -159,7 +178,7 @@ def read_words(app_data: bytes, words: int) -> tuple[int, ...]:
     """The 32-byte words of appData as integers. Raises `WrongPositionLength` unless there are exactly so many."""
     if len(app_data) != words * 32:
         raise WrongPositionLength(words * 32, len(app_data))
-    return tuple(int.from_bytes(app_data[start : start + 32], "big") for start in range(0, words * 32, 32))
+    return tuple([int.from_bytes(app_data[start : start + 32], "big") for start in range(0, words * 32, 32)])
 
 
 def require_same_stake(from_: int, to: int) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from channel.errors import AppError
 from channel.protocol.state import VariablePart
 from games.cheats import refused
 from games.game import SEATS, Names, TransitionRow
@@ -25,6 +28,7 @@ class RockPaperScissors:
     contract = "RockPaperScissors"
     title = "Rock-paper-scissors"
     table: tuple[TransitionRow, ...] = rules.TABLE
+    errors: Mapping[str, type[AppError]] = rules.ERRORS
 
     def initial_app_data(self, stake: int) -> bytes:
         """The first round, not yet proposed."""

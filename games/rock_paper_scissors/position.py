@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import lru_cache
 
 from channel.errors import InvalidValue
 from channel.protocol.types import UINT256_MAX, require_bytes, require_uint
 from games.game import LabelledEnum
-from games.two_player import MalformedPosition, encode_words, read_words
+from games.two_player import DECODED_POSITIONS, MalformedPosition, encode_words, read_words
 
 __all__ = ["Position", "PositionType", "Weapon", "decode", "initial"]
 
@@ -93,6 +94,7 @@ class Position:
         )
 
 
+@lru_cache(maxsize=DECODED_POSITIONS)
 def decode(app_data: bytes) -> Position:
     """The position in appData. Raises `WrongPositionLength`, then `MalformedPosition`."""
     kind, stake, _, b_play, a_play, _, round_num = read_words(app_data, _WORDS)

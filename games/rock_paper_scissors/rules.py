@@ -18,6 +18,7 @@ from games.game import Move, TransitionRow
 from games.rock_paper_scissors.position import Position, PositionType, Weapon, decode
 from games.two_player import (
     PLAYERS,
+    SHARED_ERRORS,
     NoSuchTransition,
     require_both_afford,
     require_paid,
@@ -27,6 +28,7 @@ from games.two_player import (
 )
 
 __all__ = [
+    "ERRORS",
     "TABLE",
     "BPlayChanged",
     "PreCommitChanged",
@@ -100,6 +102,19 @@ class RoundNumberOverflow(AppError):
 
     round_num: int
 
+
+ERRORS: dict[str, type[AppError]] = {
+    error.__name__: error
+    for error in (
+        *SHARED_ERRORS,
+        PreCommitChanged,
+        BPlayChanged,
+        WrongReveal,
+        WrongRound,
+        RoundNumberOverflow,
+    )
+}
+"""The twins of the contract's custom errors, by name."""
 
 # -------------------------------------------------------------------------------------------- the twin of the contract
 

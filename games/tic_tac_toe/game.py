@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from channel.errors import AppError
 from channel.protocol.state import VariablePart
 from games.cheats import refused
 from games.game import SEATS, Names, TransitionRow
@@ -33,6 +36,7 @@ class TicTacToe:
     contract = "TicTacToe"
     title = "Tic-tac-toe"
     table: tuple[TransitionRow, ...] = rules.TABLE
+    errors: Mapping[str, type[AppError]] = rules.ERRORS
 
     def initial_app_data(self, stake: int) -> bytes:
         """An empty board, agreed to be played on."""

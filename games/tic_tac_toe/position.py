@@ -7,11 +7,12 @@ the mark on cell i is bit `2**(8-i)` of a set of marks. X starts a round.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from channel.errors import AppError, InvalidValue
 from channel.protocol.types import UINT256_MAX, require_uint
 from games.game import LabelledEnum
-from games.two_player import MalformedPosition, encode_words, read_words
+from games.two_player import DECODED_POSITIONS, MalformedPosition, encode_words, read_words
 
 __all__ = [
     "CELLS",
@@ -177,6 +178,7 @@ def _require_lines(kind: PositionType, noughts: int, crosses: int) -> None:
             raise UnexpectedLine(int(kind), marks)
 
 
+@lru_cache(maxsize=DECODED_POSITIONS)
 def decode(app_data: bytes) -> Position:
     """The position in appData. Raises `WrongPositionLength`, then `MalformedPosition` and the other errors."""
     kind, stake, noughts, crosses = read_words(app_data, _WORDS)

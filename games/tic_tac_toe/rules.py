@@ -11,9 +11,22 @@ from dataclasses import dataclass
 from channel.errors import AppError, InvalidValue
 from channel.protocol.state import VariablePart
 from games.game import Move, TransitionRow
-from games.tic_tac_toe.position import FULL_BOARD, Position, PositionType, decode, has_line, mark_of
+from games.tic_tac_toe.position import (
+    FULL_BOARD,
+    BoardFull,
+    LineMissing,
+    MarksOverlap,
+    Position,
+    PositionType,
+    UnexpectedLine,
+    WrongMarkCount,
+    decode,
+    has_line,
+    mark_of,
+)
 from games.two_player import (
     PLAYERS,
+    SHARED_ERRORS,
     NoSuchTransition,
     can_afford,
     require_both_afford,
@@ -24,6 +37,7 @@ from games.two_player import (
 )
 
 __all__ = [
+    "ERRORS",
     "TABLE",
     "NotOneNewMark",
     "OtherMarksChanged",
@@ -77,6 +91,21 @@ class OtherMarksChanged(AppError):
     from_: int
     to: int
 
+
+ERRORS: dict[str, type[AppError]] = {
+    error.__name__: error
+    for error in (
+        *SHARED_ERRORS,
+        MarksOverlap,
+        WrongMarkCount,
+        BoardFull,
+        UnexpectedLine,
+        LineMissing,
+        NotOneNewMark,
+        OtherMarksChanged,
+    )
+}
+"""The twins of the contract's custom errors, by name."""
 
 # -------------------------------------------------------------------------------------------- the twin of the contract
 

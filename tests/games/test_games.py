@@ -1,0 +1,130 @@
+"""What every game shows to programs that know none by name."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from channel.errors import AppError
+from channel.protocol.app import App
+from channel.protocol.outcome import require_same_totals
+from channel.protocol.state import VariablePart
+from games.commitment import Opening
+from games.game import Game
+from games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
+from games.rock_paper_scissors import rules as rock_paper_scissors
+from games.rock_paper_scissors.position import Weapon
+from games.tic_tac_toe import GAME as TIC_TAC_TOE
+from tests.evm import errors_of
+from tests.games.states import BALANCE, STAKE, final, outcome, state
+from tests.parity.calls import Bench, Call
+from tests.parity.tic_tac_toe_space import moves
+
+GAMES = [ROCK_PAPER_SCISSORS, TIC_TAC_TOE]
+NAMES = ("Alice", "Bob")
+PYPROJECT = Path(__file__).parents[2] / "pyproject.toml"
+
+each_game = pytest.mark.parametrize("game", GAMES, ids=[game.name for game in GAMES])
+
+
+def reachable(game: Game) -> Iterator[VariablePart]:
+    """Positions that play reaches; of rock-paper-scissors with three openings."""
+    if game is TIC_TAC_TOE:
+        yield from {at.app_data: at for pair in moves() for at in pair}.values()
+        return
+    for weapon in Weapon:
+        waiting = [state(game.initial_app_data(STAKE))]
+        while waiting and waiting[0].turn_num < 15:
+            at = waiting.pop(0)
+            yield at
+            waiting += [move.after(at) for move in rock_paper_scissors.legal_moves(at, Opening(weapon, b"\x5a" * 32))]
+
+
+@each_game
+def test_a_game_is_what_channels_and_programs_ask_for(game: Game) -> None:
+    assert isinstance(game, App)
+    assert isinstance(game, Game)
+
+
+@each_game
+def test_the_game_is_found_by_its_entry_point(game: Game) -> None:
+    entry_points = tomllib.loads(PYPROJECT.read_text("utf-8"))["project"]["entry-points"]["forcemove.games"]
+    module, _, attribute = entry_points[game.name].partition(":")
+    assert getattr(import_module(module), attribute) is game
+
+
+@each_game
+def test_every_error_of_the_contract_has_its_twin(game: Game) -> None:
+    """The same names, and as many values; parity tests compare the values."""
+    declared = {name: len(types) for name, types in errors_of(game.contract).values()}
+    assert {name: len(error.__dataclass_fields__) for name, error in game.errors.items()} == declared
+    assert all(issubclass(error, AppError) for error in game.errors.values())
+
+
+@each_game
+def test_every_reachable_position_is_described_in_one_line(game: Game) -> None:
+    for at in reachable(game):
+        text = game.describe(at, NAMES)
+        assert text.endswith(".")
+        assert "\n" not in text
+        assert "Alice" in text or "Bob" in text
+
+
+@each_game
+def test_every_reachable_position_has_a_board(game: Game) -> None:
+    heights = {len(game.board(at, NAMES).splitlines()) for at in reachable(game)}
+    assert heights == {2 if game is ROCK_PAPER_SCISSORS else 6}
+
+
+@each_game
+def test_a_final_state_can_be_shown(game: Game) -> None:
+    assert game.describe(final()) == game.board(final()) == "The game is over."
+
+
+@each_game
+def test_bytes_that_are_no_position_raise_the_games_own_error(game: Game) -> None:
+    garbage = state(b"\xff" * 32)
+    for ask in (game.describe, game.board, game.illegal_moves):
+        with pytest.raises(AppError):
+            ask(garbage)
+    with pytest.raises(AppError):
+        game.stake_of(garbage.app_data)
+
+
+@each_game
+def test_during_the_setup_participant_0_is_announced_as_the_first_mover(game: Game) -> None:
+    for turn_num in range(4):
+        opening = state(game.initial_app_data(STAKE), turn_num=turn_num)
+        assert game.describe(opening, NAMES).split(": ")[1].startswith("Alice")
+
+
+@each_game
+def test_illegal_moves_are_refused_by_the_bytecode_for_the_same_reason(game: Game) -> None:
+    bench = Bench(game.contract, game)
+    for at in list(reachable(game))[::7]:
+        illegal = game.illegal_moves(at)
+        assert len(illegal) >= 4
+        for _, successor in illegal:
+            bench.require_refused(Call(at, successor))
+
+
+@each_game
+def test_illegal_moves_have_labels_that_differ_and_pass_the_core(game: Game) -> None:
+    for at in list(reachable(game))[::7]:
+        illegal = game.illegal_moves(at)
+        assert len({label for label, _ in illegal}) == len(illegal)
+        for _, successor in illegal:
+            assert successor.turn_num == at.turn_num + 1
+            assert not successor.is_final
+            require_same_totals(at.outcome, successor.outcome)
+
+
+@each_game
+def test_where_a_round_cannot_be_paid_for_starting_it_is_among_the_illegal_moves(game: Game) -> None:
+    poor = state(game.initial_app_data(STAKE), outcome(STAKE - 1, BALANCE))
+    assert game.illegal_moves(poor)
+    assert game.illegal_moves(final()) == []

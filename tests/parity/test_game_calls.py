@@ -1,0 +1,154 @@
+"""Calls of any shape: participants, allocations, assets, destinations, turns, rubbish, and calldata that is none."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from channel.protocol.outcome import Allocation, Outcome
+from channel.protocol.state import VariablePart
+from channel.protocol.types import UINT48_MAX, UINT256_MAX
+from games.commitment import commit
+from games.game import Game
+from games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
+from games.rock_paper_scissors import rules as rock_paper_scissors
+from games.tic_tac_toe import GAME as TIC_TAC_TOE
+from games.tic_tac_toe import rules as tic_tac_toe
+from tests.games.states import BALANCE, STAKE, outcome, state
+from tests.parity.calls import FROM, TO, TURN_NUM, Bench, Call
+
+BENCHES = {game.name: Bench(game.contract, game) for game in (ROCK_PAPER_SCISSORS, TIC_TAC_TOE)}
+GAMES = {game.name: game for game in (ROCK_PAPER_SCISSORS, TIC_TAC_TOE)}
+TOKEN, OTHER_TOKEN = b"\x70" * 20, b"\x71" * 20
+ASSET = 5 * 32
+
+each_game = pytest.mark.parametrize("game", GAMES.values(), ids=GAMES)
+
+
+def first_move(game: Game) -> tuple[VariablePart, VariablePart]:
+    """A legal move."""
+    start = state(game.initial_app_data(STAKE))
+    if game is TIC_TAC_TOE:
+        return start, tic_tac_toe.mark(start, 4).after(start)
+    return start, rock_paper_scissors.propose(start, commit(0, bytes(32))).after(start)
+
+
+@each_game
+@pytest.mark.parametrize("num_participants", [0, 1, 3, 32, UINT256_MAX])
+def test_any_other_number_of_participants_is_refused_by_both(game: Game, num_participants: int) -> None:
+    BENCHES[game.name].require_refused(Call(*first_move(game), num_participants))
+
+
+@each_game
+@pytest.mark.parametrize("count", [0, 1, 3, 64])
+@pytest.mark.parametrize("side", [FROM, TO])
+def test_any_other_number_of_allocations_is_refused_by_both(game: Game, count: int, side: int) -> None:
+    states = list(first_move(game))
+    states[side] = replace(states[side], outcome=(states[side].outcome * 32)[:count])
+    BENCHES[game.name].require_refused(Call(*states))
+
+
+@each_game
+@pytest.mark.parametrize("assets", [(bytes(20), TOKEN), (TOKEN, OTHER_TOKEN), (TOKEN, bytes(20))])
+def test_two_assets_are_refused_by_both(game: Game, assets: tuple[bytes, bytes]) -> None:
+    states = [replace(at, outcome=_in_assets(at.outcome, assets)) for at in first_move(game)]
+    BENCHES[game.name].require_refused(Call(*states))
+
+
+@each_game
+def test_any_single_asset_is_accepted_by_both(game: Game) -> None:
+    states = [replace(at, outcome=_in_assets(at.outcome, (TOKEN, TOKEN))) for at in first_move(game)]
+    BENCHES[game.name].require_accepted(Call(*states))
+
+
+def _in_assets(entries: Outcome, assets: tuple[bytes, bytes]) -> Outcome:
+    return tuple(replace(entry, asset=asset) for entry, asset in zip(entries, assets, strict=True))
+
+
+@each_game
+def test_destinations_that_change_or_trade_places_are_refused_by_both(game: Game) -> None:
+    from_, to = first_move(game)
+    alice, bob = to.outcome
+    elsewhere = b"\x99" * 32
+    for destinations in (
+        (elsewhere, bob.destination),
+        (alice.destination, elsewhere),
+        (bob.destination, alice.destination),
+    ):
+        moved = tuple(
+            replace(entry, destination=destination) for entry, destination in zip(to.outcome, destinations, strict=True)
+        )
+        BENCHES[game.name].require_refused(Call(from_, replace(to, outcome=moved)))
+
+
+@each_game
+@pytest.mark.parametrize("turn_num", [0, 5, 10, 11, UINT48_MAX])
+def test_the_mover_is_told_by_the_parity_of_the_turn_alone(game: Game, turn_num: int) -> None:
+    from_, to = first_move(game)
+    call = Call(from_, replace(to, turn_num=turn_num))
+    BENCHES[game.name].compare(call, [call.unchanged()])
+
+
+# ------------------------------------------------------------------------------------------------------------ rubbish
+
+_words = st.one_of(st.integers(0, 8), st.integers(0, 511), st.integers(0, UINT256_MAX))
+_app_data = st.one_of(
+    st.lists(_words, min_size=3, max_size=8).map(lambda words: b"".join(w.to_bytes(32, "big") for w in words)),
+    st.binary(max_size=260),
+)
+_allocations = st.builds(
+    Allocation,
+    asset=st.sampled_from([bytes(20), bytes(20), TOKEN]),
+    destination=st.sampled_from([b"\x01" * 32, b"\x01" * 32, b"\x02" * 32]),
+    amount=st.one_of(st.integers(0, 9), st.integers(0, UINT256_MAX)),
+)
+_states = st.builds(
+    VariablePart,
+    outcome=st.one_of(
+        st.just(outcome()), st.lists(_allocations, min_size=2, max_size=2).map(tuple), st.lists(_allocations).map(tuple)
+    ),
+    app_data=_app_data,
+    turn_num=st.integers(0, UINT48_MAX),
+    is_final=st.booleans(),
+)
+
+
+@each_game
+@settings(max_examples=400, deadline=None)
+@given(from_=_states, to=_states, num_participants=st.sampled_from([2, 2, 2, 2, 3]))
+def test_rubbish_has_one_verdict(game: Game, from_: VariablePart, to: VariablePart, num_participants: int) -> None:
+    call = Call(from_, to, num_participants)
+    BENCHES[game.name].compare(call, [call.unchanged()])
+
+
+# ------------------------------------------------------------------------------------- what the ABI decoder refuses
+
+
+@each_game
+def test_truncated_calldata_is_malformed_without_a_name(game: Game) -> None:
+    calldata = Call(*first_move(game)).exact
+    assert BENCHES[game.name].ask_raw(calldata) == (True, (1).to_bytes(32, "big"))
+    for length in range(0, len(calldata), 7):
+        assert BENCHES[game.name].ask_raw(calldata[:length]) == (False, b"")
+
+
+@each_game
+@pytest.mark.parametrize(("side", "place"), [(TO, TURN_NUM), (FROM, ASSET)], ids=["turnNum", "asset"])
+def test_dirty_upper_bits_of_a_typed_word_are_malformed_without_a_name(game: Game, side: int, place: int) -> None:
+    call = Call(*first_move(game))
+    patch = call.patch(side, place, (2**200).to_bytes(32, "big"))
+    position = int.from_bytes(patch[:2], "big") - 4
+    dirty = call.exact[:position] + patch[2:] + call.exact[position + 32 :]
+    assert BENCHES[game.name].ask_raw(dirty) == (False, b"")
+
+
+@each_game
+def test_an_amount_that_fills_a_word_is_no_reason_to_panic(game: Game) -> None:
+    from_, to = first_move(game)
+    for full in ((UINT256_MAX, BALANCE), (BALANCE, UINT256_MAX), (UINT256_MAX, UINT256_MAX)):
+        paid = outcome(*full)
+        call = Call(replace(from_, outcome=paid), replace(to, outcome=paid))
+        BENCHES[game.name].compare(call, [call.unchanged()])

@@ -1,0 +1,77 @@
+"""A part of the games' parity on a chain with blocks and transactions: eth-tester through web3."""
+
+from __future__ import annotations
+
+import random
+from itertools import islice
+
+import pytest
+from eth_tester.exceptions import TransactionFailed
+from eth_typing import ChecksumAddress
+from web3 import EthereumTesterProvider, Web3
+from web3.types import TxParams
+
+from channel.chain.reverts import revert_data
+from channel.errors import AppError
+from channel.protocol.app import Rules
+from games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
+from games.tic_tac_toe import GAME as TIC_TAC_TOE
+from tests.evm import RevertName, artifact, decode_error, function_selector
+from tests.parity import rock_paper_scissors_space, tic_tac_toe_space
+from tests.parity.calls import Call, Variation
+
+SAMPLE = 250
+
+
+@pytest.fixture(scope="module")
+def web3() -> Web3:
+    return Web3(EthereumTesterProvider())
+
+
+def deploy(web3: Web3, contract: str) -> ChecksumAddress:
+    creation: TxParams = {"from": web3.eth.accounts[0], "data": artifact(contract)["bytecode"], "gas": 5_000_000}
+    address = web3.eth.wait_for_transaction_receipt(web3.eth.send_transaction(creation))["contractAddress"]
+    assert address is not None
+    return address
+
+
+def verdict_on_chain(web3: Web3, contract: str, address: ChecksumAddress, variation: Variation) -> RevertName | None:
+    """The error of a deployed game, or None where it accepts."""
+    calldata = function_selector(contract, "validTransition") + Call(variation.from_, variation.to).calldata
+    try:
+        assert int.from_bytes(web3.eth.call({"to": address, "data": calldata}), "big") == 1
+    except TransactionFailed as failure:
+        data = revert_data(failure)
+        assert data is not None
+        return decode_error(contract, data)
+    return None
+
+
+def verdict_of_twin(rules: Rules, variation: Variation) -> RevertName | None:
+    try:
+        rules.valid_transition(variation.from_, variation.to, 2)
+    except AppError as error:
+        return RevertName(type(error).__name__, tuple(error.values().values()))
+    return None
+
+
+def sample(variations: list[Variation]) -> list[Variation]:
+    return random.Random(1).sample(variations, SAMPLE)
+
+
+def test_tic_tac_toe_on_eth_tester(web3: Web3) -> None:
+    questions = islice(tic_tac_toe_space.questions(), 0, None, 997)
+    variations = [variation for question in questions for variation in question.variations()[1]]
+    address = deploy(web3, TIC_TAC_TOE.contract)
+    for variation in sample(variations):
+        on_chain = verdict_on_chain(web3, TIC_TAC_TOE.contract, address, variation)
+        assert on_chain == verdict_of_twin(TIC_TAC_TOE, variation)
+
+
+def test_rock_paper_scissors_on_eth_tester(web3: Web3) -> None:
+    calls = islice(rock_paper_scissors_space.pairs(), 0, None, 29)
+    variations = [variation for call in calls for variation in rock_paper_scissors_space.neighbours(call)]
+    address = deploy(web3, ROCK_PAPER_SCISSORS.contract)
+    for variation in sample(variations):
+        on_chain = verdict_on_chain(web3, ROCK_PAPER_SCISSORS.contract, address, variation)
+        assert on_chain == verdict_of_twin(ROCK_PAPER_SCISSORS, variation)
