@@ -21,6 +21,8 @@ from tests.protocol.builders import count_data, destination, fixed_part, pack_pa
 
 STRANGE_IDS = (keccak256(b"a channel that nobody plays"), bytes(12) + b"\x01" * 20)
 
+OPERATIONS = ("deposit", "challenge", "respond") * 2 + ("checkpoint", "conclude", "transfer", "claim")
+
 
 class Actor:
     """Whoever does anything to the channels of one world."""
@@ -35,26 +37,27 @@ class Actor:
         self.menus = [self._menu(index) for index in range(len(self.channels))]
         self.recorded: dict[bytes, VariablePart] = {}
         self.owed: dict[bytes, tuple[bytes, Outcome]] = {}
-        self.operations: tuple[Callable[[], Verdict], ...] = (
-            self.deposit,
-            self.deposit,
-            self.challenge,
-            self.challenge,
-            self.respond,
-            self.respond,
-            self.checkpoint,
-            self.conclude,
-            self.transfer,
-            self.claim,
-        )
 
     def step(self) -> Verdict:
         """Let some time pass, perhaps, and do one thing."""
         if self.rng.random() < 0.1:
-            self._wait()
-        verdict = self.rng.choice(self.operations)()
+            self.wait()
+        return self.do(self.rng.choice(OPERATIONS))
+
+    def do(self, operation: str) -> Verdict:
+        """One operation of the adjudicator, by its name."""
+        perform: Callable[[], Verdict] = getattr(self, operation)
+        verdict = perform()
         self._remember()
         return verdict
+
+    def wait(self) -> None:
+        """Until just before, at or after a deadline; or a second, or not at all."""
+        world = self.world
+        deadlines = [s.finalizes_at for s in world.model.statuses.values() if s.finalizes_at > world.now]
+        deadline = self.rng.choice(deadlines) if deadlines else world.now
+        later = world.now + self.rng.randrange(2)
+        world.chain.travel_to(max(world.now, deadline + self.rng.choice((-1, -1, 0, 1)), later))
 
     # ---------------------------------------------------------------------------------------------------- choices
 
@@ -81,14 +84,6 @@ class Actor:
 
     def _sender(self) -> bytes:
         return self.rng.choice(PEOPLE).address
-
-    def _wait(self) -> None:
-        world = self.world
-        deadlines = [s.finalizes_at for s in world.model.statuses.values() if s.finalizes_at > world.now]
-        deadline = self.rng.choice(deadlines) if deadlines else world.now
-        world.chain.travel_to(
-            max(world.now, deadline + self.rng.choice((-1, -1, 0, 1)), world.now + self.rng.randrange(2))
-        )
 
     def _remember(self) -> None:
         """What clients would learn from the logs."""
@@ -189,7 +184,7 @@ class Actor:
         if not self._likely(0.95 if challenged.is_final else 0.2):
             response = replace(response, outcome=challenged.outcome)
         if self._likely(0.8 if challenged.is_final else 0.2):
-            outcome = challenged.outcome if self._likely(0.95) else response.outcome
+            outcome = challenged.outcome if self._likely() else response.outcome
             response = VariablePart(outcome, b"", turn, True)
         channel = self.channels[index]
         signature = self._sign(index, channel.mover(turn), response)

@@ -7,7 +7,8 @@ temper; `accepts` and `pulls` tell the model how they behave.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 
 from channel.errors import RuleError, SafeERC20FailedOperation
@@ -49,6 +50,7 @@ class World:
         self.domain = Domain(CHAIN_ID, self.adjudicator)
         self.model = Adjudication(self.domain)
         self.reserves: dict[bytes, int] = {}
+        self.deposited: dict[bytes, int] = {}
         self.paid: list[Payment] = []
         self.logs: list[Log] = []
         self.blacklisted: set[bytes] = set()
@@ -199,10 +201,21 @@ class World:
             if isinstance(log, Deposited):
                 came_in = transaction.value if log.asset == ETHER else log.amount
                 self.reserves[log.asset] = self.reserves.get(log.asset, 0) + came_in
+                self.deposited[log.asset] = self.deposited.get(log.asset, 0) + came_in
         for payment in result.payments:
             self.reserves[payment.asset] -= payment.amount
         self.paid += result.payments
         self.logs += result.logs
+
+    @contextmanager
+    def trial(self) -> Iterator[None]:
+        """What happens inside has not happened afterwards."""
+        snapshot, model = self.chain.snapshot(), self.model
+        books = dict(self.reserves), dict(self.deposited), list(self.paid), list(self.logs)
+        yield
+        self.model = model
+        self.reserves, self.deposited, self.paid, self.logs = books
+        self.chain.revert(snapshot)
 
     def take_logs(self) -> list[Log]:
         """What was logged since the last time."""
