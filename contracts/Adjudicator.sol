@@ -10,10 +10,11 @@ import {Hashing} from "./libraries/Hashing.sol";
 import {Holdings, HoldingsLibrary} from "./libraries/Holdings.sol";
 import {Outcomes} from "./libraries/Outcomes.sol";
 import {Payments} from "./libraries/Payments.sol";
+import {Records} from "./libraries/Records.sol";
 import {Rules, StateHashes} from "./libraries/Rules.sol";
 import {Signatures} from "./libraries/Signatures.sol";
 import {Status, StatusLibrary} from "./libraries/Status.sol";
-import {Allocation, FixedPart, Signature, SupportProof, VariablePart} from "./types/Channel.sol";
+import {Allocation, FixedPart, Signature, VariablePart} from "./types/Channel.sol";
 
 /// @title The adjudicator
 /// @dev Entry points read as checks, effects, interactions. One lock spans everything that moves money.
@@ -36,30 +37,27 @@ contract Adjudicator is IAdjudicator, ReentrancyGuardTransient {
     function deposit(bytes32 channelId, address asset, uint256 expectedHeld, uint256 amount)
         external
         payable
-        nonReentrant
+        nonReentrantView
     {
         if (channelId.isAddress()) revert NotAChannelId(channelId);
-        uint256 value = asset == address(0) ? amount : 0;
+        bool isEther = asset == address(0);
+        uint256 value = isEther ? amount : 0;
         if (msg.value != value) revert ValueMismatch(value, msg.value);
-        Holdings holdings = _holdings[channelId][asset];
-        if (holdings.isClosed()) revert ChannelClosed(channelId);
-        if (holdings.hasPayoutBegun()) revert PayoutBegun(channelId);
-        uint256 held = holdings.amount();
+        mapping(address => Holdings) storage ofChannel = _holdings[channelId];
+        uint256 held = ofChannel[asset].requireNoPayout(channelId);
         if (held < expectedHeld) revert HoldingsBelowExpected(held, expectedHeld);
-        if (amount > HoldingsLibrary.MAX - expectedHeld) revert HoldingsOverflow(expectedHeld, amount);
-        uint256 target = expectedHeld + amount;
-        if (held >= target) revert NothingToDeposit(held, target);
-        uint256 missing = target - held;
-
-        uint256 arrived = asset == address(0) ? missing : _pull(asset, missing);
-        if (!holdings.fits(arrived)) revert HoldingsOverflow(held, arrived);
-        _holdings[channelId][asset] = holdings.plus(arrived);
-        emit Deposited(channelId, asset, arrived, held + arrived);
-
-        uint256 rest = value == 0 ? 0 : amount - missing;
-        if (rest != 0 && !Payments.tryPay(asset, msg.sender, rest, gasleft())) {
-            revert PaymentRefused(asset, msg.sender, rest);
+        uint256 target;
+        unchecked {
+            if (amount > HoldingsLibrary.MAX - expectedHeld) revert HoldingsOverflow(expectedHeld, amount);
+            target = expectedHeld + amount;
+            if (held >= target) revert NothingToDeposit(held, target);
         }
+
+        if (!isEther) target = held + _pull(asset, held, target - held);
+        ofChannel[asset] = HoldingsLibrary.wrap(target);
+        emit Deposited(channelId, asset, target);
+
+        if (isEther && held != expectedHeld) _giveBack(held - expectedHeld);
     }
 
     // ----------------------------------------------------------------------------------------------------- disputes
@@ -67,25 +65,32 @@ contract Adjudicator is IAdjudicator, ReentrancyGuardTransient {
     /// @inheritdoc IAdjudicator
     function challenge(
         FixedPart calldata fixedPart,
-        SupportProof calldata proof,
+        VariablePart[] calldata states,
+        Signature[] calldata signatures,
+        uint256 signedStates,
         Signature calldata challengerSignature
     ) external {
-        (bytes32 channelId, Status status) = _requireLive(fixedPart);
-        if (proof.states.length == 0) revert StateCountOutOfRange(0);
-        VariablePart calldata state = proof.states[proof.states.length - 1];
-        bytes32 stateHash;
-        uint160 fingerprint;
-        if (!status.isEmpty() && status.isOpen() && state.turnNum == status.turnNumRecord()) {
-            (stateHash, fingerprint) = _requireRecorded(channelId, status, state);
-            _requireNoProof(proof);
+        address[] calldata participants = fixedPart.participants;
+        (bytes32 channelId, Status status) = _requireLive(fixedPart, participants);
+        VariablePart calldata state = _lastOf(states);
+        uint48 turnNum = state.turnNum;
+        StateHashes memory hashes;
+        if (!status.isEmpty() && status.isOpen() && turnNum == status.turnNumRecord()) {
+            _requireNoProof(states, signatures, signedStates);
+            hashes = _requireRecorded(channelId, status, state);
         } else {
-            (stateHash, fingerprint) = _requireNewer(channelId, status, fixedPart, proof);
+            _requireNewer(status, turnNum);
+            hashes = Rules.requireSupported(
+                _domain(), channelId, fixedPart, participants, states, state, signatures, signedStates
+            );
+            if (status.isEmpty()) _requireNotClosed(channelId, state.outcome);
         }
-        _requireChallenger(channelId, fixedPart, state.turnNum, stateHash, challengerSignature);
+        _requireChallenger(channelId, participants, turnNum, hashes.state, challengerSignature);
 
         uint48 finalizesAt = uint48(block.timestamp) + fixedPart.challengeDuration;
-        _statuses[channelId] = StatusLibrary.pack(state.turnNum, finalizesAt, fingerprint);
-        emit ChallengeRegistered(channelId, finalizesAt, state, proof.signatures, proof.signedStates);
+        _statuses[channelId] =
+            StatusLibrary.pack(turnNum, finalizesAt, StatusLibrary.fingerprintOf(hashes.state, hashes.outcome));
+        emit ChallengeRegistered(channelId, finalizesAt, Records.pack(state, turnNum, signatures));
     }
 
     /// @inheritdoc IAdjudicator
@@ -95,28 +100,39 @@ contract Adjudicator is IAdjudicator, ReentrancyGuardTransient {
         VariablePart calldata response,
         Signature calldata signature
     ) external {
-        (bytes32 channelId, Status status) = _requireLive(fixedPart);
+        address[] calldata participants = fixedPart.participants;
+        (bytes32 channelId, Status status) = _requireLive(fixedPart, participants);
         if (status.isOpen()) revert NoChallenge(channelId);
-        StateHashes memory from = Rules.requireValidState(channelId, challenged);
-        _requireFingerprint(status, StatusLibrary.fingerprintOf(from.state, from.outcome));
-        StateHashes memory to = Rules.requireValidState(channelId, response);
-        Rules.requireValidTransition(fixedPart, challenged, from, response, to);
-        address mover = fixedPart.participants[response.turnNum % fixedPart.participants.length];
+        StateHashes memory from = _requireRecorded(channelId, status, challenged);
+        StateHashes memory to = Rules.requireValidState(channelId, response, from.outcome);
+        Rules.requireValidTransition(fixedPart, participants.length, challenged, from, response, to);
+        uint48 turnNum = response.turnNum;
+        address mover = participants[turnNum % participants.length];
         Signatures.requireSigner(Hashing.digest(_domain(), to.state), signature, mover);
 
-        _recordOpen(channelId, response.turnNum, StatusLibrary.fingerprintOf(to.state, to.outcome));
-        emit Responded(channelId, response, signature);
+        _recordOpen(channelId, turnNum, to);
+        emit Responded(channelId, Records.pack(response, turnNum, signature));
     }
 
     /// @inheritdoc IAdjudicator
-    function checkpoint(FixedPart calldata fixedPart, SupportProof calldata proof) external {
-        (bytes32 channelId, Status status) = _requireLive(fixedPart);
-        if (proof.states.length == 0) revert StateCountOutOfRange(0);
-        VariablePart calldata state = proof.states[proof.states.length - 1];
-        (, uint160 fingerprint) = _requireNewer(channelId, status, fixedPart, proof);
+    function checkpoint(
+        FixedPart calldata fixedPart,
+        VariablePart[] calldata states,
+        Signature[] calldata signatures,
+        uint256 signedStates
+    ) external {
+        address[] calldata participants = fixedPart.participants;
+        (bytes32 channelId, Status status) = _requireLive(fixedPart, participants);
+        VariablePart calldata state = _lastOf(states);
+        uint48 turnNum = state.turnNum;
+        _requireNewer(status, turnNum);
+        StateHashes memory hashes = Rules.requireSupported(
+            _domain(), channelId, fixedPart, participants, states, state, signatures, signedStates
+        );
+        if (status.isEmpty()) _requireNotClosed(channelId, state.outcome);
 
-        _recordOpen(channelId, state.turnNum, fingerprint);
-        emit Checkpointed(channelId, state, proof.signatures, proof.signedStates);
+        _recordOpen(channelId, turnNum, hashes);
+        emit Checkpointed(channelId, Records.pack(state, turnNum, signatures));
     }
 
     // ----------------------------------------------------------------------------------------------------- settling
@@ -128,24 +144,19 @@ contract Adjudicator is IAdjudicator, ReentrancyGuardTransient {
         uint48 turnNum,
         Signature[] calldata signatures
     ) external nonReentrant {
-        (bytes32 channelId, Status status) = _requireLive(fixedPart);
+        address[] calldata participants = fixedPart.participants;
+        (bytes32 channelId, Status status) = _requireLive(fixedPart, participants);
         Outcomes.requireValid(outcome, channelId);
         bytes32 stateHash =
             Hashing.stateHash(channelId, Hashing.outcomeHash(outcome), Hashing.EMPTY_HASH, turnNum, true);
-        address[] calldata participants = fixedPart.participants;
-        if (signatures.length != participants.length) {
-            revert SignatureCountMismatch(participants.length, signatures.length);
-        }
-        bytes32 digest = Hashing.digest(_domain(), stateHash);
-        for (uint256 i = 0; i < participants.length; ++i) {
-            Signatures.requireSigner(digest, signatures[i], participants[i]);
-        }
+        Rules.requireSignedByAll(Hashing.digest(_domain(), stateHash), participants, signatures);
 
 
-        uint48 recorded = status.turnNumRecord();
-        Status finalized = StatusLibrary.pack(turnNum > recorded ? turnNum : recorded, uint48(block.timestamp), 0);
+        if (_payAll(channelId, status, outcome)) return;
         emit Concluded(channelId, turnNum);
-        _settle(channelId, stateHash, outcome, ALL, status, finalized);
+        uint48 recorded = status.turnNumRecord();
+        status = StatusLibrary.pack(turnNum > recorded ? turnNum : recorded, uint48(block.timestamp), 0);
+        _payInPart(channelId, status, stateHash, outcome, ALL);
     }
 
     /// @inheritdoc IAdjudicator
@@ -160,7 +171,8 @@ contract Adjudicator is IAdjudicator, ReentrancyGuardTransient {
         _requireFingerprint(status, StatusLibrary.fingerprintOf(stateHash, Hashing.outcomeHash(outcome)));
         uint256 chosen = _choose(outcome, indices);
 
-        _settle(channelId, stateHash, outcome, chosen, status, status);
+        if (chosen == ALL && _payAll(channelId, status, outcome)) return;
+        _payInPart(channelId, status, stateHash, outcome, chosen);
     }
 
     /// @inheritdoc IAdjudicator
@@ -201,47 +213,47 @@ contract Adjudicator is IAdjudicator, ReentrancyGuardTransient {
 
     /// @dev The channel's id and status; refuses a finalised channel, and a bad fixed part where nothing is recorded
     /// (where something is, the id shows that it was good).
-    function _requireLive(FixedPart calldata fixedPart) private view returns (bytes32 channelId, Status status) {
-        channelId = Hashing.channelId(fixedPart);
+    function _requireLive(FixedPart calldata fixedPart, address[] calldata participants)
+        private
+        view
+        returns (bytes32 channelId, Status status)
+    {
+        channelId = Hashing.channelId(fixedPart, participants);
         status = _statuses[channelId];
-        if (status.isEmpty()) Rules.requireValidFixedPart(fixedPart);
+        if (status.isEmpty()) Rules.requireValidFixedPart(fixedPart, participants);
         else if (status.isFinalized()) revert ChannelFinalized(channelId, status.finalizesAt());
     }
 
-    /// @dev Refuses a state that is not above the record (nothing recorded: any is), not supported, or of a closed
-    /// channel. A closed channel has no status, so only an empty one needs the look.
-    function _requireNewer(
-        bytes32 channelId,
-        Status status,
-        FixedPart calldata fixedPart,
-        SupportProof calldata proof
-    ) private view returns (bytes32 stateHash, uint160 fingerprint) {
-        VariablePart calldata state = proof.states[proof.states.length - 1];
-        if (!status.isEmpty() && state.turnNum <= status.turnNumRecord()) {
-            revert TurnNumberNotIncreased(status.turnNumRecord(), state.turnNum);
-        }
-        StateHashes memory hashes = Rules.requireSupported(_domain(), channelId, fixedPart, proof);
-        if (status.isEmpty()) _requireNotClosed(channelId, state.outcome);
-        return (hashes.state, StatusLibrary.fingerprintOf(hashes.state, hashes.outcome));
+    function _lastOf(VariablePart[] calldata states) private pure returns (VariablePart calldata) {
+        if (states.length == 0) revert StateCountOutOfRange(0);
+        return states[states.length - 1];
     }
 
-    /// @dev Refuses a state that is not the recorded one.
+    /// @dev Refuses a turn that is not above the record; where nothing is recorded, any is.
+    function _requireNewer(Status status, uint48 turnNum) private pure {
+        if (!status.isEmpty() && turnNum <= status.turnNumRecord()) {
+            revert TurnNumberNotIncreased(status.turnNumRecord(), turnNum);
+        }
+    }
+
+    /// @dev Refuses a state that is not the recorded one, which was found valid when it was recorded.
     function _requireRecorded(bytes32 channelId, Status status, VariablePart calldata state)
         private
-        view
-        returns (bytes32 stateHash, uint160 fingerprint)
+        pure
+        returns (StateHashes memory hashes)
     {
-        StateHashes memory hashes = Rules.requireValidState(channelId, state);
-        fingerprint = StatusLibrary.fingerprintOf(hashes.state, hashes.outcome);
-        _requireFingerprint(status, fingerprint);
-        return (hashes.state, fingerprint);
+        hashes = Rules.hashState(channelId, state);
+        _requireFingerprint(status, StatusLibrary.fingerprintOf(hashes.state, hashes.outcome));
     }
 
     /// @dev What is not checked must not be logged.
-    function _requireNoProof(SupportProof calldata proof) private pure {
-        if (proof.states.length != 1) revert StateCountOutOfRange(proof.states.length);
-        if (proof.signatures.length != 0) revert SignatureCountMismatch(0, proof.signatures.length);
-        if (proof.signedStates != 0) revert SignedStatesNotCanonical(proof.signedStates);
+    function _requireNoProof(VariablePart[] calldata states, Signature[] calldata signatures, uint256 signedStates)
+        private
+        pure
+    {
+        if (states.length != 1) revert StateCountOutOfRange(states.length);
+        if (signatures.length != 0) revert SignatureCountMismatch(0, signatures.length);
+        if (signedStates != 0) revert SignedStatesNotCanonical(signedStates);
     }
 
     function _requireFingerprint(Status status, uint160 fingerprint) private pure {
@@ -251,30 +263,34 @@ contract Adjudicator is IAdjudicator, ReentrancyGuardTransient {
     /// @dev The sender is a participant, or a participant has signed the challenge.
     function _requireChallenger(
         bytes32 channelId,
-        FixedPart calldata fixedPart,
+        address[] calldata participants,
         uint48 turnNum,
         bytes32 stateHash,
         Signature calldata signature
     ) private view {
-        if (_isParticipant(fixedPart, msg.sender)) return;
+        if (_isAmong(participants, msg.sender)) return;
         if (signature.r == 0 && signature.vs == 0) revert ChallengerNotParticipant(msg.sender);
         bytes32 challengeHash = Hashing.challengeHash(channelId, turnNum, stateHash);
         address signer = Signatures.recover(Hashing.digest(_domain(), challengeHash), signature);
-        if (!_isParticipant(fixedPart, signer)) revert ChallengerNotParticipant(signer);
+        if (!_isAmong(participants, signer)) revert ChallengerNotParticipant(signer);
     }
 
-    function _isParticipant(FixedPart calldata fixedPart, address account) private pure returns (bool) {
-        address[] calldata participants = fixedPart.participants;
+    function _isAmong(address[] calldata participants, address account) private pure returns (bool) {
         for (uint256 i = 0; i < participants.length; ++i) {
             if (participants[i] == account) return true;
         }
         return false;
     }
 
+    /// @dev Refuses a closed channel. Closing leaves no status, so only an empty one calls for this look.
     function _requireNotClosed(bytes32 channelId, Allocation[] calldata outcome) private view {
-        for (uint256 start = 0; start < outcome.length;) {
-            if (_holdings[channelId][outcome[start].asset].isClosed()) revert ChannelClosed(channelId);
-            (start,) = Outcomes.groupTotal(outcome, start);
+        mapping(address => Holdings) storage holdings = _holdings[channelId];
+        address previous;
+        for (uint256 i = 0; i < outcome.length; ++i) {
+            address asset = outcome[i].asset;
+            if (i != 0 && asset == previous) continue;
+            if (holdings[asset].isClosed()) revert ChannelClosed(channelId);
+            previous = asset;
         }
     }
 
@@ -297,73 +313,47 @@ contract Adjudicator is IAdjudicator, ReentrancyGuardTransient {
 
     // ------------------------------------------------------------------------------------------------------ effects
 
-    function _recordOpen(bytes32 channelId, uint48 turnNum, uint160 fingerprint) private {
-        _statuses[channelId] = StatusLibrary.pack(turnNum, 0, fingerprint);
+    function _recordOpen(bytes32 channelId, uint48 turnNum, StateHashes memory hashes) private {
+        _statuses[channelId] = StatusLibrary.pack(turnNum, 0, StatusLibrary.fingerprintOf(hashes.state, hashes.outcome));
     }
 
-    /// @dev Takes an ERC-20 from the sender and returns what arrived.
-    function _pull(address asset, uint256 amount) private returns (uint256) {
-        uint256 before = IERC20(asset).balanceOf(address(this));
-        SafeERC20.safeTransferFrom(IERC20(asset), msg.sender, address(this), amount);
-        return IERC20(asset).balanceOf(address(this)) - before;
-    }
-
-    /// @dev Pays the chosen allocations of a finalised channel: in full and once for all where that is possible.
-    /// @param before The stored status.
-    /// @param finalized The status that a remainder leaves, but for its fingerprint.
-    function _settle(
-        bytes32 channelId,
-        bytes32 stateHash,
-        Allocation[] calldata outcome,
-        uint256 chosen,
-        Status before,
-        Status finalized
-    ) private {
-        if (chosen == ALL && _canPayAll(channelId, outcome)) {
-            if (!before.isEmpty()) _statuses[channelId] = StatusLibrary.EMPTY;
-            _closeAll(channelId, outcome);
-            emit Closed(channelId);
-            for (uint256 i = 0; i < outcome.length; ++i) {
-                _push(outcome[i].asset, outcome[i].destination, outcome[i].amount);
-            }
-        } else {
-            _settleInPart(channelId, stateHash, outcome, chosen, before, finalized);
-        }
-    }
-
-    /// @dev Whether the holdings cover everything and everything goes to addresses. Refuses a closed channel.
-    function _canPayAll(bytes32 channelId, Allocation[] calldata outcome) private view returns (bool) {
-        for (uint256 start = 0; start < outcome.length;) {
-            Holdings holdings = _holdings[channelId][outcome[start].asset];
-            if (holdings.isClosed()) revert ChannelClosed(channelId);
-            uint256 total;
-            (start, total) = Outcomes.groupTotal(outcome, start);
-            if (holdings.amount() < total) return false;
-        }
+    /// @dev Pays everything and closes the channel; false, and nothing done, unless it is of one asset, the holdings
+    /// cover it, and it goes to addresses.
+    function _payAll(bytes32 channelId, Status status, Allocation[] calldata outcome) private returns (bool) {
+        address asset = outcome[0].asset;
+        if (outcome[outcome.length - 1].asset != asset) return false;
+        uint256 total = 0;
         for (uint256 i = 0; i < outcome.length; ++i) {
-            if (!outcome[i].destination.isAddress()) return false;
+            Allocation calldata entry = outcome[i];
+            if (!entry.destination.isAddress()) return false;
+            unchecked {
+                total += entry.amount;
+            }
+        }
+        mapping(address => Holdings) storage ofChannel = _holdings[channelId];
+        Holdings holdings = ofChannel[asset];
+        if (holdings.isClosed()) revert ChannelClosed(channelId);
+        if (holdings.amount() < total) return false;
+
+        if (!status.isEmpty()) _statuses[channelId] = StatusLibrary.EMPTY;
+        ofChannel[asset] = holdings.minus(total).withTombstone();
+        emit Closed(channelId);
+
+        for (uint256 i = 0; i < outcome.length; ++i) {
+            Allocation calldata entry = outcome[i];
+            _push(asset, entry.destination, entry.amount);
         }
         return true;
     }
 
-    /// @dev Takes every total out of the holdings, which cover it, and leaves the tombstones.
-    function _closeAll(bytes32 channelId, Allocation[] calldata outcome) private {
-        for (uint256 start = 0; start < outcome.length;) {
-            address asset = outcome[start].asset;
-            uint256 total;
-            (start, total) = Outcomes.groupTotal(outcome, start);
-            _holdings[channelId][asset] = _holdings[channelId][asset].minus(total).withTombstone();
-        }
-    }
-
     /// @dev Pays what the holdings reach for, keeps the rest owed, and closes the channel if nothing is.
-    function _settleInPart(
+    /// @param status The finalised status; it may not be stored yet, and its fingerprint is about to change.
+    function _payInPart(
         bytes32 channelId,
+        Status status,
         bytes32 stateHash,
         Allocation[] calldata outcome,
-        uint256 chosen,
-        Status before,
-        Status finalized
+        uint256 chosen
     ) private {
         (uint256[] memory payments, bool paysAny) = _takePayments(channelId, outcome, chosen);
         Allocation[] memory remaining = outcome;
@@ -374,12 +364,12 @@ contract Adjudicator is IAdjudicator, ReentrancyGuardTransient {
         }
         _mark(channelId, outcome, paysAny, owesNothing);
         if (owesNothing) {
-            if (!before.isEmpty()) _statuses[channelId] = StatusLibrary.EMPTY;
+            _statuses[channelId] = StatusLibrary.EMPTY;
             emit Closed(channelId);
         } else {
             _statuses[channelId] = StatusLibrary.pack(
-                finalized.turnNumRecord(),
-                finalized.finalizesAt(),
+                status.turnNumRecord(),
+                status.finalizesAt(),
                 StatusLibrary.fingerprintOf(stateHash, Hashing.remainingOutcomeHash(remaining))
             );
             emit PartlyPaid(channelId, stateHash, remaining);
@@ -439,6 +429,21 @@ contract Adjudicator is IAdjudicator, ReentrancyGuardTransient {
     }
 
     // ------------------------------------------------------------------------------------------------- interactions
+
+    /// @dev Takes an ERC-20 from the sender and returns what arrived.
+    function _pull(address asset, uint256 held, uint256 amount) private nonReentrant returns (uint256 arrived) {
+        uint256 before = IERC20(asset).balanceOf(address(this));
+        SafeERC20.safeTransferFrom(IERC20(asset), msg.sender, address(this), amount);
+        arrived = IERC20(asset).balanceOf(address(this)) - before;
+        if (arrived > HoldingsLibrary.MAX - held) revert HoldingsOverflow(held, arrived);
+    }
+
+    /// @dev Returns to the depositor what somebody else has put in already.
+    function _giveBack(uint256 amount) private nonReentrant {
+        if (!Payments.tryPay(address(0), msg.sender, amount, gasleft())) {
+            revert PaymentRefused(address(0), msg.sender, amount);
+        }
+    }
 
     /// @dev Pushes a payment; what is refused becomes a credit. A sender that leaves too little gas for the whole
     /// allowance is refused, lest it turn good payments into credits.

@@ -87,7 +87,8 @@ class Bench:
         """The gas that a transaction used; it must succeed."""
         transaction = {"from": Web3.to_checksum_address(sender), "value": value, "gas": 2_000_000}
         receipt = self.web3.eth.wait_for_transaction_receipt(call.transact(transaction))
-        assert receipt["status"] == 1
+        if receipt["status"] != 1:
+            raise SystemExit(f"{call.fn_name} reverted")
         return int(receipt["gasUsed"])
 
 
@@ -132,7 +133,7 @@ class Channel:
         return self.bench.send(self.keys[participant].address, call, ETH)
 
     def challenge(self, *turns: int) -> int:
-        call = self.functions.challenge(self.fixed, self.proof(*turns), NO_SIGNATURE)
+        call = self.functions.challenge(self.fixed, *self.proof(*turns), NO_SIGNATURE)
         return self.bench.send(self.keys[turns[-1] % len(self.keys)].address, call)
 
     def respond(self, turn: int) -> int:
@@ -142,7 +143,7 @@ class Channel:
         return self.bench.send(self.keys[mover].address, call)
 
     def checkpoint(self, *turns: int) -> int:
-        call = self.functions.checkpoint(self.fixed, self.proof(*turns))
+        call = self.functions.checkpoint(self.fixed, *self.proof(*turns))
         return self.bench.send(self.keys[0].address, call)
 
     def conclude(self, turn: int) -> int:

@@ -80,7 +80,7 @@ class Adjudicator:
         return self._operation(
             "challenge",
             codec.fixed_part_values(fixed_part),
-            codec.proof_values(proof),
+            *codec.proof_values(proof),
             codec.signature_values(challenger_signature),
         )
 
@@ -98,7 +98,7 @@ class Adjudicator:
 
     def checkpoint(self, fixed_part: FixedPart, proof: SupportProof) -> Operation:
         """Records a later supported state and stops the clock."""
-        return self._operation("checkpoint", codec.fixed_part_values(fixed_part), codec.proof_values(proof))
+        return self._operation("checkpoint", codec.fixed_part_values(fixed_part), *codec.proof_values(proof))
 
     def conclude(
         self, fixed_part: FixedPart, outcome: Outcome, turn_num: int, signatures: Iterable[Signature]

@@ -10,6 +10,7 @@ from typing import Any
 from channel.chain.chain import RawLog
 from channel.chain.reverts import abi_type
 from channel.errors import MalformedBytes
+from channel.protocol.encoding import decode_record
 from channel.protocol.hashing import keccak256
 from channel.protocol.logs import (
     ChallengeRegistered,
@@ -117,7 +118,7 @@ def signatures_values(signatures: Iterable[Signature]) -> list[tuple[bytes, byte
 
 
 def proof_values(proof: SupportProof) -> tuple[Any, ...]:
-    """The members of Solidity's SupportProof."""
+    """The three arguments of a proof: states, signatures, signedStates."""
     return (list(map(state_values, proof.states)), signatures_values(proof.signatures), proof.signed_states)
 
 
@@ -153,14 +154,12 @@ def _events() -> dict[bytes, _Event]:
 
 
 _BUILDERS: dict[str, Callable[..., Log]] = {
-    "Deposited": lambda id_, asset, amount, held: Deposited(id_, _address(asset), amount, held),
-    "ChallengeRegistered": lambda id_, finalizes_at, state, signatures, signed: ChallengeRegistered(
-        id_, finalizes_at, _state(state), _signatures(signatures), signed
+    "Deposited": lambda id_, asset, held: Deposited(id_, _address(asset), held),
+    "ChallengeRegistered": lambda id_, finalizes_at, record: ChallengeRegistered(
+        id_, finalizes_at, *decode_record(record)
     ),
-    "Responded": lambda id_, state, signature: Responded(id_, _state(state), _signature(signature)),
-    "Checkpointed": lambda id_, state, signatures, signed: Checkpointed(
-        id_, _state(state), _signatures(signatures), signed
-    ),
+    "Responded": lambda id_, record: _responded(id_, *decode_record(record)),
+    "Checkpointed": lambda id_, record: Checkpointed(id_, *decode_record(record)),
     "Concluded": Concluded,
     "PartlyPaid": lambda id_, state_hash, remaining: PartlyPaid(id_, state_hash, _outcome(remaining)),
     "Closed": Closed,
@@ -177,14 +176,7 @@ def _outcome(values: Iterable[tuple[str, bytes, int]]) -> Outcome:
     return tuple(Allocation(_address(asset), destination, amount) for asset, destination, amount in values)
 
 
-def _state(values: tuple[Any, bytes, int, bool]) -> VariablePart:
-    outcome, app_data, turn_num, is_final = values
-    return VariablePart(_outcome(outcome), app_data, turn_num, is_final)
-
-
-def _signature(values: tuple[bytes, bytes]) -> Signature:
-    return Signature(values[0] + values[1])
-
-
-def _signatures(values: Iterable[tuple[bytes, bytes]]) -> tuple[Signature, ...]:
-    return tuple(map(_signature, values))
+def _responded(id_: bytes, state: VariablePart, signatures: tuple[Signature, ...]) -> Responded:
+    if len(signatures) != 1:
+        raise MalformedBytes("log", "a response has one signature")
+    return Responded(id_, state, signatures[0])

@@ -19,7 +19,7 @@ from channel.errors import ForcemoveError, InvalidValue, LocalError
 from channel.protocol.signing import ORDER, Key
 
 __all__ = [
-    "PASSPHRASE_VARIABLE",
+    "UNLOCK_VARIABLE",
     "PRIVATE_KEY_VARIABLE",
     "EmptyPassphrase",
     "KeyFileExists",
@@ -35,13 +35,13 @@ __all__ = [
     "write_key_file",
 ]
 
-PASSPHRASE_VARIABLE = "FORCEMOVE_PASSPHRASE"
+UNLOCK_VARIABLE = "FORCEMOVE_PASSPHRASE"
 """The environment variable that a key file's passphrase is read from."""
 PRIVATE_KEY_VARIABLE = "FORCEMOVE_PRIVATE_KEY"
 """The environment variable that a private key to import is read from."""
 SCRYPT_WORK = 2**18
-"""What wallets use: about a second, and 256 MB, for each guess at a passphrase."""
-_MOST_SCRYPT_WORK = 2**20 * 8
+"""scrypt's n as wallets choose it: every guess at a passphrase costs about a second."""
+_MOST_SCRYPT_WORK = 2**23  # n * r * p; wallets have 2**21
 _MOST_PBKDF2_ROUNDS = 10_000_000
 
 
@@ -116,7 +116,7 @@ def write_key_file(path: Path, key: Key, passphrase: str, *, scrypt_work: int = 
 
     `scrypt_work`: scrypt's n. Raises `EmptyPassphrase`, `KeyFileExists`, `KeyFileUnusable`.
     """
-    from eth_keyfile import create_keyfile_json
+    from eth_keyfile.keyfile import create_keyfile_json
 
     if not passphrase:
         raise EmptyPassphrase()
@@ -148,7 +148,7 @@ def _write_new(path: Path, text: str) -> None:
 
 def read_key_file(path: Path, passphrase: str) -> Key:
     """Open a key file. Raises `KeyFileMissing`, `KeyFileUnusable`, `MalformedKeyFile`, `WrongPassphrase`."""
-    from eth_keyfile import decode_keyfile_json
+    from eth_keyfile.keyfile import decode_keyfile_json
 
     content = _load(path)
     _require_bounded_work(path, content)

@@ -47,6 +47,7 @@ from channel.protocol.encoding import (
     channel_id,
     digest,
     fingerprint,
+    hash_state,
     outcome_hash,
     state_hash,
 )
@@ -229,7 +230,7 @@ def deposit(
     if not holdings.fits(arrived):
         raise HoldingsOverflow(holdings.amount, arrived)
     draft.holdings[channel_id, asset] = holdings.plus(arrived)
-    draft.logs.append(Deposited(channel_id, asset, arrived, holdings.amount + arrived))
+    draft.logs.append(Deposited(channel_id, asset, holdings.amount + arrived))
 
     rest = amount - missing if asset == ETHER else 0
     if rest and not draft.pay(Payment(asset, transaction.sender, rest)):
@@ -268,7 +269,7 @@ def challenge(
     signatures. `challenger_signature` is looked at where the sender is no participant.
 
     Raises `ChannelFinalized`, `StateCountOutOfRange`; for the recorded state `SignatureCountMismatch`,
-    `SignedStatesNotCanonical`, what `require_valid_state` raises, `FingerprintMismatch`; for another
+    `SignedStatesNotCanonical`, `FingerprintMismatch`; for another
     `TurnNumberNotIncreased`, what `require_supported` raises, `ChannelClosed`; then `ChallengerNotParticipant` and what
     `recover` raises.
     """
@@ -286,7 +287,7 @@ def challenge(
 
     finalizes_at = transaction.now + fixed_part.challenge_duration
     draft.statuses[id_] = Status(state.turn_num, finalizes_at, fingerprint(hashes.state, hashes.outcome))
-    draft.logs.append(ChallengeRegistered(id_, finalizes_at, state, proof.signatures, proof.signed_states))
+    draft.logs.append(ChallengeRegistered(id_, finalizes_at, state, proof.signatures))
     return draft.result()
 
 
@@ -301,9 +302,8 @@ def respond(
 ) -> Result:
     """Answer a challenge with the next state, signed by its mover alone.
 
-    Raises `ChannelFinalized`, `NoChallenge`, what `require_valid_state` raises of the challenged state,
-    `FingerprintMismatch`, what `require_valid_state`, `require_valid_transition` and `require_signer` raise of the
-    response.
+    Raises `ChannelFinalized`, `NoChallenge`, `FingerprintMismatch`, then what `require_valid_state`,
+    `require_valid_transition` and `require_signer` raise of the response.
     """
     draft = _Draft(before, transaction)
     id_, status = _require_live(draft, fixed_part)
@@ -335,7 +335,7 @@ def checkpoint(
     hashes = _require_newer(draft, id_, status, fixed_part, proof, app_rules)
 
     _record_open(draft, id_, proof.last.turn_num, hashes)
-    draft.logs.append(Checkpointed(id_, proof.last, proof.signatures, proof.signed_states))
+    draft.logs.append(Checkpointed(id_, proof.last, proof.signatures))
     return draft.result()
 
 
@@ -448,7 +448,8 @@ def _require_not_closed(draft: _Draft, id_: bytes, outcome: Outcome) -> None:
 
 
 def _require_recorded(draft: _Draft, id_: bytes, status: Status, state: VariablePart) -> StateHashes:
-    hashes = require_valid_state(id_, draft.domain.adjudicator, state)
+    """What is recorded was found valid when it was recorded."""
+    hashes = hash_state(id_, state)
     _require_fingerprint(status, fingerprint(hashes.state, hashes.outcome))
     return hashes
 
@@ -526,9 +527,11 @@ def _settle(
 
 
 def _covers_all(draft: _Draft, id_: bytes, outcome: Outcome) -> bool:
-    """Whether the holdings cover everything and everything goes to addresses: then `Closed` is logged alone."""
-    return all(destination_address(entry.destination) is not None for entry in outcome) and all(
-        draft.holdings_of(id_, asset).amount >= total for asset, total in totals(outcome).items()
+    """Whether it is of one asset, the holdings cover it, and it goes to addresses: then `Closed` is logged alone."""
+    return (
+        len(totals(outcome)) == 1
+        and all(destination_address(entry.destination) is not None for entry in outcome)
+        and all(draft.holdings_of(id_, asset).amount >= total for asset, total in totals(outcome).items())
     )
 
 

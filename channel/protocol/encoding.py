@@ -7,6 +7,7 @@ so that one value has one encoding.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -14,7 +15,15 @@ from channel.errors import ForcemoveError, MalformedBytes
 from channel.protocol.hashing import keccak256
 from channel.protocol.outcome import MAX_ALLOCATIONS, Allocation, Outcome
 from channel.protocol.state import VariablePart
-from channel.protocol.types import MAX_APP_DATA, UINT48_MAX, UINT256_MAX, FixedPart, require_bytes, require_uint
+from channel.protocol.types import (
+    MAX_APP_DATA,
+    UINT48_MAX,
+    UINT256_MAX,
+    FixedPart,
+    Signature,
+    require_bytes,
+    require_uint,
+)
 
 __all__ = [
     "ALLOCATION_TYPE",
@@ -27,8 +36,10 @@ __all__ = [
     "app_data_hash",
     "challenge_hash",
     "channel_id",
+    "decode_record",
     "decode_variable_part",
     "digest",
+    "encode_record",
     "encode_variable_part",
     "fingerprint",
     "hash_state",
@@ -218,3 +229,43 @@ def _decode_variable_part(data: bytes) -> VariablePart:
     if len(app_data) != length:
         raise MalformedBytes("state", "it ends inside appData")
     return VariablePart(tuple(outcome), app_data, turn_num, is_final)
+
+
+# ------------------------------------------------------------------------------------------------------------ records
+
+_RECORD_HEAD = 10
+
+
+def encode_record(state: VariablePart, signatures: Sequence[Signature]) -> bytes:
+    """A state and its signatures as the adjudicator logs them (`Records.sol`): turnNum 6 bytes, isFinal 1, number of
+    allocations 1, length of appData 2; the allocations, 96 bytes each (asset, destination and amount as words);
+    appData; the signatures, 64 bytes each."""
+    parts = [
+        state.turn_num.to_bytes(6, "big"),
+        bytes((state.is_final, len(state.outcome))),
+        len(state.app_data).to_bytes(2, "big"),
+    ]
+    for entry in state.outcome:
+        parts += (bytes(12), entry.asset, entry.destination, word(entry.amount))
+    return b"".join((*parts, state.app_data, *(signature.compact for signature in signatures)))
+
+
+def decode_record(data: bytes) -> tuple[VariablePart, tuple[Signature, ...]]:
+    """The inverse of `encode_record`. Raises `MalformedBytes` on anything that it would not have written."""
+    if len(data) < _RECORD_HEAD or data[6] > 1:
+        raise MalformedBytes("record", "its head is too short or its isFinal neither 0 nor 1")
+    app_data_at = _RECORD_HEAD + _ALLOCATION_SIZE * data[7]
+    signatures_at = app_data_at + int.from_bytes(data[8:10], "big")
+    if signatures_at > len(data) or (len(data) - signatures_at) % 64:
+        raise MalformedBytes("record", f"it has {len(data)} bytes, which do not fit its head")
+    outcome = tuple(_decode_allocation(data, at) for at in range(_RECORD_HEAD, app_data_at, _ALLOCATION_SIZE))
+    state = VariablePart(outcome, data[app_data_at:signatures_at], int.from_bytes(data[:6], "big"), bool(data[6]))
+    signatures = tuple(Signature(data[at : at + 64]) for at in range(signatures_at, len(data), 64))
+    return state, signatures
+
+
+def _decode_allocation(data: bytes, at: int) -> Allocation:
+    if any(data[at : at + 12]):
+        raise MalformedBytes("record", "an asset is wider than an address")
+    amount = int.from_bytes(data[at + 64 : at + 96], "big")
+    return Allocation(data[at + 12 : at + 32], data[at + 32 : at + 64], amount)

@@ -28,11 +28,10 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Deposited:
-    """`amount` of `asset` (20 bytes; zero is ether) was paid in; the channel (32 bytes) now holds `held` of it."""
+    """Something was paid in: the channel (32 bytes) now holds `held` of `asset` (20 bytes; zero is ether)."""
 
     channel_id: bytes
     asset: bytes
-    amount: int
     held: int
 
 
@@ -40,15 +39,14 @@ class Deposited:
 class ChallengeRegistered:
     """A clock was started: without an answer the channel pays `state` from `finalizes_at` (a block time, seconds) on.
 
-    `signatures` and `signed_states` are those of the proof that was given; none where the recorded state itself was
-    challenged. Of the proof's states only the last is logged, so `signed_states` may point at states that are not here.
+    `signatures` are those of the proof that was given, by participant; none where the recorded state itself was
+    challenged. Of the proof's states only the last is logged, so some signatures may be of states that are not here.
     """
 
     channel_id: bytes
     finalizes_at: int
     state: VariablePart
     signatures: tuple[Signature, ...]
-    signed_states: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,18 +60,17 @@ class Responded:
 
 @dataclass(frozen=True, slots=True)
 class Checkpointed:
-    """A later supported state was recorded; no clock runs. The proof's parts are as in `ChallengeRegistered`."""
+    """A later supported state was recorded; no clock runs. The signatures are as in `ChallengeRegistered`."""
 
     channel_id: bytes
     state: VariablePart
     signatures: tuple[Signature, ...]
-    signed_states: int
 
 
 @dataclass(frozen=True, slots=True)
 class Concluded:
-    """The channel was finalised by a final state that all have signed, and holds less than that owes: `PartlyPaid`
-    follows. Where it held enough, `Closed` is logged alone."""
+    """The channel was finalised by a final state that all have signed; `PartlyPaid` or `Closed` follows. Where the
+    holdings of its one asset covered everything and everything went to addresses, `Closed` is logged alone."""
 
     channel_id: bytes
     turn_num: int

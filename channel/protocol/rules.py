@@ -89,12 +89,15 @@ def require_valid_transition(
 def require_supported(domain: Domain, fixed_part: FixedPart, proof: SupportProof, app_rules: Rules) -> StateHashes:
     """Refuse a proof that does not support its last state; that state's hashes.
 
-    Raises `StateCountOutOfRange`, then state by state what `require_valid_state` and `require_valid_transition` raise,
-    then what `require_signed_by_all` raises.
+    Raises `StateCountOutOfRange`; of a single state `SignedStatesNotCanonical` where `signed_states` is not zero; then
+    state by state what `require_valid_state` and `require_valid_transition` raise, then what `require_signed_by_all`
+    raises.
     """
     states = proof.states
     if not 1 <= len(states) <= len(fixed_part.participants):
         raise StateCountOutOfRange(len(states))
+    if len(states) == 1 and proof.signed_states:
+        raise SignedStatesNotCanonical(proof.signed_states)
     id_ = channel_id(fixed_part, domain)
     last = require_valid_state(id_, domain.adjudicator, states[0])
     digests = [digest(domain, last.state)]

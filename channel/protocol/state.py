@@ -59,7 +59,7 @@ class SignedState:
 
 @dataclass(frozen=True, slots=True)
 class SupportProof:
-    """Shows that every participant can be held to the last of `states`; the layout is that of `Channel.sol`.
+    """Shows that every participant can be held to the last of `states`: arguments of `challenge` and `checkpoint`.
 
     `states`: 1 to n consecutive states. `signatures`: the i-th is participant i's. `signed_states`: byte i, from the
     lowest, is the index in `states` of what participant i has signed.

@@ -3,7 +3,7 @@ pragma solidity 0.8.37;
 
 import {IForceMoveApp} from "../interfaces/IForceMoveApp.sol";
 import {TwoPlayer} from "../libraries/TwoPlayer.sol";
-import {VariablePart} from "../types/Channel.sol";
+import {Allocation, VariablePart} from "../types/Channel.sol";
 
 /// @title Tic-tac-toe in rounds for a stake; the twin of `games/tic_tac_toe`
 /// @notice Each mark takes the stake, so that who leaves a running round forfeits it; a round that nobody wins gives
@@ -57,13 +57,15 @@ contract TicTacToe is IForceMoveApp {
         pure
         returns (bool)
     {
-        TwoPlayer.requireTwoPlayers(from.outcome, to.outcome, numParticipants);
+        Allocation[] calldata oldOutcome = from.outcome;
+        Allocation[] calldata nextOutcome = to.outcome;
+        TwoPlayer.requireTwoPlayers(oldOutcome, nextOutcome, numParticipants);
         Position memory old = _read(from.appData);
         Position memory next = _read(to.appData);
         TwoPlayer.requireSameStake(old.stake, next.stake);
         uint256 stakes = _requireMove(old, next);
-        if (old.positionType == PLAY_AGAIN_ME_SECOND) TwoPlayer.requireBothAfford(from.outcome, old.stake);
-        TwoPlayer.requirePaid(from.outcome, to.outcome, to.turnNum % TwoPlayer.PLAYERS, stakes, old.stake);
+        if (old.positionType == PLAY_AGAIN_ME_SECOND) TwoPlayer.requireBothAfford(oldOutcome, old.stake);
+        TwoPlayer.requirePaid(oldOutcome, nextOutcome, to.turnNum % TwoPlayer.PLAYERS, stakes, old.stake);
         return true;
     }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
-import {Allocation, FixedPart, Signature, SupportProof, VariablePart} from "../types/Channel.sol";
+import {Allocation, FixedPart, Signature, VariablePart} from "../types/Channel.sol";
 
 /// @title A ForceMove adjudicator
 /// @notice Holds the deposits of state channels and decides when somebody stops. Participants exchange signed states
@@ -11,25 +11,23 @@ import {Allocation, FixedPart, Signature, SupportProof, VariablePart} from "../t
 interface IAdjudicator {
     // ------------------------------------------------------------------------------------------------------- events
 
-    /// @notice `amount` of `asset` was paid in; the channel now holds `held` of it.
-    event Deposited(bytes32 indexed channelId, address asset, uint256 amount, uint256 held);
+    /// @notice Something was paid in; the channel now holds `held` of `asset`.
+    event Deposited(bytes32 indexed channelId, address asset, uint256 held);
 
-    /// @notice A clock was started: without an answer the channel pays `state` from `finalizesAt` (a block time) on.
-    event ChallengeRegistered(
-        bytes32 indexed channelId,
-        uint48 finalizesAt,
-        VariablePart state,
-        Signature[] signatures,
-        uint256 signedStates
-    );
+    /// @notice A clock was started: without an answer the channel pays the recorded state's outcome from `finalizesAt`
+    /// (a block time) on. `record`, here and below, is that state with the signatures given, packed: turnNum 6 bytes,
+    /// isFinal 1, number of allocations 1, length of appData 2, allocations 96 each, appData, signatures 64 each (of
+    /// which some may be of the earlier states of the proof).
+    event ChallengeRegistered(bytes32 indexed channelId, uint48 finalizesAt, bytes record);
 
     /// @notice The mover answered the challenge with the next state.
-    event Responded(bytes32 indexed channelId, VariablePart state, Signature signature);
+    event Responded(bytes32 indexed channelId, bytes record);
 
     /// @notice A later supported state was recorded; no clock runs.
-    event Checkpointed(bytes32 indexed channelId, VariablePart state, Signature[] signatures, uint256 signedStates);
+    event Checkpointed(bytes32 indexed channelId, bytes record);
 
-    /// @notice The channel was finalised by a final state that all have signed.
+    /// @notice The channel was finalised by a final state that all have signed. Where its holdings of its one asset cover
+    /// everything and everything goes to addresses, Closed is logged alone.
     event Concluded(bytes32 indexed channelId, uint48 turnNum);
 
     /// @notice A payout left this much owed; it can be claimed with `transfer` once the holdings allow it.
@@ -157,7 +155,7 @@ interface IAdjudicator {
     /// @notice Pays into a channel, at most up to `expectedHeld + amount`. What is not needed goes back, so that a
     /// stranger's dust cannot block a funding. An ERC-20 deposit credits what arrived.
     /// @dev Reverts with NotAChannelId, ValueMismatch, ChannelClosed, PayoutBegun, HoldingsBelowExpected,
-    /// NothingToDeposit, HoldingsOverflow, PaymentRefused (of the rest), in this order.
+    /// HoldingsOverflow, NothingToDeposit, PaymentRefused (of the rest), in this order.
     /// @param channelId Where to.
     /// @param asset The zero address for ether, else an ERC-20 with an allowance for this contract.
     /// @param expectedHeld What the depositor relies on being there already: the sum of the allocations before its own.
@@ -167,12 +165,17 @@ interface IAdjudicator {
     /// @notice Starts the clock on a state: one above the record with its proof, or in mode Open the recorded state
     /// itself, which needs no proof (no signatures, `signedStates` zero).
     /// @param fixedPart The channel.
-    /// @param proof The support of its last state, which is the challenge.
+    /// @param states 1 to n consecutive states, each a valid transition from the one before; the last is the challenge.
+    /// @param signatures Exactly n; the i-th is participant i's.
+    /// @param signedStates Byte i, counted from the lowest, is the index in `states` of what participant i signed: the
+    /// state of its own turn or a later one, any where its own turn lies before them. Bytes n to 31 are zero.
     /// @param challengerSignature A participant's signature of the challenge where the sender is no participant;
     /// ignored (and best zero) where it is one.
     function challenge(
         FixedPart calldata fixedPart,
-        SupportProof calldata proof,
+        VariablePart[] calldata states,
+        Signature[] calldata signatures,
+        uint256 signedStates,
         Signature calldata challengerSignature
     ) external;
 
@@ -190,8 +193,15 @@ interface IAdjudicator {
 
     /// @notice Records a later supported state and stops the clock. Anyone may send it.
     /// @param fixedPart The channel.
-    /// @param proof The support of its last state.
-    function checkpoint(FixedPart calldata fixedPart, SupportProof calldata proof) external;
+    /// @param states As in `challenge`.
+    /// @param signatures As in `challenge`.
+    /// @param signedStates As in `challenge`.
+    function checkpoint(
+        FixedPart calldata fixedPart,
+        VariablePart[] calldata states,
+        Signature[] calldata signatures,
+        uint256 signedStates
+    ) external;
 
     /// @notice Finalises at once with a final state that all have signed, and pays.
     /// @param fixedPart The channel.

@@ -26,8 +26,11 @@ library Hashing {
 
     /// @dev keccak256(abi.encodePacked(chainId, adjudicator, channelNonce, appDefinition, challengeDuration,
     /// participants)), each as one word.
-    function channelId(FixedPart calldata fixedPart) internal view returns (bytes32 id) {
-        address[] calldata participants = fixedPart.participants;
+    function channelId(FixedPart calldata fixedPart, address[] calldata participants)
+        internal
+        view
+        returns (bytes32 id)
+    {
         uint256 channelNonce = fixedPart.channelNonce;
         address appDefinition = fixedPart.appDefinition;
         uint256 challengeDuration = fixedPart.challengeDuration;
@@ -100,6 +103,15 @@ library Hashing {
     /// @dev The EIP-712 struct hash of a challenge with the state whose struct hash is given.
     function challengeHash(bytes32 id, uint256 turnNum, bytes32 stateHash_) internal pure returns (bytes32) {
         return keccak256(abi.encode(CHALLENGE_TYPEHASH, id, turnNum, stateHash_));
+    }
+
+    /// @dev keccak256(abi.encode(first, second)).
+    function pairHash(bytes32 first, bytes32 second) internal pure returns (bytes32 result) {
+        assembly ("memory-safe") {
+            mstore(0x00, first)
+            mstore(0x20, second)
+            result := keccak256(0x00, 0x40)
+        }
     }
 
     /// @dev The EIP-712 digest, which is what gets signed.

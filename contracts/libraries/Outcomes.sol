@@ -13,19 +13,21 @@ library Outcomes {
     function requireValid(Allocation[] calldata outcome, bytes32 channelId) internal view {
         uint256 count = outcome.length;
         if (count == 0 || count > MAX_ALLOCATIONS) revert IAdjudicator.AllocationCountOutOfRange(count);
-        address asset = outcome[0].asset;
+        bytes32 adjudicator = addressDestination(address(this));
+        address asset;
         uint256 assets = 1;
         uint256 total = 0;
         for (uint256 i = 0; i < count; ++i) {
             Allocation calldata entry = outcome[i];
-            if (entry.asset != asset) {
-                if (entry.asset < asset) revert IAdjudicator.AssetsNotSorted(i);
-                asset = entry.asset;
-                if (++assets > MAX_ASSETS) revert IAdjudicator.TooManyAssets(assets);
+            address next = entry.asset;
+            if (next != asset) {
+                if (next < asset) revert IAdjudicator.AssetsNotSorted(i);
+                if (i != 0 && ++assets > MAX_ASSETS) revert IAdjudicator.TooManyAssets(assets);
+                asset = next;
                 total = 0;
             }
             bytes32 destination = entry.destination;
-            if (destination == 0 || destination == channelId || destination == addressDestination(address(this))) {
+            if (destination == 0 || destination == channelId || destination == adjudicator) {
                 revert IAdjudicator.ForbiddenDestination(i, destination);
             }
             uint256 amount = entry.amount;

@@ -3,7 +3,7 @@ pragma solidity 0.8.37;
 
 import {IAdjudicator} from "../interfaces/IAdjudicator.sol";
 import {IForceMoveApp} from "../interfaces/IForceMoveApp.sol";
-import {FixedPart, SupportProof, VariablePart} from "../types/Channel.sol";
+import {Allocation, FixedPart, Signature, VariablePart} from "../types/Channel.sol";
 import {Hashing} from "./Hashing.sol";
 import {Outcomes} from "./Outcomes.sol";
 import {Signatures} from "./Signatures.sol";
@@ -24,8 +24,7 @@ library Rules {
     uint256 internal constant MAX_CHALLENGE_DURATION = 365 days;
     uint256 internal constant MAX_APP_DATA = 8_192;
 
-    function requireValidFixedPart(FixedPart calldata fixedPart) internal pure {
-        address[] calldata participants = fixedPart.participants;
+    function requireValidFixedPart(FixedPart calldata fixedPart, address[] calldata participants) internal pure {
         uint256 count = participants.length;
         if (count < MIN_PARTICIPANTS || count > MAX_PARTICIPANTS) {
             revert IAdjudicator.ParticipantCountOutOfRange(count);
@@ -44,41 +43,55 @@ library Rules {
     }
 
     /// @dev Refuses a malformed state and returns the hashes of a good one.
-    function requireValidState(bytes32 channelId, VariablePart calldata state)
+    /// @param validOutcome The hash of an outcome that is known to be valid in this channel, or zero.
+    function requireValidState(bytes32 channelId, VariablePart calldata state, bytes32 validOutcome)
         internal
         view
         returns (StateHashes memory hashes)
     {
-        Outcomes.requireValid(state.outcome, channelId);
+        Allocation[] calldata outcome = state.outcome;
         bytes calldata appData = state.appData;
-        if (appData.length > MAX_APP_DATA) revert IAdjudicator.AppDataTooLong(appData.length);
         bool isFinal = state.isFinal;
+        hashes.outcome = Hashing.outcomeHash(outcome);
+        if (hashes.outcome != validOutcome) Outcomes.requireValid(outcome, channelId);
+        if (appData.length > MAX_APP_DATA) revert IAdjudicator.AppDataTooLong(appData.length);
         if (isFinal && appData.length != 0) revert IAdjudicator.FinalStateWithAppData(appData.length);
-        hashes.outcome = Hashing.outcomeHash(state.outcome);
         hashes.appData = Hashing.bytesHash(appData);
         hashes.state = Hashing.stateHash(channelId, hashes.outcome, hashes.appData, state.turnNum, isFinal);
     }
 
-    /// @dev Both states are valid in themselves and of one channel.
+    /// @dev The hashes of a state that is compared to a good one by them.
+    function hashState(bytes32 channelId, VariablePart calldata state)
+        internal
+        pure
+        returns (StateHashes memory hashes)
+    {
+        hashes.outcome = Hashing.outcomeHash(state.outcome);
+        hashes.appData = Hashing.bytesHash(state.appData);
+        hashes.state = Hashing.stateHash(channelId, hashes.outcome, hashes.appData, state.turnNum, state.isFinal);
+    }
+
+    /// @dev Both states are valid in themselves and of one channel of `count` participants.
     function requireValidTransition(
         FixedPart calldata fixedPart,
+        uint256 count,
         VariablePart calldata from,
         StateHashes memory fromHashes,
         VariablePart calldata to,
         StateHashes memory toHashes
     ) internal pure {
-        if (uint256(from.turnNum) + 1 != to.turnNum) {
+        uint256 turnNum = to.turnNum;
+        if (uint256(from.turnNum) + 1 != turnNum) {
             revert IAdjudicator.TurnNumberNotConsecutive(from.turnNum, to.turnNum);
         }
         bool sameOutcome = fromHashes.outcome == toHashes.outcome;
         if (!sameOutcome) Outcomes.requireSameTotals(from.outcome, to.outcome);
 
-        uint256 count = fixedPart.participants.length;
         if (to.isFinal) {
             if (!sameOutcome) revert IAdjudicator.OutcomeChanged();
         } else if (from.isFinal) {
             revert IAdjudicator.FinalStateRequired();
-        } else if (to.turnNum < 2 * count) {
+        } else if (turnNum < 2 * count) {
             if (!sameOutcome) revert IAdjudicator.OutcomeChanged();
             if (fromHashes.appData != toHashes.appData) revert IAdjudicator.AppDataChanged();
         } else if (!IForceMoveApp(fixedPart.appDefinition).validTransition(from, to, count)) {
@@ -86,49 +99,88 @@ library Rules {
         }
     }
 
-    /// @dev Refuses a proof that does not support its last state, and returns that state's hashes.
+    /// @dev Refuses a proof that does not support its last state, `state`, and returns that state's hashes.
     function requireSupported(
         bytes32 domainSeparator,
         bytes32 channelId,
         FixedPart calldata fixedPart,
-        SupportProof calldata proof
-    ) internal view returns (StateHashes memory last) {
-        VariablePart[] calldata states = proof.states;
-        uint256 count = fixedPart.participants.length;
-        if (states.length == 0 || states.length > count) revert IAdjudicator.StateCountOutOfRange(states.length);
-
-        bytes32[] memory digests = new bytes32[](states.length);
-        for (uint256 i = 0; i < states.length; ++i) {
-            StateHashes memory hashes = requireValidState(channelId, states[i]);
-            if (i != 0) requireValidTransition(fixedPart, states[i - 1], last, states[i], hashes);
-            digests[i] = Hashing.digest(domainSeparator, hashes.state);
-            last = hashes;
+        address[] calldata participants,
+        VariablePart[] calldata states,
+        VariablePart calldata state,
+        Signature[] calldata signatures,
+        uint256 signedStates
+    ) internal view returns (StateHashes memory hashes) {
+        if (states.length == 1) {
+            if (signedStates != 0) revert IAdjudicator.SignedStatesNotCanonical(signedStates);
+            hashes = requireValidState(channelId, state, 0);
+            requireSignedByAll(Hashing.digest(domainSeparator, hashes.state), participants, signatures);
+        } else {
+            bytes32[] memory digests;
+            (hashes, digests) = requireValidChain(domainSeparator, channelId, fixedPart, participants.length, states);
+            requireSignedInTurn(digests, state.turnNum, participants, signatures, signedStates);
         }
-        requireSignedByAll(fixedPart, proof, digests);
     }
 
-    /// @dev Each participant has signed the state of its own turn or a later one; where its own turn lies before the
-    /// proof, any of it.
-    function requireSignedByAll(FixedPart calldata fixedPart, SupportProof calldata proof, bytes32[] memory digests)
+    /// @dev 2 to `count` consecutive states, each a valid transition from the one before. Returns the last one's hashes,
+    /// and what signers of each state signed.
+    function requireValidChain(
+        bytes32 domainSeparator,
+        bytes32 channelId,
+        FixedPart calldata fixedPart,
+        uint256 count,
+        VariablePart[] calldata states
+    ) internal view returns (StateHashes memory last, bytes32[] memory digests) {
+        if (states.length > count) revert IAdjudicator.StateCountOutOfRange(states.length);
+        digests = new bytes32[](states.length);
+        VariablePart calldata previous = states[0];
+        last = requireValidState(channelId, previous, 0);
+        digests[0] = Hashing.digest(domainSeparator, last.state);
+        for (uint256 i = 1; i < states.length; ++i) {
+            VariablePart calldata state = states[i];
+            StateHashes memory hashes = requireValidState(channelId, state, last.outcome);
+            requireValidTransition(fixedPart, count, previous, last, state, hashes);
+            digests[i] = Hashing.digest(domainSeparator, hashes.state);
+            previous = state;
+            last = hashes;
+        }
+    }
+
+    /// @dev Each participant has signed the one digest.
+    function requireSignedByAll(bytes32 digest, address[] calldata participants, Signature[] calldata signatures)
         internal
         pure
     {
-        address[] calldata participants = fixedPart.participants;
         uint256 count = participants.length;
-        if (proof.signatures.length != count) {
-            revert IAdjudicator.SignatureCountMismatch(count, proof.signatures.length);
-        }
-        uint256 signedStates = proof.signedStates;
-        uint256 last = digests.length - 1;
-        uint256 lastTurn = proof.states[last].turnNum;
+        if (signatures.length != count) revert IAdjudicator.SignatureCountMismatch(count, signatures.length);
         for (uint256 i = 0; i < count; ++i) {
-            uint256 signed = signedStates & 0xff;
-            signedStates >>= 8;
-            // How many turns before the last one participant i moved, at the latest.
-            uint256 turnsAgo = (lastTurn % count + count - i) % count;
-            if (signed > last || signed + turnsAgo < last) revert IAdjudicator.SignedStateOutOfRange(i, signed);
-            Signatures.requireSigner(digests[signed], proof.signatures[i], participants[i]);
+            Signatures.requireSigner(digest, signatures[i], participants[i]);
         }
-        if (signedStates != 0) revert IAdjudicator.SignedStatesNotCanonical(proof.signedStates);
+    }
+
+    /// @dev Each participant has signed the state of its own turn or a later one; where its own turn lies before the
+    /// proof, any of it. `digests` are those of the proof's states, which end in `lastTurn`.
+    function requireSignedInTurn(
+        bytes32[] memory digests,
+        uint256 lastTurn,
+        address[] calldata participants,
+        Signature[] calldata signatures,
+        uint256 signedStates
+    ) internal pure {
+        uint256 count = participants.length;
+        if (signatures.length != count) revert IAdjudicator.SignatureCountMismatch(count, signatures.length);
+        uint256 last = digests.length - 1;
+        uint256 lastMover = lastTurn % count;
+        uint256 rest = signedStates;
+        for (uint256 i = 0; i < count; ++i) {
+            uint256 signed = rest & 0xff;
+            rest >>= 8;
+            unchecked {
+                // How many turns before the last one participant i moved, at the latest.
+                uint256 turnsAgo = lastMover < i ? lastMover + count - i : lastMover - i;
+                if (signed > last || signed + turnsAgo < last) revert IAdjudicator.SignedStateOutOfRange(i, signed);
+            }
+            Signatures.requireSigner(digests[signed], signatures[i], participants[i]);
+        }
+        if (rest != 0) revert IAdjudicator.SignedStatesNotCanonical(signedStates);
     }
 }

@@ -15,7 +15,8 @@ library Signatures {
         uint256 vs = uint256(signature.vs);
         uint256 s = vs & S_MASK;
         if (s > HALF_ORDER) revert IAdjudicator.SignatureMalleable(bytes32(s));
-        signer = ecrecover(digest, uint8(27 + (vs >> 255)), signature.r, bytes32(s));
+        uint8 v = vs == s ? 27 : 28;
+        signer = ecrecover(digest, v, signature.r, bytes32(s));
         if (signer == address(0)) revert IAdjudicator.SignatureUnrecoverable();
     }
 

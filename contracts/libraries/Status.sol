@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
+import {Hashing} from "./Hashing.sol";
+
 /// @notice What the adjudicator remembers of a channel, in one storage word: `turnNumRecord` 48 bits, `finalizesAt`
 /// 48 bits, `fingerprint` 160 bits, from the highest to the lowest.
 type Status is uint256;
@@ -45,6 +47,6 @@ library StatusLibrary {
 
     /// @dev The low 160 bits of keccak256(stateHash, outcomeHash). After a payout the outcome is what is left.
     function fingerprintOf(bytes32 stateHash, bytes32 outcomeHash) internal pure returns (uint160) {
-        return uint160(uint256(keccak256(abi.encode(stateHash, outcomeHash))));
+        return uint160(uint256(Hashing.pairHash(stateHash, outcomeHash)));
     }
 }

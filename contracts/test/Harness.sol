@@ -6,7 +6,7 @@ import {Outcomes} from "../libraries/Outcomes.sol";
 import {Rules, StateHashes} from "../libraries/Rules.sol";
 import {Signatures} from "../libraries/Signatures.sol";
 import {StatusLibrary} from "../libraries/Status.sol";
-import {Allocation, FixedPart, Signature, SupportProof, VariablePart} from "../types/Channel.sol";
+import {Allocation, FixedPart, Signature, VariablePart} from "../types/Channel.sol";
 
 /// @title The internal libraries, callable: what the adjudicator inlines is tested through here
 /// @dev Each hash comes twice, as the library makes it and as plain Solidity would.
@@ -114,7 +114,7 @@ contract Harness {
     }
 
     function requireValidState(bytes32 id, VariablePart calldata state) external view returns (StateHashes memory) {
-        return Rules.requireValidState(id, state);
+        return Rules.requireValidState(id, state, 0);
     }
 
     /// @dev Both states are checked in themselves first, the earlier one before the later one.
@@ -123,26 +123,28 @@ contract Harness {
         view
     {
         bytes32 id = Hashing.channelId(fixedPart, fixedPart.participants);
-        StateHashes memory fromHashes = Rules.requireValidState(id, from);
-        StateHashes memory toHashes = Rules.requireValidState(id, to);
+        StateHashes memory fromHashes = Rules.requireValidState(id, from, 0);
+        StateHashes memory toHashes = Rules.requireValidState(id, to, fromHashes.outcome);
         Rules.requireValidTransition(
-            fixedPart.appDefinition, fixedPart.participants.length, from, fromHashes, to, toHashes
+            fixedPart, fixedPart.participants.length, from, fromHashes, to, toHashes
         );
     }
 
-    function requireSupported(FixedPart calldata fixedPart, SupportProof calldata proof)
-        external
-        view
-        returns (StateHashes memory)
-    {
+    function requireSupported(
+        FixedPart calldata fixedPart,
+        VariablePart[] calldata states,
+        Signature[] calldata signatures,
+        uint256 signedStates
+    ) external view returns (StateHashes memory) {
         return Rules.requireSupported(
             Hashing.domainSeparator(),
             Hashing.channelId(fixedPart, fixedPart.participants),
-            fixedPart.appDefinition,
+            fixedPart,
             fixedPart.participants,
-            proof.states,
-            proof.signatures,
-            proof.signedStates
+            states,
+            states[states.length - 1],
+            signatures,
+            signedStates
         );
     }
 

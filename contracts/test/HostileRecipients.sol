@@ -53,21 +53,24 @@ contract RevertingBombRecipient is Puppet {
 
 /// @title Calls back, with whatever it was armed with, and remembers what came of it
 contract Reentry is Puppet {
+    /// @dev In one word with what is remembered: a payment's gas is for the call.
     address private _target;
-    /// @dev The calldata is the code of this account, because reading storage would eat the gas of a payment.
+    /// @notice How often it called back.
+    uint32 public calls;
+    /// @notice How often the call succeeded.
+    uint32 public successes;
+    /// @notice The selector of the error that the last failed call reverted with.
+    bytes4 public failure;
+    /// @dev The calldata is the code of this account, because storage is dear to read.
     address private _memo;
     bool private _insists;
-
-    /// @notice How often it called back, and how often the call succeeded.
-    uint128 public calls;
-    uint128 public successes;
 
     /// @param target Whom to call back.
     /// @param data The calldata.
     /// @param insists Whether to refuse the payment when the call fails.
     function arm(address target, bytes calldata data, bool insists) external {
         (_target, _insists) = (target, insists);
-        // PUSH2 size, DUP1, PUSH1 offset 12, PUSH1 0, CODECOPY, PUSH1 0, RETURN: deploys what follows it.
+        // PUSH2 size, DUP1, PUSH1 offset 11, PUSH1 0, CODECOPY, PUSH1 0, RETURN: deploys what follows it.
         bytes memory creation = bytes.concat(hex"61", bytes2(uint16(data.length)), hex"80600b6000396000f3", data);
         address memo;
         assembly ("memory-safe") {
@@ -79,8 +82,10 @@ contract Reentry is Puppet {
     /// @notice The hook: of a token that moves, or of ether that arrives.
     function enter() public {
         if (_target == address(0)) return;
-        (bool success,) = _target.call(_memo.code);
-        (calls, successes) = (calls + 1, successes + (success ? 1 : 0));
+        (bool success, bytes memory output) = _target.call(_memo.code);
+        ++calls;
+        if (success) ++successes;
+        else failure = bytes4(output);
         require(success || !_insists);
     }
 

@@ -117,7 +117,7 @@ contract HookToken is TestToken {
     }
 }
 
-/// @title Has more than there can be: every balance wraps, everything can be pulled in, nothing gets out
+/// @title Has more than there can be: everything can be pulled in, and a transfer loses everything and says so
 contract EndlessToken {
     mapping(address account => uint256) public balanceOf;
 
@@ -133,7 +133,8 @@ contract EndlessToken {
         return true;
     }
 
-    function transfer(address, uint256) external pure returns (bool) {
+    function transfer(address, uint256) external returns (bool) {
+        delete balanceOf[msg.sender];
         return false;
     }
 }

@@ -44,14 +44,3 @@ struct Signature {
     bytes32 r;
     bytes32 vs;
 }
-
-/// @notice Shows that every participant can be held to the last of `states`.
-/// @param states 1 to n consecutive states, each a valid transition from the one before.
-/// @param signatures Exactly n; the i-th is participant i's.
-/// @param signedStates Byte i, counted from the lowest, is the index in `states` of what participant i signed;
-/// bytes n to 31 are zero.
-struct SupportProof {
-    VariablePart[] states;
-    Signature[] signatures;
-    uint256 signedStates;
-}
