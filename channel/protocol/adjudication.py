@@ -269,9 +269,8 @@ def challenge(
     signatures. `challenger_signature` is looked at where the sender is no participant.
 
     Raises `ChannelFinalized`, `StateCountOutOfRange`; for the recorded state `SignatureCountMismatch`,
-    `SignedStatesNotCanonical`, `FingerprintMismatch`; for another
-    `TurnNumberNotIncreased`, what `require_supported` raises, `ChannelClosed`; then `ChallengerNotParticipant` and what
-    `recover` raises.
+    `SignedStatesNotCanonical`, `FingerprintMismatch`; for another `TurnNumberNotIncreased`, what `require_supported`
+    raises, `ChannelClosed`; then `ChallengerNotParticipant` and what `recover` raises.
     """
     draft = _Draft(before, transaction)
     id_, status = _require_live(draft, fixed_part)
@@ -280,7 +279,7 @@ def challenge(
     state = proof.last
     if _is_open_at(draft, status, state.turn_num):
         _require_no_proof(proof)
-        hashes = _require_recorded(draft, id_, status, state)
+        hashes = _require_recorded(id_, status, state)
     else:
         hashes = _require_newer(draft, id_, status, fixed_part, proof, app_rules)
     _require_challenger(draft, fixed_part, challenge_hash(id_, state.turn_num, hashes.state), challenger_signature)
@@ -309,7 +308,7 @@ def respond(
     id_, status = _require_live(draft, fixed_part)
     if draft.mode(status) is Mode.OPEN:
         raise NoChallenge(id_)
-    from_ = _require_recorded(draft, id_, status, challenged)
+    from_ = _require_recorded(id_, status, challenged)
     to = require_valid_state(id_, draft.domain.adjudicator, response)
     require_valid_transition(fixed_part, challenged, from_, response, to, app_rules)
     mover = fixed_part.participants[fixed_part.mover(response.turn_num)]
@@ -447,7 +446,7 @@ def _require_not_closed(draft: _Draft, id_: bytes, outcome: Outcome) -> None:
         raise ChannelClosed(id_)
 
 
-def _require_recorded(draft: _Draft, id_: bytes, status: Status, state: VariablePart) -> StateHashes:
+def _require_recorded(id_: bytes, status: Status, state: VariablePart) -> StateHashes:
     """What is recorded was found valid when it was recorded."""
     hashes = hash_state(id_, state)
     _require_fingerprint(status, fingerprint(hashes.state, hashes.outcome))

@@ -70,8 +70,8 @@ contract Reentry is Puppet {
     /// @param insists Whether to refuse the payment when the call fails.
     function arm(address target, bytes calldata data, bool insists) external {
         (_target, _insists) = (target, insists);
-        // PUSH2 size, DUP1, PUSH1 offset 11, PUSH1 0, CODECOPY, PUSH1 0, RETURN: deploys what follows it.
-        bytes memory creation = bytes.concat(hex"61", bytes2(uint16(data.length)), hex"80600b6000396000f3", data);
+        // PUSH2 size, DUP1, PUSH1 offset 12, PUSH1 0, CODECOPY, PUSH1 0, RETURN: deploys what follows it.
+        bytes memory creation = bytes.concat(hex"61", bytes2(uint16(data.length)), hex"80600c6000396000f3", data);
         address memo;
         assembly ("memory-safe") {
             memo := create(0, add(creation, 0x20), mload(creation))

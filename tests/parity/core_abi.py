@@ -75,5 +75,6 @@ def states(values: Sequence[VariablePart]) -> Tail:
     return Tail(word(len(values)) + arguments(*map(state, values)))
 
 
-def proof(value: SupportProof) -> Tail:
-    return Tail(arguments(states(value.states), signatures(value.signatures), word(value.signed_states)))
+def proof(value: SupportProof) -> tuple[Tail, Tail, bytes]:
+    """Three arguments: the states, the signatures, who has signed which."""
+    return states(value.states), signatures(value.signatures), word(value.signed_states)

@@ -54,4 +54,4 @@ class Harness:
         return self.verdict("requireValidTransition", abi.fixed_part(fixed_part), abi.state(from_), abi.state(to))
 
     def supported(self, fixed_part: FixedPart, proof: SupportProof) -> Verdict:
-        return self.verdict("requireSupported", abi.fixed_part(fixed_part), abi.proof(proof))
+        return self.verdict("requireSupported", abi.fixed_part(fixed_part), *abi.proof(proof))

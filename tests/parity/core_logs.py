@@ -5,12 +5,9 @@ from __future__ import annotations
 from dataclasses import fields
 from functools import cache
 
-from channel.protocol.encoding import word
+from channel.protocol.encoding import encode_record, word
 from channel.protocol.hashing import keccak256
-from channel.protocol.logs import Log
-from channel.protocol.outcome import Allocation
-from channel.protocol.state import VariablePart
-from channel.protocol.types import Signature
+from channel.protocol.logs import ChallengeRegistered, Checkpointed, Log, Responded
 from tests.evm import artifact, signature_of
 from tests.parity import core_abi as abi
 from tests.parity.core_chain import ChainLog
@@ -24,9 +21,22 @@ def _topic(name: str) -> bytes:
 
 def as_chain_log(adjudicator: bytes, log: Log) -> ChainLog:
     """One log of the model, encoded: its first value is the indexed one, the others are the data."""
-    indexed, *others = (_encoded(getattr(log, field.name)) for field in fields(log))
+    indexed, *others = _values(log)
     assert isinstance(indexed, bytes)
-    return ChainLog(adjudicator, (_topic(type(log).__name__), indexed), abi.arguments(*others))
+    topics = _topic(type(log).__name__), indexed.rjust(32, b"\0")
+    return ChainLog(adjudicator, topics, abi.arguments(*map(_encoded, others)))
+
+
+def _values(log: Log) -> list[object]:
+    """The values of a log, with a state and its signatures as one record."""
+    match log:
+        case ChallengeRegistered(id_, finalizes_at, state, signatures):
+            return [id_, finalizes_at, abi.text(encode_record(state, signatures))]
+        case Responded(id_, state, signature):
+            return [id_, abi.text(encode_record(state, [signature]))]
+        case Checkpointed(id_, state, signatures):
+            return [id_, abi.text(encode_record(state, signatures))]
+    return [getattr(log, field.name) for field in fields(log)]
 
 
 def _encoded(value: object) -> bytes | abi.Tail:
@@ -35,11 +45,7 @@ def _encoded(value: object) -> bytes | abi.Tail:
             return word(value)
         case bytes():
             return value.rjust(32, b"\0")
-        case VariablePart():
-            return abi.state(value)
-        case Signature():
-            return abi.signature(value)
-        case tuple() if value and isinstance(value[0], Allocation):
-            return abi.outcome(value)
+        case abi.Tail():
+            return value
     assert isinstance(value, tuple)
-    return abi.signatures(value)
+    return abi.outcome(value)

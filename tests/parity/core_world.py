@@ -112,7 +112,7 @@ class World:
     ) -> Verdict:
         return self._run(
             "challenge",
-            (abi.fixed_part(fixed_part), abi.proof(proof), abi.signature(signature or NO_SIGNATURE)),
+            (abi.fixed_part(fixed_part), *abi.proof(proof), abi.signature(signature or NO_SIGNATURE)),
             Transaction(sender, self.now),
             lambda model, tx: adjudication.challenge(model, tx, fixed_part, proof, signature, COUNTING),
         )
@@ -135,7 +135,7 @@ class World:
     def checkpoint(self, sender: bytes, fixed_part: FixedPart, proof: SupportProof) -> Verdict:
         return self._run(
             "checkpoint",
-            (abi.fixed_part(fixed_part), abi.proof(proof)),
+            (abi.fixed_part(fixed_part), *abi.proof(proof)),
             Transaction(sender, self.now),
             lambda model, tx: adjudication.checkpoint(model, tx, fixed_part, proof, COUNTING),
         )
@@ -199,7 +199,8 @@ class World:
         """Follow what the adjudicator has of each asset from what came in and what was paid."""
         for log in result.logs:
             if isinstance(log, Deposited):
-                came_in = transaction.value if log.asset == ETHER else log.amount
+                arrived = log.held - self.model.holdings_of(log.channel_id, log.asset).amount
+                came_in = transaction.value if log.asset == ETHER else arrived
                 self.reserves[log.asset] = self.reserves.get(log.asset, 0) + came_in
                 self.deposited[log.asset] = self.deposited.get(log.asset, 0) + came_in
         for payment in result.payments:

@@ -126,7 +126,6 @@ def test_a_usual_proof_is_accepted() -> None:
 @pytest.mark.parametrize(
     ("changed", "expected"),
     [
-        (replace(GOOD, states=()), ("StateCountOutOfRange", (0,))),
         (replace(GOOD, states=chain(9, 10, 11)), ("StateCountOutOfRange", (3,))),
         (replace(GOOD, signatures=GOOD.signatures[:1]), ("SignatureCountMismatch", (2, 1))),
         (replace(GOOD, signatures=GOOD.signatures * 2), ("SignatureCountMismatch", (2, 4))),
@@ -135,6 +134,7 @@ def test_a_usual_proof_is_accepted() -> None:
         (replace(GOOD, signed_states=0x0200), ("SignedStateOutOfRange", (1, 2))),
         (replace(GOOD, signed_states=0x010100), ("SignedStatesNotCanonical", (0x010100,))),
         (replace(GOOD, signed_states=1 << 255 | 0x0100), ("SignedStatesNotCanonical", (1 << 255 | 0x0100,))),
+        (replace(GOOD, states=chain(11), signed_states=0x0100), ("SignedStatesNotCanonical", (0x0100,))),
         (replace(GOOD, states=chain(10, 12)), ("TurnNumberNotConsecutive", (10, 12))),
         (replace(GOOD, states=(state(10), state(11, app_data=state(12).app_data))), ("WrongCount", (11, 12))),
     ],
