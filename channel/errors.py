@@ -7,7 +7,8 @@
 │                             of the Solidity error that the adjudicator reverts with
 │   └── `AppError`            ... of an app: subclassed by games
 ├── `LocalError`              we asked for something that we may not do; nothing has changed
-├── `CounterpartyError`       a counterparty broke a rule; carries the evidence; nothing has changed
+├── `UnexpectedTurn`, `OpeningMismatch`, `StateConflict`, `SignatureMissing`: what can be wrong with a state that came
+├── `CounterpartyError`       a counterparty broke a rule; carries the reason and the evidence; nothing has changed
 └── `ChainError`              the chain, or the way to it, failed
 
 Knows no other module.
@@ -71,6 +72,17 @@ __all__ = [
     "ValueMismatch",
     "WrongSigner",
     "ZeroParticipant",
+    "AlreadySigned",
+    "FinalStateSigned",
+    "NotSupported",
+    "OpeningMismatch",
+    "OutOfTurn",
+    "SignatureMissing",
+    "StateConflict",
+    "UnexpectedTurn",
+    "WrongPhase",
+    "ReentrancyGuardReentrantCall",
+    "SafeERC20FailedOperation",
     "ADJUDICATOR_ERRORS",
 ]
 
@@ -128,6 +140,72 @@ class AppError(RuleError):
 @dataclass(eq=False)
 class LocalError(ForcemoveError):
     """We asked for something that we may not do. Nothing has changed."""
+
+
+@dataclass(eq=False)
+class WrongPhase(LocalError):
+    """The channel is in a phase in which `action` makes no sense."""
+
+    action: str
+    phase: str
+
+
+@dataclass(eq=False)
+class OutOfTurn(LocalError):
+    """The next state is for `mover`, a participant's index, to sign."""
+
+    turn_num: int
+    mover: int
+
+
+@dataclass(eq=False)
+class AlreadySigned(LocalError):
+    """We have signed another state of this turn, or a later one. Two signatures for one turn can cost everything."""
+
+    turn_num: int
+
+
+@dataclass(eq=False)
+class FinalStateSigned(LocalError):
+    """We have signed a final state: from there on only final states with its outcome are signed."""
+
+    turn_num: int
+
+
+@dataclass(eq=False)
+class NotSupported(LocalError):
+    """Not every participant can be held to our newest state, so that nothing can be proved with it yet."""
+
+    turn_num: int
+
+
+@dataclass(eq=False)
+class UnexpectedTurn(ForcemoveError):
+    """A state came for another turn than the next one."""
+
+    expected: int
+    received: int
+
+
+@dataclass(eq=False)
+class OpeningMismatch(ForcemoveError):
+    """A setup state is not exactly the one that was agreed on."""
+
+    turn_num: int
+
+
+@dataclass(eq=False)
+class StateConflict(ForcemoveError):
+    """A second, different state came for a turn. The first one stands."""
+
+    turn_num: int
+
+
+@dataclass(eq=False)
+class SignatureMissing(ForcemoveError):
+    """A state came without the signature of `participant` (an index)."""
+
+    participant: int
 
 
 @dataclass(eq=False)

@@ -1,0 +1,77 @@
+"""What the participants of a channel agree on before anybody signs: everything that the opening must be exactly.
+
+An agreement is made from our own decisions, never from what a counterparty sent: its states are compared with ours.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from channel.errors import InvalidValue
+from channel.protocol.app import App
+from channel.protocol.encoding import Domain, channel_id
+from channel.protocol.outcome import Allocation, Outcome, require_valid_outcome
+from channel.protocol.state import VariablePart
+from channel.protocol.types import FixedPart, require_bytes
+
+__all__ = ["Agreement", "Deposits", "agree"]
+
+Deposits = tuple[tuple[bytes, tuple[int, ...]], ...]
+"""For each asset, in rising order, what each participant puts in, in its smallest unit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """The opening of a channel.
+
+    `destinations`: where each participant is paid (32 bytes each). `deposits`: what each puts in. `app_data`: the
+    app's initial position. Of each asset, allocation i of `outcome` is participant i's deposit to its destination.
+    """
+
+    domain: Domain
+    fixed_part: FixedPart
+    destinations: tuple[bytes, ...]
+    deposits: Deposits
+    app_data: bytes
+    channel_id: bytes = field(init=False)
+    outcome: Outcome = field(init=False)
+
+    def __post_init__(self) -> None:
+        count = self.count
+        if len(self.destinations) != count or any(len(amounts) != count for _, amounts in self.deposits):
+            raise InvalidValue("deposits", self.deposits, f"one destination and one amount for each of {count}")
+        for destination in self.destinations:
+            require_bytes("destinations", destination, 32)
+        outcome = tuple(
+            Allocation(asset, destination, amount)
+            for asset, amounts in self.deposits
+            for destination, amount in zip(self.destinations, amounts, strict=True)
+        )
+        id_ = channel_id(self.fixed_part, self.domain)
+        require_valid_outcome(outcome, id_, self.domain.adjudicator)
+        object.__setattr__(self, "channel_id", id_)
+        object.__setattr__(self, "outcome", outcome)
+
+    @property
+    def count(self) -> int:
+        """How many participants there are: n."""
+        return len(self.fixed_part.participants)
+
+    def setup_state(self, turn_num: int) -> VariablePart:
+        """The prefund (turns 0 to n - 1) or postfund (n to 2n - 1) state of this turn."""
+        return VariablePart(self.outcome, self.app_data, turn_num)
+
+
+def agree(
+    domain: Domain,
+    fixed_part: FixedPart,
+    app: App,
+    stake: int,
+    deposits: Deposits,
+    destinations: tuple[bytes, ...],
+) -> Agreement:
+    """An agreement to play `app` for `stake` a round. Raises `InvalidValue` where a deposit is below the stake."""
+    for _, amounts in deposits:
+        if min(amounts, default=0) < stake:
+            raise InvalidValue("stake", stake, f"at most the smallest deposit, {min(amounts, default=0)}")
+    return Agreement(domain, fixed_part, destinations, deposits, app.initial_app_data(stake))

@@ -1,0 +1,105 @@
+"""What a channel asks of the world: a closed union, in the order in which it is to be carried out.
+
+Whoever carries them out persists the channel that `machine.step` returned first: persist, then send.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from channel.protocol.outcome import Outcome
+from channel.protocol.state import SignedState, SupportProof, VariablePart
+from channel.protocol.types import Signature
+
+__all__ = [
+    "ChooseMove",
+    "Effect",
+    "SendState",
+    "Submission",
+    "SubmitChallenge",
+    "SubmitCheckpoint",
+    "SubmitConclude",
+    "SubmitDeposit",
+    "SubmitRespond",
+    "SubmitTransfer",
+    "WakeAt",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class SendState:
+    """Send a state with all the signatures that we know to every counterparty."""
+
+    signed: SignedState
+
+
+@dataclass(frozen=True, slots=True)
+class ChooseMove:
+    """It is our turn after `state`: choose a move or conclude. In a challenge `answer_by` is the block time (seconds)
+    at which the machine will conclude for us, else None."""
+
+    state: VariablePart
+    answer_by: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class WakeAt:
+    """Feed a `Tick` at this block time (seconds)."""
+
+    time: int
+
+
+@dataclass(frozen=True, slots=True)
+class SubmitDeposit:
+    """Deposit `amount` of `asset`, relying on `expected_held` being there."""
+
+    asset: bytes
+    expected_held: int
+    amount: int
+
+
+@dataclass(frozen=True, slots=True)
+class SubmitChallenge:
+    """Challenge with the last state of the proof."""
+
+    proof: SupportProof
+
+
+@dataclass(frozen=True, slots=True)
+class SubmitRespond:
+    """Answer the challenge with the next state."""
+
+    challenged: VariablePart
+    response: VariablePart
+    signature: Signature
+
+
+@dataclass(frozen=True, slots=True)
+class SubmitCheckpoint:
+    """Record the last state of the proof."""
+
+    proof: SupportProof
+
+
+@dataclass(frozen=True, slots=True)
+class SubmitConclude:
+    """Conclude with a final state that all have signed."""
+
+    outcome: Outcome
+    turn_num: int
+    signatures: tuple[Signature, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SubmitTransfer:
+    """Pay the finalised channel out: everything that its holdings, which are `held`, reach for."""
+
+    state_hash: bytes
+    outcome: Outcome
+    held: tuple[tuple[bytes, int], ...]
+
+
+Submission = SubmitDeposit | SubmitChallenge | SubmitRespond | SubmitCheckpoint | SubmitConclude | SubmitTransfer
+"""What needs a transaction."""
+
+Effect = SendState | ChooseMove | WakeAt | Submission

@@ -1,0 +1,96 @@
+"""What can happen to a channel: a closed union, handled by `machine.step`.
+
+Chain inputs are taken as true: whoever feeds them has waited for the confirmations that it wants.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from channel.protocol.effects import Submission
+from channel.protocol.logs import Log
+from channel.protocol.outcome import Outcome
+from channel.protocol.state import SignedState
+
+__all__ = [
+    "ChallengeWanted",
+    "ConcludeWanted",
+    "ContractsGenuine",
+    "HoldingsSeen",
+    "Input",
+    "LogSeen",
+    "MoveChosen",
+    "StateReceived",
+    "SubmissionFailed",
+    "Tick",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class ContractsGenuine:
+    """Adjudicator and app have the runtime code that they should have; nothing is signed before."""
+
+
+@dataclass(frozen=True, slots=True)
+class StateReceived:
+    """A counterparty has sent a state with its signature, or with more of them."""
+
+    signed: SignedState
+
+
+@dataclass(frozen=True, slots=True)
+class MoveChosen:
+    """We make this move: the outcome and appData of the next state."""
+
+    outcome: Outcome
+    app_data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class ConcludeWanted:
+    """We want to leave: with our next turn at the latest we sign a final state."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChallengeWanted:
+    """We do not wait any longer: the chain shall decide from our newest supported state."""
+
+
+@dataclass(frozen=True, slots=True)
+class HoldingsSeen:
+    """The channel holds so much of an asset, at the confirmation depth."""
+
+    asset: bytes
+    held: int
+
+
+@dataclass(frozen=True, slots=True)
+class LogSeen:
+    """The adjudicator has logged something about the channel, at the confirmation depth."""
+
+    log: Log
+
+
+@dataclass(frozen=True, slots=True)
+class SubmissionFailed:
+    """What we asked of the chain has not happened and will not; the machine may ask again."""
+
+    submission: Submission
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """Time has passed."""
+
+
+Input = (
+    ContractsGenuine
+    | StateReceived
+    | MoveChosen
+    | ConcludeWanted
+    | ChallengeWanted
+    | HoldingsSeen
+    | LogSeen
+    | SubmissionFailed
+    | Tick
+)
