@@ -169,9 +169,14 @@ def require_two_players(from_: Outcome, to: Outcome, num_participants: int) -> N
         raise NotTwoAllocations(len(to))
     if from_[0].asset != from_[1].asset:
         raise NotOneAsset(from_[0].asset, from_[1].asset)
-    for index in range(PLAYERS):
-        if to[index].destination != from_[index].destination:
-            raise DestinationChanged(index, from_[index].destination, to[index].destination)
+    _require_same_destination(from_, to, 0)
+    _require_same_destination(from_, to, 1)
+
+
+def _require_same_destination(from_: Outcome, to: Outcome, index: int) -> None:
+    destination = from_[index].destination
+    if to[index].destination != destination:
+        raise DestinationChanged(index, destination, to[index].destination)
 
 
 def read_words(app_data: bytes, words: int) -> tuple[int, ...]:

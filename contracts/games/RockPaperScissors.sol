@@ -69,7 +69,16 @@ contract RockPaperScissors is IForceMoveApp {
 
     function _read(bytes calldata appData) private pure returns (Position memory position) {
         TwoPlayer.requireWords(appData, WORDS);
-        position = abi.decode(appData, (Position));
+        // Word by word, because a struct would be copied through memory.
+        (
+            position.positionType,
+            position.stake,
+            position.preCommit,
+            position.bPlay,
+            position.aPlay,
+            position.salt,
+            position.roundNum
+        ) = abi.decode(appData, (uint256, uint256, bytes32, uint256, uint256, bytes32, uint256));
 
         uint256 positionType = position.positionType;
         if (positionType > REVEAL) revert TwoPlayer.MalformedPosition(0, positionType);

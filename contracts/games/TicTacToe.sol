@@ -46,8 +46,8 @@ contract TicTacToe is IForceMoveApp {
     uint256 private constant FULL_BOARD = 0x1ff;
     uint256 private constant LEFT_COLUMN = 0x124;
     uint256 private constant TOP_ROW = 0x1c0;
-    uint256 private constant DIAGONAL = 0x111;
-    uint256 private constant ANTIDIAGONAL = 0x054;
+    uint256 private constant TOP_LEFT = 0x100;
+    uint256 private constant TOP_RIGHT = 0x040;
 
     uint256 private constant WORDS = 4;
 
@@ -71,7 +71,9 @@ contract TicTacToe is IForceMoveApp {
 
     function _read(bytes calldata appData) private pure returns (Position memory position) {
         TwoPlayer.requireWords(appData, WORDS);
-        position = abi.decode(appData, (Position));
+        // Word by word, because a struct would be copied through memory.
+        (position.positionType, position.stake, position.noughts, position.crosses) =
+            abi.decode(appData, (uint256, uint256, uint256, uint256));
 
         (uint256 noughts, uint256 crosses) = (position.noughts, position.crosses);
         if (position.positionType > PLAY_AGAIN_ME_SECOND) {
@@ -144,11 +146,14 @@ contract TicTacToe is IForceMoveApp {
         if (!one || changed & mine != 0) revert NotOneNewMark(mine, mineAfter);
     }
 
-    /// @dev Each column's top cell, and each row's left one, is marked in all three shifted copies if its line is full.
+    /// @dev A line is three cells at equal steps, 1 in rows, 3 in columns, 4 and 2 in diagonals: its first cell is
+    /// marked in the set and in two copies of it that are moved towards that cell.
     function _hasLine(uint256 marks) private pure returns (bool) {
-        return marks & (marks << 1) & (marks << 2) & LEFT_COLUMN != 0
-            || marks & (marks << 3) & (marks << 6) & TOP_ROW != 0 || marks & DIAGONAL == DIAGONAL
-            || marks & ANTIDIAGONAL == ANTIDIAGONAL;
+        uint256 row = marks & (marks << 1) & (marks << 2) & LEFT_COLUMN;
+        uint256 column = marks & (marks << 3) & (marks << 6) & TOP_ROW;
+        uint256 diagonal = marks & (marks << 4) & (marks << 8) & TOP_LEFT;
+        uint256 antidiagonal = marks & (marks << 2) & (marks << 4) & TOP_RIGHT;
+        return row | column | diagonal | antidiagonal != 0;
     }
 
     /// @dev Adds neighbouring bits, then pairs, then fours, then the two halves: right for up to 16 bits.

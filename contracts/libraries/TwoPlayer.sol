@@ -42,10 +42,13 @@ library TwoPlayer {
         if (from.length != PLAYERS) revert NotTwoAllocations(from.length);
         if (to.length != PLAYERS) revert NotTwoAllocations(to.length);
         if (from[0].asset != from[1].asset) revert NotOneAsset(from[0].asset, from[1].asset);
-        for (uint256 i = 0; i < PLAYERS; ++i) {
-            bytes32 destination = from[i].destination;
-            if (to[i].destination != destination) revert DestinationChanged(i, destination, to[i].destination);
-        }
+        requireSameDestination(from, to, 0);
+        requireSameDestination(from, to, 1);
+    }
+
+    function requireSameDestination(Allocation[] calldata from, Allocation[] calldata to, uint256 index) internal pure {
+        bytes32 destination = from[index].destination;
+        if (to[index].destination != destination) revert DestinationChanged(index, destination, to[index].destination);
     }
 
     /// @dev Refuses appData that is not so many words long.

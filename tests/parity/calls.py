@@ -131,24 +131,26 @@ class Bench:
         self._codes: dict[type[AppError], tuple[bytes, tuple[str, ...]]] = {}
         self.cases = 0
 
-    def compare(self, call: Call, variations: Sequence[Variation]) -> None:
-        """Fail unless both say the same of every variation: the verdict, the error and its values."""
+    def compare(self, call: Call, variations: Sequence[Variation]) -> list[bool]:
+        """Fail unless both say the same of every variation: the verdict, the error and its values.
+
+        Returns which of them both accept.
+        """
         count = call.num_participants
         expected = [self._twin(variation.from_, variation.to, count) for variation in variations]
         actual = self._ask(call, variations)
         self.cases += len(variations)
         if b"".join(expected) != actual:
             self._explain(call, variations, expected, actual)
+        return [verdict == _TRUE for verdict in expected]
 
     def require_accepted(self, call: Call) -> None:
         """Fail unless both accept the call."""
-        self.compare(call, [call.unchanged()])
-        assert self._twin(call.from_, call.to, call.num_participants) == _TRUE, f"{call.from_} -> {call.to}"
+        assert self.compare(call, [call.unchanged()]) == [True], f"{call.from_} -> {call.to}"
 
     def require_refused(self, call: Call) -> None:
         """Fail unless both refuse the call, for the same reason."""
-        self.compare(call, [call.unchanged()])
-        assert self._twin(call.from_, call.to, call.num_participants) != _TRUE, f"{call.from_} -> {call.to}"
+        assert self.compare(call, [call.unchanged()]) == [False], f"{call.from_} -> {call.to}"
 
     def ask_raw(self, calldata: bytes) -> tuple[bool, bytes]:
         """Whether the bytecode returned on calldata of any form, and what."""

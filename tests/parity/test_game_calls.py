@@ -48,20 +48,20 @@ def test_any_other_number_of_participants_is_refused_by_both(game: Game, num_par
 def test_any_other_number_of_allocations_is_refused_by_both(game: Game, count: int, side: int) -> None:
     states = list(first_move(game))
     states[side] = replace(states[side], outcome=(states[side].outcome * 32)[:count])
-    BENCHES[game.name].require_refused(Call(*states))
+    BENCHES[game.name].require_refused(Call(states[FROM], states[TO]))
 
 
 @each_game
 @pytest.mark.parametrize("assets", [(bytes(20), TOKEN), (TOKEN, OTHER_TOKEN), (TOKEN, bytes(20))])
 def test_two_assets_are_refused_by_both(game: Game, assets: tuple[bytes, bytes]) -> None:
-    states = [replace(at, outcome=_in_assets(at.outcome, assets)) for at in first_move(game)]
-    BENCHES[game.name].require_refused(Call(*states))
+    from_, to = (replace(at, outcome=_in_assets(at.outcome, assets)) for at in first_move(game))
+    BENCHES[game.name].require_refused(Call(from_, to))
 
 
 @each_game
 def test_any_single_asset_is_accepted_by_both(game: Game) -> None:
-    states = [replace(at, outcome=_in_assets(at.outcome, (TOKEN, TOKEN))) for at in first_move(game)]
-    BENCHES[game.name].require_accepted(Call(*states))
+    from_, to = (replace(at, outcome=_in_assets(at.outcome, (TOKEN, TOKEN))) for at in first_move(game))
+    BENCHES[game.name].require_accepted(Call(from_, to))
 
 
 def _in_assets(entries: Outcome, assets: tuple[bytes, bytes]) -> Outcome:

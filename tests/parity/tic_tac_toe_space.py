@@ -138,18 +138,26 @@ def questions(turn_num: int = FIRST_TURN) -> Iterator[Question]:
         seen |= {from_key, to_key}
 
 
-def compare_share(share: int, shares: int) -> int:
-    """Compare one of so many equal shares of all cases; returns how many there were.
+class Parity(NamedTuple):
+    """What a comparison found to be equal: all cases, and among them the legal moves, which both accept."""
+
+    cases: int
+    moves: int
+
+
+def compare_share(share: int, shares: int) -> Parity:
+    """Compare one of so many equal shares of all cases.
 
     With the seats exchanged only the moves themselves and the wrong side's credit are asked about.
     """
     bench = Bench(GAME.contract, GAME)
+    accepted = 0
     for question in islice(questions(), share, None, shares):
-        bench.compare(*question.variations())
+        accepted += bench.compare(*question.variations())[0]
     for from_, to in islice(moves(FIRST_TURN + 1), share, None, shares):
         call = Call(from_, to)
-        bench.compare(call, [call.unchanged(), call.amounts(TO, *_swapped(to))])
-    return bench.cases
+        accepted += bench.compare(call, [call.unchanged(), call.amounts(TO, *_swapped(to))])[0]
+    return Parity(bench.cases, accepted)
 
 
 def _swapped(state: VariablePart) -> tuple[int, int]:
@@ -158,9 +166,14 @@ def _swapped(state: VariablePart) -> tuple[int, int]:
     return bob.amount, alice.amount
 
 
-def run_parity() -> tuple[int, float]:
-    """Compare all of it, on all cores; returns how many cases there were and the seconds that they took."""
-    started = time.perf_counter()
+def compare_all() -> Parity:
+    """Compare all cases, on all cores."""
     with ProcessPoolExecutor(_PROCESSES, mp_context=get_context("spawn")) as pool:
-        cases = sum(pool.map(compare_share, range(_PROCESSES), repeat(_PROCESSES)))
-    return cases, time.perf_counter() - started
+        shares = list(pool.map(compare_share, range(_PROCESSES), repeat(_PROCESSES)))
+    return Parity(sum(share.cases for share in shares), sum(share.moves for share in shares))
+
+
+def run_parity() -> tuple[int, float]:
+    """Compare all cases; returns how many there were and the seconds that they took."""
+    started = time.perf_counter()
+    return compare_all().cases, time.perf_counter() - started
