@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 from channel.chain.addresses import parse_address, show_address
 from channel.errors import ForcemoveError, LocalError, MalformedBytes
+from channel.protocol.json_text import parse_json
 
 __all__ = [
     "AddressBook",
@@ -155,15 +156,15 @@ def write_atomically(path: Path, text: str) -> None:
 def load_book(path: Path) -> AddressBook:
     """Read a book. Raises `BookMissing`; `MalformedBytes` where anything in it is missing, wrong or unknown."""
     try:
-        content = json.loads(path.read_text("utf-8"))
+        text = path.read_text("utf-8")
     except FileNotFoundError:
         raise BookMissing(str(path)) from None
     except OSError as error:
         raise MalformedBytes(f"address book {path}", error.strerror or str(error)) from None
-    except (ValueError, RecursionError) as error:
-        raise MalformedBytes(f"address book {path}", f"it is not JSON: {error}") from None
+    except UnicodeDecodeError:
+        raise MalformedBytes(f"address book {path}", "it is not UTF-8 text") from None
     try:
-        return _parse(_Fields(content, "the book"))
+        return _parse(_Fields(parse_json(text, "book"), "the book"))
     except ForcemoveError as error:
         reason = error.reason if isinstance(error, MalformedBytes) else str(error)
         raise MalformedBytes(f"address book {path}", reason) from None

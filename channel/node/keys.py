@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from channel.errors import ForcemoveError, InvalidValue, LocalError
+from channel.errors import ForcemoveError, InvalidValue, LocalError, MalformedBytes
+from channel.protocol.json_text import parse_json
 from channel.protocol.signing import ORDER, Key
 
 __all__ = [
@@ -122,7 +123,7 @@ def write_key_file(path: Path, key: Key, passphrase: str, *, scrypt_work: int = 
         raise EmptyPassphrase()
     if path.exists():
         raise KeyFileExists(str(path))  # said before a second is spent on encrypting
-    content = create_keyfile_json(key.secret, passphrase.encode(), kdf="scrypt", iterations=scrypt_work)
+    content = create_keyfile_json(key.secret, _encoded(passphrase), kdf="scrypt", iterations=scrypt_work)
     try:
         _write_new(path, json.dumps(content, indent=2) + "\n")
     except FileExistsError:
@@ -151,9 +152,9 @@ def read_key_file(path: Path, passphrase: str) -> Key:
     from eth_keyfile.keyfile import decode_keyfile_json
 
     content = _load(path)
-    _require_bounded_work(path, content)
+    _require_usual(path, content)
     try:
-        secret = decode_keyfile_json(dict(content), passphrase.encode())
+        secret = decode_keyfile_json(dict(content), _encoded(passphrase))
     except ValueError as error:
         if "MAC mismatch" in str(error):
             raise WrongPassphrase(str(path)) from None
@@ -161,6 +162,11 @@ def read_key_file(path: Path, passphrase: str) -> Key:
     except (KeyError, TypeError, AttributeError, NotImplementedError) as error:
         raise MalformedKeyFile(str(path), f"{type(error).__name__}: {error}") from None
     return _checked(path, content, bytes(secret))
+
+
+def _encoded(passphrase: str) -> bytes:
+    """UTF-8; what the environment holds may be none, and is a passphrase all the same."""
+    return passphrase.encode("utf-8", "surrogatepass")
 
 
 def _checked(path: Path, content: Mapping[str, Any], secret: bytes) -> Key:
@@ -190,12 +196,12 @@ def _address(path: Path, content: Mapping[str, Any]) -> bytes:
 
 def _load(path: Path) -> Mapping[str, Any]:
     try:
-        content = json.loads(path.read_text("utf-8"))
+        content = parse_json(path.read_text("utf-8"), "key file")
     except FileNotFoundError:
         raise KeyFileMissing(str(path)) from None
     except OSError as error:
         raise KeyFileUnusable(str(path), error.strerror or str(error)) from None
-    except (ValueError, RecursionError):
+    except (UnicodeDecodeError, MalformedBytes):
         raise MalformedKeyFile(str(path), "it is not JSON") from None
     if not isinstance(content, dict):
         raise MalformedKeyFile(str(path), "it is not a JSON object")
@@ -205,15 +211,19 @@ def _load(path: Path) -> Mapping[str, Any]:
     return lowered
 
 
-def _require_bounded_work(path: Path, content: Mapping[str, Any]) -> None:
-    """A file from somewhere else must not take the machine's memory or an hour of its time."""
+def _require_usual(path: Path, content: Mapping[str, Any]) -> None:
+    """Only what wallets write: a file from somewhere else must not take the machine's memory or an hour of its time."""
     crypto = content["crypto"]
+    if crypto.get("cipher") != "aes-128-ctr":
+        raise MalformedKeyFile(str(path), "its cipher is not aes-128-ctr")
     parameters = crypto.get("kdfparams")
     if not isinstance(parameters, dict):
         raise MalformedKeyFile(str(path), "it lacks kdfparams")
     numbers = [parameters.get(name, 1) for name in ("n", "r", "p", "c")]
     if not all(type(number) is int and number > 0 for number in numbers):
         raise MalformedKeyFile(str(path), "its kdfparams are no positive numbers")
+    if parameters.get("dklen") != 32:
+        raise MalformedKeyFile(str(path), "its derived key has not 32 bytes")
     n, r, p, c = numbers
     if n * r * p > _MOST_SCRYPT_WORK or c > _MOST_PBKDF2_ROUNDS:
         raise MalformedKeyFile(str(path), "it asks for more work than any wallet's file")

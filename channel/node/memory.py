@@ -1,0 +1,58 @@
+"""The ports in memory: two clients in one process, and a store that forgets when the process ends."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+
+from channel.errors import ForcemoveError
+from channel.protocol.channel import Channel
+
+__all__ = ["MemoryStore", "MemoryTransport"]
+
+
+class MemoryTransport:
+    """One end of a line between the participants of a channel; `MemoryTransport.table(n)` makes all ends."""
+
+    def __init__(self) -> None:
+        self._inbox: deque[bytes] = deque()
+        self._others: tuple[MemoryTransport, ...] = ()
+
+    @classmethod
+    def table(cls, count: int) -> tuple[MemoryTransport, ...]:
+        """Ends for `count` participants, each joined to all others."""
+        ends = tuple(cls() for _ in range(count))
+        for end in ends:
+            end._others = tuple(other for other in ends if other is not end)
+        return ends
+
+    def send(self, message: bytes) -> None:
+        """Deliver to every other end, at once and in order."""
+        for other in self._others:
+            other._inbox.append(message)
+
+    def receive(self) -> Sequence[bytes]:
+        """Everything that has arrived."""
+        messages = tuple(self._inbox)
+        self._inbox.clear()
+        return messages
+
+
+class MemoryStore:
+    """Keeps channels and evidence in dictionaries."""
+
+    def __init__(self) -> None:
+        self._channels: dict[bytes, Channel] = {}
+        self.evidence: list[tuple[bytes, ForcemoveError]] = []
+
+    def save(self, channel: Channel) -> None:
+        """Replace the channel."""
+        self._channels[channel.agreement.channel_id] = channel
+
+    def load(self, channel_id: bytes) -> Channel | None:
+        """The channel as it was saved last."""
+        return self._channels.get(channel_id)
+
+    def keep_evidence(self, channel_id: bytes, error: ForcemoveError) -> None:
+        """Append to `evidence`."""
+        self.evidence.append((channel_id, error))

@@ -1,0 +1,39 @@
+"""What a client needs of the outside besides a chain: a way to its counterparties, and a memory that survives it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from channel.errors import ForcemoveError
+from channel.protocol.channel import Channel
+
+__all__ = ["Store", "Transport"]
+
+
+class Transport(Protocol):
+    """Carries messages between the participants of one channel. It may lose, repeat, reorder and invent them."""
+
+    def send(self, message: bytes) -> None:
+        """To every counterparty."""
+        ...
+
+    def receive(self) -> Sequence[bytes]:
+        """What has arrived since the last call, oldest first; never waits."""
+        ...
+
+
+class Store(Protocol):
+    """Remembers a channel. `save` returns when the channel would survive a crash, not before."""
+
+    def save(self, channel: Channel) -> None:
+        """Replace what is remembered of this channel, wholly or not at all."""
+        ...
+
+    def load(self, channel_id: bytes) -> Channel | None:
+        """What was saved last, or None."""
+        ...
+
+    def keep_evidence(self, channel_id: bytes, error: ForcemoveError) -> None:
+        """Keep what a counterparty did wrong."""
+        ...

@@ -1,0 +1,169 @@
+"""The address book as a file: read strictly, written whole."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from channel.chain.book import (
+    AddressBook,
+    BookMissing,
+    BookUnwritable,
+    Deployed,
+    NotInBook,
+    Pending,
+    load_book,
+    save_book,
+)
+from channel.errors import MalformedBytes
+
+BOOK = AddressBook(
+    chain_id=31_337,
+    source_hash=b"\x01" * 32,
+    compiler_version="0.8.37",
+    compiler_settings={"viaIR": True},
+    standard_json="book.standard-json-input.json",
+    contracts={
+        "Adjudicator": Deployed(b"\xad" * 20, b"\x02" * 32, b"\x03" * 32, 7),
+        "TicTacToe": Deployed(b"\xa9" * 20, b"\x04" * 32, b"\x05" * 32, 9),
+    },
+)
+PENDING = Pending("TicTacToe", b"\xaa" * 20, b"\x06" * 32, 8)
+
+
+@pytest.mark.parametrize("book", [BOOK, replace(BOOK, pending=PENDING), replace(BOOK, contracts={})])
+def test_a_book_is_read_as_it_was_written(tmp_path: Path, book: AddressBook) -> None:
+    save_book(book, tmp_path / "book.json")
+
+    assert load_book(tmp_path / "book.json") == book
+
+
+def test_logs_begin_with_the_first_contract() -> None:
+    assert BOOK.deployment_block == 7
+    assert BOOK.adjudicator == b"\xad" * 20
+
+
+def test_a_contract_that_is_not_in_the_book_is_named() -> None:
+    with pytest.raises(NotInBook) as caught:
+        BOOK.find("Chess")
+
+    assert caught.value == NotInBook("Chess")
+
+
+def test_a_missing_book_is_named(tmp_path: Path) -> None:
+    with pytest.raises(BookMissing):
+        load_book(tmp_path / "none.json")
+
+
+def test_a_directory_is_no_book(tmp_path: Path) -> None:
+    with pytest.raises(MalformedBytes):
+        load_book(tmp_path)
+
+
+def test_writing_into_a_place_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BookUnwritable):
+        save_book(BOOK, tmp_path / "none" / "book.json")
+
+
+def test_writing_leaves_nothing_beside_the_book(tmp_path: Path) -> None:
+    save_book(BOOK, tmp_path / "book.json")
+    save_book(replace(BOOK, pending=PENDING), tmp_path / "book.json")
+
+    assert [path.name for path in tmp_path.iterdir()] == ["book.json"]
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "null", "1", '"book"', "{}", "\x00", "[" * 100_000])
+def test_what_is_no_book_is_refused(tmp_path: Path, text: str) -> None:
+    (tmp_path / "book.json").write_text(text)
+
+    with pytest.raises(MalformedBytes):
+        load_book(tmp_path / "book.json")
+
+
+def test_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "book.json").write_bytes(b"\xff\xfe")
+
+    with pytest.raises(MalformedBytes):
+        load_book(tmp_path / "book.json")
+
+
+def _content() -> dict[str, Any]:
+    content: dict[str, Any] = replace(BOOK, pending=PENDING).to_json()
+    return content
+
+
+def _paths(value: Any, path: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
+    """Every field of the book, but for what the compiler was told."""
+    if not isinstance(value, dict) or path == ("compiler", "settings"):
+        return [path]
+    return [path] * bool(path) + [found for name in value for found in _paths(value[name], (*path, name))]
+
+
+@pytest.mark.parametrize("path", [path for path in _paths(_content()) if path[:1] != ("contracts",) or len(path) == 3])
+def test_each_field_is_wanted(tmp_path: Path, path: tuple[str, ...]) -> None:
+    content = _content()
+    holder = content
+    for name in path[:-1]:
+        holder = holder[name]
+    del holder[path[-1]]
+    (tmp_path / "book.json").write_text(json.dumps(content))
+
+    with pytest.raises(MalformedBytes, match=path[-1]):
+        load_book(tmp_path / "book.json")
+
+
+_FREE_TEXT = (("compiler", "version"), ("standardJson",), ("pending", "contract"))
+_ALLOWED: list[tuple[tuple[str, ...], object]] = [
+    (("pending",), None),
+    *((path, text) for path in _FREE_TEXT for text in ("", "0x", "text") if (path, text) != (("standardJson",), "")),
+]
+_WRONG: list[tuple[tuple[str, ...], object]] = [
+    (path, wrong)
+    for path in _paths(_content())
+    for wrong in (None, True, -1, 1.5, "", "0x", "text", [], ["a"])
+    if (path, wrong) not in _ALLOWED
+]
+
+
+@pytest.mark.parametrize(("path", "wrong"), _WRONG, ids=[f"{'/'.join(path)}={wrong!r}" for path, wrong in _WRONG])
+def test_each_field_has_its_type(tmp_path: Path, path: tuple[str, ...], wrong: object) -> None:
+    content = _content()
+    holder = content
+    for name in path[:-1]:
+        holder = holder[name]
+    holder[path[-1]] = wrong
+    (tmp_path / "book.json").write_text(json.dumps(content))
+
+    with pytest.raises(MalformedBytes):
+        load_book(tmp_path / "book.json")
+
+
+def _spoil(change: Callable[[dict[str, Any]], object]) -> dict[str, Any]:
+    content = _content()
+    change(content)
+    return content
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        _spoil(lambda book: book.update(extra=1)),
+        _spoil(lambda book: book["contracts"]["TicTacToe"].update(extra=1)),
+        _spoil(lambda book: book["compiler"].update(extra=1)),
+        _spoil(lambda book: book["pending"].update(extra=1)),
+        _spoil(lambda book: book.update(deploymentBlock=8)),
+        _spoil(lambda book: book.update(format="forcemove-address-book/2")),
+        _spoil(lambda book: book.update(standardJson="../elsewhere.json")),
+        _spoil(lambda book: book["contracts"]["TicTacToe"].update(address="0x" + "aB" * 20)),
+    ],
+)
+def test_what_contradicts_itself_or_is_unknown_is_refused(tmp_path: Path, content: dict[str, Any]) -> None:
+    (tmp_path / "book.json").write_text(json.dumps(content))
+
+    with pytest.raises(MalformedBytes):
+        load_book(tmp_path / "book.json")

@@ -1,0 +1,212 @@
+"""Deployments: whole, killed in the middle, dropped by the node, and compared with what stands."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from channel.chain.book import AddressBook, load_book, save_book
+from channel.chain.chain import Chain
+from channel.chain.deployment import (
+    BookOfOtherContracts,
+    Progress,
+    Stage,
+    Standing,
+    contracts_to_deploy,
+    deploy,
+    verify,
+)
+from channel.chain.errors import NotMined, WrongChain
+from channel.chain.local import AnvilChain, EmbeddedChain, local_keys
+from contracts import standard_json
+
+KEY = local_keys()[2]
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "book.json"
+
+
+@pytest.fixture
+def stalled(anvil: AnvilChain) -> Iterator[AnvilChain]:
+    """An anvil that mines only when it is told to."""
+    anvil.rpc.ask("evm_setAutomine", False)
+    yield anvil
+    anvil.rpc.ask("anvil_dropAllTransactions")
+    anvil.rpc.ask("evm_setAutomine", True)
+
+
+def stages(chain: Chain, path: Path) -> dict[str, list[Stage]]:
+    """Deploy, and tell what happened to each contract."""
+    told: list[Progress] = []
+    deploy(chain, KEY, path, report=told.append)
+    return {name: [each.stage for each in told if each.contract == name] for name in contracts_to_deploy()}
+
+
+def genuine(chain: Chain, path: Path) -> bool:
+    verdicts = verify(chain, load_book(path))
+    return {verdict.contract for verdict in verdicts} == set(contracts_to_deploy()) and all(
+        verdict.standing is Standing.GENUINE for verdict in verdicts
+    )
+
+
+NEW, AGAIN = [Stage.SENT, Stage.DEPLOYED], [Stage.RESUMED, Stage.DEPLOYED]
+
+
+@pytest.mark.parametrize("kind", ["eth-tester", "anvil"])
+def test_the_adjudicator_and_every_game_are_deployed(request: pytest.FixtureRequest, kind: str, path: Path) -> None:
+    chain = EmbeddedChain() if kind == "eth-tester" else request.getfixturevalue("anvil")
+
+    assert stages(chain, path) == dict.fromkeys(contracts_to_deploy(), NEW)
+
+    assert contracts_to_deploy()[0] == "Adjudicator"
+    assert genuine(chain, path)
+    assert path.with_name(load_book(path).standard_json).read_text() == standard_json()
+
+
+def test_what_stands_is_kept(embedded: EmbeddedChain, path: Path) -> None:
+    stages(embedded, path)
+    before, block = path.read_text(), embedded.block_number()
+
+    assert stages(embedded, path) == {name: [Stage.KEPT] for name in contracts_to_deploy()}
+
+    assert (path.read_text(), embedded.block_number()) == (before, block)
+
+
+_KILLED = """
+import os, signal, sys
+from pathlib import Path
+from channel.chain.deployment import deploy
+from channel.chain.local import connect, local_keys
+
+def kill(progress):
+    if (progress.contract, progress.stage.name) == (sys.argv[3], sys.argv[4]):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+deploy(connect(sys.argv[1]), local_keys()[2], Path(sys.argv[2]), report=kill)
+"""
+
+
+@pytest.mark.parametrize("contract", contracts_to_deploy())
+@pytest.mark.parametrize("stage", [Stage.SENT, Stage.DEPLOYED])
+def test_a_killed_deployment_goes_on_where_it_stood(anvil: AnvilChain, path: Path, contract: str, stage: Stage) -> None:
+    command = [sys.executable, "-c", _KILLED, anvil.endpoint, str(path), contract, stage.name]
+    killed = subprocess.run(command, cwd=ROOT, check=False)  # noqa: S603  # this very interpreter
+    assert killed.returncode == -signal.SIGKILL
+    done = contracts_to_deploy().index(contract)
+    nonce = anvil.rpc.number("eth_getTransactionCount", "0x" + KEY.address.hex(), "latest")
+
+    told = stages(anvil, path)
+
+    for index, name in enumerate(contracts_to_deploy()):
+        resumed = AGAIN if stage is Stage.SENT else [Stage.KEPT]
+        assert told[name] == ([Stage.KEPT] if index < done else resumed if index == done else NEW)
+    assert genuine(anvil, path)
+    left = len(contracts_to_deploy()) - done - 1
+    assert anvil.rpc.number("eth_getTransactionCount", "0x" + KEY.address.hex(), "latest") == nonce + left
+
+
+def test_a_transaction_that_waits_is_waited_for(stalled: AnvilChain, path: Path) -> None:
+    with pytest.raises(NotMined):
+        deploy(stalled, KEY, path, timeout=0.05)
+    stalled.rpc.ask("evm_mine")
+    stalled.rpc.ask("evm_setAutomine", True)
+
+    told = stages(stalled, path)
+
+    assert told["Adjudicator"] == AGAIN
+    assert genuine(stalled, path)
+
+
+def test_a_dropped_transaction_is_sent_anew(stalled: AnvilChain, path: Path) -> None:
+    with pytest.raises(NotMined):
+        deploy(stalled, KEY, path, timeout=0.05)
+    stalled.rpc.ask("anvil_dropAllTransactions")
+    stalled.rpc.ask("evm_setAutomine", True)
+
+    told = stages(stalled, path)
+
+    assert told["Adjudicator"] == NEW
+    assert genuine(stalled, path)
+
+
+def test_a_chain_that_began_anew_gets_everything_again(path: Path) -> None:
+    stages(EmbeddedChain(), path)
+    chain = EmbeddedChain()
+
+    assert stages(chain, path) == dict.fromkeys(contracts_to_deploy(), NEW)
+    assert genuine(chain, path)
+
+
+def test_a_book_of_another_chain_is_left_alone(embedded: EmbeddedChain, anvil: AnvilChain, path: Path) -> None:
+    stages(embedded, path)
+    before = path.read_text()
+
+    with pytest.raises(WrongChain):
+        deploy(anvil, KEY, path)
+
+    assert path.read_text() == before
+
+
+def swapped(book: AddressBook) -> AddressBook:
+    """The book of somebody who has mixed up two contracts."""
+    first, second = contracts_to_deploy()[:2]
+    return replace(book, contracts={**book.contracts, first: book.contracts[second]})
+
+
+def test_a_book_of_other_contracts_is_left_alone(embedded: EmbeddedChain, path: Path) -> None:
+    stages(embedded, path)
+    book = swapped(load_book(path))
+    save_book(book, path)
+
+    with pytest.raises(BookOfOtherContracts):
+        deploy(embedded, KEY, path)
+
+    assert load_book(path) == book
+
+
+def test_verifying_tells_what_is_different(embedded: EmbeddedChain, path: Path) -> None:
+    stages(embedded, path)
+
+    verdicts = {verdict.contract: verdict for verdict in verify(embedded, swapped(load_book(path)))}
+
+    assert verdicts["Adjudicator"].standing is Standing.DIFFERENT
+    assert [verdict.standing for name, verdict in verdicts.items() if name != "Adjudicator"] == [Standing.GENUINE] * (
+        len(contracts_to_deploy()) - 1
+    )
+
+
+def test_verifying_tells_what_is_missing(embedded: EmbeddedChain, path: Path) -> None:
+    stages(embedded, path)
+
+    verdicts = verify(EmbeddedChain(), load_book(path))
+
+    assert {verdict.standing for verdict in verdicts} == {Standing.MISSING}
+    assert {verdict.found for verdict in verdicts} == {None}
+
+
+def test_verifying_compares_with_the_books_own_hash(embedded: EmbeddedChain, path: Path) -> None:
+    stages(embedded, path)
+    content = json.loads(path.read_text())
+    content["contracts"]["Adjudicator"]["runtimeCodeHash"] = "0x" + "11" * 32
+    path.write_text(json.dumps(content))
+
+    verdicts = {verdict.contract: verdict for verdict in verify(embedded, load_book(path))}
+
+    assert verdicts["Adjudicator"].standing is Standing.DIFFERENT
+
+
+def test_verifying_wants_the_books_chain(embedded: EmbeddedChain, anvil: AnvilChain, path: Path) -> None:
+    stages(embedded, path)
+
+    with pytest.raises(WrongChain):
+        verify(anvil, load_book(path))

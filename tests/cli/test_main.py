@@ -1,0 +1,183 @@
+"""The frame of the command line: help, exit codes, errors in words, and a start that imports little."""
+
+from __future__ import annotations
+
+import errno
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import channel.chain.book
+import channel.chain.deployment
+import channel.chain.errors
+import channel.node.keys
+import contracts
+from channel.chain.errors import NotMined, TransactionReverted, Unreachable
+from channel.cli import errors
+from channel.cli.errors import Explained, MainnetRefused, explain, run
+from channel.errors import (
+    ADJUDICATOR_ERRORS,
+    AppError,
+    CounterpartyError,
+    ForcemoveError,
+    InvalidValue,
+    MalformedBytes,
+    NothingToClaim,
+)
+from tests.cli.command import Command
+
+ROOT = Path(__file__).parents[2]
+ADDRESS = bytes.fromhex("5aaeb6053f3e94c9b9a09f33669435e7ef1beaed")
+
+
+def test_help_names_every_command(forcemove: Command) -> None:
+    said = forcemove("--help")
+
+    assert said.code == 0
+    for command in ("demo", "deploy", "verify", "key", "inspect"):
+        assert f"\n  {command} " in said.out
+
+
+@pytest.mark.parametrize(
+    "command", [("deploy",), ("verify",), ("key",), ("key", "new"), ("key", "import"), ("key", "show")]
+)
+def test_each_command_has_help(forcemove: Command, command: tuple[str, ...]) -> None:
+    assert forcemove(*command, "--help").code == 0
+
+
+def test_the_version_is_told(forcemove: Command) -> None:
+    said = forcemove("--version")
+
+    assert (said.code, said.out.startswith("forcemove ")) == (0, True)
+
+
+@pytest.mark.parametrize(
+    "arguments", [(), ("chess",), ("--no-such-flag",), ("deploy",), ("verify", "more"), ("key", "show"), ("key",)]
+)
+def test_wrong_usage_exits_with_two(forcemove: Command, arguments: tuple[str, ...]) -> None:
+    said = forcemove(*arguments)
+
+    assert said.code == 2
+    assert "Usage: forcemove" in said.err
+
+
+def test_help_imports_nothing_heavy() -> None:
+    program = (
+        "import sys\n"
+        "from channel.cli.main import forcemove\n"
+        "forcemove.main(['--help'], standalone_mode=False)\n"
+        "print(sorted({'web3', 'rich', 'eth_account', 'eth_keyfile', 'eth_tester', 'requests'} & set(sys.modules)))\n"
+    )
+    said = subprocess.run(  # noqa: S603  # this very interpreter
+        [sys.executable, "-c", program], cwd=ROOT, check=True, capture_output=True, text=True
+    )
+
+    assert said.stdout.splitlines()[-1] == "[]"
+
+
+# -------------------------------------------------------------------------------------------------------------- errors
+
+
+def raising(error: BaseException) -> Callable[[], object]:
+    def command() -> object:
+        raise error
+
+    return command
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (Unreachable("http://127.0.0.1:1", "Connection refused"), 1),
+        (NothingToClaim(ADDRESS, bytes(20)), 1),
+        (MainnetRefused(), 1),
+        (Explained("What happened.", "What to do."), 1),
+        (FileNotFoundError(errno.ENOENT, "No such file or directory", "a.json"), 1),
+        (OSError("without a number"), 1),
+        (ZeroDivisionError("our own mistake"), 1),
+        (KeyboardInterrupt(), 130),
+    ],
+    ids=repr,
+)
+def test_whatever_is_raised_ends_in_words_and_a_code(
+    capsys: pytest.CaptureFixture[str], error: BaseException, code: int
+) -> None:
+    assert run(raising(error)) == code
+
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("Error: ")
+    assert "Traceback" not in err
+
+
+def test_debugging_shows_where(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORCEMOVE_DEBUG", "1")
+
+    run(raising(ZeroDivisionError()))
+
+    assert "Traceback" in capsys.readouterr().err
+
+
+def test_values_are_shown_as_people_write_them() -> None:
+    text = explain(NothingToClaim(ADDRESS, bytes(20)))
+
+    assert text.startswith("The adjudicator refused: NothingToClaim(")
+    reverted = explain(TransactionReverted(b"\x01" * 32, 7, 21_000, NothingToClaim(ADDRESS, bytes(20))))
+    assert "block 7" in reverted
+    assert "NothingToClaim" in reverted
+    assert "0x" + "01" * 32 in explain(NotMined(b"\x01" * 32, 120.0))
+
+
+def test_an_address_is_shown_with_its_checksum() -> None:
+    assert "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed" in explain(
+        channel.chain.errors.NoContract("TicTacToe", ADDRESS)
+    )
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        MalformedBytes("state", "it ends inside appData"),
+        InvalidValue("stake", -1, "an integer"),
+        AppError(),
+        CounterpartyError(NothingToClaim(ADDRESS, bytes(20)), b"evidence"),
+        ForcemoveError(),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_every_family_has_words(error: ForcemoveError) -> None:
+    assert explain(error)
+
+
+def _named_errors() -> list[type[ForcemoveError]]:
+    modules = (channel.chain.errors, channel.chain.book, channel.chain.deployment, channel.node.keys, contracts)
+    return [
+        found
+        for module in modules
+        for found in vars(module).values()
+        if isinstance(found, type) and issubclass(found, ForcemoveError) and found.__module__ == module.__name__
+    ]
+
+
+# What a user of these commands cannot meet, or that needs no more than its family says.
+_FAMILY_IS_ENOUGH = {"CannotTravel", "Panicked", "RevertedWithText", "UnknownRevert"}
+
+
+def test_the_errors_of_the_chain_and_of_keys_have_their_own_words() -> None:
+    named = {error.__name__ for error in _named_errors()}
+
+    assert named - set(errors._EXPLANATIONS) == _FAMILY_IS_ENOUGH
+    assert set(errors._EXPLANATIONS) <= named
+
+
+@pytest.mark.parametrize("name", sorted(ADJUDICATOR_ERRORS))
+def test_every_refusal_of_the_adjudicator_is_told(name: str) -> None:
+    import dataclasses
+
+    error = ADJUDICATOR_ERRORS[name]
+    facts = [bytes(20) if field.type == "bytes" else 1 for field in dataclasses.fields(error)]
+
+    assert name in explain(error(*facts))

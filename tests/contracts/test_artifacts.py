@@ -1,0 +1,73 @@
+"""The committed artifacts are what the sources compile to, and load by name."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import contracts.compile as compiler
+from channel.protocol.hashing import keccak256
+from contracts import UnknownArtifact, artifact, artifact_names, standard_json
+
+
+@pytest.fixture(scope="module")
+def built() -> dict[str, str]:
+    """Every generated file, compiled afresh through py-solc-x: its text by its path."""
+    return {str(path.relative_to(compiler.ARTIFACTS)): text for path, text in compiler.build_files().items()}
+
+
+def test_the_artifacts_are_what_the_sources_compile_to(built: dict[str, str]) -> None:
+    committed = {
+        str(path.relative_to(compiler.ARTIFACTS)): path.read_text("utf-8")
+        for path in compiler.ARTIFACTS.rglob("*.json")
+    }
+
+    assert sorted(committed) == sorted(built)
+    assert [name for name in built if committed[name] != built[name]] == []
+
+
+def test_a_changed_source_would_show() -> None:
+    given = json.loads(standard_json())
+    before = compiler.source_hash(given)
+    given["sources"]["contracts/Adjudicator.sol"]["content"] += " "
+
+    assert compiler.source_hash(given) != before == artifact("Adjudicator").source_hash.hex()
+
+
+@pytest.mark.parametrize("name", [*artifact_names(), "CountingApp", "TestToken"])
+def test_an_artifact_is_loaded_by_its_name(name: str) -> None:
+    loaded = artifact(name)
+
+    assert loaded.name == name
+    assert loaded.bytecode
+    assert loaded.runtime_code_hash == keccak256(loaded.runtime_bytecode)
+    assert loaded.compiler_version == compiler.SOLC_VERSION
+    assert loaded.compiler_settings == compiler.SETTINGS
+    assert loaded is artifact(name)
+
+
+def test_the_product_is_the_adjudicator_and_the_games() -> None:
+    assert {"Adjudicator", "RockPaperScissors", "TicTacToe"} <= set(artifact_names())
+    assert "CountingApp" not in artifact_names()
+
+
+def test_what_is_deployed_fits_the_chains_limit() -> None:
+    assert max(len(artifact(name).runtime_bytecode) for name in artifact_names()) <= 24_576
+
+
+def test_the_standard_json_has_every_source_of_the_product() -> None:
+    sources = json.loads(standard_json())["sources"]
+
+    assert {artifact(name).source_name for name in artifact_names()} <= set(sources)
+    assert not [name for name in sources if name.startswith("contracts/test/")]
+
+
+@pytest.mark.parametrize(
+    "name", ["", "Chess", "../Adjudicator", "test/CountingApp", "standard-json-input", "adjudicator"]
+)
+def test_an_unknown_name_is_told_with_the_known_ones(name: str) -> None:
+    with pytest.raises(UnknownArtifact) as caught:
+        artifact(name)
+
+    assert caught.value == UnknownArtifact(name, artifact_names())

@@ -1,0 +1,192 @@
+"""Key files: encrypted, readable by their owner alone, never overwritten, refused in words when they are bad."""
+
+from __future__ import annotations
+
+import json
+import stat
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from channel.node.keys import (
+    EmptyPassphrase,
+    KeyFileExists,
+    KeyFileMissing,
+    KeyFileUnusable,
+    MalformedKeyFile,
+    MalformedPrivateKey,
+    WrongPassphrase,
+    address_in_key_file,
+    new_key,
+    parse_private_key,
+    read_key_file,
+    write_key_file,
+)
+from channel.protocol.signing import ORDER
+from tests.protocol.builders import ALICE, BOB
+
+FAST = 2**4
+OPEN = "open sesame"
+# The scrypt example of the Web3 Secret Storage definition, written by another program.
+VECTOR = {
+    "crypto": {
+        "cipher": "aes-128-ctr",
+        "cipherparams": {"iv": "83dbcc02d8ccb40e466191a123791e0e"},
+        "ciphertext": "d172bf743a674da9cdad04534d56926ef8358534d458fffccd4e6ad2fbde479c",
+        "kdf": "scrypt",
+        "kdfparams": {
+            "dklen": 32,
+            "n": 262144,
+            "p": 8,
+            "r": 1,
+            "salt": "ab0c7876052600dd703518d6fc3fe8984592145b591fc8fb5c6d43190334ba19",
+        },
+        "mac": "2103ac29920d71da29f15d75b4a16dbe95cfd7ff8faea1056c33131d846e3097",
+    },
+    "id": "3198bc9c-6672-5ab3-d995-4942343ae5b6",
+    "version": 3,
+}
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    path = tmp_path / "alice.key"
+    write_key_file(path, ALICE, OPEN, scrypt_work=FAST)
+    return path
+
+
+def test_a_key_is_read_as_it_was_written(path: Path) -> None:
+    assert read_key_file(path, OPEN).secret == ALICE.secret
+    assert address_in_key_file(path) == ALICE.address
+
+
+def test_a_file_that_another_program_wrote_is_read(tmp_path: Path) -> None:
+    (tmp_path / "vector.json").write_text(json.dumps(VECTOR))
+
+    key = read_key_file(tmp_path / "vector.json", "testpassword")
+
+    assert key.secret.hex() == "7a28b5ba57c53603b0b07b56bba752f7784bf506fa95edc395f5cf6c7514fe9d"
+
+
+def test_the_file_is_its_owners_alone_and_shows_no_secret(path: Path) -> None:
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert ALICE.secret.hex() not in path.read_text()
+    assert [each.name for each in path.parent.iterdir()] == [path.name]
+
+
+def test_the_usual_work_is_what_wallets_do(tmp_path: Path) -> None:
+    write_key_file(tmp_path / "key", ALICE, OPEN)
+
+    parameters = json.loads((tmp_path / "key").read_text())["crypto"]["kdfparams"]
+    assert (parameters["n"], parameters["n"] * parameters["r"] * parameters["p"]) == (2**18, 2**21)
+
+
+def test_a_key_is_never_overwritten(path: Path) -> None:
+    before = path.read_bytes()
+
+    with pytest.raises(KeyFileExists):
+        write_key_file(path, BOB, OPEN, scrypt_work=FAST)
+
+    assert path.read_bytes() == before
+
+
+def test_a_link_into_nowhere_is_not_written_through(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(tmp_path / "elsewhere")
+
+    with pytest.raises(KeyFileExists):
+        write_key_file(tmp_path / "link", BOB, OPEN, scrypt_work=FAST)
+
+    assert not (tmp_path / "elsewhere").exists()
+
+
+def test_an_empty_passphrase_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(EmptyPassphrase):
+        write_key_file(tmp_path / "key", ALICE, "", scrypt_work=FAST)
+
+
+@pytest.mark.parametrize("passphrase", ["", "open sesame ", "OPEN SESAME", "\ud800"])
+def test_a_wrong_passphrase_is_told(path: Path, passphrase: str) -> None:
+    with pytest.raises(WrongPassphrase):
+        read_key_file(path, passphrase)
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(KeyFileMissing):
+        read_key_file(tmp_path / "none", OPEN)
+
+
+def test_places_that_cannot_be_used_are_named(tmp_path: Path) -> None:
+    with pytest.raises(KeyFileUnusable):
+        read_key_file(tmp_path, OPEN)
+    with pytest.raises(KeyFileUnusable):
+        write_key_file(tmp_path / "none" / "key", ALICE, OPEN, scrypt_work=FAST)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda file: file.update(version=1),
+        lambda file: file.pop("version"),
+        lambda file: file.pop("crypto"),
+        lambda file: file.update(crypto=[]),
+        lambda file: file.update(address="0x12"),
+        lambda file: file.update(address=BOB.address.hex()),
+        lambda file: file["crypto"].pop("kdf"),
+        lambda file: file["crypto"].pop("mac"),
+        lambda file: file["crypto"].pop("kdfparams"),
+        lambda file: file["crypto"].pop("ciphertext"),
+        lambda file: file["crypto"].pop("cipherparams"),
+        lambda file: file["crypto"].update(kdf="md5"),
+        lambda file: file["crypto"].update(cipher="rot13"),
+        lambda file: file["crypto"].update(kdfparams=7),
+        lambda file: file["crypto"].update(ciphertext=7),
+        lambda file: file["crypto"]["kdfparams"].pop("n"),
+        lambda file: file["crypto"]["kdfparams"].update(n="many"),
+        lambda file: file["crypto"]["kdfparams"].update(n=0),
+        lambda file: file["crypto"]["kdfparams"].update(n=3),
+        lambda file: file["crypto"]["kdfparams"].update(n=2**40),
+        lambda file: file["crypto"]["kdfparams"].update(r=2**30),
+        lambda file: file["crypto"]["kdfparams"].update(dklen=-1),
+        lambda file: file["crypto"]["kdfparams"].update(dklen=2**60),
+        lambda file: file["crypto"]["kdfparams"].update(salt="zz"),
+        lambda file: file["crypto"]["kdfparams"].update(salt=None),
+    ],
+)
+def test_a_damaged_file_is_told(path: Path, change: Callable[[dict[str, Any]], object]) -> None:
+    content = json.loads(path.read_text())
+    change(content)
+    path.write_text(json.dumps(content))
+
+    with pytest.raises(MalformedKeyFile):
+        read_key_file(path, OPEN)
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "null", "{}", "[" * 100_000, "\x00"])
+def test_what_is_no_key_file_is_told(path: Path, text: str) -> None:
+    path.write_text(text)
+
+    with pytest.raises(MalformedKeyFile):
+        read_key_file(path, OPEN)
+    with pytest.raises(MalformedKeyFile):
+        address_in_key_file(path)
+
+
+@pytest.mark.parametrize("text", [ALICE.secret.hex(), "0x" + ALICE.secret.hex().upper(), f"  {ALICE.secret.hex()}\n"])
+def test_a_private_key_is_parsed(text: str) -> None:
+    assert parse_private_key(text).address == ALICE.address
+
+
+@pytest.mark.parametrize("text", ["", "0x", "12", "g" * 64, "0" * 64, f"{ORDER:064x}", "1" * 65, "é" * 64])
+def test_what_is_no_private_key_is_told_without_showing_it(text: str) -> None:
+    with pytest.raises(MalformedPrivateKey) as caught:
+        parse_private_key(text)
+
+    assert caught.value.values() == {}
+
+
+def test_new_keys_differ() -> None:
+    keys = {new_key().address for _ in range(10)}
+
+    assert len(keys) == 10
