@@ -1,0 +1,198 @@
+"""Byte layouts: golden values, and only what is canonical decodes. That the contracts agree, tests/parity shows."""
+
+from __future__ import annotations
+
+import pytest
+from eth_abi.abi import encode
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from channel.errors import InvalidValue, MalformedBytes
+from channel.protocol.encoding import (
+    Domain,
+    challenge_hash,
+    channel_id,
+    decode_record,
+    decode_variable_part,
+    digest,
+    encode_record,
+    encode_variable_part,
+    fingerprint,
+    hash_state,
+    word,
+)
+from channel.protocol.outcome import Allocation
+from channel.protocol.state import VariablePart
+from channel.protocol.types import UINT48_MAX, UINT256_MAX, FixedPart
+from tests.protocol.builders import ALICE, BOB, DOMAIN, fixed_part, sign, sign_all, state
+
+ABI_TYPE = "((address,bytes32,uint256)[],bytes,uint48,bool)"
+allocations = st.builds(
+    Allocation, st.binary(min_size=20, max_size=20), st.binary(min_size=32, max_size=32), st.integers(0, UINT256_MAX)
+)
+states = st.builds(
+    VariablePart,
+    st.lists(allocations, max_size=5).map(tuple),
+    st.binary(max_size=100),
+    st.integers(0, UINT48_MAX),
+    st.booleans(),
+)
+
+# ----------------------------------------------------------------------------------------------------------- hashes
+
+ID = bytes.fromhex("8413b8323cdfa71f326b74c05733c834e73288e24d3590ca6690feb56069b572")
+HASHES = hash_state(ID, state())
+
+
+def test_the_separator_of_a_domain() -> None:
+    assert DOMAIN.separator.hex() == "545d55a9d09db0b57048dfcd1a9fcd5969139d124e29d2661ebab8b7b2aee481"
+
+
+def test_the_id_of_a_channel() -> None:
+    assert channel_id(fixed_part(), DOMAIN) == ID
+
+
+def test_the_hashes_of_a_state() -> None:
+    assert HASHES.outcome.hex() == "ef1c4715bafb7c6b4365a76b6faebe0aa14956cdb52fc9f1295b8f2b8e8dfdfb"
+    assert HASHES.app_data.hex() == "c65a7bb8d6351c1cf70c95a316cc6a92839c986682d98bc35f958f4883f9d2a8"
+    assert HASHES.state.hex() == "f2fc62ee7e546e090f7bc32385d2e8722ab19197e9f73235237cda34a5606f96"
+
+
+def test_what_is_signed_of_a_state() -> None:
+    assert digest(DOMAIN, HASHES.state).hex() == "5d88947568b4d3cb9745459a129532fb09b844b94a0fc2b5f22c57b3bb97afad"
+
+
+def test_the_hash_of_a_challenge() -> None:
+    expected = "fde458e968ddc41b8c8340aaf1d2d0ea55a74e8c31a4b11571b1bb5d194bde7c"
+    assert challenge_hash(ID, 10, HASHES.state).hex() == expected
+
+
+def test_the_fingerprint_of_a_state() -> None:
+    assert fingerprint(HASHES.state, HASHES.outcome) == 0xB31AD9DF284EFA6203109AC0135FC88C92727118
+
+
+@pytest.mark.parametrize(
+    "other",
+    [fixed_part((BOB, ALICE)), fixed_part(nonce=1), fixed_part(app=bytes(20)), fixed_part(duration=61)],
+    ids=["participants", "nonce", "app", "duration"],
+)
+def test_everything_in_a_fixed_part_tells_channels_apart(other: FixedPart) -> None:
+    assert channel_id(other, DOMAIN) != ID
+
+
+@pytest.mark.parametrize("domain", [Domain(1, DOMAIN.adjudicator), Domain(DOMAIN.chain_id, bytes(20))])
+def test_another_chain_or_adjudicator_is_another_channel_and_another_signature(domain: Domain) -> None:
+    assert channel_id(fixed_part(), domain) != ID
+    assert digest(domain, HASHES.state) != digest(DOMAIN, HASHES.state)
+
+
+@pytest.mark.parametrize("values", [(-1, bytes(20)), (2**256, bytes(20)), (1, bytes(19))])
+def test_a_domain_has_soliditys_widths(values: tuple[int, bytes]) -> None:
+    with pytest.raises(InvalidValue):
+        Domain(*values)
+
+
+# ------------------------------------------------------------------------------------------------------------ states
+
+
+@settings(max_examples=100, deadline=None)
+@given(states)
+def test_states_are_encoded_as_solidity_does(value: VariablePart) -> None:
+    outcome = [("0x" + entry.asset.hex(), entry.destination, entry.amount) for entry in value.outcome]
+    expected = encode([ABI_TYPE], [(outcome, value.app_data, value.turn_num, value.is_final)])
+    assert encode_variable_part(value) == expected
+
+
+@settings(max_examples=100, deadline=None)
+@given(states)
+def test_what_is_encoded_decodes(value: VariablePart) -> None:
+    assert decode_variable_part(encode_variable_part(value)) == value
+
+
+ENCODED = encode_variable_part(VariablePart(state().outcome, b"12345", 10))
+
+
+def test_a_state_that_ends_early_is_malformed() -> None:
+    for length in range(len(ENCODED)):
+        with pytest.raises(MalformedBytes):
+            decode_variable_part(ENCODED[:length])
+
+
+def test_a_state_that_goes_on_is_malformed() -> None:
+    with pytest.raises(MalformedBytes):
+        decode_variable_part(ENCODED + bytes(32))
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.integers(0, len(ENCODED) - 1), st.integers(1, 255))
+def test_a_changed_byte_gives_another_state_or_none(position: int, change: int) -> None:
+    """One value has one encoding: padding, offsets and widths leave no room."""
+    changed = bytearray(ENCODED)
+    changed[position] ^= change
+    try:
+        decoded = decode_variable_part(bytes(changed))
+    except MalformedBytes:
+        return
+    assert decoded != decode_variable_part(ENCODED)
+    assert encode_variable_part(decoded) == changed
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.binary(max_size=700))
+def test_random_bytes_are_malformed(data: bytes) -> None:
+    with pytest.raises(MalformedBytes):
+        decode_variable_part(data)
+
+
+@pytest.mark.parametrize(
+    ("position", "value"), [(96, 2**48), (128, 2), (160, 65), (160, 2**255), (192, 2**160), (0, 64), (32, 160)]
+)
+def test_a_number_out_of_range_is_malformed(position: int, value: int) -> None:
+    with pytest.raises(MalformedBytes):
+        decode_variable_part(ENCODED[:position] + word(value) + ENCODED[position + 32 :])
+
+
+# ----------------------------------------------------------------------------------------------------------- records
+
+
+@settings(max_examples=100, deadline=None)
+@given(states, st.integers(0, 3))
+def test_records_decode_to_what_was_recorded(value: VariablePart, count: int) -> None:
+    signatures = (sign(ALICE, state()),) * count
+    assert decode_record(encode_record(value, signatures)) == (value, signatures)
+
+
+def test_the_layout_of_a_record() -> None:
+    value = VariablePart(state().outcome[:1], b"abc", 258, True)
+    (entry,) = value.outcome
+    signature = sign(ALICE, state())
+    assert encode_record(value, [signature]) == b"".join(
+        (
+            bytes((0, 0, 0, 0, 1, 2)),
+            b"\x01\x01\x00\x03",
+            bytes(12) + entry.asset + entry.destination + word(entry.amount),
+            b"abc",
+            signature.compact,
+        )
+    )
+
+
+RECORD = encode_record(state(), sign_all(state()))
+
+
+def test_a_record_that_ends_early_is_malformed_or_has_fewer_signatures() -> None:
+    without = len(encode_record(state(), []))
+    for length in range(len(RECORD)):
+        if length in (without, without + 64):
+            assert decode_record(RECORD[:length])[0] == state()
+        else:
+            with pytest.raises(MalformedBytes):
+                decode_record(RECORD[:length])
+
+
+@pytest.mark.parametrize(("position", "value"), [(6, 2), (7, 3), (9, 33), (10, 1)])
+def test_a_head_that_does_not_fit_is_malformed(position: int, value: int) -> None:
+    changed = bytearray(RECORD)
+    changed[position] = value
+    with pytest.raises(MalformedBytes):
+        decode_record(bytes(changed))
