@@ -14,7 +14,7 @@ from typing import assert_never
 from channel.chain.adjudicator import Adjudicator, Operation, PlacedLog
 from channel.chain.chain import Receipt
 from channel.chain.genuine import require_genuine
-from channel.chain.token import allow
+from channel.chain.token import Token
 from channel.errors import CounterpartyError, ForcemoveError, MalformedBytes
 from channel.node.ports import Store, Transport
 from channel.protocol.agreement import Agreement
@@ -204,14 +204,21 @@ class Client:
 
     def _submit(self, submission: Submission) -> None:
         try:
-            if isinstance(submission, SubmitDeposit) and submission.asset != ETHER:
-                allow(self._adjudicator, submission.asset, submission.amount, self._key)
+            self._allow(submission)
             receipt = self._adjudicator.send(self._operation(submission), self._key)
         except ForcemoveError as error:
             self._failed.append(submission)
             self._report(Refused(submission, error))
         else:
             self._report(Mined(submission, receipt))
+
+    def _allow(self, submission: Submission) -> None:
+        """Let the adjudicator take the tokens that it is about to pull in."""
+        if not isinstance(submission, SubmitDeposit) or submission.asset == ETHER:
+            return
+        token = Token(self._adjudicator.chain, submission.asset)
+        if token.allowance(self._key.address, self._adjudicator.address) < submission.amount:
+            self._adjudicator.chain.send(token.approve(self._adjudicator.address, submission.amount), self._key)
 
     def _operation(self, submission: Submission) -> Operation:
         adjudicator, agreement = self._adjudicator, self.channel.agreement

@@ -57,8 +57,8 @@ class Channel:
 
     `accepted`: the newest states, consecutive, oldest first, at most n + 1. `last_signed`: turn number and struct hash
     of the newest state that we have signed, `final_outcome` the outcome hash once that was a final one. `status`,
-    `recorded`, `owed`, `holdings`, `closed`: what we know of the chain. `requested`: what we have asked of the world and
-    shall not ask twice.
+    `recorded`, `owed`, `holdings`, `closed`: what we know of the chain. `requested`: what we have asked of the world
+    and shall not ask twice.
     """
 
     agreement: Agreement
@@ -150,9 +150,9 @@ class Channel:
         return channel, Accepted(SignedState(state, {self.index: signature}), hashes)
 
     def _require_unsigned(self, state: VariablePart, hashes: StateHashes) -> None:
-        if self.last_signed is not None and self.last_signed != (state.turn_num, hashes.state):
-            if state.turn_num <= self.last_signed[0]:
-                raise AlreadySigned(state.turn_num)
+        last = self.last_signed
+        if last is not None and state.turn_num <= last[0] and last != (state.turn_num, hashes.state):
+            raise AlreadySigned(state.turn_num)
         if self.final_outcome is not None and not (state.is_final and hashes.outcome == self.final_outcome):
             raise FinalStateSigned(state.turn_num)
 
