@@ -122,9 +122,11 @@ class _Deployment:
         self._report(Progress(contract, Stage.RESUMED, pending.address, pending.transaction_hash))
         try:
             receipt = self._chain.wait_for(pending.transaction_hash, timeout=self._timeout)
+            self._finish(pending, receipt)
         except TransactionReverted:
             return False
-        self._finish(pending, receipt)
+        except NotGenuine:
+            raise BookOfOtherContracts(str(self._path), contract, pending.address) from None
         return True
 
     def _create(self, contract: str) -> None:

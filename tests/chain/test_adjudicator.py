@@ -68,7 +68,7 @@ def refusal(world: World, operation: Operation, key: Key = ALICE) -> ForcemoveEr
 def test_a_deposit_is_logged_and_held(world: World) -> None:
     id_ = world.id_of(world.channel())
 
-    assert logs_of(world, world.adjudicator.deposit(id_, ETHER, 0, 7)) == [Deposited(id_, ETHER, 7, 7)]
+    assert logs_of(world, world.adjudicator.deposit(id_, ETHER, 0, 7)) == [Deposited(id_, ETHER, 7)]
     assert world.adjudicator.holdings_of(id_, ETHER) == Holdings(7, payout_begun=False, closed=False)
 
 
@@ -80,9 +80,7 @@ def test_a_challenge_is_logged_with_its_state_and_signatures(world: World) -> No
 
     (placed,) = receipt.logs
     finalizes_at = world.chain.now() + DAY
-    assert placed.log == ChallengeRegistered(
-        world.id_of(fixed), finalizes_at, state(11), proof.signatures, proof.signed_states
-    )
+    assert placed.log == ChallengeRegistered(world.id_of(fixed), finalizes_at, state(11), proof.signatures)
     status = world.adjudicator.status_of(world.id_of(fixed))
     assert (status.turn_num_record, status.finalizes_at) == (11, finalizes_at)
 
@@ -113,7 +111,7 @@ def test_a_checkpoint_is_logged_with_its_state_and_signatures(world: World) -> N
     proof = world.proof(fixed, state(12), state(13))
 
     assert logs_of(world, world.adjudicator.checkpoint(fixed, proof)) == [
-        Checkpointed(world.id_of(fixed), state(13), proof.signatures, proof.signed_states)
+        Checkpointed(world.id_of(fixed), state(13), proof.signatures)
     ]
 
 

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from channel.chain.book import AddressBook, load_book, save_book
-from channel.chain.chain import Chain
+from channel.chain.book import AddressBook, Pending, load_book, save_book
+from channel.chain.chain import Call, Chain
 from channel.chain.deployment import (
     BookOfOtherContracts,
     Progress,
@@ -210,3 +210,28 @@ def test_verifying_wants_the_books_chain(embedded: EmbeddedChain, anvil: AnvilCh
 
     with pytest.raises(WrongChain):
         verify(anvil, load_book(path))
+
+
+def test_what_an_earlier_version_has_sent_is_left_alone(embedded: EmbeddedChain, path: Path) -> None:
+    stages(embedded, path)
+    book = load_book(path)
+    first, second = contracts_to_deploy()[:2]
+    sent = book.find(second)
+    pending = Pending(first, sent.address, sent.transaction_hash, sent.block_number)
+    save_book(replace(book, contracts={}, pending=pending), path)
+
+    with pytest.raises(BookOfOtherContracts):
+        deploy(embedded, KEY, path)
+
+
+def test_a_creation_that_failed_is_sent_anew(embedded: EmbeddedChain, path: Path) -> None:
+    empty = embedded.sign(Call(None, b""), KEY)
+    # Past the simulation, which would refuse it: a constructor that is the invalid opcode.
+    signed = embedded._sign(Call(None, b"\xfe"), KEY, empty.nonce, empty.gas, empty.fees)
+    embedded.broadcast(signed)
+    stages(embedded, path)
+    book = load_book(path)
+    pending = Pending("Adjudicator", b"\x01" * 20, signed.hash, 0)
+    save_book(replace(book, contracts={}, pending=pending), path)
+
+    assert stages(embedded, path)["Adjudicator"] == [Stage.RESUMED, *NEW]

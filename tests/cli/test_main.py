@@ -24,6 +24,7 @@ from channel.errors import (
     CounterpartyError,
     ForcemoveError,
     InvalidValue,
+    LocalError,
     MalformedBytes,
     NothingToClaim,
 )
@@ -41,11 +42,12 @@ def test_help_names_every_command(forcemove: Command) -> None:
         assert f"\n  {command} " in said.out
 
 
-@pytest.mark.parametrize(
-    "command", [("deploy",), ("verify",), ("key",), ("key", "new"), ("key", "import"), ("key", "show")]
-)
-def test_each_command_has_help(forcemove: Command, command: tuple[str, ...]) -> None:
-    assert forcemove(*command, "--help").code == 0
+@pytest.mark.parametrize("command", ["deploy", "verify", "key", "key new", "key import", "key show"])
+def test_each_command_has_help(forcemove: Command, command: str) -> None:
+    said = forcemove(*command.split(), "--help")
+
+    assert said.code == 0
+    assert said.out.startswith(f"Usage: forcemove {command} ")
 
 
 def test_the_version_is_told(forcemove: Command) -> None:
@@ -144,7 +146,7 @@ def test_an_address_is_shown_with_its_checksum() -> None:
         InvalidValue("stake", -1, "an integer"),
         AppError(),
         CounterpartyError(NothingToClaim(ADDRESS, bytes(20)), b"evidence"),
-        ForcemoveError(),
+        LocalError(),
     ],
     ids=lambda error: type(error).__name__,
 )
