@@ -50,7 +50,7 @@ class Artifact:
 
 @cache
 def artifact(name: str) -> Artifact:
-    """The artifact of the contract `name`; test contracts too, where they are present (an installed package has none).
+    """The artifact of the contract `name`; those of demonstrations too, and of tests where they are present.
 
     Raises `UnknownArtifact`.
     """
@@ -84,7 +84,7 @@ def _folder() -> Traversable:
 def _find(name: str) -> Traversable | None:
     if not name.isidentifier():
         return None
-    candidates = (_folder().joinpath(name + _SUFFIX), _folder().joinpath("test", name + _SUFFIX))
+    candidates = (_folder().joinpath(*place, name + _SUFFIX) for place in ((), ("demo",), ("test",)))
     return next((candidate for candidate in candidates if candidate.is_file()), None)
 
 

@@ -1,7 +1,7 @@
 """Compiles the Solidity sources to the committed artifacts, through py-solc-x.
 
-Two compilations: the product (what is deployed, whose standard JSON input is kept for block explorers), and the test
-contracts. The compiler is npm's `solc`, pinned in `contracts/package.json`, behind the wrapper `contracts/solc.mjs`;
+Two compilations: the product (what is deployed, whose standard JSON input is kept for block explorers), and the
+contracts of demonstrations and tests. The compiler is npm's `solc`, pinned in `contracts/package.json`, behind the wrapper `contracts/solc.mjs`;
 where it is not installed, py-solc-x's own installation of the same version serves.
 """
 
@@ -29,6 +29,7 @@ SETTINGS: dict[str, Any] = {
 STANDARD_JSON = ARTIFACTS / "standard-json-input.json"
 
 _PRODUCT = ("interfaces", "types", "libraries", "games", ".")
+_EXTRA = ("demo", "test")
 _IMPORT = re.compile(r'^import\s+(?:[^"]*\s+from\s+)?"([^"]+)";', re.MULTILINE)
 
 
@@ -37,9 +38,9 @@ def product_sources() -> list[Path]:
     return sorted(path for folder in _PRODUCT for path in (CONTRACTS / folder).glob("*.sol"))
 
 
-def test_sources() -> list[Path]:
-    """The sources of the contracts that only tests use."""
-    return sorted((CONTRACTS / "test").glob("*.sol"))
+def extra_sources() -> list[Path]:
+    """The sources of the contracts that only demonstrations and tests use."""
+    return sorted(path for folder in _EXTRA for path in (CONTRACTS / folder).glob("*.sol"))
 
 
 def standard_json(sources: Iterable[Path]) -> dict[str, Any]:
@@ -155,9 +156,10 @@ def build_files() -> dict[Path, str]:
     files = {STANDARD_JSON: _text(standard_json(product))}
     for name, artifact in build_artifacts(product).items():
         files[ARTIFACTS / f"{name}.json"] = _text(artifact)
-    for name, artifact in build_artifacts(product + test_sources()).items():
-        if artifact["sourceName"].startswith("contracts/test/"):
-            files[ARTIFACTS / "test" / f"{name}.json"] = _text(artifact)
+    for name, artifact in build_artifacts(product + extra_sources()).items():
+        folder = artifact["sourceName"].split("/")[1]
+        if folder in _EXTRA:
+            files[ARTIFACTS / folder / f"{name}.json"] = _text(artifact)
     return files
 
 
