@@ -139,11 +139,11 @@ contract TicTacToe is IForceMoveApp {
         revert TwoPlayer.NoSuchTransition(fromType, toType);
     }
 
+    /// @dev That the mover's marks have become one more and not one fewer, their numbers have shown: they fit the types.
     function _requireMark(uint256 mine, uint256 mineAfter, uint256 others, uint256 othersAfter) private pure {
         if (othersAfter != others) revert OtherMarksChanged(others, othersAfter);
         uint256 changed = mine ^ mineAfter;
-        bool one = changed != 0 && changed & (changed - 1) == 0;
-        if (!one || changed & mine != 0) revert NotOneNewMark(mine, mineAfter);
+        if (changed == 0 || changed & (changed - 1) != 0) revert NotOneNewMark(mine, mineAfter);
     }
 
     /// @dev A line is three cells at equal steps, 1 in rows, 3 in columns, 4 and 2 in diagonals: its first cell is

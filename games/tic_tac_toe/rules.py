@@ -142,8 +142,8 @@ def crosses_to_move(position: Position) -> bool:
 def _require_mark(mine: int, mine_after: int, others: int, others_after: int) -> None:
     if others_after != others:
         raise OtherMarksChanged(others, others_after)
-    changed = mine ^ mine_after
-    if changed.bit_count() != 1 or changed & mine:
+    # That it is one more and not one fewer, the numbers of marks have shown: they fit the types.
+    if (mine ^ mine_after).bit_count() != 1:
         raise NotOneNewMark(mine, mine_after)
 
 

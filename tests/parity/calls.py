@@ -108,13 +108,19 @@ class Call:
 
 
 def _joined(base: VariablePart, first: VariablePart, second: VariablePart) -> VariablePart:
-    if second is base:
-        return first
+    if first is base or second is base:
+        return second if first is base else first
+    old = tuple(_words_of(base.app_data))
+    words = [
+        b if b != a else c for a, b, c in zip(old, _words_of(first.app_data), _words_of(second.app_data), strict=True)
+    ]
     return VariablePart(
-        first.outcome if second.outcome is base.outcome else second.outcome,
-        first.app_data if second.app_data is base.app_data else second.app_data,
-        base.turn_num,
+        first.outcome if second.outcome is base.outcome else second.outcome, b"".join(words), base.turn_num
     )
+
+
+def _words_of(app_data: bytes) -> list[bytes]:
+    return [app_data[start : start + 32] for start in range(0, len(app_data), 32)]
 
 
 class Bench:

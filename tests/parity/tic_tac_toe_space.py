@@ -16,7 +16,7 @@ from typing import NamedTuple
 from channel.protocol.state import VariablePart
 from channel.protocol.types import UINT256_MAX
 from games.tic_tac_toe import GAME
-from games.tic_tac_toe.position import PositionType, decode
+from games.tic_tac_toe.position import FULL_BOARD, PositionType, decode
 from games.tic_tac_toe.rules import legal_moves, play_again
 from tests.parity.calls import FROM, TO, Bench, Call, Variation, outcome
 
@@ -73,7 +73,8 @@ def moves(turn_num: int = FIRST_TURN) -> Iterator[tuple[VariablePart, VariablePa
 
 def neighbours(call: Call) -> list[Variation]:
     """The move itself and, for each field, what differs from it there: each bit, each type, each payment, the stake."""
-    return [call.unchanged(), *_positions(call, TO), call.word(TO, _STAKE, STAKE + 1), *_payments(call)]
+    stake = call.word(TO, _STAKE, STAKE + 1)
+    return [call.unchanged(), *_positions(call, TO), *_moved_marks(call), stake, *_payments(call)]
 
 
 def neighbours_of_position(call: Call, side: int) -> list[Variation]:
@@ -90,6 +91,25 @@ def _positions(call: Call, side: int) -> list[Variation]:
     words = [int.from_bytes(state.app_data[i : i + 32], "big") for i in range(0, 128, 32)]
     flipped = [call.word(side, i, words[i] ^ bit) for i in (_NOUGHTS, _CROSSES) for bit in _BOARD_BITS]
     return flipped + [call.word(side, _TYPE, kind) for kind in _TYPES if kind != words[_TYPE]]
+
+
+def _moved_marks(call: Call) -> list[Variation]:
+    """A mark of each side on another cell, which keeps the numbers of marks; and the sides exchanged."""
+    position = decode(call.to.app_data)
+    free = FULL_BOARD & ~(position.noughts | position.crosses)
+    found = [call.both(call.word(TO, _NOUGHTS, position.crosses), call.word(TO, _CROSSES, position.noughts))]
+    for index, marks_ in ((_NOUGHTS, position.noughts), (_CROSSES, position.crosses)):
+        if marks_ and free:
+            found += [call.word(TO, index, marks_ ^ end(marks_) ^ end(free)) for end in (_lowest, _highest)]
+    return found
+
+
+def _lowest(marks_: int) -> int:
+    return marks_ & -marks_
+
+
+def _highest(marks_: int) -> int:
+    return 1 << (marks_.bit_length() - 1)
 
 
 def _payments(call: Call) -> list[Variation]:
