@@ -83,6 +83,10 @@ class Bot(Protocol):
         """
         ...
 
+    def is_lost(self, state: VariablePart) -> bool:
+        """Whether it is this bot's turn after `state` and the round, as far as it can see, only ends in its loss."""
+        ...
+
     def secrets(self) -> bytes:
         """What another bot for this seat must be given to go on in this one's place; empty where there is nothing."""
         ...
@@ -120,6 +124,10 @@ class Game(App, Protocol):
 
         Raises `InvalidValue` on a seat other than 0 and 1, `MalformedBytes` on secrets that no bot of this game gave.
         """
+        ...
+
+    def careless_bot(self, seat: int, randomness: Randomness = ...) -> Bot:
+        """A player for a seat who makes legal moves without thinking: somebody to win against."""
         ...
 
     def illegal_moves(self, state: VariablePart) -> list[tuple[str, VariablePart]]:

@@ -35,6 +35,7 @@ __all__ = [
     "read_words",
     "require_affords",
     "require_both_afford",
+    "is_our_turn",
     "require_our_turn",
     "require_paid",
     "require_same_stake",
@@ -270,7 +271,12 @@ def require_seat(seat: int) -> None:
         raise InvalidValue("seat", seat, "0 or 1")
 
 
+def is_our_turn(state: VariablePart, seat: int) -> bool:
+    """Whether `seat` moves after `state`."""
+    return (state.turn_num + 1) % PLAYERS == seat
+
+
 def require_our_turn(state: VariablePart, seat: int) -> None:
     """Raise `NotOurTurn` unless `seat` moves after `state`."""
-    if (state.turn_num + 1) % PLAYERS != seat:
+    if not is_our_turn(state, seat):
         raise NotOurTurn(state.turn_num, seat)

@@ -153,6 +153,14 @@ class Chain:
         """The time of the latest block, in seconds. The next transaction lands later than this."""
         return as_number(self.block("latest")["timestamp"])
 
+    def next_time(self) -> int:
+        """The time at which a transaction that is sent now may land: that of the pending block, where the node has one.
+        On a chain without traffic the latest block may be old, and deadlines pass all the same."""
+        try:
+            return max(self.now(), as_number(self.block("pending")["timestamp"]))
+        except EndpointFailed:
+            return self.now()
+
     def block_number(self) -> int:
         """The number of the latest block."""
         return self.rpc.number("eth_blockNumber")

@@ -119,7 +119,7 @@ class Client:
     @property
     def phase(self) -> Phase:
         """Where the channel stands now."""
-        return self.channel.phase(self._adjudicator.chain.now())
+        return self.channel.phase(self._adjudicator.chain.next_time())
 
     def poll(self) -> bool:
         """Take in what has happened, and do what follows. Returns whether anything has changed.
@@ -130,16 +130,16 @@ class Client:
         before = self.channel
         if not self.channel.genuine:
             self._check_contracts()
+        self._look_at_chain()  # first: a message may answer what the chain has settled already
         for message in self._transport.receive():
             self._take(message)
-        self._look_at_chain()
         if self.channel == before:
             self.feed(Tick())
         return self.channel != before
 
     def feed(self, input_: Input) -> None:
         """Apply one input and carry out what follows from it. Raises `LocalError` and `CounterpartyError`."""
-        now = self._adjudicator.chain.now()
+        now = self._adjudicator.chain.next_time()
         waiting = deque(self._step(input_, now))
         while waiting:
             decided = self._perform(waiting.popleft())

@@ -11,7 +11,7 @@ from games.game import Move
 from games.randomness import Randomness, choose, system_randomness
 from games.rock_paper_scissors import rules
 from games.rock_paper_scissors.position import Position, PositionType, Weapon, decode
-from games.two_player import can_afford, require_our_turn, require_seat
+from games.two_player import can_afford, is_our_turn, require_our_turn, require_seat
 
 __all__ = ["RockPaperScissorsBot", "UnknownCommitment"]
 
@@ -53,6 +53,18 @@ class RockPaperScissorsBot:
                 return self._reveal(state, position)
             case PositionType.REVEAL:
                 return rules.next_round(state) if _plays_on(state, position, another_round) else None
+
+    def is_lost(self, state: VariablePart) -> bool:
+        """See `games.game.Bot.is_lost`: before we had to reveal a beaten weapon, and after the other has won."""
+        if state.is_final or not is_our_turn(state, self._seat):
+            return False
+        position = decode(state.app_data)
+        if position.position_type is PositionType.REVEAL:
+            return Weapon(position.a_play).beats(Weapon(position.b_play))
+        opening = self._openings.get(position.pre_commit)
+        if position.position_type is not PositionType.ROUND_ACCEPTED or opening is None:
+            return False
+        return Weapon(position.b_play).beats(Weapon(opening.choice))
 
     def secrets(self) -> bytes:
         """The openings that may still be needed, 64 bytes each (see `Opening.encode`). Store before signing."""

@@ -73,6 +73,10 @@ class RockPaperScissors:
         """A player whom nobody can outguess."""
         return RockPaperScissorsBot(seat, randomness, secrets)
 
+    def careless_bot(self, seat: int, randomness: Randomness = system_randomness) -> RockPaperScissorsBot:
+        """The same: in this game thinking does not help."""
+        return RockPaperScissorsBot(seat, randomness)
+
     def illegal_moves(self, state: VariablePart) -> list[tuple[str, VariablePart]]:
         """Successors that the core lets pass and the game refuses, each with a label."""
         return [] if state.is_final else refused(self, state, cheats(state))

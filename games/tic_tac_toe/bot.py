@@ -10,7 +10,7 @@ from games.game import Move
 from games.randomness import Randomness, choose, system_randomness
 from games.tic_tac_toe import rules
 from games.tic_tac_toe.position import CELLS, FULL_BOARD, Position, PositionType, decode, has_line, mark_of
-from games.two_player import can_afford, require_our_turn, require_seat
+from games.two_player import can_afford, is_our_turn, require_our_turn, require_seat
 
 __all__ = ["TicTacToeBot", "best_cells"]
 
@@ -20,12 +20,17 @@ _WIN = 10
 
 def best_cells(position: Position) -> tuple[int, ...]:
     """The cells that do best against a perfect opponent: the quickest win, else a draw, else the latest loss."""
-    mine, others = position.noughts, position.crosses
-    if rules.crosses_to_move(position):
-        mine, others = others, mine
+    mine, others = _sides(position)
     worth = {cell: -_worth(others, mine | mark_of(cell)) for cell in position.free_cells}
     best = max(worth.values())
     return tuple(cell for cell in worth if worth[cell] == best)
+
+
+def _sides(position: Position) -> tuple[int, int]:
+    """The marks of who is to move, and of the other."""
+    if rules.crosses_to_move(position):
+        return position.crosses, position.noughts
+    return position.noughts, position.crosses
 
 
 @cache
@@ -42,8 +47,12 @@ def _worth(mine: int, others: int) -> int:
 class TicTacToeBot:
     """Plays either seat of one channel; chance only picks among equally good cells. It has no secrets."""
 
-    def __init__(self, seat: int, randomness: Randomness = system_randomness, secrets: bytes = b"") -> None:
+    def __init__(
+        self, seat: int, randomness: Randomness = system_randomness, secrets: bytes = b"", *, careless: bool = False
+    ) -> None:
+        """`careless`: mark any free cell, without looking."""
         require_seat(seat)
+        self._careless = careless
         if secrets:
             raise MalformedBytes("secrets", "this game has none")
         self._seat = seat
@@ -63,9 +72,19 @@ class TicTacToeBot:
             return self._mark(state, position)
         return rules.play_again(state)
 
+    def is_lost(self, state: VariablePart) -> bool:
+        """See `games.game.Bot.is_lost`: against a perfect opponent."""
+        if state.is_final or not is_our_turn(state, self._seat):
+            return False
+        position = decode(state.app_data)
+        if position.position_type not in (PositionType.X_PLAYING, PositionType.O_PLAYING):
+            return False
+        return _worth(*_sides(position)) < 0
+
     def secrets(self) -> bytes:
         """Nothing."""
         return b""
 
     def _mark(self, state: VariablePart, position: Position) -> Move:
-        return rules.mark(state, choose(best_cells(position), self._randomness))
+        cells = position.free_cells if self._careless else best_cells(position)
+        return rules.mark(state, choose(cells, self._randomness))

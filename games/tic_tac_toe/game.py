@@ -73,6 +73,10 @@ class TicTacToe:
         """A player who never loses."""
         return TicTacToeBot(seat, randomness, secrets)
 
+    def careless_bot(self, seat: int, randomness: Randomness = system_randomness) -> TicTacToeBot:
+        """A player who marks any free cell."""
+        return TicTacToeBot(seat, randomness, careless=True)
+
     def illegal_moves(self, state: VariablePart) -> list[tuple[str, VariablePart]]:
         """Successors that the core lets pass and the game refuses, each with a label."""
         return [] if state.is_final else refused(self, state, cheats(state))

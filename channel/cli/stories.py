@@ -1,0 +1,186 @@
+"""The stories of a demonstration. Each plays one channel to its end and says whether the money ended where it must."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from channel.cli.stage import Player, Stage, Table
+from channel.errors import RuleError
+from channel.protocol.channel import Phase
+from channel.protocol.encoding import digest, hash_state
+from channel.protocol.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
+from channel.protocol.rules import build_support_proof
+from channel.protocol.state import SignedState, SupportProof, VariablePart
+from channel.protocol.wire import encode_message
+
+__all__ = ["STORIES", "Story"]
+
+Story = Callable[[Stage, Any], bool]
+
+_LAST_TURN = 24
+"""When players who play on for long enough want to leave."""
+_ILLEGAL_MOVES = 4
+"""How many of a game's illegal moves are tried: enough to get the idea."""
+
+
+def honest(stage: Stage, game: Any) -> bool:
+    """Both play a few rounds and conclude together."""
+    table = stage.table(game)
+    for player in table.players:
+        player.leave_after = _LAST_TURN // 2
+    table.play()
+    return table.check(table.last.outcome)
+
+
+def stall(stage: Stage, game: Any) -> bool:
+    """One stops in a lost position; the other challenges, and collects when the clock has run out."""
+    table = stage.table(game, careless=1)
+    for player in table.players:
+        player.stops_when_lost = True
+    table.play()
+    staller = next(player for player in table.players if player.stopped)
+    other = table.players[1 - staller.seat]
+    names, show = stage.show.names, stage.show
+    show.say(f"{names[staller.seat]} has lost this round, and stops answering.")
+    other.client.feed(ChallengeWanted())
+    other.client.poll()
+    ends = other.client.channel.status.finalizes_at
+    show.say(f"{names[staller.seat]} has {ends - stage.chain.now()} seconds to answer.")
+    _let_time_pass(stage, ends)
+    show.say("Nobody answered: the outcome of the challenged state stands.")
+    challenged = other.newest.state
+    while other.client.phase is not Phase.CLOSED:
+        other.client.poll()
+    return table.check(challenged.outcome)
+
+
+def stale_state(stage: Stage, game: Any) -> bool:
+    """Who is behind challenges with an old state; the other's client checkpoints the newest by itself."""
+    table = stage.table(game, careless=1)
+    for player in table.players:
+        player.pauses_when = partial(_is_decided, player)
+    table.play()
+    newest = table.last
+    behind = min(table.players, key=lambda player: newest.outcome[player.seat].amount)
+    ahead, names = table.players[1 - behind.seat], stage.show.names
+    stage.show.say(f"{names[behind.seat]} is behind, and takes the chain back to the beginning with an old state.")
+    _send(table, behind, "challenges with an old state", _opening_proof(table))
+    ahead.client.poll()
+    for player in table.players:
+        player.client.poll()
+    record = table.adjudicator.status_of(table.agreement.channel_id)
+    stage.show.say(f"The newest state (turn {record.turn_num_record}) stands, no clock runs; they conclude.")
+    behind.client.feed(ConcludeWanted())
+    ahead.client.feed(ConcludeWanted())
+    table.play()
+    return record.turn_num_record == newest.turn_num and table.check(newest.outcome)
+
+
+def cheat(stage: Stage, game: Any) -> bool:
+    """One sends illegal moves and forged signatures, tries the chain with them, and withholds a move. In vain."""
+    table = stage.table(game)
+    honest_player, cheater = table.players
+    name = stage.show.names[cheater.seat]
+    cheater.holds = True
+    table.play()
+    stage.show.say(f"{name} tries illegal moves, here and on the chain.")
+    state = table.last
+    tried = [_try_illegal(table, label, move) for label, move in game.illegal_moves(state)[:_ILLEGAL_MOVES]]
+    stage.show.say(f"{name} forges {stage.show.names[0]}'s signature.")
+    refused = _try_forgery(table, state) and all(tried)
+    stage.show.say(f"{name} makes a legal move, but tells only the chain.")
+    _withhold(table, cheater)
+    answered = honest_player.newest.state.turn_num > state.turn_num + 1
+    stage.show.say(f"{stage.show.names[0]}'s client found the move in the chain's log and answered; they play on.")
+    for player in table.players:
+        player.holds, player.leave_after = False, _LAST_TURN // 2
+    table.play()
+    return refused and answered and table.check(table.last.outcome)
+
+
+STORIES: dict[str, Story] = {"honest": honest, "stall": stall, "stale-state": stale_state, "cheat": cheat}
+"""The stories by name."""
+
+
+# -------------------------------------------------------------------------------------------------------------- scenes
+
+
+def _let_time_pass(stage: Stage, end: int) -> None:
+    if stage.chain.can_travel:
+        stage.chain.travel_to(end)
+        stage.show.say("(This chain's clock can be moved, so nobody waits.)")
+    else:
+        stage.show.countdown(end, stage.chain.now)
+
+
+def _is_decided(player: Player, state: VariablePart) -> bool:
+    """Whether no round is running and somebody is behind."""
+    return len({entry.amount for entry in state.outcome}) > 1 and player.is_between_rounds(state)
+
+
+def _opening_proof(table: Table) -> SupportProof:
+    setup = [signed for signed in table.signed if signed.state.turn_num < 2 * table.agreement.count]
+    return _proof(table, setup)
+
+
+def _proof(table: Table, signed_states: list[SignedState]) -> SupportProof:
+    proof = build_support_proof(table.agreement.fixed_part, signed_states)
+    if proof is None:
+        raise RuntimeError("a signature is missing")
+    return proof
+
+
+def _send(table: Table, player: Player, what: str, proof: SupportProof) -> None:
+    """A challenge that no client of ours would send."""
+    key, stage = table.stage.keys[player.seat], table.stage
+    receipt = table.adjudicator.send(table.adjudicator.challenge(table.agreement.fixed_part, proof), key)
+    stage.charge(key.address, receipt)
+    stage.show.transaction(stage.show.names[player.seat], what, receipt.gas_used)
+
+
+def _try_illegal(table: Table, label: str, move: VariablePart) -> bool:
+    """Send an illegal move to the other player, and to the chain: whether both refuse it."""
+    signed = SignedState(move, {1: _signature(table, 1, move)})
+    there = _is_refused_by_client(table, signed)
+    previous = table.players[0].newest
+    try:
+        operation = table.adjudicator.challenge(table.agreement.fixed_part, _proof(table, [previous, signed]))
+        table.adjudicator.simulate(operation, table.stage.keys[1].address)
+    except RuleError as error:
+        table.stage.show.refused("Chain", f"is given the same ({label})", error)
+        return there
+    return False
+
+
+def _try_forgery(table: Table, state: VariablePart) -> bool:
+    """A final state that would pay the cheat everything, with the other's signature made up."""
+    forged = VariablePart(state.outcome, b"", state.turn_num + 1, True)
+    signature = _signature(table, 1, VariablePart(state.outcome, b"", state.turn_num + 2, True))
+    return _is_refused_by_client(table, SignedState(forged, {0: signature, 1: signature}))
+
+
+def _is_refused_by_client(table: Table, signed: SignedState) -> bool:
+    """Whether the honest player's client finds the fault and stays where it was."""
+    player = table.players[0]
+    before, faults = player.client.channel, len(player.refusals)
+    table.lines[1].send(encode_message(table.agreement.channel_id, signed))
+    player.client.poll()
+    return player.client.channel == before and len(player.refusals) == faults + 1
+
+
+def _signature(table: Table, seat: int, state: VariablePart) -> Any:
+    hashes = hash_state(table.agreement.channel_id, state)
+    return table.stage.keys[seat].sign(digest(table.agreement.domain, hashes.state))
+
+
+def _withhold(table: Table, cheater: Player) -> None:
+    """The cheat moves, the message is lost on purpose, and the chain is told; then the honest client looks there."""
+    decision = cheater.decide()
+    if not isinstance(decision, MoveChosen):
+        raise RuntimeError("the game is over already")
+    cheater.client.feed(decision)
+    table.lines[0].receive()
+    cheater.client.feed(ChallengeWanted())
+    table.players[0].client.poll()
