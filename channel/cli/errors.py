@@ -138,7 +138,7 @@ _EXPLANATIONS: dict[str, tuple[str, str]] = {
 _FAMILIES: tuple[tuple[type[ForcemoveError], str, str], ...] = (
     (AppError, "The rules of the game forbid it: {error}.", "The move was ours; nothing was changed."),
     (RuleError, "The adjudicator refused: {error}.", "The request broke a rule of the protocol; nothing was changed."),
-    (CounterpartyError, "The counterparty broke a rule: {error}.", "Nothing was changed; what it sent is evidence."),
+    (CounterpartyError, "The counterparty broke a rule: {reason}.", "Nothing was changed; what it sent is evidence."),
     (MalformedBytes, "This is not a well-formed {what}: {reason}.", "Check what was given; nothing was changed."),
     (InvalidValue, "{field} cannot be {value}: it wants {reason}.", "Check what was given; nothing was changed."),
     (LocalError, "That cannot be done: {error}.", "Nothing was changed."),

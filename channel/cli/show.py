@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from channel.cli.amounts import format_amount
-from channel.cli.errors import explain
+from channel.errors import CounterpartyError
 
 if TYPE_CHECKING:
     from channel.errors import ForcemoveError
@@ -39,11 +39,12 @@ class Show:
 
     def turn(self, game: Any, seat: int, state: VariablePart, *, countersigned: bool = False) -> None:
         """A state that a participant has signed."""
+        name = self.names[seat]
         if state.is_final:
-            what = "signs the final state, too." if countersigned else "signs a final state: the outcome shall be paid."
+            what = f"{name} signs the final state, too." if countersigned else f"{name} signs a final state: pay this."
         else:
             what = game.describe(state, self.names)
-        self._line(f"turn {state.turn_num:>4}   {self.names[seat]:<6} {what}")
+        self._line(f"turn {state.turn_num:>4}   {what}")
         self._line(click.style(f"{_INDENT}if it ended now: {self.outcome(state.outcome)}", dim=True))
 
     def board(self, game: Any, state: VariablePart) -> None:
@@ -53,16 +54,16 @@ class Show:
 
     def setup(self, seat: int, kind: str, turn_num: int) -> None:
         """A state of the opening."""
-        self._line(f"turn {turn_num:>4}   {self.names[seat]:<6} signs the {kind} state.")
+        self._line(f"turn {turn_num:>4}   {self.names[seat]} signs the {kind} state.")
 
     def transaction(self, who: str, what: str, gas: int) -> None:
         """A transaction that was mined."""
-        self._line(click.style(f"chain       {who:<6} {what} ({gas:,} gas)", fg="green"))
+        self._line(click.style(f"chain       {who} {what} ({gas:,} gas)", fg="green"))
 
     def refused(self, who: str, what: str, error: ForcemoveError) -> None:
         """Something that was tried and failed."""
-        reason = explain(error).partition("\n")[0]
-        self._line(click.style(f"refused     {who:<6} {what}: {reason}", fg="yellow"))
+        reason = error.reason if isinstance(error, CounterpartyError) else error
+        self._line(click.style(f"refused     {who} {what}: {reason}", fg="yellow"))
 
     def outcome(self, outcome: Outcome) -> str:
         """Who would be paid what."""
@@ -73,7 +74,7 @@ class Show:
         """A balance on the chain beside the expected one."""
         mark = click.style("as expected", fg="green") if found == expected else click.style("WRONG", fg="red")
         more = "" if found == expected else f" (expected {format_amount(expected, self.symbol)})"
-        self._line(f"balance     {name:<6} {format_amount(found, self.symbol)} {mark}{more}")
+        self._line(f"balance     {name}: {format_amount(found, self.symbol)} {mark}{more}")
 
     def countdown(self, end: int, now: Callable[[], int]) -> None:
         """Wait in real time until the chain's clock says `end`, showing the seconds that are left."""

@@ -178,7 +178,7 @@ class Table:
         self.before = {key.address: stage.balance(key.address) for key in stage.keys}
         self._spent_before = dict(stage.spent)
         self.players = tuple(self._player(seat, careless) for seat in (0, 1))
-        self.transactions = 0
+        self.attempt = "sends something"
 
     def _agree(self, nonce: int) -> Agreement:
         stage = self.stage
@@ -228,7 +228,6 @@ class Table:
             case Sent(signed):
                 self._show_turn(player.seat, signed)
             case Mined(submission, receipt):
-                self.transactions += 1
                 self.stage.charge(self.stage.keys[player.seat].address, receipt)
                 self.stage.show.transaction(name, _DONE[type(submission).__name__], receipt.gas_used)
             case Refused(submission, error):
@@ -236,7 +235,7 @@ class Table:
                 self.stage.show.refused(name, _tried(submission), error)
             case Fault(error):
                 player.refusals.append(error)
-                self.stage.show.refused(self.stage.show.names[1 - player.seat], "sends something", error)
+                self.stage.show.refused(self.stage.show.names[1 - player.seat], self.attempt, error)
 
     def _show_turn(self, seat: int, signed: SignedState) -> None:
         show, state = self.stage.show, signed.state

@@ -87,7 +87,8 @@ def cheat(stage: Stage, game: Any) -> bool:
     table.play()
     stage.show.say(f"{name} tries illegal moves, here and on the chain.")
     state = table.last
-    tried = [_try_illegal(table, label, move) for label, move in game.illegal_moves(state)[:_ILLEGAL_MOVES]]
+    moves = game.illegal_moves(state)
+    tried = [_try_illegal(table, *move) for move in moves[:: len(moves) // _ILLEGAL_MOVES][:_ILLEGAL_MOVES]]
     stage.show.say(f"{name} forges {stage.show.names[0]}'s signature.")
     refused = _try_forgery(table, state) and all(tried)
     stage.show.say(f"{name} makes a legal move, but tells only the chain.")
@@ -143,19 +144,21 @@ def _send(table: Table, player: Player, what: str, proof: SupportProof) -> None:
 def _try_illegal(table: Table, label: str, move: VariablePart) -> bool:
     """Send an illegal move to the other player, and to the chain: whether both refuse it."""
     signed = SignedState(move, {1: _signature(table, 1, move)})
+    table.attempt = f"sends a move that {label}"
     there = _is_refused_by_client(table, signed)
     previous = table.players[0].newest
     try:
         operation = table.adjudicator.challenge(table.agreement.fixed_part, _proof(table, [previous, signed]))
         table.adjudicator.simulate(operation, table.stage.keys[1].address)
     except RuleError as error:
-        table.stage.show.refused("Chain", f"is given the same ({label})", error)
+        table.stage.show.refused(table.stage.show.names[1], "gives it to the chain", error)
         return there
     return False
 
 
 def _try_forgery(table: Table, state: VariablePart) -> bool:
     """A final state that would pay the cheat everything, with the other's signature made up."""
+    table.attempt = "sends a final state with a forged signature"
     forged = VariablePart(state.outcome, b"", state.turn_num + 1, True)
     signature = _signature(table, 1, VariablePart(state.outcome, b"", state.turn_num + 2, True))
     return _is_refused_by_client(table, SignedState(forged, {0: signature, 1: signature}))

@@ -50,7 +50,7 @@ class RockPaperScissors:
         last, next_ = (names[seat] for seat in movers(state))
         match position.position_type:
             case PositionType.START:
-                return f"Round {position.round_num + 1} for {position.stake}: {next_} is to propose it."
+                return f"Round {position.round_num + 1}: {next_} is to propose it."
             case PositionType.ROUND_PROPOSED:
                 return f"{last} has chosen in secret; {next_} is to play, or to reject."
             case PositionType.ROUND_ACCEPTED:

@@ -25,7 +25,7 @@ _TEXTS = {
     PositionType.VICTORY: "{last} has three in a row and wins the round.",
     PositionType.DRAW: "{last} has filled the board: a draw.",
     PositionType.PLAY_AGAIN_ME_FIRST: "{last} would start another round; {next} is to agree.",
-    PositionType.PLAY_AGAIN_ME_SECOND: "A round for {stake}: {next} is to start it as X.",
+    PositionType.PLAY_AGAIN_ME_SECOND: "A new round: {next} is to start it as X.",
 }
 
 
@@ -56,7 +56,7 @@ class TicTacToe:
             return _GAME_OVER
         position = decode(state.app_data)
         last, next_ = (names[seat] for seat in movers(state))
-        return _TEXTS[position.position_type].format(last=last, next=next_, stake=position.stake)
+        return _TEXTS[position.position_type].format(last=last, next=next_)
 
     def board(self, state: VariablePart, names: Names = SEATS) -> str:
         """Who has which marks, and five lines in which free cells show their numbers."""
