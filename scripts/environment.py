@@ -1,0 +1,214 @@
+"""Makes the project's environment: pinned Python packages in `.venv`, and the compiler and anvil in `contracts`.
+
+Runs on the system's Python with the standard library alone; `scripts/setup` finds one that is new enough. What is up to
+date is left alone, what was interrupted is made anew, and of two set-ups at once the second waits for the first.
+
+    scripts/setup play      what playing needs
+    scripts/setup test      that, and what the tests need; Node's packages too
+
+`FORCEMOVE_VENV` names another folder for the Python environment.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+VENV = Path(os.environ.get("FORCEMOVE_VENV") or ROOT / ".venv").absolute()
+CONTRACTS = ROOT / "contracts"
+LOCKS = {"play": "requirements.lock", "test": "requirements-test.lock"}
+OLDEST_NODE = 20
+
+_INTERRUPTED = VENV / "set-up-under-way"
+_NODE_STAMP = CONTRACTS / "node_modules" / "set-up-complete"
+# Settings of the user's shell that would send packages elsewhere, or take modules from there.
+_MISLEADING = ("PIP_USER", "PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "PYTHONPATH", "PYTHONHOME")
+_ENVIRONMENT = {name: value for name, value in os.environ.items() if name not in _MISLEADING}
+_SHOWN_LINES = 15
+
+
+class SetupFailed(Exception):
+    """What is missing or went wrong, and what to do about it, for people."""
+
+
+def set_up_python(purpose: str) -> None:
+    """Make `VENV` have what the purpose's lock file pins, and this project, editable."""
+    stamp = _python_stamp()
+    if _INTERRUPTED.exists() or stamp not in map(_read_stamp, _purposes_that_serve(purpose)):
+        _install_python(purpose)
+        _stamp_path(purpose).write_text(stamp, "utf-8")
+
+
+def _purposes_that_serve(purpose: str) -> tuple[str, ...]:
+    """The test packages are a superset of those for playing, at the same versions."""
+    return ("test",) if purpose == "test" else ("play", "test")
+
+
+def _python_stamp() -> str:
+    """Changes whenever the environment must be looked at again. The first line is its place: scripts in it name it."""
+    return f"{VENV}\n{_digest(ROOT / 'pyproject.toml', *(ROOT / name for name in LOCKS.values()))}\n"
+
+
+def _digest(*files: Path) -> str:
+    return hashlib.sha256(b"\0".join(file.read_bytes() for file in files)).hexdigest()
+
+
+def _stamp_path(purpose: str) -> Path:
+    return VENV / f"set-up-complete-{purpose}"
+
+
+def _read_stamp(purpose: str) -> str | None:
+    path = _stamp_path(purpose)
+    return path.read_text("utf-8") if path.exists() else None
+
+
+def _install_python(purpose: str) -> None:
+    if not _is_usable():
+        _make_venv()
+    _INTERRUPTED.touch()
+    for each in LOCKS:
+        _stamp_path(each).unlink(missing_ok=True)
+    _install_pinned(ROOT / LOCKS[purpose])
+    _finish("installing the project", _pip("--no-deps", "--no-build-isolation", "--editable", str(ROOT)))
+    _INTERRUPTED.unlink()
+
+
+def _install_pinned(lock: Path) -> None:
+    count = sum("==" in line for line in lock.read_text("utf-8").splitlines() if line[:1].isalnum())
+    _say(f"Installing {count} pinned Python packages (a minute or two, once)")
+    _finish("installing Python packages", _pip("--require-hashes", "--requirement", str(lock)), count)
+
+
+def _pip(*arguments: str) -> list[str]:
+    options = ("--disable-pip-version-check", "--no-input", "--progress-bar", "off")
+    return [str(VENV / "bin" / "python"), "-m", "pip", "install", *options, *arguments]
+
+
+def _is_usable() -> bool:
+    """Whether there is an environment to go on with: none that was interrupted, and none that has been moved."""
+    python = VENV / "bin" / "python"
+    places = {stamp.partition("\n")[0] for stamp in map(_read_stamp, LOCKS) if stamp is not None}
+    if _INTERRUPTED.exists() or not python.exists() or places - {str(VENV)}:
+        return False
+    check = "import pip, sys; sys.exit(sys.version_info < (3, 11))"
+    return subprocess.run([python, "-c", check], env=_ENVIRONMENT, capture_output=True, check=False).returncode == 0
+
+
+def _make_venv() -> None:
+    if find_spec("venv") is None or find_spec("ensurepip") is None:
+        raise SetupFailed(
+            f"{sys.executable} has no module venv. On Debian and Ubuntu: sudo apt install python3-venv; elsewhere "
+            "install Python from python.org."
+        )
+    _say(f"Making a Python environment in {VENV}")
+    if VENV.exists():
+        shutil.rmtree(VENV)
+    VENV.mkdir(parents=True)
+    _INTERRUPTED.touch()
+    _finish("making the Python environment", [sys.executable, "-m", "venv", str(VENV)])
+
+
+# ---------------------------------------------------------------------------------------------------------------- Node
+
+
+def set_up_node() -> None:
+    """Install what `contracts/package-lock.json` pins: the compiler, OpenZeppelin's contracts and anvil."""
+    key = _digest(CONTRACTS / "package.json", CONTRACTS / "package-lock.json")
+    if _NODE_STAMP.exists() and _NODE_STAMP.read_text("utf-8") == key:
+        return
+    _require_node()
+    _say("Installing the Solidity compiler and anvil (half a minute, once)")
+    # npm ci empties node_modules first, the stamp with it. Nobody's install scripts run: anvil's binary needs none.
+    _finish("installing Node's packages", ["npm", "ci", "--ignore-scripts", "--no-audit"], folder=CONTRACTS)
+    _NODE_STAMP.write_text(key, "utf-8")
+
+
+def _require_node() -> None:
+    advice = f"The tests need Node {OLDEST_NODE} or newer with npm: https://nodejs.org, or your system's packages."
+    if shutil.which("node") is None or shutil.which("npm") is None:
+        raise SetupFailed(f"There is no node or no npm on the PATH. {advice}")
+    said = subprocess.run(["node", "--version"], capture_output=True, text=True, check=False).stdout.strip()
+    major = said.removeprefix("v").partition(".")[0]
+    if not major.isdecimal() or int(major) < OLDEST_NODE:
+        raise SetupFailed(f"node is {said or 'broken'}. {advice}")
+
+
+# ------------------------------------------------------------------------------------------------------------- running
+
+
+def _finish(doing: str, command: list[str], packages: int = 0, *, folder: Path = ROOT) -> None:
+    """Run a command to its end; of pip's output show how far it has come with so many packages.
+
+    Raises `SetupFailed` with the last of what the command said.
+    """
+    process = subprocess.Popen(
+        command,
+        cwd=folder,
+        env=_ENVIRONMENT,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+    )
+    last: deque[str] = deque(maxlen=_SHOWN_LINES)
+    collected = 0
+    for line in process.stdout or ():
+        last.append(line)
+        if packages and line.startswith(("Collecting ", "Processing ")):
+            collected += 1
+            if collected % 10 == 0:
+                _say(f"  {collected} of {packages} found")
+        elif packages and line.startswith("Installing collected packages"):
+            _say("  unpacking")
+    if process.wait():
+        raise SetupFailed(f"{''.join(last)}\nSet-up failed while {doing}; above is the end of what it said.")
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+@contextmanager
+def _alone() -> Iterator[None]:
+    """Hold a lock that ends with this process; another set-up of the same clone waits for it."""
+    with (ROOT / "pyproject.toml").open() as held:
+        try:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            _say("Waiting for another set-up of this clone")
+            fcntl.flock(held, fcntl.LOCK_EX)
+        yield
+
+
+def main(arguments: list[str]) -> int:
+    """Set up for `play` or `test`. Returns 0, 1 where it failed, 2 for wrong usage."""
+    if len(arguments) != 1 or arguments[0] not in LOCKS:
+        _say(f"usage: scripts/setup {'|'.join(LOCKS)}")
+        return 2
+    try:
+        with _alone():
+            set_up_python(arguments[0])
+            if arguments[0] == "test":
+                set_up_node()
+    except (SetupFailed, OSError) as error:
+        _say(str(error))
+        return 1
+    except KeyboardInterrupt:
+        _say("Interrupted; the next set-up goes on from here.")
+        return 130
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
