@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-import pytest
+import json
+from collections.abc import Callable
 
-from channel.chain.adjudicator import Holdings, Operation
+import pytest
+import requests
+
+from channel.chain.adjudicator import Adjudicator, Holdings, Operation
 from channel.chain.chain import Call
 from channel.chain.codec import function
-from channel.chain.errors import CallRefused, Panicked, TransactionReverted
+from channel.chain.errors import CallRefused, EndpointFailed, Panicked, RevertedWithText, TransactionReverted
+from channel.chain.local import connect
+from channel.chain.token import Token
 from channel.errors import (
     ChannelFinalized,
     ChannelNotFinalized,
@@ -37,7 +43,8 @@ from channel.protocol.outcome import Outcome
 from channel.protocol.signing import Key
 from channel.protocol.status import EMPTY_STATUS, Mode
 from channel.protocol.types import ETHER
-from tests.chain.world import World, deploy_contract
+from tests.chain.server import serving
+from tests.chain.world import World, deploy_contract, place
 from tests.protocol.builders import (
     ALICE,
     BOB,
@@ -70,6 +77,17 @@ def test_a_deposit_is_logged_and_held(world: World) -> None:
 
     assert logs_of(world, world.adjudicator.deposit(id_, ETHER, 0, 7)) == [Deposited(id_, ETHER, 7)]
     assert world.adjudicator.holdings_of(id_, ETHER) == Holdings(7, payout_begun=False, closed=False)
+
+
+def test_a_deposit_of_tokens_has_only_the_adjudicators_logs(world: World) -> None:
+    id_ = world.id_of(world.channel())
+    token = Token(world.chain, deploy_contract(world.chain, "TestToken"))
+    mint = function("mint", "TestToken").encode(ALICE.address, 50)
+    world.chain.send(Call(token.address, mint), ALICE)
+    world.chain.send(token.approve(world.adjudicator.address, 20), ALICE)
+
+    assert logs_of(world, world.adjudicator.deposit(id_, token.address, 0, 20)) == [Deposited(id_, token.address, 20)]
+    assert token.balance_of(world.adjudicator.address) == 20
 
 
 def test_a_challenge_is_logged_with_its_state_and_signatures(world: World) -> None:
@@ -237,14 +255,23 @@ def test_malformed_calldata_is_refused_without_a_word(world: World) -> None:
 
 def test_a_panic_is_typed(world: World) -> None:
     # mstore(0, selector of Panic); mstore(32, 0x99), a code that no list knows; revert(28, 36)
-    code = bytes.fromhex("634e487b7160005260996020526024601cfd")
-    copy = b"\x60" + bytes((len(code),)) + bytes.fromhex("600c60003960") + bytes((len(code),)) + bytes.fromhex("6000f3")
-    address = world.chain.send(Call(None, copy + code), ALICE).contract_address
+    address = place(world.chain, bytes.fromhex("634e487b7160005260996020526024601cfd"))
 
     with pytest.raises(Panicked) as caught:
         world.chain.call(Call(address, b""))
 
     assert caught.value == Panicked(0x99)
+
+
+def test_a_text_is_typed(world: World) -> None:
+    # Error(string): mstore(0, selector), mstore(32, offset), mstore(64, length), mstore(96, "no"); revert(28, 100)
+    words = "6308c379a060005260206020526002604052616e6f60f01b606052"
+    address = place(world.chain, bytes.fromhex(words + "6064601cfd"))
+
+    with pytest.raises(RevertedWithText) as caught:
+        world.chain.call(Call(address, b""))
+
+    assert caught.value == RevertedWithText("no")
 
 
 def test_a_simulation_meets_the_next_blocks_clock(world: World) -> None:
@@ -345,3 +372,47 @@ def test_a_higher_turn_is_wanted(world: World) -> None:
     older = world.adjudicator.checkpoint(fixed, world.proof(fixed, state(10), state(11)))
 
     assert refusal(world, older) == TurnNumberNotIncreased(13, 11)
+
+
+# ------------------------------------------------------------------------------------------------- nodes with limits
+
+
+def limited(node: str, most_blocks: int) -> Callable[[bytes], tuple[int, bytes]]:
+    """Pass requests on to a node, but refuse logs of too many blocks at once, as providers do."""
+
+    def answer(request: bytes) -> tuple[int, bytes]:
+        content = json.loads(request)
+        if content["method"] == "eth_getLogs":
+            (wanted,) = content["params"]
+            if int(wanted["toBlock"], 16) - int(wanted["fromBlock"], 16) >= most_blocks:
+                error = {"code": -32005, "message": "query exceeds the range"}
+                return 200, json.dumps({"jsonrpc": "2.0", "id": content["id"], "error": error}).encode()
+        return 200, requests.post(node, request, headers={"Content-Type": "application/json"}, timeout=10).content
+
+    return answer
+
+
+@pytest.mark.parametrize("most_blocks", [1, 3])
+def test_a_range_that_is_too_much_for_the_node_is_halved(anvil_world: World, most_blocks: int) -> None:
+    fixed = anvil_world.channel()
+    start = anvil_world.chain.block_number()
+    anvil_world.fund(fixed)
+    anvil_world.challenge(fixed, state(10), state(11))
+    id_ = anvil_world.id_of(fixed)
+
+    with serving(limited(anvil_world.chain.endpoint, most_blocks)) as endpoint, connect(endpoint) as chain:
+        found = Adjudicator(chain, anvil_world.adjudicator.address).logs(id_, start)
+
+    assert found == anvil_world.adjudicator.logs(id_, start)
+    assert len(found) == 3
+
+
+def test_a_node_that_gives_no_logs_at_all_is_told(anvil_world: World) -> None:
+    with (
+        serving(limited(anvil_world.chain.endpoint, 0)) as endpoint,
+        connect(endpoint) as chain,
+        pytest.raises(EndpointFailed) as caught,
+    ):
+        Adjudicator(chain, anvil_world.adjudicator.address).logs(None, 0)
+
+    assert caught.value == EndpointFailed("eth_getLogs", "query exceeds the range")

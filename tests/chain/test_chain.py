@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
@@ -83,6 +84,15 @@ def test_a_resend_takes_the_place_of_the_first(stalled: Chain) -> None:
 
 
 def test_whichever_version_was_mined_is_found(stalled: Chain) -> None:
+    first = stalled.sign(NOTHING, ALICE)
+    second = replace(first, hash=b"\x01" * 32, replaces=(first.hash,))
+    stalled.broadcast(first)
+    stalled.rpc.ask("evm_mine")
+
+    assert stalled.wait(second).transaction_hash == first.hash
+
+
+def test_a_resend_of_what_was_mined_is_refused(stalled: Chain) -> None:
     first = stalled.sign(NOTHING, ALICE)
     stalled.broadcast(first)
     stalled.rpc.ask("evm_mine")

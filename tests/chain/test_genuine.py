@@ -4,24 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from channel.chain.chain import Call, Chain
 from channel.chain.errors import NoContract, NotGenuine
 from channel.chain.genuine import expected_code_hashes, require_genuine, require_genuine_contract
 from channel.protocol.hashing import keccak256
 from contracts import UnknownArtifact, artifact
-from tests.chain.world import MINER, World, deploy_contract
+from tests.chain.world import World, deploy_contract, place
 
 NOBODY = b"\x99" * 20
-
-
-def place(chain: Chain, code: bytes) -> bytes:
-    """Put this runtime code on the chain: a constructor that copies all that follows its 13 bytes."""
-    length = len(code).to_bytes(2, "big")
-    init = bytes.fromhex("61") + length + bytes.fromhex("80600d6000396000f300") + code
-    address = chain.send(Call(None, init), MINER).contract_address
-    assert address is not None
-    assert chain.code(address) == code
-    return address
 
 
 def test_the_deployed_contracts_are_genuine(world: World) -> None:

@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import socket
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -22,6 +18,7 @@ from channel.chain.errors import (
 )
 from channel.chain.local import LOCAL_BALANCE, AnvilChain, EmbeddedChain, connect, find_anvil, local_keys, open_chain
 from channel.chain.rpc import shown_endpoint
+from tests.chain.server import serving
 from tests.protocol.builders import BOB
 
 
@@ -31,30 +28,6 @@ def local(request: pytest.FixtureRequest) -> Chain:
         chain: Chain = request.getfixturevalue("anvil")
         return chain
     return EmbeddedChain()
-
-
-@contextmanager
-def serving(status: int, body: bytes) -> Iterator[str]:
-    """A real HTTP server that gives the same answer to everything."""
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:  # the name that http.server wants
-            self.rfile.read(int(self.headers["Content-Length"]))
-            self.send_response(status)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *_: object) -> None:
-            """Keep quiet."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}/secret-key"
-    finally:
-        server.shutdown()
-        server.server_close()
 
 
 def free_port() -> int:
@@ -137,7 +110,7 @@ def test_what_is_no_address_of_a_node(endpoint: str) -> None:
     ],
 )
 def test_an_answer_that_no_node_gives(status: int, body: bytes) -> None:
-    with serving(status, body) as endpoint, pytest.raises(NotAnEthereumEndpoint) as caught:
+    with serving(lambda _: (status, body)) as endpoint, pytest.raises(NotAnEthereumEndpoint) as caught:
         connect(endpoint)
 
     assert "secret" not in str(caught.value)
