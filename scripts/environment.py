@@ -34,7 +34,7 @@ _NODE_STAMP = CONTRACTS / "node_modules" / "set-up-complete"
 # Settings of the user's shell that would send packages elsewhere, or take modules from there.
 _MISLEADING = ("PIP_USER", "PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "PYTHONPATH", "PYTHONHOME")
 _ENVIRONMENT = {name: value for name, value in os.environ.items() if name not in _MISLEADING}
-_SHOWN_LINES = 15
+_SHOWN_LINES = 30
 
 
 class SetupFailed(Exception):
@@ -130,7 +130,14 @@ def set_up_node() -> None:
     _say("Installing the Solidity compiler and anvil (half a minute, once)")
     # npm ci empties node_modules first, the stamp with it. Nobody's install scripts run: anvil's binary needs none.
     _finish("installing Node's packages", ["npm", "ci", "--ignore-scripts", "--no-audit"], folder=CONTRACTS)
+    _require_anvil()
     _NODE_STAMP.write_text(key, "utf-8")
+
+
+def _require_anvil() -> None:
+    """npm has it for the commonest platform; for others it is installed by hand."""
+    if shutil.which("anvil") is None and not any(CONTRACTS.glob("node_modules/@foundry-rs/anvil-*/bin/anvil")):
+        raise SetupFailed("The tests need anvil, and npm has none for this machine: install it from getfoundry.sh.")
 
 
 def _require_node() -> None:
