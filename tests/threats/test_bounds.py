@@ -1,0 +1,144 @@
+"""How many, how large, how long: rows 10 and 24 of the list of attacks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from channel.errors import RuleError
+from channel.protocol.encoding import Domain, channel_id, digest, hash_state, word
+from channel.protocol.hashing import keccak256
+from channel.protocol.rules import require_valid_state
+from channel.protocol.signing import Key
+from channel.protocol.state import SupportProof, VariablePart
+from channel.protocol.types import FixedPart, Signature
+from tests.evm import function_selector
+from tests.parity import core_abi as abi
+from tests.parity.core_verdict import Verdict, of_bytecode, of_error
+from tests.protocol.builders import (
+    ALICE,
+    APP,
+    BOB,
+    DAY,
+    DOMAIN,
+    NO_SIGNATURE,
+    allocation,
+    chain,
+    final,
+    fixed_part,
+    players,
+    state,
+)
+from tests.threats.court import ALLOWED, Court
+
+A, B = ALICE.address, BOB.address
+
+
+# --------------------------------------------------------------------------------------------------------------- 10
+
+
+class Unchecked:
+    """A fixed part as nobody's types would let it pass."""
+
+    def __init__(self, participants: tuple[bytes, ...], duration: int) -> None:
+        self.participants, self.duration = participants, duration
+
+    def encode(self, app: bytes) -> abi.Tail:
+        participants = abi.Tail(b"".join((word(len(self.participants)), *map(abi.address, self.participants))))
+        return abi.Tail(abi.arguments(participants, word(0), abi.address(app), word(self.duration)))
+
+    def id(self, app: bytes, domain: Domain) -> bytes:
+        """As the contract would name it."""
+        words = (word(domain.chain_id), abi.address(domain.adjudicator), word(0), abi.address(app))
+        return keccak256(b"".join((*words, word(self.duration), *map(abi.address, self.participants))))
+
+
+MANY = tuple(key.address for key in players(33))
+BAD_CHANNELS = {
+    "nobody": (Unchecked((), DAY), "ParticipantCountOutOfRange", (0,)),
+    "one": (Unchecked((A,), DAY), "ParticipantCountOutOfRange", (1,)),
+    "33": (Unchecked(MANY, DAY), "ParticipantCountOutOfRange", (33,)),
+    "zero first": (Unchecked((bytes(20), B), DAY), "ZeroParticipant", (0,)),
+    "zero last": (Unchecked((A, bytes(20)), DAY), "ZeroParticipant", (1,)),
+    "twice": (Unchecked((A, A), DAY), "DuplicateParticipant", (0, 1)),
+    "twice apart": (Unchecked((A, B, A), DAY), "DuplicateParticipant", (0, 2)),
+    "no time": (Unchecked((A, B), 0), "ChallengeDurationOutOfRange", (0,)),
+    "59 seconds": (Unchecked((A, B), 59), "ChallengeDurationOutOfRange", (59,)),
+    "over a year": (Unchecked((A, B), 365 * DAY + 1), "ChallengeDurationOutOfRange", (365 * DAY + 1,)),
+    "for ever": (Unchecked((A, B), 2**48 - 1), "ChallengeDurationOutOfRange", (2**48 - 1,)),
+}
+bad_channels = pytest.mark.parametrize(("bad", "error", "values"), BAD_CHANNELS.values(), ids=BAD_CHANNELS)
+
+
+@bad_channels
+def test_threat_10_the_contract_refuses_a_bad_channel(
+    court: Court, bad: Unchecked, error: str, values: tuple[int, ...]
+) -> None:
+    """Everybody that it names has signed, as far as anybody can."""
+    fixed = bad.encode(court.app)
+    keys = {key.address: key for key in players(33)}
+    last = final(14, (allocation(A, 1),))
+    signatures = tuple(
+        sign_raw(keys[each], last, bad.id(court.app, court.domain), court.domain) if each in keys else NO_SIGNATURE
+        for each in bad.participants
+    )
+    operations = {
+        "conclude": (fixed, abi.outcome(last.outcome), word(14), abi.signatures(signatures)),
+        "challenge": (fixed, *abi.proof(SupportProof((last,), signatures, 0)), NO_SIGNATURE.compact),
+        "checkpoint": (fixed, *abi.proof(SupportProof((last,), signatures, 0))),
+    }
+    for name, parts in operations.items():
+        data = function_selector("Adjudicator", name) + abi.arguments(*parts)
+        receipt = court.chain.transact(A, court.adjudicator, data)
+        assert of_bytecode(receipt.success, receipt.output) == (error, values)
+
+
+def sign_raw(key: Key, signed: VariablePart, id_: bytes, domain: Domain) -> Signature:
+    """Of a state in a channel that has an id, but nothing else that is right."""
+    return key.sign(digest(domain, hash_state(id_, signed).state))
+
+
+@bad_channels
+def test_threat_10_a_client_refuses_the_same_channel(bad: Unchecked, error: str, values: tuple[int, ...]) -> None:
+    with pytest.raises(RuleError) as caught:
+        FixedPart(bad.participants, 0, APP, bad.duration)
+    assert of_error(caught.value) == (error, values)
+
+
+@pytest.mark.parametrize("duration", [60, 365 * DAY])
+def test_threat_10_the_bounds_themselves_are_good(court: Court, duration: int) -> None:
+    assert court.challenge_with(court.channel(duration=duration), *chain(10, 11)) == ALLOWED
+
+
+# --------------------------------------------------------------------------------------------------------------- 24
+
+ASSETS = tuple(bytes((index,)) * 20 for index in range(5))
+TOO_LARGE = {
+    "appData": (lambda: state(11, app_data=bytes(8_193)), Verdict("AppDataTooLong", (8_193,))),
+    "allocations": (lambda: state(11, (allocation(A, 1),) * 65), Verdict("AllocationCountOutOfRange", (65,))),
+    "no allocation": (lambda: state(11, ()), Verdict("AllocationCountOutOfRange", (0,))),
+    "assets": (lambda: state(11, tuple(allocation(A, 1, each) for each in ASSETS)), Verdict("TooManyAssets", (5,))),
+}
+too_large = pytest.mark.parametrize(("make", "refusal"), TOO_LARGE.values(), ids=TOO_LARGE)
+
+
+@too_large
+def test_threat_24_the_contract_refuses_a_state_that_is_too_large(
+    court: Court, channel: FixedPart, make: Callable[[], VariablePart], refusal: Verdict
+) -> None:
+    large = make()
+    assert court.challenge_with(channel, large) == refusal
+    assert court.checkpoint_with(channel, state(10), large) == refusal
+    assert court.status(channel).is_empty
+
+
+@too_large
+def test_threat_24_a_client_refuses_the_same_state(make: Callable[[], VariablePart], refusal: Verdict) -> None:
+    with pytest.raises(RuleError) as caught:
+        require_valid_state(channel_id(fixed_part(), DOMAIN), DOMAIN.adjudicator, make())
+    assert of_error(caught.value) == refusal
+
+
+def test_threat_24_a_conclusion_is_no_larger(court: Court, channel: FixedPart) -> None:
+    assert court.conclude_with(channel, *(allocation(A, 1),) * 65) == ("AllocationCountOutOfRange", (65,))

@@ -1,0 +1,215 @@
+"""Recipients, tokens and stingy senders: row 15 of the list of attacks, in process. What it costs in gas stands in
+`test_on_a_chain.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from channel.protocol.encoding import word
+from channel.protocol.hashing import keccak256
+from channel.protocol.types import ETHER
+from tests.invariants.test_hostile import (
+    LOCKED,
+    arm,
+    claim_data,
+    deposit_data,
+    other_conclude_data,
+    transfer_data,
+    what_came_of_it,
+)
+from tests.parity import core_abi as abi
+from tests.parity.core_world import REFUSING_RECIPIENTS, REFUSING_TOKENS
+from tests.protocol.builders import ALICE, BOB, MALLORY, allocation, state
+from tests.threats.court import ALLOWED, Court
+
+A, B, M = ALICE.address, BOB.address, MALLORY.address
+HOLDINGS_SLOT = 1
+
+
+# ------------------------------------------------------------------------------------------------------------ refusals
+
+
+@pytest.mark.parametrize("name", REFUSING_RECIPIENTS)
+def test_threat_15_who_refuses_ether_keeps_nobody_from_being_paid(court: Court, name: str) -> None:
+    hostile, channel = court.recipients[name], court.channel()
+    court.fund(channel)
+    before = court.chain.balance(B)
+    assert court.conclude_with(channel, allocation(hostile, 12), allocation(B, 8)) == ALLOWED
+    assert court.chain.balance(B) == before + 8
+    assert court.chain.balance(hostile) == 0
+    assert court.credit(hostile) == 12 == court.chain.balance(court.adjudicator)
+    assert court.is_closed(court.id_of(channel))
+
+
+@pytest.mark.parametrize("name", REFUSING_RECIPIENTS)
+def test_threat_15_a_credit_is_claimed_by_its_owner_alone_and_once(court: Court, name: str) -> None:
+    hostile, channel = court.recipients[name], court.channel()
+    court.fund(channel)
+    assert court.conclude_with(channel, allocation(hostile, 12), allocation(B, 8)) == ALLOWED
+    court.fund(court.channel(nonce=1))
+    for thief in (M, A):
+        for to in (thief, hostile):
+            assert court.claim(thief, ETHER, to) == ("NothingToClaim", (thief, ETHER))
+    assert court.claim(hostile, ETHER, hostile) == ("PaymentRefused", (ETHER, hostile, 12))
+    for nowhere in (bytes(20), court.adjudicator):
+        assert court.claim(hostile, ETHER, nowhere) == ("ForbiddenRecipient", (nowhere,))
+    before = court.chain.balance(B)
+    assert court.claim(hostile, ETHER, B) == ALLOWED
+    assert court.claim(hostile, ETHER, B) == ("NothingToClaim", (hostile, ETHER))
+    assert court.chain.balance(B) == before + 12
+    assert court.chain.balance(court.adjudicator) == 20
+
+
+def test_threat_15_credits_of_many_payments_add_up(court: Court) -> None:
+    hostile = court.recipients["RevertingRecipient"]
+    for nonce in range(3):
+        channel = court.channel(nonce=nonce)
+        court.fund(channel)
+        assert court.conclude_with(channel, *[allocation(hostile, 5)] * 2, allocation(B, 10)) == ALLOWED
+    assert court.credit(hostile) == 30 == court.chain.balance(court.adjudicator)
+
+
+@pytest.mark.parametrize("name", REFUSING_TOKENS)
+def test_threat_15_a_token_that_does_not_pay_leaves_credits_and_the_rest_is_paid(court: Court, name: str) -> None:
+    """It says no, answers rubbish, returns a bomb, or claims to have more than there can be."""
+    token, channel = court.tokens[name], court.channel()
+    court.fund(channel)
+    assert court.deposit(A, court.id_of(channel), token, 0, 10) == ALLOWED
+    before = court.chain.balance(A), court.chain.balance(B)
+    entries = allocation(A, 10), allocation(B, 10), allocation(B, 10, token)
+    assert court.conclude_with(channel, *entries) == ALLOWED
+    assert (court.chain.balance(A), court.chain.balance(B)) == (before[0] + 10, before[1] + 10)
+    assert court.credit(B, token) == 10
+
+
+def test_threat_15_a_token_that_returns_nothing_has_paid(court: Court) -> None:
+    token, channel = court.tokens["SilentToken"], court.channel()
+    assert court.deposit(A, court.id_of(channel), token, 0, 10) == ALLOWED
+    before = court.chain.balance(B, token)
+    assert court.conclude_with(channel, allocation(B, 10, token)) == ALLOWED
+    assert court.chain.balance(B, token) == before + 10
+    assert court.credit(B, token) == 0
+
+
+@pytest.mark.parametrize("answer", [word(0), word(2), b"\x01", word(1)[:31], b"\xff" * 32], ids=bytes.hex)
+def test_threat_15_an_answer_that_is_not_true_is_no_payment(court: Court, answer: bytes) -> None:
+    token, channel = court.tokens["RubbishToken"], court.channel()
+    court.chain.send(M, "RubbishToken", "setAnswer", token, abi.text(answer))
+    assert court.deposit(A, court.id_of(channel), token, 0, 10) == ALLOWED
+    assert court.conclude_with(channel, allocation(B, 10, token)) == ALLOWED
+    assert court.credit(B, token) == 10
+
+
+def test_threat_15_an_asset_without_code_is_no_payment(court: Court) -> None:
+    """A call to nobody succeeds, and returns nothing. It takes a contract that has vanished, hence the storage."""
+    nowhere, channel = b"\xee" * 20, court.channel()
+    slot = keccak256(abi.address(nowhere) + keccak256(court.id_of(channel) + word(HOLDINGS_SLOT)))
+    court.chain.store(court.adjudicator, slot, 10)
+    assert court.held(court.id_of(channel), nowhere) == 10
+    assert court.conclude_with(channel, allocation(B, 10, nowhere)) == ALLOWED
+    assert court.credit(B, nowhere) == 10
+
+
+def test_threat_15_a_token_with_a_fee_credits_what_arrived(court: Court) -> None:
+    """And not a unit of another channel's."""
+    token, channel, other = court.tokens["FeeToken"], court.channel(), court.channel(nonce=1)
+    for each in (other, channel):
+        assert court.deposit(A, court.id_of(each), token, 0, 1_000) == ALLOWED
+        assert court.held(court.id_of(each), token) == 990
+    assert court.conclude_with(channel, allocation(A, 600, token), allocation(B, 400, token)) == ALLOWED
+    assert court.chain.balance(court.adjudicator, token) == 990 == court.held(court.id_of(other), token)
+
+
+def test_threat_15_a_blacklisted_account_harms_nobody_and_claims_to_another(court: Court) -> None:
+    token, channel = court.tokens["BlacklistToken"], court.channel()
+    court.fund(channel, asset=token)
+    court.blacklist(B)
+    before = court.chain.balance(A, token)
+    assert court.conclude_with(channel, allocation(B, 10, token), allocation(A, 10, token)) == ALLOWED
+    assert court.chain.balance(A, token) == before + 10
+    assert court.claim(B, token, B) == ("PaymentRefused", (token, B, 10))
+    assert court.claim(B, token, M) == ALLOWED
+
+
+def test_threat_15_a_token_that_cannot_be_pulled_in_is_not_held(court: Court) -> None:
+    token, id_ = court.tokens["UnpullableToken"], court.id_of(court.channel())
+    assert court.deposit(A, id_, token, 0, 10) == ("SafeERC20FailedOperation", (token,))
+    assert court.held(id_, token) == 0
+
+
+def test_threat_15_ether_sent_with_a_token_is_refused(court: Court) -> None:
+    token, id_ = court.tokens["TestToken"], court.id_of(court.channel())
+    assert court.deposit(A, id_, token, 0, 10, value=1) == ("ValueMismatch", (0, 1))
+    assert court.deposit(A, id_, ETHER, 0, 10, value=9) == ("ValueMismatch", (10, 9))
+
+
+# --------------------------------------------------------------------------------------------------------- re-entrance
+
+WAYS_IN = pytest.mark.parametrize("data", [deposit_data, transfer_data, other_conclude_data, claim_data])
+
+
+def set_trap(court: Court, data: Callable[[Court], bytes]) -> bytes:
+    """Another channel is funded and would pay: nothing but the lock refuses. The account that calls back."""
+    court.fund(court.channel())
+    assert court.deposit(A, court.id_of(court.channel(nonce=9)), ETHER, 0, 1) == ALLOWED
+    return arm(court, data(court))
+
+
+@WAYS_IN
+def test_threat_15_nobody_reenters_from_a_payment(court: Court, data: Callable[[Court], bytes]) -> None:
+    reentry = set_trap(court, data)
+    assert court.conclude_with(court.channel(), allocation(reentry, 10), allocation(B, 10)) == ALLOWED
+    assert what_came_of_it(court) == LOCKED
+    assert court.chain.balance(reentry) == 10
+    assert court.chain.balance(court.adjudicator) == 1
+
+
+@WAYS_IN
+def test_threat_15_nobody_reenters_from_a_payment_after_a_challenge(
+    court: Court, data: Callable[[Court], bytes]
+) -> None:
+    reentry, channel = set_trap(court, data), court.channel()
+    entries = allocation(reentry, 10), allocation(B, 10)
+    assert court.challenge_with(channel, state(10, entries), state(11, entries)) == ALLOWED
+    court.expire(channel)
+    assert court.transfer_all(channel, state(11, entries)) == ALLOWED
+    assert what_came_of_it(court) == LOCKED
+
+
+@WAYS_IN
+def test_threat_15_nobody_reenters_through_a_tokens_send_hook(court: Court, data: Callable[[Court], bytes]) -> None:
+    token, reentry = court.tokens["HookToken"], set_trap(court, data)
+    court.fund(court.channel(nonce=2), asset=token)
+    court.chain.send(M, "HookToken", "setHook", token, abi.address(B), abi.address(reentry))
+    entries = allocation(B, 10, token), allocation(A, 10, token)
+    assert court.conclude_with(court.channel(nonce=2), *entries) == ALLOWED
+    assert what_came_of_it(court) == LOCKED
+
+
+@WAYS_IN
+def test_threat_15_nobody_reenters_while_a_token_is_pulled_in(court: Court, data: Callable[[Court], bytes]) -> None:
+    """Else one arrival would be counted for two channels."""
+    token, reentry = court.tokens["HookToken"], set_trap(court, data)
+    court.chain.send(M, "HookToken", "setHook", token, abi.address(B), abi.address(reentry))
+    assert court.deposit(B, court.id_of(court.channel(nonce=2)), token, 0, 20) == ALLOWED
+    assert what_came_of_it(court) == LOCKED
+
+
+@WAYS_IN
+def test_threat_15_nobody_reenters_from_the_rest_of_a_deposit(court: Court, data: Callable[[Court], bytes]) -> None:
+    reentry = set_trap(court, data)
+    court.chain.enrich(reentry)
+    assert court.deposit(reentry, court.id_of(court.channel(nonce=9)), ETHER, 0, 5) == ALLOWED
+    assert what_came_of_it(court) == LOCKED
+
+
+@WAYS_IN
+def test_threat_15_nobody_reenters_from_a_claim(court: Court, data: Callable[[Court], bytes]) -> None:
+    hostile = court.recipients["RevertingRecipient"]
+    court.fund(court.channel(nonce=2))
+    assert court.conclude_with(court.channel(nonce=2), allocation(hostile, 20)) == ALLOWED
+    reentry = set_trap(court, data)
+    assert court.claim(hostile, ETHER, reentry) == ALLOWED
+    assert what_came_of_it(court) == LOCKED
