@@ -1,0 +1,313 @@
+#!/usr/bin/env python3
+"""Measures speed: what a state and a turn cost beside libsecp256k1 and beside eth_account, and how long things take.
+
+Times on shared machines differ from run to run, so costs are ratios, taken side by side: medians over interleaved
+rounds in one process. The state has two participants and 224 bytes of appData, a position of rock-paper-scissors; the
+turns are those of one long game, none of whose positions has been seen before.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+os.environ.setdefault("ETH_HASH_BACKEND", "pysha3")  # eth_account's faster one, as the command line sets it
+
+from coincurve import PrivateKey, PublicKey  # noqa: E402
+
+from channel.protocol.agreement import agree  # noqa: E402
+from channel.protocol.channel import Channel  # noqa: E402
+from channel.protocol.effects import SendState  # noqa: E402
+from channel.protocol.encoding import Domain, digest, hash_state  # noqa: E402
+from channel.protocol.hashing import keccak256  # noqa: E402
+from channel.protocol.inputs import ContractsGenuine, HoldingsSeen, Input, MoveChosen, StateReceived  # noqa: E402
+from channel.protocol.machine import step  # noqa: E402
+from channel.protocol.outcome import address_destination  # noqa: E402
+from channel.protocol.signing import Key, require_signer  # noqa: E402
+from channel.protocol.state import VariablePart  # noqa: E402
+from channel.protocol.types import ETHER, FixedPart  # noqa: E402
+from games.rock_paper_scissors import GAME  # noqa: E402
+
+NOW = 1_800_000_000
+STAKE = 1
+DEPOSIT = 10**18
+CALLS = 200
+"""How often a round calls what it times, and how many turns it plays: more than a game keeps decoded."""
+
+Action = Callable[[], object]
+
+
+@dataclass(frozen=True)
+class Target:
+    """What a row may be at most, or at least, and what it is."""
+
+    bound: float
+    unit: str
+    meaning: str
+    at_least: bool = False
+
+    def is_met(self, value: float) -> bool:
+        return value >= self.bound if self.at_least else value <= self.bound
+
+
+TARGETS = {
+    "state_sign_ratio": Target(1.6, "x", "encode, hash and sign a state / one bare signature of a ready hash"),
+    "state_verify_ratio": Target(1.35, "x", "encode, hash and recover a state / one bare recovery to an address"),
+    "turn_ratio": Target(1.8, "x", "verify, check every rule, sign the reply / a bare recovery and a bare signature"),
+    "eth_account_sign_ratio": Target(8, "x", "eth_account's typed-data signing / ours", at_least=True),
+    "parity_seconds": Target(30, "s", "all of tic-tac-toe, and illegal neighbours, against the bytecode"),
+    "help_seconds": Target(0.4, "s", "forcemove --help"),
+    "demo_seconds": Target(15, "s", "forcemove demo"),
+}
+RATIOS = ("state_sign_ratio", "state_verify_ratio", "turn_ratio", "eth_account_sign_ratio")
+
+
+# ------------------------------------------------------------------------------------------------------- one long game
+
+
+class Table:
+    """Alice's and Bob's channels, joined in memory; keeps what Alice is given."""
+
+    def __init__(self) -> None:
+        self.keys = (Key(keccak256(b"alice")), Key(keccak256(b"bob")))
+        self.domain = Domain(31_337, bytes.fromhex("ad" * 20))
+        addresses = (self.keys[0].address, self.keys[1].address)
+        fixed_part = FixedPart(addresses, 1, bytes.fromhex("a9" * 20), 86_400)
+        deposits = ((ETHER, (DEPOSIT, DEPOSIT)),)
+        agreement = agree(self.domain, fixed_part, GAME, STAKE, deposits, tuple(map(address_destination, addresses)))
+        self.channels = [Channel(agreement, seat) for seat in (0, 1)]
+        self.given_to_alice: list[Input] = []
+        for happens in (ContractsGenuine(), HoldingsSeen(ETHER, 2 * DEPOSIT)):
+            for seat in (0, 1):
+                self.feed(seat, happens)
+
+    def feed(self, seat: int, happens: Input) -> None:
+        """Something happens to one of the two; what it sends, the other receives at once."""
+        if seat == 0:
+            self.given_to_alice.append(happens)
+        self.channels[seat], effects = step(self.channels[seat], happens, NOW, self.keys[seat], GAME)
+        for effect in effects:
+            if isinstance(effect, SendState):
+                self.feed(1 - seat, StateReceived(effect.signed))
+
+    def newest(self) -> VariablePart:
+        """The state that both have."""
+        accepted = self.channels[0].newest
+        if accepted is None:
+            raise SystemExit("the channel did not open")
+        return accepted.state
+
+
+class Game:
+    """A game from Alice's side: her channel before the first move, and everything that she is then given."""
+
+    def __init__(self, turns: int) -> None:
+        """Bots play so many turns of each."""
+        table = Table()
+        self.opened = table.channels[0]
+        self.key = table.keys[0]
+        table.given_to_alice.clear()
+        bots = (GAME.bot(0), GAME.bot(1))
+        for turn in range(2 * turns):
+            move = bots[turn % 2].move(table.newest(), another_round=True)
+            if move is None:
+                raise SystemExit(f"the game was over after {turn} turns")
+            table.feed(turn % 2, MoveChosen(move.outcome, move.app_data))
+        self.inputs = tuple(table.given_to_alice)
+        self.domain = table.domain
+        self.last = table.newest()
+
+    def replay(self) -> Channel:
+        """Every input once through the machine."""
+        channel = self.opened
+        for happens in self.inputs:
+            channel, _ = step(channel, happens, NOW, self.key, GAME)
+        return channel
+
+
+# -------------------------------------------------------------------------------------------------------------- ratios
+
+
+def measure_ratios(rounds: int) -> dict[str, float]:
+    """The medians over so many rounds, in each of which everything is timed once."""
+    game = Game(CALLS)
+    actions = _actions(game)
+    each_round: list[dict[str, float]] = []
+    for done in range(rounds):
+        each_round.append(_ratios({name: _seconds(action, CALLS) for name, action in actions.items()} | _turn(game)))
+        _progress(f"round {done + 1} of {rounds}", done + 1 == rounds)
+    return {row: statistics.median(ratios[row] for ratios in each_round) for row in RATIOS}
+
+
+def _actions(game: Game) -> dict[str, Action]:
+    """What is compared, each on the same state and the same key."""
+    key, domain, state, id_ = game.key, game.domain, game.last, game.opened.agreement.channel_id
+    ready = digest(domain, hash_state(id_, state).state)
+    private_key = PrivateKey(key.secret)
+    signature, recoverable = key.sign(ready), private_key.sign_recoverable(ready, hasher=None)
+
+    def bare_recover() -> bytes:
+        public_key = PublicKey.from_signature_and_message(recoverable, ready, hasher=None)
+        return keccak256(public_key.format(compressed=False)[1:])[12:]
+
+    return {
+        "sign": lambda: key.sign(digest(domain, hash_state(id_, state).state)),
+        "bare sign": lambda: private_key.sign_recoverable(ready, hasher=None),
+        "verify": lambda: require_signer(digest(domain, hash_state(id_, state).state), signature, key.address),
+        "bare recover": bare_recover,
+        "eth_account sign": _eth_account_sign(key, domain, id_, state, recoverable),
+    }
+
+
+def _eth_account_sign(key: Key, domain: Domain, id_: bytes, state: VariablePart, expected: bytes) -> Action:
+    """The same signature of the same state, made by eth_account."""
+    from eth_account import Account
+
+    domain_data = {
+        "name": "Forcemove",
+        "version": "1",
+        "chainId": domain.chain_id,
+        "verifyingContract": "0x" + domain.adjudicator.hex(),
+    }
+    message = {
+        "channelId": id_,
+        "outcome": [
+            {"asset": "0x" + entry.asset.hex(), "destination": entry.destination, "amount": entry.amount}
+            for entry in state.outcome
+        ],
+        "appData": state.app_data,
+        "turnNum": state.turn_num,
+        "isFinal": state.is_final,
+    }
+
+    def sign() -> bytes:
+        return bytes(Account.sign_typed_data(key.secret, domain_data, _TYPES, message).signature)
+
+    if sign()[:64] != expected[:64]:
+        raise SystemExit("eth_account signs something else: the comparison would be worthless")
+    return sign
+
+
+_TYPES = {
+    "State": [
+        {"name": "channelId", "type": "bytes32"},
+        {"name": "outcome", "type": "Allocation[]"},
+        {"name": "appData", "type": "bytes"},
+        {"name": "turnNum", "type": "uint48"},
+        {"name": "isFinal", "type": "bool"},
+    ],
+    "Allocation": [
+        {"name": "asset", "type": "address"},
+        {"name": "destination", "type": "bytes32"},
+        {"name": "amount", "type": "uint256"},
+    ],
+}
+
+
+def _seconds(action: Action, calls: int) -> float:
+    """How long one call takes, of so many."""
+    started = time.perf_counter()
+    for _ in range(calls):
+        action()
+    return (time.perf_counter() - started) / calls
+
+
+def _turn(game: Game) -> dict[str, float]:
+    """One turn: receive a state and reply to it."""
+    return {"turn": _seconds(game.replay, 1) / (len(game.inputs) / 2)}
+
+
+def _ratios(seconds: Mapping[str, float]) -> dict[str, float]:
+    return {
+        "state_sign_ratio": seconds["sign"] / seconds["bare sign"],
+        "state_verify_ratio": seconds["verify"] / seconds["bare recover"],
+        "turn_ratio": seconds["turn"] / (seconds["bare recover"] + seconds["bare sign"]),
+        "eth_account_sign_ratio": seconds["eth_account sign"] / seconds["sign"],
+    }
+
+
+# --------------------------------------------------------------------------------------------------------- whole things
+
+
+def measure_parity() -> float:
+    """Every tic-tac-toe move and its illegal neighbours, in Python and in bytecode, on all cores."""
+    from tests.parity.tic_tac_toe_space import run_parity
+
+    return run_parity()[1]
+
+
+def measure_command(*arguments: str, times: int) -> float:
+    """The median of a few runs of the installed command, start to end."""
+    command = [str(Path(sys.executable).with_name("forcemove")), *arguments]
+    return statistics.median(_seconds(lambda: _run(command), 1) for _ in range(times))
+
+
+def _run(command: Sequence[str]) -> None:
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise SystemExit(f"{' '.join(command)} failed:\n{done.stdout[-1_000:]}{done.stderr[-1_000:]}")
+
+
+def measure(rows: Sequence[str], rounds: int) -> dict[str, float]:
+    """The rows that are wanted, in the order of the targets."""
+    found: dict[str, float] = {}
+    if any(row in rows for row in RATIOS):
+        found |= measure_ratios(rounds)
+    for row, whole in _WHOLE_THINGS.items():
+        if row in rows:
+            _progress(TARGETS[row].meaning, True)
+            found[row] = whole()
+    return {row: found[row] for row in TARGETS if row in rows}
+
+
+_WHOLE_THINGS: dict[str, Callable[[], float]] = {
+    "parity_seconds": measure_parity,
+    "help_seconds": lambda: measure_command("--help", times=7),
+    "demo_seconds": lambda: measure_command("demo", times=1),
+}
+
+
+def _progress(text: str, is_last: bool) -> None:
+    """On a terminal one line that is written over; elsewhere only the last."""
+    if sys.stderr.isatty():
+        print(f"\r\x1b[K{text}", end="\n" if is_last else "", file=sys.stderr, flush=True)
+    elif is_last:
+        print(text, file=sys.stderr, flush=True)
+
+
+def _table(rows: Mapping[str, float]) -> str:
+    return "\n".join(
+        f"{row:24} {value:8.2f} {target.unit}  target {'>=' if target.at_least else '<='} {target.bound:g}"
+        f"{'' if target.is_met(value) else '  MISSED'}  {target.meaning}"
+        for row, value in rows.items()
+        for target in (TARGETS[row],)
+    )
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure and print. Returns 1 where `--check` is given and a target missed."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--json", action="store_true", help='print {"rows": {name: value}}')
+    parser.add_argument("--check", action="store_true", help="fail where a target is missed")
+    parser.add_argument("--rounds", type=int, default=60, metavar="N", help="rounds of the ratios (60)")
+    parser.add_argument("--only", nargs="+", choices=TARGETS, metavar="ROW", default=tuple(TARGETS), help="these rows")
+    options = parser.parse_args(arguments)
+    if options.rounds < 1:
+        parser.error("--rounds must be at least 1")
+    rows = measure(options.only, options.rounds)
+    print(json.dumps({"rows": rows}, indent=1) if options.json else _table(rows))
+    return int(options.check and not all(TARGETS[row].is_met(value) for row, value in rows.items()))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
