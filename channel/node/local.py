@@ -1,0 +1,109 @@
+"""A channel to try things on: a chain in this process, the contracts on it, and a funded client for each participant.
+
+For examples, experiments and tests of games. It builds what any application builds, with the ports in memory; whoever
+wants another chain, transport or store takes the same parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Protocol
+
+from channel.chain.adjudicator import Adjudicator
+from channel.chain.book import AddressBook
+from channel.chain.chain import Call, Chain, contract_address
+from channel.chain.deployment import contracts_to_deploy, deploy
+from channel.chain.local import EmbeddedChain, local_keys
+from channel.chain.reverts import app_errors
+from channel.errors import AppError, InvalidValue
+from channel.node.client import Choose, Client
+from channel.node.memory import MemoryStore, MemoryTransport
+from channel.protocol.agreement import agree
+from channel.protocol.app import App
+from channel.protocol.outcome import Outcome, address_destination
+from channel.protocol.types import ETHER, FixedPart
+from contracts import artifact
+
+__all__ = ["LocalTable", "PlayableApp", "local_table"]
+
+_DEPOSIT_IN_STAKES = 5
+_CHALLENGE_DURATION = 3600
+_MIN_PLAYERS = 2
+
+
+class PlayableApp(App, Protocol):
+    """An app whose reverts can be told apart."""
+
+    @property
+    def errors(self) -> Mapping[str, type[AppError]]:
+        """The twins of its contract's custom errors, by name."""
+        ...
+
+
+@dataclass(frozen=True)
+class LocalTable:
+    """One channel, its chain, and a client for each participant, in their order."""
+
+    chain: Chain
+    adjudicator: Adjudicator
+    clients: tuple[Client, ...]
+
+    def play(self) -> None:
+        """Poll the clients in turn until nothing changes any more: the channel is closed, or somebody waits."""
+        while any(client.poll() for client in self.clients):
+            pass
+
+    @property
+    def outcome(self) -> Outcome:
+        """What the newest state that the first participant knows would pay; the agreed deposits before there is one."""
+        channel = self.clients[0].channel
+        return channel.newest.state.outcome if channel.newest else channel.agreement.outcome
+
+
+def local_table(app: PlayableApp, *players: Choose, stake: int, deposit: int | None = None) -> LocalTable:
+    """A channel in ether between `players`, on a fresh chain in this process; `LocalTable.play` starts it.
+
+    Each player is a function that answers `ChooseMove` with a move, the wish to conclude, or None. `stake` and
+    `deposit` (five stakes unless given) are in wei. An app that is no part of a deployment is deployed beside it.
+    Raises `InvalidValue` for a deposit below the stake and for any number of players but 2 to 9 (the last funded
+    account deploys), `UnknownArtifact` for an app whose contract was not compiled.
+    """
+    if not _MIN_PLAYERS <= len(players) < len(local_keys()):
+        raise InvalidValue("players", len(players), f"{_MIN_PLAYERS} to {len(local_keys()) - 1} players")
+    chain = EmbeddedChain()
+    keys = local_keys()[: len(players)]
+    book = _deploy(chain)
+    adjudicator = Adjudicator(chain, book.adjudicator, app_errors(app.contract, app.errors))
+    addresses = tuple(key.address for key in keys)
+    agreement = agree(
+        adjudicator.domain,
+        FixedPart(addresses, 0, _app_address(chain, book, app.contract), _CHALLENGE_DURATION),
+        app,
+        stake,
+        ((ETHER, (stake * _DEPOSIT_IN_STAKES if deposit is None else deposit,) * len(players)),),
+        tuple(map(address_destination, addresses)),
+    )
+    lines = MemoryTransport.table(len(players))
+    clients = (
+        Client(agreement, key, app, adjudicator, line, MemoryStore(), choose)
+        for key, line, choose in zip(keys, lines, players, strict=True)
+    )
+    return LocalTable(chain, adjudicator, tuple(clients))
+
+
+def _deploy(chain: Chain) -> AddressBook:
+    with TemporaryDirectory() as folder:
+        return deploy(chain, local_keys()[-1], Path(folder) / "book.json")
+
+
+def _app_address(chain: Chain, book: AddressBook, contract: str) -> bytes:
+    if contract in contracts_to_deploy():
+        return book.find(contract).address
+    payer = local_keys()[-1]
+    signed = chain.sign(Call(None, artifact(contract).bytecode), payer)
+    chain.broadcast(signed)
+    chain.wait(signed)
+    return contract_address(signed.sender, signed.nonce)
