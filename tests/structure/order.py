@@ -1,0 +1,121 @@
+"""Which file may import which: the order of all modules, and the bans that an order alone cannot say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+from graphlib import CycleError, TopologicalSorter
+
+from tests.structure.imports import PACKAGES, Imports
+
+# Lowest first; a module imports only from lines above its own. `*` stands for one name.
+ORDER: tuple[tuple[str, ...], ...] = (
+    ("channel", "channel.*", "channel.protocol.hashing"),
+    ("channel.protocol.types", "channel.protocol.json_text"),
+    ("channel.protocol.outcome",),
+    ("channel.protocol.state",),
+    ("channel.protocol.encoding", "channel.protocol.app", "channel.protocol.logs"),
+    ("channel.protocol.signing", "channel.protocol.status", "channel.protocol.agreement"),
+    ("channel.protocol.rules",),
+    ("channel.protocol.adjudication",),
+    ("channel.protocol.effects",),
+    ("channel.protocol.inputs", "channel.protocol.channel"),
+    ("channel.protocol.watch", "channel.protocol.wire"),
+    ("channel.protocol.machine",),
+    ("games", "games.randomness"),
+    ("games.commitment", "games.game"),
+    ("games.two_player",),
+    ("games.cheats", "games.*.position"),
+    ("games.*.rules",),
+    ("games.*.bot", "games.*.cheats"),
+    ("games.*.game",),
+    ("games.*",),
+    ("contracts", "contracts.compile", "channel.chain.errors", "channel.chain.addresses", "channel.chain.websocket"),
+    ("channel.chain.reverts", "channel.chain.book"),
+    ("channel.chain.rpc",),
+    ("channel.chain.chain",),
+    ("channel.chain.codec", "channel.chain.genuine"),
+    ("channel.chain.token", "channel.chain.adjudicator", "channel.chain.deployment"),
+    ("channel.chain.local",),
+    ("channel.node.ports", "channel.node.keys"),
+    ("channel.node.memory",),
+    ("channel.node.client",),
+    ("channel.node.local",),
+    ("channel.cli.*", "scripts", "scripts.*"),
+)
+SHELL = len(ORDER) - 1
+"""The last line: programs, whose modules may import each other, though not in a circle."""
+
+CORE_SEEN_BY_GAMES = frozenset(
+    f"channel.{name}"
+    for name in (
+        "errors",
+        "protocol.types",
+        "protocol.outcome",
+        "protocol.state",
+        "protocol.encoding",
+        "protocol.hashing",
+        "protocol.app",
+    )
+)
+IMPURE = frozenset({"asyncio", "web3", "random", "secrets", "time", "os", "logging"})
+WEB3 = frozenset({"web3", "eth_tester"})
+
+
+def line_of(module: str) -> int | None:
+    """Where a module stands, or None where it has no place. A full name goes before a pattern."""
+    exact = next((index for index, line in enumerate(ORDER) if module in line), None)
+    if exact is not None:
+        return exact
+    return next((index for index, line in enumerate(ORDER) if any(_matches(module, each) for each in line)), None)
+
+
+def _matches(module: str, pattern: str) -> bool:
+    return module.count(".") == pattern.count(".") and fnmatchcase(module, pattern)
+
+
+def violations(imports: Imports) -> list[str]:
+    """Every import that breaks the order or a ban, and every module that has no place."""
+    found = [f"{module} has no place in the order" for module in sorted(imports) if line_of(module) is None]
+    for module, imported in sorted(imports.items()):
+        for name in sorted(imported):
+            found += [f"{module} imports {name}: {reason}" for reason in _broken(module, name)]
+    return found + _circles(imports)
+
+
+def _broken(module: str, name: str) -> Iterator[str]:
+    if name.split(".", maxsplit=1)[0] in PACKAGES and not _is_above(name, module):
+        yield "it does not stand above"
+    if _is_in(module, "channel") and _is_in(name, "games"):
+        yield "a game arrives as a value or by entry point"
+    if _is_in(module, "games") and _is_in(name, "channel") and name not in CORE_SEEN_BY_GAMES:
+        yield "games do not see this much of the channel"
+    if _is_in(module, "channel.protocol") and name in IMPURE:
+        yield "the core is pure"
+    if name in WEB3 and _is_in(module, "channel") and not _is_in(module, "channel.chain"):
+        yield "only channel.chain knows web3"
+    if {_package(module), _package(name)} == {"channel.flow", "channel.chain"}:
+        yield "flows and chains do not know each other"
+
+
+def _is_above(name: str, module: str) -> bool:
+    """Of a module without a place nothing is said: that it has none is said already."""
+    line, own = line_of(name), line_of(module)
+    return own is None or (line is not None and (line < own or line == own == SHELL))
+
+
+def _is_in(module: str, package: str) -> bool:
+    return module == package or module.startswith(package + ".")
+
+
+def _package(module: str) -> str:
+    return ".".join(module.split(".")[:2])
+
+
+def _circles(imports: Imports) -> list[str]:
+    ours = {module: imported & imports.keys() for module, imported in imports.items()}
+    try:
+        TopologicalSorter(ours).prepare()
+    except CycleError as error:
+        return ["in a circle: " + " > ".join(error.args[1])]
+    return []

@@ -1,0 +1,69 @@
+"""What the project says that it needs is what it imports, and the lock files pin it."""
+
+from __future__ import annotations
+
+import re
+import sys
+import tomllib
+from importlib.metadata import packages_distributions
+from typing import Any
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from tests.structure.imports import PACKAGES, ROOT, read_imports, source_files
+
+PYPROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+NEEDED = [Requirement(text) for text in PYPROJECT["project"]["dependencies"]]
+NEEDED_BY_TESTS = [Requirement(text) for text in PYPROJECT["project"]["optional-dependencies"]["test"]]
+NEEDED_BY_BUILD = [Requirement(text) for text in PYPROJECT["build-system"]["requires"]]
+NOT_IN_THE_WHEEL = {"contracts.compile"}
+PLAY, TEST = "requirements.lock", "requirements-test.lock"
+
+_PIN = re.compile(r"^([A-Za-z0-9._-]+)==([^\s;]+)", re.MULTILINE)
+_ENTRY = re.compile(r"^[A-Za-z0-9].*(?:\n {4}.*)*", re.MULTILINE)
+
+
+def lock_text(lock: str) -> str:
+    return (ROOT / lock).read_text("utf-8")
+
+
+def pins(lock: str) -> dict[str, str]:
+    return dict(_PIN.findall(lock_text(lock)))
+
+
+def imported_distributions() -> set[str]:
+    """The distributions whose modules the wheel imports."""
+    shipped = {name: path for name, path in source_files().items() if name.split(".", 1)[0] != "scripts"}
+    imports = read_imports({name: path for name, path in shipped.items() if name not in NOT_IN_THE_WHEEL})
+    modules = {name for imported in imports.values() for name in imported if name.split(".", 1)[0] not in PACKAGES}
+    known = packages_distributions()
+    return {canonicalize_name(known[name][0]) for name in modules - sys.stdlib_module_names}
+
+
+def test_what_is_imported_is_needed_and_what_is_needed_is_imported() -> None:
+    assert {canonicalize_name(each.name) for each in NEEDED} == imported_distributions()
+
+
+@pytest.mark.parametrize("lock", [PLAY, TEST])
+def test_a_lock_pins_what_is_needed(lock: str) -> None:
+    needed = NEEDED + NEEDED_BY_BUILD + (NEEDED_BY_TESTS if lock == TEST else [])
+    unmet = [str(each) for each in needed if not each.specifier.contains(pins(lock)[canonicalize_name(each.name)])]
+    assert unmet == []
+
+
+def test_tests_run_on_the_versions_that_players_have() -> None:
+    assert pins(PLAY).items() <= pins(TEST).items()
+
+
+@pytest.mark.parametrize("lock", [PLAY, TEST])
+def test_every_entry_of_a_lock_is_one_version_with_hashes(lock: str) -> None:
+    entries = _ENTRY.findall(lock_text(lock))
+    assert len(entries) == len(pins(lock)) > 0
+    assert [entry for entry in entries if not _PIN.match(entry) or "--hash=sha256:" not in entry] == []
+
+
+@pytest.mark.parametrize("lock", [PLAY, TEST, "contracts/package-lock.json"])
+def test_a_lock_names_no_server_to_install_from(lock: str) -> None:
+    assert re.findall(r'--(?:extra-)?index-url|--find-links|file:|"resolved"|@ http', lock_text(lock)) == []
