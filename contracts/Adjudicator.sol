@@ -11,7 +11,7 @@ import {Holdings, HoldingsLibrary} from "./libraries/Holdings.sol";
 import {Outcomes} from "./libraries/Outcomes.sol";
 import {Payments} from "./libraries/Payments.sol";
 import {Records} from "./libraries/Records.sol";
-import {Rules, StateHashes} from "./libraries/Rules.sol";
+import {Rules} from "./libraries/Rules.sol";
 import {Signatures} from "./libraries/Signatures.sol";
 import {Status, StatusLibrary} from "./libraries/Status.sol";
 import {Allocation, FixedPart, Signature, VariablePart} from "./types/Channel.sol";
@@ -48,16 +48,21 @@ contract Adjudicator is IAdjudicator, ReentrancyGuardTransient {
         if (held < expectedHeld) revert HoldingsBelowExpected(held, expectedHeld);
         uint256 target;
         unchecked {
-            if (amount > HoldingsLibrary.MAX - expectedHeld) revert HoldingsOverflow(expectedHeld, amount);
+            // There is not so much ether.
+            if (!isEther && amount > HoldingsLibrary.MAX - expectedHeld) revert HoldingsOverflow(expectedHeld, amount);
             target = expectedHeld + amount;
-            if (held >= target) revert NothingToDeposit(held, target);
         }
+        if (held >= target) revert NothingToDeposit(held, target);
 
-        if (!isEther) target = held + _pull(asset, held, target - held);
-        ofChannel[asset] = HoldingsLibrary.wrap(target);
-        emit Deposited(channelId, asset, target);
-
-        if (isEther && held != expectedHeld) _giveBack(held - expectedHeld);
+        if (isEther) {
+            ofChannel[asset] = HoldingsLibrary.wrap(target);
+            emit EtherDeposited(channelId, target);
+            if (held != expectedHeld) _giveBack(held - expectedHeld);
+        } else {
+            held += _pull(asset, held, target - held);
+            ofChannel[asset] = HoldingsLibrary.wrap(held);
+            emit TokenDeposited(channelId, asset, held);
+        }
     }
 
     // ----------------------------------------------------------------------------------------------------- disputes
@@ -74,22 +79,23 @@ contract Adjudicator is IAdjudicator, ReentrancyGuardTransient {
         (bytes32 channelId, Status status) = _requireLive(fixedPart, participants);
         VariablePart calldata state = _lastOf(states);
         uint48 turnNum = state.turnNum;
-        StateHashes memory hashes;
+        bytes32 stateHash;
+        bytes32 outcomeHash;
         if (!status.isEmpty() && status.isOpen() && turnNum == status.turnNumRecord()) {
             _requireNoProof(states, signatures, signedStates);
-            hashes = _requireRecorded(channelId, status, state);
+            (stateHash, outcomeHash,) = _requireRecorded(channelId, status, state);
         } else {
             _requireNewer(status, turnNum);
-            hashes = Rules.requireSupported(
+            (stateHash, outcomeHash) = Rules.requireSupported(
                 _domain(), channelId, fixedPart, participants, states, state, signatures, signedStates
             );
             if (status.isEmpty()) _requireNotClosed(channelId, state.outcome);
         }
-        _requireChallenger(channelId, participants, turnNum, hashes.state, challengerSignature);
+        _requireChallenger(channelId, participants, turnNum, stateHash, challengerSignature);
 
         uint48 finalizesAt = uint48(block.timestamp) + fixedPart.challengeDuration;
         _statuses[channelId] =
-            StatusLibrary.pack(turnNum, finalizesAt, StatusLibrary.fingerprintOf(hashes.state, hashes.outcome));
+            StatusLibrary.pack(turnNum, finalizesAt, StatusLibrary.fingerprintOf(stateHash, outcomeHash));
         emit ChallengeRegistered(channelId, finalizesAt, Records.pack(state, turnNum, signatures));
     }
 
@@ -103,14 +109,22 @@ contract Adjudicator is IAdjudicator, ReentrancyGuardTransient {
         address[] calldata participants = fixedPart.participants;
         (bytes32 channelId, Status status) = _requireLive(fixedPart, participants);
         if (status.isOpen()) revert NoChallenge(channelId);
-        StateHashes memory from = _requireRecorded(channelId, status, challenged);
-        StateHashes memory to = Rules.requireValidState(channelId, response, from.outcome);
-        Rules.requireValidTransition(fixedPart, participants.length, challenged, from, response, to);
+        (, bytes32 fromOutcome, bytes32 fromAppData) = _requireRecorded(channelId, status, challenged);
+        (bytes32 stateHash, bytes32 outcomeHash, bytes32 appDataHash) =
+            Rules.requireValidState(channelId, response, fromOutcome);
+        Rules.requireValidTransition(
+            fixedPart,
+            participants.length,
+            challenged,
+            response,
+            outcomeHash == fromOutcome,
+            appDataHash == fromAppData
+        );
         uint48 turnNum = response.turnNum;
         address mover = participants[turnNum % participants.length];
-        Signatures.requireSigner(Hashing.digest(_domain(), to.state), signature, mover);
+        Signatures.requireSigner(Hashing.digest(_domain(), stateHash), signature, mover);
 
-        _recordOpen(channelId, turnNum, to);
+        _recordOpen(channelId, turnNum, stateHash, outcomeHash);
         emit Responded(channelId, Records.pack(response, turnNum, signature));
     }
 
@@ -126,12 +140,12 @@ contract Adjudicator is IAdjudicator, ReentrancyGuardTransient {
         VariablePart calldata state = _lastOf(states);
         uint48 turnNum = state.turnNum;
         _requireNewer(status, turnNum);
-        StateHashes memory hashes = Rules.requireSupported(
+        (bytes32 stateHash, bytes32 outcomeHash) = Rules.requireSupported(
             _domain(), channelId, fixedPart, participants, states, state, signatures, signedStates
         );
         if (status.isEmpty()) _requireNotClosed(channelId, state.outcome);
 
-        _recordOpen(channelId, turnNum, hashes);
+        _recordOpen(channelId, turnNum, stateHash, outcomeHash);
         emit Checkpointed(channelId, Records.pack(state, turnNum, signatures));
     }
 
@@ -240,10 +254,10 @@ contract Adjudicator is IAdjudicator, ReentrancyGuardTransient {
     function _requireRecorded(bytes32 channelId, Status status, VariablePart calldata state)
         private
         pure
-        returns (StateHashes memory hashes)
+        returns (bytes32 stateHash, bytes32 outcomeHash, bytes32 appDataHash)
     {
-        hashes = Rules.hashState(channelId, state);
-        _requireFingerprint(status, StatusLibrary.fingerprintOf(hashes.state, hashes.outcome));
+        (stateHash, outcomeHash, appDataHash) = Rules.hashState(channelId, state);
+        _requireFingerprint(status, StatusLibrary.fingerprintOf(stateHash, outcomeHash));
     }
 
     /// @dev What is not checked must not be logged.
@@ -313,8 +327,8 @@ contract Adjudicator is IAdjudicator, ReentrancyGuardTransient {
 
     // ------------------------------------------------------------------------------------------------------ effects
 
-    function _recordOpen(bytes32 channelId, uint48 turnNum, StateHashes memory hashes) private {
-        _statuses[channelId] = StatusLibrary.pack(turnNum, 0, StatusLibrary.fingerprintOf(hashes.state, hashes.outcome));
+    function _recordOpen(bytes32 channelId, uint48 turnNum, bytes32 stateHash, bytes32 outcomeHash) private {
+        _statuses[channelId] = StatusLibrary.pack(turnNum, 0, StatusLibrary.fingerprintOf(stateHash, outcomeHash));
     }
 
     /// @dev Pays everything and closes the channel; false, and nothing done, unless it is of one asset, the holdings

@@ -26,7 +26,7 @@ from channel.protocol.logs import (
 )
 from channel.protocol.outcome import Allocation, Outcome
 from channel.protocol.state import SupportProof, VariablePart
-from channel.protocol.types import FixedPart, Signature
+from channel.protocol.types import ETHER, FixedPart, Signature
 from contracts import artifact
 
 __all__ = [
@@ -154,7 +154,8 @@ def _events() -> dict[bytes, _Event]:
 
 
 _BUILDERS: dict[str, Callable[..., Log]] = {
-    "Deposited": lambda id_, asset, held: Deposited(id_, _address(asset), held),
+    "EtherDeposited": lambda id_, held: Deposited(id_, ETHER, held),
+    "TokenDeposited": lambda id_, asset, held: Deposited(id_, _address(asset), held),
     "ChallengeRegistered": lambda id_, finalizes_at, record: ChallengeRegistered(
         id_, finalizes_at, *decode_record(record)
     ),

@@ -237,28 +237,29 @@ _RECORD_HEAD = 10
 
 
 def encode_record(state: VariablePart, signatures: Sequence[Signature]) -> bytes:
-    """A state and its signatures as the adjudicator logs them (`Records.sol`): turnNum 6 bytes, isFinal 1, number of
-    allocations 1, length of appData 2; the allocations, 96 bytes each (asset, destination and amount as words);
-    appData; the signatures, 64 bytes each."""
-    parts = [
-        state.turn_num.to_bytes(6, "big"),
-        bytes((state.is_final, len(state.outcome))),
-        len(state.app_data).to_bytes(2, "big"),
-    ]
-    for entry in state.outcome:
-        parts += (bytes(12), entry.asset, entry.destination, word(entry.amount))
-    return b"".join((*parts, state.app_data, *(signature.compact for signature in signatures)))
+    """A state and its signatures as the adjudicator logs them (`Records.sol`): the allocations, 96 bytes each (asset,
+    destination and amount as words); appData; the signatures, 64 bytes each. The 12 bytes before the first asset hold
+    the head: turnNum 6 bytes, isFinal 1, number of allocations 1, length of appData 2, and 2 of zero."""
+    head = (
+        state.turn_num.to_bytes(6, "big")
+        + bytes((state.is_final, len(state.outcome)))
+        + len(state.app_data).to_bytes(2, "big")
+    )
+    allocations = b"".join(bytes(12) + entry.asset + entry.destination + word(entry.amount) for entry in state.outcome)
+    tail = b"".join((state.app_data, *(signature.compact for signature in signatures)))
+    return head + allocations[_RECORD_HEAD:] + tail
 
 
 def decode_record(data: bytes) -> tuple[VariablePart, tuple[Signature, ...]]:
     """The inverse of `encode_record`. Raises `MalformedBytes` on anything that it would not have written."""
     if len(data) < _RECORD_HEAD or data[6] > 1:
         raise MalformedBytes("record", "its head is too short or its isFinal neither 0 nor 1")
-    app_data_at = _RECORD_HEAD + _ALLOCATION_SIZE * data[7]
+    app_data_at = _ALLOCATION_SIZE * data[7]
     signatures_at = app_data_at + int.from_bytes(data[8:10], "big")
-    if signatures_at > len(data) or (len(data) - signatures_at) % 64:
+    if not app_data_at or signatures_at > len(data) or (len(data) - signatures_at) % 64:
         raise MalformedBytes("record", f"it has {len(data)} bytes, which do not fit its head")
-    outcome = tuple(_decode_allocation(data, at) for at in range(_RECORD_HEAD, app_data_at, _ALLOCATION_SIZE))
+    words = bytes(_RECORD_HEAD) + data[_RECORD_HEAD:]
+    outcome = tuple(_decode_allocation(words, at) for at in range(0, app_data_at, _ALLOCATION_SIZE))
     state = VariablePart(outcome, data[app_data_at:signatures_at], int.from_bytes(data[:6], "big"), bool(data[6]))
     signatures = tuple(Signature(data[at : at + 64]) for at in range(signatures_at, len(data), 64))
     return state, signatures

@@ -28,7 +28,10 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Deposited:
-    """Something was paid in: the channel (32 bytes) now holds `held` of `asset` (20 bytes; zero is ether)."""
+    """Something was paid in: the channel (32 bytes) now holds `held` of `asset` (20 bytes; zero is ether).
+
+    On chain these are two events, `EtherDeposited` and `TokenDeposited`.
+    """
 
     channel_id: bytes
     asset: bytes

@@ -11,13 +11,16 @@ import {Allocation, FixedPart, Signature, VariablePart} from "../types/Channel.s
 interface IAdjudicator {
     // ------------------------------------------------------------------------------------------------------- events
 
-    /// @notice Something was paid in; the channel now holds `held` of `asset`.
-    event Deposited(bytes32 indexed channelId, address asset, uint256 held);
+    /// @notice Ether was paid in; the channel now holds `held` wei.
+    event EtherDeposited(bytes32 indexed channelId, uint256 held);
+
+    /// @notice An ERC-20 was paid in; the channel now holds `held` of it.
+    event TokenDeposited(bytes32 indexed channelId, address asset, uint256 held);
 
     /// @notice A clock was started: without an answer the channel pays the recorded state's outcome from `finalizesAt`
-    /// (a block time) on. `record`, here and below, is that state with the signatures given, packed: turnNum 6 bytes,
-    /// isFinal 1, number of allocations 1, length of appData 2, allocations 96 each, appData, signatures 64 each (of
-    /// which some may be of the earlier states of the proof).
+    /// (a block time) on. `record`, here and below, is that state with the signatures given, packed: allocations
+    /// (three words each), appData, signatures (64 bytes each; some may be of earlier states of the proof); and in the
+    /// 12 bytes before the first asset turnNum (6 bytes), isFinal (1), number of allocations (1), length of appData (2).
     event ChallengeRegistered(bytes32 indexed channelId, uint48 finalizesAt, bytes record);
 
     /// @notice The mover answered the challenge with the next state.

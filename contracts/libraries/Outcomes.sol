@@ -27,9 +27,9 @@ library Outcomes {
                 total = 0;
             }
             bytes32 destination = entry.destination;
-            if (destination == 0 || destination == channelId || destination == adjudicator) {
-                revert IAdjudicator.ForbiddenDestination(i, destination);
-            }
+            if (destination == channelId) revert IAdjudicator.ForbiddenDestination(i, destination);
+            if (destination == adjudicator) revert IAdjudicator.ForbiddenDestination(i, destination);
+            if (destination == 0) revert IAdjudicator.ForbiddenDestination(i, destination);
             uint256 amount = entry.amount;
             unchecked {
                 total += amount;

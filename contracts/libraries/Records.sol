@@ -4,8 +4,9 @@ pragma solidity 0.8.37;
 import {Allocation, Signature, VariablePart} from "../types/Channel.sol";
 
 /// @title Records: a state and its signatures, packed for a log
-/// @dev Layout: turnNum 6 bytes, isFinal 1, number of allocations 1, length of appData 2; then the allocations, 96 bytes
-/// each (asset, destination and amount as words); appData; the signatures, 64 bytes each. The ABI encoding of the same
+/// @dev Layout: the allocations, 96 bytes each (asset, destination and amount as words); appData; the signatures, 64
+/// bytes each. The 12 bytes before the first asset, which are zero in a word, hold the head: turnNum 6 bytes, isFinal 1,
+/// number of allocations 1, length of appData 2, and 2 of zero. The ABI encoding of the same
 /// values would be a third longer and costs ten times the gas to make, which is why this is assembly: three copies.
 library Records {
     /// @dev The state, whose turn number is `turnNum`, has been found valid, so its numbers fit.
@@ -48,10 +49,9 @@ library Records {
         assembly ("memory-safe") {
             record := mload(0x40)
             let p := add(record, 0x20)
-            mstore(p, shl(176, header))
-            p := add(p, 10)
             let allocations := mul(outcome.length, 0x60)
             calldatacopy(p, outcome.offset, allocations)
+            mstore(p, or(shl(176, header), mload(p)))
             p := add(p, allocations)
             calldatacopy(p, appData.offset, appData.length)
             p := add(p, appData.length)

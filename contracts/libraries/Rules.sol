@@ -8,13 +8,6 @@ import {Hashing} from "./Hashing.sol";
 import {Outcomes} from "./Outcomes.sol";
 import {Signatures} from "./Signatures.sol";
 
-/// @dev The hashes of one state: what states are compared and recorded by.
-struct StateHashes {
-    bytes32 outcome;
-    bytes32 appData;
-    bytes32 state;
-}
-
 /// @title The protocol's rules about fixed parts, states, pairs of states and support proofs
 /// @dev Each function returns when its rule holds and reverts with an error of IAdjudicator when it does not.
 library Rules {
@@ -42,49 +35,49 @@ library Rules {
         }
     }
 
-    /// @dev Refuses a malformed state and returns the hashes of a good one.
+    /// @dev Refuses a malformed state and returns the hashes of a good one: what states are compared and recorded by.
     /// @param validOutcome The hash of an outcome that is known to be valid in this channel, or zero.
     function requireValidState(bytes32 channelId, VariablePart calldata state, bytes32 validOutcome)
         internal
         view
-        returns (StateHashes memory hashes)
+        returns (bytes32 stateHash, bytes32 outcomeHash, bytes32 appDataHash)
     {
         Allocation[] calldata outcome = state.outcome;
         bytes calldata appData = state.appData;
         bool isFinal = state.isFinal;
-        hashes.outcome = Hashing.outcomeHash(outcome);
-        if (hashes.outcome != validOutcome) Outcomes.requireValid(outcome, channelId);
+        outcomeHash = Hashing.outcomeHash(outcome);
+        if (outcomeHash != validOutcome) Outcomes.requireValid(outcome, channelId);
         if (appData.length > MAX_APP_DATA) revert IAdjudicator.AppDataTooLong(appData.length);
         if (isFinal && appData.length != 0) revert IAdjudicator.FinalStateWithAppData(appData.length);
-        hashes.appData = Hashing.bytesHash(appData);
-        hashes.state = Hashing.stateHash(channelId, hashes.outcome, hashes.appData, state.turnNum, isFinal);
+        appDataHash = Hashing.bytesHash(appData);
+        stateHash = Hashing.stateHash(channelId, outcomeHash, appDataHash, state.turnNum, isFinal);
     }
 
-    /// @dev The hashes of a state that is compared to a good one by them.
+    /// @dev The same hashes of a state that is compared by them to one that was found valid.
     function hashState(bytes32 channelId, VariablePart calldata state)
         internal
         pure
-        returns (StateHashes memory hashes)
+        returns (bytes32 stateHash, bytes32 outcomeHash, bytes32 appDataHash)
     {
-        hashes.outcome = Hashing.outcomeHash(state.outcome);
-        hashes.appData = Hashing.bytesHash(state.appData);
-        hashes.state = Hashing.stateHash(channelId, hashes.outcome, hashes.appData, state.turnNum, state.isFinal);
+        outcomeHash = Hashing.outcomeHash(state.outcome);
+        appDataHash = Hashing.bytesHash(state.appData);
+        stateHash = Hashing.stateHash(channelId, outcomeHash, appDataHash, state.turnNum, state.isFinal);
     }
 
-    /// @dev Both states are valid in themselves and of one channel of `count` participants.
+    /// @dev Both states are valid in themselves and of one channel of `count` participants; whether their outcomes and
+    /// appData are the same, their hashes tell.
     function requireValidTransition(
         FixedPart calldata fixedPart,
         uint256 count,
         VariablePart calldata from,
-        StateHashes memory fromHashes,
         VariablePart calldata to,
-        StateHashes memory toHashes
+        bool sameOutcome,
+        bool sameAppData
     ) internal pure {
         uint256 turnNum = to.turnNum;
         if (uint256(from.turnNum) + 1 != turnNum) {
             revert IAdjudicator.TurnNumberNotConsecutive(from.turnNum, to.turnNum);
         }
-        bool sameOutcome = fromHashes.outcome == toHashes.outcome;
         if (!sameOutcome) Outcomes.requireSameTotals(from.outcome, to.outcome);
 
         if (to.isFinal) {
@@ -93,7 +86,7 @@ library Rules {
             revert IAdjudicator.FinalStateRequired();
         } else if (turnNum < 2 * count) {
             if (!sameOutcome) revert IAdjudicator.OutcomeChanged();
-            if (fromHashes.appData != toHashes.appData) revert IAdjudicator.AppDataChanged();
+            if (!sameAppData) revert IAdjudicator.AppDataChanged();
         } else if (!IForceMoveApp(fixedPart.appDefinition).validTransition(from, to, count)) {
             revert IAdjudicator.TransitionRefused();
         }
@@ -109,39 +102,44 @@ library Rules {
         VariablePart calldata state,
         Signature[] calldata signatures,
         uint256 signedStates
-    ) internal view returns (StateHashes memory hashes) {
+    ) internal view returns (bytes32 stateHash, bytes32 outcomeHash) {
         if (states.length == 1) {
             if (signedStates != 0) revert IAdjudicator.SignedStatesNotCanonical(signedStates);
-            hashes = requireValidState(channelId, state, 0);
-            requireSignedByAll(Hashing.digest(domainSeparator, hashes.state), participants, signatures);
+            (stateHash, outcomeHash,) = requireValidState(channelId, state, 0);
+            requireSignedByAll(Hashing.digest(domainSeparator, stateHash), participants, signatures);
         } else {
             bytes32[] memory digests;
-            (hashes, digests) = requireValidChain(domainSeparator, channelId, fixedPart, participants.length, states);
+            (digests, stateHash, outcomeHash) =
+                requireValidChain(domainSeparator, channelId, fixedPart, participants.length, states);
             requireSignedInTurn(digests, state.turnNum, participants, signatures, signedStates);
         }
     }
 
-    /// @dev 2 to `count` consecutive states, each a valid transition from the one before. Returns the last one's hashes,
-    /// and what signers of each state signed.
+    /// @dev 2 to `count` consecutive states, each a valid transition from the one before. Returns what the signers of
+    /// each state signed, and the last one's hashes.
     function requireValidChain(
         bytes32 domainSeparator,
         bytes32 channelId,
         FixedPart calldata fixedPart,
         uint256 count,
         VariablePart[] calldata states
-    ) internal view returns (StateHashes memory last, bytes32[] memory digests) {
+    ) internal view returns (bytes32[] memory digests, bytes32 stateHash, bytes32 outcomeHash) {
         if (states.length > count) revert IAdjudicator.StateCountOutOfRange(states.length);
         digests = new bytes32[](states.length);
-        VariablePart calldata previous = states[0];
-        last = requireValidState(channelId, previous, 0);
-        digests[0] = Hashing.digest(domainSeparator, last.state);
+        VariablePart calldata from = states[0];
+        bytes32 appDataHash;
+        (stateHash, outcomeHash, appDataHash) = requireValidState(channelId, from, 0);
+        digests[0] = Hashing.digest(domainSeparator, stateHash);
         for (uint256 i = 1; i < states.length; ++i) {
-            VariablePart calldata state = states[i];
-            StateHashes memory hashes = requireValidState(channelId, state, last.outcome);
-            requireValidTransition(fixedPart, count, previous, last, state, hashes);
-            digests[i] = Hashing.digest(domainSeparator, hashes.state);
-            previous = state;
-            last = hashes;
+            VariablePart calldata to = states[i];
+            bytes32 previousOutcome = outcomeHash;
+            bytes32 previousAppData = appDataHash;
+            (stateHash, outcomeHash, appDataHash) = requireValidState(channelId, to, previousOutcome);
+            requireValidTransition(
+                fixedPart, count, from, to, outcomeHash == previousOutcome, appDataHash == previousAppData
+            );
+            digests[i] = Hashing.digest(domainSeparator, stateHash);
+            from = to;
         }
     }
 

@@ -3,7 +3,7 @@ pragma solidity 0.8.37;
 
 import {Hashing} from "../libraries/Hashing.sol";
 import {Outcomes} from "../libraries/Outcomes.sol";
-import {Rules, StateHashes} from "../libraries/Rules.sol";
+import {Rules} from "../libraries/Rules.sol";
 import {Signatures} from "../libraries/Signatures.sol";
 import {StatusLibrary} from "../libraries/Status.sol";
 import {Allocation, FixedPart, Signature, VariablePart} from "../types/Channel.sol";
@@ -113,7 +113,12 @@ contract Harness {
         Outcomes.requireValid(outcome, id);
     }
 
-    function requireValidState(bytes32 id, VariablePart calldata state) external view returns (StateHashes memory) {
+    /// @return The hashes of state, outcome and appData.
+    function requireValidState(bytes32 id, VariablePart calldata state)
+        external
+        view
+        returns (bytes32, bytes32, bytes32)
+    {
         return Rules.requireValidState(id, state, 0);
     }
 
@@ -123,10 +128,10 @@ contract Harness {
         view
     {
         bytes32 id = Hashing.channelId(fixedPart, fixedPart.participants);
-        StateHashes memory fromHashes = Rules.requireValidState(id, from, 0);
-        StateHashes memory toHashes = Rules.requireValidState(id, to, fromHashes.outcome);
+        (, bytes32 fromOutcome, bytes32 fromAppData) = Rules.requireValidState(id, from, 0);
+        (, bytes32 toOutcome, bytes32 toAppData) = Rules.requireValidState(id, to, fromOutcome);
         Rules.requireValidTransition(
-            fixedPart, fixedPart.participants.length, from, fromHashes, to, toHashes
+            fixedPart, fixedPart.participants.length, from, to, fromOutcome == toOutcome, fromAppData == toAppData
         );
     }
 
@@ -135,7 +140,7 @@ contract Harness {
         VariablePart[] calldata states,
         Signature[] calldata signatures,
         uint256 signedStates
-    ) external view returns (StateHashes memory) {
+    ) external view returns (bytes32, bytes32) {
         return Rules.requireSupported(
             Hashing.domainSeparator(),
             Hashing.channelId(fixedPart, fixedPart.participants),

@@ -125,7 +125,7 @@ contract EndlessToken {
         return true;
     }
 
-    function transferFrom(address from, address to, uint256 amount) external returns (bool) {
+    function transferFrom(address from, address to, uint256 amount) public virtual returns (bool) {
         unchecked {
             balanceOf[from] -= amount;
             balanceOf[to] += amount;
@@ -136,5 +136,15 @@ contract EndlessToken {
     function transfer(address, uint256) external returns (bool) {
         delete balanceOf[msg.sender];
         return false;
+    }
+}
+
+/// @title Brings twice what it was asked for
+contract GenerousToken is EndlessToken {
+    function transferFrom(address from, address to, uint256 amount) public override returns (bool) {
+        unchecked {
+            balanceOf[to] += amount;
+        }
+        return super.transferFrom(from, to, amount);
     }
 }
