@@ -11,6 +11,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from string import hexdigits
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -23,6 +24,7 @@ from channel.cli.games import game_names, load_game
 from channel.cli.pages import page
 from channel.cli.progress import waiting
 from channel.cli.signed_state import signed_state_finding
+from channel.errors import MalformedBytes
 from channel.protocol.encoding import channel_id
 from channel.protocol.json_text import MAX_LENGTH, parse_json
 from channel.protocol.wire import SignedStateFile, decode_file, parse_hex
@@ -88,6 +90,8 @@ def _read(what: str) -> SignedStateFile | bytes:
 
 
 def _parse_hex(text: str) -> bytes:
+    if not set(text[2:]) <= set(hexdigits):
+        raise MalformedBytes("piece of hex", "it has characters that are no hex digits")
     return parse_hex("0x" + text[2:], "piece of hex")
 
 

@@ -53,7 +53,7 @@ def turn_actions(fixed_part: FixedPart, state: VariablePart, signers: frozenset[
     return [
         *_deposit(fixed_part, state, index),
         *_next_turn(fixed_part, state, index),
-        *([] if index in signers else [Action("countersign", "sign this state, too: its signer can then prove more")]),
+        *([] if index in signers else [Action("countersign", "sign this state, too, which then takes less to prove")]),
     ]
 
 

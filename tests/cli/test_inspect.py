@@ -1,0 +1,444 @@
+"""`forcemove inspect` without a chain: signed-state files, bare hex, and whatever is neither."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from channel.chain.addresses import show_address
+from channel.cli.possibilities import ACTIONS
+from channel.protocol.encoding import encode_record, encode_variable_part
+from channel.protocol.outcome import Allocation
+from channel.protocol.signing import Key
+from channel.protocol.state import SignedState, VariablePart
+from channel.protocol.types import Signature
+from games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
+from games.tic_tac_toe import GAME as TIC_TAC_TOE
+from tests.cli.command import Command
+from tests.cli.saved import Saved, final_of, state_of
+from tests.protocol.builders import ALICE, APP, BOB, CAROL, DAY, MALLORY, TOKEN, allocation, fixed_part, outcome, signed
+
+SAVED = Saved()
+A, B = show_address(ALICE.address), show_address(BOB.address)
+
+
+def found(forcemove: Command, *arguments: str) -> Any:
+    said = forcemove("inspect", *arguments, "--json")
+    assert (said.code, said.err) == (0, "")
+    return json.loads(said.out)
+
+
+def words(finding: Any) -> list[list[str]]:
+    """What each participant could do, in words."""
+    return [[action["action"] for action in each["actions"]] for each in finding["could"]]
+
+
+# -------------------------------------------------------------------------------------------------------------- files
+
+
+def test_a_file_is_told_field_by_field(forcemove: Command) -> None:
+    finding = found(forcemove, SAVED.save(state_of(5)))
+
+    assert finding["kind"] == "signed-state"
+    assert (finding["chainId"], finding["adjudicator"].lower()) == (31_337, "0x" + "ad" * 20)
+    assert finding["channelId"] == "0x" + SAVED.id.hex()
+    assert finding["fixedPart"] == {
+        "participants": [A, B],
+        "channelNonce": 0,
+        "appDefinition": show_address(APP),
+        "challengeDuration": DAY,
+    }
+    assert finding["state"] == {
+        "turnNum": 5,
+        "isFinal": False,
+        "stage": "app",
+        "mover": 1,
+        "outcome": [_entry(A, 0, 8), _entry(B, 1, 12)],
+        "appData": "0x" + state_of(5).app_data.hex(),
+    }
+    assert (finding["problem"], finding["refused"], finding["channel"]) == (None, None, None)
+
+
+def _entry(address: str, participant: int, amount: int) -> dict[str, Any]:
+    return {
+        "asset": "0x" + "00" * 20,
+        "destination": "0x" + "00" * 12 + address[2:].lower(),
+        "account": address,
+        "participant": participant,
+        "amount": str(amount),
+    }
+
+
+def test_json_has_the_names_that_are_documented(forcemove: Command) -> None:
+    finding = found(forcemove, SAVED.save(state_of(5)))
+
+    assert set(finding) == {
+        *("kind", "chainId", "adjudicator", "channelId", "fixedPart", "state", "app", "position", "signatures"),
+        *("problem", "support", "could", "refused", "channel"),
+    }
+    assert set(finding["app"]) == {"game", "title", "contract", "knownBy"}
+    assert set(finding["position"]) == {"description", "board", "stake", "problem"}
+    assert {*finding["signatures"][0]} == {"participant", "address", "standing", "recovered", "problem"}
+    assert {*finding["could"][0]} == {"participant", "address", "actions"}
+
+
+def test_people_see_the_board_and_amounts_in_ether_and_wei(forcemove: Command) -> None:
+    state = replace(state_of(5), outcome=outcome(15 * 10**17, 5 * 10**17))
+
+    said = forcemove("inspect", SAVED.save(state))
+
+    assert (said.code, said.err) == (0, "")
+    assert f"1.5 ether (1,500,000,000,000,000,000 wei) to {A} (participant 0)" in said.out
+    for line in TIC_TAC_TOE.board(state).splitlines():
+        assert line in said.out
+    assert TIC_TAC_TOE.describe(state) in said.out
+    assert "\x1b" not in said.out
+
+
+def test_an_asset_is_not_taken_for_ether(forcemove: Command) -> None:
+    state = replace(state_of(5), outcome=outcome(1_000, 1, asset=TOKEN))
+
+    said = forcemove("inspect", SAVED.save(state))
+
+    assert f"1,000 of the smallest unit of {show_address(TOKEN)} to {A}" in said.out
+    assert "ether" not in said.out
+
+
+def test_each_signature_is_recovered_and_wrong_ones_are_named(forcemove: Command) -> None:
+    state = state_of(5)
+    right, forged = SAVED.signature(ALICE, state), SAVED.signature(MALLORY, state)
+
+    finding = found(forcemove, SAVED.save(SignedState(state, {0: right, 1: forged})))
+    said = forcemove("inspect", "state.json")
+
+    assert [each["standing"] for each in finding["signatures"]] == ["signed", "wrong"]
+    assert finding["signatures"][1]["recovered"] == show_address(MALLORY.address)
+    assert f"WRONG signature, made by {show_address(MALLORY.address)}" in said.out
+
+
+def test_a_signature_of_another_state_of_the_channel_is_wrong(forcemove: Command) -> None:
+    state = state_of(5)
+
+    finding = found(forcemove, SAVED.save(SignedState(state, {1: SAVED.signature(BOB, state_of(6))})))
+
+    assert [each["standing"] for each in finding["signatures"]] == ["missing", "wrong"]
+    assert words(finding) == [["wait"], ["sign"]]
+
+
+@pytest.mark.parametrize(
+    ("compact", "problem"),
+    [(bytes(64), "SignatureUnrecoverable"), (b"\x11" * 32 + b"\x7f" + b"\xff" * 31, "SignatureMalleable")],
+    ids=["zero", "high s"],
+)
+def test_a_signature_that_nobody_can_have_made_is_wrong(forcemove: Command, compact: bytes, problem: str) -> None:
+    finding = found(forcemove, SAVED.save(SignedState(state_of(5), {1: Signature(compact)})))
+
+    assert finding["signatures"][1] == {
+        "participant": 1,
+        "address": B,
+        "standing": "wrong",
+        "recovered": None,
+        "problem": problem,
+    }
+    assert problem in forcemove("inspect", "state.json").out
+
+
+def test_a_signature_for_nobody_is_wrong(forcemove: Command) -> None:
+    state = state_of(5)
+
+    finding = found(
+        forcemove, SAVED.save(SignedState(state, {1: SAVED.signature(BOB, state), 7: Signature(bytes(64))}))
+    )
+
+    assert finding["signatures"][2]["standing"] == "wrong"
+    assert finding["signatures"][2]["address"] is None
+    assert "there is no such participant" in forcemove("inspect", "state.json").out
+
+
+DISPUTE = ["challenge", "checkpoint"]
+
+
+@pytest.mark.parametrize(
+    ("state", "signers", "alice", "bob"),
+    [
+        (state_of(0), [], ["sign"], ["wait"]),
+        (state_of(0), [BOB], ["sign"], ["wait"]),
+        (state_of(0), [ALICE], ["wait"], ["move", "countersign"]),
+        (state_of(0), [ALICE, BOB], ["wait", *DISPUTE], ["move", *DISPUTE]),
+        (
+            state_of(1),
+            [BOB],
+            ["deposit", "move", "finish", "countersign", *DISPUTE],
+            ["deposit", "wait", *DISPUTE],
+        ),
+        (state_of(2), [ALICE], ["wait", *DISPUTE], ["deposit", "move", "finish", "countersign", *DISPUTE]),
+        (state_of(3), [BOB], ["move", "finish", "countersign", *DISPUTE], ["wait", *DISPUTE]),
+        (state_of(6), [ALICE], ["wait", *DISPUTE], ["move", "finish", "countersign", *DISPUTE]),
+        (state_of(6), [ALICE, BOB], ["wait", *DISPUTE], ["move", "finish", *DISPUTE]),
+        (final_of(7), [], ["wait"], ["sign"]),
+        (final_of(7), [BOB], ["countersign", *DISPUTE], ["wait", *DISPUTE]),
+        (final_of(7), [ALICE, BOB], ["conclude"], ["conclude"]),
+    ],
+)
+def test_what_each_participant_could_do(
+    forcemove: Command, state: VariablePart, signers: list[Key], alice: list[str], bob: list[str]
+) -> None:
+    signatures = {(ALICE, BOB).index(key): SAVED.signature(key, state) for key in signers}
+
+    finding = found(forcemove, SAVED.save(SignedState(state, signatures)))
+
+    assert words(finding) == [alice, bob]
+    assert {*alice, *bob} <= set(ACTIONS)
+
+
+@pytest.mark.parametrize(
+    ("turn_num", "signers", "support"),
+    [
+        (7, [BOB], "the states of turns 5 to 6, with the signature of participant 0, 2"),
+        (7, [BOB, CAROL], "the state of turn 6, with the signature of participant 0"),
+        (7, [ALICE, BOB], "the states of turns 5 to 6, with the signature of participant 2"),
+        (7, [ALICE, BOB, CAROL], None),
+        (1, [BOB, CAROL], "the state of turn 0, with the signature of participant 0"),
+        (1, [BOB, ALICE], "the state of turn 0, with the signature of participant 2"),
+        (0, [ALICE], "the signature of participant 1, 2 under this very state"),
+    ],
+)
+def test_what_a_proof_still_takes(forcemove: Command, turn_num: int, signers: list[Key], support: str | None) -> None:
+    keys = (ALICE, BOB, CAROL)
+    state = VariablePart(outcome(1, 2, 3), b"", turn_num)
+    channel = Saved(fixed_part(keys))
+
+    finding = found(forcemove, channel.save(signed(state, *signers, keys=keys)))
+
+    assert finding["support"] == support
+
+
+def test_a_state_that_breaks_a_rule_is_of_no_use(forcemove: Command) -> None:
+    upside_down = (allocation(ALICE, 1, TOKEN), allocation(BOB, 1))
+    state = replace(state_of(5), outcome=upside_down)
+
+    finding = found(forcemove, SAVED.save(SAVED.signed(state, ALICE, BOB)))
+
+    assert finding["problem"].startswith("AssetsNotSorted(")
+    assert words(finding) == [["nothing"], ["nothing"]]
+    assert "AssetsNotSorted" in forcemove("inspect", "state.json").out
+
+
+def test_allocations_to_other_channels_are_told(forcemove: Command) -> None:
+    state = replace(state_of(5), outcome=(Allocation(bytes(20), b"\x77" * 32, 1),))
+
+    finding = found(forcemove, SAVED.save(state))
+
+    (entry,) = finding["state"]["outcome"]
+    assert (entry["account"], entry["participant"]) == (None, None)
+    assert "to channel 0x7777" in forcemove("inspect", "state.json").out
+
+
+def test_bytes_that_are_no_position_are_no_games(forcemove: Command) -> None:
+    finding = found(forcemove, SAVED.save(replace(state_of(5), app_data=b"\x01" * 128)))
+
+    assert (finding["app"], finding["position"]) == (None, None)
+    assert "none of the games that are installed" in forcemove("inspect", "state.json").out
+
+
+def test_the_book_names_the_game_and_its_broken_positions(forcemove: Command) -> None:
+    Path("forcemove-31337.json").write_text(json.dumps(_book(show_address(APP))))
+
+    healthy = found(forcemove, SAVED.save(state_of(5)))
+    broken = found(forcemove, SAVED.save(replace(state_of(5), app_data=b"")))
+
+    assert healthy["app"]["knownBy"] == broken["app"]["knownBy"] == "book"
+    assert broken["position"]["problem"] == "WrongPositionLength(expected=128, submitted=0)"
+    assert "this is no position of the game" in forcemove("inspect", "state.json").out
+
+
+def test_a_book_is_named(forcemove: Command) -> None:
+    Path("book.json").write_text(json.dumps(_book(show_address(APP))))
+
+    assert found(forcemove, SAVED.save(state_of(5)))["app"]["knownBy"] == "bytes"
+    assert found(forcemove, "state.json", "--book", "book.json")["app"]["knownBy"] == "book"
+
+
+def _book(tic_tac_toe: str, chain_id: int = 31_337) -> dict[str, Any]:
+    entry = {"address": tic_tac_toe, "transaction": "0x" + "11" * 32, "block": 1, "runtimeCodeHash": "0x" + "22" * 32}
+    return {
+        "format": "forcemove-address-book/1",
+        "chainId": chain_id,
+        "deploymentBlock": 1,
+        "contracts": {"TicTacToe": entry},
+        "pending": None,
+        "compiler": {"version": "0.8.37", "settings": {}},
+        "sourceHash": "0x" + "00" * 32,
+        "standardJson": "a.json",
+    }
+
+
+# ---------------------------------------------------------------------------------------------------------------- hex
+
+
+@pytest.mark.parametrize("state", [state_of(0), state_of(6), final_of(7)])
+def test_a_state_in_hex(forcemove: Command, state: VariablePart) -> None:
+    finding = found(forcemove, "0x" + encode_variable_part(state).hex())
+
+    assert (finding["kind"], finding["signatures"], len(finding["missing"])) == ("state", [], 3)
+    assert finding["state"]["turnNum"] == state.turn_num
+    assert finding["state"]["mover"] is None
+    assert [entry["amount"] for entry in finding["state"]["outcome"]] == [str(entry.amount) for entry in state.outcome]
+    assert (finding["position"] is None) is state.is_final
+
+
+@pytest.mark.parametrize("count", [0, 1, 2])
+def test_a_record_in_hex(forcemove: Command, count: int) -> None:
+    signatures = [SAVED.signature(key, state_of(6)) for key in (ALICE, BOB)[:count]]
+
+    finding = found(forcemove, "0X" + encode_record(state_of(6), signatures).hex().upper())
+
+    assert finding["kind"] == "record"
+    assert finding["signatures"] == ["0x" + signature.compact.hex() for signature in signatures]
+    assert finding["position"]["board"] == TIC_TAC_TOE.board(state_of(6))
+
+
+@pytest.mark.parametrize("game", [TIC_TAC_TOE, ROCK_PAPER_SCISSORS], ids=lambda game: game.name)
+def test_a_position_in_hex(forcemove: Command, game: Any) -> None:
+    position = "0x" + game.initial_app_data(7).hex()
+
+    finding = found(forcemove, position)
+    said = forcemove("inspect", position)
+
+    assert (finding["kind"], finding["state"], finding["app"]["game"]) == ("position", None, game.name)
+    assert finding["position"]["stake"] == "7"
+    assert finding["position"]["board"].splitlines()[0] in said.out
+    for each in finding["missing"]:
+        assert each in said.out
+
+
+def test_hex_in_a_file(forcemove: Command) -> None:
+    Path("state.hex").write_text("0x" + encode_variable_part(state_of(6)).hex() + "\n")
+
+    assert found(forcemove, "state.hex")["state"]["turnNum"] == 6
+
+
+# ---------------------------------------------------------------------------------------------------------- bad input
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said_of_it"),
+    [
+        (("0x",), "no state"),
+        (("0x0",), "no whole number of hex bytes"),
+        (("0xzz",), "no hex digits"),
+        (("0x" + "11" * 20,), "these 20 bytes are no state"),
+        (("0x" + "00" * 10,), "no state"),
+        (("0x" + "11" * 128,), "no position of Tic-tac-toe"),
+        (("0x" + "11" * 32,), "--chain"),
+        (("0x" + "11" * 64, "--chain", "http://127.0.0.1:1"), "names neither its chain nor its channel"),
+        (("0x" + "00" * 31 + "11", "--chain", "http://127.0.0.1:1"), "no channel's id"),
+        (("0x" + "11" * 32, "--chain", "http://127.0.0.1:1"), "Nobody answers"),
+        (("0x" + "11" * 32, "--chain", "eth-tester"), "ends with this command"),
+        (("0x" + "11" * 32, "--adjudicator", "0x11"), "not a well-formed address"),
+        (("state.json", "--chain", "http://127.0.0.1:1"), "Nobody answers"),
+        (("state.json", "--book", "none.json"), "There is no address book"),
+        (("state.json", "--book", "state.json"), "not a well-formed address book"),
+        (("state.json", "--book", "other.json"), "is of chain 5"),
+        (("state.json", "--adjudicator", "0x" + "11" * 20), "Leave --adjudicator out"),
+        (("none.json",), "There is no file"),
+        (("none/none.json",), "There is no file"),
+        (("state.json/none.json",), "cannot be read"),
+        (("",), "cannot be read"),
+        (("a" * 5_000,), "cannot be read"),
+        (("\0",), "cannot be read"),
+        (("directory",), "cannot be read"),
+        (("/dev/zero",), "longer than any signed state"),
+        (("huge.json",), "longer than any signed state"),
+        (("binary",), "no text"),
+        (("empty.json",), "not a well-formed signed state"),
+        (("words.json",), "not a well-formed signed state"),
+        (("deep.json",), "nested deeper"),
+        (("half.json",), "not a well-formed signed state"),
+        (("hex.txt",), "no hex digits"),
+    ],
+)
+def test_bad_input_is_told(forcemove: Command, arguments: tuple[str, ...], said_of_it: str) -> None:
+    text = Path(SAVED.save(state_of(5))).read_text()
+    Path("directory").mkdir()
+    Path("huge.json").write_text(" " * 2**20 + text)
+    Path("binary").write_bytes(bytes(range(256)))
+    Path("empty.json").write_text("")
+    Path("words.json").write_text("hello")
+    Path("deep.json").write_text("[" * 100_000)
+    Path("half.json").write_text(text[: len(text) // 2])
+    Path("hex.txt").write_text("0xhello")
+    Path("other.json").write_text(json.dumps(_book(show_address(APP), chain_id=5)))
+
+    said = forcemove("inspect", *arguments)
+
+    assert (said.code, said.out) == (1, "")
+    assert said_of_it in said.err
+    assert "Forcemove made a mistake" not in said.err
+
+
+@pytest.mark.parametrize("arguments", [(), ("a", "b"), ("a", "--key", "b")])
+def test_wrong_usage_exits_with_two(forcemove: Command, arguments: tuple[str, ...]) -> None:
+    assert forcemove("inspect", *arguments).code == 2
+
+
+_FUZZ = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=60)
+_BAD_VALUES = st.sampled_from(
+    [None, True, -1, 0, 2, 2**48, 2**256, 1.5, "", "0x", "0x00", "1", "9" * 79, "é", [], {}, [None], {"0": "0x"}]
+)
+
+
+@_FUZZ
+@given(data=st.data())
+def test_no_file_makes_it_stumble(forcemove: Command, data: st.DataObject) -> None:
+    content = json.loads(Path(SAVED.save(SAVED.signed(state_of(5), ALICE, BOB))).read_text())
+    holder = content
+    while True:
+        name = data.draw(st.sampled_from(sorted(holder) if isinstance(holder, dict) else list(range(len(holder)))))
+        if not isinstance(holder[name], dict | list) or not holder[name] or data.draw(st.booleans()):
+            break
+        holder = holder[name]
+    holder[name] = data.draw(_BAD_VALUES)
+    Path("fuzzed.json").write_text(json.dumps(content))
+
+    said = forcemove("inspect", "fuzzed.json")
+
+    assert said.code in (0, 1)
+    assert "Forcemove made a mistake" not in said.err
+
+
+@_FUZZ
+@given(data=st.binary(max_size=300), cut=st.integers(0, 400), mode=st.sampled_from(["random", "state", "record"]))
+def test_no_hex_makes_it_stumble(forcemove: Command, data: bytes, cut: int, mode: str) -> None:
+    whole = {"random": b"", "state": encode_variable_part(state_of(5)), "record": encode_record(state_of(5), ())}[mode]
+
+    said = forcemove("inspect", "0x" + (whole[:cut] + data).hex())
+
+    assert said.code in (0, 1)
+    assert "Forcemove made a mistake" not in said.err
+
+
+def test_without_a_chain_nothing_heavy_is_imported(forcemove: Command) -> None:
+    program = (
+        "import sys\n"
+        "from channel.cli.main import forcemove\n"
+        f"forcemove.main(['inspect', {SAVED.save(state_of(5))!r}], standalone_mode=False)\n"
+        "print(sorted({'web3', 'rich', 'eth_account', 'eth_abi', 'eth_tester', 'requests'} & set(sys.modules)))\n"
+    )
+    said = subprocess.run(  # noqa: S603  # this very interpreter
+        [sys.executable, "-c", program],
+        env={"PYTHONPATH": str(Path(__file__).parents[2])},
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+
+    assert said.stdout.splitlines()[-1] == "[]"
