@@ -1,0 +1,43 @@
+"""The wheel has what playing needs, and plays."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+
+from contracts import artifact_names
+from tests.packaging.wheel import ROOT, build_wheel, install, run
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build_wheel(tmp_path_factory.mktemp("wheel"))
+
+
+@pytest.fixture(scope="module")
+def names(wheel: Path) -> set[str]:
+    with ZipFile(wheel) as content:
+        return set(content.namelist())
+
+
+def test_the_wheel_has_every_module_and_contract_of_the_product(names: set[str]) -> None:
+    modules = {
+        str(path.relative_to(ROOT)) for package in ("channel", "games") for path in (ROOT / package).rglob("*.py")
+    }
+    artifacts = {f"contracts/artifacts/{name}.json" for name in (*artifact_names(), "standard-json-input")}
+    assert modules | artifacts | {"contracts/__init__.py", "contracts/interfaces/IForceMoveApp.sol"} <= names
+
+
+def test_the_wheel_has_nothing_that_only_developers_need(names: set[str]) -> None:
+    packages = ("channel/", "games/", "contracts/", "forcemove-")
+    assert [name for name in names if not name.startswith(packages)] == []
+    unwanted = ("contracts/test/", "contracts/artifacts/test/", "contracts/node_modules/", "contracts/compile.py")
+    assert [name for name in names if name.startswith(unwanted) or "package" in name] == []
+
+
+def test_the_wheel_in_an_empty_environment_plays_the_demo(wheel: Path, tmp_path: Path) -> None:
+    forcemove = install(wheel, tmp_path / "environment") / "forcemove"
+    assert "demo" in run(forcemove, "--help", folder=tmp_path)
+    assert run(forcemove, "demo", folder=tmp_path)
