@@ -1,0 +1,216 @@
+#!/usr/bin/env python3
+"""Writes what the README shows of the code between its markers: the diagrams, the gas table, the smallest app.
+
+    scripts/diagrams.py             bring the README up to date
+    scripts/diagrams.py --check     only say what is stale (exit status 1)
+
+The games' diagrams come from their rule tables, the channel's from the machine's phase table and `LIFE`, the gas from
+`tests/gas/snapshot.json`. Runs in the project's environment.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from channel.protocol.channel import Phase  # noqa: E402
+from channel.protocol.machine import _DUTIES  # noqa: E402
+from games.game import Game, LabelledEnum  # noqa: E402
+from games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS  # noqa: E402
+from games.rock_paper_scissors.position import decode as decode_rock_paper_scissors  # noqa: E402
+from games.tic_tac_toe import GAME as TIC_TAC_TOE  # noqa: E402
+from games.tic_tac_toe.position import decode as decode_tic_tac_toe  # noqa: E402
+
+__all__ = ["LIFE", "MarkerMissing", "Step", "fill", "main", "parts"]
+
+README = ROOT / "README.md"
+SNAPSHOT = ROOT / "tests" / "gas" / "snapshot.json"
+SMALLEST_APP = ROOT / "contracts" / "test" / "CountingApp.sol"
+
+# --------------------------------------------------------------------------------------------------- the channel's life
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """How a channel goes from one phase to another, and who signs or sends. A test plays every one of them."""
+
+    from_phase: Phase
+    to_phase: Phase
+    what: str
+
+
+LIFE = (
+    Step(Phase.CHECKING, Phase.PREFUND, "the code on chain is genuine (nobody signs)"),
+    Step(Phase.PREFUND, Phase.FUNDING, "every participant has signed its prefund state"),
+    Step(Phase.FUNDING, Phase.PLAYING, "all have deposited and signed their postfund states"),
+    Step(Phase.FUNDING, Phase.CONCLUDING, "the mover signs a final state"),
+    Step(Phase.PLAYING, Phase.CONCLUDING, "the mover signs a final state"),
+    Step(Phase.CONCLUDING, Phase.CLOSED, "one sends conclude with all signatures, and all are paid"),
+    Step(Phase.CONCLUDING, Phase.FINALIZED, "the same, but not everything was deposited"),
+    Step(Phase.PREFUND, Phase.CHALLENGED, "a counterparty sends challenge"),
+    Step(Phase.FUNDING, Phase.CHALLENGED, "a participant sends challenge"),
+    Step(Phase.PLAYING, Phase.CHALLENGED, "a participant sends challenge"),
+    Step(Phase.CONCLUDING, Phase.CHALLENGED, "a participant sends challenge"),
+    Step(Phase.CHALLENGED, Phase.FUNDING, "the mover signs and sends respond, or anyone sends checkpoint"),
+    Step(Phase.CHALLENGED, Phase.PLAYING, "the mover signs and sends respond, or anyone sends checkpoint"),
+    Step(Phase.CHALLENGED, Phase.CONCLUDING, "the mover responds with a final state"),
+    Step(Phase.CHALLENGED, Phase.CLOSED, "anyone sends conclude with all signatures"),
+    Step(Phase.CHALLENGED, Phase.FINALIZED, "the time is up (nobody signs)"),
+    Step(Phase.FINALIZED, Phase.CLOSED, "anyone sends transfer, and all are paid"),
+)
+
+_DOING = {
+    "_sign_setup": "the mover signs the next setup state",
+    "_deposit": "each sends its deposit, in order",
+    "_sign_final": "a mover who leaves signs the final state",
+    "_ask_for_move": "the mover signs a move",
+    "_countersign": "the others sign the final state",
+    "_conclude": "its maker sends conclude, else another",
+    "_answer": "who holds an answer sends it",
+    "_collect": "anyone sends transfer",
+}
+"""The duties of the machine's phase table, with who signs or sends."""
+
+
+def life_diagram() -> str:
+    """The phases with their duties, and the steps between them."""
+    lines = ["stateDiagram-v2"]
+    for phase, duties in _DUTIES.items():
+        lines.append(f'state "{phase.value}" as {phase.name}')
+        lines += [f"{phase.name} : {_DOING[duty.__name__]}" for duty in duties]
+    lines.append(f"[*] --> {Phase.CHECKING.name} : both have agreed on the same terms")
+    lines += [f"{step.from_phase.name} --> {step.to_phase.name} : {step.what}" for step in LIFE]
+    lines.append(f"{Phase.CLOSED.name} --> [*]")
+    return _mermaid(lines)
+
+
+# ----------------------------------------------------------------------------------------------------------- the games
+
+
+def game_diagram(game: Game, position_type: Callable[[bytes], LabelledEnum]) -> str:
+    """The rows of a game's table. `position_type`: that of appData."""
+    start = position_type(game.initial_app_data(0))
+    lines = ["stateDiagram-v2", f"[*] --> {start.label} : setup states, signed by both"]
+    lines += [
+        f"{row.from_type.label} --> {row.to_type.label} : {row.signer} signs {row.move} [{row.stakes}]"
+        for row in game.table
+    ]
+    return _mermaid(lines)
+
+
+# ------------------------------------------------------------------------------------------------------------- the gas
+
+BEST_PEERS = {
+    "deposit_first": 45_843,
+    "deposit_second": 29_536,
+    "conclude_and_pay": 84_356,
+    "challenge_two_states": 122_424,
+    "challenge_one_state": 95_524,
+    "challenge_three_participants": 166_589,
+    "respond": 64_723,
+    "checkpoint_over_challenge_two_states": 73_779,
+    "checkpoint_over_challenge_one_state": 55_563,
+    "checkpoint_open": 90_850,
+    "transfer_after_expiry": 57_125,
+    "happy_total": 163_476,
+    "dispute_total": 258_669,
+}
+"""The lowest of go-nitro, Nitro v1, Perun, Nitrolite and the original ForceMove contracts, run on one EVM in this
+scenario. Given with the project's targets; nothing here measures it again."""
+
+
+def gas_table() -> str:
+    """Our gas beside the target and the best peer."""
+    from scripts.gas_report import TARGETS
+
+    rows = json.loads(SNAPSHOT.read_text("utf-8"))["rows"]
+    lines = [(name, *(f"{gas:,}" for gas in (rows[name], TARGETS[name], BEST_PEERS[name]))) for name in TARGETS]
+    return _table(("operation", "gas", "target", "best published peer"), lines, numbers_from=1)
+
+
+# ---------------------------------------------------------------------------------------------------- the smallest app
+
+
+def smallest_app() -> str:
+    """The counting app without its comments and imports."""
+    source = SMALLEST_APP.read_text("utf-8")
+    code = source[source.index("contract ") :]
+    lines = [line for line in code.splitlines() if not line.lstrip().startswith("///")]
+    return "\n".join(["```solidity", *lines, "```"])
+
+
+# ---------------------------------------------------------------------------------------------------------- the README
+
+
+class MarkerMissing(Exception):
+    """The README lacks the markers of a part, or has them twice."""
+
+
+def parts() -> dict[str, str]:
+    """Everything that is generated, by the name in its markers."""
+    return {
+        "life": life_diagram(),
+        "rock-paper-scissors": game_diagram(
+            ROCK_PAPER_SCISSORS, lambda data: decode_rock_paper_scissors(data).position_type
+        ),
+        "tic-tac-toe": game_diagram(TIC_TAC_TOE, lambda data: decode_tic_tac_toe(data).position_type),
+        "gas": gas_table(),
+        "smallest-app": smallest_app(),
+    }
+
+
+def fill(text: str, generated: dict[str, str]) -> str:
+    """`text` with every part between its markers. Raises `MarkerMissing`."""
+    for name, part in generated.items():
+        begin, end = f"<!-- begin {name} -->", f"<!-- end {name} -->"
+        pattern = re.compile(f"{re.escape(begin)}\n.*?{re.escape(end)}", re.DOTALL)
+        places = list(pattern.finditer(text))
+        if len(places) != 1:
+            raise MarkerMissing(f"{README.name} has {len(places)} places between {begin} and {end}, and must have one")
+        text = f"{text[: places[0].start()]}{begin}\n{part}\n{end}{text[places[0].end() :]}"
+    return text
+
+
+def _mermaid(lines: list[str]) -> str:
+    head, *rest = lines
+    return "\n".join(["```mermaid", head, *(f"    {line}" for line in rest), "```"])
+
+
+def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]], numbers_from: int | None = None) -> str:
+    first_number = len(head) if numbers_from is None else numbers_from
+    rule = ("---" if column < first_number else "---:" for column in range(len(head)))
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in (head, rule, *rows))
+
+
+def _stale(text: str, generated: dict[str, str]) -> Iterator[str]:
+    return (name for name, part in generated.items() if fill(text, {name: part}) != text)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Returns 0, or 1 where something is stale or a marker is missing."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true", help="change nothing; exit with 1 if anything is stale")
+    options = parser.parse_args(arguments)
+    text, generated = README.read_text("utf-8"), parts()
+    try:
+        stale = list(_stale(text, generated))
+        if stale and not options.check:
+            README.write_text(fill(text, generated), "utf-8")
+    except MarkerMissing as error:
+        print(error, file=sys.stderr)
+        return 1
+    for name in stale:
+        print(f"{name}: {'stale' if options.check else 'brought up to date'}", file=sys.stderr)
+    return 1 if stale and options.check else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

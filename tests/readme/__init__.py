@@ -1,0 +1,1 @@
+"""The README: its examples, its commands, its links, and what is generated in it."""
