@@ -100,14 +100,14 @@ def test_threat_06_one_of_its_assets_is_enough_to_know_it(court: Court, channel:
     assert court.challenge_with(channel, state(11, mixed)) == ("ChannelClosed", (court.id_of(channel),))
 
 
-def test_threat_06_a_surplus_is_not_paid_twice(court: Court, channel: FixedPart) -> None:
-    """Somebody paid in more than the outcome allocates: what is left stays, whatever is replayed."""
-    court.fund(channel, 10, 15)
+def test_threat_06_a_surplus_is_not_paid_with_a_replay(court: Court, channel: FixedPart) -> None:
+    """Somebody paid in more than the outcome allocates, enough for paying it twice: what is left stays."""
+    court.fund(channel, 10, 35)
     gains = Balances(court, A, B)
     assert court.conclude_with(channel) == ALLOWED
-    assert court.conclude_with(channel).error == "ChannelClosed"
+    assert court.conclude_with(channel) == ("ChannelClosed", (court.id_of(channel),))
     assert gains.gained() == [10, 10]
-    assert court.held(court.id_of(channel)) == 5
+    assert court.held(court.id_of(channel)) == 25
 
 
 # --------------------------------------------------------------------------------------------------------------- 13

@@ -179,10 +179,10 @@ def test_threat_15_hostile_recipients_cost_a_bounded_amount_of_gas(world: World,
     receipt = world.adjudicator.send(conclusion(world, fixed, owed), ALICE)
     assert world.chain.balance(M) == before + 7
     assert receipt.gas_used < CLOSE_COST + 3 * PUSH_COST
-    credits = [world.adjudicator.credit_of(each, ETHER) for each in hostile]
+    owed_still = [world.adjudicator.credit_of(each, ETHER) for each in hostile]
     paid = [world.chain.balance(each) for each in hostile]
-    assert [sum(pair) for pair in zip(credits, paid, strict=True)] == [1, 1, 1]
-    assert world.chain.balance(world.adjudicator.address) == sum(credits)
+    assert [sum(pair) for pair in zip(owed_still, paid, strict=True)] == [1, 1, 1]
+    assert world.chain.balance(world.adjudicator.address) == sum(owed_still)
 
 
 @pytest.mark.parametrize("reverts", [False, True])
@@ -248,7 +248,7 @@ def starved_payment(world: World, how: str) -> tuple[bytes, Operation]:
 
 @pytest.mark.parametrize("how", ["conclude", "transfer"])
 def test_threat_15_a_starved_payment_reverts_the_call_and_is_never_a_credit(world: World, how: str) -> None:
-    """From too little gas for anything to enough for everything (EIP-150 keeps 1/64 back): paid, or nothing happened."""
+    """From too little gas for anything to enough for everything (EIP-150 keeps 1/64 back): paid, or not sent."""
     recipient, operation = starved_payment(world, how)
     verdicts = []
     for gas in range(60_000, 300_000, 5_000):

@@ -1,0 +1,331 @@
+#!/usr/bin/env python3
+"""Takes each defence out in turn and sees its tests fail.
+
+`tests/threats/mutations.toml` lists mutations: an exact piece of a source, what to put in its place, and the tests that
+must fail then. Each is made in a copy of the working tree in a temporary directory, where the contract that it is a
+part of is compiled anew and only these tests are run. A mutation is killed when each of them fails; errors outside of
+the tests themselves do not count. Before all that the unchanged copy, compiled from its sources, must pass them.
+
+Ends with status 1 if a mutation survives, cannot be made, or does not compile, and if an attack of the project's list
+has no mutation.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+MUTATIONS = ROOT / "tests" / "threats" / "mutations.toml"
+THREATS = range(1, 33)
+"""The rows of the list of attacks; each has a mutation."""
+TEST_SECONDS = 600
+
+_PYTEST = ("-m", "pytest", "-p", "no:cacheprovider")
+_FAILED = re.compile(r"^FAILED ([^\s\[]+)", re.MULTILINE)
+_REBUILD = "import sys; from scripts.mutate import rebuild; rebuild(sys.argv[1])"
+_NAMES = {"name", "threats", "file", "find", "replace", "tests"}
+
+
+@dataclass(frozen=True, slots=True)
+class Mutation:
+    """A defence and how to take it out.
+
+    `threats`: the rows that it defends against. `file`: from the root. `find`: occurs once in it. `contract`: the
+    artifact that `file` is a part of and that the tests attack; empty for Python. `tests`: pytest's names of functions,
+    without parameters; each must fail for at least one of its parameters.
+    """
+
+    name: str
+    threats: tuple[int, ...]
+    file: str
+    find: str
+    replace: str
+    tests: tuple[str, ...]
+    contract: str = ""
+
+    @property
+    def label(self) -> str:
+        """The name with the rows in front."""
+        return f"{', '.join(map(str, self.threats))}: {self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What became of a mutation; `problem` is empty where it was killed."""
+
+    mutation: Mutation
+    problem: str
+    seconds: float
+
+
+class Failure(Exception):
+    """A copy could not be made ready; the text says why."""
+
+
+def load(path: Path = MUTATIONS) -> list[Mutation]:
+    """The mutations of a file. Raises `Failure` where it is not what this module's head says."""
+    mutations = []
+    for entry in tomllib.loads(path.read_text("utf-8"))["mutation"]:
+        if set(entry) - {"contract"} != _NAMES:
+            raise Failure(f"{path.name}: {entry.get('name', entry)} does not have exactly {', '.join(sorted(_NAMES))}")
+        mutations.append(Mutation(**entry | {"threats": tuple(entry["threats"]), "tests": tuple(entry["tests"])}))
+    return mutations
+
+
+def problems(mutations: Sequence[Mutation], root: Path = ROOT) -> list[str]:
+    """What is wrong with a list before anything is run, in sentences."""
+    found = []
+    names = [mutation.name for mutation in mutations]
+    found += [f"two mutations are called {name}" for name in sorted(set(names)) if names.count(name) > 1]
+    for mutation in mutations:
+        found += [f"{mutation.label}: {problem}" for problem in _problems_of(mutation, root)]
+    return found
+
+
+def uncovered(mutations: Iterable[Mutation]) -> list[int]:
+    """The attacks that no mutation belongs to."""
+    return sorted(set(THREATS) - {threat for mutation in mutations for threat in mutation.threats})
+
+
+def _problems_of(mutation: Mutation, root: Path) -> Iterator[str]:
+    source = root / mutation.file
+    if not source.is_file():
+        yield f"does not apply: there is no {mutation.file}"
+        return
+    times = source.read_text("utf-8").count(mutation.find)
+    if times != 1:
+        yield f"does not apply: {mutation.file} has its text {times} times"
+    if mutation.file.endswith(".sol") and mutation.file not in _sources_of(mutation.contract):
+        yield f"its file is no part of the contract {mutation.contract}"
+    if mutation.find == mutation.replace or not mutation.tests:
+        yield "changes nothing, or names no test"
+    for test in mutation.tests:
+        path, _, function = test.partition("::")
+        if function not in _functions(root / path):
+            yield f"there is no test {test}"
+
+
+def _functions(path: Path) -> set[str]:
+    if not path.is_file():
+        return set()
+    return {
+        node.name
+        for node in ast.parse(path.read_text("utf-8")).body
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    }
+
+
+# --------------------------------------------------------------------------------------------------------------- copies
+
+
+def copy_sources(target: Path) -> None:
+    """Copy what git tracks, or would track, with its changes; the compiler is linked."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        check=True,
+        text=True,
+    )
+    for name in filter(None, listed.stdout.split("\0")):
+        if (ROOT / name).is_file():
+            (target / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, target / name)
+    modules = ROOT / "contracts" / "node_modules"
+    if modules.is_dir():
+        (target / "contracts" / "node_modules").symlink_to(modules)
+
+
+def rebuild(contract: str) -> None:
+    """Compile one contract and write its artifact. Runs inside of a copy.
+
+    A mutation may leave a variable unused: warnings do not matter here.
+    """
+    import solcx
+
+    from contracts import compile as compiler
+
+    compile_standard: Callable[..., dict[str, Any]] = solcx.compile_standard
+    solcx.compile_standard = lambda *args, **options: compile_standard(*args, **options) | {"errors": []}
+    path = _artifact(contract)
+    source = ROOT / json.loads(path.read_text("utf-8"))["sourceName"]
+    path.write_text(json.dumps(compiler.build_artifacts([source])[contract]), "utf-8")
+
+
+def _artifact(contract: str) -> Path:
+    """Where the artifact of a contract stands: of the product, else of those that only tests use."""
+    artifacts = ROOT / "contracts" / "artifacts"
+    return next(artifacts.rglob(f"{contract}.json"), artifacts / f"{contract}.json")
+
+
+@cache
+def _sources_of(contract: str) -> frozenset[str]:
+    """The files that a contract is made of; none where there is no such contract."""
+    from contracts.compile import standard_json
+
+    path = _artifact(contract)
+    if not path.is_file():
+        return frozenset()
+    return frozenset(standard_json([ROOT / json.loads(path.read_text("utf-8"))["sourceName"]])["sources"])
+
+
+def _run(tree: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Python inside of a copy, with the copy's code."""
+    environment = os.environ | {"PYTHONPATH": str(tree)}
+    return subprocess.run(
+        [sys.executable, *arguments],
+        cwd=tree,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=TEST_SECONDS,
+    )
+
+
+def _require_success(done: subprocess.CompletedProcess[str], what: str) -> None:
+    if done.returncode != 0:
+        raise Failure(f"{what}: {(done.stdout + done.stderr).strip()[-1500:]}")
+
+
+# ---------------------------------------------------------------------------------------------------------------- tests
+
+
+def failed_tests(tree: Path, tests: Sequence[str]) -> set[str]:
+    """Run tests in a copy; those that failed, without their parameters. Raises `Failure` where they could not be run.
+
+    An error in what a test is given is no failure: the mutation has to be seen by the test itself.
+    """
+    done = _run(tree, *_PYTEST, "--tb=no", "-rf", *tests)
+    if done.returncode not in (0, 1):
+        raise Failure(f"pytest ended with status {done.returncode}: {(done.stdout + done.stderr).strip()[-1500:]}")
+    return set(_FAILED.findall(done.stdout))
+
+
+def prepare(tree: Path, mutations: Sequence[Mutation]) -> None:
+    """Make the unchanged copy, and see it pass every test that a mutation names. Raises `Failure`."""
+    copy_sources(tree)
+    if any(mutation.contract for mutation in mutations):
+        _require_success(_run(tree, "-m", "contracts.compile"), "the unchanged sources do not compile")
+    tests = sorted({test for mutation in mutations for test in mutation.tests})
+    done = _run(tree, *_PYTEST, "--tb=short", *tests)
+    _require_success(done, "the unchanged sources do not pass")
+
+
+def judge(mutation: Mutation, original: Path) -> Result:
+    """Make a mutation in a copy of its own, and run its tests there."""
+    start = time.monotonic()
+    with TemporaryDirectory(prefix="forcemove-mutant-") as name:
+        tree = Path(name, "tree")
+        try:
+            problem = _survival(mutation, original, tree)
+        except Failure as failure:
+            problem = str(failure)
+        except subprocess.TimeoutExpired:
+            problem = f"did not end within {TEST_SECONDS} seconds"
+    return Result(mutation, problem, time.monotonic() - start)
+
+
+def _survival(mutation: Mutation, original: Path, tree: Path) -> str:
+    """The tests that did not notice, in a sentence; empty where all did."""
+    shutil.copytree(original, tree, symlinks=True, ignore=shutil.ignore_patterns("__pycache__", ".hypothesis"))
+    source = tree / mutation.file
+    source.write_text(source.read_text("utf-8").replace(mutation.find, mutation.replace), "utf-8")
+    if mutation.contract:
+        _require_success(_run(tree, "-c", _REBUILD, mutation.contract), "does not compile")
+    unmoved = sorted(set(mutation.tests) - failed_tests(tree, mutation.tests))
+    return f"survives {', '.join(unmoved)}" if unmoved else ""
+
+
+# ----------------------------------------------------------------------------------------------------------------- main
+
+
+def run_all(mutations: Sequence[Mutation], jobs: int) -> list[Result]:
+    """Judge mutations, so many at a time, and say so as they end. Raises `Failure` where the original does not pass."""
+    with TemporaryDirectory(prefix="forcemove-original-") as name:
+        original = Path(name, "tree")
+        original.mkdir()
+        print(f"The unchanged sources must pass the tests of {len(mutations)} mutations first ...", flush=True)
+        prepare(original, mutations)
+        results = []
+        with ThreadPoolExecutor(jobs) as pool:
+            waiting = [pool.submit(judge, mutation, original) for mutation in mutations]
+            try:
+                for done in as_completed(waiting):
+                    results.append(done.result())
+                    print(_line(results[-1], len(results), len(mutations)), flush=True)
+            except KeyboardInterrupt:
+                pool.shutdown(cancel_futures=True)
+                raise
+        return results
+
+
+def _line(result: Result, place: int, count: int) -> str:
+    verdict = "SURVIVES" if result.problem else "killed"
+    line = f"{place:3}/{count}  {verdict:8}  {result.seconds:4.0f} s  {result.mutation.label}"
+    return f"{line}\n         {result.problem}" if result.problem else line
+
+
+def summary(results: Sequence[Result]) -> str:
+    """A table: per attack, how many mutations were killed of how many."""
+    lines = ["", "attack  killed  of"]
+    for threat in sorted({threat for result in results for threat in result.mutation.threats}):
+        of = [result for result in results if threat in result.mutation.threats]
+        lines.append(f"{threat:6}  {sum(not result.problem for result in of):6}  {len(of):2}")
+    killed = sum(not result.problem for result in results)
+    return "\n".join([*lines, "", f"{killed} of {len(results)} mutations were killed."])
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command; returns its exit status."""
+    parser = argparse.ArgumentParser(description="Take each defence out in turn and see its tests fail.")
+    parser.add_argument(
+        "--only", metavar="PATTERN", help="those whose rows, name or file match this regular expression"
+    )
+    parser.add_argument("--jobs", type=int, default=2, metavar="N", help="how many at a time (default: %(default)s)")
+    parser.add_argument("--list", action="store_true", help="name the mutations and run nothing")
+    options = parser.parse_args(arguments)
+
+    everything = load()
+    pattern = re.compile(options.only or "")
+    chosen = [each for each in everything if pattern.search(f"{each.label} {each.file}")]
+    if options.list:
+        print("\n".join(f"{each.label}  ({each.file})" for each in chosen))
+        return 0
+    wrong = problems(chosen)
+    if not options.only:
+        wrong += [f"attack {threat} has no mutation" for threat in uncovered(everything)]
+    print("\n".join(wrong), end="\n" if wrong else "")
+    runnable = [each for each in chosen if not any(_problems_of(each, ROOT))]
+    if not runnable:
+        print("There is no mutation to run.")
+        return 1
+    try:
+        results = run_all(runnable, max(1, options.jobs))
+    except Failure as failure:
+        print(failure)
+        return 1
+    print(summary(results))
+    return 1 if wrong or any(result.problem for result in results) else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
