@@ -305,6 +305,13 @@ def test_an_asset_that_is_no_contract_pays_nobody_and_blocks_nobody(world: World
     assert world.paid == [Payment(ETHER, A, 10)]
 
 
+@pytest.mark.parametrize(("name", "most"), [("EndlessToken", MAX_HOLDINGS), ("GenerousToken", MAX_HOLDINGS // 2)])
+def test_a_deposit_never_brings_more_than_a_channel_can_hold(world: World, name: str, most: int) -> None:
+    token = world.tokens[name]
+    assert world.deposit(A, id_of(world), token, 0, most + 1).error == "HoldingsOverflow"
+    assert world.deposit(A, id_of(world), token, 0, most) == ALLOWED
+
+
 def test_a_credit_that_would_overflow_stays_at_the_most_and_blocks_nobody(world: World) -> None:
     token = world.tokens["EndlessToken"]
     for nonce in range(5):

@@ -1,7 +1,4 @@
-"""A chain in process with accounts, ether and a clock, for whole operations: pyrevm keeps what a call has changed.
-
-Every account has ether; nobody pays for gas. Signatures and nonces do not exist: whoever is named as sender sends.
-"""
+"""A chain for whole operations, with accounts, ether and a clock: pyrevm keeps what a call has changed."""
 
 from __future__ import annotations
 
@@ -9,6 +6,7 @@ from typing import Any, NamedTuple
 
 import pyrevm
 
+from channel.protocol.types import ETHER
 from tests.evm import artifact, function_selector
 from tests.parity import core_abi as abi
 
@@ -34,16 +32,24 @@ class Receipt(NamedTuple):
 
 
 class Chain:
-    """A fresh chain."""
+    """In process, without blocks: signatures and nonces do not exist, whoever is named as sender sends, and nobody pays
+    for gas."""
+
+    chain_id = 1
 
     def __init__(self) -> None:
         self._evm = pyrevm.EVM(gas_limit=2**62, spec_id="CANCUN")
-        self.now = 0
+        self._now = 0
         self.travel_to(GENESIS)
 
+    @property
+    def now(self) -> int:
+        """The time of the block that the next transaction lands in."""
+        return self._now
+
     def travel_to(self, time: int) -> None:
-        """All that follows happens in a block of this time."""
-        self.now = time
+        """What follows happens in a block of this time."""
+        self._now = time
         self._evm.set_block_env(pyrevm.BlockEnv(timestamp=time))
 
     def deploy(self, name: str) -> bytes:
@@ -60,10 +66,17 @@ class Chain:
         result: Any = self._evm.result
         return Receipt(True, bytes(output), tuple(map(_log, result.logs)))
 
+    def static(self, to: bytes, data: bytes) -> bytes:
+        """What a static call that succeeds returns."""
+        return bytes(self._evm.message_call(_hex(_DEPLOYER), _hex(to), data, is_static=True))
+
+    def ether(self, account: bytes) -> int:
+        """What an account has, in wei."""
+        return int(self._evm.get_balance(_hex(account)))
+
     def call(self, contract: str, function: str, at: bytes, *parts: bytes | abi.Tail) -> bytes:
-        """A static call that succeeds."""
-        data = function_selector(contract, function) + abi.arguments(*parts)
-        return bytes(self._evm.message_call(_hex(_DEPLOYER), _hex(at), data, is_static=True))
+        """A static call of a function by name."""
+        return self.static(at, function_selector(contract, function) + abi.arguments(*parts))
 
     def send(self, sender: bytes, contract: str, function: str, at: bytes, *parts: bytes | abi.Tail) -> Receipt:
         """Send a transaction that succeeds."""
@@ -71,10 +84,10 @@ class Chain:
         assert receipt.success, (contract, function, receipt.output.hex())
         return receipt
 
-    def balance(self, account: bytes, asset: bytes = bytes(20)) -> int:
+    def balance(self, account: bytes, asset: bytes = ETHER) -> int:
         """In ether or of a token."""
-        if asset == bytes(20):
-            return int(self._evm.get_balance(_hex(account)))
+        if asset == ETHER:
+            return self.ether(account)
         return int.from_bytes(self.call("TestToken", "balanceOf", asset, abi.address(account)), "big")
 
     def enrich(self, account: bytes, amount: int = 10**30) -> None:
@@ -86,9 +99,11 @@ class Chain:
         self._evm.insert_account_storage(_hex(account), int.from_bytes(slot, "big"), value)
 
     def snapshot(self) -> Any:
+        """For `revert`."""
         return self._evm.snapshot()
 
     def revert(self, snapshot: Any) -> None:
+        """To what was at the snapshot."""
         self._evm.revert(snapshot)
 
 

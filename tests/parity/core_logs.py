@@ -7,7 +7,8 @@ from functools import cache
 
 from channel.protocol.encoding import encode_record, word
 from channel.protocol.hashing import keccak256
-from channel.protocol.logs import ChallengeRegistered, Checkpointed, Log, Responded
+from channel.protocol.logs import ChallengeRegistered, Checkpointed, Deposited, Log, Responded
+from channel.protocol.types import ETHER
 from tests.evm import artifact, signature_of
 from tests.parity import core_abi as abi
 from tests.parity.core_chain import ChainLog
@@ -23,13 +24,21 @@ def as_chain_log(adjudicator: bytes, log: Log) -> ChainLog:
     """One log of the model, encoded: its first value is the indexed one, the others are the data."""
     indexed, *others = _values(log)
     assert isinstance(indexed, bytes)
-    topics = _topic(type(log).__name__), indexed.rjust(32, b"\0")
+    topics = _topic(_event(log)), indexed.rjust(32, b"\0")
     return ChainLog(adjudicator, topics, abi.arguments(*map(_encoded, others)))
+
+
+def _event(log: Log) -> str:
+    if isinstance(log, Deposited):
+        return "EtherDeposited" if log.asset == ETHER else "TokenDeposited"
+    return type(log).__name__
 
 
 def _values(log: Log) -> list[object]:
     """The values of a log, with a state and its signatures as one record."""
     match log:
+        case Deposited(id_, asset, held):
+            return [id_, held] if asset == ETHER else [id_, asset, held]
         case ChallengeRegistered(id_, finalizes_at, state, signatures):
             return [id_, finalizes_at, abi.text(encode_record(state, signatures))]
         case Responded(id_, state, signature):

@@ -23,7 +23,6 @@ from channel.protocol.types import ETHER, FixedPart, Signature
 from tests.evm import function_selector
 from tests.parity import core_abi as abi
 from tests.parity.core_chain import Chain, Receipt
-from tests.parity.core_harness import CHAIN_ID
 from tests.parity.core_logs import as_chain_log
 from tests.parity.core_verdict import ALLOWED, Verdict, of_bytecode, of_error
 from tests.protocol.builders import ALICE, BOB, CAROL, COUNTING, MALLORY, NO_SIGNATURE
@@ -31,7 +30,8 @@ from tests.protocol.builders import ALICE, BOB, CAROL, COUNTING, MALLORY, NO_SIG
 PEOPLE = (ALICE, BOB, CAROL, MALLORY)
 REFUSING_RECIPIENTS = ("RevertingRecipient", "BurningRecipient", "RevertingBombRecipient")
 RECIPIENTS = (*REFUSING_RECIPIENTS, "BombRecipient", "Reentry")
-REFUSING_TOKENS = ("FalseToken", "RubbishToken", "BombToken", "EndlessToken")
+BOUNDLESS_TOKENS = ("EndlessToken", "GenerousToken")
+REFUSING_TOKENS = ("FalseToken", "RubbishToken", "BombToken", *BOUNDLESS_TOKENS)
 TOKENS = (*REFUSING_TOKENS, "TestToken", "SilentToken", "FeeToken", "BlacklistToken", "UnpullableToken", "HookToken")
 MINTED = 10**30
 
@@ -41,13 +41,13 @@ Operation = Callable[[Adjudication, Transaction], Result]
 class World:
     """A chain with an adjudicator, an app, recipients and tokens; and the model."""
 
-    def __init__(self) -> None:
-        self.chain = Chain()
+    def __init__(self, chain: Chain | None = None) -> None:
+        self.chain = chain or Chain()
         self.adjudicator = self.chain.deploy("Adjudicator")
         self.app = self.chain.deploy("CountingApp")
         self.recipients = {name: self.chain.deploy(name) for name in RECIPIENTS}
         self.tokens = {name: self.chain.deploy(name) for name in TOKENS}
-        self.domain = Domain(CHAIN_ID, self.adjudicator)
+        self.domain = Domain(self.chain.chain_id, self.adjudicator)
         self.model = Adjudication(self.domain)
         self.reserves: dict[bytes, int] = {}
         self.deposited: dict[bytes, int] = {}
@@ -55,15 +55,15 @@ class World:
         self.logs: list[Log] = []
         self.blacklisted: set[bytes] = set()
         for person in PEOPLE:
+            self.chain.enrich(person.address)
             self._equip(person.address)
         rubbish = self.tokens["RubbishToken"]
         self.chain.send(ALICE.address, "RubbishToken", "setAnswer", rubbish, abi.text(word(2)))
 
     def _equip(self, person: bytes) -> None:
-        self.chain.enrich(person)
         spender, everything = abi.address(self.adjudicator), word(2**256 - 1)
         for name, token in self.tokens.items():
-            if name != "EndlessToken":
+            if name not in BOUNDLESS_TOKENS:
                 self.chain.send(person, "TestToken", "mint", token, abi.address(person), word(MINTED))
             self.chain.send(person, "TestToken", "approve", token, spender, everything)
 
@@ -91,6 +91,8 @@ class World:
         """How much of an asset arrives when it is pulled in."""
         if asset == self.tokens["UnpullableToken"]:
             raise SafeERC20FailedOperation(asset)
+        if asset == self.tokens["GenerousToken"]:
+            return 2 * amount
         return amount - amount // 100 if asset == self.tokens["FeeToken"] else amount
 
     # ------------------------------------------------------------------------------------------------ operations
@@ -235,8 +237,9 @@ class World:
         for (account, asset), credit in self.model.credits.items():
             stored = self.chain.call("Adjudicator", "creditOf", at, abi.address(account), abi.address(asset))
             assert stored == word(credit)
+        boundless = {self.tokens[name] for name in BOUNDLESS_TOKENS}
         for asset, reserve in self.reserves.items():
-            if asset != self.tokens["EndlessToken"]:
+            if asset not in boundless:
                 assert self.chain.balance(at, asset) == reserve
 
 

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from channel.errors import ADJUDICATOR_ERRORS
 from tests.parity.core_actor import Actor
+from tests.parity.core_tester import EthTesterChain
 from tests.parity.core_world import PEOPLE, World
 
 STEPS = 40
@@ -40,9 +41,9 @@ NOT_MET_HERE = {
 }
 
 
-def play(rng: Random, steps: int = STEPS) -> Counter[str]:
+def play(rng: Random, steps: int = STEPS, world: World | None = None) -> Counter[str]:
     """One history; how often each error was met."""
-    world = World()
+    world = world or World()
     if rng.random() < 0.5:
         world.blacklist(rng.choice(PEOPLE).address)
     actor = Actor(rng, world)
@@ -56,9 +57,15 @@ def test_random_histories_are_the_same(rng: Random) -> None:
 
 
 def test_seeded_histories_are_the_same_and_meet_every_error() -> None:
-    met = sum((play(Random(seed)) for seed in range(250)), Counter[str]())
+    met = sum((play(Random(seed)) for seed in range(160)), Counter[str]())
     assert ADJUDICATOR_ERRORS.keys() - met.keys() <= NOT_MET_HERE
     assert met[""] > met.total() / 4
+
+
+def test_a_history_on_eth_tester_is_the_same() -> None:
+    """Another EVM, with blocks and signed transactions."""
+    met = play(Random(3), world=World(EthTesterChain()))
+    assert met[""] > STEPS / 5
 
 
 @pytest.mark.long

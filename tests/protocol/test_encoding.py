@@ -156,7 +156,7 @@ def test_a_number_out_of_range_is_malformed(position: int, value: int) -> None:
 
 
 @settings(max_examples=100, deadline=None)
-@given(states, st.integers(0, 3))
+@given(states.filter(lambda value: value.outcome != ()), st.integers(0, 3))
 def test_records_decode_to_what_was_recorded(value: VariablePart, count: int) -> None:
     signatures = (sign(ALICE, state()),) * count
     assert decode_record(encode_record(value, signatures)) == (value, signatures)
@@ -169,8 +169,8 @@ def test_the_layout_of_a_record() -> None:
     assert encode_record(value, [signature]) == b"".join(
         (
             bytes((0, 0, 0, 0, 1, 2)),
-            b"\x01\x01\x00\x03",
-            bytes(12) + entry.asset + entry.destination + word(entry.amount),
+            b"\x01\x01\x00\x03\x00\x00",
+            entry.asset + entry.destination + word(entry.amount),
             b"abc",
             signature.compact,
         )
