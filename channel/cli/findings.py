@@ -239,20 +239,11 @@ def _read_state(data: bytes) -> tuple[VariablePart, tuple[Signature, ...] | None
     """The state, and the signatures where it is a record. Raises `MalformedBytes`, of a state."""
     try:
         return decode_variable_part(data), None
-    except MalformedBytes:
-        record = _read_record(data)
-        if record is None:
-            raise
-        return record
-
-
-def _read_record(data: bytes) -> tuple[VariablePart, tuple[Signature, ...]] | None:
-    try:
-        state, signatures = decode_record(data)
-    except MalformedBytes:
-        return None
-    # Ten zero bytes are a record, too, but the adjudicator logs none without an outcome.
-    return (state, signatures) if state.outcome else None
+    except MalformedBytes as no_state:
+        try:
+            return decode_record(data)
+        except MalformedBytes:
+            raise no_state from None
 
 
 def _bare_position_finding(data: bytes, games: tuple[Any, ...], why_no_state: str) -> Finding:

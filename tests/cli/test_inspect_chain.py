@@ -51,6 +51,14 @@ class Court:
     def fund(self) -> None:
         self.send(self.adjudicator.deposit(self.saved.id, ETHER, 0, 20))
 
+    def fund_with(self, contract: str, amount: int) -> bytes:
+        """Pay in a fresh token of Alice's; its address."""
+        token = deploy_contract(self.chain, contract)
+        self.chain.send(Call(token, function("mint", contract).encode(ALICE.address, amount)), MINER)
+        self.chain.send(Call(token, function("approve", contract).encode(self.adjudicator.address, amount)), ALICE)
+        self.send(self.adjudicator.deposit(self.saved.id, token, 0, amount))
+        return token
+
     def proof(self, *states: SignedState | VariablePart) -> SupportProof:
         signed = [self.saved.signed(each) if isinstance(each, VariablePart) else each for each in states]
         proof = build_support_proof(self.saved.fixed, signed)
@@ -221,10 +229,7 @@ def test_a_closed_channel_is_told(forcemove: Command, court: Court) -> None:
 
 
 def test_tokens_that_were_paid_in_are_seen(forcemove: Command, court: Court) -> None:
-    token = deploy_contract(court.chain, "DemoToken")
-    court.chain.send(Call(token, function("mint", "DemoToken").encode(ALICE.address, 9)), MINER)
-    court.chain.send(Call(token, _approval(court.adjudicator.address, 9)), ALICE)
-    court.send(court.adjudicator.deposit(court.saved.id, token, 0, 9))
+    token = court.fund_with("DemoToken", 9)
 
     channel = channel_of(forcemove, court)
 
@@ -232,10 +237,6 @@ def test_tokens_that_were_paid_in_are_seen(forcemove: Command, court: Court) -> 
         ("0x" + "00" * 20, "0"),
         (show_address(token), "9"),
     ]
-
-
-def _approval(spender: bytes, amount: int) -> bytes:
-    return function("approve", "DemoToken").encode(spender, amount)
 
 
 def test_credits_of_those_who_were_to_be_paid_are_seen(forcemove: Command, court: Court) -> None:
@@ -365,6 +366,17 @@ def test_nothing_is_left_to_do_in_a_closed_channel(forcemove: Command, court: Co
 
     assert words(finding) == [["nothing"], ["nothing"]]
     assert finding["channel"]["closed"] is True
+
+
+def test_what_could_not_be_paid_is_to_be_claimed(forcemove: Command, court: Court) -> None:
+    token = court.fund_with("FalseToken", 20)
+    final = replace(final_of(7), outcome=outcome(20, 0, asset=token))
+    court.send(court.conclude(final))
+
+    finding = found(forcemove, court.saved.save(court.saved.signed(final, ALICE, BOB)), court)
+
+    assert words(finding) == [["nothing", "claim"], ["nothing"]]
+    assert finding["channel"]["credits"] == [{"account": A, "asset": show_address(token), "amount": "20"}]
 
 
 def test_an_app_that_is_none_of_ours_is_told_by_its_code(forcemove: Command, court: Court) -> None:
