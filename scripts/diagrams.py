@@ -86,7 +86,7 @@ def life_diagram() -> str:
     for phase, duties in _DUTIES.items():
         lines.append(f'state "{phase.value}" as {phase.name}')
         lines += [f"{phase.name} : {_DOING[duty.__name__]}" for duty in duties]
-    lines.append(f"[*] --> {Phase.CHECKING.name} : both have agreed on the same terms")
+    lines.append(f"[*] --> {Phase.CHECKING.name} : all have agreed on the terms")
     lines += [f"{step.from_phase.name} --> {step.to_phase.name} : {step.what}" for step in LIFE]
     lines.append(f"{Phase.CLOSED.name} --> [*]")
     return _mermaid(lines)

@@ -1,0 +1,65 @@
+"""A table to try things on."""
+
+from __future__ import annotations
+
+import pytest
+
+from channel.chain.local import local_keys
+from channel.errors import InvalidValue
+from channel.node.local import local_table
+from channel.protocol.channel import Phase
+from channel.protocol.effects import ChooseMove
+from channel.protocol.inputs import ConcludeWanted
+from channel.protocol.types import ETHER
+from contracts import UnknownArtifact
+from games.tic_tac_toe import GAME
+from games.tic_tac_toe.game import TicTacToe
+
+STAKE = 10**17
+
+
+def leave(question: ChooseMove) -> ConcludeWanted:
+    return ConcludeWanted()
+
+
+class Nowhere(TicTacToe):
+    """A game that nobody has compiled."""
+
+    contract = "Nowhere"
+
+
+def test_a_table_is_played_to_its_end() -> None:
+    table = local_table(GAME, leave, leave, stake=STAKE)
+    assert [client.phase for client in table.clients] == [Phase.CHECKING] * 2
+
+    table.play()
+
+    assert [client.phase for client in table.clients] == [Phase.CLOSED] * 2
+    assert [allocation.amount for allocation in table.outcome] == [5 * STAKE] * 2
+    agreement = table.clients[0].channel.agreement
+    assert agreement.fixed_part.participants == tuple(key.address for key in local_keys()[:2])
+    assert table.adjudicator.holdings_of(agreement.channel_id, ETHER).closed
+
+
+def test_the_deposit_can_be_another() -> None:
+    table = local_table(GAME, leave, leave, stake=STAKE, deposit=STAKE)
+
+    assert table.clients[0].channel.agreement.deposits == ((ETHER, (STAKE, STAKE)),)
+
+
+@pytest.mark.parametrize("count", [0, 1, 10])
+def test_any_other_number_of_players_is_refused(count: int) -> None:
+    with pytest.raises(InvalidValue) as caught:
+        local_table(GAME, *[leave] * count, stake=STAKE)
+
+    assert caught.value == InvalidValue("players", count, "2 to 9 players")
+
+
+def test_a_deposit_below_the_stake_is_refused() -> None:
+    with pytest.raises(InvalidValue):
+        local_table(GAME, leave, leave, stake=STAKE, deposit=STAKE - 1)
+
+
+def test_a_game_without_a_compiled_contract_is_refused() -> None:
+    with pytest.raises(UnknownArtifact):
+        local_table(Nowhere(), leave, leave, stake=STAKE)
