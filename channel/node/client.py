@@ -7,15 +7,16 @@ inputs. Nothing here decides about money; `protocol.machine` does.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import assert_never
 
 from channel.chain.adjudicator import Adjudicator, Operation, PlacedLog
-from channel.chain.chain import Receipt
+from channel.chain.chain import Receipt, SignedTransaction
+from channel.chain.errors import EndpointFailed, NotMined
 from channel.chain.genuine import require_genuine
 from channel.chain.token import Token
-from channel.errors import CounterpartyError, ForcemoveError, MalformedBytes
+from channel.errors import CounterpartyError, ForcemoveError, InvalidValue, MalformedBytes
 from channel.node.ports import Store, Transport
 from channel.protocol.agreement import Agreement
 from channel.protocol.app import App
@@ -34,12 +35,14 @@ from channel.protocol.effects import (
     WakeAt,
 )
 from channel.protocol.inputs import (
+    ChainRead,
     ConcludeWanted,
     ContractsGenuine,
     HoldingsSeen,
     Input,
     LogSeen,
     MoveChosen,
+    Reconnected,
     StateReceived,
     SubmissionFailed,
     Tick,
@@ -73,7 +76,8 @@ class Mined:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """The chain has refused what we asked; it is asked again after the next block if it is still due."""
+    """The chain has refused what we asked, or has not mined it in time; it is sent again after the next block if it is
+    still due, with a higher fee."""
 
     submission: Submission
     error: ForcemoveError
@@ -106,15 +110,23 @@ class Client:
         report: Callable[[Event], None] = lambda _: None,
         from_block: int = 0,
         confirmations: int = 1,
+        patience: float = 60.0,
     ) -> None:
         """`from_block`: where the adjudicator was deployed, or a later block before the channel's first log.
-        `confirmations`: how many blocks a log must be deep to be believed; 1 is the newest block."""
-        participants = agreement.fixed_part.participants
-        self.channel = store.load(agreement.channel_id) or Channel(agreement, participants.index(key.address))
+        `confirmations`: how many blocks a log must be deep to be believed; 1 is the newest block. `patience`: real
+        seconds to wait for a transaction before it is sent again with a higher fee.
+
+        Raises `InvalidValue` where key, adjudicator, or what the store remembers, do not fit the agreement.
+        """
+        self.channel = _remembered(store, agreement, key, adjudicator)
         self._key, self._app, self._adjudicator = key, app, adjudicator
         self._transport, self._store, self._choose, self._report = transport, store, choose, report
-        self._next_block, self._confirmations = from_block, confirmations
-        self._failed: list[Submission] = []
+        self._from_block, self._confirmations, self._patience = from_block, confirmations, patience
+        self._read_up_to: tuple[int, bytes] | None = None
+        self._has_greeted = False
+        self._messages: deque[bytes] = deque()
+        self._failed: deque[Submission] = deque()
+        self._unmined: dict[Submission, SignedTransaction] = {}
 
     @property
     def phase(self) -> Phase:
@@ -124,27 +136,45 @@ class Client:
     def poll(self) -> bool:
         """Take in what has happened, and do what follows. Returns whether anything has changed.
 
-        Raises `NoContract` and `NotGenuine` before anything is signed, and `ChainError` when the chain is out of reach;
-        polling again goes on.
+        Raises `NoContract` and `NotGenuine` before anything is signed, `ChainError` when the chain is out of reach, and
+        what `feed` raises; polling again goes on where it stopped.
         """
         before = self.channel
         if not self.channel.genuine:
-            self._check_contracts()
+            self._require_genuine()
         self._look_at_chain()  # first: a message may answer what the chain has settled already
-        for message in self._transport.receive():
-            self._take(message)
+        if not self.channel.genuine and self._read_up_to is not None:
+            self.feed(ContractsGenuine())
+        if not self._has_greeted:
+            self._has_greeted = True
+            self.feed(Reconnected())  # what was said before we stopped may be lost
+        self._messages.extend(self._transport.receive())
+        while self._messages:
+            self._take(self._messages.popleft())
         if self.channel == before:
             self.feed(Tick())
         return self.channel != before
 
     def feed(self, input_: Input) -> None:
-        """Apply one input and carry out what follows from it. Raises `LocalError` and `CounterpartyError`."""
+        """Apply one input and carry out what follows from it.
+
+        Raises `LocalError` and `CounterpartyError`; and, once all the rest is carried out, what was wrong with a move
+        that the player chose.
+        """
         now = self._adjudicator.chain.next_time()
-        waiting = deque(self._step(input_, now))
+        self._carry_out(self._step(input_, now), now)
+
+    def _carry_out(self, effects: Iterable[Effect], now: int) -> None:
+        waiting = deque(effects)
+        mistake: ForcemoveError | None = None
         while waiting:
-            decided = self._perform(waiting.popleft())
-            if decided is not None:
-                waiting.extend(self._step(decided, now))
+            try:
+                decided = self._perform(waiting.popleft())
+                waiting.extend(self._step(decided, now) if decided else ())
+            except ForcemoveError as error:
+                mistake = mistake or error
+        if mistake is not None:
+            raise mistake
 
     def _step(self, input_: Input, now: int) -> tuple[Effect, ...]:
         channel, effects = step(self.channel, input_, now, self._key, self._app)
@@ -155,10 +185,9 @@ class Client:
 
     # -------------------------------------------------------------------------------------------------- what comes in
 
-    def _check_contracts(self) -> None:
+    def _require_genuine(self) -> None:
         app_definition = self.channel.agreement.fixed_part.app_definition
         require_genuine(self._adjudicator.chain, self._adjudicator.address, app_definition, self._app.contract)
-        self.feed(ContractsGenuine())
 
     def _take(self, message: bytes) -> None:
         id_ = self.channel.agreement.channel_id
@@ -172,20 +201,36 @@ class Client:
             self._report(Fault(error))
 
     def _look_at_chain(self) -> None:
-        last = self._adjudicator.chain.block_number() - self._confirmations + 1
-        if last < self._next_block:
+        """Read what is new at the confirmation depth; everything, after a restart or a reorganisation."""
+        chain, known = self._adjudicator.chain, self._read_up_to
+        last = chain.block_number() - self._confirmations + 1
+        anew = known is None or self._block_hash(known[0]) != known[1]
+        first = self._from_block if anew or known is None else known[0] + 1
+        if last < first:
             return
-        id_ = self.channel.agreement.channel_id
-        for placed in self._adjudicator.logs(id_, self._next_block, last):
-            self.feed(LogSeen(placed.log))
-        for asset, _ in self.channel.agreement.deposits:
-            held = self._adjudicator.holdings_of(id_, asset, block=last).held
-            if held != self.channel.held(asset):
-                self.feed(HoldingsSeen(asset, held))
-        self._next_block = last + 1
-        failed, self._failed = self._failed, []
-        for submission in failed:
-            self.feed(SubmissionFailed(submission))
+        block_hash = chain.block_hash(last)  # before the logs: should the block go, the next look finds out
+        news = (*self._new_logs(first, last), *self._new_holdings(last, anew))
+        now = chain.next_time()
+        effects = self._step(ChainRead(news, anew), now) if news or anew else ()
+        self._read_up_to = last, block_hash
+        self._carry_out(effects, now)
+        for _ in range(len(self._failed)):
+            self.feed(SubmissionFailed(self._failed.popleft()))
+
+    def _block_hash(self, number: int) -> bytes | None:
+        try:
+            return self._adjudicator.chain.block_hash(number)
+        except EndpointFailed:
+            return None  # a shorter chain has won
+
+    def _new_logs(self, first: int, last: int) -> list[LogSeen | HoldingsSeen]:
+        placed = self._adjudicator.logs(self.channel.agreement.channel_id, first, last)
+        return [LogSeen(each.log) for each in placed]
+
+    def _new_holdings(self, block: int, anew: bool) -> list[LogSeen | HoldingsSeen]:
+        id_, assets = self.channel.agreement.channel_id, [asset for asset, _ in self.channel.agreement.deposits]
+        held = {asset: self._adjudicator.holdings_of(id_, asset, block=block).held for asset in assets}
+        return [HoldingsSeen(asset, held[asset]) for asset in assets if anew or held[asset] != self.channel.held(asset)]
 
     # --------------------------------------------------------------------------------------------------- what goes out
 
@@ -205,12 +250,29 @@ class Client:
     def _submit(self, submission: Submission) -> None:
         try:
             self._allow(submission)
-            receipt = self._adjudicator.send(self._operation(submission), self._key)
+            receipt = self._send(submission)
         except ForcemoveError as error:
             self._failed.append(submission)
             self._report(Refused(submission, error))
         else:
             self._report(Mined(submission, receipt))
+
+    def _send(self, submission: Submission) -> Receipt[PlacedLog]:
+        """Send it and wait a while; where it waits since an earlier time, replace it by one with a higher fee."""
+        adjudicator, waiting = self._adjudicator, self._unmined.pop(submission, None)
+        if waiting is None:
+            waiting = adjudicator.sign(self._operation(submission), self._key)
+            adjudicator.chain.broadcast(waiting)
+        else:
+            try:
+                return adjudicator.wait(waiting, timeout=0)
+            except NotMined:
+                waiting = adjudicator.resend(waiting, self._key)
+        try:
+            return adjudicator.wait(waiting, timeout=self._patience)
+        except NotMined:
+            self._unmined[submission] = waiting
+            raise
 
     def _allow(self, submission: Submission) -> None:
         """Let the adjudicator take the tokens that it is about to pull in."""
@@ -238,3 +300,16 @@ class Client:
                 return adjudicator.transfer(id_, state_hash, outcome, ())
             case _:
                 assert_never(submission)
+
+
+def _remembered(store: Store, agreement: Agreement, key: Key, adjudicator: Adjudicator) -> Channel:
+    """The channel as the store has it, or a new one."""
+    if adjudicator.domain != agreement.domain:
+        raise InvalidValue("adjudicator", adjudicator.address, "the one of the agreement")
+    participants = agreement.fixed_part.participants
+    if key.address not in participants:
+        raise InvalidValue("key", key.address, "that of a participant")
+    channel = store.load(agreement.channel_id) or Channel(agreement, participants.index(key.address))
+    if channel.agreement != agreement or participants[channel.index] != key.address:
+        raise InvalidValue("agreement", agreement.channel_id, "what the store remembers under this id")
+    return channel

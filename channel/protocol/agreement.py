@@ -22,7 +22,7 @@ Deposits = tuple[tuple[bytes, tuple[int, ...]], ...]
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """The opening of a channel.
+    """The opening of a channel, of whose participants there are `count`: n.
 
     `destinations`: where each participant is paid (32 bytes each). `deposits`: what each puts in. `app_data`: the
     app's initial position. Of each asset, allocation i of `outcome` is participant i's deposit to its destination.
@@ -33,11 +33,12 @@ class Agreement:
     destinations: tuple[bytes, ...]
     deposits: Deposits
     app_data: bytes
+    count: int = field(init=False)
     channel_id: bytes = field(init=False)
     outcome: Outcome = field(init=False)
 
     def __post_init__(self) -> None:
-        count = self.count
+        count = len(self.fixed_part.participants)
         if len(self.destinations) != count or any(len(amounts) != count for _, amounts in self.deposits):
             raise InvalidValue("deposits", self.deposits, f"one destination and one amount for each of {count}")
         for destination in self.destinations:
@@ -49,13 +50,9 @@ class Agreement:
         )
         id_ = channel_id(self.fixed_part, self.domain)
         require_valid_outcome(outcome, id_, self.domain.adjudicator)
+        object.__setattr__(self, "count", count)
         object.__setattr__(self, "channel_id", id_)
         object.__setattr__(self, "outcome", outcome)
-
-    @property
-    def count(self) -> int:
-        """How many participants there are: n."""
-        return len(self.fixed_part.participants)
 
     def setup_state(self, turn_num: int) -> VariablePart:
         """The prefund (turns 0 to n - 1) or postfund (n to 2n - 1) state of this turn."""

@@ -13,6 +13,7 @@ from channel.protocol.outcome import Outcome
 from channel.protocol.state import SignedState
 
 __all__ = [
+    "ChainRead",
     "ChallengeWanted",
     "ConcludeWanted",
     "ContractsGenuine",
@@ -20,6 +21,7 @@ __all__ = [
     "Input",
     "LogSeen",
     "MoveChosen",
+    "Reconnected",
     "StateReceived",
     "SubmissionFailed",
     "Tick",
@@ -36,6 +38,11 @@ class StateReceived:
     """A counterparty has sent a state with its signature, or with more of them."""
 
     signed: SignedState
+
+
+@dataclass(frozen=True, slots=True)
+class Reconnected:
+    """What was said last may be lost, ours or theirs: after a restart, on a new connection, or after long silence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +79,20 @@ class LogSeen:
 
 
 @dataclass(frozen=True, slots=True)
+class ChainRead:
+    """Everything that there is to see on the chain up to some block: it is taken in as a whole before anything is done.
+
+    `anew`: from the channel's beginning on, and nothing that was seen before counts any more, as after a restart (logs
+    may have been missed, transactions lost) or a reorganisation.
+    """
+
+    news: tuple[LogSeen | HoldingsSeen, ...]
+    anew: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class SubmissionFailed:
-    """What we asked of the chain has not happened and will not; the machine may ask again."""
+    """What we asked of the chain has not happened; if it is still due, the machine asks again."""
 
     submission: Submission
 
@@ -86,11 +105,13 @@ class Tick:
 Input = (
     ContractsGenuine
     | StateReceived
+    | Reconnected
     | MoveChosen
     | ConcludeWanted
     | ChallengeWanted
     | HoldingsSeen
     | LogSeen
+    | ChainRead
     | SubmissionFailed
     | Tick
 )

@@ -9,16 +9,18 @@ An error leaves the channel as it was: `LocalError`s are ours, a `CounterpartyEr
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import assert_never
 
 from channel.errors import (
     CounterpartyError,
     ForcemoveError,
+    InvalidValue,
     NotSupported,
     OpeningMismatch,
     OutOfTurn,
+    RuleError,
     SignatureMissing,
     StateConflict,
     UnexpectedTurn,
@@ -30,13 +32,15 @@ from channel.protocol.effects import (
     ChooseMove,
     Effect,
     SendState,
+    Submission,
     SubmitChallenge,
     SubmitDeposit,
     SubmitTransfer,
     WakeAt,
 )
-from channel.protocol.encoding import StateHashes, digest, hash_state
+from channel.protocol.encoding import StateHashes, digest, fingerprint, hash_state
 from channel.protocol.inputs import (
+    ChainRead,
     ChallengeWanted,
     ConcludeWanted,
     ContractsGenuine,
@@ -44,6 +48,7 @@ from channel.protocol.inputs import (
     Input,
     LogSeen,
     MoveChosen,
+    Reconnected,
     StateReceived,
     SubmissionFailed,
     Tick,
@@ -62,20 +67,22 @@ from channel.protocol.signing import Key, require_signer
 from channel.protocol.state import SignedState, SupportProof, VariablePart
 from channel.protocol.status import Status
 from channel.protocol.types import Signature
-from channel.protocol.watch import best_answer, concluding_answer
+from channel.protocol.watch import Answer, best_answer, concluding_answer
 
 __all__ = ["answer_margin", "step"]
 
 Step = tuple[Channel, tuple[Effect, ...]]
 _MAX_MARGIN = 600
+_OVER = (Phase.FINALIZED, Phase.CLOSED)
 
 
 def step(channel: Channel, input_: Input, now: int, key: Key, app: Rules) -> Step:
-    """Apply one input at block time `now`. Raises `LocalError`, `CounterpartyError`."""
+    """Apply one input at block time `now`. Raises `LocalError`, `CounterpartyError`, and of a move of ours that is
+    none `RuleError` or `InvalidValue`."""
     changed, effects = _apply(channel, input_, now, key, app)
     while True:
         for duty in _DUTIES[changed.phase(now)]:
-            done = duty(changed, now, key, app)
+            done = duty(changed, now, key)
             if done is not None:
                 changed, effects = done[0], effects + done[1]
                 break
@@ -91,23 +98,35 @@ def answer_margin(challenge_duration: int) -> int:
 
 def _apply(channel: Channel, input_: Input, now: int, key: Key, app: Rules) -> Step:
     match input_:
-        case ContractsGenuine():
-            return replace(channel, genuine=True), ()
         case StateReceived(signed):
-            return _receive(channel, signed, app), ()
-        case MoveChosen(outcome, app_data):
-            state = VariablePart(outcome, app_data, channel.next_turn)
-            return _move(channel, state, now, key, app)
+            return _receive(channel, signed, now, app)
+        case MoveChosen():
+            return _move(channel, input_, now, key, app)
         case ConcludeWanted():
             return _leave(channel, now), ()
         case ChallengeWanted():
-            return _challenge(channel, now)
-        case HoldingsSeen(asset, held):
-            return replace(channel, holdings=tuple(sorted({**dict(channel.holdings), asset: held}.items()))), ()
-        case LogSeen(log):
-            return _see(channel, log, now)
+            return _challenge(channel, now, key)
+        case _:
+            return _learn(channel, input_, now, app)
+
+
+def _learn(
+    channel: Channel,
+    input_: ContractsGenuine | HoldingsSeen | LogSeen | ChainRead | SubmissionFailed | Reconnected | Tick,
+    now: int,
+    app: Rules,
+) -> Step:
+    match input_:
+        case ContractsGenuine():
+            return replace(channel, genuine=True), ()
+        case HoldingsSeen() | LogSeen():
+            return _see(channel, input_, now, app)
+        case ChainRead(news, anew):
+            return _read(channel.forget_chain() if anew else channel, news, now, app)
         case SubmissionFailed(submission):
             return replace(channel, requested=channel.requested - {submission}), ()
+        case Reconnected():
+            return channel, _newest_again(channel, now)
         case Tick():
             return channel, ()
         case _:
@@ -117,56 +136,68 @@ def _apply(channel: Channel, input_: Input, now: int, key: Key, app: Rules) -> S
 # ------------------------------------------------------------------------------------------------- states that arrive
 
 
-def _receive(channel: Channel, signed: SignedState, app: Rules) -> Channel:
-    """Accept a counterparty's state: the next one, or more signatures on the newest."""
+def _receive(channel: Channel, signed: SignedState, now: int, app: Rules) -> Step:
+    """Accept a counterparty's state: the next one, or more signatures on the newest. Too late is nobody's fault."""
+    if channel.phase(now) in _OVER:
+        return channel, ()
     try:
         if signed.state.turn_num < channel.next_turn:
-            return _receive_again(channel, signed)
-        return channel.accept(_verify_next(channel, signed, app))
+            return _receive_again(channel, signed, now)
+        return channel.accept(_verify_next(channel, signed, app)), ()
     except ForcemoveError as error:
         raise CounterpartyError(error, signed) from error
 
 
-def _receive_again(channel: Channel, signed: SignedState) -> Channel:
+def _receive_again(channel: Channel, signed: SignedState, now: int) -> Step:
     """A state of a turn that we have: maybe more signatures on the newest; another one, truly signed, is evidence."""
     state = signed.state
     known = next((each for each in channel.accepted if each.state.turn_num == state.turn_num), None)
     if known is None:
         raise UnexpectedTurn(channel.next_turn, state.turn_num)
     if known.state != state:
-        hashes = hash_state(channel.agreement.channel_id, state)
-        _verified_signatures(channel, hashes, signed, SignedState(state))
+        _require_signed(channel, hash_state(channel.agreement.channel_id, state), signed)
         raise StateConflict(state.turn_num)
     if known is not channel.newest:
-        return channel  # a message that was delivered twice, or that the chain has overtaken
-    merged = _verified_signatures(channel, known.hashes, signed, known.signed)
-    return channel.replace_newest(Accepted(merged, known.hashes))
+        return channel, _newest_again(channel, now)  # whoever says this has not heard what followed
+    known_signatures = known.signed.signatures
+    new = {index: each for index, each in signed.signatures.items() if index not in known_signatures}
+    if not new:
+        return channel, ()
+    _require_signatures(channel, known.hashes, new)
+    merged = SignedState(state, {**known_signatures, **new})
+    return channel.replace_newest(Accepted(merged, known.hashes)), ()
+
+
+def _newest_again(channel: Channel, now: int) -> tuple[Effect, ...]:
+    newest = channel.newest
+    return () if newest is None or channel.phase(now) in _OVER else (SendState(newest.signed),)
 
 
 def _verify_next(channel: Channel, signed: SignedState, app: Rules) -> Accepted:
     """The next state, by its mover, if every rule holds."""
-    agreement, state = channel.agreement, signed.state
+    state = signed.state
     if state.turn_num != channel.next_turn:
         raise UnexpectedTurn(channel.next_turn, state.turn_num)
-    mover = agreement.fixed_part.mover(state.turn_num)
+    hashes = _require_next(channel, state, app)
+    _require_signed(channel, hashes, signed)
+    return Accepted(signed, hashes)
+
+
+def _require_signed(channel: Channel, hashes: StateHashes, signed: SignedState) -> None:
+    """Refuse a state without its mover's signature, or with a signature that is not what it says."""
+    mover = channel.agreement.fixed_part.mover(signed.state.turn_num)
     if mover not in signed.signatures:
         raise SignatureMissing(mover)
-    hashes = _require_next(channel, state, app)
-    return Accepted(_verified_signatures(channel, hashes, signed, SignedState(state)), hashes)
+    _require_signatures(channel, hashes, signed.signatures)
 
 
-def _verified_signatures(channel: Channel, hashes: StateHashes, signed: SignedState, known: SignedState) -> SignedState:
-    """`known` with those signatures of `signed` that it lacks, each verified."""
+def _require_signatures(channel: Channel, hashes: StateHashes, signatures: Mapping[int, Signature]) -> None:
     participants = channel.agreement.fixed_part.participants
     to_sign = digest(channel.agreement.domain, hashes.state)
-    for index, signature in signed.signatures.items():
-        if index in known.signatures:
-            continue
+    for index, signature in signatures.items():
         if not 0 <= index < len(participants):
-            raise SignatureMissing(index)
+            raise InvalidValue("signatures", index, f"participants are 0 to {len(participants) - 1}")
         require_signer(to_sign, signature, participants[index])
-        known = known.with_signature(index, signature)
-    return known
 
 
 def _require_next(channel: Channel, state: VariablePart, app: Rules) -> StateHashes:
@@ -185,128 +216,177 @@ def _require_next(channel: Channel, state: VariablePart, app: Rules) -> StateHas
 # ---------------------------------------------------------------------------------------------------- what we decide
 
 
-def _move(channel: Channel, state: VariablePart, now: int, key: Key, app: Rules) -> Step:
+def _move(channel: Channel, move: MoveChosen, now: int, key: Key, app: Rules) -> Step:
     """Make our next state, if it is our turn and the move is legal."""
-    phase = channel.phase(now)
-    if phase not in (Phase.PLAYING, Phase.CHALLENGED) or channel.next_turn < 2 * channel.agreement.count:
+    phase, turn_num = channel.phase(now), channel.next_turn
+    if phase not in (Phase.PLAYING, Phase.CHALLENGED) or turn_num < 2 * channel.agreement.count:
         raise WrongPhase("move", phase.value)
     if not channel.is_our_turn:
-        raise OutOfTurn(channel.next_turn, channel.next_turn % channel.agreement.count)
+        raise OutOfTurn(turn_num, turn_num % channel.agreement.count)
+    state = VariablePart(move.outcome, move.app_data, turn_num)
     return _sign_next(channel, state, _require_next(channel, state, app), key)
 
 
 def _sign_next(channel: Channel, state: VariablePart, hashes: StateHashes, key: Key) -> Step:
-    channel, accepted = channel.sign(state, hashes, key)
-    return channel.accept(accepted), (SendState(accepted.signed),)
+    channel = channel.sign_next(state, hashes, key)
+    return channel, (SendState(channel.accepted[-1].signed),)
 
 
 def _leave(channel: Channel, now: int) -> Channel:
     phase = channel.phase(now)
-    if phase in (Phase.CHECKING, Phase.PREFUND, Phase.FINALIZED, Phase.CLOSED):
+    if phase in _OVER:
         raise WrongPhase("conclude", phase.value)
     return replace(channel, leaving=True)
 
 
-def _challenge(channel: Channel, now: int) -> Step:
-    """Challenge with the newest state: above the record with its proof, or the recorded one itself."""
+def _challenge(channel: Channel, now: int, key: Key) -> Step:
+    """Let the chain decide. Where nothing but leaving is left to us we leave first, so that no answer is ours to give;
+    what all have signed needs no challenge."""
     phase = channel.phase(now)
     if phase not in (Phase.FUNDING, Phase.PLAYING, Phase.CONCLUDING):
         raise WrongPhase("challenge", phase.value)
     if phase is Phase.PLAYING and channel.is_our_turn:
         raise OutOfTurn(channel.next_turn, channel.index)
+    effects: tuple[Effect, ...] = ()
+    if phase is Phase.FUNDING and channel.is_our_turn:
+        channel, effects = _finish(replace(channel, leaving=True), key) or (channel, ())
+    channel, asked = _ask(channel, _concluding(channel) or SubmitChallenge(_proof(channel))) or (channel, ())
+    return channel, effects + asked
+
+
+def _proof(channel: Channel) -> SupportProof:
+    """Of the newest state; where that is not above the record, the recorded state itself. Raises `NotSupported`."""
     newest, recorded = channel.newest, channel.recorded
     if newest is None:
         raise NotSupported(0)
-    if recorded is not None and recorded.hashes == newest.hashes:
-        proof: SupportProof | None = SupportProof((newest.state,), (), 0)
-    else:
-        proof = build_support_proof(channel.agreement.fixed_part, channel.signed_states)
+    if recorded is not None and newest.state.turn_num <= recorded.state.turn_num:
+        return SupportProof((recorded.state,), (), 0)
+    proof = build_support_proof(channel.agreement.fixed_part, channel.signed_states)
     if proof is None:
         raise NotSupported(newest.state.turn_num)
-    return _ask(channel, SubmitChallenge(proof)) or (channel, ())
+    return proof
 
 
 # ----------------------------------------------------------------------------------------------- what the chain says
 
 
-def _see(channel: Channel, log: Log, now: int) -> Step:
-    """Take over what the adjudicator has logged. What we had asked because of the former status is asked anew."""
-    match log:
-        case ChallengeRegistered(_, finalizes_at, state, signatures):
-            channel = _record(channel, state, dict(enumerate(signatures)), finalizes_at)
+def _read(channel: Channel, news: tuple[LogSeen | HoldingsSeen, ...], now: int, app: Rules) -> Step:
+    effects: tuple[Effect, ...] = ()
+    for each in news:
+        channel, more = _see(channel, each, now, app)
+        effects += more
+    return channel, effects
+
+
+def _see(channel: Channel, seen: LogSeen | HoldingsSeen, now: int, app: Rules) -> Step:
+    """Take over what the adjudicator holds or has logged. What had been asked because of the former status is asked
+    anew."""
+    match seen:
+        case HoldingsSeen(asset, held):
+            return replace(channel, holdings=tuple(sorted({**dict(channel.holdings), asset: held}.items()))), ()
+        case LogSeen(ChallengeRegistered(_, finalizes_at, state, signatures)):
+            channel = _record(channel, state, dict(enumerate(signatures)), finalizes_at, app)
             return channel, (WakeAt(finalizes_at),)
-        case Responded(_, state, signature):
+        case LogSeen(Responded(_, state, signature)):
             mover = channel.agreement.fixed_part.mover(state.turn_num)
-            return _record(channel, state, {mover: signature}, 0), ()
-        case Checkpointed(_, state, signatures):
-            return _record(channel, state, dict(enumerate(signatures)), 0), ()
+            return _record(channel, state, {mover: signature}, 0, app), ()
+        case LogSeen(Checkpointed(_, state, signatures)):
+            return _record(channel, state, dict(enumerate(signatures)), 0, app), ()
+        case LogSeen(log):
+            return _see_payout(channel, log, now), ()
+        case _:
+            assert_never(seen)
+
+
+def _see_payout(channel: Channel, log: Log, now: int) -> Channel:
+    match log:
         case Concluded():
-            return replace(channel, status=replace(channel.status, finalizes_at=now)), ()
+            return replace(channel, status=replace(channel.status, finalizes_at=now))
         case PartlyPaid(_, state_hash, remaining):
             status = replace(channel.status, finalizes_at=min(channel.status.finalizes_at or now, now))
-            return replace(channel, status=status, owed=Owed(state_hash, remaining)), ()
+            return replace(channel, status=status, owed=Owed(state_hash, remaining))
         case Closed():
-            return replace(channel, closed=True, requested=frozenset()), ()
+            return replace(channel, closed=True, requested=frozenset())
         case _:
-            return channel, ()
+            return channel
 
 
-def _record(channel: Channel, state: VariablePart, signatures: dict[int, Signature], finalizes_at: int) -> Channel:
-    """The chain has recorded a state: take it as a move where it is the next one, and as a new start beyond that."""
+def _record(
+    channel: Channel, state: VariablePart, signatures: dict[int, Signature], finalizes_at: int, app: Rules
+) -> Channel:
+    """The chain has recorded a state: take it as a move where it is the next one, and as a new start beyond that.
+
+    A record before the setup is complete ends the opening: nobody signs a postfund state any more.
+    """
     hashes = hash_state(channel.agreement.channel_id, state)
-    recorded = Accepted(_those_that_verify(channel, hashes, SignedState(state), signatures), hashes)
-    channel = replace(
+    recorded = Accepted(SignedState(state, _those_that_verify(channel, hashes, signatures)), hashes)
+    channel = _adopt(channel, recorded, app)
+    return replace(
         channel,
-        status=Status(state.turn_num, finalizes_at, 0),
+        status=Status(state.turn_num, finalizes_at, fingerprint(hashes.state, hashes.outcome)),
         recorded=recorded,
-        requested=frozenset(effect for effect in channel.requested if isinstance(effect, SubmitDeposit)),
+        leaving=channel.leaving or channel.next_turn < 2 * channel.agreement.count,
+        requested=frozenset(each for each in channel.requested if isinstance(each, SubmitDeposit)),
     )
-    if state.turn_num > channel.next_turn:
-        return replace(channel, accepted=(recorded,))
-    if state.turn_num == channel.next_turn:
-        return channel.accept(recorded)
-    newest = channel.newest
-    if newest is not None and newest.hashes == hashes:
-        merged = SignedState(state, {**recorded.signed.signatures, **newest.signed.signatures})
-        return channel.replace_newest(Accepted(merged, hashes))
-    return channel
+
+
+def _adopt(channel: Channel, recorded: Accepted, app: Rules) -> Channel:
+    """With the recorded state among the accepted ones, unless we have its turn already: the first one stands."""
+    newest, turn_num = channel.newest, recorded.state.turn_num
+    if turn_num >= channel.next_turn:
+        follows = newest is not None and _follows(channel, recorded, app)
+        return channel.accept(recorded) if follows else replace(channel, accepted=(recorded,))
+    if newest is None or newest.hashes != recorded.hashes:
+        return channel
+    signatures = {**recorded.signed.signatures, **newest.signed.signatures}
+    return channel.replace_newest(Accepted(SignedState(newest.state, signatures), newest.hashes))
+
+
+def _follows(channel: Channel, recorded: Accepted, app: Rules) -> bool:
+    """Whether it follows what we have: the chain may have been shown another state of the turn before."""
+    try:
+        _require_next(channel, recorded.state, app)
+    except RuleError:
+        return False
+    return True
 
 
 def _those_that_verify(
-    channel: Channel, hashes: StateHashes, known: SignedState, signatures: dict[int, Signature]
-) -> SignedState:
+    channel: Channel, hashes: StateHashes, signatures: Mapping[int, Signature]
+) -> dict[int, Signature]:
     """Of a proof's signatures, those that are of this state; the others are of states before it."""
+    found = {}
     for index, signature in signatures.items():
         try:
-            known = _verified_signatures(channel, hashes, SignedState(known.state, {index: signature}), known)
+            _require_signatures(channel, hashes, {index: signature})
         except ForcemoveError:
             continue
-    return known
+        found[index] = signature
+    return found
 
 
 # ------------------------------------------------------------------------------------------------------------- duties
 
-Duty = Callable[[Channel, int, Key, Rules], Step | None]
+Duty = Callable[[Channel, int, Key], Step | None]
 """Something that is to be done in a phase; None where it is not due."""
 
 
-def _ask(channel: Channel, effect: Effect) -> Step | None:
-    """Ask something of the world, once."""
-    return None if effect in channel.requested else (channel.request(effect), (effect,))
+def _ask(channel: Channel, submission: Submission) -> Step | None:
+    """Ask for a transaction, once."""
+    return None if submission in channel.requested else (channel.request(submission), (submission,))
 
 
-def _sign_setup(channel: Channel, _now: int, key: Key, _app: Rules) -> Step | None:
-    """Our prefund state, once it is our turn; our postfund state, once everything is there and nothing recorded."""
-    if not channel.is_our_turn or channel.leaving:
+def _sign_setup(channel: Channel, _now: int, key: Key) -> Step | None:
+    """Our prefund state, once it is our turn; our postfund state, once everything is there. Neither after a record."""
+    if not channel.is_our_turn or channel.leaving or not channel.status.is_empty:
         return None
-    funding = channel.next_turn >= channel.agreement.count
-    if funding and not (channel.is_funded and channel.status.is_empty):
+    if channel.next_turn >= channel.agreement.count and not channel.is_funded:
         return None
     state = channel.agreement.setup_state(channel.next_turn)
     return _sign_next(channel, state, hash_state(channel.agreement.channel_id, state), key)
 
 
-def _deposit(channel: Channel, _now: int, _key: Key, _app: Rules) -> Step | None:
+def _deposit(channel: Channel, _now: int, _key: Key) -> Step | None:
     """Our deposit, once those before us have made theirs. What we rely on is our own expectation."""
     if not channel.status.is_empty or channel.leaving:
         return None
@@ -319,7 +399,7 @@ def _deposit(channel: Channel, _now: int, _key: Key, _app: Rules) -> Step | None
     return None
 
 
-def _sign_final(channel: Channel, _now: int, key: Key, _app: Rules) -> Step | None:
+def _sign_final(channel: Channel, _now: int, key: Key) -> Step | None:
     """The final state, once we want to leave and it is our turn."""
     return _finish(channel, key) if channel.leaving and channel.is_our_turn else None
 
@@ -332,57 +412,69 @@ def _finish(channel: Channel, key: Key) -> Step | None:
     return _sign_next(channel, state, hash_state(channel.agreement.channel_id, state), key)
 
 
-def _countersign(channel: Channel, _now: int, key: Key, _app: Rules) -> Step | None:
+def _countersign(channel: Channel, _now: int, key: Key) -> Step | None:
     """A counterparty's final state: its outcome is that of the state before, which all can be held to anyway."""
     newest = channel.newest
     if newest is None or not newest.state.is_final or channel.index in newest.signed.signatures:
         return None
-    channel, ours = channel.sign(newest.state, newest.hashes, key)
-    signed = newest.signed.with_signature(channel.index, ours.signed.signatures[channel.index])
-    return channel.replace_newest(Accepted(signed, newest.hashes)), (SendState(signed),)
+    channel = channel.countersign(newest, key)
+    return channel, (SendState(channel.accepted[-1].signed),)
 
 
-def _conclude(channel: Channel, now: int, _key: Key, _app: Rules) -> Step | None:
+def _concluding(channel: Channel) -> Submission | None:
+    newest = channel.newest
+    return concluding_answer(channel.agreement.fixed_part, newest.signed) if newest else None
+
+
+def _conclude(channel: Channel, now: int, _key: Key) -> Step | None:
     """Conclude on chain. Whoever made the final state does; the others do after a challenge duration without it."""
-    newest = channel.newest
-    answer = concluding_answer(channel.agreement.fixed_part, newest.signed) if newest else None
-    if newest is None or answer is None:
+    fixed_part, answer = channel.agreement.fixed_part, _concluding(channel)
+    if answer is None:
         return None
-    fixed_part = channel.agreement.fixed_part
-    if fixed_part.mover(newest.state.turn_num) == channel.index:
+    if fixed_part.mover(channel.next_turn - 1) == channel.index:
         return _ask(channel, answer)
-    waits = [effect.time for effect in channel.requested if isinstance(effect, WakeAt)]
-    if not waits:
-        return _ask(channel, WakeAt(now + fixed_part.challenge_duration))
-    return _ask(channel, answer) if now >= min(waits) else None
+    if channel.conclude_at is None:
+        conclude_at = now + fixed_part.challenge_duration
+        return replace(channel, conclude_at=conclude_at), (WakeAt(conclude_at),)
+    return _ask(channel, answer) if now >= channel.conclude_at else None
 
 
-def _ask_for_move(channel: Channel, _now: int, _key: Key, _app: Rules) -> Step | None:
-    newest = channel.newest
-    if newest is None or not channel.is_our_turn or channel.leaving:
+def _ask_for_move(channel: Channel, _now: int, _key: Key) -> Step | None:
+    if not channel.is_our_turn or channel.leaving:
         return None
-    return _ask(channel, ChooseMove(newest.state, None))
+    return _choose(channel, None)
 
 
-def _answer(channel: Channel, now: int, key: Key, _app: Rules) -> Step | None:
-    """Clear a challenge with what we hold; else ask for our move in time, and conclude when time runs out."""
+def _choose(channel: Channel, answer_by: int | None) -> Step | None:
+    """Ask for our move, once, and once more where it has to be made in time."""
+    newest, asked = channel.newest, (channel.next_turn, answer_by)
+    if newest is None or channel.asked == asked:
+        return None
+    effects: tuple[Effect, ...] = (ChooseMove(newest.state, answer_by),)
+    return channel.ask(answer_by), effects if answer_by is None else (*effects, WakeAt(answer_by))
+
+
+def _answer(channel: Channel, now: int, key: Key) -> Step | None:
+    """Clear a challenge with what we hold; else ask for our move in time, and conclude when time runs out.
+
+    One answer is enough: until it has failed, what is played meanwhile does not call for another.
+    """
     recorded, newest = channel.recorded, channel.newest
-    if recorded is None or newest is None:
+    if recorded is None or newest is None or any(isinstance(each, Answer) for each in channel.requested):
         return None
     fixed_part = channel.agreement.fixed_part
     answer = best_answer(fixed_part, recorded.signed, channel.signed_states)
     if answer is not None:
         return _ask(channel, answer)
-    if not channel.is_our_turn or newest.state.turn_num < recorded.state.turn_num:
+    if not channel.is_our_turn:
         return None
     answer_by = channel.status.finalizes_at - answer_margin(fixed_part.challenge_duration)
-    must_finish = newest.state.is_final or channel.next_turn < 2 * channel.agreement.count
-    if channel.leaving or must_finish or now >= answer_by:
+    if channel.leaving or newest.state.is_final or now >= answer_by:
         return _finish(channel, key)
-    return _ask(channel, ChooseMove(newest.state, answer_by)) or _ask(channel, WakeAt(answer_by))
+    return _choose(channel, answer_by)
 
 
-def _collect(channel: Channel, _now: int, _key: Key, _app: Rules) -> Step | None:
+def _collect(channel: Channel, _now: int, _key: Key) -> Step | None:
     """Pay out what the chain has decided, whenever there is something to pay it from."""
     recorded = channel.recorded
     owed = channel.owed or (Owed(recorded.hashes.state, recorded.state.outcome) if recorded else None)

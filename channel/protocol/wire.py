@@ -14,6 +14,7 @@ from typing import Any
 
 from channel.errors import ForcemoveError, MalformedBytes
 from channel.protocol.encoding import Domain, decode_variable_part, encode_variable_part
+from channel.protocol.json_text import parse_json
 from channel.protocol.outcome import Allocation
 from channel.protocol.state import SignedState, VariablePart
 from channel.protocol.types import FixedPart, Signature
@@ -154,7 +155,7 @@ class _Fields:
 
     def done(self) -> None:
         if self._content:
-            raise MalformedBytes(self._what, f"unknown members: {', '.join(sorted(map(str, self._content)))}")
+            raise MalformedBytes(self._what, f"it has {len(self._content)} unknown members")
 
 
 _JSON_NAMES = {int: "number", str: "string", bool: "boolean", list: "array", dict: "object"}
@@ -178,19 +179,10 @@ def parse_hex(text: object, what: str, length: int | None = None) -> bytes:
 
 def _parse(text: str | bytes, what: str) -> object:
     try:
-        return json.loads(text, object_pairs_hook=_without_repetition, parse_constant=_no_constant)
-    except (ValueError, RecursionError):
-        raise MalformedBytes(what, "it is no JSON, or names something twice") from None
-
-
-def _without_repetition(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    if len(dict(pairs)) != len(pairs):
-        raise ValueError("a name stands twice")
-    return dict(pairs)
-
-
-def _no_constant(text: str) -> object:
-    raise ValueError(text)
+        decoded = text if isinstance(text, str) else text.decode()
+    except UnicodeDecodeError:
+        raise MalformedBytes(what, "it is no UTF-8") from None
+    return parse_json(decoded, what)
 
 
 def _signatures_to_json(signed: SignedState) -> dict[str, str]:
