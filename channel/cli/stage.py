@@ -31,6 +31,8 @@ __all__ = ["Player", "Stage", "Table", "counterparty_key"]
 
 _GAS_RESERVE = 3_000_000
 """Gas that the counterparty is given ether for: more than all stories together use."""
+_TRANSFER_RESERVE = 60_000
+"""Gas that must be paid for in advance to send ether back: the limit has headroom."""
 _DEPOSIT_IN_STAKES = 5
 _DONE = {
     "SubmitDeposit": "deposits",
@@ -97,7 +99,7 @@ class Stage:
     def return_rest(self) -> None:
         """Send what is left on the throw-away account back to who paid."""
         payer, other = self.keys
-        reserve = 21_000 * self.chain.fees().max_fee_per_gas * 2
+        reserve = _TRANSFER_RESERVE * self.chain.fees().max_fee_per_gas
         rest = self.chain.balance(other.address) - reserve
         if rest > 0:
             receipt = self.transact(Call(payer.address, b"", rest), other)

@@ -1,0 +1,114 @@
+"""The demonstration, as a user runs it: each story on the embedded chain, a part on a real anvil, and bad flags."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from channel.chain.local import AnvilChain, local_keys
+from channel.cli import stage
+from channel.cli.amounts import format_amount
+from channel.cli.errors import run
+from channel.cli.main import forcemove
+from channel.cli.stage import counterparty_key
+from channel.node.keys import write_key_file
+from channel.protocol.wire import decode_file
+
+GAMES = ("rock-paper-scissors", "tic-tac-toe")
+SCENARIOS = ("honest", "stall", "stale-state", "cheat")
+
+
+def demo(*arguments: str) -> Result:
+    return CliRunner().invoke(forcemove, ["demo", *arguments], standalone_mode=False)
+
+
+@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_a_story_ends_with_the_expected_balances(game: str, scenario: str) -> None:
+    result = demo("--game", game, "--scenario", scenario)
+    assert result.return_value == 0
+    assert result.output.count("as expected") == 2
+    assert "WRONG" not in result.output
+
+
+def test_without_flags_both_games_are_played_honestly_and_then_each_dispute() -> None:
+    result = demo("--json")
+    stories = [(story["game"], story["scenario"]) for story in json.loads(result.output)["stories"]]
+    assert stories[:2] == [(game, "honest") for game in GAMES]
+    assert [scenario for _, scenario in stories[2:]] == ["stall", "stale-state", "cheat"]
+
+
+def test_it_shows_board_shares_gas_and_the_clock() -> None:
+    output = demo("--game", "tic-tac-toe", "--scenario", "stall").output
+    for text in ("---+---+---", "if it ended now: Alice", "gas)", "3600 seconds to answer"):
+        assert text in output
+
+
+def test_a_cheat_is_refused_by_client_and_chain() -> None:
+    output = demo("--game", "tic-tac-toe", "--scenario", "cheat").output
+    assert "sends a final state with a forged signature: WrongSigner" in output
+    assert output.count("gives it to the chain: ") == 4
+
+
+def test_it_is_played_for_a_token() -> None:
+    result = demo("--asset", "token", "--scenario", "honest", "--game", "tic-tac-toe")
+    assert result.return_value == 0
+    assert "DEMO as expected" in result.output
+
+
+def test_the_stake_is_a_fifth_of_the_deposits() -> None:
+    output = demo("--stake", "30 gwei", "--scenario", "honest", "--game", "tic-tac-toe").output
+    assert f"Alice {format_amount(180 * 10**9)}, Bob {format_amount(120 * 10**9)}" in output
+
+
+def test_saved_states_can_be_read_again(tmp_path: Path) -> None:
+    demo("--save", str(tmp_path / "states"), "--scenario", "honest", "--game", "tic-tac-toe")
+    states = [decode_file(path.read_text("utf-8")).signed.state for path in (tmp_path / "states").iterdir()]
+    assert {state.turn_num for state in states} == set(range(max(state.turn_num for state in states) + 1))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["--game", "chess"], "There is no game 'chess'"),
+        (["--scenario", "win"], "is not one of"),
+        (["--stake", "lots"], "is no amount"),
+        (["--stake", "-1"], "is no amount"),
+        (["--stake", "0.5 wei"], "is no amount"),
+        (["--duration", "59"], "is not in the range"),
+        (["--chain", "http://127.0.0.1:1"], "wants --key FILE"),
+        (["--chain", "http://127.0.0.1:1", "--key", "nowhere.json"], "Nobody answers"),
+    ],
+)
+def test_bad_flags_are_explained(arguments: list[str], complaint: str, capsys: pytest.CaptureFixture[str]) -> None:
+    code = run(lambda: forcemove(["demo", *arguments], standalone_mode=False))
+    assert code != 0
+    error = capsys.readouterr().err
+    assert complaint in error
+    assert "Traceback" not in error
+
+
+def test_wrong_balances_are_an_error(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    honest = stage.Stage.balance
+    monkeypatch.setattr(stage.Stage, "balance", lambda self, account: honest(self, account) // 2)
+    code = run(lambda: forcemove(["demo", "--scenario", "honest", "--game", "tic-tac-toe"], standalone_mode=False))
+    assert code == 1
+    assert "did not end as they must" in capsys.readouterr().err
+
+
+def test_on_a_node_the_key_files_account_pays_and_gets_the_rest_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("FORCEMOVE_PASSPHRASE", "correct horse")
+    payer = local_keys()[0]
+    write_key_file(tmp_path / "alice.json", payer, "correct horse")
+    with AnvilChain() as chain:
+        result = demo("--chain", chain.endpoint, "--key", "alice.json", "--scenario", "stale-state", "--game", GAMES[1])
+        assert result.return_value == 0
+        rest = chain.balance(counterparty_key(payer).address)
+    assert rest < 10**15
+    assert (tmp_path / "forcemove-31337.json").exists()
