@@ -41,6 +41,16 @@ class SetupFailed(Exception):
     """What is missing or went wrong, and what to do about it, for people."""
 
 
+def set_up(purpose: str) -> None:
+    """Make everything that the purpose needs; what only people can mend is found before the long work."""
+    needs_node = purpose == "test" and not is_node_set_up()
+    if needs_node:
+        require_node()
+    set_up_python(purpose)
+    if needs_node:
+        set_up_node()
+
+
 def set_up_python(purpose: str) -> None:
     """Make `VENV` have what the purpose's lock file pins, and this project, editable."""
     stamp = _python_stamp()
@@ -123,15 +133,20 @@ def _make_venv() -> None:
 
 def set_up_node() -> None:
     """Install what `contracts/package-lock.json` pins: the compiler, OpenZeppelin's contracts and anvil."""
-    key = _digest(CONTRACTS / "package.json", CONTRACTS / "package-lock.json")
-    if _NODE_STAMP.exists() and _NODE_STAMP.read_text("utf-8") == key:
-        return
-    _require_node()
     _say("Installing the Solidity compiler and anvil (half a minute, once)")
     # npm ci empties node_modules first, the stamp with it. Nobody's install scripts run: anvil's binary needs none.
     _finish("installing Node's packages", ["npm", "ci", "--ignore-scripts", "--no-audit"], folder=CONTRACTS)
     _require_anvil()
-    _NODE_STAMP.write_text(key, "utf-8")
+    _NODE_STAMP.write_text(_node_stamp(), "utf-8")
+
+
+def is_node_set_up() -> bool:
+    """Whether what the lock file pins is installed."""
+    return _NODE_STAMP.exists() and _NODE_STAMP.read_text("utf-8") == _node_stamp()
+
+
+def _node_stamp() -> str:
+    return _digest(CONTRACTS / "package.json", CONTRACTS / "package-lock.json")
 
 
 def _require_anvil() -> None:
@@ -140,7 +155,8 @@ def _require_anvil() -> None:
         raise SetupFailed("The tests need anvil, and npm has none for this machine: install it from getfoundry.sh.")
 
 
-def _require_node() -> None:
+def require_node() -> None:
+    """Refuse a machine without Node, or with one that is too old."""
     advice = f"The tests need Node {OLDEST_NODE} or newer with npm: https://nodejs.org, or your system's packages."
     if shutil.which("node") is None or shutil.which("npm") is None:
         raise SetupFailed(f"There is no node or no npm on the PATH. {advice}")
@@ -205,9 +221,7 @@ def main(arguments: list[str]) -> int:
         return 2
     try:
         with _alone():
-            set_up_python(arguments[0])
-            if arguments[0] == "test":
-                set_up_node()
+            set_up(arguments[0])
     except (SetupFailed, OSError) as error:
         _say(str(error))
         return 1

@@ -1,0 +1,54 @@
+"""The benchmark measures what its rows say. Whether targets are met, `scripts/benchmark.py --check` tells."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+from channel.protocol.encoding import digest
+from channel.protocol.signing import require_signer
+from scripts.benchmark import RATIOS, ROOT, TARGETS, Game, missed
+
+ROWS = {
+    "state_sign_ratio",
+    "state_verify_ratio",
+    "turn_ratio",
+    "eth_account_sign_ratio",
+    "parity_seconds",
+    "help_seconds",
+    "demo_seconds",
+}
+
+
+def test_the_rows_are_those_of_the_targets() -> None:
+    assert set(TARGETS) == ROWS
+
+
+def test_the_rows_that_are_asked_for_are_printed_as_json() -> None:
+    command = [sys.executable, str(ROOT / "scripts" / "benchmark.py"), "--json", "--rounds", "1", "--only", *RATIOS]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603  # our own script
+    rows = json.loads(done.stdout)["rows"]
+    assert list(rows) == list(RATIOS)
+    assert min(rows.values()) > 0
+
+
+def test_a_row_is_missed_on_the_wrong_side_of_its_target() -> None:
+    bounds = {row: target.bound for row, target in TARGETS.items()}
+    assert missed(bounds) == []
+    assert set(missed({row: bound * 1.01 for row, bound in bounds.items()})) == ROWS - {"eth_account_sign_ratio"}
+    assert missed({row: bound * 0.99 for row, bound in bounds.items()}) == ["eth_account_sign_ratio"]
+
+
+def test_a_replay_plays_every_turn_and_signs_every_reply() -> None:
+    game = Game(6)
+    end = game.replay()
+    assert len(game.inputs) == 2 * 6
+    assert game.last.turn_num == 4 + 2 * 6 - 1
+    assert end.last_signed == (game.last.turn_num - 1, end.accepted[-2].hashes.state)
+    assert end.accepted[-1].state == game.last
+    for accepted in end.accepted:
+        ((index, signature),) = accepted.signed.signatures.items()
+        require_signer(
+            digest(game.domain, accepted.hashes.state), signature, game.opened.agreement.fixed_part.participants[index]
+        )
