@@ -46,4 +46,5 @@ AMOUNT = _Amount()
 
 def format_amount(amount: int, symbol: str = "ether") -> str:
     """An amount of something with 18 decimals, such as `1.25 ether`."""
-    return f"{(Decimal(amount).scaleb(-18)).normalize():f} {symbol}"
+    whole, rest = divmod(amount, 10**18)
+    return f"{whole}.{rest:018}".rstrip("0").rstrip(".") + f" {symbol}"

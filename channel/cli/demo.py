@@ -208,4 +208,5 @@ def _conclude(results: list[dict[str, Any]], as_json: bool) -> None:
             f"{len(wrong)} of {len(results)} stories did not end as they must (see WRONG above).",
             "This is a mistake of Forcemove's, or somebody else used the accounts meanwhile.",
         )
-    click.echo(click.style(f"All {len(results)} stories ended with the balances that they must.", bold=True))
+    what = "The story" if len(results) == 1 else f"All {len(results)} stories"
+    click.echo(click.style(f"{what} ended with the balances that they must.", bold=True))

@@ -31,7 +31,7 @@ __all__ = ["Player", "Stage", "Table", "counterparty_key"]
 
 _GAS_RESERVE = 3_000_000
 """Gas that the counterparty is given ether for: more than all stories together use."""
-_TRANSFER_RESERVE = 60_000
+_TRANSFER_RESERVE = 75_000
 """Gas that must be paid for in advance to send ether back: the limit has headroom."""
 _DEPOSIT_IN_STAKES = 5
 _DONE = {

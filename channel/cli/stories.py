@@ -113,7 +113,7 @@ def _let_time_pass(stage: Stage, end: int) -> None:
         stage.chain.travel_to(end)
         stage.show.say("(This chain's clock can be moved, so nobody waits.)")
     else:
-        stage.show.countdown(end, stage.chain.now)
+        stage.show.countdown(end, stage.chain.next_time)
 
 
 def _is_decided(player: Player, state: VariablePart) -> bool:
