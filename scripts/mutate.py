@@ -36,7 +36,8 @@ sys.path.insert(0, str(ROOT))
 MUTATIONS = ROOT / "tests" / "threats" / "mutations.toml"
 THREATS = range(1, 33)
 """The rows of the list of attacks; each has a mutation."""
-TEST_SECONDS = 600
+SECONDS = 600
+"""How long one compilation, or the tests of one mutation, may take."""
 
 _PYTEST = ("-m", "pytest", "-p", "no:cacheprovider")
 _FAILED = re.compile(r"^FAILED ([^\s\[]+)", re.MULTILINE)
@@ -90,13 +91,13 @@ def load(path: Path = MUTATIONS) -> list[Mutation]:
     return mutations
 
 
-def problems(mutations: Sequence[Mutation], root: Path = ROOT) -> list[str]:
+def problems(mutations: Sequence[Mutation]) -> list[str]:
     """What is wrong with a list before anything is run, in sentences."""
     found = []
     names = [mutation.name for mutation in mutations]
     found += [f"two mutations are called {name}" for name in sorted(set(names)) if names.count(name) > 1]
     for mutation in mutations:
-        found += [f"{mutation.label}: {problem}" for problem in _problems_of(mutation, root)]
+        found += [f"{mutation.label}: {problem}" for problem in _problems_of(mutation)]
     return found
 
 
@@ -105,8 +106,8 @@ def uncovered(mutations: Iterable[Mutation]) -> list[int]:
     return sorted(set(THREATS) - {threat for mutation in mutations for threat in mutation.threats})
 
 
-def _problems_of(mutation: Mutation, root: Path) -> Iterator[str]:
-    source = root / mutation.file
+def _problems_of(mutation: Mutation) -> Iterator[str]:
+    source = ROOT / mutation.file
     if not source.is_file():
         yield f"does not apply: there is no {mutation.file}"
         return
@@ -119,7 +120,7 @@ def _problems_of(mutation: Mutation, root: Path) -> Iterator[str]:
         yield "changes nothing, or names no test"
     for test in mutation.tests:
         path, _, function = test.partition("::")
-        if function not in _functions(root / path):
+        if function not in _functions(ROOT / path):
             yield f"there is no test {test}"
 
 
@@ -188,17 +189,15 @@ def _sources_of(contract: str) -> frozenset[str]:
 
 
 def _run(tree: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Python inside of a copy, with the copy's code."""
+    """Python inside of a copy, with the copy's code. Raises `Failure` where it does not end."""
+    command = [sys.executable, *arguments]
     environment = os.environ | {"PYTHONPATH": str(tree)}
-    return subprocess.run(
-        [sys.executable, *arguments],
-        cwd=tree,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=TEST_SECONDS,
-    )
+    try:
+        return subprocess.run(
+            command, cwd=tree, env=environment, capture_output=True, text=True, check=False, timeout=SECONDS
+        )
+    except subprocess.TimeoutExpired:
+        raise Failure(f"did not end within {SECONDS} seconds") from None
 
 
 def _require_success(done: subprocess.CompletedProcess[str], what: str) -> None:
@@ -239,8 +238,6 @@ def judge(mutation: Mutation, original: Path) -> Result:
             problem = _survival(mutation, original, tree)
         except Failure as failure:
             problem = str(failure)
-        except subprocess.TimeoutExpired:
-            problem = f"did not end within {TEST_SECONDS} seconds"
     return Result(mutation, problem, time.monotonic() - start)
 
 
@@ -294,19 +291,29 @@ def summary(results: Sequence[Result]) -> str:
     return "\n".join([*lines, "", f"{killed} of {len(results)} mutations were killed."])
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """The command; returns its exit status."""
+def _pattern(text: str) -> re.Pattern[str]:
+    try:
+        return re.compile(text)
+    except re.error as error:
+        raise argparse.ArgumentTypeError(f"{text!r} is no regular expression: {error}") from None
+
+
+def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Take each defence out in turn and see its tests fail.")
     parser.add_argument(
-        "--only", metavar="PATTERN", help="those whose rows, name or file match this regular expression"
+        "--only",
+        metavar="PATTERN",
+        type=_pattern,
+        help="those whose rows, name or file match this regular expression",
     )
     parser.add_argument("--jobs", type=int, default=2, metavar="N", help="how many at a time (default: %(default)s)")
     parser.add_argument("--list", action="store_true", help="name the mutations and run nothing")
-    options = parser.parse_args(arguments)
+    return parser.parse_args(arguments)
 
+
+def _run_chosen(options: argparse.Namespace) -> int:
     everything = load()
-    pattern = re.compile(options.only or "")
-    chosen = [each for each in everything if pattern.search(f"{each.label} {each.file}")]
+    chosen = [each for each in everything if not options.only or options.only.search(f"{each.label} {each.file}")]
     if options.list:
         print("\n".join(f"{each.label}  ({each.file})" for each in chosen))
         return 0
@@ -314,17 +321,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not options.only:
         wrong += [f"attack {threat} has no mutation" for threat in uncovered(everything)]
     print("\n".join(wrong), end="\n" if wrong else "")
-    runnable = [each for each in chosen if not any(_problems_of(each, ROOT))]
+    runnable = [each for each in chosen if not any(_problems_of(each))]
     if not runnable:
-        print("There is no mutation to run.")
-        return 1
+        raise Failure("There is no mutation to run.")
+    results = run_all(runnable, max(1, options.jobs))
+    print(summary(results))
+    return 1 if wrong or any(result.problem for result in results) else 0
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command; returns its exit status."""
     try:
-        results = run_all(runnable, max(1, options.jobs))
+        return _run_chosen(_parse(arguments))
     except Failure as failure:
         print(failure)
         return 1
-    print(summary(results))
-    return 1 if wrong or any(result.problem for result in results) else 0
 
 
 if __name__ == "__main__":
