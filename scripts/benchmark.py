@@ -2,8 +2,8 @@
 """Measures speed: what a state and a turn cost beside libsecp256k1 and beside eth_account, and how long things take.
 
 Times on shared machines differ from run to run, so costs are ratios, taken side by side: medians over interleaved
-rounds in one process. The state has two participants and 224 bytes of appData, a position of rock-paper-scissors; the
-turns are those of one long game, none of whose positions has been seen before.
+rounds in one process. States have two participants and 224 bytes of appData, positions of rock-paper-scissors; they
+are those of one long game, and what is bare gets the same digests and signatures.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ from channel.protocol.inputs import ContractsGenuine, HoldingsSeen, Input, MoveC
 from channel.protocol.machine import step  # noqa: E402
 from channel.protocol.outcome import address_destination  # noqa: E402
 from channel.protocol.signing import Key, require_signer  # noqa: E402
-from channel.protocol.state import VariablePart  # noqa: E402
-from channel.protocol.types import ETHER, FixedPart  # noqa: E402
+from channel.protocol.state import SignedState, VariablePart  # noqa: E402
+from channel.protocol.types import ETHER, FixedPart, Signature  # noqa: E402
 from games.rock_paper_scissors import GAME  # noqa: E402
 
 NOW = 1_800_000_000
 STAKE = 1
 DEPOSIT = 10**18
-CALLS = 200
-"""How often a round calls what it times, and how many turns it plays: more than a game keeps decoded."""
+TURNS = 200
+"""How many turns of each player a round times: more positions than a game keeps decoded."""
 
 Action = Callable[[], object]
 
@@ -125,7 +125,18 @@ class Game:
             table.feed(turn % 2, MoveChosen(move.outcome, move.app_data))
         self.inputs = tuple(table.given_to_alice)
         self.domain = table.domain
+        self.counterparty = table.keys[1].address
         self.last = table.newest()
+
+    def received(self) -> list[SignedState]:
+        """What Bob has sent, signed by him."""
+        return [happens.signed for happens in self.inputs if isinstance(happens, StateReceived)]
+
+    def states(self) -> list[VariablePart]:
+        """What Alice makes, a state for each one that she receives."""
+        moves = [happens for happens in self.inputs if isinstance(happens, MoveChosen)]
+        turns = (signed.state.turn_num - 1 for signed in self.received())
+        return [VariablePart(move.outcome, move.app_data, turn) for move, turn in zip(moves, turns, strict=True)]
 
     def replay(self) -> Channel:
         """Every input once through the machine."""
@@ -140,37 +151,61 @@ class Game:
 
 def measure_ratios(rounds: int) -> dict[str, float]:
     """The medians over so many rounds, in each of which everything is timed once."""
-    game = Game(CALLS)
-    actions = _actions(game)
+    actions = _actions(Game(TURNS))
     each_round: list[dict[str, float]] = []
     for done in range(rounds):
-        each_round.append(_ratios({name: _seconds(action, CALLS) for name, action in actions.items()} | _turn(game)))
+        each_round.append(_ratios({name: _seconds(action) for name, action in actions.items()}))
         _progress(f"round {done + 1} of {rounds}", done + 1 == rounds)
     return {row: statistics.median(ratios[row] for ratios in each_round) for row in RATIOS}
 
 
 def _actions(game: Game) -> dict[str, Action]:
-    """What is compared, each on the same state and the same key."""
-    key, domain, state, id_ = game.key, game.domain, game.last, game.opened.agreement.channel_id
-    ready = digest(domain, hash_state(id_, state).state)
+    """What is compared, each on all turns of the game: what is bare has the same digests and signatures as the rest."""
+    key, domain, id_, bob = game.key, game.domain, game.opened.agreement.channel_id, game.counterparty
+    ours, theirs = game.states(), game.received()
+    to_sign = [digest(domain, hash_state(id_, state).state) for state in ours]
+    to_verify = [
+        (digest(domain, hash_state(id_, signed.state).state), _recoverable(signed.signatures[1])) for signed in theirs
+    ]
     private_key = PrivateKey(key.secret)
-    signature, recoverable = key.sign(ready), private_key.sign_recoverable(ready, hasher=None)
 
-    def bare_recover() -> bytes:
-        public_key = PublicKey.from_signature_and_message(recoverable, ready, hasher=None)
-        return keccak256(public_key.format(compressed=False)[1:])[12:]
+    def sign(state: VariablePart) -> object:
+        return key.sign(digest(domain, hash_state(id_, state).state))
+
+    def verify(signed: SignedState) -> None:
+        require_signer(digest(domain, hash_state(id_, signed.state).state), signed.signatures[1], bob)
+
+    def bare_sign(ready: bytes) -> bytes:
+        return private_key.sign_recoverable(ready, hasher=None)
+
+    def bare_recover(ready: bytes, signature: bytes) -> bytes:
+        return keccak256(
+            PublicKey.from_signature_and_message(signature, ready, hasher=None).format(compressed=False)[1:]
+        )[12:]
 
     return {
-        "sign": lambda: key.sign(digest(domain, hash_state(id_, state).state)),
-        "bare sign": lambda: private_key.sign_recoverable(ready, hasher=None),
-        "verify": lambda: require_signer(digest(domain, hash_state(id_, state).state), signature, key.address),
-        "bare recover": bare_recover,
-        "eth_account sign": _eth_account_sign(key, domain, id_, state, recoverable),
+        "sign": lambda: [sign(state) for state in ours],
+        "bare sign": lambda: [bare_sign(ready) for ready in to_sign],
+        "verify": lambda: list(map(verify, theirs)),
+        "bare recover": lambda: [bare_recover(*each) for each in to_verify],
+        "turn": game.replay,
+        "bare turn": lambda: [
+            (bare_recover(*each), bare_sign(ready)) for each, ready in zip(to_verify, to_sign, strict=True)
+        ],
+        "eth_account sign": _eth_account_sign(key, domain, id_, ours, [bare_sign(ready) for ready in to_sign]),
     }
 
 
-def _eth_account_sign(key: Key, domain: Domain, id_: bytes, state: VariablePart, expected: bytes) -> Action:
-    """The same signature of the same state, made by eth_account."""
+def _recoverable(signature: Signature) -> bytes:
+    """A signature as libsecp256k1 wants it: the parity in a byte of its own."""
+    compact = signature.compact
+    return compact[:32] + bytes((compact[32] & 0x7F,)) + compact[33:] + bytes((compact[32] >> 7,))
+
+
+def _eth_account_sign(
+    key: Key, domain: Domain, id_: bytes, states: Sequence[VariablePart], expected: Sequence[bytes]
+) -> Action:
+    """The same signatures of the same states, made by eth_account."""
     from eth_account import Account
 
     domain_data = {
@@ -179,7 +214,19 @@ def _eth_account_sign(key: Key, domain: Domain, id_: bytes, state: VariablePart,
         "chainId": domain.chain_id,
         "verifyingContract": "0x" + domain.adjudicator.hex(),
     }
-    message = {
+    messages = [_typed_message(id_, state) for state in states]
+
+    def sign() -> list[bytes]:
+        signed = (Account.sign_typed_data(key.secret, domain_data, _TYPES, message) for message in messages)
+        return [bytes(each.signature) for each in signed]
+
+    if [signature[:64] for signature in sign()] != [signature[:64] for signature in expected]:
+        raise SystemExit("eth_account signs something else: the comparison would be worthless")
+    return sign
+
+
+def _typed_message(id_: bytes, state: VariablePart) -> dict[str, object]:
+    return {
         "channelId": id_,
         "outcome": [
             {"asset": "0x" + entry.asset.hex(), "destination": entry.destination, "amount": entry.amount}
@@ -189,13 +236,6 @@ def _eth_account_sign(key: Key, domain: Domain, id_: bytes, state: VariablePart,
         "turnNum": state.turn_num,
         "isFinal": state.is_final,
     }
-
-    def sign() -> bytes:
-        return bytes(Account.sign_typed_data(key.secret, domain_data, _TYPES, message).signature)
-
-    if sign()[:64] != expected[:64]:
-        raise SystemExit("eth_account signs something else: the comparison would be worthless")
-    return sign
 
 
 _TYPES = {
@@ -214,24 +254,18 @@ _TYPES = {
 }
 
 
-def _seconds(action: Action, calls: int) -> float:
-    """How long one call takes, of so many."""
+def _seconds(action: Action) -> float:
+    """How long it takes."""
     started = time.perf_counter()
-    for _ in range(calls):
-        action()
-    return (time.perf_counter() - started) / calls
-
-
-def _turn(game: Game) -> dict[str, float]:
-    """One turn: receive a state and reply to it."""
-    return {"turn": _seconds(game.replay, 1) / (len(game.inputs) / 2)}
+    action()
+    return time.perf_counter() - started
 
 
 def _ratios(seconds: Mapping[str, float]) -> dict[str, float]:
     return {
         "state_sign_ratio": seconds["sign"] / seconds["bare sign"],
         "state_verify_ratio": seconds["verify"] / seconds["bare recover"],
-        "turn_ratio": seconds["turn"] / (seconds["bare recover"] + seconds["bare sign"]),
+        "turn_ratio": seconds["turn"] / seconds["bare turn"],
         "eth_account_sign_ratio": seconds["eth_account sign"] / seconds["sign"],
     }
 
@@ -249,7 +283,7 @@ def measure_parity() -> float:
 def measure_command(*arguments: str, times: int) -> float:
     """The median of a few runs of the installed command, start to end."""
     command = [str(Path(sys.executable).with_name("forcemove")), *arguments]
-    return statistics.median(_seconds(lambda: _run(command), 1) for _ in range(times))
+    return statistics.median(_seconds(lambda: _run(command)) for _ in range(times))
 
 
 def _run(command: Sequence[str]) -> None:
