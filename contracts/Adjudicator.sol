@@ -70,8 +70,8 @@ contract Adjudicator is IAdjudicator, ReentrancyGuardTransient {
     /// @inheritdoc IAdjudicator
     function challenge(
         FixedPart calldata fixedPart,
-        VariablePart[] calldata states,
         Signature[] calldata signatures,
+        VariablePart[] calldata states,
         uint256 signedStates,
         Signature calldata challengerSignature
     ) external {
@@ -131,8 +131,8 @@ contract Adjudicator is IAdjudicator, ReentrancyGuardTransient {
     /// @inheritdoc IAdjudicator
     function checkpoint(
         FixedPart calldata fixedPart,
-        VariablePart[] calldata states,
         Signature[] calldata signatures,
+        VariablePart[] calldata states,
         uint256 signedStates
     ) external {
         address[] calldata participants = fixedPart.participants;
@@ -164,7 +164,6 @@ contract Adjudicator is IAdjudicator, ReentrancyGuardTransient {
         bytes32 stateHash =
             Hashing.stateHash(channelId, Hashing.outcomeHash(outcome), Hashing.EMPTY_HASH, turnNum, true);
         Rules.requireSignedByAll(Hashing.digest(_domain(), stateHash), participants, signatures);
-
 
         if (_payAll(channelId, status, outcome)) return;
         emit Concluded(channelId, turnNum);

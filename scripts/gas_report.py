@@ -126,7 +126,7 @@ class Channel:
             index = next((i for i, turn in enumerate(turns) if turn % len(self.keys) == participant), len(turns) - 1)
             signatures.append(self.sign(participant, states[index]))
             signed |= index << (8 * participant)
-        return [abi(state) for state in states], signatures, signed
+        return signatures, [abi(state) for state in states], signed
 
     def deposit(self, participant: int) -> int:
         call = self.functions.deposit(self.id, Web3.to_checksum_address(bytes(20)), participant * ETH, ETH)

@@ -118,8 +118,8 @@ def signatures_values(signatures: Iterable[Signature]) -> list[tuple[bytes, byte
 
 
 def proof_values(proof: SupportProof) -> tuple[Any, ...]:
-    """The three arguments of a proof: states, signatures, signedStates."""
-    return (list(map(state_values, proof.states)), signatures_values(proof.signatures), proof.signed_states)
+    """The three arguments of a proof: signatures, states, signedStates."""
+    return (signatures_values(proof.signatures), list(map(state_values, proof.states)), proof.signed_states)
 
 
 # ------------------------------------------------------------------------------------------------------ out of the ABI

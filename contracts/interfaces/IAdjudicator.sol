@@ -168,16 +168,16 @@ interface IAdjudicator {
     /// @notice Starts the clock on a state: one above the record with its proof, or in mode Open the recorded state
     /// itself, which needs no proof (no signatures, `signedStates` zero).
     /// @param fixedPart The channel.
-    /// @param states 1 to n consecutive states, each a valid transition from the one before; the last is the challenge.
     /// @param signatures Exactly n; the i-th is participant i's.
+    /// @param states 1 to n consecutive states, each a valid transition from the one before; the last is the challenge.
     /// @param signedStates Byte i, counted from the lowest, is the index in `states` of what participant i signed: the
     /// state of its own turn or a later one, any where its own turn lies before them. Bytes n to 31 are zero.
     /// @param challengerSignature A participant's signature of the challenge where the sender is no participant;
     /// ignored (and best zero) where it is one.
     function challenge(
         FixedPart calldata fixedPart,
-        VariablePart[] calldata states,
         Signature[] calldata signatures,
+        VariablePart[] calldata states,
         uint256 signedStates,
         Signature calldata challengerSignature
     ) external;
@@ -196,13 +196,13 @@ interface IAdjudicator {
 
     /// @notice Records a later supported state and stops the clock. Anyone may send it.
     /// @param fixedPart The channel.
-    /// @param states As in `challenge`.
     /// @param signatures As in `challenge`.
+    /// @param states As in `challenge`.
     /// @param signedStates As in `challenge`.
     function checkpoint(
         FixedPart calldata fixedPart,
-        VariablePart[] calldata states,
         Signature[] calldata signatures,
+        VariablePart[] calldata states,
         uint256 signedStates
     ) external;
 

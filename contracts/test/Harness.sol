@@ -137,8 +137,8 @@ contract Harness {
 
     function requireSupported(
         FixedPart calldata fixedPart,
-        VariablePart[] calldata states,
         Signature[] calldata signatures,
+        VariablePart[] calldata states,
         uint256 signedStates
     ) external view returns (bytes32, bytes32) {
         return Rules.requireSupported(

@@ -76,5 +76,5 @@ def states(values: Sequence[VariablePart]) -> Tail:
 
 
 def proof(value: SupportProof) -> tuple[Tail, Tail, bytes]:
-    """Three arguments: the states, the signatures, who has signed which."""
-    return states(value.states), signatures(value.signatures), word(value.signed_states)
+    """Three arguments: the signatures, the states, who has signed which."""
+    return signatures(value.signatures), states(value.states), word(value.signed_states)
