@@ -42,6 +42,7 @@ from channel.protocol.inputs import (
     Input,
     LogSeen,
     MoveChosen,
+    News,
     Reconnected,
     StateReceived,
     SubmissionFailed,
@@ -125,7 +126,7 @@ class Client:
         self._read_up_to: tuple[int, bytes] | None = None
         self._has_greeted = False
         self._messages: deque[bytes] = deque()
-        self._failed: deque[Submission] = deque()
+        self._failed: list[Submission] = []
         self._unmined: dict[Submission, SignedTransaction] = {}
 
     @property
@@ -209,13 +210,12 @@ class Client:
         if last < first:
             return
         block_hash = chain.block_hash(last)  # before the logs: should the block go, the next look finds out
-        news = (*self._new_logs(first, last), *self._new_holdings(last, anew))
+        news = (*self._failures(), *self._new_logs(first, last), *self._new_holdings(last, anew))
         now = chain.next_time()
         effects = self._step(ChainRead(news, anew), now) if news or anew else ()
         self._read_up_to = last, block_hash
+        self._failed.clear()
         self._carry_out(effects, now)
-        for _ in range(len(self._failed)):
-            self.feed(SubmissionFailed(self._failed.popleft()))
 
     def _block_hash(self, number: int) -> bytes | None:
         try:
@@ -223,11 +223,14 @@ class Client:
         except EndpointFailed:
             return None  # a shorter chain has won
 
-    def _new_logs(self, first: int, last: int) -> list[LogSeen | HoldingsSeen]:
+    def _failures(self) -> list[News]:
+        return [SubmissionFailed(submission) for submission in self._failed]
+
+    def _new_logs(self, first: int, last: int) -> list[News]:
         placed = self._adjudicator.logs(self.channel.agreement.channel_id, first, last)
         return [LogSeen(each.log) for each in placed]
 
-    def _new_holdings(self, block: int, anew: bool) -> list[LogSeen | HoldingsSeen]:
+    def _new_holdings(self, block: int, anew: bool) -> list[News]:
         id_, assets = self.channel.agreement.channel_id, [asset for asset, _ in self.channel.agreement.deposits]
         held = {asset: self._adjudicator.holdings_of(id_, asset, block=block).held for asset in assets}
         return [HoldingsSeen(asset, held[asset]) for asset in assets if anew or held[asset] != self.channel.held(asset)]

@@ -21,6 +21,7 @@ __all__ = [
     "Input",
     "LogSeen",
     "MoveChosen",
+    "News",
     "Reconnected",
     "StateReceived",
     "SubmissionFailed",
@@ -79,22 +80,27 @@ class LogSeen:
 
 
 @dataclass(frozen=True, slots=True)
+class SubmissionFailed:
+    """What we asked of the chain has not happened; if it is still due, the machine asks again."""
+
+    submission: Submission
+
+
+News = LogSeen | HoldingsSeen | SubmissionFailed
+"""What can be learned from the chain."""
+
+
+@dataclass(frozen=True, slots=True)
 class ChainRead:
-    """Everything that there is to see on the chain up to some block: it is taken in as a whole before anything is done.
+    """Everything that there is to see on the chain up to some block, and what of ours it has not taken: it is taken in
+    as a whole before anything is done.
 
     `anew`: from the channel's beginning on, and nothing that was seen before counts any more, as after a restart (logs
     may have been missed, transactions lost) or a reorganisation.
     """
 
-    news: tuple[LogSeen | HoldingsSeen, ...]
+    news: tuple[News, ...]
     anew: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class SubmissionFailed:
-    """What we asked of the chain has not happened; if it is still due, the machine asks again."""
-
-    submission: Submission
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,6 +48,7 @@ from channel.protocol.inputs import (
     Input,
     LogSeen,
     MoveChosen,
+    News,
     Reconnected,
     StateReceived,
     SubmissionFailed,
@@ -112,19 +113,17 @@ def _apply(channel: Channel, input_: Input, now: int, key: Key, app: Rules) -> S
 
 def _learn(
     channel: Channel,
-    input_: ContractsGenuine | HoldingsSeen | LogSeen | ChainRead | SubmissionFailed | Reconnected | Tick,
+    input_: ContractsGenuine | ChainRead | News | Reconnected | Tick,
     now: int,
     app: Rules,
 ) -> Step:
     match input_:
         case ContractsGenuine():
             return replace(channel, genuine=True), ()
-        case HoldingsSeen() | LogSeen():
+        case LogSeen() | HoldingsSeen() | SubmissionFailed():
             return _see(channel, input_, now, app)
         case ChainRead(news, anew):
             return _read(channel.forget_chain() if anew else channel, news, now, app)
-        case SubmissionFailed(submission):
-            return replace(channel, requested=channel.requested - {submission}), ()
         case Reconnected():
             return channel, _newest_again(channel, now)
         case Tick():
@@ -270,7 +269,7 @@ def _proof(channel: Channel) -> SupportProof:
 # ----------------------------------------------------------------------------------------------- what the chain says
 
 
-def _read(channel: Channel, news: tuple[LogSeen | HoldingsSeen, ...], now: int, app: Rules) -> Step:
+def _read(channel: Channel, news: tuple[News, ...], now: int, app: Rules) -> Step:
     effects: tuple[Effect, ...] = ()
     for each in news:
         channel, more = _see(channel, each, now, app)
@@ -278,7 +277,7 @@ def _read(channel: Channel, news: tuple[LogSeen | HoldingsSeen, ...], now: int, 
     return channel, effects
 
 
-def _see(channel: Channel, seen: LogSeen | HoldingsSeen, now: int, app: Rules) -> Step:
+def _see(channel: Channel, seen: News, now: int, app: Rules) -> Step:
     """Take over what the adjudicator holds or has logged. What had been asked because of the former status is asked
     anew."""
     match seen:
@@ -294,6 +293,8 @@ def _see(channel: Channel, seen: LogSeen | HoldingsSeen, now: int, app: Rules) -
             return _record(channel, state, dict(enumerate(signatures)), 0, app), ()
         case LogSeen(log):
             return _see_payout(channel, log, now), ()
+        case SubmissionFailed(submission):
+            return replace(channel, requested=channel.requested - {submission}), ()
         case _:
             assert_never(seen)
 

@@ -1,0 +1,411 @@
+"""A table in memory: machines joined by a line, with the pure model of the adjudicator as their chain.
+
+Nothing waits here: time is a number, messages lie in inboxes until somebody looks, and transactions are mined at once.
+Every signature that leaves a machine is looked at: two different states of one turn end the test. A seat can be killed
+at any point of its work; it then goes on from what it had saved.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from channel.errors import ChainError, CounterpartyError, ForcemoveError, LocalError, RuleError
+from channel.protocol import adjudication as model
+from channel.protocol.adjudication import Adjudication, Result, Transaction
+from channel.protocol.agreement import Agreement, agree
+from channel.protocol.app import App
+from channel.protocol.channel import Channel, Phase
+from channel.protocol.effects import (
+    ChooseMove,
+    Effect,
+    SendState,
+    Submission,
+    SubmitChallenge,
+    SubmitCheckpoint,
+    SubmitConclude,
+    SubmitDeposit,
+    SubmitRespond,
+    SubmitTransfer,
+    WakeAt,
+)
+from channel.protocol.encoding import word
+from channel.protocol.inputs import (
+    ChainRead,
+    ConcludeWanted,
+    ContractsGenuine,
+    HoldingsSeen,
+    Input,
+    LogSeen,
+    MoveChosen,
+    Reconnected,
+    StateReceived,
+    SubmissionFailed,
+    Tick,
+)
+from channel.protocol.logs import Log
+from channel.protocol.machine import step
+from channel.protocol.outcome import address_destination
+from channel.protocol.signing import Key
+from channel.protocol.state import SignedState, VariablePart
+from channel.protocol.types import ETHER
+from channel.protocol.wire import decode_message, encode_message
+from tests.protocol import builders
+from tests.protocol.builders import DOMAIN, CountingRules, fixed_part, players
+
+Chooser = Callable[[ChooseMove], MoveChosen | ConcludeWanted | None]
+
+START = 1_000_000
+"""The block time at which every table begins."""
+DURATION = 3_600
+STAKE = 10
+DEPOSIT = 50
+
+
+class CountingGame(CountingRules):
+    """The counting app as something to play: it begins with the number of the last setup turn."""
+
+    name = "counting"
+    contract = "CountingApp"
+
+    def __init__(self, count: int = 2) -> None:
+        self.count = count
+
+    def initial_app_data(self, stake: int) -> bytes:
+        return word(2 * self.count - 1)
+
+    def stake_of(self, app_data: bytes) -> int:
+        return 0
+
+    def move(self, state: VariablePart) -> MoveChosen:
+        """The only one that there is; the outcome stays."""
+        return MoveChosen(state.outcome, word(int.from_bytes(state.app_data, "big") + 1))
+
+
+def agreement_for(app: App, count: int = 2, deposit: int = DEPOSIT, nonce: int = 0) -> Agreement:
+    keys = players(count)
+    destinations = tuple(address_destination(key.address) for key in keys)
+    fixed = fixed_part(keys, nonce, duration=DURATION)
+    return agree(DOMAIN, fixed, app, STAKE, ((ETHER, (deposit,) * count),), destinations)
+
+
+class KilledError(Exception):
+    """The process of a seat has ended; what it had not saved is gone."""
+
+
+@dataclass
+class Seat:
+    """A participant: its machine and all that it remembers, in `channel`; the rest dies with it."""
+
+    table: Table
+    key: Key
+    channel: Channel
+    choose: Chooser
+    inbox: deque[bytes] = field(default_factory=deque)
+    signed: dict[int, VariablePart] = field(default_factory=dict)
+    asked: list[ChooseMove] = field(default_factory=list)
+    submitted: list[Submission] = field(default_factory=list)
+    faults: list[CounterpartyError] = field(default_factory=list)
+    failed: list[Submission] = field(default_factory=list)
+    seen: int = -1
+    points: int = 0
+    killed_at: int | None = None
+    is_away: bool = False
+
+    @property
+    def index(self) -> int:
+        return self.channel.index
+
+    @property
+    def phase(self) -> Phase:
+        return self.channel.phase(self.table.now)
+
+    @property
+    def newest(self) -> SignedState:
+        assert self.channel.newest is not None
+        return self.channel.newest.signed
+
+    # ------------------------------------------------------------------------------------------------------- working
+
+    def poll(self) -> bool:
+        """What a client does when it looks around. Returns whether anything has changed."""
+        before = self.channel
+        if self.is_away:
+            return False
+        try:
+            self._look_around()
+        except KilledError:
+            self.restart()
+            return True
+        return self.channel != before
+
+    def _look_around(self) -> None:
+        self.read_chain()
+        if not self.channel.genuine:
+            self.feed(ContractsGenuine())
+        while self.inbox:
+            self.take(self.inbox.popleft())
+        self.feed(Tick())
+
+    def read_chain(self) -> None:
+        anew, first, last = self.seen < 0, max(self.seen, 0), len(self.table.logs)
+        if anew or first < last or self.failed:
+            failed = [SubmissionFailed(submission) for submission in self.failed]
+            seen = [LogSeen(log) for log in self.table.logs[first:last]]
+            self.failed, self.seen = [], last
+            self.feed(ChainRead((*failed, *seen, HoldingsSeen(ETHER, self.table.held)), anew))
+        if anew:
+            self.feed(Reconnected())
+
+    def take(self, message: bytes) -> None:
+        """A message, as from a wire."""
+        channel_id, signed = decode_message(message)
+        assert channel_id == self.channel.agreement.channel_id
+        self.receive(signed)
+
+    def receive(self, signed: SignedState) -> None:
+        """A state, whoever sent it. A fault leaves the channel as it was."""
+        before = self.channel
+        try:
+            self.feed(StateReceived(signed))
+        except CounterpartyError as error:
+            self.faults.append(error)
+            assert self.channel is before
+
+    def feed(self, input_: Input) -> None:
+        channel, effects = step(self.channel, input_, self.table.now, self.key, self.table.app)
+        self._point()
+        self.channel = channel  # saved
+        waiting = deque(effects)
+        while waiting:
+            self._point()
+            decided = self._perform(waiting.popleft())
+            if decided is not None:
+                channel, more = step(self.channel, decided, self.table.now, self.key, self.table.app)
+                self._point()
+                self.channel = channel
+                waiting.extend(more)
+
+    def try_to(self, input_: Input) -> LocalError | RuleError | None:
+        """What the machine has against it."""
+        before = self.channel
+        try:
+            self.feed(input_)
+        except (LocalError, RuleError) as error:
+            assert self.channel is before
+            return error
+        return None
+
+    def next_move(self, amount: int | None = None) -> MoveChosen:
+        """The counting app's next move; with an amount, one that gives Alice so much of both deposits."""
+        outcome = self.newest.state.outcome
+        if amount is not None:
+            outcome = (replace(outcome[0], amount=amount), replace(outcome[1], amount=2 * DEPOSIT - amount))
+        return MoveChosen(outcome, word(self.channel.next_turn))
+
+    def next_state(self, amount: int | None = None) -> VariablePart:
+        """The state that this move makes, whoever makes it."""
+        move = self.next_move(amount)
+        return VariablePart(move.outcome, move.app_data, self.channel.next_turn)
+
+    @property
+    def reasons(self) -> list[ForcemoveError]:
+        """What was wrong with what it was sent."""
+        return [fault.reason for fault in self.faults]
+
+    # ----------------------------------------------------------------------------------------------------- life, death
+
+    def _point(self) -> None:
+        """A point at which the process may end."""
+        self.points += 1
+        if self.points == self.killed_at:
+            raise KilledError
+
+    def restart(self) -> None:
+        """Begin again from what was saved, with nothing else in mind; messages in the inbox are lost."""
+        self.inbox.clear()
+        self.failed.clear()
+        self.seen = -1
+
+    # --------------------------------------------------------------------------------------------------------- effects
+
+    def _perform(self, effect: Effect) -> Input | None:
+        match effect:
+            case SendState(signed):
+                self.remember_signature(signed)
+                self.table.send(self, encode_message(self.channel.agreement.channel_id, signed))
+            case ChooseMove():
+                self.asked.append(effect)
+                return self.choose(effect)
+            case WakeAt():
+                pass  # every poll is a tick
+            case _:
+                self._submit(effect)
+        return None
+
+    def remember_signature(self, signed: SignedState) -> None:
+        if self.index in signed.signatures:
+            first = self.signed.setdefault(signed.state.turn_num, signed.state)
+            assert first == signed.state, f"two states of turn {signed.state.turn_num} are signed"
+
+    def _submit(self, submission: Submission) -> None:
+        self.submitted.append(submission)
+        try:
+            self.table.transact(self.key, submission)
+        except ForcemoveError:
+            self.failed.append(submission)
+
+
+class Table:
+    """Participants 0 to n - 1 of one channel, their line and their chain."""
+
+    def __init__(self, app: App, choosers: Sequence[Chooser], *, deposit: int = DEPOSIT, killed_at: int | None = None):
+        """`killed_at`: at which point of its work the first participant is killed, once."""
+        self.app = app
+        self.agreement = agreement_for(app, len(choosers), deposit)
+        self.now = START
+        self.chain = Adjudication(DOMAIN)
+        self.logs: list[Log] = []
+        self.balances: Counter[bytes] = Counter()
+        self.refused: list[ForcemoveError] = []
+        self.messages: list[bytes] = []
+        self.is_down = False
+        keys = players(len(choosers))
+        self.seats = tuple(
+            Seat(self, key, Channel(self.agreement, index), choose)
+            for index, (key, choose) in enumerate(zip(keys, choosers, strict=True))
+        )
+        self.seats[0].killed_at = killed_at
+
+    @property
+    def held(self) -> int:
+        return self.chain.holdings_of(self.agreement.channel_id, ETHER).amount
+
+    def run(self, seats: Iterable[Seat] | None = None, rounds: int = 200) -> None:
+        """Until nobody has anything to do any more."""
+        chosen = tuple(self.seats if seats is None else seats)
+        for _ in range(rounds):
+            busy = [seat for seat in chosen if seat.poll()]
+            if not busy and not any(seat.inbox for seat in chosen if not seat.is_away):
+                return
+        raise AssertionError("they never come to rest")
+
+    def send(self, sender: Seat, message: bytes) -> None:
+        self.messages.append(message)
+        for seat in self.seats:
+            if seat is not sender:
+                seat.inbox.append(message)
+
+    def travel(self, seconds: int) -> None:
+        """Let time pass, and everybody notice."""
+        self.now += seconds
+
+    def reorganise(self) -> None:
+        """Another chain has won, on which nothing has happened yet."""
+        self.chain = Adjudication(DOMAIN)
+        self.logs.clear()
+        self.balances.clear()
+
+    def wait_for_expiry(self) -> None:
+        """To the first second at which a challenge can no longer be answered."""
+        self.now = self.chain.status_of(self.agreement.channel_id).finalizes_at
+
+    # ------------------------------------------------------------------------------------------------------- the chain
+
+    def transact(self, key: Key, submission: Submission) -> None:
+        """Mine what somebody wants; raises what the adjudicator reverts with, and where no node can be reached."""
+        if self.is_down:
+            raise ChainError
+        value = submission.amount if isinstance(submission, SubmitDeposit) else 0
+        try:
+            result = self._apply(Transaction(key.address, self.now, value), submission)
+        except RuleError as error:
+            self.refused.append(error)
+            raise
+        self.chain = result.adjudication
+        self.logs.extend(result.logs)
+        self.balances[key.address] -= value
+        for payment in result.payments:
+            self.balances[payment.to] += payment.amount
+
+    def _apply(self, transaction: Transaction, submission: Submission) -> Result:
+        fixed, id_, chain = self.agreement.fixed_part, self.agreement.channel_id, self.chain
+        match submission:
+            case SubmitDeposit(asset, expected_held, amount):
+                return model.deposit(chain, transaction, id_, asset, expected_held, amount)
+            case SubmitChallenge(proof):
+                return model.challenge(chain, transaction, fixed, proof, None, self.app)
+            case SubmitRespond(challenged, response, signature):
+                return model.respond(chain, transaction, fixed, challenged, response, signature, self.app)
+            case SubmitCheckpoint(proof):
+                return model.checkpoint(chain, transaction, fixed, proof, self.app)
+            case SubmitConclude(outcome, turn_num, signatures):
+                return model.conclude(chain, transaction, fixed, outcome, turn_num, signatures)
+            case SubmitTransfer(state_hash, outcome):
+                return model.transfer(chain, transaction, id_, state_hash, outcome, ())
+
+    # ------------------------------------------------------------------------------------------------------ signatures
+
+    def signed(self, state: VariablePart, *seats: int) -> SignedState:
+        """The state with the signatures of these seats, whatever their machines think of it."""
+        keys = players(self.agreement.count)
+        signatures = {seat: builders.sign(keys[seat], state, self.agreement.fixed_part) for seat in seats}
+        return SignedState(state, signatures)
+
+
+def silent(_question: ChooseMove) -> None:
+    """Somebody who does not say what he wants."""
+
+
+def counting(game: CountingGame, last_turn: int = 12) -> Chooser:
+    """Counts until somebody has signed this turn, then wants to leave."""
+
+    def choose(question: ChooseMove) -> MoveChosen | ConcludeWanted:
+        return game.move(question.state) if question.state.turn_num < last_turn else ConcludeWanted()
+
+    return choose
+
+
+def playing(bot: object, last_turn: int = 12) -> Chooser:
+    """A game's bot, which wants no other round after this turn."""
+
+    def choose(question: ChooseMove) -> MoveChosen | ConcludeWanted:
+        move = bot.move(question.state, another_round=question.state.turn_num < last_turn)  # type: ignore[attr-defined]
+        return ConcludeWanted() if move is None else MoveChosen(*move)
+
+    return choose
+
+
+def counting_table(count: int = 2, last_turn: int = 12, **options: int) -> Table:
+    game = CountingGame(count)
+    return Table(game, [counting(game, last_turn)] * count, **options)
+
+
+def open_table(count: int = 2, until: int | None = None) -> Table:
+    """Counting, opened and funded; `until`: everybody has the state of this turn, and nobody says what comes next."""
+    table = counting_table(count)
+    last = 2 * count - 1 if until is None else until
+
+    def stop(question: ChooseMove) -> MoveChosen | None:
+        assert isinstance(table.app, CountingGame)
+        return table.app.move(question.state) if question.state.turn_num < last else None
+
+    for seat in table.seats:
+        seat.choose = stop
+    table.run()
+    assert table.seats[0].newest.state.turn_num == last
+    return table
+
+
+def agreed_table() -> Table:
+    """Two who count; the prefund states are signed, and nobody has looked at the chain since. (Alice has paid in.)"""
+    table = counting_table()
+    alice, bob = table.seats
+    for seat in table.seats:
+        seat.seen = 0
+        seat.feed(ContractsGenuine())
+    bob.take(bob.inbox.popleft())
+    alice.take(alice.inbox.popleft())
+    assert alice.channel.next_turn == bob.channel.next_turn == 2
+    return table

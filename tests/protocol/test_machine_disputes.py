@@ -1,0 +1,411 @@
+"""Challenges: what is answered, with what and when; what the chain says beyond what was said at the table."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from channel.errors import StateConflict
+from channel.protocol.channel import Phase
+from channel.protocol.effects import (
+    SubmitChallenge,
+    SubmitDeposit,
+    SubmitRespond,
+    SubmitTransfer,
+)
+from channel.protocol.encoding import word
+from channel.protocol.inputs import ChallengeWanted, ConcludeWanted, HoldingsSeen, SubmissionFailed, Tick
+from channel.protocol.machine import answer_margin
+from channel.protocol.state import SupportProof, VariablePart
+from channel.protocol.types import ETHER
+from tests.protocol.builders import ALICE, players, proof
+from tests.protocol.table import DEPOSIT, DURATION, Seat, Table, agreed_table, open_table
+
+
+def challenge(table: Table, *states: VariablePart, by: int = 1) -> None:
+    """Straight to the chain, with what both have signed."""
+    keys = players(table.agreement.count)
+    table.transact(keys[by], SubmitChallenge(proof(*states, keys=keys, fixed=table.agreement.fixed_part)))
+
+
+def states(seat: Seat, count: int = 2) -> tuple[VariablePart, ...]:
+    """The newest that this seat has, oldest first."""
+    return tuple(each.state for each in seat.channel.accepted[-count:])
+
+
+def record(table: Table) -> tuple[int, bool]:
+    """The recorded turn, and whether a clock runs."""
+    status = table.chain.status_of(table.agreement.channel_id)
+    return status.turn_num_record, status.finalizes_at != 0
+
+
+def sent(seat: Seat) -> list[str]:
+    """The seat's transactions after its deposit."""
+    return [type(each).__name__ for each in seat.submitted[1:]]
+
+
+# ----------------------------------------------------------------------------------------------------------- answering
+
+
+@pytest.mark.parametrize("old", [1, 2, 3, 4, 5, 6, 7])
+def test_a_challenge_with_a_superseded_state_is_answered_with_the_newest(old: int) -> None:
+    table = open_table(until=9)
+    alice = table.seats[0]
+    setup = [table.agreement.setup_state(turn) for turn in range(4)]
+    played = [VariablePart(table.agreement.outcome, word(turn), turn) for turn in range(4, 9)]
+    challenge(table, *(setup + played)[old - 1 : old + 1])
+    alice.poll()
+    assert sent(alice) == ["SubmitCheckpoint"]
+    assert record(table) == (9, False)
+
+
+def test_a_challenge_with_the_state_before_is_answered_with_the_move_already_made() -> None:
+    """One signature is enough for that."""
+    table = open_table(until=6)
+    alice = table.seats[0]
+    challenge(table, *states(alice, 3)[:2])
+    alice.poll()
+    assert sent(alice) == ["SubmitRespond"]
+    assert record(table) == (6, False)
+
+
+def test_a_challenge_that_waits_for_our_move_asks_for_it_in_time() -> None:
+    table = open_table(until=5)
+    alice = table.seats[0]
+    challenge(table, *states(alice))
+    alice.poll()
+    asked = alice.asked[-1]
+    ends = table.now + DURATION
+    assert (asked.state.turn_num, asked.answer_by) == (5, ends - answer_margin(DURATION))
+    alice.feed(alice.next_move(60))
+    assert sent(alice) == ["SubmitRespond"]
+    assert record(table) == (6, False)
+
+
+@pytest.mark.parametrize(("duration", "margin"), [(60, 20), (1_799, 599), (1_800, 600), (31_536_000, 600)])
+def test_answers_are_sent_well_before_the_end(duration: int, margin: int) -> None:
+    assert answer_margin(duration) == margin
+
+
+def test_whoever_does_not_choose_in_time_concludes() -> None:
+    """Any state may be followed by the final one with its outcome: better than to lose by silence."""
+    table = open_table(until=5)
+    alice = table.seats[0]
+    challenge(table, *states(alice))
+    alice.poll()
+    table.travel(DURATION - answer_margin(DURATION) - 1)
+    alice.poll()
+    assert sent(alice) == []
+    table.travel(1)
+    alice.poll()
+    assert sent(alice) == ["SubmitRespond"]
+    assert alice.newest.state.is_final
+    assert record(table) == (6, False)
+
+
+def test_whoever_wakes_up_too_late_signs_nothing() -> None:
+    table = open_table(until=5)
+    alice = table.seats[0]
+    challenge(table, *states(alice))
+    table.wait_for_expiry()
+    alice.poll()
+    assert max(alice.signed) == 4
+    assert sent(alice) == ["SubmitTransfer"]
+
+
+def test_leaving_while_a_challenge_runs_answers_it_with_the_final_state() -> None:
+    table = open_table(until=5)
+    alice = table.seats[0]
+    challenge(table, *states(alice))
+    alice.poll()
+    alice.feed(ConcludeWanted())
+    assert sent(alice) == ["SubmitRespond"]
+    table.run()
+    assert alice.phase is Phase.CLOSED
+    assert sent(alice) == ["SubmitRespond", "SubmitConclude"]
+
+
+@pytest.mark.parametrize("challenged", [1, 3, 5])
+def test_threat_29_what_all_have_signed_concludes_against_an_older_challenge(challenged: int) -> None:
+    """Bob has countersigned; while Alice cannot reach the chain, he challenges with something older."""
+    table = open_table(until=5)
+    alice, bob = table.seats
+    older = [table.agreement.setup_state(turn) for turn in range(4)] + list(states(alice))
+    alice.feed(ConcludeWanted())
+    bob.take(bob.inbox.popleft())
+    table.is_down = True
+    alice.poll()
+    table.is_down = False
+    challenge(table, *older[challenged - 1 : challenged + 1])
+    table.run()
+    assert sent(alice) == ["SubmitConclude"] * 2
+    assert alice.phase is bob.phase is Phase.CLOSED
+
+
+def test_threat_29_a_countersignature_that_comes_during_the_challenge_is_enough() -> None:
+    table = open_table(until=5)
+    alice, bob = table.seats
+    alice.feed(ConcludeWanted())
+    bob.take(bob.inbox.popleft())
+    challenge(table, *states(alice, 3)[:2])
+    final = alice.inbox.popleft()
+    alice.read_chain()
+    assert sent(alice) == ["SubmitRespond"]
+    alice.take(final)
+    table.run()
+    assert alice.phase is Phase.CLOSED
+    assert sent(alice) == ["SubmitRespond", "SubmitConclude"]
+
+
+def test_the_others_final_state_answers_its_own_challenge() -> None:
+    """Bob signs a final state, says so, and challenges with the state before."""
+    table = open_table(until=4)
+    alice = table.seats[0]
+    before = alice.newest.state
+    challenge(table, *states(alice))
+    alice.receive(table.signed(VariablePart(before.outcome, b"", 5, True), 1))
+    alice.poll()
+    assert sent(alice) == ["SubmitConclude"]
+    assert table.held == 0
+
+
+def test_a_running_challenge_is_cleared_on_chain_even_where_play_goes_on() -> None:
+    """Bob answers at the table only. The clock would run on."""
+    table = open_table(until=4)
+    alice, bob = table.seats
+    alice.feed(ChallengeWanted())
+    alice.read_chain()
+    bob.feed(bob.next_move())
+    alice.poll()
+    assert sent(alice) == ["SubmitChallenge", "SubmitRespond"]
+    assert record(table) == (5, False)
+    table.run()
+    assert alice.phase is bob.phase is Phase.PLAYING
+
+
+def test_one_answer_is_enough_until_it_fails() -> None:
+    table = open_table(until=5)
+    alice = table.seats[0]
+    challenge(table, *states(alice))
+    alice.poll()
+    table.is_down = True
+    alice.feed(alice.next_move())
+    answer = alice.submitted[-1]
+    alice.receive(table.signed(alice.next_state(), 1))
+    alice.feed(Tick())
+    assert sent(alice) == ["SubmitRespond"]
+    table.is_down = False
+    alice.feed(SubmissionFailed(answer))
+    assert sent(alice) == ["SubmitRespond", "SubmitCheckpoint"]
+    assert record(table) == (7, False)
+
+
+# ---------------------------------------------------------------------------------------------------------- challenging
+
+
+@pytest.mark.parametrize("count", [2, 3])
+def test_we_do_not_answer_our_own_challenge(count: int) -> None:
+    table = open_table(count, until=2 * count)
+    alice = table.seats[0]
+    alice.feed(ChallengeWanted())
+    for _ in range(3):
+        alice.poll()
+        table.travel(DURATION // 4)
+    assert sent(alice) == ["SubmitChallenge"]
+    assert not alice.newest.state.is_final
+    table.wait_for_expiry()
+    alice.poll()
+    alice.poll()
+    assert alice.phase is Phase.CLOSED
+
+
+def test_a_state_that_the_chain_has_recorded_needs_no_proof_to_be_challenged_again() -> None:
+    table = open_table(until=5)
+    alice, bob = table.seats
+    challenge(table, *states(alice))
+    alice.poll()
+    alice.feed(alice.next_move())
+    alice.poll()
+    alice.feed(ChallengeWanted())
+    assert alice.submitted[-1] == SubmitChallenge(SupportProof((alice.newest.state,), (), 0))
+    assert record(table) == (6, True)
+    assert bob.submitted[1:] == []
+
+
+def test_a_challenge_where_all_have_signed_the_end_concludes_instead() -> None:
+    table = open_table(until=5)
+    alice, bob = table.seats
+    alice.feed(ConcludeWanted())
+    bob.poll()
+    bob.feed(ChallengeWanted())
+    assert sent(bob) == ["SubmitConclude"]
+
+
+def test_who_was_let_down_by_the_final_signature_challenges_with_what_it_has() -> None:
+    table = open_table(until=5)
+    alice = table.seats[0]
+    alice.feed(ConcludeWanted())
+    alice.feed(ChallengeWanted())
+    alice.poll()
+    assert sent(alice) == ["SubmitChallenge"]
+    table.wait_for_expiry()
+    table.run()
+    assert alice.phase is Phase.CLOSED
+    assert sent(alice) == ["SubmitChallenge", "SubmitTransfer"]
+
+
+# ------------------------------------------------------------------------------------------------- before play begins
+
+
+def test_threat_23_who_deposits_alone_gets_it_back() -> None:
+    """The challenge needs one transaction, and is not answered by its own sender."""
+    table = agreed_table()
+    alice, bob = table.seats
+    bob.is_away = True
+    table.run()
+    assert table.balances[ALICE.address] == -DEPOSIT
+    alice.feed(ChallengeWanted())
+    table.run()
+    assert alice.newest.state.is_final
+    table.wait_for_expiry()
+    table.run()
+    assert table.balances[ALICE.address] == 0
+    assert sent(alice) == ["SubmitChallenge", "SubmitTransfer"]
+
+
+def test_a_challenge_before_play_ends_the_opening() -> None:
+    """Whatever is held: no deposit, no postfund state, a final state instead."""
+    table = agreed_table()
+    alice = table.seats[0]
+    alice.submitted.clear()
+    challenge(table, *(table.agreement.setup_state(turn) for turn in (0, 1)))
+    alice.channel = replace(alice.channel, requested=frozenset())
+    alice.read_chain()
+    alice.feed(HoldingsSeen(ETHER, 2 * DEPOSIT))
+    alice.poll()
+    assert [each for each in alice.submitted if isinstance(each, SubmitDeposit)] == []
+    assert alice.newest.state == VariablePart(table.agreement.outcome, b"", 2, True)
+    assert record(table) == (2, False)
+
+
+def test_who_comes_later_does_not_deposit_into_a_challenged_channel() -> None:
+    table = agreed_table()
+    alice, bob = table.seats
+    alice.feed(Tick())
+    table.transact(ALICE, SubmitChallenge(proof(*states(alice), fixed=table.agreement.fixed_part)))
+    bob.poll()
+    assert bob.submitted == []
+
+
+def test_a_postfund_state_of_the_other_clears_a_challenge_and_the_opening_is_over_all_the_same() -> None:
+    table = agreed_table()
+    bob = table.seats[1]
+    challenge(table, *states(bob), by=0)
+    bob.read_chain()
+    bob.receive(table.signed(table.agreement.setup_state(2), 0))
+    assert [type(each) for each in bob.submitted] == [SubmitRespond]
+    bob.poll()
+    bob.feed(HoldingsSeen(ETHER, 2 * DEPOSIT))
+    assert bob.signed[3].is_final
+
+
+# -------------------------------------------------------------------------------------------- what the chain says first
+
+
+def test_threat_26_a_move_made_on_chain_and_withheld_is_adopted_and_answered() -> None:
+    table = open_table(until=4)
+    alice, bob = table.seats
+    bob.feed(bob.next_move(70))
+    alice.inbox.clear()
+    challenge(table, *states(bob))
+    alice.poll()
+    assert alice.newest.state == bob.newest.state
+    alice.feed(alice.next_move())
+    assert sent(alice) == ["SubmitRespond"]
+    table.run()
+    assert alice.newest == bob.newest
+
+
+def test_a_move_that_contradicts_the_first_is_not_built_upon_although_the_chain_has_it() -> None:
+    """Bob says one thing to Alice and another to the chain. What she answers with follows what he said first."""
+    table = open_table(until=4)
+    alice = table.seats[0]
+    first, second = alice.next_state(), alice.next_state(1)
+    alice.receive(table.signed(first, 1))
+    challenge(table, alice.channel.accepted[-2].state, second)
+    alice.poll()
+    assert alice.newest.state == first
+    alice.feed(alice.next_move())
+    assert sent(alice) == ["SubmitCheckpoint"]
+    assert record(table) == (6, False)
+    assert alice.channel.accepted[-2].state == first
+
+
+def test_equivocation_against_an_answer_already_made_loses() -> None:
+    table = open_table(until=4)
+    alice = table.seats[0]
+    second = alice.next_state(1)
+    alice.receive(table.signed(alice.next_state(), 1))
+    alice.feed(alice.next_move())
+    challenge(table, alice.channel.accepted[-3].state, second)
+    alice.receive(table.signed(second, 1))
+    assert alice.reasons == [StateConflict(5)]
+    alice.poll()
+    assert record(table) == (6, False)
+
+
+def test_what_is_known_of_the_chain_is_its_status_word() -> None:
+    table = open_table(until=5)
+    alice = table.seats[0]
+    challenge(table, *states(alice))
+    alice.read_chain()
+    assert alice.channel.status == table.chain.status_of(table.agreement.channel_id)
+    alice.feed(alice.next_move())
+    alice.poll()
+    assert alice.channel.status == table.chain.status_of(table.agreement.channel_id)
+
+
+def test_an_expired_challenge_is_paid_out() -> None:
+    table = open_table(until=4)
+    alice, bob = table.seats
+    alice.feed(ChallengeWanted())
+    bob.is_away = True
+    table.wait_for_expiry()
+    table.run()
+    assert sent(alice) == ["SubmitChallenge", "SubmitTransfer"]
+    assert alice.phase is Phase.CLOSED
+
+
+def test_what_stays_owed_is_paid_when_something_comes_in() -> None:
+    """Another channel pays in later; until then nothing more is asked of the chain."""
+    table = agreed_table()
+    alice, bob = table.seats
+    table.run([alice])
+    bob.is_away = True
+    alice.feed(ChallengeWanted())
+    table.wait_for_expiry()
+    table.run()
+    assert alice.phase is Phase.FINALIZED
+    assert sent(alice) == ["SubmitChallenge", "SubmitTransfer"]
+    alice.feed(HoldingsSeen(ETHER, DEPOSIT))
+    assert sent(alice)[2:] == ["SubmitTransfer"]
+    left = alice.submitted[-1]
+    assert isinstance(left, SubmitTransfer)
+    assert [entry.amount for entry in left.outcome] == [0, DEPOSIT]
+
+
+# ------------------------------------------------------------------------------------------------ more than two of them
+
+
+def test_three_play_on_after_a_challenge_was_answered_by_its_mover() -> None:
+    table = open_table(3, until=9)
+    alice, bob, carol = table.seats
+    alice.feed(ChallengeWanted())
+    table.run()
+    assert (bob.asked[-1].state.turn_num, bob.asked[-1].answer_by is None) == (9, False)
+    bob.feed(bob.next_move())
+    table.run()
+    assert [seat.phase for seat in table.seats] == [Phase.PLAYING] * 3
+    assert record(table) == (10, False)
+    assert sent(carol) == []
