@@ -16,7 +16,7 @@ from channel.chain.chain import Receipt, SignedTransaction
 from channel.chain.errors import EndpointFailed, NotMined
 from channel.chain.genuine import require_genuine
 from channel.chain.token import Token
-from channel.errors import CounterpartyError, ForcemoveError, InvalidValue, MalformedBytes
+from channel.errors import CounterpartyError, ForcemoveError, InvalidValue, MalformedBytes, UnexpectedTurn
 from channel.node.ports import Store, Transport
 from channel.protocol.agreement import Agreement
 from channel.protocol.app import App
@@ -200,6 +200,8 @@ class Client:
         except (MalformedBytes, CounterpartyError) as error:
             self._store.keep_evidence(id_, error)
             self._report(Fault(error))
+            if _is_early(error):
+                self.feed(Reconnected())  # we have missed something: say where we are
 
     def _look_at_chain(self) -> None:
         """Read what is new at the confirmation depth; everything, after a restart or a reorganisation."""
@@ -303,6 +305,11 @@ class Client:
                 return adjudicator.transfer(id_, state_hash, outcome, ())
             case _:
                 assert_never(submission)
+
+
+def _is_early(error: ForcemoveError) -> bool:
+    reason = error.reason if isinstance(error, CounterpartyError) else error
+    return isinstance(reason, UnexpectedTurn) and reason.received > reason.expected
 
 
 def _remembered(store: Store, agreement: Agreement, key: Key, adjudicator: Adjudicator) -> Channel:

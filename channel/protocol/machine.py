@@ -125,7 +125,7 @@ def _learn(
         case ChainRead(news, anew):
             return _read(channel.forget_chain() if anew else channel, news, now, app)
         case Reconnected():
-            return channel, _newest_again(channel, now)
+            return channel, _greet(channel, now)
         case Tick():
             return channel, ()
         case _:
@@ -141,33 +141,39 @@ def _receive(channel: Channel, signed: SignedState, now: int, app: Rules) -> Ste
         return channel, ()
     try:
         if signed.state.turn_num < channel.next_turn:
-            return _receive_again(channel, signed, now)
+            return _receive_again(channel, signed)
         return channel.accept(_verify_next(channel, signed, app)), ()
     except ForcemoveError as error:
         raise CounterpartyError(error, signed) from error
 
 
-def _receive_again(channel: Channel, signed: SignedState, now: int) -> Step:
+def _receive_again(channel: Channel, signed: SignedState) -> Step:
     """A state of a turn that we have: maybe more signatures on the newest; another one, truly signed, is evidence."""
     state = signed.state
-    known = next((each for each in channel.accepted if each.state.turn_num == state.turn_num), None)
+    place = state.turn_num - channel.next_turn
+    known = channel.accepted[place] if place >= -len(channel.accepted) else None
     if known is None:
         raise UnexpectedTurn(channel.next_turn, state.turn_num)
     if known.state != state:
         _require_signed(channel, hash_state(channel.agreement.channel_id, state), signed)
         raise StateConflict(state.turn_num)
     if known is not channel.newest:
-        return channel, _newest_again(channel, now)  # whoever says this has not heard what followed
-    known_signatures = known.signed.signatures
-    new = {index: each for index, each in signed.signatures.items() if index not in known_signatures}
+        return channel, _say_again(channel, channel.accepted[place + 1].signed)
+    new = {index: each for index, each in signed.signatures.items() if index not in known.signed.signatures}
     if not new:
-        return channel, ()
+        return channel, () if channel.index in signed.signatures else _say_again(channel, known.signed)
     _require_signatures(channel, known.hashes, new)
-    merged = SignedState(state, {**known_signatures, **new})
+    merged = SignedState(state, {**known.signed.signatures, **new})
     return channel.replace_newest(Accepted(merged, known.hashes)), ()
 
 
-def _newest_again(channel: Channel, now: int) -> tuple[Effect, ...]:
+def _say_again(channel: Channel, signed: SignedState) -> tuple[Effect, ...]:
+    """Somebody has not heard what we signed. Those who signed what follows will hear this, and repeat it in turn."""
+    return (SendState(signed),) if channel.index in signed.signatures else ()
+
+
+def _greet(channel: Channel, now: int) -> tuple[Effect, ...]:
+    """Say where we are: whoever is behind takes it over, whoever is ahead says what follows."""
     newest = channel.newest
     return () if newest is None or channel.phase(now) in _OVER else (SendState(newest.signed),)
 

@@ -8,7 +8,7 @@ at any point of its work; it then goes on from what it had saved.
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from channel.errors import ChainError, CounterpartyError, ForcemoveError, LocalError, RuleError
@@ -110,7 +110,8 @@ class Seat:
     failed: list[Submission] = field(default_factory=list)
     seen: int = -1
     points: int = 0
-    killed_at: int | None = None
+    killed_at: Collection[int] = ()
+    deaths: int = 0
     is_away: bool = False
 
     @property
@@ -219,7 +220,8 @@ class Seat:
     def _point(self) -> None:
         """A point at which the process may end."""
         self.points += 1
-        if self.points == self.killed_at:
+        if self.points in self.killed_at:
+            self.deaths += 1
             raise KilledError
 
     def restart(self) -> None:
@@ -260,8 +262,10 @@ class Seat:
 class Table:
     """Participants 0 to n - 1 of one channel, their line and their chain."""
 
-    def __init__(self, app: App, choosers: Sequence[Chooser], *, deposit: int = DEPOSIT, killed_at: int | None = None):
-        """`killed_at`: at which point of its work the first participant is killed, once."""
+    def __init__(
+        self, app: App, choosers: Sequence[Chooser], *, deposit: int = DEPOSIT, killed_at: Collection[int] = ()
+    ):
+        """`killed_at`: at which points of its work the first participant is killed."""
         self.app = app
         self.agreement = agreement_for(app, len(choosers), deposit)
         self.now = START
@@ -277,6 +281,21 @@ class Table:
             for index, (key, choose) in enumerate(zip(keys, choosers, strict=True))
         )
         self.seats[0].killed_at = killed_at
+
+    @property
+    def record(self) -> tuple[int, bool]:
+        """The recorded turn, and whether a clock runs."""
+        status = self.chain.status_of(self.agreement.channel_id)
+        return status.turn_num_record, status.finalizes_at != 0
+
+    def challenge(self, *states: VariablePart, by: int = 1) -> None:
+        """Straight to the chain, with what everybody has signed."""
+        keys = players(self.agreement.count)
+        proof = builders.proof(*states, keys=keys, fixed=self.agreement.fixed_part)
+        self.transact(keys[by], SubmitChallenge(proof))
+
+    def setup_states(self) -> list[VariablePart]:
+        return [self.agreement.setup_state(turn) for turn in range(2 * self.agreement.count)]
 
     @property
     def held(self) -> int:
@@ -377,9 +396,9 @@ def playing(bot: object, last_turn: int = 12) -> Chooser:
     return choose
 
 
-def counting_table(count: int = 2, last_turn: int = 12, **options: int) -> Table:
+def counting_table(count: int = 2, last_turn: int = 12, killed_at: Collection[int] = ()) -> Table:
     game = CountingGame(count)
-    return Table(game, [counting(game, last_turn)] * count, **options)
+    return Table(game, [counting(game, last_turn)] * count, killed_at=killed_at)
 
 
 def open_table(count: int = 2, until: int | None = None) -> Table:

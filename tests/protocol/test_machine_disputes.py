@@ -19,25 +19,13 @@ from channel.protocol.inputs import ChallengeWanted, ConcludeWanted, HoldingsSee
 from channel.protocol.machine import answer_margin
 from channel.protocol.state import SupportProof, VariablePart
 from channel.protocol.types import ETHER
-from tests.protocol.builders import ALICE, players, proof
-from tests.protocol.table import DEPOSIT, DURATION, Seat, Table, agreed_table, open_table
-
-
-def challenge(table: Table, *states: VariablePart, by: int = 1) -> None:
-    """Straight to the chain, with what both have signed."""
-    keys = players(table.agreement.count)
-    table.transact(keys[by], SubmitChallenge(proof(*states, keys=keys, fixed=table.agreement.fixed_part)))
+from tests.protocol.builders import ALICE, proof
+from tests.protocol.table import DEPOSIT, DURATION, Seat, agreed_table, open_table
 
 
 def states(seat: Seat, count: int = 2) -> tuple[VariablePart, ...]:
     """The newest that this seat has, oldest first."""
     return tuple(each.state for each in seat.channel.accepted[-count:])
-
-
-def record(table: Table) -> tuple[int, bool]:
-    """The recorded turn, and whether a clock runs."""
-    status = table.chain.status_of(table.agreement.channel_id)
-    return status.turn_num_record, status.finalizes_at != 0
 
 
 def sent(seat: Seat) -> list[str]:
@@ -52,35 +40,35 @@ def sent(seat: Seat) -> list[str]:
 def test_a_challenge_with_a_superseded_state_is_answered_with_the_newest(old: int) -> None:
     table = open_table(until=9)
     alice = table.seats[0]
-    setup = [table.agreement.setup_state(turn) for turn in range(4)]
+    setup = table.setup_states()
     played = [VariablePart(table.agreement.outcome, word(turn), turn) for turn in range(4, 9)]
-    challenge(table, *(setup + played)[old - 1 : old + 1])
+    table.challenge(*(setup + played)[old - 1 : old + 1])
     alice.poll()
     assert sent(alice) == ["SubmitCheckpoint"]
-    assert record(table) == (9, False)
+    assert table.record == (9, False)
 
 
 def test_a_challenge_with_the_state_before_is_answered_with_the_move_already_made() -> None:
     """One signature is enough for that."""
     table = open_table(until=6)
     alice = table.seats[0]
-    challenge(table, *states(alice, 3)[:2])
+    table.challenge(*states(alice, 3)[:2])
     alice.poll()
     assert sent(alice) == ["SubmitRespond"]
-    assert record(table) == (6, False)
+    assert table.record == (6, False)
 
 
 def test_a_challenge_that_waits_for_our_move_asks_for_it_in_time() -> None:
     table = open_table(until=5)
     alice = table.seats[0]
-    challenge(table, *states(alice))
+    table.challenge(*states(alice))
     alice.poll()
     asked = alice.asked[-1]
     ends = table.now + DURATION
     assert (asked.state.turn_num, asked.answer_by) == (5, ends - answer_margin(DURATION))
     alice.feed(alice.next_move(60))
     assert sent(alice) == ["SubmitRespond"]
-    assert record(table) == (6, False)
+    assert table.record == (6, False)
 
 
 @pytest.mark.parametrize(("duration", "margin"), [(60, 20), (1_799, 599), (1_800, 600), (31_536_000, 600)])
@@ -92,7 +80,7 @@ def test_whoever_does_not_choose_in_time_concludes() -> None:
     """Any state may be followed by the final one with its outcome: better than to lose by silence."""
     table = open_table(until=5)
     alice = table.seats[0]
-    challenge(table, *states(alice))
+    table.challenge(*states(alice))
     alice.poll()
     table.travel(DURATION - answer_margin(DURATION) - 1)
     alice.poll()
@@ -101,13 +89,13 @@ def test_whoever_does_not_choose_in_time_concludes() -> None:
     alice.poll()
     assert sent(alice) == ["SubmitRespond"]
     assert alice.newest.state.is_final
-    assert record(table) == (6, False)
+    assert table.record == (6, False)
 
 
 def test_whoever_wakes_up_too_late_signs_nothing() -> None:
     table = open_table(until=5)
     alice = table.seats[0]
-    challenge(table, *states(alice))
+    table.challenge(*states(alice))
     table.wait_for_expiry()
     alice.poll()
     assert max(alice.signed) == 4
@@ -117,7 +105,7 @@ def test_whoever_wakes_up_too_late_signs_nothing() -> None:
 def test_leaving_while_a_challenge_runs_answers_it_with_the_final_state() -> None:
     table = open_table(until=5)
     alice = table.seats[0]
-    challenge(table, *states(alice))
+    table.challenge(*states(alice))
     alice.poll()
     alice.feed(ConcludeWanted())
     assert sent(alice) == ["SubmitRespond"]
@@ -131,13 +119,13 @@ def test_threat_29_what_all_have_signed_concludes_against_an_older_challenge(cha
     """Bob has countersigned; while Alice cannot reach the chain, he challenges with something older."""
     table = open_table(until=5)
     alice, bob = table.seats
-    older = [table.agreement.setup_state(turn) for turn in range(4)] + list(states(alice))
+    older = table.setup_states() + list(states(alice))
     alice.feed(ConcludeWanted())
     bob.take(bob.inbox.popleft())
     table.is_down = True
     alice.poll()
     table.is_down = False
-    challenge(table, *older[challenged - 1 : challenged + 1])
+    table.challenge(*older[challenged - 1 : challenged + 1])
     table.run()
     assert sent(alice) == ["SubmitConclude"] * 2
     assert alice.phase is bob.phase is Phase.CLOSED
@@ -148,7 +136,7 @@ def test_threat_29_a_countersignature_that_comes_during_the_challenge_is_enough(
     alice, bob = table.seats
     alice.feed(ConcludeWanted())
     bob.take(bob.inbox.popleft())
-    challenge(table, *states(alice, 3)[:2])
+    table.challenge(*states(alice, 3)[:2])
     final = alice.inbox.popleft()
     alice.read_chain()
     assert sent(alice) == ["SubmitRespond"]
@@ -163,7 +151,7 @@ def test_the_others_final_state_answers_its_own_challenge() -> None:
     table = open_table(until=4)
     alice = table.seats[0]
     before = alice.newest.state
-    challenge(table, *states(alice))
+    table.challenge(*states(alice))
     alice.receive(table.signed(VariablePart(before.outcome, b"", 5, True), 1))
     alice.poll()
     assert sent(alice) == ["SubmitConclude"]
@@ -179,7 +167,7 @@ def test_a_running_challenge_is_cleared_on_chain_even_where_play_goes_on() -> No
     bob.feed(bob.next_move())
     alice.poll()
     assert sent(alice) == ["SubmitChallenge", "SubmitRespond"]
-    assert record(table) == (5, False)
+    assert table.record == (5, False)
     table.run()
     assert alice.phase is bob.phase is Phase.PLAYING
 
@@ -187,7 +175,7 @@ def test_a_running_challenge_is_cleared_on_chain_even_where_play_goes_on() -> No
 def test_one_answer_is_enough_until_it_fails() -> None:
     table = open_table(until=5)
     alice = table.seats[0]
-    challenge(table, *states(alice))
+    table.challenge(*states(alice))
     alice.poll()
     table.is_down = True
     alice.feed(alice.next_move())
@@ -198,7 +186,7 @@ def test_one_answer_is_enough_until_it_fails() -> None:
     table.is_down = False
     alice.feed(SubmissionFailed(answer))
     assert sent(alice) == ["SubmitRespond", "SubmitCheckpoint"]
-    assert record(table) == (7, False)
+    assert table.record == (7, False)
 
 
 # ---------------------------------------------------------------------------------------------------------- challenging
@@ -223,13 +211,13 @@ def test_we_do_not_answer_our_own_challenge(count: int) -> None:
 def test_a_state_that_the_chain_has_recorded_needs_no_proof_to_be_challenged_again() -> None:
     table = open_table(until=5)
     alice, bob = table.seats
-    challenge(table, *states(alice))
+    table.challenge(*states(alice))
     alice.poll()
     alice.feed(alice.next_move())
     alice.poll()
     alice.feed(ChallengeWanted())
     assert alice.submitted[-1] == SubmitChallenge(SupportProof((alice.newest.state,), (), 0))
-    assert record(table) == (6, True)
+    assert table.record == (6, True)
     assert bob.submitted[1:] == []
 
 
@@ -279,14 +267,14 @@ def test_a_challenge_before_play_ends_the_opening() -> None:
     table = agreed_table()
     alice = table.seats[0]
     alice.submitted.clear()
-    challenge(table, *(table.agreement.setup_state(turn) for turn in (0, 1)))
+    table.challenge(*table.setup_states()[:2])
     alice.channel = replace(alice.channel, requested=frozenset())
     alice.read_chain()
     alice.feed(HoldingsSeen(ETHER, 2 * DEPOSIT))
     alice.poll()
     assert [each for each in alice.submitted if isinstance(each, SubmitDeposit)] == []
     assert alice.newest.state == VariablePart(table.agreement.outcome, b"", 2, True)
-    assert record(table) == (2, False)
+    assert table.record == (2, False)
 
 
 def test_who_comes_later_does_not_deposit_into_a_challenged_channel() -> None:
@@ -301,7 +289,7 @@ def test_who_comes_later_does_not_deposit_into_a_challenged_channel() -> None:
 def test_a_postfund_state_of_the_other_clears_a_challenge_and_the_opening_is_over_all_the_same() -> None:
     table = agreed_table()
     bob = table.seats[1]
-    challenge(table, *states(bob), by=0)
+    table.challenge(*states(bob), by=0)
     bob.read_chain()
     bob.receive(table.signed(table.agreement.setup_state(2), 0))
     assert [type(each) for each in bob.submitted] == [SubmitRespond]
@@ -318,7 +306,7 @@ def test_threat_26_a_move_made_on_chain_and_withheld_is_adopted_and_answered() -
     alice, bob = table.seats
     bob.feed(bob.next_move(70))
     alice.inbox.clear()
-    challenge(table, *states(bob))
+    table.challenge(*states(bob))
     alice.poll()
     assert alice.newest.state == bob.newest.state
     alice.feed(alice.next_move())
@@ -333,12 +321,12 @@ def test_a_move_that_contradicts_the_first_is_not_built_upon_although_the_chain_
     alice = table.seats[0]
     first, second = alice.next_state(), alice.next_state(1)
     alice.receive(table.signed(first, 1))
-    challenge(table, alice.channel.accepted[-2].state, second)
+    table.challenge(alice.channel.accepted[-2].state, second)
     alice.poll()
     assert alice.newest.state == first
     alice.feed(alice.next_move())
     assert sent(alice) == ["SubmitCheckpoint"]
-    assert record(table) == (6, False)
+    assert table.record == (6, False)
     assert alice.channel.accepted[-2].state == first
 
 
@@ -348,17 +336,17 @@ def test_equivocation_against_an_answer_already_made_loses() -> None:
     second = alice.next_state(1)
     alice.receive(table.signed(alice.next_state(), 1))
     alice.feed(alice.next_move())
-    challenge(table, alice.channel.accepted[-3].state, second)
+    table.challenge(alice.channel.accepted[-3].state, second)
     alice.receive(table.signed(second, 1))
     assert alice.reasons == [StateConflict(5)]
     alice.poll()
-    assert record(table) == (6, False)
+    assert table.record == (6, False)
 
 
 def test_what_is_known_of_the_chain_is_its_status_word() -> None:
     table = open_table(until=5)
     alice = table.seats[0]
-    challenge(table, *states(alice))
+    table.challenge(*states(alice))
     alice.read_chain()
     assert alice.channel.status == table.chain.status_of(table.agreement.channel_id)
     alice.feed(alice.next_move())
@@ -407,5 +395,5 @@ def test_three_play_on_after_a_challenge_was_answered_by_its_mover() -> None:
     bob.feed(bob.next_move())
     table.run()
     assert [seat.phase for seat in table.seats] == [Phase.PLAYING] * 3
-    assert record(table) == (10, False)
+    assert table.record == (10, False)
     assert sent(carol) == []

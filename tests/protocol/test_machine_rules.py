@@ -277,12 +277,50 @@ def test_what_was_lost_is_said_again() -> None:
     assert alice.faults == bob.faults == []
 
 
-def test_repeating_comes_to_an_end() -> None:
-    table = open_table(3, until=9)
-    for seat in table.seats:
-        seat.feed(Reconnected())
-    table.run(rounds=4)
+def test_a_countersignature_that_was_lost_is_said_again() -> None:
+    table = open_table(until=5)
+    alice, bob = table.seats
+    alice.feed(ConcludeWanted())
+    bob.poll()
+    alice.inbox.clear()
+    alice.feed(Reconnected())
+    table.run()
+    assert alice.phase is bob.phase is Phase.CLOSED
+
+
+def test_who_has_missed_several_states_hears_them_from_those_who_made_them() -> None:
+    table = open_table(3, until=6)
+    alice, bob, carol = table.seats
+    bob.feed(bob.next_move())
+    carol.take(carol.inbox.popleft())
+    carol.feed(carol.next_move())
+    bob.poll()
+    alice.inbox.clear()
+    alice.feed(Reconnected())
+    table.run()
+    assert alice.newest.state.turn_num == 8
     assert [seat.faults for seat in table.seats] == [[], [], []]
+
+
+@pytest.mark.parametrize("count", [2, 3, 8, 32])
+def test_repeating_comes_to_an_end(count: int) -> None:
+    """Everybody says where it is, after having missed a different number of states."""
+    table = open_table(count, until=2 * count - 1)
+    said = len(table.messages)
+    for mover in range(count):
+        seat = table.seats[mover]
+        seat.feed(seat.next_move())
+        for other in table.seats[mover + 1 :]:
+            other.take(other.inbox.popleft())
+    for seat in table.seats:
+        seat.inbox.clear()
+        seat.feed(Reconnected())
+    table.run()
+    assert {seat.newest.state.turn_num for seat in table.seats} == {3 * count - 1}
+    assert [
+        fault for seat in table.seats for fault in seat.faults if not isinstance(fault.reason, UnexpectedTurn)
+    ] == []
+    assert len(table.messages) - said < 2 * count * count
 
 
 def test_our_move_is_asked_for_once() -> None:

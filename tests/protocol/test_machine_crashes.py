@@ -1,0 +1,124 @@
+"""Alice's process is killed at every point of its work, and goes on from what it had saved.
+
+A point lies before each time she saves and before each effect. Whenever it is: she never signs two states of a turn
+(`table.Seat.remember_signature` looks), and the channel ends as it would have ended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from random import Random
+
+import pytest
+
+from channel.protocol.channel import Phase
+from channel.protocol.inputs import ChallengeWanted
+from games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
+from games.tic_tac_toe import GAME as TIC_TAC_TOE
+from tests.protocol.table import DEPOSIT, KilledError, Table, counting, counting_table, playing
+
+Story = Callable[[Collection[int]], Table]
+
+
+def rock_paper_scissors(killed_at: Collection[int]) -> Table:
+    """Every time that Alice is asked to propose, she hides another weapon under another salt."""
+    game = ROCK_PAPER_SCISSORS
+    table = Table(game, [playing(game.bot(seat, Random(seat).randbytes)) for seat in (0, 1)], killed_at=killed_at)
+    table.run()
+    return table
+
+
+def tic_tac_toe(killed_at: Collection[int]) -> Table:
+    game = TIC_TAC_TOE
+    table = Table(
+        game, [playing(game.careless_bot(seat, Random(seat).randbytes)) for seat in (0, 1)], killed_at=killed_at
+    )
+    table.run()
+    return table
+
+
+def three(killed_at: Collection[int]) -> Table:
+    table = counting_table(3, 13, killed_at)
+    table.run()
+    return table
+
+
+def challenged(killed_at: Collection[int]) -> Table:
+    """Bob stops, and challenges with what was before; Alice answers with the newest. Then with the newest, and Alice
+    moves; then he wants to leave."""
+    table = counting_table(killed_at=killed_at)
+    alice, bob = table.seats
+    bob.choose = lambda question: table.app.move(question.state) if question.state.turn_num < 8 else None  # type: ignore[attr-defined]
+    table.run()
+    table.challenge(*table.setup_states()[2:])
+    table.run()
+    bob.feed(bob.next_move())
+    bob.feed(ChallengeWanted())
+    bob.choose = counting(table.app, 12)  # type: ignore[arg-type]
+    table.run()
+    assert alice.newest.state.turn_num > 9
+    return table
+
+
+def deserted(killed_at: Collection[int]) -> Table:
+    """Bob is gone in the middle of the game; Alice challenges, and collects."""
+    table = counting_table(killed_at=killed_at)
+    alice, bob = table.seats
+    bob.choose = lambda question: table.app.move(question.state) if question.state.turn_num < 6 else None  # type: ignore[attr-defined]
+    table.run()
+    bob.is_away = True
+    while table.record == (0, False) and table.held:
+        alice.poll()
+        insist(table)
+    table.run()
+    table.wait_for_expiry()
+    table.run()
+    bob.is_away = False
+    table.run()
+    return table
+
+
+def insist(table: Table) -> None:
+    """What a user does who wants to challenge, and whose process ends under his hands."""
+    alice = table.seats[0]
+    try:
+        alice.feed(ChallengeWanted())
+    except KilledError:
+        alice.restart()
+
+
+STORIES: tuple[Story, ...] = (rock_paper_scissors, tic_tac_toe, three, challenged, deserted)
+
+
+def ends_well(table: Table) -> None:
+    newest = table.seats[0].newest.state
+    for seat in table.seats:
+        assert seat.phase is Phase.CLOSED
+        assert table.balances[seat.key.address] == newest.outcome[seat.index].amount - DEPOSIT
+    assert table.held == 0
+
+
+@pytest.mark.parametrize("story", STORIES, ids=lambda story: story.__name__)
+def test_threat_21_a_process_that_dies_anywhere_goes_on_and_never_signs_twice(story: Story) -> None:
+    whole = story(())
+    ends_well(whole)
+    points = whole.seats[0].points
+    assert points > 30
+    for point in range(1, points + 1):
+        table = story((point,))
+        assert table.seats[0].deaths == 1
+        ends_well(table)
+
+
+@pytest.mark.parametrize("story", STORIES, ids=lambda story: story.__name__)
+def test_threat_21_nor_does_one_that_dies_again_while_it_recovers(story: Story) -> None:
+    for point in range(1, story(()).seats[0].points + 1):
+        for soon in (1, 2, 4):
+            ends_well(story((point, point + soon)))
+
+
+def test_threat_21_who_dies_all_the_time_gets_there_all_the_same() -> None:
+    table = counting_table(killed_at=range(0, 400, 7))
+    table.run(rounds=400)
+    ends_well(table)
+    assert table.seats[0].deaths > 5
