@@ -234,10 +234,10 @@ def succeeds_with(world: World, operation: Operation, gas: int) -> bool:
 
 
 def starved_payment(world: World, how: str) -> tuple[bytes, Operation]:
-    """A payment of ten to a recipient that needs most of its allowance."""
+    """A payment of ten, the last one, to a recipient that needs most of its allowance."""
     fixed, recipient = world.channel(), thrifty_recipient(world)
     world.fund(fixed)
-    owed = outcome(10, 10, to=(recipient, BOB))
+    owed = outcome(10, 10, to=(BOB, recipient))
     if how == "conclude":
         return recipient, conclusion(world, fixed, owed)
     world.challenge(fixed, state(10, owed), state(11, owed))
@@ -258,6 +258,37 @@ def test_threat_15_a_starved_payment_reverts_the_call_and_is_never_a_credit(worl
             assert world.chain.balance(recipient) == (10 if verdicts[-1] else 0), gas
     assert verdicts == sorted(verdicts)
     assert set(verdicts) == {False, True}
+
+
+def depositing_recipient(world: World, id_: bytes) -> bytes:
+    """Pays a wei of what it is given into a channel, at once, and takes no refusal ill.
+
+    `PUSH2 size PUSH2 offset PUSH1 0 CODECOPY PUSH1 0 PUSH1 0 PUSH2 size PUSH1 0 PUSH1 1 PUSH20 adjudicator GAS CALL POP
+    STOP` and the calldata, behind code that returns it all.
+    """
+    data = world.adjudicator.deposit(id_, ETHER, 0, 1).data
+    size, offset = len(data).to_bytes(2, "big").hex(), "002d"
+    program = (
+        f"61{size} 61{offset} 6000 39 6000 6000 61{size} 6000 6001 73{world.adjudicator.address.hex()} 5a f1 50 00"
+    )
+    runtime = bytes.fromhex(program) + data
+    assert runtime.index(data) == int(offset, 16)
+    creation = bytes.fromhex(f"61{len(runtime):04x} 80 600c 6000 39 6000 f3") + runtime
+    address = world.chain.send(Call(None, creation), MINER).contract_address
+    assert address is not None
+    return address
+
+
+def test_threat_15_nobody_deposits_from_within_a_payment(world: World) -> None:
+    """Ether, that is: tokens are locked where they are pulled in. At any other time the same deposit is taken."""
+    fixed, other = world.channel(), world.id_of(world.channel())
+    world.fund(fixed)
+    recipient = depositing_recipient(world, other)
+    world.adjudicator.send(conclusion(world, fixed, outcome(10, 10, to=(recipient, BOB))), ALICE)
+    assert world.adjudicator.holdings_of(other, ETHER).held == 0
+    assert world.chain.balance(recipient) == 10
+    world.chain.send(Call(recipient, b"", 5), ALICE)
+    assert world.adjudicator.holdings_of(other, ETHER).held == 1
 
 
 # --------------------------------------------------------------------------------------------------------------- 16
