@@ -1,8 +1,8 @@
 """Compiles the Solidity sources to the committed artifacts, through py-solc-x.
 
 Two compilations: the product (what is deployed, whose standard JSON input is kept for block explorers), and the
-contracts of demonstrations and tests. The compiler is npm's `solc`, pinned in `contracts/package.json`, behind the wrapper `contracts/solc.mjs`;
-where it is not installed, py-solc-x's own installation of the same version serves.
+contracts of demonstrations and tests. The compiler is npm's `solc`, pinned in `contracts/package.json`, behind the
+wrapper `contracts/solc.mjs`; where it is not installed, py-solc-x's own installation of the same version serves.
 """
 
 from __future__ import annotations
