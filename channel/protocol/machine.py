@@ -413,16 +413,23 @@ def _sign_final(channel: Channel, _now: int, key: Key) -> Step | None:
 
 def _finish(channel: Channel, key: Key) -> Step | None:
     newest = channel.newest
-    if newest is None or newest.state.is_final:
+    if newest is None or newest.state.is_final or not _may_finish(channel, newest):
         return None
     state = VariablePart(newest.state.outcome, b"", newest.state.turn_num + 1, True)
     return _sign_next(channel, state, hash_state(channel.agreement.channel_id, state), key)
+
+
+def _may_finish(channel: Channel, newest: Accepted) -> bool:
+    """Whether we have signed no other end. (Somebody else who uses our key might bring us there.)"""
+    return channel.final_outcome in (None, newest.hashes.outcome)
 
 
 def _countersign(channel: Channel, _now: int, key: Key) -> Step | None:
     """A counterparty's final state: its outcome is that of the state before, which all can be held to anyway."""
     newest = channel.newest
     if newest is None or not newest.state.is_final or channel.index in newest.signed.signatures:
+        return None
+    if not _may_finish(channel, newest):
         return None
     channel = channel.countersign(newest, key)
     return channel, (SendState(channel.accepted[-1].signed),)

@@ -44,7 +44,8 @@ def best_answer(fixed_part: FixedPart, challenged: SignedState, held: Sequence[S
 def _response(fixed_part: FixedPart, challenged: SignedState, held: Sequence[SignedState]) -> SubmitRespond | None:
     newest = held[-1]
     signature = newest.signatures.get(fixed_part.mover(newest.state.turn_num))
-    follows = len(held) > 1 and held[-2].state == challenged.state
+    is_next = newest.state.turn_num == challenged.state.turn_num + 1
+    follows = is_next and len(held) > 1 and held[-2].state == challenged.state
     return SubmitRespond(challenged.state, newest.state, signature) if follows and signature else None
 
 

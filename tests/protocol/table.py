@@ -173,6 +173,8 @@ class Seat:
         except CounterpartyError as error:
             self.faults.append(error)
             assert self.channel is before
+        except KilledError:
+            self.restart()
 
     def feed(self, input_: Input) -> None:
         channel, effects = step(self.channel, input_, self.table.now, self.key, self.table.app)
@@ -196,6 +198,8 @@ class Seat:
         except (LocalError, RuleError) as error:
             assert self.channel is before
             return error
+        except KilledError:
+            self.restart()
         return None
 
     def next_move(self, amount: int | None = None) -> MoveChosen:
@@ -272,6 +276,7 @@ class Table:
         self.chain = Adjudication(DOMAIN)
         self.logs: list[Log] = []
         self.balances: Counter[bytes] = Counter()
+        self.payouts: Counter[bytes] = Counter()
         self.refused: list[ForcemoveError] = []
         self.messages: list[bytes] = []
         self.is_down = False
@@ -347,6 +352,8 @@ class Table:
         self.balances[key.address] -= value
         for payment in result.payments:
             self.balances[payment.to] += payment.amount
+            if not isinstance(submission, SubmitDeposit):
+                self.payouts[payment.to] += payment.amount
 
     def _apply(self, transaction: Transaction, submission: Submission) -> Result:
         fixed, id_, chain = self.agreement.fixed_part, self.agreement.channel_id, self.chain

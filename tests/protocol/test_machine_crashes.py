@@ -15,7 +15,7 @@ from channel.protocol.channel import Phase
 from channel.protocol.inputs import ChallengeWanted
 from games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
 from games.tic_tac_toe import GAME as TIC_TAC_TOE
-from tests.protocol.table import DEPOSIT, KilledError, Table, counting, counting_table, playing
+from tests.protocol.table import DEPOSIT, Table, counting, counting_table, playing
 
 Story = Callable[[Collection[int]], Table]
 
@@ -69,22 +69,13 @@ def deserted(killed_at: Collection[int]) -> Table:
     bob.is_away = True
     while table.record == (0, False) and table.held:
         alice.poll()
-        insist(table)
+        alice.try_to(ChallengeWanted())
     table.run()
     table.wait_for_expiry()
     table.run()
     bob.is_away = False
     table.run()
     return table
-
-
-def insist(table: Table) -> None:
-    """What a user does who wants to challenge, and whose process ends under his hands."""
-    alice = table.seats[0]
-    try:
-        alice.feed(ChallengeWanted())
-    except KilledError:
-        alice.restart()
 
 
 STORIES: tuple[Story, ...] = (rock_paper_scissors, tic_tac_toe, three, challenged, deserted)

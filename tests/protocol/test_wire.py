@@ -1,0 +1,282 @@
+"""States as text: what goes out comes back, and nothing else comes in."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from channel.errors import ForcemoveError, MalformedBytes
+from channel.protocol.encoding import Domain, encode_variable_part
+from channel.protocol.outcome import MAX_ALLOCATIONS, Allocation
+from channel.protocol.state import SignedState, VariablePart
+from channel.protocol.types import (
+    MAX_APP_DATA,
+    MAX_CHALLENGE_DURATION,
+    MAX_PARTICIPANTS,
+    MIN_CHALLENGE_DURATION,
+    UINT48_MAX,
+    UINT256_MAX,
+    FixedPart,
+    Signature,
+)
+from channel.protocol.wire import (
+    MAX_MESSAGE,
+    SignedStateFile,
+    decode_file,
+    decode_message,
+    encode_file,
+    encode_message,
+    parse_hex,
+)
+from tests.protocol.builders import ALICE, BOB, DOMAIN, fixed_part, signed, state
+
+ID = bytes(range(32))
+
+allocations = st.builds(
+    Allocation,
+    st.binary(min_size=20, max_size=20),
+    st.binary(min_size=32, max_size=32),
+    st.integers(0, UINT256_MAX),
+)
+states = st.builds(
+    VariablePart,
+    st.lists(allocations, max_size=5).map(tuple),
+    st.binary(max_size=300),
+    st.integers(0, UINT48_MAX),
+    st.booleans(),
+)
+signed_states = st.builds(
+    SignedState,
+    states,
+    st.dictionaries(
+        st.integers(0, MAX_PARTICIPANTS - 1), st.binary(min_size=64, max_size=64).map(Signature), max_size=4
+    ),
+)
+fixed_parts = st.builds(
+    FixedPart,
+    st.lists(st.binary(min_size=20, max_size=20).filter(any), min_size=2, max_size=4, unique=True).map(tuple),
+    st.integers(0, 2**64 - 1),
+    st.binary(min_size=20, max_size=20),
+    st.integers(MIN_CHALLENGE_DURATION, MAX_CHALLENGE_DURATION),
+)
+domains = st.builds(Domain, st.integers(0, UINT256_MAX), st.binary(min_size=20, max_size=20))
+
+
+def message() -> bytes:
+    return encode_message(ID, signed(state(), ALICE, BOB))
+
+
+def file() -> str:
+    return encode_file(SignedStateFile(DOMAIN, fixed_part(), signed(state(), ALICE, BOB)))
+
+
+# ---------------------------------------------------------------------------------------------------------- there, back
+
+
+@given(id_=st.binary(min_size=32, max_size=32), sent=signed_states)
+def test_a_message_arrives_as_it_was(id_: bytes, sent: SignedState) -> None:
+    assert decode_message(encode_message(id_, sent)) == (id_, sent)
+
+
+@given(st.builds(SignedStateFile, domains, fixed_parts, signed_states))
+def test_a_file_is_read_as_it_was_written(written: SignedStateFile) -> None:
+    assert decode_file(encode_file(written)) == written
+    assert decode_file(encode_file(written).encode()) == written
+
+
+def test_the_largest_state_with_all_its_signatures_fits_a_message() -> None:
+    outcome = tuple(Allocation(bytes(20), bytes(32), UINT256_MAX) for _ in range(MAX_ALLOCATIONS))
+    largest = VariablePart(outcome, bytes(MAX_APP_DATA), UINT48_MAX)
+    signatures = {index: Signature(b"\xff" * 64) for index in range(MAX_PARTICIPANTS)}
+    sent = encode_message(ID, SignedState(largest, signatures))
+    assert len(sent) < MAX_MESSAGE
+    assert decode_message(sent)[1].state == largest
+
+
+def test_one_message_has_one_encoding_but_for_json_itself() -> None:
+    """The state's own bytes are canonical; spaces and the case of hex digits are JSON's and ours to overlook."""
+    loose = json.dumps(json.loads(message()), indent=3).replace("0x0", "0x0")
+    assert decode_message(loose.encode()) == decode_message(message())
+
+
+# ----------------------------------------------------------------------------------------------------------- strictness
+
+
+def refused(data: bytes) -> bool:
+    try:
+        decode_message(data)
+    except MalformedBytes:
+        return True
+    return False
+
+
+def test_threat_25_whatever_byte_is_changed_is_refused_or_another_message() -> None:
+    """Every byte, each with a few other values: never another error, never the same message."""
+    good = message()
+    expected = decode_message(good)
+    for place in range(len(good)):
+        for value in (0x00, 0x22, 0x30, 0x39, 0x61, 0x7B, 0x80, 0xFF, good[place] ^ 0x01, good[place] ^ 0x20):
+            if value != good[place]:
+                changed = good[:place] + bytes((value,)) + good[place + 1 :]
+                try:
+                    assert decode_message(changed) != expected or changed.lower() == good.lower()
+                except MalformedBytes:
+                    continue
+
+
+def test_threat_25_whatever_is_cut_off_is_missed() -> None:
+    good = message()
+    assert all(refused(good[:length]) for length in range(len(good)))
+    assert all(refused(good[start:]) for start in range(1, len(good)))
+
+
+@given(st.binary(max_size=200))
+@settings(max_examples=300)
+def test_threat_25_rubbish_is_malformed(data: bytes) -> None:
+    assert refused(data)
+    with pytest.raises(MalformedBytes):
+        decode_file(data)
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=12), inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@given(json_values)
+def test_threat_25_any_json_is_malformed(value: object) -> None:
+    assert refused(json.dumps(value).encode("utf-8", "surrogatepass"))
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"[" * 40_000,
+        b'{"a":' * 10_000,
+        b"1" * 60_000,
+        b" " * (MAX_MESSAGE + 1),
+        message() + b" " * MAX_MESSAGE,
+        b"\xff\xfe" + message(),
+        message() + b"{}",
+        message().replace(b'{"ch', b'{"state":"0x","ch', 1),
+        b'{"channelId":NaN}',
+        b'{"\\ud800":1}',
+        b"",
+    ],
+    ids=lambda data: str(data[:12]),
+)
+def test_threat_25_traps_for_parsers(data: bytes) -> None:
+    assert refused(data)
+
+
+def walk(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """The ways to every part of a JSON value."""
+    inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [path, *(way for name, part in inside for way in walk(part, (*path, name)))]
+
+
+def variants(content: Any, path: tuple[Any, ...]) -> list[str]:
+    """The JSON with one part replaced by each wrong value, left out, or joined by an unknown one."""
+    name = path[-1]
+    changes: list[Callable[[Any], object]] = [partial(_set, name, other) for other in OTHERS]
+    changes.append(lambda part: part.pop(name))
+    if isinstance(name, str):
+        changes.append(partial(_set, "more", 1))
+    return [_changed(content, path, change) for change in changes]
+
+
+def _set(name: Any, value: object, part: Any) -> None:
+    part[name] = value
+
+
+def _changed(content: Any, path: tuple[Any, ...], change: Callable[[Any], object]) -> str:
+    copy = json.loads(json.dumps(content))
+    part = copy
+    for name in path[:-1]:
+        part = part[name]
+    change(part)
+    return json.dumps(copy)
+
+
+OTHERS: tuple[object, ...] = (
+    None,
+    True,
+    -1,
+    2**300,
+    1.5,
+    "",
+    "0x",
+    "0xzz",
+    "0x 0",
+    "1e3",
+    "\u0663",
+    [],
+    {},
+    [1],
+    {"a": 1},
+)
+
+
+@pytest.mark.parametrize("kind", ["message", "file"])
+def test_threat_25_every_part_is_of_its_type(kind: str) -> None:
+    text = message().decode() if kind == "message" else file()
+    decode: Callable[[bytes], object] = decode_message if kind == "message" else decode_file
+    content, good = json.loads(text), decode(text.encode())
+    for path in walk(content)[1:]:
+        for variant in variants(content, path):
+            try:
+                assert decode(variant.encode()) != good
+            except MalformedBytes:
+                continue
+
+
+@pytest.mark.parametrize("name", ["32", "-1", "00", "01", "1 ", "", "a", "\u0661", "1.0"])
+def test_signatures_are_named_by_participants(name: str) -> None:
+    content = json.loads(message())
+    content["signatures"] = {name: content["signatures"]["0"]}
+    assert refused(json.dumps(content).encode())
+
+
+def test_a_file_with_a_channel_that_cannot_be_is_malformed() -> None:
+    content = json.loads(file())
+    content["fixedPart"]["participants"][1] = content["fixedPart"]["participants"][0]
+    with pytest.raises(MalformedBytes):
+        decode_file(json.dumps(content))
+
+
+def test_what_a_stranger_calls_his_members_is_not_repeated() -> None:
+    content = json.loads(message())
+    content["\ud800\x1b[2J"] = 1
+    with pytest.raises(MalformedBytes) as caught:
+        decode_message(json.dumps(content).encode())
+    assert "\x1b" not in str(caught.value)
+    str(caught.value).encode()
+
+
+@pytest.mark.parametrize(
+    "text", [None, 7, b"0x00", "", "00", "0X00", "0x0", "0xg0", "0x0 0", "0x00\n", "0x\u0660\u0660"]
+)
+def test_hex_is_hex(text: object) -> None:
+    with pytest.raises(MalformedBytes):
+        parse_hex(text, "something")
+
+
+def test_hex_may_be_asked_for_by_length() -> None:
+    assert parse_hex("0xaAbB", "something") == parse_hex("0xAABB", "something", 2) == b"\xaa\xbb"
+    with pytest.raises(ForcemoveError):
+        parse_hex("0xaabb", "something", 3)
+
+
+def test_the_state_travels_in_its_one_encoding() -> None:
+    content = json.loads(message())
+    assert content["state"] == "0x" + encode_variable_part(state()).hex()
+    for spoilt in (content["state"] + "00" * 32, content["state"][:-64], content["state"].replace("0x00", "0x01", 1)):
+        assert refused(json.dumps(content | {"state": spoilt}).encode())
