@@ -182,9 +182,10 @@ def _require_same_destination(from_: Outcome, to: Outcome, index: int) -> None:
 
 def read_words(app_data: bytes, words: int) -> tuple[int, ...]:
     """The 32-byte words of appData as integers. Raises `WrongPositionLength` unless there are exactly so many."""
+    from_bytes = int.from_bytes
     if len(app_data) != words * 32:
         raise WrongPositionLength(words * 32, len(app_data))
-    return tuple([int.from_bytes(app_data[start : start + 32], "big") for start in range(0, words * 32, 32)])
+    return tuple([from_bytes(app_data[start : start + 32], "big") for start in range(0, words * 32, 32)])
 
 
 def require_same_stake(from_: int, to: int) -> None:

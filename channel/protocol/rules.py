@@ -7,6 +7,7 @@ chain nor what has been recorded on it; fixed parts are valid by being built (`t
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import pairwise
 
 from channel.errors import (
@@ -23,8 +24,16 @@ from channel.errors import (
     TurnNumberNotConsecutive,
 )
 from channel.protocol.app import Rules
-from channel.protocol.encoding import Domain, StateHashes, channel_id, digest, hash_state
-from channel.protocol.outcome import require_same_totals, require_valid_outcome
+from channel.protocol.encoding import (
+    Domain,
+    StateHashes,
+    app_data_hash,
+    channel_id,
+    digest,
+    outcome_hash,
+    state_hash,
+)
+from channel.protocol.outcome import Outcome, require_same_totals, require_valid_outcome
 from channel.protocol.signing import require_signer
 from channel.protocol.state import SignedState, SupportProof, VariablePart
 from channel.protocol.types import MAX_APP_DATA, FixedPart, Signature
@@ -43,13 +52,22 @@ def require_valid_state(channel_id: bytes, adjudicator: bytes, state: VariablePa
 
     Raises what `require_valid_outcome` raises, then `AppDataTooLong`, `FinalStateWithAppData`.
     """
-    require_valid_outcome(state.outcome, channel_id, adjudicator)
+    outcome_hash_ = _valid_outcome_hash(state.outcome, channel_id, adjudicator)
     length = len(state.app_data)
     if length > MAX_APP_DATA:
         raise AppDataTooLong(length)
     if state.is_final and length:
         raise FinalStateWithAppData(length)
-    return hash_state(channel_id, state)
+    app_data_hash_ = app_data_hash(state.app_data)
+    hash_ = state_hash(channel_id, outcome_hash_, app_data_hash_, state.turn_num, state.is_final)
+    return StateHashes(outcome_hash_, app_data_hash_, hash_)
+
+
+@lru_cache(maxsize=4_096)
+def _valid_outcome_hash(outcome: Outcome, channel_id: bytes, adjudicator: bytes) -> bytes:
+    """The hash of a well-formed outcome. A game pays few different ones, again and again."""
+    require_valid_outcome(outcome, channel_id, adjudicator)
+    return outcome_hash(outcome)
 
 
 def require_valid_transition(

@@ -31,6 +31,10 @@ class PositionType(LabelledEnum):
     REVEAL = 3
 
 
+_TYPES = tuple(PositionType)
+_ROUND_PROPOSED, _ROUND_ACCEPTED, _REVEAL = 1, 2, 3
+
+
 class Weapon(IntEnum):
     """Each beats the one before it, and the first beats the last."""
 
@@ -41,6 +45,9 @@ class Weapon(IntEnum):
     def beats(self, other: Weapon) -> bool:
         """Whether this one wins against the other."""
         return (self + len(Weapon) - other) % len(Weapon) == 1
+
+
+_SCISSORS = int(Weapon.SCISSORS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,23 +69,25 @@ class Position:
     round_num: int = 0
 
     def __post_init__(self) -> None:
+        # Every turn decodes two positions: what is right is found so by few calls, what is wrong is named afterwards.
+        numbers = (self.stake, self.b_play, self.a_play, self.round_num)
+        if set(map(type, numbers)) != {int} or min(numbers) < 0 or max(numbers) > UINT256_MAX:
+            for field in ("stake", "b_play", "a_play", "round_num"):
+                require_uint(field, getattr(self, field), UINT256_MAX)
         if type(self.position_type) is not PositionType:
             raise InvalidValue("position_type", self.position_type, "a PositionType")
-        for field in ("stake", "b_play", "a_play", "round_num"):
-            require_uint(field, getattr(self, field), UINT256_MAX)
         require_bytes("pre_commit", self.pre_commit, 32)
         require_bytes("salt", self.salt, 32)
-        self._require_fields_fit()
+        self._require_fields_fit(self.position_type.value)
 
-    def _require_fields_fit(self) -> None:
-        kind = self.position_type
-        if kind < PositionType.ROUND_PROPOSED and self.pre_commit != _NO_HASH:
+    def _require_fields_fit(self, kind: int) -> None:
+        if kind < _ROUND_PROPOSED and self.pre_commit != _NO_HASH:
             raise MalformedPosition(_PRE_COMMIT, int.from_bytes(self.pre_commit, "big"))
-        if self.b_play > (0 if kind < PositionType.ROUND_ACCEPTED else Weapon.SCISSORS):
+        if self.b_play > (0 if kind < _ROUND_ACCEPTED else _SCISSORS):
             raise MalformedPosition(_B_PLAY, self.b_play)
-        if self.a_play > (0 if kind < PositionType.REVEAL else Weapon.SCISSORS):
+        if self.a_play > (0 if kind < _REVEAL else _SCISSORS):
             raise MalformedPosition(_A_PLAY, self.a_play)
-        if kind < PositionType.REVEAL and self.salt != _NO_HASH:
+        if kind < _REVEAL and self.salt != _NO_HASH:
             raise MalformedPosition(_SALT, int.from_bytes(self.salt, "big"))
 
     def encode(self) -> bytes:
@@ -98,9 +107,9 @@ class Position:
 def decode(app_data: bytes) -> Position:
     """The position in appData. Raises `WrongPositionLength`, then `MalformedPosition`."""
     kind, stake, _, b_play, a_play, _, round_num = read_words(app_data, _WORDS)
-    if kind > PositionType.REVEAL:
+    if kind > _REVEAL:
         raise MalformedPosition(_POSITION_TYPE, kind)
-    return Position(PositionType(kind), stake, app_data[64:96], b_play, a_play, app_data[160:192], round_num)
+    return Position(_TYPES[kind], stake, app_data[64:96], b_play, a_play, app_data[160:192], round_num)
 
 
 def initial(stake: int) -> Position:
