@@ -129,6 +129,7 @@ def challenged_with_the_final_state(stage: Stage) -> None:
     stage.play()
     stage.bob.client.feed(ConcludeWanted())
     stage.bob.client.feed(ChallengeWanted())
+    stage.poll(stage.bob)
     stage.settle()
 
 
