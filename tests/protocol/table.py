@@ -163,18 +163,23 @@ class Seat:
         """A message, as from a wire."""
         channel_id, signed = decode_message(message)
         assert channel_id == self.channel.agreement.channel_id
-        self.receive(signed)
+        self._receive(signed)
 
     def receive(self, signed: SignedState) -> None:
-        """A state, whoever sent it. A fault leaves the channel as it was."""
+        """A state, whoever sent it, to a process that may die of it."""
+        try:
+            self._receive(signed)
+        except KilledError:
+            self.restart()
+
+    def _receive(self, signed: SignedState) -> None:
+        """A fault leaves the channel as it was."""
         before = self.channel
         try:
             self.feed(StateReceived(signed))
         except CounterpartyError as error:
             self.faults.append(error)
             assert self.channel is before
-        except KilledError:
-            self.restart()
 
     def feed(self, input_: Input) -> None:
         channel, effects = step(self.channel, input_, self.table.now, self.key, self.table.app)
