@@ -11,6 +11,7 @@ from click.testing import CliRunner, Result
 from channel.chain.local import AnvilChain, local_keys
 from channel.cli import stage
 from channel.cli.amounts import format_amount
+from channel.cli.demo import _stories as planned_stories
 from channel.cli.errors import run
 from channel.cli.main import forcemove
 from channel.cli.stage import counterparty_key
@@ -35,10 +36,17 @@ def test_a_story_ends_with_the_expected_balances(game: str, scenario: str) -> No
 
 
 def test_without_flags_both_games_are_played_honestly_and_then_each_dispute() -> None:
-    result = demo("--json")
-    stories = [(story["game"], story["scenario"]) for story in json.loads(result.output)["stories"]]
+    stories = [(game.name, scenario) for scenario, game in planned_stories(None, None)]
     assert stories[:2] == [(game, "honest") for game in GAMES]
     assert [scenario for _, scenario in stories[2:]] == ["stall", "stale-state", "cheat"]
+
+
+def test_the_results_can_be_read_by_a_program() -> None:
+    result = demo("--json", "--scenario", "honest", "--game", "tic-tac-toe")
+    assert result.exception is None
+    assert json.loads(result.output) == {
+        "stories": [{"game": "tic-tac-toe", "scenario": "honest", "balances_as_expected": True}]
+    }
 
 
 def test_it_shows_board_shares_gas_and_the_clock() -> None:

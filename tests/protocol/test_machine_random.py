@@ -14,7 +14,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from channel.errors import AppError, ForcemoveError
+from channel.errors import AppError, ForcemoveError, InvalidValue
 from channel.protocol.channel import Phase
 from channel.protocol.effects import Submission, SubmitChallenge, SubmitCheckpoint, SubmitDeposit, SubmitRespond
 from channel.protocol.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
@@ -152,8 +152,8 @@ class AwakeAlice(RuleBasedStateMachine):
         state = self._pick(number).state
         try:
             moves = self.game.illegal_moves(state)
-        except AppError:
-            return  # the state itself is none of the game's
+        except (AppError, InvalidValue):
+            return  # the state itself is none of the game's, or pays what nobody has
         if moves:
             self._say(moves[which % len(moves)][1])
 
