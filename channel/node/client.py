@@ -124,10 +124,11 @@ class Client:
         self._transport, self._store, self._choose, self._report = transport, store, choose, report
         self._from_block, self._confirmations, self._patience = from_block, confirmations, patience
         self._read_up_to: tuple[int, bytes] | None = None
-        self._has_greeted = False
+        self._has_greeted = self._is_busy = False
         self._messages: deque[bytes] = deque()
         self._failed: list[Submission] = []
         self._unmined: dict[Submission, SignedTransaction] = {}
+        self._mined: list[Mined] = []
 
     @property
     def phase(self) -> Phase:
@@ -135,12 +136,12 @@ class Client:
         return self.channel.phase(self._adjudicator.chain.next_time())
 
     def poll(self) -> bool:
-        """Take in what has happened, and do what follows. Returns whether anything has changed.
+        """Take in what has happened, and do what follows. Returns whether there was anything to take in or to do.
 
         Raises `NoContract` and `NotGenuine` before anything is signed, `ChainError` when the chain is out of reach, and
         what `feed` raises; polling again goes on where it stopped.
         """
-        before = self.channel
+        before, self._is_busy = self.channel, False
         if not self.channel.genuine:
             self._require_genuine()
         self._look_at_chain()  # first: a message may answer what the chain has settled already
@@ -151,10 +152,11 @@ class Client:
             self.feed(Reconnected())  # what was said before we stopped may be lost
         self._messages.extend(self._transport.receive())
         while self._messages:
+            self._is_busy = True
             self._take(self._messages.popleft())
         if self.channel == before:
             self.feed(Tick())
-        return self.channel != before
+        return self._is_busy or self.channel != before
 
     def feed(self, input_: Input) -> None:
         """Apply one input and carry out what follows from it.
@@ -167,6 +169,7 @@ class Client:
 
     def _carry_out(self, effects: Iterable[Effect], now: int) -> None:
         waiting = deque(effects)
+        self._is_busy = self._is_busy or bool(waiting)
         mistake: ForcemoveError | None = None
         while waiting:
             try:
@@ -212,7 +215,7 @@ class Client:
         if last < first:
             return
         block_hash = chain.block_hash(last)  # before the logs: should the block go, the next look finds out
-        news = (*self._failures(), *self._new_logs(first, last), *self._new_holdings(last, anew))
+        news = (*self._failures(last), *self._new_logs(first, last), *self._new_holdings(last, anew))
         now = chain.next_time()
         effects = self._step(ChainRead(news, anew), now) if news or anew else ()
         self._read_up_to = last, block_hash
@@ -225,8 +228,12 @@ class Client:
         except EndpointFailed:
             return None  # a shorter chain has won
 
-    def _failures(self) -> list[News]:
-        return [SubmissionFailed(submission) for submission in self._failed]
+    def _failures(self, last: int) -> list[News]:
+        """What was refused, and what was mined in a block that is no longer there."""
+        looked_at = [mined for mined in self._mined if mined.receipt.block_number <= last]
+        self._mined = [mined for mined in self._mined if mined.receipt.block_number > last]
+        lost = (each for each in looked_at if self._block_hash(each.receipt.block_number) != each.receipt.block_hash)
+        return [SubmissionFailed(each) for each in (*self._failed, *(mined.submission for mined in lost))]
 
     def _new_logs(self, first: int, last: int) -> list[News]:
         placed = self._adjudicator.logs(self.channel.agreement.channel_id, first, last)
@@ -260,7 +267,9 @@ class Client:
             self._failed.append(submission)
             self._report(Refused(submission, error))
         else:
-            self._report(Mined(submission, receipt))
+            mined = Mined(submission, receipt)
+            self._mined.append(mined)
+            self._report(mined)
 
     def _send(self, submission: Submission) -> Receipt[PlacedLog]:
         """Send it and wait a while; where it waits since an earlier time, replace it by one with a higher fee."""

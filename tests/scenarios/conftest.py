@@ -1,0 +1,39 @@
+"""One chain for all stories: each has its own channel, and time only goes forward."""
+
+from __future__ import annotations
+
+import pytest
+
+from channel.chain.local import AnvilChain, EmbeddedChain
+from games.game import Game
+from games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
+from games.tic_tac_toe import GAME as TIC_TAC_TOE
+from tests.scenarios.story import Playground, Story
+
+
+@pytest.fixture(scope="session")
+def playground() -> Playground:
+    return Playground.on(EmbeddedChain())
+
+
+@pytest.fixture(scope="session")
+def anvil_playground(anvil: AnvilChain) -> Playground:
+    return Playground.on(anvil)
+
+
+@pytest.fixture(params=[ROCK_PAPER_SCISSORS, TIC_TAC_TOE], ids=lambda game: game.name)
+def game(request: pytest.FixtureRequest) -> Game:
+    chosen: Game = request.param
+    return chosen
+
+
+@pytest.fixture
+def story(playground: Playground, game: Game) -> Story:
+    """A channel for each of the games."""
+    return playground.story(game)
+
+
+@pytest.fixture
+def channel(playground: Playground) -> Story:
+    """A channel for one game, where it does not matter which."""
+    return playground.story(TIC_TAC_TOE)

@@ -1,0 +1,286 @@
+"""Whole stories on a chain: two clients, what they pay and what they are paid, to the last wei.
+
+Nothing waits: clients are polled, and time is moved. A `Playground` is a chain with the contracts on it and has as
+many channels as a test wants; each `Story` is one channel between Alice and Bob.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from channel.chain.adjudicator import Adjudicator, Operation, PlacedLog
+from channel.chain.book import AddressBook
+from channel.chain.chain import Call, Chain, Receipt
+from channel.chain.deployment import deploy
+from channel.chain.local import EmbeddedChain, local_keys
+from channel.chain.reverts import app_errors
+from channel.chain.token import Token
+from channel.errors import ForcemoveError
+from channel.node.client import Client, Event, Fault, Mined, Refused
+from channel.node.memory import MemoryStore, MemoryTransport
+from channel.protocol.agreement import Agreement, agree
+from channel.protocol.channel import Phase
+from channel.protocol.effects import ChooseMove
+from channel.protocol.encoding import digest, hash_state
+from channel.protocol.inputs import ConcludeWanted, MoveChosen
+from channel.protocol.outcome import Outcome, address_destination
+from channel.protocol.rules import build_support_proof
+from channel.protocol.signing import Key
+from channel.protocol.state import SignedState, SupportProof, VariablePart
+from channel.protocol.types import ETHER, FixedPart
+from channel.protocol.wire import encode_message
+from games.game import Bot, Game
+
+ALICE, BOB, MALLORY, MINER = local_keys()[:4]
+KEYS = (ALICE, BOB)
+STAKE = 10**17
+DEPOSIT = 5 * STAKE
+DURATION = 3_600
+_nonces = count(1)
+
+
+@dataclass(frozen=True)
+class Playground:
+    """A chain with the adjudicator and all games."""
+
+    chain: Chain
+    book: AddressBook
+
+    @classmethod
+    def on(cls, chain: Chain) -> Playground:
+        with TemporaryDirectory() as folder:
+            return cls(chain, deploy(chain, MINER, Path(folder) / "book.json"))
+
+    def story(self, game: Game, *, asset: bytes = ETHER, confirmations: int = 1, app: bytes | None = None) -> Story:
+        """A new channel; `app`: the address that they agree on, where it is not the game's."""
+        adjudicator = Adjudicator(self.chain, self.book.adjudicator, app_errors(game.contract, game.errors))
+        addresses = (ALICE.address, BOB.address)
+        agreement = agree(
+            adjudicator.domain,
+            FixedPart(addresses, next(_nonces), app or self.book.find(game.contract).address, DURATION),
+            game,
+            STAKE,
+            ((asset, (DEPOSIT, DEPOSIT)),),
+            tuple(map(address_destination, addresses)),
+        )
+        return Story(self, game, agreement, adjudicator, confirmations)
+
+
+@dataclass
+class Player:
+    """One seat: a client, a bot that does as it is told, and what has happened to it."""
+
+    seat: int
+    bot: Bot
+    leave_after: int = 20
+    is_silent: bool = False
+    stops_at: int | None = None
+    events: list[Event] = field(default_factory=list)
+    store: MemoryStore = field(default_factory=MemoryStore)
+    question: ChooseMove | None = None
+    questions: int = 0
+    client: Client = field(init=False)
+
+    def choose(self, question: ChooseMove) -> MoveChosen | ConcludeWanted | None:
+        self.question, self.questions = question, self.questions + 1
+        if self.is_silent or (self.stops_at is not None and question.state.turn_num >= self.stops_at):
+            return None
+        return self.decide()
+
+    def decide(self) -> MoveChosen | ConcludeWanted:
+        """The bot's answer to the last question."""
+        assert self.question is not None
+        state = self.question.state
+        move = self.bot.move(state, another_round=state.turn_num < self.leave_after)
+        return ConcludeWanted() if move is None else MoveChosen(*move)
+
+    def decide_at_last(self) -> None:
+        """Make the move that was kept back."""
+        self.client.feed(self.decide())
+
+    @property
+    def phase(self) -> Phase:
+        return self.client.phase
+
+    @property
+    def newest(self) -> SignedState:
+        assert self.client.channel.newest is not None
+        return self.client.channel.newest.signed
+
+    @property
+    def states(self) -> tuple[SignedState, ...]:
+        return self.client.channel.signed_states
+
+    @property
+    def mined(self) -> list[str]:
+        """Its transactions."""
+        return [type(event.submission).__name__ for event in self.events if isinstance(event, Mined)]
+
+    @property
+    def refused(self) -> list[ForcemoveError]:
+        return [event.error for event in self.events if isinstance(event, Refused)]
+
+    @property
+    def faults(self) -> list[ForcemoveError]:
+        return [event.error for event in self.events if isinstance(event, Fault)]
+
+
+class Story:
+    """One channel, from the first message to the last payment."""
+
+    def __init__(
+        self, playground: Playground, game: Game, agreement: Agreement, adjudicator: Adjudicator, confirmations: int
+    ) -> None:
+        self.chain, self.game, self.agreement, self.adjudicator = playground.chain, game, agreement, adjudicator
+        self.confirmations = confirmations
+        self.asset = agreement.deposits[0][0]
+        self.first_block = self.chain.block_number()
+        self.lines = MemoryTransport.table(2)
+        self.spent = [0, 0]
+        self.players = (Player(0, game.bot(0)), Player(1, game.bot(1)))
+        for player in self.players:
+            self.start(player)
+        self._before = [self._balance(key) for key in KEYS]
+
+    @property
+    def alice(self) -> Player:
+        return self.players[0]
+
+    @property
+    def bob(self) -> Player:
+        return self.players[1]
+
+    # ------------------------------------------------------------------------------------------------------- clients
+
+    def start(self, player: Player, **options: float) -> None:
+        """Start the player's process, or start it again with what its store remembers."""
+
+        def report(event: Event) -> None:
+            player.events.append(event)
+            if isinstance(event, Mined):
+                self.charge(player.seat, event.receipt)
+
+        player.client = Client(
+            self.agreement,
+            KEYS[player.seat],
+            self.game,
+            self.adjudicator,
+            self.lines[player.seat],
+            player.store,
+            player.choose,
+            report=report,
+            from_block=self.first_block,
+            confirmations=self.confirmations,
+            **options,
+        )
+
+    def play(self, *players: Player, rounds: int = 200) -> None:
+        """Poll both, or these, until nothing happens any more."""
+        for _ in range(rounds):
+            if not [player for player in players or self.players if player.client.poll()]:
+                return
+        raise AssertionError("they never come to rest")
+
+    def play_until(self, turn: int) -> None:
+        """Both have the state of this turn, and whoever is next keeps still."""
+        for player in self.players:
+            player.stops_at = turn
+        self.play()
+        assert [player.newest.state.turn_num for player in self.players] == [turn, turn]
+
+    def go_on(self, *, leave_after: int = 20) -> None:
+        """Nobody keeps still any more, and what is waited for is done."""
+        for player in self.players:
+            player.stops_at, player.is_silent, player.leave_after = None, False, leave_after
+        mover = self.players[self.alice.client.channel.next_turn % 2]
+        if not mover.newest.state.is_final:
+            mover.decide_at_last()
+        self.play()
+
+    # ------------------------------------------------------------------------------------------- what a cheat can do
+
+    def sign(self, state: VariablePart, *seats: int) -> SignedState:
+        """A state with the signatures of these seats, whatever their clients think of it."""
+        to_sign = digest(self.agreement.domain, hash_state(self.agreement.channel_id, state).state)
+        return SignedState(state, {seat: KEYS[seat].sign(to_sign) for seat in seats})
+
+    def say(self, seat: int, signed: SignedState) -> None:
+        """Let the other's client hear this from that seat."""
+        self.lines[seat].send(encode_message(self.agreement.channel_id, signed))
+        self.players[1 - seat].client.poll()
+
+    def proof(self, states: Sequence[SignedState]) -> SupportProof:
+        proof = build_support_proof(self.agreement.fixed_part, states)
+        assert proof is not None
+        return proof
+
+    def challenge(self, seat: int, *states: SignedState) -> None:
+        """Straight to the chain."""
+        self.send(seat, self.adjudicator.challenge(self.agreement.fixed_part, self.proof(states)))
+
+    def opening(self) -> list[SignedState]:
+        """The states of the setup, as their movers have signed them."""
+        return [self.sign(self.agreement.setup_state(turn), turn % 2) for turn in range(4)]
+
+    def send(self, seat: int, operation: Operation) -> None:
+        self.charge(seat, self.adjudicator.send(operation, KEYS[seat]))
+
+    def charge(self, seat: int, receipt: Receipt[PlacedLog]) -> None:
+        self.spent[seat] += receipt.gas_used * receipt.gas_price
+
+    # ---------------------------------------------------------------------------------------------------- the chain
+
+    @property
+    def record(self) -> tuple[int, bool]:
+        """The recorded turn, and whether a clock runs."""
+        status = self.adjudicator.status_of(self.agreement.channel_id)
+        return status.turn_num_record, status.finalizes_at != 0
+
+    @property
+    def finalizes_at(self) -> int:
+        return self.adjudicator.status_of(self.agreement.channel_id).finalizes_at
+
+    @property
+    def held(self) -> int:
+        return self.adjudicator.holdings_of(self.agreement.channel_id, self.asset).held
+
+    def expire(self) -> None:
+        """Let the clock run out."""
+        self.chain.travel_to(self.finalizes_at)
+
+    def reorganise(self, snapshot: object) -> None:
+        """Another chain wins, which is as this one was then."""
+        assert isinstance(self.chain, EmbeddedChain)
+        self.chain.tester.revert_to_snapshot(snapshot)
+
+    def snapshot(self) -> object:
+        assert isinstance(self.chain, EmbeddedChain)
+        return self.chain.tester.take_snapshot()
+
+    def mine(self, blocks: int = 1) -> None:
+        """Blocks with nothing in them for us."""
+        for _ in range(blocks):
+            self.chain.send(Call(MINER.address, b"", 0), MINER)
+
+    # ----------------------------------------------------------------------------------------------------- the money
+
+    def _balance(self, key: Key) -> int:
+        if self.asset == ETHER:
+            return self.chain.balance(key.address)
+        return Token(self.chain, self.asset).balance_of(key.address)
+
+    @property
+    def gains(self) -> list[int]:
+        """What each has won or lost, without the price of gas."""
+        gas = self.spent if self.asset == ETHER else (0, 0)
+        return [self._balance(key) - self._before[i] + gas[i] for i, key in enumerate(KEYS)]
+
+    def ends_with(self, outcome: Outcome) -> None:
+        """The channel is closed, empty, and has paid exactly this; both know it."""
+        assert [player.phase for player in self.players] == [Phase.CLOSED, Phase.CLOSED]
+        assert self.gains == [entry.amount - DEPOSIT for entry in outcome]
+        assert self.held == 0
