@@ -145,11 +145,11 @@ class Client:
         if not self.channel.genuine:
             self._require_genuine()
         self._look_at_chain()  # first: a message may answer what the chain has settled already
-        if not self.channel.genuine and self._read_up_to is not None:
-            self.feed(ContractsGenuine())
         if not self._has_greeted:
             self._has_greeted = True
             self.feed(Reconnected())  # what was said before we stopped may be lost
+        if not self.channel.genuine and self._read_up_to is not None:
+            self.feed(ContractsGenuine())
         self._messages.extend(self._transport.receive())
         while self._messages:
             self._is_busy = True

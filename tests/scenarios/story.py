@@ -83,10 +83,13 @@ class Player:
     store: MemoryStore = field(default_factory=MemoryStore)
     question: ChooseMove | None = None
     questions: int = 0
+    mistakes: list[MoveChosen] = field(default_factory=list)
     client: Client = field(init=False)
 
     def choose(self, question: ChooseMove) -> MoveChosen | ConcludeWanted | None:
         self.question, self.questions = question, self.questions + 1
+        if self.mistakes:
+            return self.mistakes.pop()
         if self.is_silent or (self.stops_at is not None and question.state.turn_num >= self.stops_at):
             return None
         return self.decide()

@@ -1,0 +1,251 @@
+"""The client's loop: what it takes in and in which order, what it tells its owner, and what cannot stop it."""
+
+from __future__ import annotations
+
+import pytest
+
+from channel.chain.local import EmbeddedChain
+from channel.errors import (
+    CounterpartyError,
+    InvalidValue,
+    LocalError,
+    MalformedBytes,
+    OutOfTurn,
+    UnexpectedTurn,
+    WrongPhase,
+)
+from channel.node.client import Client, Fault, Mined, Sent
+from channel.node.memory import MemoryStore, MemoryTransport
+from channel.protocol.agreement import agree
+from channel.protocol.channel import Channel, Phase
+from channel.protocol.inputs import ConcludeWanted, MoveChosen, Reconnected
+from channel.protocol.signing import Key
+from channel.protocol.types import UINT48_MAX
+from channel.protocol.wire import MAX_MESSAGE, encode_message
+from games.tic_tac_toe import GAME as TIC_TAC_TOE
+from games.two_player import WrongPositionLength
+from tests.scenarios.story import ALICE, BOB, DEPOSIT, MALLORY, STAKE, Playground, Story
+
+
+@pytest.fixture(scope="module")
+def playground() -> Playground:
+    return Playground.on(EmbeddedChain())
+
+
+@pytest.fixture
+def story(playground: Playground) -> Story:
+    return playground.story(TIC_TAC_TOE)
+
+
+def client(story: Story, key: Key = ALICE, store: MemoryStore | None = None) -> Client:
+    return Client(
+        story.agreement, key, story.game, story.adjudicator, story.lines[0], store or MemoryStore(), lambda _: None
+    )
+
+
+# --------------------------------------------------------------------------------------------------------- beginning
+
+
+def test_only_participants_take_part(story: Story) -> None:
+    with pytest.raises(InvalidValue):
+        client(story, MALLORY)
+
+
+def test_a_channel_that_is_remembered_otherwise_is_not_played(story: Story) -> None:
+    """Other amounts under the same id: somebody has used a nonce twice."""
+    old = agree(
+        story.agreement.domain,
+        story.agreement.fixed_part,
+        story.game,
+        STAKE,
+        ((story.asset, (DEPOSIT, 2 * DEPOSIT)),),
+        story.agreement.destinations,
+    )
+    store = MemoryStore()
+    store.save(Channel(old, 0))
+    with pytest.raises(InvalidValue):
+        client(story, ALICE, store)
+
+
+def test_nobody_goes_on_in_anothers_place(story: Story) -> None:
+    store = MemoryStore()
+    store.save(Channel(story.agreement, 1))
+    with pytest.raises(InvalidValue):
+        client(story, ALICE, store)
+    assert client(story, BOB, store).channel.index == 1
+
+
+def test_nothing_is_signed_before_the_chain_was_looked_at(playground: Playground) -> None:
+    """With more confirmations than there are blocks there is nothing to see yet."""
+    story = playground.story(TIC_TAC_TOE, confirmations=playground.chain.block_number() + 2)
+    story.alice.client.poll()
+    assert story.alice.client.phase is Phase.CHECKING
+    assert story.lines[1].receive() == ()
+
+
+def test_polling_tells_whether_there_was_anything_to_do(story: Story) -> None:
+    assert [story.alice.client.poll() for _ in range(3)] == [True, False, False]
+    assert story.bob.client.poll()
+    assert story.alice.client.poll()
+
+
+# ------------------------------------------------------------------------------------------------------------ saving
+
+
+def test_threat_21_what_is_signed_is_saved_before_it_is_sent(story: Story) -> None:
+    """At each message of Alice's, her store has the signature that is in it."""
+    store = story.alice.store
+    saved: list[int] = []
+
+    class Line(MemoryTransport):
+        def send(self, message: bytes) -> None:
+            channel = store.load(story.agreement.channel_id)
+            if self is story.lines[0] and channel and channel.last_signed:
+                saved.append(channel.last_signed[0])
+            super().send(message)
+
+    story.lines = Line.table(2)
+    for player in story.players:
+        story.start(player)
+    story.play()
+    signed = [event.signed.state.turn_num for event in story.alice.events if isinstance(event, Sent)]
+    assert len(signed) > 5
+    assert saved == signed
+
+
+# ------------------------------------------------------------------------------------------------------ what comes in
+
+RUBBISH = {
+    "nothing": b"",
+    "no JSON": b"\x00\xff" * 20,
+    "deep": b"[" * 60_000,
+    "oversized": b" " * (MAX_MESSAGE + 1),
+    "of another type": b'{"channelId":1,"state":2,"signatures":3}',
+}
+
+
+@pytest.mark.parametrize("kind", RUBBISH)
+def test_threat_25_rubbish_is_kept_and_changes_nothing(story: Story, kind: str) -> None:
+    story.play_until(6)
+    before = story.alice.client.channel
+    story.lines[1].send(RUBBISH[kind])
+    story.alice.client.poll()
+    (fault,) = story.alice.faults
+    assert isinstance(fault, MalformedBytes)
+    assert story.alice.store.evidence == [(story.agreement.channel_id, fault)]
+    assert story.alice.client.channel == before
+    story.go_on()
+    story.ends_with(story.alice.newest.state.outcome)
+
+
+def test_threat_25_a_message_of_another_channel_changes_nothing(story: Story, playground: Playground) -> None:
+    other = playground.story(TIC_TAC_TOE)
+    story.alice.client.poll()
+    story.lines[1].send(encode_message(other.agreement.channel_id, other.sign(other.agreement.setup_state(1), 1)))
+    story.alice.client.poll()
+    assert [type(fault) for fault in story.alice.faults] == [MalformedBytes]
+    assert story.alice.newest.state.turn_num == 0
+
+
+def test_threat_25_messages_come_twice_late_and_in_any_order(story: Story) -> None:
+    """Everything that Bob says is said again, and again backwards: no fault of his, and the game goes on."""
+    said: list[bytes] = []
+    for turn in range(4, 12):
+        story.play_until(turn)
+        newest = story.bob.newest
+        said.append(encode_message(story.agreement.channel_id, newest))
+        for message in (*said[-2:], *reversed(said[-2:])):
+            story.lines[1].send(message)
+        story.play()
+        story.players[(turn + 1) % 2].decide_at_last()
+    assert story.alice.faults == []
+    story.play()
+    story.go_on()
+    story.ends_with(story.alice.newest.state.outcome)
+
+
+@pytest.mark.parametrize("turn", [9, 12, UINT48_MAX])
+def test_threat_25_a_state_of_the_future_is_answered_with_where_we_are(story: Story, turn: int) -> None:
+    story.play_until(6)
+    state = story.alice.newest.state
+    story.lines[0].receive()
+    story.lines[1].receive()
+    future = type(state)(state.outcome, state.app_data, turn)
+    story.say(1, story.sign(future, turn % 2))
+    (fault,) = story.alice.faults
+    assert isinstance(fault, CounterpartyError)
+    assert fault.reason == UnexpectedTurn(7, turn)
+    assert story.lines[1].receive() == (encode_message(story.agreement.channel_id, story.alice.newest),)
+
+
+def test_a_lost_message_is_repeated_on_a_new_connection(story: Story) -> None:
+    story.play_until(6)
+    story.bob.decide_at_last()
+    story.lines[0].receive()
+    story.alice.client.feed(Reconnected())
+    story.play()
+    assert story.alice.newest.state.turn_num == 7
+
+
+def test_a_restarted_client_says_where_it_is(story: Story) -> None:
+    """What it had signed and saved, but not sent, is not lost."""
+    story.play_until(6)
+    story.bob.decide_at_last()
+    story.lines[0].receive()
+    story.start(story.bob)
+    story.play()
+    assert story.alice.newest.state.turn_num == 7
+
+
+# ------------------------------------------------------------------------------------------------------- what goes out
+
+
+def test_the_owner_is_told_what_was_sent_and_mined(story: Story) -> None:
+    story.play()
+    events = [event for player in story.players for event in player.events]
+    sent = sorted(event.signed.state.turn_num for event in events if isinstance(event, Sent))
+    last = story.alice.newest.state.turn_num
+    assert sent == sorted([*range(last + 1), last])
+    assert len([event for event in events if isinstance(event, Mined)]) == 3
+    assert not [event for event in events if isinstance(event, Fault)]
+
+
+def test_a_bad_choice_is_the_players_mistake_and_stops_nothing_else(story: Story) -> None:
+    """The player makes an illegal move: its owner hears of it, nothing is signed, and what came with it is not lost."""
+    story.play_until(5)
+    alice = story.alice
+    legal = alice.decide()
+    alice.mistakes.append(MoveChosen(story.agreement.outcome, b"nonsense"))
+    story.start(alice)
+    story.lines[1].send(b"rubbish")
+    with pytest.raises(WrongPositionLength):
+        alice.client.poll()
+    assert alice.newest.state.turn_num == 5
+    alice.client.poll()
+    assert [type(fault) for fault in alice.faults] == [MalformedBytes]
+    alice.client.feed(legal)
+    assert alice.newest.state.turn_num == 6
+
+
+def test_what_the_owner_may_not_do_is_said_at_once(story: Story) -> None:
+    story.play_until(6)
+    move = story.bob.decide()
+    with pytest.raises(OutOfTurn):
+        story.alice.client.feed(move)
+    story.go_on()
+    for wish in (move, ConcludeWanted()):
+        with pytest.raises(WrongPhase):
+            story.alice.client.feed(wish)
+    assert issubclass(WrongPhase, LocalError)
+
+
+def test_a_player_may_answer_later(story: Story) -> None:
+    story.play_until(6)
+    story.bob.is_silent = True
+    story.start(story.bob)
+    asked = story.bob.questions
+    story.play(story.bob)
+    assert story.bob.questions == asked + 1
+    assert story.bob.newest.state.turn_num == 6
+    story.bob.decide_at_last()
+    assert story.bob.newest.state.turn_num == 7
