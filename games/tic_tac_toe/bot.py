@@ -73,10 +73,12 @@ class TicTacToeBot:
         return rules.play_again(state)
 
     def is_lost(self, state: VariablePart) -> bool:
-        """See `games.game.Bot.is_lost`: against a perfect opponent."""
+        """See `games.game.Bot.is_lost`: against a perfect opponent, and after the other has won."""
         if state.is_final or not is_our_turn(state, self._seat):
             return False
         position = decode(state.app_data)
+        if position.position_type is PositionType.VICTORY:
+            return True
         if position.position_type not in (PositionType.X_PLAYING, PositionType.O_PLAYING):
             return False
         return _worth(*_sides(position)) < 0

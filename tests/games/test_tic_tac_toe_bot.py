@@ -106,6 +106,19 @@ def test_a_round_that_has_begun_is_played_out() -> None:
     assert amounts(move)[0] > amounts(first)[0]
 
 
+def test_a_round_is_lost_for_its_loser_from_the_first_hopeless_turn_to_the_last() -> None:
+    """Whoever plays carelessly loses, too, without ever having been hopeless on its own turn: after the other's mark."""
+    corner = rules.mark(START, 0).after(START)
+    edge = rules.mark(corner, 1).after(corner)
+    fork = rules.mark(edge, 4).after(edge)
+    won = state(Position(VICTORY, STAKE, cells(3, 4), cells(0, 1, 2)), turn_num=fork.turn_num)
+    bots = (GAME.bot(0), GAME.bot(1))
+    loser = (fork.turn_num + 1) % 2
+    assert [bots[(at.turn_num + 1) % 2].is_lost(at) for at in (START, corner, edge, fork, won)] == [False] * 3 + [True] * 2
+    assert not bots[1 - loser].is_lost(fork)
+    assert not bots[1 - loser].is_lost(won)
+
+
 def test_a_final_state_is_answered_by_a_final_state() -> None:
     assert GAME.bot(1).move(final(), another_round=True) is None
 
