@@ -107,14 +107,15 @@ def test_a_round_that_has_begun_is_played_out() -> None:
 
 
 def test_a_round_is_lost_for_its_loser_from_the_first_hopeless_turn_to_the_last() -> None:
-    """Whoever plays carelessly loses, too, without ever having been hopeless on its own turn: after the other's mark."""
+    """The careless lose without having been hopeless on a turn of their own: then it is the other's last mark."""
     corner = rules.mark(START, 0).after(START)
     edge = rules.mark(corner, 1).after(corner)
     fork = rules.mark(edge, 4).after(edge)
     won = state(Position(VICTORY, STAKE, cells(3, 4), cells(0, 1, 2)), turn_num=fork.turn_num)
     bots = (GAME.bot(0), GAME.bot(1))
     loser = (fork.turn_num + 1) % 2
-    assert [bots[(at.turn_num + 1) % 2].is_lost(at) for at in (START, corner, edge, fork, won)] == [False] * 3 + [True] * 2
+    found = [bots[(at.turn_num + 1) % 2].is_lost(at) for at in (START, corner, edge, fork, won)]
+    assert found == [False, False, False, True, True]
     assert not bots[1 - loser].is_lost(fork)
     assert not bots[1 - loser].is_lost(won)
 
