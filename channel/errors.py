@@ -342,7 +342,7 @@ class FinalStateRequired(RuleError):
 
 @dataclass(eq=False)
 class TransitionRefused(RuleError):
-    """The app returned false."""
+    """The app answered something else than true, or has no code."""
 
 
 @dataclass(eq=False)

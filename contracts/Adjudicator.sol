@@ -238,8 +238,11 @@ contract Adjudicator is IAdjudicator, ReentrancyGuardTransient {
     }
 
     function _lastOf(VariablePart[] calldata states) private pure returns (VariablePart calldata) {
-        if (states.length == 0) revert StateCountOutOfRange(0);
-        return states[states.length - 1];
+        uint256 count = states.length;
+        if (count == 0) revert StateCountOutOfRange(0);
+        unchecked {
+            return states[count - 1];
+        }
     }
 
     /// @dev Refuses a turn that is not above the record; where nothing is recorded, any is.

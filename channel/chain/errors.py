@@ -130,7 +130,7 @@ class TransactionReverted(ChainError):
 @dataclass(eq=False)
 class CallRefused(ChainError):
     """The call failed without a word (empty revert data): the ABI decoder refused the calldata as malformed, or a
-    contract that was asked, such as the app, has no code at its address."""
+    contract that was asked had no gas left or no code at its address."""
 
     to: bytes
 

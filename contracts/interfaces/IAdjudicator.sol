@@ -87,7 +87,7 @@ interface IAdjudicator {
     error AppDataChanged();
     /// @notice Only a final state follows a final state.
     error FinalStateRequired();
-    /// @notice The app returned false.
+    /// @notice The app answered something else than true, or has no code.
     error TransitionRefused();
 
     // -------------------------------------------------------------------------------------- errors: support proofs

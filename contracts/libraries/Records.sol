@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
-import {Allocation, Signature, VariablePart} from "../types/Channel.sol";
+import {Signature, VariablePart} from "../types/Channel.sol";
 
 /// @title Records: a state and its signatures, packed for a log
 /// @dev Layout: the allocations, 96 bytes each (asset, destination and amount as words); appData; the signatures, 64
@@ -9,7 +9,7 @@ import {Allocation, Signature, VariablePart} from "../types/Channel.sol";
 /// number of allocations 1, length of appData 2, and 2 of zero. The ABI encoding of the same
 /// values would be a third longer and costs ten times the gas to make, which is why this is assembly: three copies.
 library Records {
-    /// @dev The state, whose turn number is `turnNum`, has been found valid, so its numbers fit.
+    /// @dev The state's turn number is `turnNum`.
     function pack(VariablePart calldata state, uint48 turnNum, Signature[] calldata signatures)
         internal
         pure
@@ -35,6 +35,7 @@ library Records {
         return _pack(state, turnNum, start, 64);
     }
 
+    /// @dev All fields of `state` have been read before, so their numbers and offsets are known to be good.
     /// @param start Where in calldata the signatures are.
     /// @param size How many bytes they have.
     function _pack(VariablePart calldata state, uint48 turnNum, uint256 start, uint256 size)
@@ -42,19 +43,21 @@ library Records {
         pure
         returns (bytes memory record)
     {
-        Allocation[] calldata outcome = state.outcome;
-        bytes calldata appData = state.appData;
-        uint256 header =
-            (uint256(turnNum) << 32) | (state.isFinal ? 1 << 24 : 0) | (outcome.length << 16) | appData.length;
         assembly ("memory-safe") {
+            let outcome := add(state, calldataload(state))
+            let appData := add(state, calldataload(add(state, 0x20)))
+            let isFinal := calldataload(add(state, 0x60))
+            let count := calldataload(outcome)
+            let length := calldataload(appData)
+            let head := or(or(shl(208, turnNum), shl(200, isFinal)), or(shl(192, count), shl(176, length)))
             record := mload(0x40)
             let p := add(record, 0x20)
-            let allocations := mul(outcome.length, 0x60)
-            calldatacopy(p, outcome.offset, allocations)
-            mstore(p, or(shl(176, header), mload(p)))
+            let allocations := mul(count, 0x60)
+            calldatacopy(p, add(outcome, 0x20), allocations)
+            mstore(p, or(head, mload(p)))
             p := add(p, allocations)
-            calldatacopy(p, appData.offset, appData.length)
-            p := add(p, appData.length)
+            calldatacopy(p, add(appData, 0x20), length)
+            p := add(p, length)
             calldatacopy(p, start, size)
             p := add(p, size)
             mstore(record, sub(sub(p, record), 0x20))

@@ -2,8 +2,8 @@
 pragma solidity 0.8.37;
 
 import {IAdjudicator} from "../interfaces/IAdjudicator.sol";
-import {IForceMoveApp} from "../interfaces/IForceMoveApp.sol";
 import {Allocation, FixedPart, Signature, VariablePart} from "../types/Channel.sol";
+import {AppCalls} from "./AppCalls.sol";
 import {Hashing} from "./Hashing.sol";
 import {Outcomes} from "./Outcomes.sol";
 import {Signatures} from "./Signatures.sol";
@@ -73,7 +73,7 @@ library Rules {
         VariablePart calldata to,
         bool sameOutcome,
         bool sameAppData
-    ) internal pure {
+    ) internal view {
         uint256 turnNum = to.turnNum;
         if (uint256(from.turnNum) + 1 != turnNum) {
             revert IAdjudicator.TurnNumberNotConsecutive(from.turnNum, to.turnNum);
@@ -87,8 +87,8 @@ library Rules {
         } else if (turnNum < 2 * count) {
             if (!sameOutcome) revert IAdjudicator.OutcomeChanged();
             if (!sameAppData) revert IAdjudicator.AppDataChanged();
-        } else if (!IForceMoveApp(fixedPart.appDefinition).validTransition(from, to, count)) {
-            revert IAdjudicator.TransitionRefused();
+        } else {
+            AppCalls.requireValidMove(fixedPart.appDefinition, from, to, count);
         }
     }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
+import {IForceMoveApp} from "../interfaces/IForceMoveApp.sol";
+import {AppCalls} from "../libraries/AppCalls.sol";
 import {Hashing} from "../libraries/Hashing.sol";
 import {Outcomes} from "../libraries/Outcomes.sol";
 import {Rules} from "../libraries/Rules.sol";
@@ -93,6 +95,18 @@ contract Harness {
 
     function fingerprint(bytes32 stateHash_, bytes32 outcomeHash_) external pure returns (uint160) {
         return StatusLibrary.fingerprintOf(stateHash_, outcomeHash_);
+    }
+
+    // --------------------------------------------------------------------------------------------- questions to apps
+
+    /// @dev All fields are read first, as the rules do.
+    function moveCall(VariablePart calldata from, VariablePart calldata to, uint256 count)
+        external
+        pure
+        returns (bytes memory data, bytes memory plain)
+    {
+        plain = abi.encodeCall(IForceMoveApp.validTransition, (from, to, count));
+        data = AppCalls.encode(from, to, count);
     }
 
     // -------------------------------------------------------------------------------------------------------- rules

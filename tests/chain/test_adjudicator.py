@@ -23,6 +23,7 @@ from channel.errors import (
     NotAChannelId,
     NothingToClaim,
     NothingToDeposit,
+    TransitionRefused,
     TurnNumberNotIncreased,
     WrongSigner,
 )
@@ -239,12 +240,12 @@ def test_a_refusal_of_the_app_is_the_apps_own_error(world: World) -> None:
     assert refusal(world, challenge) == WrongCount(11, 77)
 
 
-def test_an_app_without_code_refuses_without_a_word(world: World) -> None:
+def test_an_app_without_code_refuses(world: World) -> None:
     fixed = fixed_part(nonce=1, app=b"\x99" * 20)
 
     challenge = world.adjudicator.challenge(fixed, world.proof(fixed, state(10), state(11)))
 
-    assert refusal(world, challenge) == CallRefused(world.adjudicator.address)
+    assert refusal(world, challenge) == TransitionRefused()
 
 
 def test_malformed_calldata_is_refused_without_a_word(world: World) -> None:

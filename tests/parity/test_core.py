@@ -138,16 +138,9 @@ def test_no_app_can_change_a_total() -> None:
 
 
 @pytest.mark.parametrize("app", ["GarbageApp", "ShortApp", ""])
-def test_an_answer_that_is_no_bool_is_refused(app: str) -> None:
+def test_an_answer_that_is_not_true_is_refused(app: str) -> None:
     address = HARNESS.app(app) if app else bytes(19) + b"\xee"
-    success, output = HARNESS.call(
-        "requireValidTransition",
-        abi.fixed_part(fixed_part(app=address)),
-        abi.state(state(10)),
-        abi.state(state(11)),
-    )
-    assert not success
-    assert output == b""
+    assert HARNESS.valid_transition(fixed_part(app=address), state(10), state(11)) == ("TransitionRefused", ())
 
 
 # ------------------------------------------------------------------------------------------------- fixed parts

@@ -1,5 +1,5 @@
 """Hashes are the same bytes however they are made: by the twin, by the contracts' assembly, by plain Solidity, and the
-typed ones by eth_account, which knows nothing of this project."""
+typed ones by eth_account, which knows nothing of this project. So is what an app is asked."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from channel.protocol.outcome import Allocation
 from channel.protocol.signing import HALF_ORDER, ORDER, recover, require_signer
 from channel.protocol.state import VariablePart
 from channel.protocol.types import UINT48_MAX, UINT256_MAX, Signature
+from tests.evm import function_selector
 from tests.parity import core_abi as abi
 from tests.parity.core_generate import Generator
 from tests.parity.core_harness import Harness
@@ -225,3 +226,25 @@ def test_what_a_key_signs_recovers_to_it(digest: bytes) -> None:
 
 def test_errors_of_recovery_are_different_facts() -> None:
     assert SignatureMalleable(bytes(32)) != SignatureUnrecoverable()
+
+
+# ---------------------------------------------------------------------------------------------- the question to an app
+
+
+def scattered(state: VariablePart, junk: bytes) -> abi.Tail:
+    """An encoding of a state that no encoder makes: appData first, gaps, and dirt where the padding should be."""
+    app_data = word(len(state.app_data)) + state.app_data + junk
+    heads = (word(128 + len(junk) + len(app_data)), word(128 + len(junk)), word(state.turn_num), word(state.is_final))
+    return abi.Tail(b"".join((*heads, junk, app_data, abi.outcome(state.outcome).data)))
+
+
+@settings(max_examples=200, deadline=None)
+@given(states, states, st.integers(2, 32), st.one_of(st.none(), st.binary(max_size=70)))
+def test_what_an_app_is_asked(from_: VariablePart, to: VariablePart, count: int, junk: bytes | None) -> None:
+    """The bytes of abi.encodeCall, however the states stand in the calldata."""
+    pair = [abi.state(each) if junk is None else scattered(each, junk) for each in (from_, to)]
+    success, output = HARNESS.call("moveCall", *pair, word(count))
+    assert success
+    call = function_selector("CountingApp", "validTransition")
+    call += abi.arguments(abi.state(from_), abi.state(to), word(count))
+    assert output == abi.arguments(abi.text(call), abi.text(call))
