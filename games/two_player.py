@@ -7,6 +7,7 @@ function returns when its rule holds and raises when it does not. Amounts and st
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from struct import unpack
 
 from channel.errors import AppError, InvalidValue
 from channel.protocol.outcome import Outcome
@@ -170,22 +171,17 @@ def require_two_players(from_: Outcome, to: Outcome, num_participants: int) -> N
         raise NotTwoAllocations(len(to))
     if from_[0].asset != from_[1].asset:
         raise NotOneAsset(from_[0].asset, from_[1].asset)
-    _require_same_destination(from_, to, 0)
-    _require_same_destination(from_, to, 1)
-
-
-def _require_same_destination(from_: Outcome, to: Outcome, index: int) -> None:
-    destination = from_[index].destination
-    if to[index].destination != destination:
-        raise DestinationChanged(index, destination, to[index].destination)
+    for index in range(PLAYERS):
+        destination = from_[index].destination
+        if to[index].destination != destination:
+            raise DestinationChanged(index, destination, to[index].destination)
 
 
 def read_words(app_data: bytes, words: int) -> tuple[int, ...]:
     """The 32-byte words of appData as integers. Raises `WrongPositionLength` unless there are exactly so many."""
-    from_bytes = int.from_bytes
     if len(app_data) != words * 32:
         raise WrongPositionLength(words * 32, len(app_data))
-    return tuple([from_bytes(app_data[start : start + 32], "big") for start in range(0, words * 32, 32)])
+    return tuple(map(int.from_bytes, unpack("32s" * words, app_data)))
 
 
 def require_same_stake(from_: int, to: int) -> None:
@@ -209,10 +205,12 @@ def require_affords(outcome: Outcome, index: int, stakes: int, stake: int) -> No
 
 def require_paid(from_: Outcome, to: Outcome, mover: int, stakes: int, stake: int) -> None:
     """Refuse any outcome but that in which the mover has taken `stakes` times `stake` from the other."""
-    other = 1 - mover
     payment = _payment(from_, mover, stakes, stake)
-    _require_amount(to, mover, from_[mover].amount + payment)
-    _require_amount(to, other, from_[other].amount - payment)
+    gained, left = from_[mover].amount + payment, from_[1 - mover].amount - payment
+    if to[mover].amount != gained:
+        raise WrongAmount(mover, gained, to[mover].amount)
+    if to[1 - mover].amount != left:
+        raise WrongAmount(1 - mover, left, to[1 - mover].amount)
 
 
 def _payment(outcome: Outcome, mover: int, stakes: int, stake: int) -> int:
@@ -221,12 +219,6 @@ def _payment(outcome: Outcome, mover: int, stakes: int, stake: int) -> int:
     if payment > UINT256_MAX - balance:
         raise BalanceOverflow(mover, balance, payment)
     return payment
-
-
-def _require_amount(outcome: Outcome, index: int, expected: int) -> None:
-    amount = outcome[index].amount
-    if amount != expected:
-        raise WrongAmount(index, expected, amount)
 
 
 # ------------------------------------------------------------------------------------------------ for those who play

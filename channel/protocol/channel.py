@@ -31,6 +31,9 @@ class Phase(Enum):
     FINALIZED = "finalized"
     CLOSED = "closed"
 
+    # Its members are looked up at every step, and an Enum's own hash is slow.
+    __hash__ = object.__hash__
+
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
@@ -119,9 +122,7 @@ class Channel:
             return Phase.FINALIZED if self.status.mode(now) is Mode.FINALIZED else Phase.CHALLENGED
         if not self.accepted:
             return Phase.PREFUND
-        return self._phase_after(self.accepted[-1].signed.state)
-
-    def _phase_after(self, newest: VariablePart) -> Phase:
+        newest = self.accepted[-1].signed.state
         if newest.is_final:
             return Phase.CONCLUDING
         setups = (newest.turn_num + 1) // self.agreement.count
@@ -169,9 +170,9 @@ class Channel:
             raise FinalStateSigned(state.turn_num)
         return key.sign(digest(self.agreement.domain, hashes.state))
 
-    def ask(self, answer_by: int | None) -> Channel:
-        """Remember that our next move was asked for, and by when it must be made (a block time, seconds)."""
-        return _copy(self, asked=(self.next_turn, answer_by))
+    def ask(self, turn_num: int, answer_by: int | None) -> Channel:
+        """Remember that our move of this turn was asked for, and by when it must be made (a block time, seconds)."""
+        return _copy(self, asked=(turn_num, answer_by))
 
     def request(self, submission: Submission) -> Channel:
         """Remember that this transaction was asked for."""
@@ -195,5 +196,5 @@ class Channel:
 def _copy(channel: Channel, **changes: Any) -> Channel:
     """`dataclasses.replace` in a tenth of its time, for what happens every turn."""
     copy = object.__new__(Channel)
-    vars(copy).update(vars(channel), **changes)
+    object.__setattr__(copy, "__dict__", vars(channel) | changes)
     return copy

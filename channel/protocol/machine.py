@@ -461,11 +461,14 @@ def _ask_for_move(channel: Channel, _now: int, _key: Key) -> Step | None:
 
 def _choose(channel: Channel, answer_by: int | None) -> Step | None:
     """Ask for our move, once, and once more where it has to be made in time."""
-    newest, asked = channel.newest, (channel.next_turn, answer_by)
-    if newest is None or channel.asked == asked:
+    newest = channel.newest
+    if newest is None:
+        return None
+    turn_num = newest.state.turn_num + 1
+    if channel.asked == (turn_num, answer_by):
         return None
     effects: tuple[Effect, ...] = (ChooseMove(newest.state, answer_by),)
-    return channel.ask(answer_by), effects if answer_by is None else (*effects, WakeAt(answer_by))
+    return channel.ask(turn_num, answer_by), effects if answer_by is None else (*effects, WakeAt(answer_by))
 
 
 def _answer(channel: Channel, now: int, key: Key) -> Step | None:

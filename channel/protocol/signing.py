@@ -5,6 +5,8 @@ Signing is deterministic (RFC 6979), so that it may happen inside the pure core:
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from coincurve import PrivateKey, PublicKey
 
 from channel.errors import InvalidValue, SignatureMalleable, SignatureUnrecoverable, WrongSigner
@@ -80,4 +82,10 @@ def require_signer(digest: bytes, signature: Signature, expected: bytes) -> None
 
 
 def _address(public_key: PublicKey) -> bytes:
-    return keccak256(public_key.format(compressed=False)[1:])[12:]
+    return _address_of(public_key.format(compressed=False))
+
+
+@lru_cache(maxsize=4_096)
+def _address_of(public_key: bytes) -> bytes:
+    """Of an uncompressed key, 65 bytes. The same few participants sign again and again."""
+    return keccak256(public_key[1:])[12:]

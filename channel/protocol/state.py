@@ -13,9 +13,6 @@ from channel.protocol.types import UINT48_MAX, Signature, require_uint
 __all__ = ["SignedState", "SupportProof", "VariablePart"]
 
 
-_ALLOCATIONS_ONLY = {Allocation}
-
-
 @dataclass(frozen=True, slots=True)
 class VariablePart:
     """What changes with each turn.
@@ -30,8 +27,11 @@ class VariablePart:
     is_final: bool = False
 
     def __post_init__(self) -> None:
-        if type(self.outcome) is not tuple or not set(map(type, self.outcome)) <= _ALLOCATIONS_ONLY:
+        if type(self.outcome) is not tuple:
             raise InvalidValue("outcome", self.outcome, "a tuple of allocations")
+        for each in self.outcome:
+            if type(each) is not Allocation:
+                raise InvalidValue("outcome", self.outcome, "a tuple of allocations")
         if type(self.app_data) is not bytes:
             raise InvalidValue("app_data", self.app_data, "bytes")
         if type(self.is_final) is not bool:

@@ -69,16 +69,29 @@ class Position:
     round_num: int = 0
 
     def __post_init__(self) -> None:
-        # Every turn decodes two positions: what is right is found so by few calls, what is wrong is named afterwards.
-        numbers = (self.stake, self.b_play, self.a_play, self.round_num)
-        if set(map(type, numbers)) != {int} or min(numbers) < 0 or max(numbers) > UINT256_MAX:
-            for field in ("stake", "b_play", "a_play", "round_num"):
-                require_uint(field, getattr(self, field), UINT256_MAX)
+        # Every turn decodes two positions: what is right is found so at once, what is wrong is named afterwards.
+        stake, b_play, a_play, round_num = self.stake, self.b_play, self.a_play, self.round_num
+        pre_commit, salt = self.pre_commit, self.salt
+        if not (
+            type(stake) is type(b_play) is type(a_play) is type(round_num) is int
+            and 0 <= stake <= UINT256_MAX
+            and 0 <= round_num <= UINT256_MAX
+            and 0 <= b_play <= _SCISSORS
+            and 0 <= a_play <= _SCISSORS
+            and type(self.position_type) is PositionType
+            and type(pre_commit) is type(salt) is bytes
+            and len(pre_commit) == len(salt) == 32
+        ):
+            self._require_types()
+        self._require_fields_fit(int(self.position_type))
+
+    def _require_types(self) -> None:
+        for field in ("stake", "b_play", "a_play", "round_num"):
+            require_uint(field, getattr(self, field), UINT256_MAX)
         if type(self.position_type) is not PositionType:
             raise InvalidValue("position_type", self.position_type, "a PositionType")
         require_bytes("pre_commit", self.pre_commit, 32)
         require_bytes("salt", self.salt, 32)
-        self._require_fields_fit(self.position_type.value)
 
     def _require_fields_fit(self, kind: int) -> None:
         if kind < _ROUND_PROPOSED and self.pre_commit != _NO_HASH:
