@@ -6,8 +6,10 @@ function returns when its rule holds and raises when it does not. Amounts and st
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from struct import unpack
+
+from msgspec.structs import replace
 
 from channel.errors import AppError, InvalidValue
 from channel.protocol.outcome import Outcome

@@ -10,9 +10,11 @@ transaction.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import NamedTuple
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from channel.errors import (
     ChallengerNotParticipant,
@@ -91,8 +93,7 @@ MAX_HOLDINGS = 2**254 - 1
 _NO_SIGNATURE = Signature(bytes(64))
 
 
-@dataclass(frozen=True, slots=True)
-class Holdings:
+class Holdings(Struct, frozen=True):
     """What a channel holds of one asset. `payout_begun`: deposits are refused; `closed`: so is everything, for ever."""
 
     amount: int = 0
@@ -127,8 +128,7 @@ def _arrives_in_full(_asset: bytes, amount: int) -> int:
     return amount
 
 
-@dataclass(frozen=True, slots=True)
-class Transaction:
+class Transaction(Struct, frozen=True):
     """Who sends an operation, in a block of which time (seconds), with how much ether (wei).
 
     What it meets is given as functions. `accepts`: whether recipient and asset take a payment. `pulls`: how much of an
@@ -142,8 +142,7 @@ class Transaction:
     pulls: Callable[[bytes, int], int] = _arrives_in_full
 
 
-@dataclass(frozen=True, slots=True)
-class Adjudication:
+class Adjudication(Struct, frozen=True):
     """All that an adjudicator stores. `statuses`: by channel id. `holdings`: by channel id and asset. `credits`: by
     account and asset. What is empty is not listed."""
 

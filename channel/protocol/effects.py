@@ -5,7 +5,7 @@ Whoever carries them out persists the channel that `machine.step` returned first
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from channel.protocol.outcome import Outcome
 from channel.protocol.state import SignedState, SupportProof, VariablePart
@@ -26,15 +26,13 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class SendState:
+class SendState(Struct, frozen=True):
     """Send a state with all the signatures that we know to every counterparty."""
 
     signed: SignedState
 
 
-@dataclass(frozen=True, slots=True)
-class ChooseMove:
+class ChooseMove(Struct, frozen=True):
     """It is our turn after `state`: choose a move or conclude. In a challenge `answer_by` is the block time (seconds)
     at which the machine will conclude for us, else None."""
 
@@ -42,15 +40,13 @@ class ChooseMove:
     answer_by: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class WakeAt:
+class WakeAt(Struct, frozen=True):
     """Feed a `Tick` at this block time (seconds)."""
 
     time: int
 
 
-@dataclass(frozen=True, slots=True)
-class SubmitDeposit:
+class SubmitDeposit(Struct, frozen=True):
     """Deposit `amount` of `asset`, relying on `expected_held` being there."""
 
     asset: bytes
@@ -58,15 +54,13 @@ class SubmitDeposit:
     amount: int
 
 
-@dataclass(frozen=True, slots=True)
-class SubmitChallenge:
+class SubmitChallenge(Struct, frozen=True):
     """Challenge with the last state of the proof."""
 
     proof: SupportProof
 
 
-@dataclass(frozen=True, slots=True)
-class SubmitRespond:
+class SubmitRespond(Struct, frozen=True):
     """Answer the challenge with the next state."""
 
     challenged: VariablePart
@@ -74,15 +68,13 @@ class SubmitRespond:
     signature: Signature
 
 
-@dataclass(frozen=True, slots=True)
-class SubmitCheckpoint:
+class SubmitCheckpoint(Struct, frozen=True):
     """Record the last state of the proof."""
 
     proof: SupportProof
 
 
-@dataclass(frozen=True, slots=True)
-class SubmitConclude:
+class SubmitConclude(Struct, frozen=True):
     """Conclude with a final state that all have signed."""
 
     outcome: Outcome
@@ -90,8 +82,7 @@ class SubmitConclude:
     signatures: tuple[Signature, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class SubmitTransfer:
+class SubmitTransfer(Struct, frozen=True):
     """Pay the finalised channel out: everything that its holdings, which are `held`, reach for."""
 
     state_hash: bytes

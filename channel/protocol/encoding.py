@@ -8,8 +8,10 @@ so that one value has one encoding.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import force_setattr
 
 from channel.errors import ForcemoveError, MalformedBytes
 from channel.protocol.hashing import keccak256
@@ -71,8 +73,7 @@ def word(value: int) -> bytes:
     return value.to_bytes(32, "big")
 
 
-@dataclass(frozen=True, slots=True)
-class Domain:
+class Domain(Struct, frozen=True):
     """Where signatures are good: one adjudicator (20 bytes) on one chain (EIP-712's domain, name "Forcemove" version
     "1"). `separator` is its 32-byte hash."""
 
@@ -84,7 +85,7 @@ class Domain:
         require_uint("chain_id", self.chain_id, UINT256_MAX)
         require_bytes("adjudicator", self.adjudicator, 20)
         fields = (_DOMAIN_TYPEHASH, _NAME_HASH, _VERSION_HASH, word(self.chain_id), bytes(12) + self.adjudicator)
-        object.__setattr__(self, "separator", keccak256(b"".join(fields)))
+        force_setattr(self, "separator", keccak256(b"".join(fields)))
 
 
 def channel_id(fixed_part: FixedPart, domain: Domain) -> bytes:

@@ -5,7 +5,7 @@ Chain inputs are taken as true: whoever feeds them has waited for the confirmati
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from channel.protocol.effects import Submission
 from channel.protocol.logs import Log
@@ -29,58 +29,49 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class ContractsGenuine:
+class ContractsGenuine(Struct, frozen=True):
     """Adjudicator and app have the runtime code that they should have; nothing is signed before."""
 
 
-@dataclass(frozen=True, slots=True)
-class StateReceived:
+class StateReceived(Struct, frozen=True):
     """A counterparty has sent a state with its signature, or with more of them."""
 
     signed: SignedState
 
 
-@dataclass(frozen=True, slots=True)
-class Reconnected:
+class Reconnected(Struct, frozen=True):
     """What was said last may be lost, ours or theirs: after a restart, on a new connection, or after long silence."""
 
 
-@dataclass(frozen=True, slots=True)
-class MoveChosen:
+class MoveChosen(Struct, frozen=True):
     """We make this move: the outcome and appData of the next state."""
 
     outcome: Outcome
     app_data: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class ConcludeWanted:
+class ConcludeWanted(Struct, frozen=True):
     """We want to leave: with our next turn at the latest we sign a final state."""
 
 
-@dataclass(frozen=True, slots=True)
-class ChallengeWanted:
+class ChallengeWanted(Struct, frozen=True):
     """We do not wait any longer: the chain shall decide from our newest supported state."""
 
 
-@dataclass(frozen=True, slots=True)
-class HoldingsSeen:
+class HoldingsSeen(Struct, frozen=True):
     """The channel holds so much of an asset, at the confirmation depth."""
 
     asset: bytes
     held: int
 
 
-@dataclass(frozen=True, slots=True)
-class LogSeen:
+class LogSeen(Struct, frozen=True):
     """The adjudicator has logged something about the channel, at the confirmation depth."""
 
     log: Log
 
 
-@dataclass(frozen=True, slots=True)
-class SubmissionFailed:
+class SubmissionFailed(Struct, frozen=True):
     """What we asked of the chain has not happened; if it is still due, the machine asks again."""
 
     submission: Submission
@@ -90,8 +81,7 @@ News = LogSeen | HoldingsSeen | SubmissionFailed
 """What can be learned from the chain."""
 
 
-@dataclass(frozen=True, slots=True)
-class ChainRead:
+class ChainRead(Struct, frozen=True):
     """Everything that there is to see on the chain up to some block, and what of ours it has not taken: it is taken in
     as a whole before anything is done.
 
@@ -103,8 +93,7 @@ class ChainRead:
     anew: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Tick:
+class Tick(Struct, frozen=True):
     """Time has passed."""
 
 

@@ -6,7 +6,7 @@ the protocol's values.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from channel.protocol.outcome import Outcome
 from channel.protocol.state import VariablePart
@@ -26,8 +26,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class Deposited:
+class Deposited(Struct, frozen=True):
     """Something was paid in: the channel (32 bytes) now holds `held` of `asset` (20 bytes; zero is ether).
 
     On chain these are two events, `EtherDeposited` and `TokenDeposited`.
@@ -38,8 +37,7 @@ class Deposited:
     held: int
 
 
-@dataclass(frozen=True, slots=True)
-class ChallengeRegistered:
+class ChallengeRegistered(Struct, frozen=True):
     """A clock was started: without an answer the channel pays `state` from `finalizes_at` (a block time, seconds) on.
 
     `signatures` are those of the proof that was given, by participant; none where the recorded state itself was
@@ -52,8 +50,7 @@ class ChallengeRegistered:
     signatures: tuple[Signature, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Responded:
+class Responded(Struct, frozen=True):
     """The mover answered the challenge with the next state, and its signature."""
 
     channel_id: bytes
@@ -61,8 +58,7 @@ class Responded:
     signature: Signature
 
 
-@dataclass(frozen=True, slots=True)
-class Checkpointed:
+class Checkpointed(Struct, frozen=True):
     """A later supported state was recorded; no clock runs. The signatures are as in `ChallengeRegistered`."""
 
     channel_id: bytes
@@ -70,8 +66,7 @@ class Checkpointed:
     signatures: tuple[Signature, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Concluded:
+class Concluded(Struct, frozen=True):
     """The channel was finalised by a final state that all have signed; `PartlyPaid` or `Closed` follows. Where the
     holdings of its one asset covered everything and everything went to addresses, `Closed` is logged alone."""
 
@@ -79,8 +74,7 @@ class Concluded:
     turn_num: int
 
 
-@dataclass(frozen=True, slots=True)
-class PartlyPaid:
+class PartlyPaid(Struct, frozen=True):
     """A payout left `remaining` owed; `state_hash` (32 bytes) is the EIP-712 hash of the state that is paid."""
 
     channel_id: bytes
@@ -88,15 +82,13 @@ class PartlyPaid:
     remaining: Outcome
 
 
-@dataclass(frozen=True, slots=True)
-class Closed:
+class Closed(Struct, frozen=True):
     """Everything allocated was paid; the id is closed for ever."""
 
     channel_id: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Credited:
+class Credited(Struct, frozen=True):
     """A payment to `account` (20 bytes) could not be pushed; it can claim it."""
 
     account: bytes
@@ -104,8 +96,7 @@ class Credited:
     amount: int
 
 
-@dataclass(frozen=True, slots=True)
-class Claimed:
+class Claimed(Struct, frozen=True):
     """`account` collected its credit, to `to` (20 bytes)."""
 
     account: bytes

@@ -10,8 +10,9 @@ An error leaves the channel as it was: `LocalError`s are ours, a `CounterpartyEr
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import assert_never
+
+from msgspec.structs import replace
 
 from channel.errors import (
     CounterpartyError,

@@ -6,9 +6,10 @@ An outcome is a tuple of allocations, 1 to 64, grouped by asset in rising order,
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
+
+from msgspec import Struct
 
 from channel.errors import (
     AllocationCountOutOfRange,
@@ -40,8 +41,7 @@ _ADDRESS_PREFIX = bytes(12)
 _NOBODY = bytes(32)
 
 
-@dataclass(frozen=True, slots=True)
-class Allocation:
+class Allocation(Struct, frozen=True):
     """`amount` (uint256, the smallest unit) of `asset` (20 bytes; zero is ether) to `destination` (32 bytes)."""
 
     asset: bytes

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from types import MappingProxyType
+
+from msgspec import Struct, field
+from msgspec.structs import force_setattr
 
 from channel.errors import InvalidValue
 from channel.protocol.outcome import Allocation, Outcome
@@ -13,8 +15,7 @@ from channel.protocol.types import UINT48_MAX, Signature, require_uint
 __all__ = ["SignedState", "SupportProof", "VariablePart"]
 
 
-@dataclass(frozen=True, slots=True)
-class VariablePart:
+class VariablePart(Struct, frozen=True):
     """What changes with each turn.
 
     `outcome`: a tuple of allocations. `app_data`: the position, at most 8,192 bytes. `turn_num`: uint48. `is_final`:
@@ -39,8 +40,7 @@ class VariablePart:
         require_uint("turn_num", self.turn_num, UINT48_MAX)
 
 
-@dataclass(frozen=True, slots=True)
-class SignedState:
+class SignedState(Struct, frozen=True):
     """A state and who has signed it: signatures by participant index."""
 
     state: VariablePart
@@ -50,7 +50,7 @@ class SignedState:
         for index, signature in self.signatures.items():
             if type(index) is not int or type(signature) is not Signature:
                 raise InvalidValue("signatures", self.signatures, "signatures by participant index")
-        object.__setattr__(self, "signatures", MappingProxyType(dict(self.signatures)))
+        force_setattr(self, "signatures", MappingProxyType(dict(self.signatures)))
 
     def with_signature(self, participant: int, signature: Signature) -> SignedState:
         """The same state with one more signature."""
@@ -60,8 +60,7 @@ class SignedState:
         return hash((self.state, tuple(sorted((i, s.compact) for i, s in self.signatures.items()))))
 
 
-@dataclass(frozen=True, slots=True)
-class SupportProof:
+class SupportProof(Struct, frozen=True):
     """Shows that every participant can be held to the last of `states`: arguments of `challenge` and `checkpoint`.
 
     `states`: 1 to n consecutive states. `signatures`: the i-th is participant i's. `signed_states`: byte i, from the

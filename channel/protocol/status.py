@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
+
+from msgspec import Struct
 
 from channel.protocol.types import UINT48_MAX, UINT256_MAX, require_uint
 
@@ -20,8 +21,7 @@ class Mode(Enum):
     FINALIZED = "Finalized"
 
 
-@dataclass(frozen=True, slots=True)
-class Status:
+class Status(Struct, frozen=True):
     """`turn_num_record` uint48, `finalizes_at` uint48 (a block time in seconds; 0: no clock), `fingerprint` uint160."""
 
     turn_num_record: int

@@ -5,7 +5,7 @@ Addresses are 20 bytes, hashes and ids 32 bytes, numbers Python's integers withi
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from channel.errors import (
     ChallengeDurationOutOfRange,
@@ -56,8 +56,7 @@ def require_bytes(field: str, value: bytes, length: int) -> None:
         raise InvalidValue(field, value, f"exactly {length} bytes")
 
 
-@dataclass(frozen=True, slots=True)
-class Signature:
+class Signature(Struct, frozen=True):
     """A compact ECDSA signature (EIP-2098), 64 bytes: `r`, then `s` with the parity of y in its highest bit.
 
     Only the length is checked here: whether it is canonical and whose it is, recovery tells.
@@ -79,8 +78,7 @@ class Signature:
         return self.compact[32:]
 
 
-@dataclass(frozen=True, slots=True)
-class FixedPart:
+class FixedPart(Struct, frozen=True):
     """What never changes in a channel; its id commits to all of it.
 
     `participants`: 2 to 32 distinct addresses, none zero. `channel_nonce`: uint64. `app_definition`: the address of the

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from channel.errors import ForcemoveError, MalformedBytes
 from channel.protocol.encoding import Domain, decode_variable_part, encode_variable_part
@@ -33,8 +34,7 @@ MAX_MESSAGE = 65_536
 """Bytes: more than the largest state with all its signatures takes."""
 
 
-@dataclass(frozen=True, slots=True)
-class SignedStateFile:
+class SignedStateFile(Struct, frozen=True):
     """A signed state with all that it takes to check it."""
 
     domain: Domain

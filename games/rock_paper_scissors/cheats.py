@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from msgspec.structs import asdict
+
 from channel.protocol.state import VariablePart
 from games.cheats import Labelled, wrong_payments
 from games.commitment import Opening
@@ -82,5 +84,5 @@ def _instead_of_going_on(state: VariablePart, position: Position) -> Iterator[La
 
 def _words(position: Position, **changes: int | bytes) -> bytes:
     """The position's bytes with some fields changed to what no `Position` would hold."""
-    fields: dict[str, int | bytes] = {name: getattr(position, name) for name in Position.__slots__} | changes
+    fields: dict[str, int | bytes] = asdict(position) | changes
     return encode_words(*(v if isinstance(v, int) else int.from_bytes(v, "big") for v in fields.values()))

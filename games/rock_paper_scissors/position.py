@@ -6,9 +6,10 @@ proposes the round. What a position type does not use is zero.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import IntEnum
 from functools import lru_cache
+
+from msgspec import Struct
 
 from channel.errors import InvalidValue
 from channel.protocol.types import UINT256_MAX, require_bytes, require_uint
@@ -50,8 +51,7 @@ class Weapon(IntEnum):
 _SCISSORS = int(Weapon.SCISSORS)
 
 
-@dataclass(frozen=True, slots=True)
-class Position:
+class Position(Struct, frozen=True):
     """One position.
 
     `stake`: uint256, in the asset's smallest unit. `pre_commit`: 32 bytes, from ROUND_PROPOSED on. `b_play`: 0 to 2,

@@ -7,8 +7,10 @@ none they raise the `AppError` that forbids it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from operator import index
+
+from msgspec.structs import replace
 
 from channel.errors import AppError
 from channel.protocol.state import VariablePart

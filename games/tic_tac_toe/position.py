@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
+from msgspec import Struct
+
 from channel.errors import AppError, InvalidValue
 from channel.protocol.types import UINT256_MAX, require_uint
 from games.game import LabelledEnum
@@ -104,8 +106,7 @@ def has_line(marks: int) -> bool:
     return _HAS_LINE[marks]
 
 
-@dataclass(frozen=True, slots=True)
-class Position:
+class Position(Struct, frozen=True):
     """One position.
 
     `stake`: uint256, in the asset's smallest unit. `noughts` and `crosses`: sets of marks below 512, disjoint, their

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from channel.protocol.adjudication import MAX_HOLDINGS, Payment
 from channel.protocol.encoding import channel_id, hash_state, word

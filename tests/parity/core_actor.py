@@ -4,8 +4,9 @@ then got wrong. All randomness comes from one `random.Random`."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from random import Random
+
+from msgspec.structs import replace
 
 from channel.protocol.encoding import challenge_hash, channel_id, digest, hash_state
 from channel.protocol.hashing import keccak256

@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from random import Random
 from typing import Any, NamedTuple
+
+from msgspec.structs import replace
 
 from channel.protocol.encoding import Domain, channel_id, word
 from channel.protocol.hashing import keccak256

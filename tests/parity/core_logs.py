@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from functools import cache
+
+from msgspec.structs import fields
 
 from channel.protocol.encoding import encode_record, word
 from channel.protocol.hashing import keccak256

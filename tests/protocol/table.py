@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+
+from msgspec.structs import replace
 
 from channel.errors import ChainError, CounterpartyError, ForcemoveError, LocalError, RuleError
 from channel.protocol import adjudication as model

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from channel.errors import CounterpartyError, ForcemoveError
 from channel.protocol.channel import Channel, Phase

@@ -7,12 +7,12 @@ everything that was ever signed at the table.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from random import Random
 
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from msgspec.structs import replace
 
 from channel.errors import AppError, ForcemoveError, InvalidValue
 from channel.protocol.channel import Phase

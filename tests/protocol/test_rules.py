@@ -3,10 +3,10 @@ they say."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from channel.errors import (
     AppDataChanged,

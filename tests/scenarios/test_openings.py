@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from channel.chain.adjudicator import Adjudicator
 from channel.chain.errors import NoContract, NotGenuine

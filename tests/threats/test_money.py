@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import product
 
 import pytest
+from msgspec.structs import replace
 
 from channel.protocol.encoding import fingerprint, hash_state, outcome_hash
 from channel.protocol.outcome import Allocation
