@@ -5,7 +5,8 @@ An agreement is made from our own decisions, never from what a counterparty sent
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from msgspec import Struct
+from msgspec.structs import force_setattr
 
 from channel.errors import InvalidValue
 from channel.protocol.app import App
@@ -20,12 +21,12 @@ Deposits = tuple[tuple[bytes, tuple[int, ...]], ...]
 """For each asset, in rising order, what each participant puts in, in its smallest unit."""
 
 
-@dataclass(frozen=True, slots=True)
-class Agreement:
+class Agreement(Struct, frozen=True):
     """The opening of a channel, of whose participants there are `count`: n.
 
     `destinations`: where each participant is paid (32 bytes each). `deposits`: what each puts in. `app_data`: the
     app's initial position. Of each asset, allocation i of `outcome` is participant i's deposit to its destination.
+    What follows `app_data` is derived, whatever it was given.
     """
 
     domain: Domain
@@ -33,9 +34,9 @@ class Agreement:
     destinations: tuple[bytes, ...]
     deposits: Deposits
     app_data: bytes
-    count: int = field(init=False)
-    channel_id: bytes = field(init=False)
-    outcome: Outcome = field(init=False)
+    count: int = 0
+    channel_id: bytes = b""
+    outcome: Outcome = ()
 
     def __post_init__(self) -> None:
         count = len(self.fixed_part.participants)
@@ -50,9 +51,9 @@ class Agreement:
         )
         id_ = channel_id(self.fixed_part, self.domain)
         require_valid_outcome(outcome, id_, self.domain.adjudicator)
-        object.__setattr__(self, "count", count)
-        object.__setattr__(self, "channel_id", id_)
-        object.__setattr__(self, "outcome", outcome)
+        force_setattr(self, "count", count)
+        force_setattr(self, "channel_id", id_)
+        force_setattr(self, "outcome", outcome)
 
     def setup_state(self, turn_num: int) -> VariablePart:
         """The prefund (turns 0 to n - 1) or postfund (n to 2n - 1) state of this turn."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from itertools import count, pairwise
 
 import pytest
+from msgspec.structs import replace
 
 from channel.chain.local import local_keys
 from channel.node.client import Client
