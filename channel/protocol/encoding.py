@@ -32,7 +32,10 @@ __all__ = [
     "CHALLENGE_TYPE",
     "DOMAIN_TYPE",
     "EMPTY_HASH",
+    "KEY_TYPE",
+    "MESSAGE_TYPE",
     "STATE_TYPE",
+    "TABLE_DOMAIN_TYPE",
     "Domain",
     "StateHashes",
     "app_data_hash",
@@ -45,6 +48,8 @@ __all__ = [
     "encode_variable_part",
     "fingerprint",
     "hash_state",
+    "key_digest",
+    "message_digest",
     "outcome_hash",
     "state_hash",
     "word",
@@ -160,6 +165,30 @@ def digest(domain: Domain, struct_hash: bytes) -> bytes:
 def fingerprint(state_hash_: bytes, outcome_hash_: bytes) -> int:
     """What the adjudicator keeps of a state and what it still owes: the 160 low bits of a hash of both."""
     return int.from_bytes(keccak256(state_hash_ + outcome_hash_)[12:], "big")
+
+
+# ----------------------------------------------------------------------------------------- what is said around a table
+
+TABLE_DOMAIN_TYPE = b"EIP712Domain(string name,string version)"
+MESSAGE_TYPE = b"Message(bytes32 tableId,uint64 sequence,bytes message)"
+KEY_TYPE = b"Key(bytes32 tableId,string clientId,bytes publicKey)"
+_TABLE_SEPARATOR = keccak256(keccak256(TABLE_DOMAIN_TYPE) + keccak256(b"Forcemove table") + _VERSION_HASH)
+_MESSAGE_TYPEHASH, _KEY_TYPEHASH = keccak256(MESSAGE_TYPE), keccak256(KEY_TYPE)
+
+
+def message_digest(table_id: bytes, sequence: int, message: bytes) -> bytes:
+    """What a client signs of its message number `sequence` (EIP-712, domain "Forcemove table" version "1"): no state's
+    signature can be taken for it, and no message of another table, or at another place."""
+    return _table_digest(_MESSAGE_TYPEHASH + table_id + word(sequence) + keccak256(message))
+
+
+def key_digest(table_id: bytes, client_id: str, public_key: bytes) -> bytes:
+    """What a client signs to show that a public key (33 bytes, compressed) is its own at this table."""
+    return _table_digest(_KEY_TYPEHASH + table_id + keccak256(client_id.encode()) + keccak256(public_key))
+
+
+def _table_digest(struct: bytes) -> bytes:
+    return keccak256(b"\x19\x01" + _TABLE_SEPARATOR + keccak256(struct))
 
 
 # ------------------------------------------------------------------------------------------------------ ABI encoding

@@ -13,7 +13,7 @@ from channel.errors import InvalidValue, SignatureMalleable, SignatureUnrecovera
 from channel.protocol.hashing import keccak256
 from channel.protocol.types import ZERO_ADDRESS, Signature
 
-__all__ = ["HALF_ORDER", "ORDER", "Key", "recover", "require_signer"]
+__all__ = ["HALF_ORDER", "ORDER", "Key", "public_key_address", "recover", "require_signer"]
 
 ORDER = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141
 """The order of secp256k1."""
@@ -32,6 +32,11 @@ class Key:
             raise InvalidValue("private key", "(hidden)", "32 bytes, from 1 to the order of secp256k1 less 1")
         self._private_key = PrivateKey(secret)
         self.address: bytes = _address(self._private_key.public_key)
+
+    @property
+    def public_key(self) -> bytes:
+        """The 33 bytes of the compressed public key (SEC 1)."""
+        return self._private_key.public_key.format()
 
     @property
     def secret(self) -> bytes:
@@ -79,6 +84,14 @@ def require_signer(digest: bytes, signature: Signature, expected: bytes) -> None
     recovered = recover(digest, signature)
     if recovered != expected:
         raise WrongSigner(expected, recovered)
+
+
+def public_key_address(public_key: bytes) -> bytes:
+    """The 20-byte address of a compressed public key. Raises `InvalidValue` where it is none."""
+    try:
+        return _address(PublicKey(public_key))
+    except ValueError:
+        raise InvalidValue("public key", public_key, "33 bytes, a point of secp256k1") from None
 
 
 def _address(public_key: PublicKey) -> bytes:

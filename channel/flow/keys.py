@@ -1,0 +1,187 @@
+"""Key exchange: how clients who know each other's addresses find each other on a log, and sign from then on.
+
+Each client posts its public key, signed with that key; each waits until every expected address has posted. All read the
+same log, so all end with the same keys or with the same error. The keys are the participants' secp256k1 keys.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+from channel.errors import ForcemoveError, InvalidValue
+from channel.flow.actions import Action, ActionCodec, MalformedAction
+from channel.flow.queue import ActionQueue
+from channel.flow.signed import SignedTransport, TransportFault
+from channel.flow.steps import Step, local, repeat, run, sequence, transition
+from channel.flow.transport import Transport
+from channel.protocol.encoding import key_digest
+from channel.protocol.signing import Key, public_key_address, recover
+from channel.protocol.types import Signature, require_bytes
+
+__all__ = [
+    "ClientTwice",
+    "KeyExchange",
+    "KeyNotExpected",
+    "KeyNotProven",
+    "KeyTwice",
+    "KeysMissing",
+    "Table",
+    "exchange_keys",
+    "key_exchange",
+    "next_in_turn",
+]
+
+
+class KeyExchange(Action, frozen=True):
+    """`public_key`: 33 bytes, compressed, as hex. `signature`: 64 bytes (EIP-2098) by that key over `key_digest`, as
+    hex."""
+
+    public_key: str
+    signature: str
+
+
+@dataclass(eq=False)
+class ClientTwice(ForcemoveError):
+    """Two messages name the same client; the second has the key of `address`."""
+
+    client_id: str
+    address: bytes
+
+
+@dataclass(eq=False)
+class KeyTwice(ForcemoveError):
+    """A key that is here already under another name."""
+
+    client_id: str
+    address: bytes
+
+
+@dataclass(eq=False)
+class KeyNotExpected(ForcemoveError):
+    """A client has come who was not invited."""
+
+    client_id: str
+    address: bytes
+
+
+@dataclass(eq=False)
+class KeyNotProven(ForcemoveError):
+    """A client has posted a key without its signature for this table and name: somebody else's, maybe."""
+
+    client_id: str
+
+
+@dataclass(eq=False)
+class KeysMissing(ForcemoveError):
+    """These addresses (20 bytes each) have not posted their keys within so many seconds."""
+
+    addresses: tuple[bytes, ...]
+    seconds: float
+
+
+@dataclass
+class KeyContext:
+    """What a key exchange needs and finds. `expected`: the addresses that are to come."""
+
+    table_id: bytes
+    client_id: str
+    key: Key
+    expected: frozenset[bytes]
+    found: dict[str, bytes] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Where everybody knows everybody. `keys`: the address of each client by client id, in the order in which they came
+    (which is also their turn order). `transport`: signed; it begins with the first message after the exchange."""
+
+    table_id: bytes
+    keys: Mapping[str, bytes]
+    transport: SignedTransport
+
+
+def key_exchange(count: int) -> Step[KeyContext]:
+    """The exchange among `count` clients, as a step over a `KeyContext`."""
+    return sequence(local(_post), repeat(transition(_store, expects=KeyExchange), count))
+
+
+async def exchange_keys(
+    transport: Transport,
+    table_id: bytes,
+    client_id: str,
+    key: Key,
+    expected: Collection[bytes],
+    *,
+    within: float | None = None,
+    start: int = 0,
+    skip: Callable[[TransportFault], object] | None = None,
+) -> Table:
+    """Post our key, wait for the others', and upgrade to a signed transport.
+
+    `table_id`: 32 bytes, a channel's id or an invitation's hash. `expected`: the addresses of all clients, ours among
+    them. `within`: seconds for all of it. `start`: where in the log the exchange begins. `skip`: see `SignedTransport`.
+    Raises `MalformedAction`, `KeyNotProven`, `KeyNotExpected`, `ClientTwice`, `KeyTwice`, `KeysMissing`, and
+    `InvalidValue` where our own key is not expected.
+    """
+    require_bytes("table_id", table_id, 32)
+    context = KeyContext(table_id, client_id, key, frozenset(expected))
+    if key.address not in context.expected:
+        raise InvalidValue("key", key.address, "one of the expected ones")
+    queue: ActionQueue[Any] = ActionQueue(transport, ActionCodec(KeyExchange), start=start)
+    try:
+        async with asyncio.timeout(within) as limit:
+            await run(key_exchange(len(context.expected)), queue, context)
+    except TimeoutError:
+        if within is None or not limit.expired():
+            raise
+        missing = context.expected - set(context.found.values())
+        raise KeysMissing(tuple(sorted(missing)), within) from None
+    if context.found.get(client_id) != key.address:
+        raise KeyTwice(client_id, key.address)
+    signed_from = start + len(context.expected)
+    signed = SignedTransport(transport, table_id, key, context.found, start=signed_from, skip=skip)
+    return Table(table_id, MappingProxyType(context.found), signed)
+
+
+def next_in_turn(keys: Mapping[str, bytes], client_id: str) -> str:
+    """Who comes after a client in the order of their arrival. Raises `InvalidValue` where it is none of them."""
+    order = tuple(keys)
+    if client_id not in keys:
+        raise InvalidValue("client_id", client_id, f"one of {', '.join(order)}")
+    return order[(order.index(client_id) + 1) % len(order)]
+
+
+async def _post(queue: ActionQueue[KeyExchange], context: KeyContext) -> None:
+    key = context.key
+    signature = key.sign(key_digest(context.table_id, context.client_id, key.public_key))
+    await queue.enqueue(KeyExchange(context.client_id, key.public_key.hex(), signature.compact.hex()))
+
+
+def _store(action: KeyExchange, context: KeyContext) -> None:
+    address = _proven_address(action, context.table_id)
+    if address not in context.expected:
+        raise KeyNotExpected(action.client_id, address)
+    if action.client_id in context.found:
+        raise ClientTwice(action.client_id, address)
+    if address in context.found.values():
+        raise KeyTwice(action.client_id, address)
+    context.found[action.client_id] = address
+
+
+def _proven_address(action: KeyExchange, table_id: bytes) -> bytes:
+    """The address of a key whose owner has signed this message."""
+    try:
+        public_key, signature = bytes.fromhex(action.public_key), bytes.fromhex(action.signature)
+        address = public_key_address(public_key)
+        signer = recover(key_digest(table_id, action.client_id, public_key), Signature(signature))
+    except (ValueError, InvalidValue) as error:
+        raise MalformedAction(str(error), action.client_id) from None
+    except ForcemoveError:
+        raise KeyNotProven(action.client_id) from None
+    if signer != address:
+        raise KeyNotProven(action.client_id)
+    return address

@@ -1,0 +1,227 @@
+"""Key exchange: everybody ends with the same keys, or with the same error that names the culprit."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine, Sequence
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from channel.errors import ForcemoveError, InvalidValue
+from channel.flow.actions import ActionCodec, MalformedAction
+from channel.flow.keys import (
+    ClientTwice,
+    KeyExchange,
+    KeyNotExpected,
+    KeyNotProven,
+    KeysMissing,
+    KeyTwice,
+    Table,
+    exchange_keys,
+    next_in_turn,
+)
+from channel.flow.transport import MemoryTransport, Transport
+from channel.protocol.encoding import key_digest
+from channel.protocol.signing import Key
+from tests.flow.table import ADDRESSES, KEYS, MALLORY, NAMES, TABLE_ID, Delayed, Said, queue_of
+from tests.flow.virtual_time import run_virtual
+
+HOUR = 3600.0
+EXCHANGE = ActionCodec(KeyExchange)
+
+
+def posted(client_id: str, key: Key, *, by: Key | None = None, table: bytes = TABLE_ID) -> KeyExchange:
+    signature = (by or key).sign(key_digest(table, client_id, key.public_key))
+    return KeyExchange(client_id, key.public_key.hex(), signature.compact.hex())
+
+
+async def join(log: Transport, name: str, names: Sequence[str]) -> Table:
+    return await exchange_keys(log, TABLE_ID, name, KEYS[name], [ADDRESSES[each] for each in names], within=HOUR)
+
+
+async def together(*joining: Coroutine[Any, Any, Table]) -> list[Table | BaseException]:
+    return list(await asyncio.gather(*joining, return_exceptions=True))
+
+
+def meet(names: Sequence[str], log: MemoryTransport | None = None) -> list[Table | BaseException]:
+    """What each of these clients ends with, who expect each other."""
+    shared = log or MemoryTransport()
+    return run_virtual(together(*(join(shared, name, names) for name in names)))
+
+
+def meet_after(action: KeyExchange | bytes, names: Sequence[str] = ("alice", "bob")) -> list[Table | BaseException]:
+    """The same where this is on the log already."""
+
+    async def story() -> list[Table | BaseException]:
+        log = MemoryTransport()
+        await log.post(action if isinstance(action, bytes) else EXCHANGE.encode(action))
+        return await together(*(join(log, name, names) for name in names))
+
+    return run_virtual(story())
+
+
+@pytest.mark.parametrize("count", [2, 3, 8])
+@settings(max_examples=25, deadline=None)
+@given(data=st.data())
+def test_all_end_with_the_same_keys_in_whatever_order_they_come(count: int, data: st.DataObject) -> None:
+    names = data.draw(st.permutations(NAMES[:count]))
+    random = Random(data.draw(st.integers(0, 2**32)))
+
+    async def story() -> None:
+        log = MemoryTransport()
+        tables = await asyncio.gather(*(join(Delayed(log, random), name, names) for name in names))
+        assert {tuple(table.keys.items()) for table in tables} == {tuple(tables[0].keys.items())}
+        assert dict(tables[0].keys) == {name: ADDRESSES[name] for name in names}
+
+    run_virtual(story())
+
+
+@pytest.mark.parametrize("count", [2, 3, 8])
+@settings(max_examples=10, deadline=None)
+@given(random=st.randoms(use_true_random=False))
+def test_no_message_of_a_faster_peer_is_lost(count: int, random: Random) -> None:
+    """Whoever is done speaks at once; everybody hears everything, signed, from the first word on."""
+    names = NAMES[:count]
+
+    async def play(log: Transport, name: str) -> list[object]:
+        table = await join(log, name, names)
+        queue = queue_of(table.transport)
+        await queue.enqueue(Said(name, 1))
+        await queue.enqueue(Said(name, 2))
+        return [await queue.dequeue() for _ in range(2 * count)]
+
+    async def story() -> None:
+        log = MemoryTransport()
+        heard = await asyncio.gather(*(play(Delayed(log, random), name) for name in names))
+        assert all(each == heard[0] for each in heard)
+        assert {(said.client_id, said.number) for said in heard[0]} == {(n, i) for n in names for i in (1, 2)}  # type: ignore[attr-defined]
+
+    run_virtual(story())
+
+
+def test_what_follows_must_be_signed() -> None:
+    async def story() -> None:
+        log = MemoryTransport()
+        alice, _ = await asyncio.gather(*(join(log, name, NAMES[:2]) for name in NAMES[:2]))
+        await queue_of(log).enqueue(Said("bob", 1))
+        with pytest.raises(ForcemoveError, match="UnsignedMessage"):
+            await queue_of(alice.transport).dequeue()
+
+    run_virtual(story())
+
+
+@pytest.mark.parametrize(
+    ("action", "error"),
+    [
+        (posted("mallory", MALLORY), KeyNotExpected("mallory", MALLORY.address)),
+        (posted("alice", MALLORY), KeyNotExpected("alice", MALLORY.address)),
+        (posted("mallory", KEYS["bob"], by=MALLORY), KeyNotProven("mallory")),
+        (posted("bob", KEYS["bob"], table=bytes(32)), KeyNotProven("bob")),
+        (posted("alice", KEYS["bob"]), ClientTwice("alice", ADDRESSES["alice"])),
+        (posted("alice", KEYS["alice"]), ClientTwice("alice", ADDRESSES["alice"])),
+    ],
+    ids=["a stranger", "under a guest's name", "somebody else's key", "from another table", "under another's name",
+         "twice"],
+)  # fmt: skip
+def test_all_end_with_the_same_error(action: KeyExchange, error: ForcemoveError) -> None:
+    assert meet_after(action) == [error, error]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        b"",
+        b'{"client_id":"mallory","number":1,"type":"Said"}',
+        b'{"public_key":"00","signature":"00","type":"KeyExchange"}',
+        EXCHANGE.encode(KeyExchange("mallory", "no hex", "00" * 64)),
+        EXCHANGE.encode(KeyExchange("mallory", "02" + "ff" * 32, "00" * 64)),
+        EXCHANGE.encode(KeyExchange("mallory", KEYS["bob"].public_key.hex(), "00")),
+    ],
+    ids=["nothing", "wrong type", "no name", "no hex", "no point", "short signature"],
+)
+def test_what_is_no_key_is_refused_by_all(message: bytes) -> None:
+    first, second = meet_after(message)
+    assert isinstance(first, MalformedAction)
+    assert first == second
+
+
+def test_one_key_has_one_name() -> None:
+    robert = posted("robert", KEYS["bob"])
+    assert meet_after(robert, NAMES[:3]) == [KeyTwice("bob", ADDRESSES["bob"])] * 3
+
+
+def test_who_has_come_under_another_name_does_not_go_on_under_this_one() -> None:
+    """The key's owner has said so itself; for everybody else that is its name."""
+    alice, bob = meet_after(posted("robert", KEYS["bob"]))
+    assert isinstance(alice, Table)
+    assert dict(alice.keys) == {"robert": ADDRESSES["bob"], "alice": ADDRESSES["alice"]}
+    assert bob == KeyTwice("bob", ADDRESSES["bob"])
+
+
+def test_a_signature_that_nobody_can_have_made_proves_nothing() -> None:
+    forged = KeyExchange("bob", KEYS["bob"].public_key.hex(), "ff" * 64)
+    assert meet_after(forged) == [KeyNotProven("bob")] * 2
+
+
+def test_who_falls_silent_is_named() -> None:
+    names = NAMES[:3]
+
+    async def story() -> list[Table | BaseException]:
+        log = MemoryTransport()
+        return await together(*(join(log, name, names) for name in names[:2]))
+
+    assert run_virtual(story()) == [KeysMissing((ADDRESSES["carol"],), HOUR)] * 2
+
+
+def test_our_own_key_must_be_among_the_expected() -> None:
+    async def story() -> None:
+        log = MemoryTransport()
+        with pytest.raises(InvalidValue):
+            await exchange_keys(log, TABLE_ID, "mallory", MALLORY, list(ADDRESSES.values()))
+        assert log.length() == 0
+
+    run_virtual(story())
+
+
+def test_an_exchange_can_begin_later_in_a_log() -> None:
+    async def story() -> None:
+        log = MemoryTransport()
+        await log.post(b"what was before")
+        expected = [ADDRESSES[name] for name in NAMES[:2]]
+        tables = await asyncio.gather(
+            *(exchange_keys(log, TABLE_ID, name, KEYS[name], expected, start=1) for name in NAMES[:2])
+        )
+        await queue_of(tables[0].transport).enqueue(Said("alice", 1))
+        assert await queue_of(tables[1].transport).dequeue() == Said("alice", 1)
+
+    run_virtual(story())
+
+
+@pytest.mark.parametrize("patience", range(12))
+def test_an_exchange_can_be_cancelled_wherever_it_waits(patience: int) -> None:
+    async def story() -> None:
+        log = MemoryTransport()
+        joining = asyncio.create_task(join(log, "alice", NAMES[:2]))
+        for _ in range(patience):
+            await asyncio.sleep(0)
+        joining.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await joining
+        assert asyncio.all_tasks() == {asyncio.current_task()}
+
+    run_virtual(story())
+
+
+def test_turns_follow_the_order_of_arrival() -> None:
+    tables = meet(("bob", "alice", "carol"))
+    table = tables[0]
+    assert isinstance(table, Table)
+    order = list(table.keys)
+    assert sorted(order) == ["alice", "bob", "carol"]
+    assert [next_in_turn(table.keys, each) for each in order] == [*order[1:], order[0]]
+    with pytest.raises(InvalidValue):
+        next_in_turn(table.keys, "mallory")

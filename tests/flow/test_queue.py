@@ -1,0 +1,144 @@
+"""The queue of actions."""
+
+from __future__ import annotations
+
+import asyncio
+import tracemalloc
+
+import pytest
+
+from channel.flow.actions import MalformedAction
+from channel.flow.signed import UnsignedMessage
+from channel.flow.transport import MemoryTransport
+from tests.flow.table import CODEC, Left, Said, queue_of, signed
+from tests.flow.virtual_time import run_virtual
+
+MANY = 100_000
+
+
+def test_what_is_enqueued_is_dequeued_by_everybody_in_one_order() -> None:
+    async def story() -> None:
+        log = MemoryTransport()
+        alice, bob = queue_of(log), queue_of(log)
+        await alice.enqueue(Said("alice", 1))
+        await bob.enqueue(Said("bob", 2))
+        for queue in (alice, bob):
+            assert [await queue.dequeue() for _ in range(2)] == [Said("alice", 1), Said("bob", 2)]
+
+    run_virtual(story())
+
+
+def test_several_waiters_are_served_in_the_order_in_which_they_came() -> None:
+    async def story() -> None:
+        queue = queue_of(MemoryTransport())
+        async with asyncio.TaskGroup() as group:
+            waiters = []
+            for _ in range(5):
+                waiters.append(group.create_task(queue.dequeue()))
+                await asyncio.sleep(0)
+            for number in range(5):
+                await queue.enqueue(Said("alice", number))
+        assert [each.result() for each in waiters] == [Said("alice", number) for number in range(5)]
+
+    run_virtual(story())
+
+
+def test_a_waiter_that_gives_up_takes_nothing_with_it() -> None:
+    async def story() -> None:
+        queue = queue_of(MemoryTransport())
+        first = asyncio.create_task(queue.dequeue())
+        second = asyncio.create_task(queue.dequeue())
+        await asyncio.sleep(1)
+        await queue.enqueue(Said("alice", 1))
+        first.cancel()
+        assert await second == Said("alice", 1)
+        await queue.enqueue(Said("alice", 2))
+        assert await queue.dequeue() == Said("alice", 2)
+
+    run_virtual(story())
+
+
+def test_a_history_that_is_known_comes_first() -> None:
+    async def story() -> None:
+        log = MemoryTransport()
+        await queue_of(log).enqueue(Said("alice", 3))
+        queue = queue_of(log, preseed=[Said("alice", 1), Left("bob")])
+        assert [await queue.dequeue() for _ in range(3)] == [Said("alice", 1), Left("bob"), Said("alice", 3)]
+
+    run_virtual(story())
+
+
+def test_a_queue_can_begin_later_in_the_log() -> None:
+    async def story() -> None:
+        log = MemoryTransport()
+        for number in range(3):
+            await queue_of(log).enqueue(Said("alice", number))
+        assert await queue_of(log, start=2).dequeue() == Said("alice", 2)
+
+    run_virtual(story())
+
+
+def test_a_glance_leaves_the_action_in_its_place() -> None:
+    async def story() -> None:
+        queue = queue_of(MemoryTransport())
+        await queue.enqueue(Said("alice", 1))
+        assert await queue.peek() == await queue.peek() == await queue.dequeue() == Said("alice", 1)
+
+    run_virtual(story())
+
+
+def test_a_bad_message_is_an_error_in_its_place_and_nothing_is_swallowed() -> None:
+    async def story() -> None:
+        log = MemoryTransport()
+        queue = queue_of(log)
+        await queue.enqueue(Said("alice", 1))
+        await log.post(b'{"client_id":"mallory","type":"Shouted"}')
+        await queue.enqueue(Said("alice", 2))
+        assert await queue.dequeue() == Said("alice", 1)
+        with pytest.raises(MalformedAction) as refused:
+            await queue.dequeue()
+        assert refused.value.client_id == "mallory"
+        assert await queue.dequeue() == Said("alice", 2)
+
+    run_virtual(story())
+
+
+def test_what_the_transport_finds_wrong_is_raised() -> None:
+    async def story() -> None:
+        log = MemoryTransport()
+        await log.post(CODEC.encode(Said("alice", 1)))
+        with pytest.raises(UnsignedMessage):
+            await queue_of(signed(log, "bob")).dequeue()
+
+    run_virtual(story())
+
+
+class Forgetful(MemoryTransport):
+    """A log that keeps nothing that has been read: what grows then is the queue's."""
+
+    async def message(self, index: int) -> bytes:
+        found = await super().message(index)
+        self._messages[index] = b""
+        return found
+
+
+def test_a_hundred_thousand_actions_keep_their_order_and_leave_no_memory_behind() -> None:
+    async def story() -> None:
+        queue = queue_of(Forgetful())
+        for number in range(MANY // 2):
+            await queue.enqueue(Said("alice", number))
+        for number in range(MANY // 2):
+            assert (await queue.dequeue()).number == number  # type: ignore[union-attr]
+        tracemalloc.start()
+        try:
+            before, _ = tracemalloc.get_traced_memory()
+            for number in range(MANY // 2):
+                await queue.enqueue(Said("alice", number))
+                assert (await queue.dequeue()).number == number  # type: ignore[union-attr]
+            after, _ = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+        pointers = 8 * MANY
+        assert after - before < pointers + 50_000
+
+    run_virtual(story())

@@ -1,0 +1,295 @@
+"""Signed transport: who said what is known, or a typed error stands in its place."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from eth_account.messages import encode_typed_data
+
+from channel.errors import InvalidValue
+from channel.flow.signed import (
+    BadSignature,
+    MessageReplayed,
+    MessagesMissing,
+    SignedTransport,
+    TransportFault,
+    UnknownClient,
+    UnsignedMessage,
+)
+from channel.flow.transport import MemoryTransport, Reader
+from channel.protocol.encoding import key_digest, message_digest
+from channel.protocol.hashing import keccak256
+from channel.protocol.signing import ORDER, Key
+from tests.flow.table import ADDRESSES, CODEC, KEYS, MALLORY, TABLE_ID, Left, Said, signed
+from tests.flow.virtual_time import run_virtual
+
+ONE, TWO, THREE = (CODEC.encode(Said("alice", number)) for number in (1, 2, 3))
+
+
+def envelope(message: bytes, sequence: int, key: Key, *, table: bytes = TABLE_ID) -> dict[str, Any]:
+    signature = key.sign(message_digest(table, sequence, message)).compact.hex()
+    return {"message": json.loads(message), "sequence": sequence, "signature": signature}
+
+
+def packed(content: object) -> bytes:
+    return json.dumps(content, separators=(",", ":"), sort_keys=True).encode()
+
+
+def first_fault(*messages: bytes) -> TransportFault:
+    """What reading a log with these messages raises first."""
+
+    async def story() -> None:
+        log = MemoryTransport()
+        for message in messages:
+            await log.post(message)
+        reader = signed(log, "bob").reader()
+        for _ in messages:
+            await reader.read()
+
+    with pytest.raises(TransportFault) as fault:
+        run_virtual(story())
+    return fault.value
+
+
+def test_the_envelope_is_canonical_json() -> None:
+    async def story() -> bytes:
+        log = MemoryTransport()
+        await signed(log, "alice").post(ONE)
+        return await log.reader().read()
+
+    assert run_virtual(story()) == packed(envelope(ONE, 0, KEYS["alice"]))
+
+
+def test_the_digests_are_those_of_eip_712() -> None:
+    def typed(kind: str, fields: dict[str, str], values: dict[str, object]) -> bytes:
+        signable = encode_typed_data(
+            {"name": "Forcemove table", "version": "1"},
+            {kind: [{"name": name, "type": type_} for name, type_ in fields.items()]},
+            values,
+        )
+        return keccak256(b"\x19" + signable.version + signable.header + signable.body)
+
+    message = {"tableId": "bytes32", "sequence": "uint64", "message": "bytes"}
+    values: dict[str, object] = {"tableId": TABLE_ID, "sequence": 5, "message": ONE}
+    assert message_digest(TABLE_ID, 5, ONE) == typed("Message", message, values)
+    key = {"tableId": "bytes32", "clientId": "string", "publicKey": "bytes"}
+    public_key = KEYS["bob"].public_key
+    values = {"tableId": TABLE_ID, "clientId": "bob", "publicKey": public_key}
+    assert key_digest(TABLE_ID, "bob", public_key) == typed("Key", key, values)
+
+
+def test_a_message_without_a_signature_is_refused() -> None:
+    assert isinstance(first_fault(ONE), UnsignedMessage)
+
+
+def malleated(content: dict[str, Any]) -> dict[str, Any]:
+    """The other signature that the same key could have made: s and the parity negated."""
+    compact = bytes.fromhex(content["signature"])
+    vs = int.from_bytes(compact[32:], "big")
+    s, parity = vs & (2**255 - 1), vs >> 255
+    other = (ORDER - s) | ((1 - parity) << 255)
+    return content | {"signature": (compact[:32] + other.to_bytes(32, "big")).hex()}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda content: content | {"sequence": "0"},
+        lambda content: content | {"sequence": -1},
+        lambda content: content | {"sequence": 2**64},
+        lambda content: content | {"extra": 1},
+        lambda content: {name: value for name, value in content.items() if name != "signature"},
+        lambda content: content | {"message": {"type": "Said", "number": 1}},
+        lambda content: content | {"message": [1]},
+    ],
+)
+def test_an_envelope_that_is_none_is_refused(change: Callable[[dict[str, Any]], object]) -> None:
+    assert isinstance(first_fault(packed(change(envelope(ONE, 0, KEYS["alice"])))), UnsignedMessage)
+
+
+def test_an_envelope_has_one_form() -> None:
+    spaced = json.dumps(envelope(ONE, 0, KEYS["alice"]), sort_keys=True).encode()
+    assert isinstance(first_fault(spaced), UnsignedMessage)
+    assert isinstance(first_fault(b"x" * 70_000), UnsignedMessage)
+
+
+def test_a_client_whose_key_nobody_knows_is_refused() -> None:
+    stranger = CODEC.encode(Said("mallory", 1))
+    assert first_fault(packed(envelope(stranger, 0, MALLORY))) == UnknownClient("mallory")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda content: content | {"message": json.loads(TWO)},
+        lambda content: content | {"sequence": 1},
+        lambda content: content | {"signature": "00" * 64},
+        lambda content: content | {"signature": "00"},
+        lambda content: content | {"signature": "no hex"},
+        malleated,
+    ],
+    ids=["another message", "another place", "zeroes", "short", "no hex", "malleated"],
+)
+def test_what_the_client_has_not_signed_like_this_is_refused(change: Callable[[dict[str, Any]], object]) -> None:
+    fault = first_fault(packed(change(envelope(ONE, 0, KEYS["alice"]))))
+    assert isinstance(fault, BadSignature)
+    assert fault.client_id == "alice"
+
+
+def test_nobody_speaks_for_somebody_else() -> None:
+    assert first_fault(packed(envelope(ONE, 0, KEYS["bob"]))) == BadSignature("alice", 0)
+    assert first_fault(packed(envelope(ONE, 0, MALLORY))) == BadSignature("alice", 0)
+
+
+def test_a_signature_is_good_at_one_table() -> None:
+    elsewhere = envelope(ONE, 0, KEYS["alice"], table=bytes(32))
+    assert first_fault(packed(elsewhere)) == BadSignature("alice", 0)
+
+
+@pytest.mark.parametrize(("said", "forged"), [("é", "è"), ("�", "é"), ("a", "a "), ("\\u0061", "a")])
+def test_the_signature_covers_every_byte_of_the_text(said: str, forged: str) -> None:
+    """Also where a lossy decoder would make the same of both."""
+    first, second = (f'{{"client_id":"alice","text":"{text}"}}'.encode() for text in (said, forged))
+    signature = KEYS["alice"].sign(message_digest(TABLE_ID, 0, first)).compact.hex()
+    sent = b'{"message":' + second + b',"sequence":0,"signature":"' + signature.encode() + b'"}'
+    assert first_fault(sent) == BadSignature("alice", 0)
+    genuine = sent.replace(second, first)
+    assert first_fault(genuine, genuine) == MessageReplayed("alice", 1, 0)
+
+
+def test_a_replay_is_refused() -> None:
+    first, second = (packed(envelope(each, n, KEYS["alice"])) for n, each in enumerate((ONE, TWO)))
+    assert first_fault(first, first) == MessageReplayed("alice", 1, 0)
+    assert first_fault(first, second, first) == MessageReplayed("alice", 2, 0)
+
+
+def test_a_gap_is_refused_and_what_overtakes_another_too() -> None:
+    first, second = (packed(envelope(each, n, KEYS["alice"])) for n, each in enumerate((ONE, TWO)))
+    assert first_fault(second) == MessagesMissing("alice", 0, 1)
+    assert first_fault(second, first) == MessagesMissing("alice", 0, 1)
+
+
+def test_a_message_signed_twice_for_one_place_is_refused_the_second_time() -> None:
+    both = (packed(envelope(each, 0, KEYS["alice"])) for each in (ONE, TWO))
+    assert first_fault(*both) == MessageReplayed("alice", 1, 0)
+
+
+def test_after_a_fault_reading_goes_on() -> None:
+    async def story() -> list[object]:
+        log = MemoryTransport()
+        alice, bob = signed(log, "alice"), signed(log, "bob").reader()
+        await log.post(b"rubbish")
+        await alice.post(ONE)
+        await log.post(packed(envelope(TWO, 9, KEYS["alice"])))
+        await alice.post(TWO)
+        return [await _read_or_fault(bob) for _ in range(4)]
+
+    unsigned, one, missing, two = run_virtual(story())
+    assert isinstance(unsigned, UnsignedMessage)
+    assert (one, missing, two) == (ONE, MessagesMissing("alice", 1, 9), TWO)
+
+
+def test_faults_can_be_reported_and_passed_over() -> None:
+    """Then nobody can stop a game by shouting into it."""
+
+    async def story() -> None:
+        log = MemoryTransport()
+        faults: list[TransportFault] = []
+        bob = signed(log, "bob", skip=faults.append).reader()
+        await log.post(b"rubbish")
+        await log.post(packed(envelope(ONE, 0, MALLORY)))
+        await signed(log, "alice").post(ONE)
+        assert await bob.read() == ONE
+        assert [type(each) for each in faults] == [UnsignedMessage, BadSignature]
+
+    run_virtual(story())
+
+
+def test_history_is_verified_as_well() -> None:
+    """A forgery among what was said before is not believed by who comes later, wherever it begins to read."""
+
+    async def story() -> None:
+        log = MemoryTransport()
+        await log.post(packed(envelope(ONE, 0, MALLORY)))
+        await signed(log, "alice").post(ONE)
+        late = signed(log, "bob")
+        with pytest.raises(BadSignature):
+            await late.reader().read()
+        assert await late.reader(1).read() == ONE
+        await log.post(packed(envelope(ONE, 0, KEYS["alice"])))
+        with pytest.raises(MessageReplayed):
+            await late.reader(2).read()
+
+    run_virtual(story())
+
+
+def test_a_client_that_was_away_goes_on_where_it_was() -> None:
+    async def story() -> None:
+        log = MemoryTransport()
+        await signed(log, "alice").post(ONE)
+        await log.post(b"rubbish")
+        await signed(log, "bob").post(CODEC.encode(Left("bob")))
+        restarted = signed(log, "alice")
+        await restarted.post(TWO)
+        await restarted.post(THREE)
+        reader = signed(log, "bob", skip=lambda _: None).reader()
+        assert [await reader.read() for _ in range(4)] == [ONE, CODEC.encode(Left("bob")), TWO, THREE]
+
+    run_virtual(story())
+
+
+class Failing(MemoryTransport):
+    """A log that says that it has failed, before or after it has taken the message."""
+
+    def __init__(self, *, keeps: bool) -> None:
+        super().__init__()
+        self.fails, self._keeps = True, keeps
+
+    async def post(self, message: bytes) -> None:
+        if not self.fails or self._keeps:
+            await super().post(message)
+        if self.fails:
+            self.fails = False
+            raise ConnectionError
+
+
+@pytest.mark.parametrize("keeps", [True, False])
+def test_after_a_failure_the_next_message_has_the_right_place(keeps: bool) -> None:
+    """Whether the message has arrived or not: the sequence goes on where the log ends."""
+
+    async def story() -> None:
+        log = Failing(keeps=keeps)
+        alice, bob = signed(log, "alice"), signed(log, "bob").reader()
+        with pytest.raises(ConnectionError):
+            await alice.post(ONE)
+        await alice.post(TWO)
+        assert [await bob.read() for _ in range(log.length())] == ([ONE, TWO] if keeps else [TWO])
+
+    run_virtual(story())
+
+
+def test_we_post_for_nobody_else() -> None:
+    async def story() -> None:
+        log = MemoryTransport()
+        with pytest.raises(UnknownClient):
+            await signed(log, "alice").post(CODEC.encode(Left("bob")))
+        with pytest.raises(UnknownClient):
+            await signed(log, "alice").post(CODEC.encode(Left("mallory")))
+        assert log.length() == 0
+
+    run_virtual(story())
+
+
+def test_a_table_has_an_id() -> None:
+    with pytest.raises(InvalidValue):
+        SignedTransport(MemoryTransport(), b"table", KEYS["alice"], ADDRESSES)
+
+
+async def _read_or_fault(reader: Reader) -> object:
+    try:
+        return await reader.read()
+    except TransportFault as fault:
+        return fault

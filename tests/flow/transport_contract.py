@@ -1,0 +1,127 @@
+"""What every transport promises, as tests: subclass `TransportContract` and say how a table's transports are made."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine, Sequence
+from typing import Any
+
+from channel.flow.transport import Reader, Transport
+from tests.flow.table import CODEC, NAMES, Said
+from tests.flow.virtual_time import run_virtual
+
+
+def message(client: int, number: int) -> bytes:
+    """What client number `client` says; distinct for distinct numbers."""
+    return CODEC.encode(Said(NAMES[client], number))
+
+
+class TransportContract:
+    """Subclasses are tests of one transport."""
+
+    def table(self, clients: int) -> Sequence[Transport]:
+        """A new table: one transport for each client, of one log."""
+        raise NotImplementedError
+
+    def run(self, story: Coroutine[Any, Any, None]) -> None:
+        """In virtual time; a transport over sockets says here how it is run."""
+        run_virtual(story)
+
+    def test_what_is_posted_comes_to_everybody_the_sender_included(self) -> None:
+        async def story() -> None:
+            table = self.table(3)
+            await table[0].post(message(0, 1))
+            assert [await each.reader().read() for each in table] == [message(0, 1)] * 3
+
+        self.run(story())
+
+    def test_all_see_one_order(self) -> None:
+        async def story() -> None:
+            table = self.table(3)
+            readers = [each.reader() for each in table]
+
+            async def say(client: int) -> None:
+                for number in range(10):
+                    await table[client].post(message(client, number))
+                    await asyncio.sleep(0)
+
+            async with asyncio.TaskGroup() as group:
+                seen = [group.create_task(_read(reader, 30)) for reader in readers]
+                for client in range(3):
+                    group.create_task(say(client))
+            orders = [each.result() for each in seen]
+            assert orders[0] == orders[1] == orders[2]
+            for client in range(3):
+                own = [each for each in orders[0] if each in {message(client, n) for n in range(10)}]
+                assert own == [message(client, number) for number in range(10)]
+
+        self.run(story())
+
+    def test_who_comes_later_reads_the_same_from_the_beginning(self) -> None:
+        async def story() -> None:
+            table = self.table(2)
+            for number in range(5):
+                await table[0].post(message(0, number))
+            late = table[1].reader()
+            assert await _read(late, 5) == [message(0, number) for number in range(5)]
+            await table[0].post(message(0, 5))
+            assert await late.read() == message(0, 5)
+
+        self.run(story())
+
+    def test_a_reader_begins_where_it_is_told_to(self) -> None:
+        async def story() -> None:
+            table = self.table(2)
+            for number in range(5):
+                await table[0].post(message(0, number))
+            assert await table[1].reader(3).read() == message(0, 3)
+            assert table[1].length() == 5
+
+        self.run(story())
+
+    def test_readers_do_not_disturb_each_other(self) -> None:
+        async def story() -> None:
+            transport = self.table(1)[0]
+            first, second = transport.reader(), transport.reader()
+            for number in range(3):
+                await transport.post(message(0, number))
+            assert await _read(first, 3) == await _read(second, 3)
+
+        self.run(story())
+
+    def test_a_cancelled_wait_loses_no_message(self) -> None:
+        async def story() -> None:
+            transport = self.table(1)[0]
+            reader = transport.reader()
+            for number in range(20):
+                waiting = asyncio.create_task(reader.read())
+                for _ in range(number % 4):
+                    await asyncio.sleep(0)
+                if number % 2:
+                    await transport.post(message(0, number))
+                    for _ in range(number % 3):
+                        await asyncio.sleep(0)
+                waiting.cancel()
+                [got] = await asyncio.gather(waiting, return_exceptions=True)
+                if number % 2 and isinstance(got, asyncio.CancelledError):
+                    got = await reader.read()
+                if number % 2:
+                    assert got == message(0, number)
+
+        self.run(story())
+
+    def test_a_reader_that_waits_hears_what_is_posted_then(self) -> None:
+        async def story() -> None:
+            table = self.table(2)
+            async with asyncio.TaskGroup() as group:
+                waiting = group.create_task(table[1].reader().read())
+                await asyncio.sleep(1)
+                assert not waiting.done()
+                await table[0].post(message(0, 1))
+            assert waiting.result() == message(0, 1)
+
+        self.run(story())
+
+
+async def _read(reader: Reader, count: int) -> list[bytes]:
+    return [await reader.read() for _ in range(count)]
