@@ -22,6 +22,7 @@ from channel.chain.token import Token
 from channel.errors import ForcemoveError
 from channel.node.client import Client, Event, Fault, Mined, Refused
 from channel.node.memory import MemoryStore, MemoryTransport
+from channel.node.ports import Transport
 from channel.protocol.agreement import Agreement, agree
 from channel.protocol.channel import Phase
 from channel.protocol.effects import ChooseMove
@@ -159,8 +160,8 @@ class Story:
 
     # ------------------------------------------------------------------------------------------------------- clients
 
-    def start(self, player: Player, **options: float) -> None:
-        """Start the player's process, or start it again with what its store remembers."""
+    def start(self, player: Player, line: Transport | None = None, **options: float) -> None:
+        """Start the player's process, or start it again with what its store remembers; on the table's line or this."""
 
         def report(event: Event) -> None:
             player.events.append(event)
@@ -172,7 +173,7 @@ class Story:
             KEYS[player.seat],
             self.game,
             self.adjudicator,
-            self.lines[player.seat],
+            line or self.lines[player.seat],
             player.store,
             player.choose,
             report=report,

@@ -1,0 +1,329 @@
+"""A channel played in steps: opening, turns, concluding, each ending when the channel is where it should be.
+
+The channel itself is run by a participant's client, which keeps its own counsel about money: it signs nothing twice,
+answers challenges and collects whatever a flow says. A flow tells it what we want, carries its messages over the
+table's log as `Update` actions, and waits. What does not come in time is asked of the chain: a missed deadline becomes
+a challenge, a late reply during the challenge an answer, and play goes on.
+
+Knows no chain: the client is a `Participant`, given as a value.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from channel.errors import ForcemoveError
+from channel.flow.actions import Action, ActionCodec
+from channel.flow.queue import ActionQueue
+from channel.flow.steps import NothingHeard, Step
+from channel.protocol.channel import Channel, Phase
+from channel.protocol.inputs import ChallengeWanted, ConcludeWanted, Input, MoveChosen
+from channel.protocol.state import VariablePart
+
+__all__ = [
+    "UPDATES",
+    "ChannelDecided",
+    "Choose",
+    "ConcludeWanted",
+    "Line",
+    "MoveChosen",
+    "Participant",
+    "Seat",
+    "Update",
+    "collecting",
+    "concluding",
+    "funding",
+    "opening",
+    "playing",
+    "prefunding",
+    "turn",
+]
+
+
+class Update(Action, frozen=True):
+    """A signed state on its way to the other participants: `message` is the hex of `wire.encode_message`."""
+
+    message: str
+
+
+UPDATES: ActionCodec[Update] = ActionCodec(Update)
+"""The codec of a table where nothing but a channel is played."""
+
+Choose = Callable[[VariablePart], MoveChosen | ConcludeWanted]
+"""What we do after a state when it is our turn."""
+_OVER = (Phase.FINALIZED, Phase.CLOSED)
+
+
+@dataclass(eq=False)
+class ChannelDecided(ForcemoveError):
+    """The chain has decided the channel while we were playing: somebody's time has run out, or it was concluded.
+    `collecting` brings the money home."""
+
+    turn_num: int
+
+
+class Participant(Protocol):
+    """One participant's client, as `channel.node.client.Client` is one."""
+
+    @property
+    def channel(self) -> Channel:
+        """The channel as this participant sees it."""
+        ...
+
+    @property
+    def phase(self) -> Phase:
+        """Where it stands now."""
+        ...
+
+    def feed(self, input_: Input) -> None:
+        """Tell it what we want."""
+        ...
+
+    def poll(self) -> bool:
+        """Take in messages and the chain's news, and act on them; whether there was anything."""
+        ...
+
+
+class Line:
+    """A client's transport made of a queue of actions: what it sends waits to be posted, what was heard waits to be
+    received."""
+
+    def __init__(self) -> None:
+        self.unsent: deque[bytes] = deque()
+        self.heard: deque[bytes] = deque()
+
+    def send(self, message: bytes) -> None:
+        """Keep it until the flow posts it."""
+        self.unsent.append(message)
+
+    def receive(self) -> Sequence[bytes]:
+        """What the flow has read since the last call."""
+        messages = tuple(self.heard)
+        self.heard.clear()
+        return messages
+
+
+@dataclass
+class Seat:
+    """One participant at a table: the context of a channel's steps.
+
+    `client_id`: our name on the log. `participant`: our client, whose transport is `line`, and whose player answers
+    None (the flow moves). `within`: seconds that a counterparty has for each turn. `look_every`: seconds between looks
+    at the chain while nothing is heard. `show`: is called after whatever has happened.
+    """
+
+    client_id: str
+    participant: Participant
+    line: Line
+    within: float = 60.0
+    look_every: float = 1.0
+    show: Callable[[], object] = field(default=lambda: None)
+
+    @property
+    def next_turn(self) -> int:
+        """The turn number of the channel's next state."""
+        return self.participant.channel.next_turn
+
+
+# -------------------------------------------------------------------------------------------------------------- steps
+
+
+def opening() -> Step[Seat]:
+    """From nothing to the first move: agree on the opening, deposit, and confirm that everything is there."""
+
+    async def step(queue: ActionQueue[Any], seat: Seat) -> None:
+        await prefunding()(queue, seat)
+        await funding()(queue, seat)
+
+    return step
+
+
+def prefunding() -> Step[Seat]:
+    """All sign the prefund states. Raises `NothingHeard` where somebody does not: nothing was deposited yet."""
+
+    async def step(queue: ActionQueue[Any], seat: Seat) -> None:
+        phases = (Phase.CHECKING, Phase.PREFUND)
+        if not await _reached(queue, seat, lambda: seat.participant.phase not in phases):
+            raise NothingHeard((), seat.within)
+
+    return step
+
+
+def funding() -> Step[Seat]:
+    """All deposit and sign the postfund states. Where somebody does not, the chain gives back what was deposited, and
+    `ChannelDecided` is raised."""
+
+    async def step(queue: ActionQueue[Any], seat: Seat) -> None:
+        await _reached_or_decided(queue, seat, lambda: _holds(_is_open(seat), seat.participant.channel))
+
+    return step
+
+
+def turn(choose: Choose) -> Step[Seat]:
+    """The channel's next turn, whoever's it is: `choose` makes ours; the others' we wait for, on the chain if need be.
+    After a final state there is none, and nothing is done.
+
+    Raises `ChannelDecided` where the channel is over instead, and what is wrong with a move that `choose` has made.
+    """
+
+    async def step(queue: ActionQueue[Any], seat: Seat) -> None:
+        is_done = _any(_moves_on(seat), lambda: _is_ending(seat))
+        await _drive(queue, seat)
+        newest = seat.participant.channel.newest
+        if newest is not None and seat.participant.channel.is_our_turn and not (is_done() or _is_over(seat)):
+            seat.participant.feed(choose(newest.state))
+        await _reached_or_decided(queue, seat, is_done)
+
+    return step
+
+
+def playing(choose: Choose, *, until: Callable[[VariablePart], bool]) -> Step[Seat]:
+    """Turns, until `until` holds of the newest state or that is final."""
+
+    async def step(queue: ActionQueue[Any], seat: Seat) -> None:
+        one = turn(choose)
+        while (newest := seat.participant.channel.newest) is None or not (newest.state.is_final or until(newest.state)):
+            await one(queue, seat)
+
+    return step
+
+
+def concluding() -> Step[Seat]:
+    """Sign a final state with our next turn, and wait until the channel has paid all that it holds.
+
+    A counterparty who does not answer is challenged; then the chain decides.
+    """
+
+    async def step(queue: ActionQueue[Any], seat: Seat) -> None:
+        if not _is_over(seat):
+            seat.participant.feed(ConcludeWanted())
+        await collecting()(queue, seat)
+
+    return step
+
+
+def collecting() -> Step[Seat]:
+    """Wait until the channel has paid all that it holds; who keeps us waiting is challenged."""
+
+    async def step(queue: ActionQueue[Any], seat: Seat) -> None:
+        while not await _reached(queue, seat, lambda: _is_paid_out(seat)):
+            _challenge_if_it_helps(seat)
+
+    return step
+
+
+# ------------------------------------------------------------------------------------------------------------ waiting
+
+
+async def _reached_or_decided(queue: ActionQueue[Any], seat: Seat, is_there: Callable[[], bool]) -> None:
+    """Wait for it, with a challenge whenever the time is over. Raises `ChannelDecided`."""
+    while not await _reached(queue, seat, lambda: is_there() or _is_over(seat)):
+        _challenge_if_it_helps(seat)
+    if _is_over(seat):
+        raise ChannelDecided(seat.next_turn - 1)
+
+
+async def _reached(queue: ActionQueue[Any], seat: Seat, is_there: Callable[[], bool]) -> bool:
+    """Whether it is so within the time that a turn may take; progress of the channel begins a new one."""
+    while True:
+        if not await _in_time(queue, seat, _any(is_there, _moves_on(seat))):
+            return False
+        if is_there():
+            return True
+
+
+def _moves_on(seat: Seat) -> Callable[[], bool]:
+    turn_num = seat.next_turn
+    return lambda: seat.next_turn > turn_num
+
+
+def _any(first: Callable[[], bool], second: Callable[[], bool]) -> Callable[[], bool]:
+    return lambda: first() or second()
+
+
+async def _in_time(queue: ActionQueue[Any], seat: Seat, is_there: Callable[[], bool]) -> bool:
+    try:
+        async with asyncio.timeout(seat.within) as limit:
+            await _until(queue, seat, is_there)
+    except TimeoutError:
+        if not limit.expired():
+            raise
+        return False
+    return True
+
+
+async def _until(queue: ActionQueue[Any], seat: Seat, is_there: Callable[[], bool]) -> None:
+    while True:
+        await _drive(queue, seat)
+        if is_there():
+            return
+        await _hear(queue, seat)
+
+
+async def _drive(queue: ActionQueue[Any], seat: Seat) -> None:
+    """Let the client work until it has nothing to do, and post what it says. What it has signed it has stored."""
+    changed = True
+    while changed:
+        changed = seat.participant.poll()
+        seat.show()
+        while seat.line.unsent:
+            await queue.enqueue(Update(seat.client_id, seat.line.unsent[0].hex()))
+            seat.line.unsent.popleft()
+
+
+async def _hear(queue: ActionQueue[Any], seat: Seat) -> None:
+    """Wait for the next action, but not longer than until the next look at the chain."""
+    try:
+        async with asyncio.timeout(seat.look_every) as limit:
+            action = await queue.dequeue()
+    except TimeoutError:
+        if not limit.expired():
+            raise
+        return
+    if isinstance(action, Update) and action.client_id != seat.client_id:
+        seat.line.heard.append(_message(action))
+
+
+def _message(action: Update) -> bytes:
+    """What is no hex is passed on as it is: the client finds the fault, and keeps it as evidence."""
+    try:
+        return bytes.fromhex(action.message)
+    except ValueError:
+        return action.message.encode()
+
+
+def _holds(condition: Callable[[VariablePart], bool], channel: Channel) -> bool:
+    return channel.newest is not None and condition(channel.newest.state)
+
+
+def _is_open(seat: Seat) -> Callable[[VariablePart], bool]:
+    """Whether all have confirmed the deposits; a final state before that has ended the opening."""
+    last = 2 * seat.participant.channel.agreement.count - 1
+    return lambda newest: newest.turn_num > last or (newest.turn_num == last and not newest.is_final)
+
+
+def _is_ending(seat: Seat) -> bool:
+    """Whether the newest state is a final one."""
+    return _holds(lambda state: state.is_final, seat.participant.channel)
+
+
+def _is_over(seat: Seat) -> bool:
+    return seat.participant.phase in _OVER
+
+
+def _is_paid_out(seat: Seat) -> bool:
+    """Closed; or decided, and empty: what was not deposited cannot be paid."""
+    channel, phase = seat.participant.channel, seat.participant.phase
+    return phase is Phase.CLOSED or (phase is Phase.FINALIZED and not any(held for _, held in channel.holdings))
+
+
+def _challenge_if_it_helps(seat: Seat) -> None:
+    """Let the chain decide where it is another's turn; while a challenge runs already its clock does the work."""
+    channel, phase = seat.participant.channel, seat.participant.phase
+    is_stuck = phase is Phase.CONCLUDING or (phase is Phase.PLAYING and not channel.is_our_turn)
+    if is_stuck or (phase is Phase.FUNDING and bool(channel.holdings)):
+        seat.participant.feed(ChallengeWanted())

@@ -1,0 +1,18 @@
+"""A round of rock-paper-scissors in a channel, told in steps."""
+
+from __future__ import annotations
+
+from channel.flow.channel import Seat, turn
+from channel.flow.steps import Step, sequence
+from games.flow import moves_of
+from games.game import Bot
+
+__all__ = ["one_round"]
+
+
+def one_round(player: Bot) -> Step[Seat]:
+    """Four turns. Whoever does not want a round, or cannot pay for it, signs a final state instead; then the rest of
+    them are passed over."""
+    next_turn = turn(moves_of(player))
+    a_commits = b_answers = a_reveals = b_opens_the_next_round = next_turn
+    return sequence(a_commits, b_answers, a_reveals, b_opens_the_next_round)

@@ -1,0 +1,259 @@
+"""Channels played in steps, on a chain: whole games, and what a silent or late counterparty makes of them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+
+import pytest
+
+from channel.flow.channel import (
+    UPDATES,
+    ChannelDecided,
+    Line,
+    Seat,
+    Update,
+    collecting,
+    concluding,
+    opening,
+    playing,
+    turn,
+)
+from channel.flow.keys import exchange_keys
+from channel.flow.queue import ActionQueue
+from channel.flow.steps import NothingHeard, Step, repeat, run, sequence
+from channel.flow.transport import MemoryTransport, Transport
+from channel.node.client import Fault
+from channel.protocol.channel import Phase
+from channel.protocol.state import VariablePart
+from channel.protocol.wire import encode_message
+from games.flow import moves_of, rounds
+from games.game import Game
+from games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
+from games.rock_paper_scissors.flow import one_round as rock_paper_scissors_round
+from games.tic_tac_toe import GAME as TIC_TAC_TOE
+from games.tic_tac_toe.flow import one_round as tic_tac_toe_round
+from tests.flow.virtual_time import run_virtual
+from tests.scenarios.story import DEPOSIT, DURATION, KEYS, Playground, Story
+
+NAMES = ("alice", "bob")
+ROUNDS = {"rock-paper-scissors": rock_paper_scissors_round, "tic-tac-toe": tic_tac_toe_round}
+TICK = 60.0
+
+
+def seats_of(story: Story) -> list[Seat]:
+    """The story's clients, each on a line that a flow drives."""
+    seats = []
+    for player in story.players:
+        line, player.is_silent = Line(), True
+        story.start(player, line)
+        seats.append(Seat(NAMES[player.seat], player.client, line, within=5 * TICK, look_every=TICK))
+    return seats
+
+
+def queue_of(log: Transport) -> ActionQueue[Update]:
+    return ActionQueue(log, UPDATES)
+
+
+@asynccontextmanager
+async def passing_time(story: Story) -> AsyncIterator[None]:
+    """The chain's clock goes with the loop's."""
+    start = story.chain.now()
+
+    async def clock() -> None:
+        while True:
+            await asyncio.sleep(TICK)
+            if start + asyncio.get_running_loop().time() > story.chain.now():
+                story.chain.travel_to(start + int(asyncio.get_running_loop().time()))
+
+    task = asyncio.create_task(clock())
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+def play(story: Story, *flows: Callable[[Seat], Awaitable[object]] | Step[Seat]) -> list[Seat]:
+    """Both seats' flows, or these, side by side on one log."""
+
+    async def both() -> list[Seat]:
+        log, seats = MemoryTransport(), seats_of(story)
+        async with passing_time(story), asyncio.TaskGroup() as group:
+            for flow, seat in zip(flows, seats, strict=True):
+                group.create_task(run(flow, queue_of(log), seat))  # type: ignore[arg-type]
+        return seats
+
+    return run_virtual(both())
+
+
+def bot_of(story: Story, seat: int) -> Step[Seat]:
+    """Opens, plays a few rounds, and concludes."""
+    player = story.players[seat]
+    return sequence(opening(), rounds(player.bot, another=lambda state: state.turn_num < 16), concluding())
+
+
+@pytest.mark.parametrize("name", ROUNDS)
+def test_a_whole_game_reads_as_a_sequence_of_steps(playground: Playground, name: str) -> None:
+    game: Game = {each.name: each for each in (ROCK_PAPER_SCISSORS, TIC_TAC_TOE)}[name]
+    story = playground.story(game)
+    flows = [
+        sequence(opening(), repeat(ROUNDS[name](player.bot), 2), concluding())  # a sequence of steps
+        for player in story.players
+    ]
+    play(story, *flows)
+    story.ends_with(story.players[0].newest.state.outcome)
+    assert story.players[0].newest.state.is_final
+    assert "SubmitChallenge" not in story.alice.mined + story.bob.mined
+
+
+def test_a_game_goes_on_until_somebody_leaves(story: Story) -> None:
+    play(story, bot_of(story, 0), bot_of(story, 1))
+    story.ends_with(story.players[0].newest.state.outcome)
+
+
+def test_a_game_on_a_signed_transport_after_a_key_exchange(channel: Story) -> None:
+    """The table's id is the channel's, and the expected addresses are its participants'."""
+
+    async def join(log: Transport, seat: Seat, index: int) -> None:
+        agreement = channel.agreement
+        expected = agreement.fixed_part.participants
+        table = await exchange_keys(log, agreement.channel_id, seat.client_id, KEYS[index], expected, within=TICK)
+        await run(bot_of(channel, index), queue_of(table.transport), seat)
+
+    async def both() -> None:
+        log = MemoryTransport()
+        async with passing_time(channel), asyncio.TaskGroup() as group:
+            for index, seat in enumerate(seats_of(channel)):
+                group.create_task(join(log, seat, index))
+
+    run_virtual(both())
+    channel.ends_with(channel.players[0].newest.state.outcome)
+
+
+def test_a_missed_deadline_becomes_a_challenge_a_late_reply_an_answer_and_play_goes_on(story: Story) -> None:
+    """Stall, challenge, respond, continue, conclude."""
+    seen: list[tuple[int, bool]] = []
+
+    async def late(queue: ActionQueue[Update], seat: Seat) -> None:
+        """Bob plays, keeps silent for half the time that a challenge leaves him, and plays on."""
+        bob = moves_of(story.bob.bot, another_round=lambda state: state.turn_num < 16)
+        await run(sequence(opening(), turn(bob), turn(bob), turn(bob)), queue, seat)
+        await asyncio.sleep(DURATION / 2)
+        seen.append(story.record)
+        await run(sequence(turn(bob), turn(bob)), queue, seat)
+        seen.append(story.record)
+        await run(sequence(playing(bob, until=lambda _: False), concluding()), queue, seat)
+
+    play(story, bot_of(story, 0), late)
+    assert seen[0][1]
+    assert not seen[1][1]
+    assert seen[1][0] > seen[0][0]
+    assert "SubmitChallenge" in story.alice.mined
+    assert "SubmitRespond" in story.bob.mined
+    story.ends_with(story.players[0].newest.state.outcome)
+
+
+def test_who_stays_silent_for_ever_loses_what_the_challenged_state_says(story: Story) -> None:
+    decided: list[ChannelDecided] = []
+    challenged: list[VariablePart] = []
+
+    async def persistent(queue: ActionQueue[Update], seat: Seat) -> None:
+        try:
+            await run(bot_of(story, 0), queue, seat)
+        except ChannelDecided as error:
+            decided.append(error)
+            challenged.append(story.alice.newest.state)
+            await run(collecting(), queue, seat)
+
+    async def silent(queue: ActionQueue[Update], seat: Seat) -> None:
+        await run(sequence(opening(), turn(moves_of(story.bob.bot))), queue, seat)
+
+    play(story, persistent, silent)
+    story.players[1].client.poll()
+    assert [each.turn_num for each in decided] == [challenged[0].turn_num]
+    assert story.alice.mined[-2:] == ["SubmitChallenge", "SubmitTransfer"]
+    story.ends_with(challenged[0].outcome)
+
+
+def test_nobody_deposits_where_the_other_never_agrees(channel: Story) -> None:
+    async def alone() -> None:
+        seat = seats_of(channel)[0]
+        with pytest.raises(NothingHeard) as nothing:
+            await run(opening(), queue_of(MemoryTransport()), seat)
+        assert nothing.value.seconds == seat.within
+
+    run_virtual(alone())
+    assert channel.alice.mined == []
+
+
+def test_a_deposit_comes_back_where_the_other_never_deposits(channel: Story) -> None:
+    async def patient(queue: ActionQueue[Update], seat: Seat) -> None:
+        with pytest.raises(ChannelDecided):
+            await run(opening(), queue, seat)
+        await run(collecting(), queue, seat)
+
+    async def agree(queue: ActionQueue[Update], seat: Seat) -> None:
+        signed = channel.sign(channel.agreement.setup_state(1), 1)
+        await queue.enqueue(Update(seat.client_id, encode_message(channel.agreement.channel_id, signed).hex()))
+
+    play(channel, patient, agree)
+    assert channel.alice.mined == ["SubmitDeposit", "SubmitChallenge", "SubmitTransfer"]
+    assert channel.gains == [0, 0]
+    assert channel.held == 0
+
+
+def test_who_leaves_and_gets_no_signature_is_paid_all_the_same(channel: Story) -> None:
+    """Bob never signs the final state: the chain is asked with it."""
+
+    async def leave(queue: ActionQueue[Update], seat: Seat) -> None:
+        alice = moves_of(channel.alice.bot)
+        await run(sequence(opening(), turn(alice), turn(alice), concluding()), queue, seat)
+
+    async def vanish(queue: ActionQueue[Update], seat: Seat) -> None:
+        bob = moves_of(channel.bob.bot)
+        await run(sequence(opening(), turn(bob), turn(bob)), queue, seat)
+
+    play(channel, leave, vanish)
+    channel.players[1].client.poll()
+    channel.ends_with(channel.alice.newest.state.outcome)
+
+
+def test_a_player_who_wins_nothing_can_still_take_its_deposit_home(channel: Story) -> None:
+    play(channel, *(sequence(opening(), concluding()) for _ in range(2)))
+    assert channel.gains == [0, 0]
+    channel.ends_with(channel.agreement.outcome)
+    assert channel.alice.newest.state.outcome[0].amount == DEPOSIT
+
+
+def test_rubbish_on_the_log_is_the_counterpartys_fault_and_play_goes_on(channel: Story) -> None:
+    async def loud(queue: ActionQueue[Update], seat: Seat) -> None:
+        await run(opening(), queue, seat)
+        for message in ("no hex", "00", b"{}".hex()):
+            await queue.enqueue(Update("bob", message))
+        await run(sequence(rounds(channel.bob.bot, another=lambda _: False), concluding()), queue, seat)
+
+    play(channel, bot_of(channel, 0), loud)
+    assert len([event for event in channel.alice.events if isinstance(event, Fault)]) == 3
+    channel.ends_with(channel.alice.newest.state.outcome)
+
+
+@pytest.mark.parametrize("patience", range(0, 60, 7))
+def test_a_flow_that_is_cancelled_anywhere_can_be_run_again(channel: Story, patience: int) -> None:
+    """It leaves no task and no half-made state: a new flow over the same client plays the game to its end."""
+
+    async def both() -> None:
+        log, seats = MemoryTransport(), seats_of(channel)
+        async with passing_time(channel), asyncio.TaskGroup() as group:
+            group.create_task(run(bot_of(channel, 1), queue_of(log), seats[1]))
+            first = asyncio.create_task(run(bot_of(channel, 0), queue_of(log), seats[0]))
+            for _ in range(patience):
+                await asyncio.sleep(0)
+            first.cancel()
+            await asyncio.gather(first, return_exceptions=True)
+            if channel.alice.phase is not Phase.CLOSED:
+                await run(bot_of(channel, 0), queue_of(log), seats[0])
+
+    run_virtual(both())
+    channel.ends_with(channel.alice.newest.state.outcome)
