@@ -180,8 +180,12 @@ def _book(chain: Chain, key: Key, book_file: Path | None, is_local: bool) -> Add
 
 
 def _play(stage: Stage, stories: list[tuple[str, Any]], asset: str, is_local: bool) -> list[dict[str, Any]]:
-    from channel.cli.stories import STORIES
+    import asyncio
 
+    from channel.cli.stories import STORIES
+    from channel.node.virtual_time import VirtualTimeLoop
+
+    new_loop = VirtualTimeLoop if stage.chain.can_travel else None
     if not is_local:
         stage.fund_counterparty(len(stories))
     if asset == "token":
@@ -190,7 +194,9 @@ def _play(stage: Stage, stories: list[tuple[str, Any]], asset: str, is_local: bo
     try:
         for name, game in stories:
             stage.show.title(f"{game.title}: {name}")
-            results.append({"game": game.name, "scenario": name, "balances_as_expected": STORIES[name](stage, game)})
+            with asyncio.Runner(loop_factory=new_loop) as runner:
+                is_right = runner.run(STORIES[name](stage, game))
+            results.append({"game": game.name, "scenario": name, "balances_as_expected": is_right})
     finally:
         if not is_local:
             stage.return_rest()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,12 +15,15 @@ from channel.chain.reverts import app_errors
 from channel.chain.token import Token
 from channel.cli.show import Show
 from channel.errors import ForcemoveError
+from channel.flow.channel import UPDATES, ConcludeWanted, Line, MoveChosen, Seat, moves_of
+from channel.flow.queue import ActionQueue
+from channel.flow.steps import Step, run
+from channel.flow.transport import MemoryTransport
 from channel.node.client import Client, Event, Fault, Mined, Refused, Sent
-from channel.node.memory import MemoryStore, MemoryTransport
+from channel.node.memory import MemoryStore
 from channel.protocol.agreement import Agreement, agree
-from channel.protocol.effects import ChooseMove, Submission
+from channel.protocol.effects import Submission, SubmitChallenge
 from channel.protocol.hashing import keccak256
-from channel.protocol.inputs import ConcludeWanted, MoveChosen
 from channel.protocol.outcome import Outcome, address_destination
 from channel.protocol.signing import Key
 from channel.protocol.state import SignedState, VariablePart
@@ -51,7 +54,8 @@ def counterparty_key(payer: Key) -> Key:
 
 @dataclass
 class Stage:
-    """Where stories are played. `asset`: 20 bytes; `stake`: in its smallest unit; `duration`: seconds."""
+    """Where stories are played. `asset`: 20 bytes; `stake`: in its smallest unit; `duration`: seconds. `patience`:
+    seconds that each waits for the other's turn; `look_every`: seconds between looks at the chain."""
 
     chain: Chain
     book: AddressBook
@@ -62,6 +66,8 @@ class Stage:
     asset: bytes = ETHER
     first_nonce: int = 0
     save_to: Path | None = None
+    patience: float = 60.0
+    look_every: float = 1.0
     spent: dict[bytes, int] = field(default_factory=dict)
 
     @property
@@ -123,40 +129,21 @@ class Stage:
 
 
 class Player:
-    """One seat: a client, its line to the other, and a bot that can be told to leave, to hold still, or to give up."""
+    """One seat: a client, its place on the table's log, and a bot."""
 
-    def __init__(self, seat: int, bot: Any) -> None:
-        self.seat, self.bot = seat, bot
-        self.leave_after: int | None = None
-        self.holds = False
-        self.pauses_when: Callable[[VariablePart], bool] = lambda _: False
-        self.stops_when_lost = False
-        self.stopped = False
-        self.asked: ChooseMove | None = None
+    def __init__(self, seat: int, name: str, bot: Any, log: MemoryTransport) -> None:
+        self.seat, self.name, self.bot = seat, name, bot
+        self.line, self.queue = Line(), ActionQueue(log, UPDATES)
         self.refusals: list[ForcemoveError] = []
         self.client: Client
 
-    def choose(self, question: ChooseMove) -> MoveChosen | ConcludeWanted | None:
-        """The bot's move, unless the story wants otherwise."""
-        self.asked = question
-        if self.stops_when_lost and self.bot.is_lost(question.state):
-            self.stopped = True
-        if self.holds or self.stopped or self.pauses_when(question.state):
-            return None
-        return self.decide()
+    def place(self, stage: Stage) -> Seat:
+        """What the steps of a flow are run with."""
+        return Seat(self.name, self.client, self.line, stage.patience, stage.look_every)
 
-    def decide(self) -> MoveChosen | ConcludeWanted:
-        """What the bot would do about the last question."""
-        if self.asked is None:
-            raise RuntimeError("nobody has asked")
-        state = self.asked.state
-        another_round = self.leave_after is None or state.turn_num < self.leave_after
-        move = self.bot.move(state, another_round=another_round)
-        return ConcludeWanted() if move is None else MoveChosen(*move)
-
-    def is_between_rounds(self, state: VariablePart) -> bool:
-        """Whether whoever does not want another round may leave after `state`."""
-        return self.bot.move(state, another_round=False) is None
+    def move(self, *, another_round: bool) -> MoveChosen | ConcludeWanted:
+        """What the bot would do next."""
+        return moves_of(self.bot, another_round=lambda _: another_round)(self.newest.state)
 
     @property
     def newest(self) -> SignedState:
@@ -168,19 +155,21 @@ class Player:
 
 
 class Table:
-    """One channel: an agreement, two players, and everything that was signed."""
+    """One channel: an agreement, two players around a log, and everything that was signed. Made inside an event loop;
+    `challenged` is who has made the first challenge, once somebody has."""
 
     def __init__(self, stage: Stage, game: Any, nonce: int, careless: int | None) -> None:
         self.stage, self.game = stage, game
         self.errors = app_errors(game.contract, game.errors)
         self.adjudicator = Adjudicator(stage.chain, stage.book.adjudicator, self.errors)
         self.agreement = self._agree(nonce)
-        self.lines = MemoryTransport.table(2)
+        self.log = MemoryTransport()
         self.signed: list[SignedState] = []
         self.before = {key.address: stage.balance(key.address) for key in stage.keys}
         self._spent_before = dict(stage.spent)
         self.players = tuple(self._player(seat, careless) for seat in (0, 1))
         self.attempt = "sends something"
+        self.challenged: asyncio.Future[Player] = asyncio.get_running_loop().create_future()
 
     def _agree(self, nonce: int) -> Agreement:
         stage = self.stage
@@ -197,30 +186,38 @@ class Table:
 
     def _player(self, seat: int, careless: int | None) -> Player:
         bot = self.game.careless_bot(seat) if seat == careless else self.game.bot(seat)
-        player = Player(seat, bot)
+        player = Player(seat, self.stage.show.names[seat], bot, self.log)
         player.client = Client(
             self.agreement,
             self.stage.keys[seat],
             self.game,
             self.adjudicator,
-            self.lines[seat],
+            player.line,
             MemoryStore(),
-            player.choose,
+            lambda _: None,  # the flows move
             report=lambda event: self._report(player, event),
             from_block=self.stage.chain.block_number(),
         )
         return player
 
-    def play(self, until: Callable[[], bool] = lambda: False) -> None:
-        """Let both go on until nothing changes any more, or until `until` says so after a poll."""
-        while not until():
-            changed = False
-            for player in self.players:
-                changed = player.client.poll() or changed
-                if until():
-                    return
-            if not changed:
-                return
+    async def together(self, first: Step[Seat], second: Step[Seat]) -> None:
+        """Both players' flows, side by side, until both have ended. Raises what ends one of them early."""
+        try:
+            async with asyncio.TaskGroup() as group:
+                for player, flow in zip(self.players, (first, second), strict=True):
+                    group.create_task(self.alone(player, flow))
+        except ExceptionGroup as errors:
+            raise errors.exceptions[0] from None  # the other flow was cancelled because of it
+
+    async def alone(self, player: Player, flow: Step[Seat]) -> None:
+        """One player's flow, while the other does nothing."""
+        await run(flow, player.queue, player.place(self.stage))
+
+    def say(self, player: Player, message: bytes) -> None:
+        """Let the other player's client hear this, whatever it is."""
+        other = self.players[1 - player.seat]
+        other.line.heard.append(message)
+        other.client.poll()
 
     # ------------------------------------------------------------------------------------------------------- showing
 
@@ -232,6 +229,8 @@ class Table:
             case Mined(submission, receipt):
                 self.stage.charge(self.stage.keys[player.seat].address, receipt)
                 self.stage.show.transaction(name, _DONE[type(submission).__name__], receipt.gas_used)
+                if isinstance(submission, SubmitChallenge) and not self.challenged.done():
+                    self.challenged.set_result(player)
             case Refused(submission, error):
                 player.refusals.append(error)
                 self.stage.show.refused(name, _tried(submission), error)

@@ -2,66 +2,67 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Callable, Coroutine
 from functools import partial
 from typing import Any
 
 from channel.cli.stage import Player, Stage, Table
 from channel.errors import RuleError
-from channel.protocol.channel import Phase
+from channel.flow.channel import (
+    ChannelDecided,
+    MoveChosen,
+    Seat,
+    collecting,
+    concluding,
+    moves_of,
+    opening,
+    playing,
+    rounds,
+    turn,
+)
+from channel.flow.queue import ActionQueue
+from channel.flow.steps import Step, sequence
 from channel.protocol.encoding import digest, hash_state
-from channel.protocol.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
+from channel.protocol.inputs import ChallengeWanted
+from channel.protocol.outcome import Outcome
 from channel.protocol.rules import build_support_proof
 from channel.protocol.state import SignedState, SupportProof, VariablePart
 from channel.protocol.wire import encode_message
 
 __all__ = ["STORIES", "Story"]
 
-Story = Callable[[Stage, Any], bool]
+Story = Callable[[Stage, Any], Coroutine[Any, Any, bool]]
 
-_LAST_TURN = 24
-"""When players who play on for long enough want to leave."""
+_LAST_TURN = 12
+"""When players who have played on for long enough want to leave."""
 _ILLEGAL_MOVES = 4
 """How many of a game's illegal moves are tried: enough to get the idea."""
 
 
-def honest(stage: Stage, game: Any) -> bool:
+async def honest(stage: Stage, game: Any) -> bool:
     """Both play a few rounds and conclude together."""
     table = stage.table(game)
-    for player in table.players:
-        player.leave_after = _LAST_TURN // 2
-    table.play()
+    await table.together(*(_to_the_end(player) for player in table.players))
     return table.check(table.last.outcome)
 
 
-def stall(stage: Stage, game: Any) -> bool:
+async def stall(stage: Stage, game: Any) -> bool:
     """One stops in a lost position; the other challenges, and collects when the clock has run out."""
     table = stage.table(game, careless=1)
-    for player in table.players:
-        player.stops_when_lost = True
-    table.play()
-    staller = next(player for player in table.players if player.stopped)
-    other = table.players[1 - staller.seat]
-    names, show = stage.show.names, stage.show
-    show.say(f"{names[staller.seat]} has lost this round, and stops answering.")
-    other.client.feed(ChallengeWanted())
-    other.client.poll()
-    ends = other.client.channel.status.finalizes_at
-    show.say(f"{names[staller.seat]} has {ends - stage.chain.now()} seconds to answer.")
-    _let_time_pass(stage, ends)
-    show.say("Nobody answered: the outcome of the challenged state stands.")
-    challenged = other.newest.state
-    while other.client.phase is not Phase.CLOSED:
-        other.client.poll()
-    return table.check(challenged.outcome)
+    clock = asyncio.create_task(_watch_the_clock(table))
+    try:
+        await table.together(*(_until_lost(table, player) for player in table.players))
+    finally:
+        clock.cancel()
+    return table.check(await clock)
 
 
-def stale_state(stage: Stage, game: Any) -> bool:
+async def stale_state(stage: Stage, game: Any) -> bool:
     """Who is behind challenges with an old state; the other's client checkpoints the newest by itself."""
     table = stage.table(game, careless=1)
-    for player in table.players:
-        player.pauses_when = partial(_is_decided, player)
-    table.play()
+    flows = (playing(moves_of(player.bot), until=partial(_is_decided, table)) for player in table.players)
+    await table.together(*(sequence(opening(), flow) for flow in flows))
     newest = table.last
     behind = min(table.players, key=lambda player: newest.outcome[player.seat].amount)
     ahead, names = table.players[1 - behind.seat], stage.show.names
@@ -72,19 +73,16 @@ def stale_state(stage: Stage, game: Any) -> bool:
         player.client.poll()
     record = table.adjudicator.status_of(table.agreement.channel_id)
     stage.show.say(f"The newest state (turn {record.turn_num_record}) stands, no clock runs; they conclude.")
-    behind.client.feed(ConcludeWanted())
-    ahead.client.feed(ConcludeWanted())
-    table.play()
+    await table.together(concluding(), concluding())
     return record.turn_num_record == newest.turn_num and table.check(newest.outcome)
 
 
-def cheat(stage: Stage, game: Any) -> bool:
+async def cheat(stage: Stage, game: Any) -> bool:
     """One sends illegal moves and forged signatures, tries the chain with them, and withholds a move. In vain."""
     table = stage.table(game)
     honest_player, cheater = table.players
     name = stage.show.names[cheater.seat]
-    cheater.holds = True
-    table.play()
+    await table.together(*(sequence(opening(), turn(moves_of(player.bot))) for player in table.players))
     stage.show.say(f"{name} tries illegal moves, here and on the chain.")
     state = table.last
     moves = game.illegal_moves(state)
@@ -92,12 +90,11 @@ def cheat(stage: Stage, game: Any) -> bool:
     stage.show.say(f"{name} forges {stage.show.names[0]}'s signature.")
     refused = _try_forgery(table, state) and all(tried)
     stage.show.say(f"{name} makes a legal move, but tells only the chain.")
-    _withhold(table, cheater)
+    _withhold(cheater)
+    await table.alone(honest_player, sequence(*(turn(moves_of(honest_player.bot)) for _ in range(2))))
     answered = honest_player.newest.state.turn_num > state.turn_num + 1
     stage.show.say(f"{stage.show.names[0]}'s client found the move in the chain's log and answered; they play on.")
-    for player in table.players:
-        player.holds, player.leave_after = False, _LAST_TURN // 2
-    table.play()
+    await table.together(*(_to_the_end(player) for player in table.players))
     return refused and answered and table.check(table.last.outcome)
 
 
@@ -108,6 +105,39 @@ STORIES: dict[str, Story] = {"honest": honest, "stall": stall, "stale-state": st
 # -------------------------------------------------------------------------------------------------------------- scenes
 
 
+def _to_the_end(player: Player) -> Step[Seat]:
+    """Opens the channel if it is not open, plays a few rounds, and concludes."""
+    return sequence(opening(), rounds(player.bot, another=lambda state: state.turn_num < _LAST_TURN), concluding())
+
+
+def _until_lost(table: Table, player: Player) -> Step[Seat]:
+    """Plays for as long as there is hope, and then does nothing any more. Who waits for that in vain challenges, and
+    collects what the chain has decided."""
+    hopeful = sequence(opening(), playing(moves_of(player.bot), until=player.bot.is_lost))
+
+    async def step(queue: ActionQueue[Any], seat: Seat) -> None:
+        try:
+            await hopeful(queue, seat)
+        except ChannelDecided:
+            await collecting()(queue, seat)
+        else:
+            table.stage.show.say(f"{player.name} has lost this round, and stops answering.")
+
+    return step
+
+
+async def _watch_the_clock(table: Table) -> Outcome:
+    """Lets the time of a challenge pass; the outcome of the challenged state."""
+    stage = table.stage
+    challenged = await table.challenged
+    status = table.adjudicator.status_of(table.agreement.channel_id)
+    seconds = status.finalizes_at - stage.chain.now()
+    stage.show.say(f"{stage.show.names[1 - challenged.seat]} has {seconds} seconds to answer.")
+    _let_time_pass(stage, status.finalizes_at)
+    stage.show.say("Nobody answered: the outcome of the challenged state stands.")
+    return challenged.newest.state.outcome
+
+
 def _let_time_pass(stage: Stage, end: int) -> None:
     if stage.chain.can_travel:
         stage.chain.travel_to(end)
@@ -116,9 +146,10 @@ def _let_time_pass(stage: Stage, end: int) -> None:
         stage.show.countdown(end, stage.chain.next_time)
 
 
-def _is_decided(player: Player, state: VariablePart) -> bool:
-    """Whether no round is running and somebody is behind."""
-    return len({entry.amount for entry in state.outcome}) > 1 and player.is_between_rounds(state)
+def _is_decided(table: Table, state: VariablePart) -> bool:
+    """Whether somebody is behind, and whoever is to move may leave: no round is running."""
+    mover = table.players[(state.turn_num + 1) % len(table.players)]
+    return len({entry.amount for entry in state.outcome}) > 1 and mover.bot.move(state, another_round=False) is None
 
 
 def _opening_proof(table: Table) -> SupportProof:
@@ -168,8 +199,7 @@ def _is_refused_by_client(table: Table, signed: SignedState) -> bool:
     """Whether the honest player's client finds the fault and stays where it was."""
     player = table.players[0]
     before, faults = player.client.channel, len(player.refusals)
-    table.lines[1].send(encode_message(table.agreement.channel_id, signed))
-    player.client.poll()
+    table.say(table.players[1], encode_message(table.agreement.channel_id, signed))
     return player.client.channel == before and len(player.refusals) == faults + 1
 
 
@@ -178,12 +208,11 @@ def _signature(table: Table, seat: int, state: VariablePart) -> Any:
     return table.stage.keys[seat].sign(digest(table.agreement.domain, hashes.state))
 
 
-def _withhold(table: Table, cheater: Player) -> None:
-    """The cheat moves, the message is lost on purpose, and the chain is told; then the honest client looks there."""
-    decision = cheater.decide()
+def _withhold(cheater: Player) -> None:
+    """The cheat moves, keeps its message to itself, and tells the chain."""
+    decision = cheater.move(another_round=True)
     if not isinstance(decision, MoveChosen):
         raise RuntimeError("the game is over already")
     cheater.client.feed(decision)
-    table.lines[0].receive()
+    cheater.line.unsent.clear()
     cheater.client.feed(ChallengeWanted())
-    table.players[0].client.poll()

@@ -22,6 +22,7 @@ from channel.flow.queue import ActionQueue
 from channel.flow.steps import NothingHeard, Step
 from channel.protocol.channel import Channel, Phase
 from channel.protocol.inputs import ChallengeWanted, ConcludeWanted, Input, MoveChosen
+from channel.protocol.outcome import Outcome
 from channel.protocol.state import VariablePart
 
 __all__ = [
@@ -32,14 +33,17 @@ __all__ = [
     "Line",
     "MoveChosen",
     "Participant",
+    "Player",
     "Seat",
     "Update",
     "collecting",
     "concluding",
     "funding",
+    "moves_of",
     "opening",
     "playing",
     "prefunding",
+    "rounds",
     "turn",
 ]
 
@@ -55,6 +59,16 @@ UPDATES: ActionCodec[Update] = ActionCodec(Update)
 
 Choose = Callable[[VariablePart], MoveChosen | ConcludeWanted]
 """What we do after a state when it is our turn."""
+
+
+class Player(Protocol):
+    """Who decides on moves: a bot, or a person's screen."""
+
+    def move(self, state: VariablePart, *, another_round: bool) -> tuple[Outcome, bytes] | None:
+        """The outcome and appData of the state after `state`, or None to conclude."""
+        ...
+
+
 _OVER = (Phase.FINALIZED, Phase.CLOSED)
 
 
@@ -171,7 +185,8 @@ def turn(choose: Choose) -> Step[Seat]:
     """
 
     async def step(queue: ActionQueue[Any], seat: Seat) -> None:
-        is_done = _any(_moves_on(seat), lambda: _is_ending(seat))
+        turn_num = seat.next_turn
+        is_done = _any(lambda: seat.next_turn > turn_num, lambda: _is_ending(seat))
         await _drive(queue, seat)
         newest = seat.participant.channel.newest
         if newest is not None and seat.participant.channel.is_our_turn and not (is_done() or _is_over(seat)):
@@ -216,6 +231,28 @@ def collecting() -> Step[Seat]:
     return step
 
 
+# ------------------------------------------------------------------------------------------------------------ players
+
+
+def _always(_: VariablePart) -> bool:
+    return True
+
+
+def moves_of(player: Player, *, another_round: Callable[[VariablePart], bool] = _always) -> Choose:
+    """A player's answers as steps want them: a move, or the wish to conclude where the player has none."""
+
+    def choose(state: VariablePart) -> MoveChosen | ConcludeWanted:
+        move = player.move(state, another_round=another_round(state))
+        return ConcludeWanted() if move is None else MoveChosen(*move)
+
+    return choose
+
+
+def rounds(player: Player, *, another: Callable[[VariablePart], bool] = _always) -> Step[Seat]:
+    """Round after round, while `another` holds between two of them and both can pay, until somebody's final state."""
+    return playing(moves_of(player, another_round=another), until=lambda _: False)
+
+
 # ------------------------------------------------------------------------------------------------------------ waiting
 
 
@@ -237,8 +274,9 @@ async def _reached(queue: ActionQueue[Any], seat: Seat, is_there: Callable[[], b
 
 
 def _moves_on(seat: Seat) -> Callable[[], bool]:
-    turn_num = seat.next_turn
-    return lambda: seat.next_turn > turn_num
+    """Whether there is a new state, or a new deposit."""
+    turn_num, holdings = seat.next_turn, seat.participant.channel.holdings
+    return lambda: seat.next_turn > turn_num or seat.participant.channel.holdings != holdings
 
 
 def _any(first: Callable[[], bool], second: Callable[[], bool]) -> Callable[[], bool]:
@@ -252,8 +290,16 @@ async def _in_time(queue: ActionQueue[Any], seat: Seat, is_there: Callable[[], b
     except TimeoutError:
         if not limit.expired():
             raise
-        return False
+        return await _is_there_at_last(queue, seat, is_there)
     return True
+
+
+async def _is_there_at_last(queue: ActionQueue[Any], seat: Seat, is_there: Callable[[], bool]) -> bool:
+    """A last look at what has come, lest our own slowness pass for theirs."""
+    while await _hear(queue, seat, 0):
+        pass
+    await _drive(queue, seat)
+    return is_there()
 
 
 async def _until(queue: ActionQueue[Any], seat: Seat, is_there: Callable[[], bool]) -> None:
@@ -261,7 +307,7 @@ async def _until(queue: ActionQueue[Any], seat: Seat, is_there: Callable[[], boo
         await _drive(queue, seat)
         if is_there():
             return
-        await _hear(queue, seat)
+        await _hear(queue, seat, seat.look_every)
 
 
 async def _drive(queue: ActionQueue[Any], seat: Seat) -> None:
@@ -275,17 +321,18 @@ async def _drive(queue: ActionQueue[Any], seat: Seat) -> None:
             seat.line.unsent.popleft()
 
 
-async def _hear(queue: ActionQueue[Any], seat: Seat) -> None:
-    """Wait for the next action, but not longer than until the next look at the chain."""
+async def _hear(queue: ActionQueue[Any], seat: Seat, seconds: float) -> bool:
+    """Wait so long for the next action; whether one has come."""
     try:
-        async with asyncio.timeout(seat.look_every) as limit:
+        async with asyncio.timeout(seconds) as limit:
             action = await queue.dequeue()
     except TimeoutError:
         if not limit.expired():
             raise
-        return
+        return False
     if isinstance(action, Update) and action.client_id != seat.client_id:
         seat.line.heard.append(_message(action))
+    return True
 
 
 def _message(action: Update) -> bytes:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from channel.flow.channel import Seat, turn
+from channel.flow.channel import Seat, moves_of, turn
 from channel.flow.steps import Step, sequence
-from games.flow import moves_of
 from games.game import Bot
 
 __all__ = ["one_round"]

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from channel.flow.channel import Seat, playing, turn
+from channel.flow.channel import Seat, moves_of, playing, turn
 from channel.flow.steps import Step, sequence
 from channel.protocol.state import VariablePart
-from games.flow import moves_of
 from games.game import Bot
 from games.tic_tac_toe.position import PositionType, decode
 

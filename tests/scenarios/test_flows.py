@@ -16,8 +16,10 @@ from channel.flow.channel import (
     Update,
     collecting,
     concluding,
+    moves_of,
     opening,
     playing,
+    rounds,
     turn,
 )
 from channel.flow.keys import exchange_keys
@@ -28,7 +30,6 @@ from channel.node.client import Fault
 from channel.protocol.channel import Phase
 from channel.protocol.state import VariablePart
 from channel.protocol.wire import encode_message
-from games.flow import moves_of, rounds
 from games.game import Game
 from games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
 from games.rock_paper_scissors.flow import one_round as rock_paper_scissors_round

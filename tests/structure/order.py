@@ -31,7 +31,6 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("games.two_player",),
     ("games.cheats", "games.*.position"),
     ("games.*.rules",),
-    ("games.flow",),
     ("games.*.bot", "games.*.cheats", "games.*.flow"),
     ("games.*.game",),
     ("games.*",),
@@ -44,7 +43,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("channel.chain.local",),
     ("channel.node.ports", "channel.node.keys"),
     ("channel.node.memory",),
-    ("channel.node.client",),
+    ("channel.node.client", "channel.node.virtual_time"),
     ("channel.node.local",),
     ("channel.cli.*", "scripts", "scripts.*"),
 )
