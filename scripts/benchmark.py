@@ -9,6 +9,7 @@ are those of one long game, and what is bare gets the same digests and signature
 from __future__ import annotations
 
 import argparse
+import asyncio
 import json
 import os
 import statistics
@@ -25,6 +26,10 @@ os.environ.setdefault("ETH_HASH_BACKEND", "pysha3")  # eth_account's faster one,
 
 from coincurve import PrivateKey, PublicKey  # noqa: E402
 
+from channel.flow.channel import UPDATES, Update  # noqa: E402
+from channel.flow.queue import ActionQueue  # noqa: E402
+from channel.flow.signed import SignedTransport  # noqa: E402
+from channel.flow.transport import MemoryTransport, Transport  # noqa: E402
 from channel.protocol.agreement import agree  # noqa: E402
 from channel.protocol.channel import Channel  # noqa: E402
 from channel.protocol.effects import SendState  # noqa: E402
@@ -66,6 +71,8 @@ TARGETS = {
     "turn_ratio": Target(1.8, "x", "verify, check every rule, sign the reply / a bare recovery and a bare signature"),
     "eth_account_sign_ratio": Target(8, "x", "eth_account's typed-data signing / ours", at_least=True),
     "parity_seconds": Target(30, "s", "all of tic-tac-toe, and illegal neighbours, against the bytecode"),
+    "queue_actions_per_second": Target(20_000, "/s", "posted, ordered, read back; in memory", at_least=True),
+    "signed_queue_actions_per_second": Target(5_000, "/s", "the same, signed and verified", at_least=True),
     "help_seconds": Target(0.4, "s", "forcemove --help"),
     "demo_seconds": Target(15, "s", "forcemove demo"),
 }
@@ -280,6 +287,20 @@ def measure_parity() -> float:
     return run_parity()[1]
 
 
+def measure_queue(actions: int, *, signed: bool) -> float:
+    """So many actions a second go through one table's log and come back."""
+    return actions / _seconds(lambda: asyncio.run(_post_and_read(actions, signed)))
+
+
+async def _post_and_read(actions: int, signed: bool) -> None:
+    key, log = Key(keccak256(b"alice")), MemoryTransport()
+    transport: Transport = SignedTransport(log, bytes(32), key, {"alice": key.address}) if signed else log
+    queue: ActionQueue[Update] = ActionQueue(transport, UPDATES)
+    for number in range(actions):
+        await queue.enqueue(Update("alice", f"{number:0400x}"))
+        await queue.dequeue()
+
+
 def measure_command(*arguments: str, times: int) -> float:
     """The median of a few runs of the installed command, start to end."""
     command = [str(Path(sys.executable).with_name("forcemove")), *arguments]
@@ -306,6 +327,8 @@ def measure(rows: Sequence[str], rounds: int) -> dict[str, float]:
 
 _WHOLE_THINGS: dict[str, Callable[[], float]] = {
     "parity_seconds": measure_parity,
+    "queue_actions_per_second": lambda: measure_queue(50_000, signed=False),
+    "signed_queue_actions_per_second": lambda: measure_queue(10_000, signed=True),
     "help_seconds": lambda: measure_command("--help", times=7),
     "demo_seconds": lambda: measure_command("demo", times=1),
 }
@@ -326,7 +349,7 @@ def missed(rows: Mapping[str, float]) -> list[str]:
 
 def _table(rows: Mapping[str, float]) -> str:
     return "\n".join(
-        f"{row:24} {value:8.2f} {target.unit}  target {'>=' if target.at_least else '<='} {target.bound:g}"
+        f"{row:32} {value:9.2f} {target.unit}  target {'>=' if target.at_least else '<='} {target.bound:g}"
         f"{'  MISSED' if row in missed(rows) else ''}  {target.meaning}"
         for row, value in rows.items()
         for target in (TARGETS[row],)
