@@ -103,7 +103,7 @@ class Participant(Protocol):
 
 
 class Line:
-    """A client's transport made of a queue of actions: what it sends waits to be posted, what was heard waits to be
+    """A client's line made of a queue of actions: what it sends waits to be posted, what was heard waits to be
     received."""
 
     def __init__(self) -> None:
@@ -125,7 +125,7 @@ class Line:
 class Seat:
     """One participant at a table: the context of a channel's steps.
 
-    `client_id`: our name on the log. `participant`: our client, whose transport is `line`, and whose player answers
+    `client_id`: our name on the log. `participant`: our client, whose line it is, and whose player answers
     None (the flow moves). `within`: seconds that a counterparty has for each turn. `look_every`: seconds between looks
     at the chain while nothing is heard. `show`: is called after whatever has happened.
     """

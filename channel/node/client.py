@@ -17,7 +17,7 @@ from channel.chain.errors import EndpointFailed, NotMined
 from channel.chain.genuine import require_genuine
 from channel.chain.token import Token
 from channel.errors import CounterpartyError, ForcemoveError, InvalidValue, MalformedBytes, UnexpectedTurn
-from channel.node.ports import Store, Transport
+from channel.node.ports import Line, Store
 from channel.protocol.agreement import Agreement
 from channel.protocol.app import App
 from channel.protocol.channel import Channel, Phase
@@ -104,7 +104,7 @@ class Client:
         key: Key,
         app: App,
         adjudicator: Adjudicator,
-        transport: Transport,
+        line: Line,
         store: Store,
         choose: Choose,
         *,
@@ -121,7 +121,7 @@ class Client:
         """
         self.channel = _remembered(store, agreement, key, adjudicator)
         self._key, self._app, self._adjudicator = key, app, adjudicator
-        self._transport, self._store, self._choose, self._report = transport, store, choose, report
+        self._line, self._store, self._choose, self._report = line, store, choose, report
         self._from_block, self._confirmations, self._patience = from_block, confirmations, patience
         self._read_up_to: tuple[int, bytes] | None = None
         self._has_greeted = self._is_busy = False
@@ -150,7 +150,7 @@ class Client:
             self.feed(Reconnected())  # what was said before we stopped may be lost
         if not self.channel.genuine and self._read_up_to is not None:
             self.feed(ContractsGenuine())
-        self._messages.extend(self._transport.receive())
+        self._messages.extend(self._line.receive())
         while self._messages:
             self._is_busy = True
             self._take(self._messages.popleft())
@@ -249,7 +249,7 @@ class Client:
     def _perform(self, effect: Effect) -> Input | None:
         match effect:
             case SendState(signed):
-                self._transport.send(encode_message(self.channel.agreement.channel_id, signed))
+                self._line.send(encode_message(self.channel.agreement.channel_id, signed))
                 self._report(Sent(signed))
             case ChooseMove():
                 return self._choose(effect)

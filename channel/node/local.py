@@ -1,11 +1,12 @@
 """A channel to try things on: a chain in this process, the contracts on it, and a funded client for each participant.
 
 For examples, experiments and tests of games. It builds what any application builds, with the ports in memory; whoever
-wants another chain, transport or store takes the same parts.
+wants another chain, line or store takes the same parts.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,18 +20,25 @@ from channel.chain.deployment import contracts_to_deploy, deploy
 from channel.chain.local import EmbeddedChain, local_keys
 from channel.chain.reverts import app_errors
 from channel.errors import AppError, InvalidValue
+from channel.flow.channel import UPDATES, Line, Seat
+from channel.flow.queue import ActionQueue
+from channel.flow.steps import Step, run
+from channel.flow.transport import MemoryTransport
 from channel.node.client import Choose, Client
-from channel.node.memory import MemoryStore, MemoryTransport
+from channel.node.memory import MemoryStore
+from channel.node.virtual_time import VirtualTimeLoop
 from channel.protocol.agreement import agree
 from channel.protocol.app import App
+from channel.protocol.effects import ChooseMove
 from channel.protocol.outcome import Outcome, address_destination
 from channel.protocol.types import ETHER, FixedPart
 from contracts import artifact
 
-__all__ = ["LocalTable", "PlayableApp", "local_table"]
+__all__ = ["LocalTable", "PlayableApp", "local_table", "undecided"]
 
 _DEPOSIT_IN_STAKES = 5
 _CHALLENGE_DURATION = 3600
+_MINUTE = 60.0
 _MIN_PLAYERS = 2
 
 
@@ -45,16 +53,53 @@ class PlayableApp(App, Protocol):
 
 @dataclass(frozen=True)
 class LocalTable:
-    """One channel, its chain, and a client for each participant, in their order."""
+    """One channel, its chain, and a client with a line for each participant, in their order."""
 
     chain: Chain
     adjudicator: Adjudicator
     clients: tuple[Client, ...]
+    lines: tuple[Line, ...]
 
     def play(self) -> None:
         """Poll the clients in turn until nothing changes any more: the channel is closed, or somebody waits."""
-        while any(client.poll() for client in self.clients):
+        while any(client.poll() for client in self.clients) or self._pass_on():
             pass
+
+    def _pass_on(self) -> bool:
+        """Let everybody hear what the others have said; whether there was anything."""
+        said = [(line, line.unsent.popleft()) for line in self.lines for _ in range(len(line.unsent))]
+        for speaker, message in said:
+            for line in self.lines:
+                if line is not speaker:
+                    line.heard.append(message)
+        return bool(said)
+
+    def run(self, *flows: Step[Seat]) -> None:
+        """Run a flow for each participant, side by side, in virtual time, which the chain's clock follows: nothing is
+        waited for, and a deadline passes only when nobody has anything to do. Raises the first error of a flow."""
+        with asyncio.Runner(loop_factory=VirtualTimeLoop) as runner:
+            runner.run(self._run(flows))
+
+    async def _run(self, flows: tuple[Step[Seat], ...]) -> None:
+        log = MemoryTransport()
+        clock = asyncio.create_task(self._clock())
+        try:
+            async with asyncio.TaskGroup() as group:
+                for index, (client, line, flow) in enumerate(zip(self.clients, self.lines, flows, strict=True)):
+                    seat = Seat(f"participant {index}", client, line)
+                    group.create_task(run(flow, ActionQueue(log, UPDATES), seat))
+        except ExceptionGroup as errors:
+            raise errors.exceptions[0] from None  # the other flows were cancelled because of it
+        finally:
+            clock.cancel()
+
+    async def _clock(self) -> None:
+        """The chain's time goes with the loop's, minute by minute."""
+        begun, loop = self.chain.now(), asyncio.get_running_loop()
+        while True:
+            await asyncio.sleep(_MINUTE)
+            if begun + loop.time() > self.chain.now():
+                self.chain.travel_to(begun + int(loop.time()))
 
     @property
     def outcome(self) -> Outcome:
@@ -63,10 +108,15 @@ class LocalTable:
         return channel.newest.state.outcome if channel.newest else channel.agreement.outcome
 
 
+def undecided(_: ChooseMove) -> None:
+    """A player for whom a flow moves."""
+
+
 def local_table(app: PlayableApp, *players: Choose, stake: int, deposit: int | None = None) -> LocalTable:
     """A channel in ether between `players`, on a fresh chain in this process; `LocalTable.play` starts it.
 
-    Each player is a function that answers `ChooseMove` with a move, the wish to conclude, or None. `stake` and
+    Each player is a function that answers `ChooseMove` with a move, the wish to conclude, or None; where flows are to
+    move (`LocalTable.run`), it is `undecided`. `stake` and
     `deposit` (five stakes unless given) are in wei. An app that is no part of a deployment is deployed beside it.
     Raises `InvalidValue` for a deposit below the stake and for any number of players but 2 to 9 (the last funded
     account deploys), `UnknownArtifact` for an app whose contract was not compiled.
@@ -86,12 +136,12 @@ def local_table(app: PlayableApp, *players: Choose, stake: int, deposit: int | N
         ((ETHER, (stake * _DEPOSIT_IN_STAKES if deposit is None else deposit,) * len(players)),),
         tuple(map(address_destination, addresses)),
     )
-    lines = MemoryTransport.table(len(players))
+    lines = tuple(Line() for _ in players)
     clients = (
         Client(agreement, key, app, adjudicator, line, MemoryStore(), choose)
         for key, line, choose in zip(keys, lines, players, strict=True)
     )
-    return LocalTable(chain, adjudicator, tuple(clients))
+    return LocalTable(chain, adjudicator, tuple(clients), lines)
 
 
 def _deploy(chain: Chain) -> AddressBook:

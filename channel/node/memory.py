@@ -8,18 +8,18 @@ from collections.abc import Sequence
 from channel.errors import ForcemoveError
 from channel.protocol.channel import Channel
 
-__all__ = ["MemoryStore", "MemoryTransport"]
+__all__ = ["MemoryStore", "MemoryLine"]
 
 
-class MemoryTransport:
-    """One end of a line between the participants of a channel; `MemoryTransport.table(n)` makes all ends."""
+class MemoryLine:
+    """One end of a line between the participants of a channel; `MemoryLine.table(n)` makes all ends."""
 
     def __init__(self) -> None:
         self._inbox: deque[bytes] = deque()
-        self._others: tuple[MemoryTransport, ...] = ()
+        self._others: tuple[MemoryLine, ...] = ()
 
     @classmethod
-    def table(cls, count: int) -> tuple[MemoryTransport, ...]:
+    def table(cls, count: int) -> tuple[MemoryLine, ...]:
         """Ends for `count` participants, each joined to all others."""
         ends = tuple(cls() for _ in range(count))
         for end in ends:

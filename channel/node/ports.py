@@ -8,10 +8,10 @@ from typing import Protocol
 from channel.errors import ForcemoveError
 from channel.protocol.channel import Channel
 
-__all__ = ["Store", "Transport"]
+__all__ = ["Line", "Store"]
 
 
-class Transport(Protocol):
+class Line(Protocol):
     """Carries messages between the participants of one channel. It may lose, repeat, reorder and invent them."""
 
     def send(self, message: bytes) -> None:

@@ -15,7 +15,7 @@ from channel.errors import (
     WrongPhase,
 )
 from channel.node.client import Client, Fault, Mined, Sent
-from channel.node.memory import MemoryStore, MemoryTransport
+from channel.node.memory import MemoryLine, MemoryStore
 from channel.protocol.agreement import agree
 from channel.protocol.channel import Channel, Phase
 from channel.protocol.inputs import ConcludeWanted, MoveChosen, Reconnected
@@ -97,14 +97,14 @@ def test_threat_21_what_is_signed_is_saved_before_it_is_sent(story: Story) -> No
     store = story.alice.store
     saved: list[int] = []
 
-    class Line(MemoryTransport):
+    class Faulty(MemoryLine):
         def send(self, message: bytes) -> None:
             channel = store.load(story.agreement.channel_id)
             if self is story.lines[0] and channel and channel.last_signed:
                 saved.append(channel.last_signed[0])
             super().send(message)
 
-    story.lines = Line.table(2)
+    story.lines = Faulty.table(2)
     for player in story.players:
         story.start(player)
     story.play()

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from channel.errors import MalformedBytes
-from channel.node.memory import MemoryStore, MemoryTransport
+from channel.node.memory import MemoryLine, MemoryStore
 from channel.protocol.channel import Channel
 from tests.protocol.table import CountingGame, agreement_for
 
 
 @pytest.mark.parametrize("count", [2, 3])
 def test_what_one_says_all_others_hear_once_and_in_order(count: int) -> None:
-    first, *others = MemoryTransport.table(count)
+    first, *others = MemoryLine.table(count)
     first.send(b"a")
     first.send(b"b")
     for other in others:

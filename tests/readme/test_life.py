@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from channel.chain.local import local_keys
 from channel.node.client import Client
 from channel.node.local import LocalTable, local_table
-from channel.node.memory import MemoryStore, MemoryTransport
+from channel.node.memory import MemoryLine, MemoryStore
 from channel.protocol.channel import Channel, Phase
 from channel.protocol.effects import ChooseMove
 from channel.protocol.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
@@ -38,7 +38,7 @@ class PhaseStore(MemoryStore):
 class Seat:
     """A client that makes its moves when the story wants them."""
 
-    def __init__(self, local: LocalTable, index: int, nonce: int, line: MemoryTransport) -> None:
+    def __init__(self, local: LocalTable, index: int, nonce: int, line: MemoryLine) -> None:
         adjudicator = local.adjudicator
         self.store = PhaseStore(adjudicator.chain.next_time)
         self.plays = True
@@ -66,7 +66,7 @@ class Stage:
     """Alice and Bob in one channel."""
 
     def __init__(self, local: LocalTable, nonce: int) -> None:
-        lines = MemoryTransport.table(2)
+        lines = MemoryLine.table(2)
         self.chain = local.chain
         self.alice, self.bob = (Seat(local, index, nonce, line) for index, line in enumerate(lines))
 

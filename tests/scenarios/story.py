@@ -21,8 +21,8 @@ from channel.chain.reverts import app_errors
 from channel.chain.token import Token
 from channel.errors import ForcemoveError
 from channel.node.client import Client, Event, Fault, Mined, Refused
-from channel.node.memory import MemoryStore, MemoryTransport
-from channel.node.ports import Transport
+from channel.node.memory import MemoryLine, MemoryStore
+from channel.node.ports import Line
 from channel.protocol.agreement import Agreement, agree
 from channel.protocol.channel import Phase
 from channel.protocol.effects import ChooseMove
@@ -143,7 +143,7 @@ class Story:
         self.confirmations = confirmations
         self.asset = agreement.deposits[0][0]
         self.first_block = self.chain.block_number()
-        self.lines = MemoryTransport.table(2)
+        self.lines = MemoryLine.table(2)
         self.spent = [0, 0]
         self.players = (Player(0, game.bot(0)), Player(1, game.bot(1)))
         for player in self.players:
@@ -160,7 +160,7 @@ class Story:
 
     # ------------------------------------------------------------------------------------------------------- clients
 
-    def start(self, player: Player, line: Transport | None = None, **options: float) -> None:
+    def start(self, player: Player, line: Line | None = None, **options: float) -> None:
         """Start the player's process, or start it again with what its store remembers; on the table's line or this."""
 
         def report(event: Event) -> None:

@@ -11,7 +11,7 @@ from channel.chain.adjudicator import Adjudicator
 from channel.chain.errors import NoContract, NotGenuine
 from channel.errors import CounterpartyError, HoldingsBelowExpected, InvalidValue, OpeningMismatch
 from channel.node.client import Client
-from channel.node.memory import MemoryStore, MemoryTransport
+from channel.node.memory import MemoryLine, MemoryStore
 from channel.protocol.agreement import agree
 from channel.protocol.channel import Channel, Phase
 from channel.protocol.inputs import ChallengeWanted, ConcludeWanted
@@ -162,7 +162,7 @@ def test_threat_32_nothing_is_signed_where_the_adjudicator_is_a_look_alike(playg
         honest.agreement.deposits,
         honest.agreement.destinations,
     )
-    line, other = MemoryTransport.table(2)
+    line, other = MemoryLine.table(2)
     client = Client(agreement, ALICE, TIC_TAC_TOE, fake, line, MemoryStore(), lambda _: None)
     with pytest.raises((NotGenuine, NoContract)):
         client.poll()
