@@ -41,6 +41,8 @@ from tests.scenarios.story import DEPOSIT, DURATION, KEYS, Playground, Story
 NAMES = ("alice", "bob")
 ROUNDS = {"rock-paper-scissors": rock_paper_scissors_round, "tic-tac-toe": tic_tac_toe_round}
 TICK = 60.0
+_LONG = 5.0 * DURATION
+"""What takes longer never ends."""
 
 
 def seats_of(story: Story) -> list[Seat]:
@@ -81,7 +83,7 @@ def play(story: Story, *flows: Callable[[Seat], Awaitable[object]] | Step[Seat])
 
     async def both() -> list[Seat]:
         log, seats = MemoryTransport(), seats_of(story)
-        async with passing_time(story), asyncio.TaskGroup() as group:
+        async with asyncio.timeout(_LONG), passing_time(story), asyncio.TaskGroup() as group:
             for flow, seat in zip(flows, seats, strict=True):
                 group.create_task(run(flow, queue_of(log), seat))  # type: ignore[arg-type]
         return seats
