@@ -42,6 +42,7 @@ from channel.protocol.signing import Key, require_signer  # noqa: E402
 from channel.protocol.state import SignedState, VariablePart  # noqa: E402
 from channel.protocol.types import ETHER, FixedPart, Signature  # noqa: E402
 from games.rock_paper_scissors import GAME  # noqa: E402
+from games.sra.deck import shuffle_between_two  # noqa: E402
 
 NOW = 1_800_000_000
 STAKE = 1
@@ -73,6 +74,7 @@ TARGETS = {
     "parity_seconds": Target(30, "s", "all of tic-tac-toe, and illegal neighbours, against the bytecode"),
     "queue_actions_per_second": Target(20_000, "/s", "posted, ordered, read back; in memory", at_least=True),
     "signed_queue_actions_per_second": Target(5_000, "/s", "the same, signed and verified", at_least=True),
+    "sra_shuffle_seconds": Target(1.5, "s", "52 cards, two sides, 2048 bits, every check"),
     "help_seconds": Target(0.4, "s", "forcemove --help"),
     "demo_seconds": Target(15, "s", "forcemove demo"),
 }
@@ -329,6 +331,7 @@ _WHOLE_THINGS: dict[str, Callable[[], float]] = {
     "parity_seconds": measure_parity,
     "queue_actions_per_second": lambda: measure_queue(50_000, signed=False),
     "signed_queue_actions_per_second": lambda: measure_queue(10_000, signed=True),
+    "sra_shuffle_seconds": lambda: statistics.median(_seconds(lambda: shuffle_between_two(52)) for _ in range(3)),
     "help_seconds": lambda: measure_command("--help", times=7),
     "demo_seconds": lambda: measure_command("demo", times=1),
 }

@@ -24,6 +24,7 @@ from channel.protocol.types import Signature, require_bytes
 
 __all__ = [
     "ClientTwice",
+    "KeyContext",
     "KeyExchange",
     "KeyNotExpected",
     "KeyNotProven",
