@@ -224,8 +224,9 @@ def audit(numbers: Numbers, first: Sequence[DecryptionKey], second: Sequence[Dec
     """Open a whole shuffled deck, when a hand is over, with all the keys of both: the cards in their order.
 
     Raises `WrongCount` where there is not a key for each card, `NoSuchCard`, and `CardTwice`. What passes was a deck of
-    all cards, each once; who had marked a card in phase 1 could not have made that of it again without knowing a
-    relation between the cards' numbers (see `cipher`).
+    all cards, each once. It also speaks against marked cards: to find numbers again after step 1, seat 0 has to send
+    some in step 0 that depend on each other, and of those it cannot make all the cards again, so that one is missing
+    here. (That is an argument, from the decisional Diffie-Hellman assumption among the squares, and not a proof.)
     """
     for keys in (first, second):
         if len(keys) != len(numbers):

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import FrozenInstanceError, fields
 from itertools import permutations, product
+from typing import Any
 
 import pytest
 
@@ -225,6 +226,13 @@ def test_a_deck_out_of_turn_is_refused(step: int) -> None:
             with pytest.raises(DeckNotDue) as refused:
                 receive(side, honest_deck(1))
             assert refused.value == DeckNotDue(step)
+
+
+@pytest.mark.parametrize("number", [4.0, "4", None, b"\x04"])
+def test_what_is_no_integer_is_refused(number: Any) -> None:
+    with pytest.raises(NumberOutOfRange) as refused:
+        receive(waiting(0), (number, *honest_deck(0)[1:]))
+    assert refused.value == NumberOutOfRange(0, number)
 
 
 def test_a_deck_may_come_as_a_list() -> None:

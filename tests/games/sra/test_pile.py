@@ -340,6 +340,11 @@ def test_in_any_game_all_see_one_pile_and_each_its_own_cards(moves: list[tuple[s
             assert tuple(sorted(held for held, _ in side.hand)) == pile.held_by(side.seat)
 
 
+def test_a_hand_does_not_show() -> None:
+    alice, _, _ = drawn(*seated())
+    assert repr(alice) == "Player(seat=0, pile=Pile(places=(Place(holder=0, card=None),)))"
+
+
 def test_a_player_is_a_value() -> None:
     alice, _ = seated()
     for each in fields(alice):
