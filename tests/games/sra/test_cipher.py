@@ -142,7 +142,7 @@ def test_every_odd_number_comes_of_two_draws() -> None:
     assert [key.encrypt(2) for key in keys] == [2**odd for odd in (3, 3, 5, 5, 7, 7, 9, 9, 11, 11)]
 
 
-@pytest.mark.parametrize("length", [0, 32, 255, 257])
+@pytest.mark.parametrize("length", [255, 257, 32, 0])
 def test_a_source_that_gives_another_length_is_refused(length: int) -> None:
     with pytest.raises(InvalidValue):
         Key.fresh(lambda _: b"\x07" * length)
