@@ -16,6 +16,7 @@ from tests.structure.imports import PACKAGES, ROOT, read_imports, source_files
 
 PYPROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 NEEDED = [Requirement(text) for text in PYPROJECT["project"]["dependencies"]]
+OPTIONAL = [Requirement(text) for text in PYPROJECT["project"]["optional-dependencies"]["fast"]]
 NEEDED_BY_TESTS = [Requirement(text) for text in PYPROJECT["project"]["optional-dependencies"]["test"]]
 NEEDED_BY_BUILD = [Requirement(text) for text in PYPROJECT["build-system"]["requires"]]
 NOT_IN_THE_WHEEL = {"contracts.compile"}
@@ -43,7 +44,7 @@ def imported_distributions() -> set[str]:
 
 
 def test_what_is_imported_is_needed_and_what_is_needed_is_imported() -> None:
-    assert {canonicalize_name(each.name) for each in NEEDED} == imported_distributions()
+    assert {canonicalize_name(each.name) for each in NEEDED + OPTIONAL} == imported_distributions()
 
 
 @pytest.mark.parametrize("lock", [PLAY, TEST])
