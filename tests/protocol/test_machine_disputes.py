@@ -285,6 +285,14 @@ def test_who_comes_later_does_not_deposit_into_a_challenged_channel() -> None:
     assert bob.submitted == []
 
 
+def test_who_wants_to_leave_does_not_deposit_any_more() -> None:
+    table = agreed_table()
+    bob = table.seats[1]
+    bob.feed(ConcludeWanted())
+    bob.feed(HoldingsSeen(ETHER, DEPOSIT))
+    assert bob.submitted == []
+
+
 def test_a_postfund_state_of_the_other_clears_a_challenge_and_the_opening_is_over_all_the_same() -> None:
     table = agreed_table()
     bob = table.seats[1]

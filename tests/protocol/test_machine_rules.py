@@ -45,11 +45,12 @@ from tests.protocol.table import (
 def test_threat_32_nothing_is_signed_before_the_contracts_are_known_to_be_genuine() -> None:
     table = counting_table()
     bob = table.seats[1]
-    for input_ in (Tick(), HoldingsSeen(ETHER, 2 * DEPOSIT), ConcludeWanted(), Reconnected()):
+    for input_ in (Tick(), HoldingsSeen(ETHER, 2 * DEPOSIT), Reconnected()):
         bob.feed(input_)
     bob.receive(table.signed(table.agreement.setup_state(0), 0))
     table.transact(ALICE, SubmitDeposit(ETHER, 0, DEPOSIT))
     bob.read_chain()
+    bob.feed(ConcludeWanted())
     assert bob.signed == {}
     assert bob.submitted == []
 
