@@ -260,7 +260,7 @@ async def _reached_or_decided(queue: ActionQueue[Any], seat: Seat, is_there: Cal
     """Wait for it, with a challenge whenever the time is over. Raises `ChannelDecided`."""
     while not await _reached(queue, seat, lambda: is_there() or _is_over(seat)):
         _challenge_if_it_helps(seat)
-    if _is_over(seat):
+    if not is_there():
         raise ChannelDecided(seat.next_turn - 1)
 
 

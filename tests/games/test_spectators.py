@@ -34,7 +34,7 @@ from games.rock_paper_scissors.table import (
 from games.spectator import FEED, FalseDisclosure, Relay, Shown, Spectator, Start, following
 from games.views import Json, PlayResult, UnknownViewer, filter_state
 from tests.flow.table import TABLE_ID, Delayed, signed
-from tests.flow.virtual_time import run_virtual
+from tests.flow.virtual_time import at_every_wait, cancelled_at, run_virtual
 
 HOUR = 3600.0
 CLIENTS = ("alice", "bob")
@@ -372,24 +372,31 @@ class _Everything:
         pass
 
 
-@pytest.mark.parametrize("patience", range(12))
-def test_a_feed_and_who_follows_it_can_be_cancelled_wherever_they_wait(patience: int) -> None:
-    async def story() -> None:
-        feed, random = MemoryTransport(), Random(patience)
+def test_a_feed_can_be_cancelled_wherever_it_waits() -> None:
+    async def story(number: int) -> bool:
         async with table() as ours:
-            feeding = asyncio.create_task(ours.relay.feed(Delayed(feed, random)))
-            watching = asyncio.create_task(watch(Delayed(feed, random)))
-            hearing = asyncio.create_task(ours.hears(*SCRIPT))
-            for _ in range(patience):
-                await asyncio.sleep(0)
-            feeding.cancel()
-            watching.cancel()
-            await asyncio.gather(feeding, watching, return_exceptions=True)
-            await hearing
+            feeding = asyncio.create_task(cancelled_at(number, ours.relay.feed(Delayed(MemoryTransport(), Random(0)))))
+            for action in SCRIPT:
+                await ours.hears(action)
             assert ours.alice.result is not None
-        assert asyncio.all_tasks() == {asyncio.current_task()}
+        return await feeding
 
-    run_virtual(story())
+    assert at_every_wait(story) > 6
+
+
+def test_who_follows_can_be_cancelled_wherever_it_waits() -> None:
+    async def story(number: int) -> bool:
+        feed = MemoryTransport()
+        async with table() as ours:
+            following = asyncio.create_task(cancelled_at(number, watch(Delayed(feed, Random(0)))))
+            await ours.feeds(feed)
+            for action in SCRIPT:
+                await ours.hears(action)
+        cancelled = await following
+        assert is_over(await watch(feed))
+        return cancelled
+
+    assert at_every_wait(story) > 6
 
 
 # ---------------------------------------------------------------------------------------------------- relays that cheat

@@ -35,7 +35,7 @@ from games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
 from games.rock_paper_scissors.flow import one_round as rock_paper_scissors_round
 from games.tic_tac_toe import GAME as TIC_TAC_TOE
 from games.tic_tac_toe.flow import one_round as tic_tac_toe_round
-from tests.flow.virtual_time import run_virtual
+from tests.flow.virtual_time import at_every_wait, cancelled_at, run_virtual
 from tests.scenarios.story import DEPOSIT, DURATION, KEYS, Playground, Story
 
 NAMES = ("alice", "bob")
@@ -242,21 +242,51 @@ def test_rubbish_on_the_log_is_the_counterpartys_fault_and_play_goes_on(channel:
     channel.ends_with(channel.alice.newest.state.outcome)
 
 
-@pytest.mark.parametrize("patience", range(0, 60, 7))
-def test_a_flow_that_is_cancelled_anywhere_can_be_run_again(channel: Story, patience: int) -> None:
+class Yielding(MemoryTransport):
+    """A log on which posting takes a moment, before and after the message is there."""
+
+    async def post(self, message: bytes) -> None:
+        await asyncio.sleep(0)
+        await super().post(message)
+        await asyncio.sleep(0)
+
+
+def test_a_flow_can_be_cancelled_wherever_it_waits_and_run_again(playground: Playground) -> None:
     """It leaves no task and no half-made state: a new flow over the same client plays the game to its end."""
 
-    async def both() -> None:
-        log, seats = MemoryTransport(), seats_of(channel)
+    async def story(number: int) -> bool:
+        channel, log = playground.story(TIC_TAC_TOE), Yielding()
+        seats = seats_of(channel)
+        alice, bob = (sequence(opening(), tic_tac_toe_round(player.bot), concluding()) for player in channel.players)
         async with passing_time(channel), asyncio.TaskGroup() as group:
-            group.create_task(run(bot_of(channel, 1), queue_of(log), seats[1]))
-            first = asyncio.create_task(run(bot_of(channel, 0), queue_of(log), seats[0]))
-            for _ in range(patience):
-                await asyncio.sleep(0)
-            first.cancel()
-            await asyncio.gather(first, return_exceptions=True)
+            group.create_task(run(bob, queue_of(log), seats[1]))
+            cancelled = await cancelled_at(number, run(alice, queue_of(log), seats[0]))
             if channel.alice.phase is not Phase.CLOSED:
                 await run(bot_of(channel, 0), queue_of(log), seats[0])
+        channel.ends_with(channel.alice.newest.state.outcome)
+        return cancelled
 
-    run_virtual(both())
-    channel.ends_with(channel.alice.newest.state.outcome)
+    assert at_every_wait(story) > 12
+
+
+def test_a_dispute_survives_a_flow_that_is_cancelled_again_and_again(story: Story) -> None:
+    """Alice's flow is cut off at its first wait, then at its second, and so on, while bob stalls and answers late."""
+    cuts = 0
+
+    async def impatient(queue: ActionQueue[Update], seat: Seat) -> None:
+        nonlocal cuts
+        while await cancelled_at(cuts + 1, run(bot_of(story, 0), queue, seat)):
+            cuts += 1
+
+    async def late(queue: ActionQueue[Update], seat: Seat) -> None:
+        bob = moves_of(story.bob.bot, another_round=lambda state: state.turn_num < 16)
+        await run(sequence(opening(), turn(bob), turn(bob), turn(bob)), queue, seat)
+        while not story.record[1]:
+            await asyncio.sleep(TICK)
+        await asyncio.sleep(8 * TICK)
+        await run(sequence(rounds(story.bob.bot, another=lambda state: state.turn_num < 16), concluding()), queue, seat)
+
+    play(story, impatient, late)
+    assert cuts > 3
+    assert "SubmitChallenge" in story.alice.mined
+    story.ends_with(story.players[0].newest.state.outcome)
