@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Sequence
+from hashlib import shake_256
+from itertools import count
 from typing import TypeVar
 
 from channel.errors import InvalidValue
+from channel.protocol.types import require_bytes
 
-__all__ = ["Randomness", "choose", "system_randomness"]
+__all__ = ["Randomness", "choose", "seeded", "system_randomness"]
 
 Randomness = Callable[[int], bytes]
 """Given a number of bytes, so many unpredictable ones."""
@@ -17,7 +20,21 @@ system_randomness: Randomness = secrets.token_bytes
 """The operating system's generator, made for secrets."""
 
 _BYTE_VALUES = 256
+_SECRET_LENGTH = 32
+_DOMAIN = b"forcemove/randomness/1:"
 _Option = TypeVar("_Option")
+
+
+def seeded(secret: bytes, label: bytes) -> Randomness:
+    """A source that gives the same bytes once more to a client that has crashed and plays a game again from the log.
+
+    `secret`: 32 unpredictable bytes, to be kept like a key. `label`: names the game; with one secret, two games of the
+    same label would have the same salts and keys. Draw n (from 0) is SHAKE256 of a domain (ASCII text
+    `forcemove/randomness/1:`), the secret, n as 8 bytes big-endian, and the label. Raises `InvalidValue`.
+    """
+    require_bytes("secret", secret, _SECRET_LENGTH)
+    draws = count()
+    return lambda length: shake_256(_DOMAIN + secret + next(draws).to_bytes(8, "big") + label).digest(length)
 
 
 def choose(options: Sequence[_Option], randomness: Randomness) -> _Option:

@@ -18,7 +18,7 @@ from typing import Any, Protocol
 
 from channel.errors import ForcemoveError
 from channel.flow.actions import Action, ActionCodec
-from channel.flow.queue import ActionQueue
+from channel.flow.queue import FAULTS, ActionQueue
 from channel.flow.steps import NothingHeard, Step
 from channel.protocol.channel import Channel, Phase
 from channel.protocol.inputs import ChallengeWanted, ConcludeWanted, Input, MoveChosen
@@ -127,7 +127,8 @@ class Seat:
 
     `client_id`: our name on the log. `participant`: our client, whose line it is, and whose player answers
     None (the flow moves). `within`: seconds that a counterparty has for each turn. `look_every`: seconds between looks
-    at the chain while nothing is heard. `show`: is called after whatever has happened.
+    at the chain while nothing is heard. `show`: is called after whatever has happened. `faults`: the last hundred
+    messages on the log that were no actions; play goes on after them.
     """
 
     client_id: str
@@ -136,6 +137,7 @@ class Seat:
     within: float = 60.0
     look_every: float = 1.0
     show: Callable[[], object] = field(default=lambda: None)
+    faults: deque[ForcemoveError] = field(default_factory=lambda: deque(maxlen=100))
 
     @property
     def next_turn(self) -> int:
@@ -326,6 +328,9 @@ async def _hear(queue: ActionQueue[Any], seat: Seat, seconds: float) -> bool:
     try:
         async with asyncio.timeout(seconds) as limit:
             action = await queue.dequeue()
+    except FAULTS as fault:
+        seat.faults.append(fault)
+        return True
     except TimeoutError:
         if not limit.expired():
             raise

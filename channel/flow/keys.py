@@ -7,15 +7,14 @@ same log, so all end with the same keys or with the same error. The keys are the
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any
 
 from channel.errors import ForcemoveError, InvalidValue
 from channel.flow.actions import Action, ActionCodec, MalformedAction
-from channel.flow.queue import ActionQueue
-from channel.flow.signed import SignedTransport, TransportFault
+from channel.flow.queue import ActionQueue, said_before
+from channel.flow.signed import SignedTransport
 from channel.flow.steps import Step, local, repeat, run, sequence, transition
 from channel.flow.transport import Transport
 from channel.protocol.encoding import key_digest
@@ -43,6 +42,9 @@ class KeyExchange(Action, frozen=True):
 
     public_key: str
     signature: str
+
+
+_CODEC: ActionCodec[KeyExchange] = ActionCodec(KeyExchange)
 
 
 @dataclass(eq=False)
@@ -119,12 +121,12 @@ async def exchange_keys(
     *,
     within: float | None = None,
     start: int = 0,
-    skip: Callable[[TransportFault], object] | None = None,
 ) -> Table:
-    """Post our key, wait for the others', and upgrade to a signed transport.
+    """Post our key unless it is there already, wait for the others', and upgrade to a signed transport.
 
     `table_id`: 32 bytes, a channel's id or an invitation's hash. `expected`: the addresses of all clients, ours among
-    them. `within`: seconds for all of it. `start`: where in the log the exchange begins. `skip`: see `SignedTransport`.
+    them. `within`: seconds for all of it. `start`: where in the log the exchange begins.
+
     Raises `MalformedAction`, `KeyNotProven`, `KeyNotExpected`, `ClientTwice`, `KeyTwice`, `KeysMissing`, and
     `InvalidValue` where our own key is not expected.
     """
@@ -132,9 +134,10 @@ async def exchange_keys(
     context = KeyContext(table_id, client_id, key, frozenset(expected))
     if key.address not in context.expected:
         raise InvalidValue("key", key.address, "one of the expected ones")
-    queue: ActionQueue[Any] = ActionQueue(transport, ActionCodec(KeyExchange), start=start)
     try:
         async with asyncio.timeout(within) as limit:
+            said = await said_before(transport, _CODEC, client_id, start=start)
+            queue = ActionQueue(transport, _CODEC, start=start, said=[each for each in said if each == _ours(context)])
             await run(key_exchange(len(context.expected)), queue, context)
     except TimeoutError:
         if within is None or not limit.expired():
@@ -144,7 +147,7 @@ async def exchange_keys(
     if context.found.get(client_id) != key.address:
         raise KeyTwice(client_id, key.address)
     signed_from = start + len(context.expected)
-    signed = SignedTransport(transport, table_id, key, context.found, start=signed_from, skip=skip)
+    signed = SignedTransport(transport, table_id, key, context.found, start=signed_from)
     return Table(table_id, MappingProxyType(context.found), signed)
 
 
@@ -157,9 +160,14 @@ def next_in_turn(keys: Mapping[str, bytes], client_id: str) -> str:
 
 
 async def _post(queue: ActionQueue[KeyExchange], context: KeyContext) -> None:
+    await queue.enqueue(_ours(context))
+
+
+def _ours(context: KeyContext) -> KeyExchange:
+    """Always the same bytes: our signatures are deterministic (RFC 6979)."""
     key = context.key
     signature = key.sign(key_digest(context.table_id, context.client_id, key.public_key))
-    await queue.enqueue(KeyExchange(context.client_id, key.public_key.hex(), signature.compact.hex()))
+    return KeyExchange(context.client_id, key.public_key.hex(), signature.compact.hex())
 
 
 def _store(action: KeyExchange, context: KeyContext) -> None:

@@ -1,39 +1,70 @@
 """The queue of actions between a client's code and the table's log.
 
 It has no task and no buffer of its own: whoever waits for an action reads the log. Cancelling a wait loses nothing, and
-there is nothing to close.
+there is nothing to close. A client that has crashed runs its flow again from the beginning of the log, on a queue that
+knows what the client has said before (`said_before`) and does not say it twice.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from channel.flow.actions import Action, ActionCodec
-from channel.flow.transport import Reader, Transport
+from channel.errors import ForcemoveError, LocalError
+from channel.flow.actions import Action, ActionCodec, MalformedAction
+from channel.flow.transport import Reader, Transport, TransportFault
 
-__all__ = ["ActionQueue"]
+__all__ = ["FAULTS", "ActionQueue", "SaidOtherwise", "said_before"]
 
+FAULTS = (MalformedAction, TransportFault)
+"""What can be wrong with a message on a log."""
 A = TypeVar("A", bound=Action)
+
+
+@dataclass(eq=False)
+class SaidOtherwise(LocalError):
+    """Our flow wants to say something else than what we have said in this place before we were interrupted: it is
+    another flow, or its secrets were lost. Nothing was posted. `said`, `now`: the actions' types."""
+
+    client_id: str
+    said: str
+    now: str
 
 
 class ActionQueue(Generic[A]):
     """The actions of one table, in the log's order."""
 
     def __init__(
-        self, transport: Transport, codec: ActionCodec[A], *, preseed: Iterable[A] = (), start: int = 0
+        self,
+        transport: Transport,
+        codec: ActionCodec[A],
+        *,
+        preseed: Iterable[A] = (),
+        start: int = 0,
+        said: Iterable[A] = (),
+        skip: Callable[[ForcemoveError], object] | None = None,
     ) -> None:
         """`preseed`: actions that come before those of the log, such as a history that is known already. `start`: from
-        which message of the log on."""
-        self._transport, self._codec = transport, codec
-        self._ahead = deque(preseed)
+        which message of the log on. `said`: what we have said there before, see `said_before`. `skip`: is given each of
+        the `FAULTS`, and reading goes on after it; without it `dequeue` raises them."""
+        self._transport, self._codec, self._skip = transport, codec, skip
+        self._ahead, self._said = deque(preseed), deque(said)
         self._reader: Reader = transport.reader(start)
         self._turn = asyncio.Lock()
 
     async def enqueue(self, action: A) -> None:
-        """Post an action. It has happened when `dequeue` gives it back. Raises `MalformedAction`."""
+        """Post an action, unless we have said it before. It has happened when `dequeue` gives it back.
+
+        Raises `MalformedAction`, and `SaidOtherwise` where we have said something else in this place."""
+        if self._said:
+            if action != self._said[0]:
+                raise SaidOtherwise(action.client_id, type(self._said[0]).__name__, type(action).__name__)
+            self._said.popleft()
+            return
         await self._transport.post(self._codec.encode(action))
 
     async def dequeue(self) -> A:
@@ -53,4 +84,19 @@ class ActionQueue(Generic[A]):
             return self._ahead[0]
 
     async def _read(self) -> A:
-        return self._codec.decode(await self._reader.read())
+        while True:
+            try:
+                return self._codec.decode(await self._reader.read())
+            except FAULTS as fault:
+                if self._skip is None:
+                    raise
+                self._skip(fault)
+
+
+async def said_before(transport: Transport, codec: ActionCodec[A], client_id: str, *, start: int = 0) -> tuple[A, ...]:
+    """What a client has said from message `start` of the log on, up to now; messages with faults are none of it."""
+    reader, said = transport.reader(start), []
+    for _ in range(transport.length() - start):
+        with contextlib.suppress(*FAULTS):
+            said.append(codec.decode(await reader.read()))
+    return tuple(action for action in said if action.client_id == client_id)

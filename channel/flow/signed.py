@@ -7,6 +7,7 @@ id, see `encoding.message_digest`. What arrives is verified message by message i
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -14,7 +15,7 @@ import msgspec
 
 from channel.errors import ForcemoveError
 from channel.flow.actions import MAX_ACTION, MalformedAction, client_of
-from channel.flow.transport import Reader, Transport
+from channel.flow.transport import Reader, Transport, TransportFault
 from channel.protocol.encoding import message_digest
 from channel.protocol.signing import Key, recover
 from channel.protocol.types import Signature, require_bytes
@@ -24,17 +25,11 @@ __all__ = [
     "MessageReplayed",
     "MessagesMissing",
     "SignedTransport",
-    "TransportFault",
     "UnknownClient",
     "UnsignedMessage",
 ]
 
 _MAX_ENVELOPE = MAX_ACTION + 512
-
-
-@dataclass(eq=False)
-class TransportFault(ForcemoveError):
-    """A message on the log is not what a client of this table has said. Subclasses tell why."""
 
 
 @dataclass(eq=False)
@@ -98,14 +93,12 @@ class SignedTransport:
         keys: Mapping[str, bytes],
         *,
         start: int = 0,
-        skip: Callable[[TransportFault], object] | None = None,
     ) -> None:
         """`table_id`: 32 bytes. `keys`: the address of each client, by client id. `start`: where in the log what is
-        signed begins. `skip`: is given each fault, and reading goes on after it; without it `read` raises them.
-        """
+        signed begins."""
         require_bytes("table_id", table_id, 32)
         self._transport, self._table_id, self._key = transport, table_id, key
-        self._keys, self._start, self._skip = dict(keys), start, skip
+        self._keys, self._start = dict(keys), start
         self._sequence: int | None = None
         self._posting = asyncio.Lock()
 
@@ -140,10 +133,8 @@ class SignedTransport:
     async def _said_so_far(self, client_id: str) -> int:
         reader = _SignedReader(self, self._transport.reader(self._start), 0)
         for _ in range(self.length()):
-            try:
-                await reader.next_message()
-            except TransportFault:
-                continue
+            with contextlib.suppress(TransportFault):
+                await reader.read()
         return reader.next_sequence(client_id)
 
     def verify(self, data: bytes, expected: Callable[[str], int]) -> tuple[str, bytes]:
@@ -173,13 +164,6 @@ class SignedTransport:
         except (ValueError, ForcemoveError):
             return False
 
-    def is_skipped(self, fault: TransportFault) -> bool:
-        """Whether reading goes on after this fault; whoever wants to know of it has been told."""
-        if self._skip is None:
-            return False
-        self._skip(fault)
-        return True
-
 
 class _SignedReader:
     def __init__(self, transport: SignedTransport, inner: Reader, start: int) -> None:
@@ -187,18 +171,12 @@ class _SignedReader:
         self._sequences: dict[str, int] = {}
 
     async def read(self) -> bytes:
-        while True:
-            is_before = self._before > 0
-            try:
-                message = await self.next_message()
-            except TransportFault as fault:
-                if not is_before and not self._transport.is_skipped(fault):
-                    raise
-                continue
-            if not is_before:
-                return message
+        while self._before:
+            with contextlib.suppress(TransportFault):
+                await self._next_message()
+        return await self._next_message()
 
-    async def next_message(self) -> bytes:
+    async def _next_message(self) -> bytes:
         """The next message of the log, verified."""
         data = await self._inner.read()
         self._before = max(0, self._before - 1)

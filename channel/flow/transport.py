@@ -7,11 +7,17 @@ comes back. A log keeps what was said, so whoever joins later reads the same fro
 from __future__ import annotations
 
 import asyncio
+from dataclasses import dataclass
 from typing import Protocol
 
-from channel.errors import InvalidValue
+from channel.errors import ForcemoveError, InvalidValue
 
-__all__ = ["MemoryTransport", "Reader", "Transport"]
+__all__ = ["MemoryTransport", "Reader", "Transport", "TransportFault"]
+
+
+@dataclass(eq=False)
+class TransportFault(ForcemoveError):
+    """A message on the log is not what a client of this table has said. Subclasses tell why."""
 
 
 class Reader(Protocol):
@@ -20,7 +26,7 @@ class Reader(Protocol):
     async def read(self) -> bytes:
         """The next message, as soon as there is one.
 
-        Raises a `ForcemoveError` in the place of a message that is none; the next call goes on after it. Cancelling
+        Raises a `TransportFault` in the place of a message that is none; the next call goes on after it. Cancelling
         leaves the place where it was: no message is lost.
         """
         ...

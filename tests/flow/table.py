@@ -8,7 +8,7 @@ from random import Random
 
 from channel.flow.actions import Action, ActionCodec
 from channel.flow.queue import ActionQueue
-from channel.flow.signed import SignedTransport, TransportFault
+from channel.flow.signed import SignedTransport
 from channel.flow.transport import Reader, Transport
 from channel.protocol.signing import Key
 
@@ -17,8 +17,6 @@ NAMES = ("alice", "bob", "carol", "dave", "erin", "frank", "grace", "heidi")
 KEYS = {name: Key(bytes(31) + bytes((index + 1,))) for index, name in enumerate(NAMES)}
 ADDRESSES = {name: key.address for name, key in KEYS.items()}
 MALLORY = Key(bytes(31) + b"\xbb")
-
-Skip = Callable[[TransportFault], object]
 
 
 class Said(Action, frozen=True):
@@ -38,8 +36,8 @@ def queue_of(transport: Transport, *, preseed: Sequence[Said | Left] = (), start
     return ActionQueue(transport, CODEC, preseed=preseed, start=start)
 
 
-def signed(log: Transport, name: str, *, start: int = 0, skip: Skip | None = None) -> SignedTransport:
-    return SignedTransport(log, TABLE_ID, KEYS[name], ADDRESSES, start=start, skip=skip)
+def signed(log: Transport, name: str, *, start: int = 0) -> SignedTransport:
+    return SignedTransport(log, TABLE_ID, KEYS[name], ADDRESSES, start=start)
 
 
 class Delayed:

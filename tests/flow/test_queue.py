@@ -7,7 +7,9 @@ import tracemalloc
 
 import pytest
 
+from channel.errors import ForcemoveError
 from channel.flow.actions import MalformedAction
+from channel.flow.queue import ActionQueue, SaidOtherwise, said_before
 from channel.flow.signed import UnsignedMessage
 from channel.flow.transport import MemoryTransport
 from tests.flow.table import CODEC, Left, Said, queue_of, signed
@@ -109,6 +111,59 @@ def test_what_the_transport_finds_wrong_is_raised() -> None:
         await log.post(CODEC.encode(Said("alice", 1)))
         with pytest.raises(UnsignedMessage):
             await queue_of(signed(log, "bob")).dequeue()
+
+    run_virtual(story())
+
+
+def test_faults_can_be_reported_and_passed_over() -> None:
+    """Then nobody can stop a game by shouting into it."""
+
+    async def story() -> None:
+        log = MemoryTransport()
+        faults: list[ForcemoveError] = []
+        bob = ActionQueue(signed(log, "bob"), CODEC, skip=faults.append)
+        await log.post(b"rubbish")
+        await signed(log, "alice").post(b'{"client_id":"alice","type":"Shouted"}')
+        await queue_of(signed(log, "alice")).enqueue(Said("alice", 1))
+        assert await bob.dequeue() == Said("alice", 1)
+        assert [type(each) for each in faults] == [UnsignedMessage, MalformedAction]
+
+    run_virtual(story())
+
+
+def test_what_was_said_before_is_not_said_again() -> None:
+    async def story() -> None:
+        log = MemoryTransport()
+        await queue_of(log).enqueue(Said("alice", 0))
+        for number in (1, 2):
+            await queue_of(log).enqueue(Said("alice", number))
+            await queue_of(log).enqueue(Said("bob", number))
+        await log.post(b"rubbish")
+        said = await said_before(log, CODEC, "alice", start=1)
+        assert said == (Said("alice", 1), Said("alice", 2))
+        again = ActionQueue(log, CODEC, start=1, said=said, skip=lambda _: None)
+        for number in (1, 2, 3):
+            await again.enqueue(Said("alice", number))
+        heard = [await again.dequeue() for _ in range(5)]
+        assert [each for each in heard if each.client_id == "alice"] == [*said, Said("alice", 3)]
+        assert log.length() == 7
+
+    run_virtual(story())
+
+
+def test_nothing_else_is_said_in_the_place_of_what_was_said_before() -> None:
+    async def story() -> None:
+        log = MemoryTransport()
+        await queue_of(log).enqueue(Said("alice", 1))
+        again = ActionQueue(log, CODEC, said=await said_before(log, CODEC, "alice"))
+        for action in (Said("alice", 2), Left("alice")):
+            with pytest.raises(SaidOtherwise) as refused:
+                await again.enqueue(action)
+            assert refused.value == SaidOtherwise("alice", "Said", type(action).__name__)
+        assert log.length() == 1
+        await again.enqueue(Said("alice", 1))
+        await again.enqueue(Said("alice", 2))
+        assert log.length() == 2
 
     run_virtual(story())
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from hashlib import shake_256
 
 import pytest
 
 from channel.errors import InvalidValue
-from games.randomness import Randomness, choose
+from games.randomness import Randomness, choose, seeded
 
 
 def bytes_in_turn(values: Iterator[int]) -> Randomness:
@@ -28,3 +29,24 @@ def test_a_byte_that_would_favour_the_first_option_is_drawn_again() -> None:
 def test_none_and_too_many_options_are_refused(count: int) -> None:
     with pytest.raises(InvalidValue):
         choose(range(count), bytes)
+
+
+SECRET = bytes(range(32))
+
+
+def test_a_seeded_source_gives_the_same_bytes_again() -> None:
+    first, again = seeded(SECRET, b"table 1"), seeded(SECRET, b"table 1")
+    drawn = [first(length) for length in (32, 1, 256)]
+    assert drawn == [again(length) for length in (32, 1, 256)]
+    assert drawn[1] == shake_256(b"forcemove/randomness/1:" + SECRET + bytes(7) + b"\x01table 1").digest(1)
+
+
+def test_no_two_draws_labels_or_secrets_share_bytes() -> None:
+    sources = [seeded(secret, label) for secret in (SECRET, bytes(32)) for label in (b"", b"table 1", b"table 10")]
+    assert len({source(32) for source in sources for _ in range(100)}) == 600
+
+
+@pytest.mark.parametrize("secret", [b"", bytes(31), bytes(33)])
+def test_a_secret_has_32_bytes(secret: bytes) -> None:
+    with pytest.raises(InvalidValue):
+        seeded(secret, b"table 1")

@@ -16,13 +16,14 @@ from hypothesis import strategies as st
 from channel.errors import ForcemoveError, InvalidValue
 from channel.flow.actions import MalformedAction
 from channel.flow.keys import exchange_keys
-from channel.flow.queue import ActionQueue
+from channel.flow.queue import ActionQueue, SaidOtherwise, said_before
 from channel.flow.signed import SignedTransport, UnknownClient
 from channel.flow.steps import NothingHeard, UnexpectedAction, UnexpectedSender, run
 from channel.flow.transport import MemoryTransport, Transport
 from channel.protocol.hashing import keccak256
 from channel.protocol.signing import Key
 from games.commitment import Opening
+from games.randomness import seeded
 from games.rock_paper_scissors.position import Weapon
 from games.rock_paper_scissors.table import (
     ACTIONS,
@@ -369,6 +370,42 @@ def test_a_round_can_be_cancelled_wherever_it_waits() -> None:
         return cancelled
 
     assert at_every_wait(story) > 6
+
+
+def test_who_crashes_in_a_round_comes_back_to_it() -> None:
+    """With its secret and the log alone: it opens what it had committed to, and says nothing twice."""
+
+    async def alice(log: Transport) -> Round:
+        round_ = Round(TABLE_ID, CLIENTS, "alice", randomness=seeded(b"\xa1" * 32, TABLE_ID + b"round 1"))
+        transport = line(log, "alice")
+        queue = ActionQueue(transport, ACTIONS, said=await said_before(transport, ACTIONS, "alice"))
+        await run(plays_and_reveals(within=HOUR), queue, round_)
+        return round_
+
+    async def story(number: int) -> bool:
+        log, random, mallory = MemoryTransport(), Random(0), sit("mallory", BY_MALLORY)
+        other = asyncio.create_task(end_of(line(Delayed(log, random), "mallory"), mallory))
+        crashed = await cancelled_at(number, alice(Delayed(log, random)))
+        back = await alice(Delayed(log, random))
+        assert back.result is not None
+        assert await other == back.result
+        assert log.length() == 4
+        return crashed
+
+    assert at_every_wait(story) > 6
+
+
+def test_who_comes_back_without_its_secret_says_nothing_else() -> None:
+    async def story() -> None:
+        log = MemoryTransport()
+        await say(log, A)
+        transport = line(log, "alice")
+        queue = ActionQueue(transport, ACTIONS, said=await said_before(transport, ACTIONS, "alice"))
+        with pytest.raises(SaidOtherwise):
+            await run(plays_and_reveals(within=HOUR), queue, Round(TABLE_ID, CLIENTS, "alice"))
+        assert log.length() == 1
+
+    run_virtual(story())
 
 
 # --------------------------------------------------------------------------------------------- commitments and weapons

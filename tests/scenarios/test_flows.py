@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
+from channel.flow.actions import MalformedAction
 from channel.flow.channel import (
     UPDATES,
     ChannelDecided,
@@ -78,11 +79,14 @@ async def passing_time(story: Story) -> AsyncIterator[None]:
         await asyncio.gather(task, return_exceptions=True)
 
 
-def play(story: Story, *flows: Callable[[Seat], Awaitable[object]] | Step[Seat]) -> list[Seat]:
+def play(
+    story: Story, *flows: Callable[[Seat], Awaitable[object]] | Step[Seat], log: MemoryTransport | None = None
+) -> list[Seat]:
     """Both seats' flows, or these, side by side on one log."""
+    log = log or MemoryTransport()
 
     async def both() -> list[Seat]:
-        log, seats = MemoryTransport(), seats_of(story)
+        seats = seats_of(story)
         async with asyncio.timeout(_LONG), passing_time(story), asyncio.TaskGroup() as group:
             for flow, seat in zip(flows, seats, strict=True):
                 group.create_task(run(flow, queue_of(log), seat))  # type: ignore[arg-type]
@@ -231,14 +235,19 @@ def test_a_player_who_wins_nothing_can_still_take_its_deposit_home(channel: Stor
 
 
 def test_rubbish_on_the_log_is_the_counterpartys_fault_and_play_goes_on(channel: Story) -> None:
+    log = MemoryTransport()
+
     async def loud(queue: ActionQueue[Update], seat: Seat) -> None:
         await run(opening(), queue, seat)
+        await log.post(b"no action")
+        await log.post(b'{"client_id":"bob","type":"Shout"}')
         for message in ("no hex", "00", b"{}".hex()):
             await queue.enqueue(Update("bob", message))
         await run(sequence(rounds(channel.bob.bot, another=lambda _: False), concluding()), queue, seat)
 
-    play(channel, bot_of(channel, 0), loud)
+    alice, _ = play(channel, bot_of(channel, 0), loud, log=log)
     assert len([event for event in channel.alice.events if isinstance(event, Fault)]) == 3
+    assert [type(each) for each in alice.faults] == [MalformedAction] * 2
     channel.ends_with(channel.alice.newest.state.outcome)
 
 
