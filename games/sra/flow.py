@@ -3,6 +3,9 @@
 What a client does counts when the log gives it back, for itself as for the other. A client's seat is its place in
 `CardTable.clients`; seat 0 begins the shuffle. Whoever draws asks for the card at the top, and the other side hands its
 key over if its own rules let the drawer draw; whoever discards gives its own key, and the other side sees the card.
+When the hand is over, both can give all their keys and see that no card was missing or there twice.
+
+Play it on a signed log (`channel.flow.signed`): who said what is not asked here.
 """
 
 from __future__ import annotations
@@ -20,10 +23,23 @@ from games.sra import deck, pile
 from games.sra.arithmetic import decode_numbers, encode_numbers
 from games.sra.cipher import DecryptionKey
 from games.sra.deck import STEPS, Shuffle
+from games.sra.faults import WrongCount
 from games.sra.pile import Player, Rule
 from games.two_player import PLAYERS
 
-__all__ = ["CARDS", "CardTable", "Deck", "Decide", "Discard", "Draw", "Serve", "card_turn", "shuffling"]
+__all__ = [
+    "CARDS",
+    "AllKeys",
+    "CardTable",
+    "Deck",
+    "Decide",
+    "Discard",
+    "Draw",
+    "Serve",
+    "auditing",
+    "card_turn",
+    "shuffling",
+]
 
 
 class Deck(Action, frozen=True):
@@ -52,11 +68,17 @@ class Discard(Action, frozen=True):
     key: str
 
 
-CARDS: ActionCodec[Deck | Draw | Serve | Discard] = ActionCodec(Deck, Draw, Serve, Discard)
+class AllKeys(Action, frozen=True):
+    """Gives the client's key for every card of the deck, when the hand is over: each 512 hex digits."""
+
+    keys: tuple[str, ...]
+
+
+CARDS: ActionCodec[Deck | Draw | Serve | Discard | AllKeys] = ActionCodec(Deck, Draw, Serve, Discard, AllKeys)
 """The codec of such a table."""
 
 _Read = TypeVar("_Read")
-Queue = ActionQueue[Deck | Draw | Serve | Discard]
+Queue = ActionQueue[Deck | Draw | Serve | Discard | AllKeys]
 Decide = Callable[[Player], int | None]
 """What we do when it is our turn: None draws, a number discards the card at that index of our hand."""
 
@@ -64,13 +86,16 @@ Decide = Callable[[Player], int | None]
 @dataclass
 class CardTable:
     """One side's context. `clients`: both clients' ids by seat. `shuffle`: begun with `deck.begin`. `rule`: who may
-    draw when. `discarded`: the cards that were laid open, in order. `player` is there once the deck is shuffled."""
+    draw when. `discarded`: the cards that were laid open, in order. `all_keys`: by client, from an audit. `order`: the
+    whole deck from the top, after an audit. `player` is there once the deck is shuffled."""
 
     clients: tuple[str, str]
     shuffle: Shuffle
     rule: Rule = lambda _pile, _seat: True
     randomness: Randomness = system_randomness
     discarded: list[int] = field(default_factory=list)
+    all_keys: dict[str, tuple[DecryptionKey, ...]] = field(default_factory=dict, repr=False)
+    order: tuple[int, ...] = ()
     _player: Player | None = None
     _sent: Shuffle | None = field(default=None, repr=False)
 
@@ -188,6 +213,42 @@ def _accept_discard(action: Discard, table: CardTable) -> None:
     else:
         table.player, card = pile.take(table.player, action.index, _key(action))
     table.discarded.append(card)
+
+
+# ---------------------------------------------------------------------------------------------------------------- audit
+
+
+def auditing(*, within: float | None = None) -> Step[CardTable]:
+    """The hand is over: both give all their keys, and each sees that the deck had all cards, each once.
+
+    Raises what `deck.audit` raises, the same for both: each knows of itself whether it is to blame. And `WrongCount`,
+    `InvalidExponent`, `MalformedAction` and as `transition` does, for the counterparty's message.
+    """
+    keys = transition(_accept_all_keys, expects=AllKeys, sender=_has_not_shown, within=within)
+    return sequence(local(_show_all_keys), repeat(keys, PLAYERS), local(_audit))
+
+
+def _has_not_shown(table: CardTable) -> tuple[str, ...]:
+    return tuple(name for name in table.clients if name not in table.all_keys)
+
+
+async def _show_all_keys(queue: Queue, table: CardTable) -> None:
+    keys = tuple(key.disclose().encode() for key in table.player.keys)
+    await queue.enqueue(AllKeys(table.name, keys))
+
+
+def _accept_all_keys(action: AllKeys, table: CardTable) -> None:
+    if len(action.keys) != table.shuffle.size:
+        raise WrongCount(table.shuffle.size, len(action.keys))
+    table.all_keys[action.client_id] = _read(action, lambda: tuple(map(DecryptionKey.decode, action.keys)))
+
+
+def _audit(_queue: Queue, table: CardTable) -> None:
+    first, second = (table.all_keys[name] for name in table.clients)
+    table.order = deck.audit(table.player.pile.numbers, first, second)
+
+
+# ----------------------------------------------------------------------------------------------------------------- keys
 
 
 def _key(action: Serve | Discard) -> DecryptionKey:

@@ -4,50 +4,36 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from random import Random
 
 import pytest
 
 from channel.errors import ForcemoveError
-from channel.flow.actions import MalformedAction
-from channel.flow.queue import ActionQueue
-from channel.flow.steps import NothingHeard, Step, UnexpectedAction, UnexpectedSender, run, sequence
-from channel.flow.transport import MemoryTransport
+from channel.flow.actions import MAX_ACTION, MAX_CLIENT_ID, MalformedAction
+from channel.flow.queue import ActionQueue, said_before
+from channel.flow.steps import NothingHeard, Step, UnexpectedAction, UnexpectedSender, repeat, run, sequence
+from channel.flow.transport import MemoryTransport, Transport
+from games.randomness import seeded
 from games.sra.arithmetic import MODULUS, encode_number, encode_numbers
-from games.sra.cipher import Key, card_numbers
+from games.sra.cipher import MAX_CARDS, Key, card_numbers
 from games.sra.deck import begin
 from games.sra.faults import (
     DrawNotAllowed,
     NoSuchCard,
     NotEncrypted,
+    NothingToDraw,
     NotInHand,
     NotTheTop,
     NumberTwice,
+    PileEmpty,
     WrongCount,
 )
-from games.sra.flow import CARDS, CardTable, Deck, Draw, Serve, card_turn, shuffling
-from games.sra.pile import Pile, Player
+from games.sra.flow import CARDS, AllKeys, CardTable, Deck, Draw, Serve, auditing, card_turn, shuffling
+from games.sra.pile import Pile
 from tests.flow.table import Delayed, signed
 from tests.flow.virtual_time import at_every_wait, cancelled_at, run_virtual
 from tests.games.sra.shuffled import ALICE, BOB, SIZE, both, order, stream
-
-CLIENTS = ("alice", "bob")
-HOUR = 3600.0
-
-
-def table_of(seat: int, *, shuffled: bool = True, rule: Callable[[Pile, int], bool] | None = None) -> CardTable:
-    shuffle = both()[seat] if shuffled else begin(SIZE, seat, stream(CLIENTS[seat]))
-    table = CardTable(CLIENTS, shuffle, randomness=stream(f"table {seat}"))
-    return replace(table, rule=rule) if rule else table
-
-
-def draws(_: Player) -> int | None:
-    return None
-
-
-def discards_first(player: Player) -> int | None:
-    return player.hand[0][0]
+from tests.games.sra.tables import CLIENTS, HOUR, discards_first, draws, table_of
 
 
 def play(flow: Step[CardTable], *tables: CardTable) -> Sequence[CardTable]:
@@ -188,6 +174,52 @@ def test_silence_has_an_end() -> None:
     assert unserved.value == NothingHeard(("bob",), HOUR)
 
 
+def test_who_crashes_in_a_hand_comes_back_to_it() -> None:
+    """With its secret and the log alone: the same keys, the same shuffle, and nothing is said twice."""
+    flow = sequence(
+        shuffling(within=HOUR),
+        card_turn(ALICE, draws, within=HOUR),
+        card_turn(BOB, draws, within=HOUR),
+        card_turn(ALICE, discards_first, within=HOUR),
+    )
+
+    async def client(log: Transport, seat: int) -> CardTable:
+        randomness = seeded(bytes(31) + bytes((seat,)), b"hand 1")
+        table = CardTable(CLIENTS, begin(SIZE, seat, randomness), randomness=randomness)
+        transport = signed(log, table.name)
+        said = await said_before(transport, CARDS, table.name)
+        await run(flow, ActionQueue(transport, CARDS, said=said), table)
+        return table
+
+    async def story(number: int) -> bool:
+        log, random = MemoryTransport(), Random(0)
+        bob = asyncio.create_task(client(Delayed(log, random), BOB))
+        crashed = await cancelled_at(number, client(Delayed(log, random), ALICE))
+        alice = await client(Delayed(log, random), ALICE)
+        assert (await bob).player.pile == alice.player.pile
+        assert (await bob).discarded == alice.discarded
+        assert log.length() == 4 + 2 + 2 + 1
+        return crashed
+
+    assert at_every_wait(story) > 12
+
+
+# ---------------------------------------------------------------------------------------------------------------- audit
+
+
+def test_when_the_hand_is_over_both_see_the_whole_deck() -> None:
+    flow = sequence(shuffling(within=HOUR), card_turn(ALICE, draws), auditing(within=HOUR))
+    alice, bob = play(flow, table_of(ALICE, shuffled=False), table_of(BOB, shuffled=False))
+    assert alice.order == bob.order
+    assert sorted(alice.order) == list(range(SIZE))
+    assert alice.player.hand == ((0, alice.order[0]),)
+
+
+def test_the_keys_of_the_largest_deck_fit_into_an_action() -> None:
+    keys = ("f" * 512,) * MAX_CARDS
+    assert len(CARDS.encode(AllKeys("x" * MAX_CLIENT_ID, keys))) <= MAX_ACTION
+
+
 def test_a_game_can_be_cancelled_wherever_it_waits() -> None:
     flow = sequence(shuffling(within=HOUR), card_turn(ALICE, draws), card_turn(BOB, draws))
 
@@ -205,3 +237,17 @@ def test_a_game_can_be_cancelled_wherever_it_waits() -> None:
         return cancelled
 
     assert at_every_wait(story) > 12
+
+
+def test_nothing_is_drawn_from_an_empty_pile() -> None:
+    alice, bob = play(repeat(card_turn(ALICE, draws, within=HOUR), SIZE), table_of(ALICE), table_of(BOB))
+    with pytest.raises(PileEmpty):
+        against(alice, card_turn(BOB, draws), Draw("bob", SIZE))
+    with pytest.raises(NothingToDraw):
+        against(bob, card_turn(BOB, draws))
+
+
+def test_who_keeps_its_keys_to_itself_is_named() -> None:
+    with pytest.raises(NothingHeard) as nothing:
+        against(table_of(ALICE), auditing(within=HOUR))
+    assert nothing.value == NothingHeard(("bob",), HOUR)
