@@ -11,6 +11,10 @@
 ├── `CounterpartyError`       a counterparty broke a rule; carries the reason and the evidence; nothing has changed
 └── `ChainError`              the chain, or the way to it, failed
 
+What can go wrong on a log, in a step, in a view or at a card table is defined beside what raises it: `TransportFault`
+and `MalformedAction`, `UnexpectedAction` and its like in `channel.flow`; `games.views`; `CardFault` in
+`games.sra.faults`.
+
 Knows no other module.
 """
 

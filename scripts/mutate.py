@@ -49,7 +49,7 @@ _NAMES = {"name", "threats", "file", "find", "replace", "tests"}
 class Mutation:
     """A defence and how to take it out.
 
-    `threats`: the rows that it defends against. `file`: from the root. `find`: occurs once in it. `contract`: the
+    `threats`: the rows that it defends against; none for views and cards, which the list of attacks leaves out. `file`: from the root. `find`: occurs once in it. `contract`: the
     artifact that `file` is a part of and that the tests attack; empty for Python. `tests`: pytest's names of functions,
     without parameters; each must fail for at least one of its parameters.
     """
@@ -65,7 +65,7 @@ class Mutation:
     @property
     def label(self) -> str:
         """The name with the rows in front."""
-        return f"{', '.join(map(str, self.threats))}: {self.name}"
+        return f"{', '.join(map(str, self.threats)) or '-'}: {self.name}"
 
 
 @dataclass(frozen=True, slots=True)

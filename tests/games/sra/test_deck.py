@@ -154,6 +154,11 @@ def test_over_all_choices_every_order_comes_up_once() -> None:
     assert orders == Counter(permutations("abcd"))
 
 
+def test_over_all_bytes_every_order_comes_up_equally_often() -> None:
+    orders = Counter(permute("abc", scripted(first, second, 0)) for first, second in product(range(255), range(256)))
+    assert orders == dict.fromkeys(permutations("abc"), 255 * 256 // 6)
+
+
 def test_a_byte_that_would_favour_an_order_is_drawn_again() -> None:
     assert permute("abc", scripted(255, 1, 0)) == permute("abc", scripted(1, 0))
 
