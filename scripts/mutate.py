@@ -49,9 +49,10 @@ _NAMES = {"name", "threats", "file", "find", "replace", "tests"}
 class Mutation:
     """A defence and how to take it out.
 
-    `threats`: the rows that it defends against; none for views and cards, which the list of attacks leaves out. `file`: from the root. `find`: occurs once in it. `contract`: the
-    artifact that `file` is a part of and that the tests attack; empty for Python. `tests`: pytest's names of functions,
-    without parameters; each must fail for at least one of its parameters.
+    `threats`: the rows that it defends against; none for views and cards, which the list of attacks leaves out. `file`:
+    from the root. `find`: occurs once in it. `contract`: the artifact that `file` is a part of and that the tests
+    attack; empty for Python. `tests`: pytest's names of functions, without parameters; each must fail for at least one
+    of its parameters.
     """
 
     name: str
