@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import weakref
 from collections.abc import Coroutine, Sequence
 from typing import Any
 
@@ -107,6 +109,22 @@ class TransportContract:
                     got = await reader.read()
                 if number % 2:
                     assert got == message(0, number)
+
+        self.run(story())
+
+    def test_who_stops_reading_is_forgotten(self) -> None:
+        async def story() -> None:
+            transport = self.table(1)[0]
+            reader = transport.reader()
+            gone = weakref.ref(reader)
+            waiting = asyncio.create_task(reader.read())
+            await asyncio.sleep(0)
+            waiting.cancel()
+            await asyncio.wait([waiting])
+            del reader, waiting
+            await asyncio.sleep(0)
+            gc.collect()
+            assert gone() is None
 
         self.run(story())
 
