@@ -297,8 +297,10 @@ async def _in_time(queue: ActionQueue[Any], seat: Seat, is_there: Callable[[], b
 
 
 async def _is_there_at_last(queue: ActionQueue[Any], seat: Seat, is_there: Callable[[], bool]) -> bool:
-    """A last look at what has come, lest our own slowness pass for theirs."""
-    while await _hear(queue, seat, 0):
+    """A last look at what has come, lest our own slowness pass for theirs. A short one: they may never be silent."""
+    clock = asyncio.get_running_loop()
+    end = clock.time() + seat.look_every
+    while clock.time() <= end and await _hear(queue, seat, 0):
         pass
     await _drive(queue, seat)
     return is_there()
@@ -310,6 +312,7 @@ async def _until(queue: ActionQueue[Any], seat: Seat, is_there: Callable[[], boo
         if is_there():
             return
         await _hear(queue, seat, seat.look_every)
+        await asyncio.sleep(0)  # a flood of messages must not keep our time from passing
 
 
 async def _drive(queue: ActionQueue[Any], seat: Seat) -> None:

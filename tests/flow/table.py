@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable, Sequence
 from random import Random
 
 from channel.flow.actions import Action, ActionCodec
 from channel.flow.queue import ActionQueue
 from channel.flow.signed import SignedTransport
-from channel.flow.transport import Reader, Transport
+from channel.flow.transport import MemoryTransport, Reader, Transport
 from channel.protocol.signing import Key
 
 TABLE_ID = bytes(31) + b"\x07"
@@ -68,3 +69,17 @@ class _DelayedReader:
     async def read(self) -> bytes:
         await self._pause()
         return await self._inner.read()
+
+
+class Flooded(MemoryTransport):
+    """A log on which somebody shouts: whoever reads faster than it grows finds rubbish, at once, for ten seconds."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._end = time.monotonic() + 10
+
+    async def message(self, index: int) -> bytes:
+        assert time.monotonic() < self._end, "the flood has outlasted every deadline"
+        if index >= self.length():
+            await self.post(b"rubbish")
+        return await super().message(index)
