@@ -29,7 +29,8 @@ def seeded(secret: bytes, label: bytes) -> Randomness:
     """A source that gives the same bytes once more to a client that has crashed and plays a game again from the log.
 
     `secret`: 32 unpredictable bytes, to be kept like a key. `label`: names the game; with one secret, two games of the
-    same label would have the same salts and keys. Draw n (from 0) is SHAKE256 of a domain (ASCII text
+    same label would have the same salts and keys, and so would one that is played twice because the end of its log was cut
+    off: come back only to logs whose keeper does not play. Draw n (from 0) is SHAKE256 of a domain (ASCII text
     `forcemove/randomness/1:`), the secret, n as 8 bytes big-endian, and the label. Raises `InvalidValue`.
     """
     require_bytes("secret", secret, _SECRET_LENGTH)

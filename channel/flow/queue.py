@@ -95,7 +95,11 @@ class ActionQueue(Generic[A]):
 
 
 async def said_before(transport: Transport, codec: ActionCodec[A], client_id: str, *, start: int = 0) -> tuple[A, ...]:
-    """What a client has said from message `start` of the log on, up to now; messages with faults are none of it."""
+    """What a client has said from message `start` of the log on, up to now; messages with faults are none of it.
+
+    It believes the log. Whoever could cut off its end would have a client that comes back play the rest again, with the
+    same secrets and knowing its answers: where that is possible, give the game up instead.
+    """
     reader, said = transport.reader(start), []
     for _ in range(transport.length() - start):
         with contextlib.suppress(*FAULTS):

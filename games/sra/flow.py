@@ -5,7 +5,8 @@ What a client does counts when the log gives it back, for itself as for the othe
 key over if its own rules let the drawer draw; whoever discards gives its own key, and the other side sees the card.
 When the hand is over, both can give all their keys and see that no card was missing or there twice.
 
-Play it on a signed log (`channel.flow.signed`): who said what is not asked here.
+Play it on a signed log (`channel.flow.signed`): who said what is not asked here. Keys are in memory only; a client that
+draws them from `games.randomness.seeded` can come back to a hand after a crash.
 """
 
 from __future__ import annotations
