@@ -195,9 +195,10 @@ def play_action(game: ViewedGame, state: Json, action: Json, *, verify: bool = T
     new_infos: dict[str | None, NewInfo] = {viewer: [] for viewer in viewers}
 
     def update(before: Json, fn: Callable[[Json], Json | None]) -> Json:
+        _require_value(before)
         shown = {viewer: filter_state(game, before, viewer) for viewer in viewers}
         after = _applied("fn", fn, before)
-        _require_json(after)
+        _require_value(after)
         for viewer in viewers:
             new_infos[viewer].append(_difference(shown[viewer], filter_state(game, after, viewer)))
         return after
@@ -222,6 +223,7 @@ def replay_action(game: ViewedGame, view: Json, action: Json, new_info: NewInfo 
     def update(before: Json, _: Callable[[Json], Json | None]) -> Json:
         nonlocal taken
         taken += 1
+        _require_value(before)
         if new_info is None:
             return before
         if taken > len(new_info):
@@ -377,6 +379,24 @@ def _require_json(value: Json, path: str = "", depth: int = 0) -> None:
             _require_json(each, f"{path}/{index}", depth + 1)
     else:
         _require_simple(value, path)
+
+
+def _require_value(state: Json) -> None:
+    """Raise `NotJson`, and let nothing stand in two places of a state: JSON has equal values, but no same ones. Where a
+    game had put one list in two places, a patch for both would change it twice."""
+    _require_json(state)
+    _unshare(state, set())
+
+
+def _unshare(value: Json, seen: set[int]) -> None:
+    if type(value) not in (dict, list):
+        return
+    seen.add(id(value))
+    for name, each in value.items() if type(value) is dict else enumerate(value):
+        if id(each) in seen:
+            value[name] = _copy(each)
+        else:
+            _unshare(each, seen)
 
 
 def _escaped(key: str) -> str:

@@ -7,12 +7,14 @@ import copy
 import doctest
 import json
 import math
+import sys
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from games import views
@@ -24,6 +26,7 @@ from games.views import (
     NotAwaited,
     NotJson,
     OutsideAction,
+    PlayResult,
     ReplayMismatch,
     TwoResults,
     UnknownViewer,
@@ -317,6 +320,21 @@ def test_after_an_error_the_game_is_usable_again(fails: str) -> None:
     assert play_action(game, {"a": 1}, "well").state == {"a": 2}
 
 
+def test_a_list_in_two_places_is_two_equal_lists() -> None:
+    """As it would be after a way through JSON; else what is shown of one of them would happen to both."""
+
+    def update(state: Any, _: Any) -> None:
+        state["b"] = state["a"]
+        apply_update(state, lambda draft: draft["b"].append(2))
+        apply_update(state, lambda draft: draft.update(c=draft["b"], d=[draft["a"]]))
+        state["c"].append(3)
+
+    state = {"a": [1]}
+    result = play_action(game_of(update), state, 0)
+    assert result.state == {"a": [1], "b": [1, 2], "c": [1, 2, 3], "d": [[1]]}
+    assert replay_action(game_of(update), state, 0, result.new_info) == result.state
+
+
 # -------------------------------------------------------------------------------------------------------- 6: the law
 
 
@@ -356,19 +374,50 @@ values = st.recursive(
 states = st.dictionaries(names, values, max_size=4)
 changes = st.lists(st.tuples(names, st.one_of(st.just("remove"), values.map(lambda value: [value]))), max_size=4)
 rules = st.dictionaries(names, st.sampled_from(["delete", "size", "blank"]), max_size=3)
+secret_steps = st.tuples(st.just("secret"), changes)
+open_steps = st.tuples(st.just("open"), values)
+careless_steps = st.tuples(st.just("careless"), st.tuples(names, names))
 
 
-def change(state: Any, change_: Any) -> None:
-    name, what = change_
-    if what == "remove":
-        state.pop(name, None)
-    else:
-        state[name] = copy.deepcopy(what[0])
+@dataclass
+class Case:
+    """A random game, its state and an action: the steps that it takes. Two viewers, each with a random filter."""
+
+    state: Any
+    steps: Any
+    rules: dict[str, dict[str, str]]
+
+    @property
+    def game(self) -> Any:
+        return game_of(take_all, lambda _: {viewer: hiding(hidden) for viewer, hidden in self.rules.items()})
+
+
+def cases(*steps: st.SearchStrategy[Any]) -> st.SearchStrategy[Case]:
+    viewers = st.fixed_dictionaries({"first": rules, "second": rules})
+    listed = st.lists(st.one_of(*steps), max_size=4).map(lambda each: json.loads(json.dumps(each)))
+    return st.builds(Case, states, listed, viewers)
+
+
+lawful_cases = cases(secret_steps, open_steps)
+
+
+def take_all(state: Any, steps: Any) -> None:
+    """What a lawful game does with secrets it does in an update; `open` is never hidden. A careless one copies."""
+    for kind, what in steps:
+        if kind == "secret":
+            apply_update(state, partial(change_all, what))
+        elif kind == "open":
+            state["open"] = what
+        elif what[0] in state:
+            state[what[1]] = state[what[0]]
 
 
 def change_all(changes_: Any, state: Any) -> None:
-    for each in changes_:
-        change(state, each)
+    for name, what in changes_:
+        if what == "remove":
+            state.pop(name, None)
+        else:
+            state[name] = copy.deepcopy(what[0])
 
 
 def hiding(hidden: dict[str, str]) -> Any:
@@ -383,25 +432,75 @@ def hiding(hidden: dict[str, str]) -> Any:
     return view
 
 
-@given(states, st.lists(changes, max_size=3), rules, rules)
-def test_the_law(state: Any, action: Any, first: dict[str, str], second: dict[str, str]) -> None:
-    """Random games: each update makes random changes; two viewers have random filters."""
+def text(value: Any) -> str:
+    return json.dumps(value, sort_keys=True)
 
-    def update(draft: Any, updates: Any) -> None:
-        for each in updates:
-            apply_update(draft, partial(change_all, each))
 
-    listed = json.loads(json.dumps(action))
-    game = game_of(update, lambda _: {"first": hiding(first), "second": hiding(second)})
-    result = play_action(game, state, listed, verify=False)
-    for viewer in ("first", "second"):
-        replayed = replay_action(game, filter_state(game, state, viewer), listed, result.new_info[viewer])
-        assert json.dumps(replayed, sort_keys=True) == json.dumps(
-            filter_state(game, result.state, viewer), sort_keys=True
-        )
+def breaks_the_law(case: Case, result: PlayResult, viewer: str) -> bool:
+    view = filter_state(case.game, case.state, viewer)
+    try:
+        replayed = replay_action(case.game, view, case.steps, result.new_info[viewer])
+    except DisclosureMalformed:  # the patch does not fit what the game has made of the view before
+        return True
+    return text(replayed) != text(filter_state(case.game, result.state, viewer))
+
+
+def follow(case: Case) -> bool:
+    """Whether all viewers follow, and nobody's state or view was touched."""
+    before = text(case.state)
+    result = play_action(case.game, case.state, case.steps, verify=False)
+    return text(case.state) == before and not any(breaks_the_law(case, result, viewer) for viewer in case.rules)
+
+
+@given(lawful_cases)
+def test_the_law(case: Case) -> None:
+    assert follow(case)
+    play_action(case.game, case.state, case.steps)
+
+
+@given(cases(secret_steps, open_steps, careless_steps))
+def test_just_what_breaks_the_law_is_found(case: Case) -> None:
+    result = play_action(case.game, case.state, case.steps, verify=False)
+    if any(breaks_the_law(case, result, viewer) for viewer in case.rules):
+        with pytest.raises(ReplayMismatch):
+            play_action(case.game, case.state, case.steps)
+    else:
+        assert play_action(case.game, case.state, case.steps) == result
 
 
 # ------------------------------------------------------------------------------------------------ 7: tasks and threads
+
+
+@settings(deadline=None)
+@given(st.lists(lawful_cases, min_size=2, max_size=4))
+def test_the_law_holds_among_tasks(together: list[Case]) -> None:
+    """Each viewer replays in a task of its own, while other games are played and replayed."""
+
+    async def view(case: Case, result: PlayResult, viewer: str) -> bool:
+        await asyncio.sleep(0)
+        return not breaks_the_law(case, result, viewer)
+
+    async def play(case: Case) -> list[bool]:
+        await asyncio.sleep(0)
+        result = play_action(case.game, case.state, case.steps)
+        return await asyncio.gather(*(view(case, result, viewer) for viewer in case.rules))
+
+    async def all_of_them() -> list[list[bool]]:
+        return await asyncio.gather(*(play(case) for case in together))
+
+    assert asyncio.run(all_of_them()) == [[True, True]] * len(together)
+
+
+@settings(deadline=None)
+@given(st.lists(lawful_cases, min_size=2, max_size=4))
+def test_the_law_holds_among_threads(together: list[Case]) -> None:
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(len(together)) as pool:
+            assert all(pool.map(follow, together))
+    finally:
+        sys.setswitchinterval(interval)
 
 
 def test_tasks_do_not_disturb_each_other() -> None:
