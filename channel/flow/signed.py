@@ -178,11 +178,19 @@ class _SignedReader:
 
     async def _next_message(self) -> bytes:
         """The next message of the log, verified."""
-        data = await self._inner.read()
-        self._before = max(0, self._before - 1)
+        try:
+            data = await self._inner.read()
+        except TransportFault:
+            self._pass_one()
+            raise
+        self._pass_one()
         client_id, message = self._transport.verify(data, self.next_sequence)
         self._sequences[client_id] = self.next_sequence(client_id) + 1
         return message
+
+    def _pass_one(self) -> None:
+        """A message, or a fault in its place; a wait that was cancelled was for none."""
+        self._before = max(0, self._before - 1)
 
     def next_sequence(self, client_id: str) -> int:
         return self._sequences.get(client_id, 0)

@@ -209,6 +209,37 @@ def test_history_is_verified_as_well() -> None:
     run_virtual(story())
 
 
+class Gappy(MemoryTransport):
+    """A log that has lost its first message, and says so in its place."""
+
+    def reader(self, start: int = 0) -> Reader:
+        return _GappyReader(super().reader(start), is_gap_next=start == 0)
+
+
+class _GappyReader:
+    def __init__(self, inner: Reader, *, is_gap_next: bool) -> None:
+        self._inner, self._is_gap_next = inner, is_gap_next
+
+    async def read(self) -> bytes:
+        message = await self._inner.read()
+        if self._is_gap_next:
+            self._is_gap_next = False
+            raise TransportFault
+        return message
+
+
+def test_a_fault_of_the_log_beneath_is_one_message() -> None:
+    async def story() -> None:
+        log = Gappy()
+        await log.post(b"lost")
+        alice = signed(log, "alice")
+        await alice.post(ONE)
+        await alice.post(TWO)
+        assert await signed(log, "bob").reader(2).read() == TWO
+
+    run_virtual(story())
+
+
 def test_a_client_that_was_away_goes_on_where_it_was() -> None:
     async def story() -> None:
         log = MemoryTransport()
