@@ -1,13 +1,18 @@
-"""Chains for tests: one embedded for each test, and one anvil for all of them."""
+"""Chains for tests: one embedded for each test, and one anvil for all of them. And how Hypothesis runs."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import settings
 
 from channel.chain.local import AnvilChain, EmbeddedChain
 from tests.chain.world import World, make_world
+
+# How long an example takes says how busy the machine is, not whether the code is right.
+settings.register_profile("forcemove", deadline=None)
+settings.load_profile("forcemove")
 
 
 @pytest.fixture(scope="session")

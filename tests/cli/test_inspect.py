@@ -390,7 +390,7 @@ def test_wrong_usage_exits_with_two(forcemove: Command, arguments: tuple[str, ..
     assert forcemove("inspect", *arguments).code == 2
 
 
-_FUZZ = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=60)
+_FUZZ = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
 _BAD_VALUES = st.sampled_from(
     [None, True, -1, 0, 2, 2**48, 2**256, 1.5, "", "0x", "0x00", "1", "9" * 79, "é", [], {}, [None], {"0": "0x"}]
 )

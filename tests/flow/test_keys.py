@@ -66,7 +66,7 @@ def meet_after(*said: KeyExchange | bytes, names: Sequence[str] = ("alice", "bob
 
 
 @pytest.mark.parametrize("count", [2, 3, 8])
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(data=st.data())
 def test_all_end_with_the_same_keys_in_whatever_order_they_come(count: int, data: st.DataObject) -> None:
     names = data.draw(st.permutations(NAMES[:count]))
@@ -82,7 +82,7 @@ def test_all_end_with_the_same_keys_in_whatever_order_they_come(count: int, data
 
 
 @pytest.mark.parametrize("count", [2, 3, 8])
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(random=st.randoms(use_true_random=False))
 def test_no_message_of_a_faster_peer_is_lost(count: int, random: Random) -> None:
     """Whoever is done speaks at once; everybody hears everything, signed, from the first word on."""
@@ -180,7 +180,7 @@ def troubles(names: Sequence[str]) -> list[Trouble]:
 
 
 @pytest.mark.parametrize("count", [2, 3, 8])
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(data=st.data())
 def test_whatever_happens_and_when_all_end_alike(count: int, data: st.DataObject) -> None:
     """A duplicate, an impostor, a stranger, and somebody who falls silent, alone or together."""

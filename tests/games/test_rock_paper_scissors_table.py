@@ -139,7 +139,6 @@ def test_neither_the_order_of_plays_nor_that_of_reveals_matters(
     assert ends_after(*plays, *reveals) == [expected, expected]
 
 
-@settings(deadline=None)
 @given(st.sampled_from(Weapon), st.sampled_from(Weapon), st.randoms(use_true_random=False))
 def test_whoever_is_faster_both_end_alike(first: Weapon, second: Weapon, random: Random) -> None:
     async def story() -> None:
@@ -156,7 +155,7 @@ def test_whoever_is_faster_both_end_alike(first: Weapon, second: Weapon, random:
     run_virtual(story())
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.randoms(use_true_random=False))
 def test_strangers_who_exchange_keys_play_three_rounds(random: Random) -> None:
     expected = [KEYS["alice"].address, KEYS["bob"].address]
@@ -320,7 +319,6 @@ MOVES: tuple[Said, ...] = (
 )  # fmt: skip
 
 
-@settings(deadline=None)
 @given(st.lists(st.sampled_from(MOVES), max_size=5), st.randoms(use_true_random=False))
 def test_whatever_mallory_says_alice_ends_in_time_and_blames_nobody_else(said: list[Said], random: Random) -> None:
     async def story() -> None:

@@ -147,7 +147,6 @@ async def received(log: MemoryTransport) -> list[bytes]:
 # -------------------------------------------------------------------------------------------------------- what they see
 
 
-@settings(deadline=None)
 @given(WEAPONS, WEAPONS, st.randoms(use_true_random=False))
 def test_who_watches_a_round_sees_how_it_ends(first: Weapon, second: Weapon, random: Random) -> None:
     async def story() -> None:
@@ -196,7 +195,7 @@ def test_all_that_they_are_told_stands_in_these_messages() -> None:
     run_virtual(story())
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.permutations(CLIENTS), st.permutations(CLIENTS), st.integers(0, 4))
 def test_whenever_they_come_replaying_gives_what_filtering_gives(
     players: Sequence[str], revealers: Sequence[str], joined: int

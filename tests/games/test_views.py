@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from games import views
@@ -471,7 +471,6 @@ def test_just_what_breaks_the_law_is_found(case: Case) -> None:
 # ------------------------------------------------------------------------------------------------ 7: tasks and threads
 
 
-@settings(deadline=None)
 @given(st.lists(lawful_cases, min_size=2, max_size=4))
 def test_the_law_holds_among_tasks(together: list[Case]) -> None:
     """Each viewer replays in a task of its own, while other games are played and replayed."""
@@ -491,7 +490,6 @@ def test_the_law_holds_among_tasks(together: list[Case]) -> None:
     assert asyncio.run(all_of_them()) == [[True, True]] * len(together)
 
 
-@settings(deadline=None)
 @given(st.lists(lawful_cases, min_size=2, max_size=4))
 def test_the_law_holds_among_threads(together: list[Case]) -> None:
     interval = sys.getswitchinterval()

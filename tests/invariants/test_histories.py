@@ -131,4 +131,4 @@ class Histories(RuleBasedStateMachine):
 
 
 TestHistories = Histories.TestCase
-TestHistories.settings = settings(max_examples=40, stateful_step_count=30, deadline=None)
+TestHistories.settings = settings(max_examples=40, stateful_step_count=30)

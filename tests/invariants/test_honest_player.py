@@ -165,4 +165,4 @@ class AwakeAlice(RuleBasedStateMachine):
 
 
 TestAwakeAlice = AwakeAlice.TestCase
-TestAwakeAlice.settings = settings(max_examples=40, stateful_step_count=20, deadline=None)
+TestAwakeAlice.settings = settings(max_examples=40, stateful_step_count=20)

@@ -50,7 +50,7 @@ def play(rng: Random, steps: int = STEPS, world: World | None = None) -> Counter
     return Counter(actor.step().error for _ in range(steps))
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.randoms(use_true_random=False))
 def test_random_histories_are_the_same(rng: Random) -> None:
     play(rng)

@@ -41,7 +41,7 @@ def compare(pair: Pair) -> Verdict:
     return verdict
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 @given(st.randoms(use_true_random=False))
 def test_steps_get_the_same_verdict(rng: Random) -> None:
     compare(Generator(rng, DOMAIN, APP).pair())
@@ -82,7 +82,7 @@ def test_a_million_random_steps_get_the_same_verdict() -> None:
     assert met.total() == LONG_PAIRS
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.randoms(use_true_random=False))
 def test_outcomes_get_the_same_verdict(rng: Random) -> None:
     generator = Generator(rng, DOMAIN, APP)

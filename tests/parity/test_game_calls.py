@@ -116,7 +116,7 @@ _states = st.builds(
 
 
 @each_game
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(from_=_states, to=_states, num_participants=st.sampled_from([2, 2, 2, 2, 3]))
 def test_rubbish_has_one_verdict(game: Game, from_: VariablePart, to: VariablePart, num_participants: int) -> None:
     call = Call(from_, to, num_participants)

@@ -38,14 +38,14 @@ outcomes = st.lists(allocations, min_size=0, max_size=64).map(tuple)
 states = st.builds(VariablePart, outcomes, st.binary(max_size=200), turns, st.booleans())
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.randoms(use_true_random=False))
 def test_channel_ids(rng: Random) -> None:
     fixed = Generator(rng, DOMAIN, rng.randbytes(20)).fixed_part()
     assert HARNESS.hashes("channelId", abi.fixed_part(fixed)) == [channel_id(fixed, DOMAIN)] * 2
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(outcomes)
 def test_outcomes(outcome: tuple[Allocation, ...]) -> None:
     expected = [encoding.outcome_hash(outcome)] * 2
@@ -59,13 +59,13 @@ def test_app_data(length: int) -> None:
     assert HARNESS.hashes("bytesHash", abi.text(data)) == [encoding.app_data_hash(data)] * 2
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(hashes, states)
 def test_states(id_: bytes, state: VariablePart) -> None:
     assert HARNESS.hashes("stateHash", id_, abi.state(state)) == [hash_state(id_, state).state] * 2
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(hashes, turns, hashes)
 def test_challenges(id_: bytes, turn: int, state_hash: bytes) -> None:
     assert (
@@ -74,7 +74,7 @@ def test_challenges(id_: bytes, turn: int, state_hash: bytes) -> None:
     )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(hashes, hashes)
 def test_fingerprints(state_hash: bytes, outcome_hash: bytes) -> None:
     (value,) = HARNESS.hashes("fingerprint", state_hash, outcome_hash)
@@ -85,7 +85,7 @@ def test_the_domain() -> None:
     assert HARNESS.hashes("domainSeparator") == [DOMAIN.separator] * 2
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.integers(0, UINT256_MAX), addresses, hashes)
 def test_digests(chain_id: int, adjudicator: bytes, struct_hash: bytes) -> None:
     domain = Domain(chain_id, adjudicator)
@@ -132,7 +132,7 @@ def wallet_digest(domain: Domain, type_: str, message: dict[str, Any]) -> bytes:
     return keccak256(b"\x19" + signable.version + signable.header + signable.body)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(hashes, states)
 def test_a_wallet_signs_the_same_state(id_: bytes, state: VariablePart) -> None:
     message = {
@@ -148,7 +148,7 @@ def test_a_wallet_signs_the_same_state(id_: bytes, state: VariablePart) -> None:
     assert wallet_digest(DOMAIN, "State", message) == encoding.digest(DOMAIN, hash_state(id_, state).state)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(hashes, turns, hashes)
 def test_a_wallet_signs_the_same_challenge(id_: bytes, turn: int, state_hash: bytes) -> None:
     message = {"channelId": id_, "turnNum": turn, "stateHash": state_hash}
@@ -201,7 +201,7 @@ def test_the_high_s_twin_is_refused() -> None:
     assert HARNESS.verdict("recover", digest, abi.signature(high)) == of_python(lambda: recover(digest, high))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(hashes, st.binary(min_size=64, max_size=64))
 def test_random_signatures_recover_alike(digest: bytes, raw: bytes) -> None:
     signature = Signature(raw)
@@ -214,7 +214,7 @@ def test_random_signatures_recover_alike(digest: bytes, raw: bytes) -> None:
         )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(hashes)
 def test_what_a_key_signs_recovers_to_it(digest: bytes) -> None:
     signature = BOB.sign(digest)
@@ -238,7 +238,7 @@ def scattered(state: VariablePart, junk: bytes) -> abi.Tail:
     return abi.Tail(b"".join((*heads, junk, app_data, abi.outcome(state.outcome).data)))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(states, states, st.integers(2, 32), st.one_of(st.none(), st.binary(max_size=70)))
 def test_what_an_app_is_asked(from_: VariablePart, to: VariablePart, count: int, junk: bytes | None) -> None:
     """The bytes of abi.encodeCall, however the states stand in the calldata."""

@@ -181,7 +181,7 @@ def test_a_proof_is_good_for_its_own_channel_only(foreign: FixedPart) -> None:
 # ------------------------------------------------------------------------------------------- proofs that we build
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.data(), st.integers(2, 5))
 def test_what_is_built_is_accepted_and_nothing_shorter_exists(data: st.DataObject, count: int) -> None:
     keys, fixed = players(count), channel(count)

@@ -95,7 +95,7 @@ def test_a_domain_has_soliditys_widths(values: tuple[int, bytes]) -> None:
 # ------------------------------------------------------------------------------------------------------------ states
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(states)
 def test_states_are_encoded_as_solidity_does(value: VariablePart) -> None:
     outcome = [("0x" + entry.asset.hex(), entry.destination, entry.amount) for entry in value.outcome]
@@ -103,7 +103,7 @@ def test_states_are_encoded_as_solidity_does(value: VariablePart) -> None:
     assert encode_variable_part(value) == expected
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(states)
 def test_what_is_encoded_decodes(value: VariablePart) -> None:
     assert decode_variable_part(encode_variable_part(value)) == value
@@ -123,7 +123,7 @@ def test_a_state_that_goes_on_is_malformed() -> None:
         decode_variable_part(ENCODED + bytes(32))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.integers(0, len(ENCODED) - 1), st.integers(1, 255))
 def test_a_changed_byte_gives_another_state_or_none(position: int, change: int) -> None:
     """One value has one encoding: padding, offsets and widths leave no room."""
@@ -137,7 +137,7 @@ def test_a_changed_byte_gives_another_state_or_none(position: int, change: int) 
     assert encode_variable_part(decoded) == changed
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.binary(max_size=700))
 def test_random_bytes_are_malformed(data: bytes) -> None:
     with pytest.raises(MalformedBytes):
@@ -155,7 +155,7 @@ def test_a_number_out_of_range_is_malformed(position: int, value: int) -> None:
 # ----------------------------------------------------------------------------------------------------------- records
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(states.filter(lambda value: value.outcome != ()), st.integers(0, 3))
 def test_records_decode_to_what_was_recorded(value: VariablePart, count: int) -> None:
     signatures = (sign(ALICE, state()),) * count

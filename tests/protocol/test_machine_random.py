@@ -247,4 +247,4 @@ def _next(bot: Bot, state: VariablePart) -> VariablePart:
 
 
 TestAwakeAlice = AwakeAlice.TestCase
-TestAwakeAlice.settings = settings(max_examples=120, stateful_step_count=40, deadline=None)
+TestAwakeAlice.settings = settings(max_examples=120, stateful_step_count=40)

@@ -102,13 +102,13 @@ def test_gmpy2_is_taken_where_it_is_installed_and_only_there() -> None:
     assert (arithmetic.BACKEND, PLAIN.BACKEND) == ("gmpy2", "pow")
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(base=numbers, exponent=exponents)
 def test_powers_are_the_same(base: int, exponent: int) -> None:
     assert arithmetic.power(base, exponent) == PLAIN.power(base, exponent)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(exponent=exponents)
 @example(exponent=3)
 @example(exponent=MODULUS - 4)
@@ -117,7 +117,7 @@ def test_inverses_are_the_same_and_invert(exponent: int) -> None:
     assert arithmetic.product(exponent, arithmetic.inverse(exponent)) == 1
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(number=numbers)
 @example(number=1)
 @example(number=2)

@@ -309,7 +309,7 @@ def test_a_multiplied_card_is_refused_when_it_is_drawn() -> None:
 # --------------------------------------------------------------------------------------------------------- any game
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(moves=st.lists(st.tuples(st.sampled_from(["draw", "discard", "turn up"]), st.integers(0, 1)), max_size=14))
 def test_in_any_game_all_see_one_pile_and_each_its_own_cards(moves: list[tuple[str, int]]) -> None:
     size = 6
