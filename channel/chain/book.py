@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from channel.chain.addresses import parse_address, show_address
 from channel.errors import ForcemoveError, LocalError, MalformedBytes
-from channel.protocol.json_text import parse_json
+from channel.protocol.json_text import MAX_LENGTH, parse_json
 
 __all__ = [
     "AddressBook",
@@ -156,7 +156,8 @@ def write_atomically(path: Path, text: str) -> None:
 def load_book(path: Path) -> AddressBook:
     """Read a book. Raises `BookMissing`; `MalformedBytes` where anything in it is missing, wrong or unknown."""
     try:
-        text = path.read_text("utf-8")
+        with path.open(encoding="utf-8") as file:
+            text = file.read(MAX_LENGTH + 1)
     except FileNotFoundError:
         raise BookMissing(str(path)) from None
     except OSError as error:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from channel.errors import ForcemoveError, InvalidValue, LocalError, MalformedBytes
-from channel.protocol.json_text import parse_json
+from channel.protocol.json_text import MAX_LENGTH, parse_json
 from channel.protocol.signing import ORDER, Key
 
 __all__ = [
@@ -196,7 +196,8 @@ def _address(path: Path, content: Mapping[str, Any]) -> bytes:
 
 def _load(path: Path) -> Mapping[str, Any]:
     try:
-        content = parse_json(path.read_text("utf-8"), "key file")
+        with path.open(encoding="utf-8") as file:
+            content = parse_json(file.read(MAX_LENGTH + 1), "key file")
     except FileNotFoundError:
         raise KeyFileMissing(str(path)) from None
     except OSError as error:

@@ -18,7 +18,9 @@ MAX_LENGTH = 2**20
 """Characters."""
 MAX_DEPTH = 32
 """Arrays and objects inside each other."""
-_MARKS = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
+# A string that does not end is taken to the end of the text, and nothing that was read is ever given back (possessive
+# quantifiers): otherwise each of its quotes would be tried as the beginning of a string of its own.
+_MARKS = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[\]{}]', re.DOTALL)
 
 
 def parse_json(text: str, what: str) -> Any:

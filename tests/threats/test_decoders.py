@@ -1,0 +1,190 @@
+"""A small message that costs much: row 39 of the list of attacks. Every decoder of what strangers write, with the worst
+texts of the largest size that it takes.
+
+Times are the processor's, and are compared with what the standard library takes for harmless JSON of the same length.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import json
+import time
+import tracemalloc
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from channel.chain.book import load_book
+from channel.errors import ForcemoveError
+from channel.flow.actions import MAX_ACTION, Action, ActionCodec, client_of
+from channel.flow.channel import UPDATES
+from channel.flow.keys import KeyExchange
+from channel.flow.signed import SignedTransport
+from channel.flow.transport import MemoryTransport
+from channel.node.keys import address_in_key_file, read_key_file
+from channel.protocol.encoding import decode_record, decode_variable_part
+from channel.protocol.json_text import MAX_LENGTH, parse_json
+from channel.protocol.wire import MAX_MESSAGE, decode_file, decode_message, parse_hex
+from games.commitment import Opening
+from games.sra.flow import CARDS
+from tests.protocol.builders import ALICE
+
+MOST_TIMES = 100
+"""How many times the harmless text's time a decoder may take. A quadratic one takes ten thousand times as long."""
+MOST_BYTES = 100
+"""Of memory, for each byte of the text."""
+
+
+class Shown(Action, frozen=True):
+    anything: Any
+
+
+def _envelope(data: bytes) -> object:
+    transport = SignedTransport(MemoryTransport(), bytes(32), ALICE, {"alice": ALICE.address})
+    return transport.verify(data, lambda _: 0)
+
+
+def _in_file(read: Callable[[Path], object]) -> Callable[[bytes, Path], object]:
+    def decode(data: bytes, folder: Path) -> object:
+        path = folder / "file.json"
+        path.write_bytes(data)
+        return read(path)
+
+    return decode
+
+
+def _in_memory(decode: Callable[[bytes], object]) -> Callable[[bytes, Path], object]:
+    return lambda data, _: decode(data)
+
+
+FILES: dict[str, Callable[[Path], object]] = {
+    "a key file": lambda path: read_key_file(path, "passphrase"),
+    "a key file's address": address_in_key_file,
+    "an address book": load_book,
+}
+DECODERS: dict[str, tuple[Callable[[bytes, Path], object], int]] = {
+    "a message": (_in_memory(decode_message), MAX_MESSAGE),
+    "an action of a channel": (_in_memory(UPDATES.decode), MAX_ACTION),
+    "an action of a card table": (_in_memory(CARDS.decode), MAX_ACTION),
+    "a posted key": (_in_memory(ActionCodec(KeyExchange).decode), MAX_ACTION),
+    "an action with any JSON in it": (_in_memory(ActionCodec(Shown).decode), MAX_ACTION),
+    "the name of an action's client": (_in_memory(client_of), MAX_ACTION),
+    "an envelope": (_in_memory(_envelope), MAX_ACTION),
+    "JSON": (_in_memory(lambda data: parse_json(data.decode(), "text")), MAX_LENGTH),
+    "a signed-state file": (_in_memory(decode_file), MAX_LENGTH),
+    **{what: (_in_file(read), MAX_LENGTH) for what, read in FILES.items()},
+    "hex": (_in_memory(lambda data: parse_hex(data.decode(), "hex")), MAX_LENGTH),
+    "a state": (_in_memory(decode_variable_part), MAX_MESSAGE),
+    "a record": (_in_memory(decode_record), MAX_MESSAGE),
+    "an opening": (_in_memory(Opening.decode), MAX_MESSAGE),
+}
+
+
+def _filled(before: str, filling: str, after: str = "") -> Callable[[int], bytes]:
+    """So many bytes: a beginning, a filling as often as it goes in, an end."""
+    room = len(before) + len(after)
+    return lambda size: (before + filling * ((size - room) // len(filling)) + after).encode()
+
+
+def _both_ways(before: str, opening: str, closing: str, after: str) -> Callable[[int], bytes]:
+    room = len(before) + len(after)
+
+    def text(size: int) -> bytes:
+        times = (size - room) // (len(opening) + len(closing))
+        return (before + opening * times + closing * times + after).encode()
+
+    return text
+
+
+_ACTION = '{"anything":'
+_END = ',"client_id":"a","type":"Shown"}'
+TEXTS: dict[str, Callable[[int], bytes]] = {
+    "quotes and backslashes": _filled("", '\\"'),
+    "a string that does not end": _filled('"', '\\"'),
+    "strings that do not end": _filled("", '"\\'),
+    "quotes": _filled("", '"'),
+    "backslashes": _filled('"', "\\"),
+    "brackets": _filled("", "["),
+    "objects in objects": _filled("", '{"a":'),
+    "brackets in an action": _both_ways(_ACTION, "[", "]", _END),
+    "small lists in an action": _filled(_ACTION + "[", "[],", "[]]" + _END),
+    "a long number": _filled("", "9"),
+    "a long number in an action": _filled(_ACTION, "9", _END),
+    "a long fraction": _filled(_ACTION + "0.", "0", "1" + _END),
+    "a long exponent": _filled(_ACTION + "1e", "9", _END),
+    "long numbers": _filled("[", "9" * 4_000 + ",", "1]"),
+    "a long sequence number": _filled('{"message":{"client_id":"alice"},"sequence":', "9", ',"signature":""}'),
+    "a deep message in an envelope": _both_ways('{"message":', "[", "]", ',"sequence":0,"signature":""}'),
+    "a long signature": _filled('{"message":{"client_id":"alice"},"sequence":0,"signature":"', "0", '"}'),
+    "names given again and again": _filled("{", '"a":1,', '"a":1}'),
+    "escapes": _filled('"', "\\u00e9", '"'),
+    "halves of pairs": _filled('"', "\\ud834", '"'),
+    "spaces": _filled("", " "),
+    "hex": _filled("0x", "00"),
+    "a long state": _filled('{"channelId":"0x' + "00" * 32 + '","state":"0x', "00", '","signatures":{}}'),
+    "zeros": bytes,
+    "the highest bytes": lambda size: b"\xff" * size,
+}
+
+
+@contextlib.contextmanager
+def _undisturbed() -> Iterator[None]:
+    gc.collect()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
+def _processor_seconds(action: Callable[[], object]) -> float:
+    with _undisturbed():
+        started = time.process_time()
+        with contextlib.suppress(ForcemoveError, UnicodeDecodeError):
+            action()
+        return time.process_time() - started
+
+
+def _most_memory(action: Callable[[], object]) -> int:
+    tracemalloc.start()
+    try:
+        with contextlib.suppress(ForcemoveError, UnicodeDecodeError):
+            action()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def _harmless(size: int) -> float:
+    text = "[" + "1," * (size // 2 - 1) + "1]"
+    return _processor_seconds(lambda: json.loads(text))
+
+
+def _require_cheap(decoder: str, text: str, folder: Path) -> None:
+    decode, size = DECODERS[decoder]
+    data = TEXTS[text](size)
+    assert size - 4_100 <= len(data) <= size
+    assert _processor_seconds(lambda: decode(data, folder)) <= MOST_TIMES * _harmless(size)
+    assert _most_memory(lambda: decode(data, folder)) <= MOST_BYTES * size
+
+
+@pytest.mark.parametrize("text", TEXTS)
+@pytest.mark.parametrize("decoder", [name for name, (_, size) in DECODERS.items() if size < MAX_LENGTH])
+def test_threat_39_the_worst_message_takes_little_time_and_memory(decoder: str, text: str, tmp_path: Path) -> None:
+    _require_cheap(decoder, text, tmp_path)
+
+
+@pytest.mark.parametrize("text", TEXTS)
+@pytest.mark.parametrize("decoder", [name for name, (_, size) in DECODERS.items() if size == MAX_LENGTH])
+def test_threat_39_the_worst_file_takes_little_time_and_memory(decoder: str, text: str, tmp_path: Path) -> None:
+    _require_cheap(decoder, text, tmp_path)
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_threat_39_of_a_file_without_end_only_a_beginning_is_read(file: str, tmp_path: Path) -> None:
+    path = tmp_path / "file.json"
+    path.write_bytes(b" " * (30 * MAX_LENGTH))
+    assert _most_memory(lambda: FILES[file](path)) <= 20 * MAX_LENGTH
