@@ -12,12 +12,15 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 
-from channel.errors import ForcemoveError
+from channel.errors import ForcemoveError, MalformedBytes
+from channel.protocol.json_text import require_shallow
 
-__all__ = ["MAX_ACTION", "Action", "ActionCodec", "MalformedAction", "client_of"]
+__all__ = ["MAX_ACTION", "MAX_NESTING", "Action", "ActionCodec", "MalformedAction", "client_of"]
 
 MAX_ACTION = 65_536
 """Bytes that an action may have."""
+MAX_NESTING = 256
+"""Arrays and objects that an action may have inside each other."""
 MAX_CLIENT_ID = 64
 """Characters that a client's id may have."""
 
@@ -64,9 +67,10 @@ class ActionCodec(Generic[A]):
         """The action. Raises `MalformedAction` on anything that `encode` would not have written."""
         if len(data) > MAX_ACTION:
             raise MalformedAction(f"it has {len(data)} bytes; {MAX_ACTION} are allowed")
+        _require_shallow(data)
         try:
             action = self._decoder.decode(data)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise MalformedAction(str(error), _client_if_known(data)) from None
         if self._encoder.encode(action) != data:
             raise MalformedAction("it is not in canonical form", action.client_id)
@@ -83,12 +87,20 @@ _HEADER = msgspec.json.Decoder(_Header)
 
 def client_of(data: bytes) -> str:
     """The client that an action's bytes name. Raises `MalformedAction` where they name none."""
+    _require_shallow(data)
     try:
         client_id = _HEADER.decode(data).client_id
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise MalformedAction(str(error)) from None
     _require_client_id(client_id)
     return client_id
+
+
+def _require_shallow(data: bytes) -> None:
+    try:
+        require_shallow(data, "action", MAX_NESTING)
+    except MalformedBytes as error:
+        raise MalformedAction(error.reason) from None
 
 
 def _client_if_known(data: bytes) -> str | None:

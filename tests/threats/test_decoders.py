@@ -9,6 +9,8 @@ from __future__ import annotations
 import contextlib
 import gc
 import json
+import subprocess
+import sys
 import time
 import tracemalloc
 from collections.abc import Callable, Iterator
@@ -99,14 +101,16 @@ def _both_ways(before: str, opening: str, closing: str, after: str) -> Callable[
     return text
 
 
+_LISTS = "[]" * 300
+"""So many that their depth has to be looked at."""
 _ACTION = '{"anything":'
 _END = ',"client_id":"a","type":"Shown"}'
 TEXTS: dict[str, Callable[[int], bytes]] = {
-    "quotes and backslashes": _filled("", '\\"'),
-    "a string that does not end": _filled('"', '\\"'),
-    "strings that do not end": _filled("", '"\\'),
-    "quotes": _filled("", '"'),
-    "backslashes": _filled('"', "\\"),
+    "quotes and backslashes": _filled(_LISTS, '\\"'),
+    "a string that does not end": _filled(_LISTS + '"', '\\"'),
+    "strings that do not end": _filled(_LISTS, '"\\'),
+    "quotes": _filled(_LISTS, '"'),
+    "backslashes": _filled(_LISTS + '"', "\\"),
     "brackets": _filled("", "["),
     "objects in objects": _filled("", '{"a":'),
     "brackets in an action": _both_ways(_ACTION, "[", "]", _END),
@@ -181,6 +185,40 @@ def test_threat_39_the_worst_message_takes_little_time_and_memory(decoder: str, 
 @pytest.mark.parametrize("decoder", [name for name, (_, size) in DECODERS.items() if size == MAX_LENGTH])
 def test_threat_39_the_worst_file_takes_little_time_and_memory(decoder: str, text: str, tmp_path: Path) -> None:
     _require_cheap(decoder, text, tmp_path)
+
+
+def test_threat_39_a_string_that_does_not_end_is_read_once() -> None:
+    """A small text, so that it also ends where each of its quotes is tried as a beginning."""
+    text = TEXTS["quotes and backslashes"](MAX_LENGTH // 64).decode()
+    assert _processor_seconds(lambda: parse_json(text, "text")) <= MOST_TIMES * _harmless(len(text))
+
+
+_DEEP = """
+import sys, threading
+from channel.errors import ForcemoveError
+from tests.threats.test_decoders import DECODERS, TEXTS
+sys.setrecursionlimit(100_000)  # as libraries for Ethereum do
+decode, size = DECODERS[sys.argv[1]]
+def try_all():
+    for text in ("brackets", "objects in objects", "brackets in an action", "a deep message in an envelope"):
+        try:
+            decode(TEXTS[text](size), None)
+        except ForcemoveError:
+            print("refused")
+threading.stack_size(512 * 1024)  # as some systems' threads have it
+thread = threading.Thread(target=try_all)
+thread.start()
+thread.join()
+"""
+
+
+@pytest.mark.parametrize("decoder", [name for name in DECODERS if name not in FILES])
+def test_threat_39_no_depth_ends_the_process(decoder: str) -> None:
+    """In a process of its own: what is too deep for the stack kills without a word."""
+    command = [sys.executable, "-c", _DEEP, decoder]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603  # what stands above
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "refused\n" * 4
 
 
 @pytest.mark.parametrize("file", FILES)
