@@ -7,7 +7,7 @@
 │                             of the Solidity error that the adjudicator reverts with
 │   └── `AppError`            ... of an app: subclassed by games
 ├── `LocalError`              we asked for something that we may not do; nothing has changed
-├── `UnexpectedTurn`, `OpeningMismatch`, `StateConflict`, `SignatureMissing`: what can be wrong with a state that came
+├── `OpeningMismatch`, `StateConflict`, `SignatureMissing`: what can be wrong with a state that came
 ├── `CounterpartyError`       a counterparty broke a rule; carries the reason and the evidence; nothing has changed
 └── `ChainError`              the chain, or the way to it, failed
 
@@ -83,7 +83,6 @@ __all__ = [
     "OutOfTurn",
     "SignatureMissing",
     "StateConflict",
-    "UnexpectedTurn",
     "WrongPhase",
     "ReentrancyGuardReentrantCall",
     "SafeERC20FailedOperation",
@@ -184,14 +183,6 @@ class NotSupported(LocalError):
 
 
 @dataclass(eq=False)
-class UnexpectedTurn(ForcemoveError):
-    """A state came for another turn than the next one."""
-
-    expected: int
-    received: int
-
-
-@dataclass(eq=False)
 class OpeningMismatch(ForcemoveError):
     """A setup state is not exactly the one that was agreed on."""
 
@@ -223,6 +214,11 @@ class CounterpartyError(ForcemoveError):
 @dataclass(eq=False)
 class ChainError(ForcemoveError):
     """The chain, or the way to it, failed."""
+
+
+@dataclass(eq=False)
+class PassingError(ChainError):
+    """The way to the chain failed, as it does now and then: the same request may work in a moment."""
 
 
 # ------------------------------------------------------------------------- the twins of the adjudicator's errors

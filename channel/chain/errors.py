@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from channel.errors import ChainError, ForcemoveError
+from channel.errors import ChainError, ForcemoveError, PassingError
 
 __all__ = [
     "AnvilFailed",
@@ -30,7 +30,7 @@ __all__ = [
 
 
 @dataclass(eq=False)
-class Unreachable(ChainError):
+class Unreachable(PassingError):
     """Nobody answers at the endpoint (shown without the path, which may hold a secret)."""
 
     endpoint: str
@@ -38,7 +38,7 @@ class Unreachable(ChainError):
 
 
 @dataclass(eq=False)
-class NotAnEthereumEndpoint(ChainError):
+class NotAnEthereumEndpoint(PassingError):
     """Somebody answers at the endpoint, but not as an Ethereum node does."""
 
     endpoint: str
@@ -55,7 +55,7 @@ class WrongChain(ChainError):
 
 
 @dataclass(eq=False)
-class EndpointFailed(ChainError):
+class EndpointFailed(PassingError):
     """The node refused a request; `reason` is its own words."""
 
     method: str

@@ -5,19 +5,25 @@ answers challenges and collects whatever a flow says. A flow tells it what we wa
 table's log as `Update` actions, and waits. What does not come in time is asked of the chain: a missed deadline becomes
 a challenge, a late reply during the challenge an answer, and play goes on.
 
+What a transport, an endpoint or a player's own function raises ends no flow, because a client that nobody drives cannot
+defend itself: it is told to the seat's owner (`Seat.trouble`) and tried again with the next look. What ends one is what
+trying again does not mend: a move that breaks a rule, contracts that are not genuine, a log that we have said something
+else on.
+
 Knows no chain: the client is a `Participant`, given as a value.
 """
 
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from channel.errors import ForcemoveError
-from channel.flow.actions import Action, ActionCodec
+from channel.errors import ChainError, ForcemoveError, PassingError
+from channel.flow.actions import Action, ActionCodec, MalformedAction
 from channel.flow.queue import FAULTS, ActionQueue
 from channel.flow.steps import NothingHeard, Step
 from channel.protocol.channel import Channel, Phase
@@ -70,6 +76,7 @@ class Player(Protocol):
 
 
 _OVER = (Phase.FINALIZED, Phase.CLOSED)
+_LOG = logging.getLogger(__name__)
 
 
 @dataclass(eq=False)
@@ -90,7 +97,7 @@ class Participant(Protocol):
 
     @property
     def phase(self) -> Phase:
-        """Where it stands now."""
+        """Where it stands, as far as it is known; raises nothing."""
         ...
 
     def feed(self, input_: Input) -> None:
@@ -98,7 +105,8 @@ class Participant(Protocol):
         ...
 
     def poll(self) -> bool:
-        """Take in messages and the chain's news, and act on them; whether there was anything."""
+        """Take in messages and the chain's news, and act on them; whether there was anything. What it raises has cost
+        nothing: the next call goes on where this one stopped."""
         ...
 
 
@@ -121,14 +129,20 @@ class Line:
         return messages
 
 
+def _warn(trouble: Exception) -> None:
+    _LOG.warning("trying again after %s: %s", type(trouble).__name__, trouble)
+
+
 @dataclass
 class Seat:
     """One participant at a table: the context of a channel's steps.
 
     `client_id`: our name on the log. `participant`: our client, whose line it is, and whose player answers
     None (the flow moves). `within`: seconds that a counterparty has for each turn. `look_every`: seconds between looks
-    at the chain while nothing is heard. `show`: is called after whatever has happened. `faults`: the last hundred
-    messages on the log that were no actions; play goes on after them.
+    at the chain while nothing is heard, and between two tries of what fails. `show`: is called after whatever has
+    happened. `trouble`: is told what has failed and will be tried again; it logs a warning unless another is given, and
+    what it raises ends the flow. `faults`: the last hundred messages on the log that were no actions; play goes on
+    after them.
     """
 
     client_id: str
@@ -137,6 +151,7 @@ class Seat:
     within: float = 60.0
     look_every: float = 1.0
     show: Callable[[], object] = field(default=lambda: None)
+    trouble: Callable[[Exception], object] = _warn
     faults: deque[ForcemoveError] = field(default_factory=lambda: deque(maxlen=100))
 
     @property
@@ -181,7 +196,8 @@ def funding() -> Step[Seat]:
 
 def turn(choose: Choose) -> Step[Seat]:
     """The channel's next turn, whoever's it is: `choose` makes ours; the others' we wait for, on the chain if need be.
-    After a final state there is none, and nothing is done.
+    After a final state there is none, and nothing is done. Where `choose` raises anything it is asked again, after
+    `look_every` seconds.
 
     Raises `ChannelDecided` where the channel is over instead, and what is wrong with a move that `choose` has made.
     """
@@ -190,9 +206,8 @@ def turn(choose: Choose) -> Step[Seat]:
         turn_num = seat.next_turn
         is_done = _any(lambda: seat.next_turn > turn_num, lambda: _is_ending(seat))
         await _drive(queue, seat)
-        newest = seat.participant.channel.newest
-        if newest is not None and seat.participant.channel.is_our_turn and not (is_done() or _is_over(seat)):
-            seat.participant.feed(choose(newest.state))
+        while _is_to_move(seat) and not is_done() and not _has_moved(seat, choose):
+            await _look_again(queue, seat)
         await _reached_or_decided(queue, seat, is_done)
 
     return step
@@ -216,8 +231,8 @@ def concluding() -> Step[Seat]:
     """
 
     async def step(queue: ActionQueue[Any], seat: Seat) -> None:
-        if not _is_over(seat):
-            seat.participant.feed(ConcludeWanted())
+        while not _is_over(seat) and not _is_told(seat, ConcludeWanted()):
+            await _look_again(queue, seat)
         await collecting()(queue, seat)
 
     return step
@@ -253,6 +268,51 @@ def moves_of(player: Player, *, another_round: Callable[[VariablePart], bool] = 
 def rounds(player: Player, *, another: Callable[[VariablePart], bool] = _always) -> Step[Seat]:
     """Round after round, while `another` holds between two of them and both can pay, until somebody's final state."""
     return playing(moves_of(player, another_round=another), until=lambda _: False)
+
+
+# ----------------------------------------------------------------------------------------------------------- what fails
+
+
+def _is_to_move(seat: Seat) -> bool:
+    """Whether there is a state for us to answer."""
+    channel = seat.participant.channel
+    return channel.newest is not None and channel.is_our_turn and not _is_over(seat)
+
+
+def _has_moved(seat: Seat, choose: Choose) -> bool:
+    """Ask for our move, and make it; whether that went well."""
+    newest = seat.participant.channel.newest
+    if newest is None:
+        return False
+    try:
+        chosen = choose(newest.state)
+    except Exception as error:
+        seat.trouble(error)
+        return False
+    return _is_told(seat, chosen)
+
+
+def _is_told(seat: Seat, input_: Input) -> bool:
+    """Tell our client what we want; whether it could take it. Raises where that makes no sense."""
+    try:
+        seat.participant.feed(input_)
+    except Exception as error:
+        _bear(seat, error)
+        return False
+    return True
+
+
+def _bear(seat: Seat, error: Exception) -> None:
+    """Tell the seat's owner; but raise what trying again does not mend."""
+    passes = isinstance(error, PassingError) or seat.participant.phase is not Phase.CHECKING
+    if isinstance(error, ForcemoveError) and not (isinstance(error, ChainError) and passes):
+        raise error
+    seat.trouble(error)
+
+
+async def _look_again(queue: ActionQueue[Any], seat: Seat) -> None:
+    await _hear(queue, seat, seat.look_every)
+    await _drive(queue, seat)
 
 
 # ------------------------------------------------------------------------------------------------------------ waiting
@@ -319,11 +379,31 @@ async def _drive(queue: ActionQueue[Any], seat: Seat) -> None:
     """Let the client work until it has nothing to do, and post what it says. What it has signed it has stored."""
     changed = True
     while changed:
+        changed = _is_polled(seat)
+        await _post(queue, seat)
+
+
+def _is_polled(seat: Seat) -> bool:
+    try:
         changed = seat.participant.poll()
         seat.show()
+    except Exception as error:
+        _bear(seat, error)
+        return False
+    return changed
+
+
+async def _post(queue: ActionQueue[Any], seat: Seat) -> None:
+    """What the client has said. What does not go out now goes with the next look; what is no action never would."""
+    try:
         while seat.line.unsent:
             await queue.enqueue(Update(seat.client_id, seat.line.unsent[0].hex()))
             seat.line.unsent.popleft()
+    except MalformedAction as error:
+        seat.line.unsent.popleft()
+        seat.trouble(error)
+    except Exception as error:
+        _bear(seat, error)
 
 
 async def _hear(queue: ActionQueue[Any], seat: Seat, seconds: float) -> bool:
@@ -334,9 +414,10 @@ async def _hear(queue: ActionQueue[Any], seat: Seat, seconds: float) -> bool:
     except FAULTS as fault:
         seat.faults.append(fault)
         return True
-    except TimeoutError:
-        if not limit.expired():
-            raise
+    except Exception as error:
+        if not (isinstance(error, TimeoutError) and limit.expired()):
+            _bear(seat, error)
+            await asyncio.sleep(seconds)
         return False
     if isinstance(action, Update) and action.client_id != seat.client_id:
         seat.line.heard.append(_message(action))
@@ -381,4 +462,4 @@ def _challenge_if_it_helps(seat: Seat) -> None:
     channel, phase = seat.participant.channel, seat.participant.phase
     is_stuck = phase is Phase.CONCLUDING or (phase is Phase.PLAYING and not channel.is_our_turn)
     if is_stuck or (phase is Phase.FUNDING and bool(channel.holdings)):
-        seat.participant.feed(ChallengeWanted())
+        _is_told(seat, ChallengeWanted())

@@ -1,13 +1,15 @@
 """A participant's client: the loop input -> step -> persist -> perform around the pure machine.
 
 It works when it is polled: messages, the chain's logs and holdings at the confirmation depth, and the time become
-inputs. Nothing here decides about money; `protocol.machine` does.
+inputs. Nothing here decides about money; `protocol.machine` does. Whatever fails on the way, a line, an endpoint, the
+owner's own functions, costs no message and no effect: the rest is done, and the next poll tries again.
 """
 
 from __future__ import annotations
 
+import contextlib
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import assert_never
 
@@ -16,7 +18,15 @@ from channel.chain.chain import Receipt, SignedTransaction
 from channel.chain.errors import EndpointFailed, NotMined
 from channel.chain.genuine import require_genuine
 from channel.chain.token import Token
-from channel.errors import CounterpartyError, ForcemoveError, InvalidValue, MalformedBytes, UnexpectedTurn
+from channel.errors import (
+    ChainError,
+    CounterpartyError,
+    ForcemoveError,
+    InvalidValue,
+    MalformedBytes,
+)
+from channel.node.clock import seconds
+from channel.node.greetings import Greetings
 from channel.node.ports import Line, Store
 from channel.protocol.agreement import Agreement
 from channel.protocol.app import App
@@ -24,6 +34,7 @@ from channel.protocol.channel import Channel, Phase
 from channel.protocol.effects import (
     ChooseMove,
     Effect,
+    SendGreeting,
     SendState,
     Submission,
     SubmitChallenge,
@@ -38,21 +49,21 @@ from channel.protocol.inputs import (
     ChainRead,
     ConcludeWanted,
     ContractsGenuine,
+    Greeted,
     HoldingsSeen,
     Input,
     LogSeen,
     MoveChosen,
     News,
     Reconnected,
-    StateReceived,
     SubmissionFailed,
     Tick,
 )
-from channel.protocol.machine import step
+from channel.protocol.machine import Step, step
 from channel.protocol.signing import Key
-from channel.protocol.state import SignedState
+from channel.protocol.state import SignedState, VariablePart
 from channel.protocol.types import ETHER
-from channel.protocol.wire import decode_message, encode_message
+from channel.protocol.wire import decode_message, encode_greeting, encode_message
 
 __all__ = ["Choose", "Client", "Event", "Fault", "Mined", "Refused", "Sent"]
 
@@ -62,7 +73,7 @@ Choose = Callable[[ChooseMove], MoveChosen | ConcludeWanted | None]
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """We have signed a state and sent it."""
+    """We have signed a state and sent it. That it is sent again, to somebody who lacks it, is not told."""
 
     signed: SignedState
 
@@ -112,10 +123,13 @@ class Client:
         from_block: int = 0,
         confirmations: int = 1,
         patience: float = 60.0,
+        silence: float = 5.0,
+        clock: Callable[[], float] = seconds,
     ) -> None:
         """`from_block`: where the adjudicator was deployed, or a later block before the channel's first log.
         `confirmations`: how many blocks a log must be deep to be believed; 1 is the newest block. `patience`: real
-        seconds to wait for a transaction before it is sent again with a higher fee.
+        seconds to wait for a transaction before it is sent again with a higher fee. `silence`: seconds to wait for a
+        counterparty's message before we ask whether one was lost, by the `clock`.
 
         Raises `InvalidValue` where key, adjudicator, or what the store remembers, do not fit the agreement.
         """
@@ -124,68 +138,119 @@ class Client:
         self._line, self._store, self._choose, self._report = line, store, choose, report
         self._from_block, self._confirmations, self._patience = from_block, confirmations, patience
         self._read_up_to: tuple[int, bytes] | None = None
+        self._greetings = Greetings(clock, silence)
         self._has_greeted = self._is_busy = False
+        self._time = 0
         self._messages: deque[bytes] = deque()
+        self._due: deque[Effect] = deque()
+        self._mistakes: list[Exception] = []
         self._failed: list[Submission] = []
         self._unmined: dict[Submission, SignedTransaction] = {}
         self._mined: list[Mined] = []
 
     @property
     def phase(self) -> Phase:
-        """Where the channel stands now."""
-        return self.channel.phase(self._adjudicator.chain.next_time())
+        """Where the channel stands now; where the chain's clock cannot be read, when it could be."""
+        with contextlib.suppress(ChainError):
+            self._now()
+        return self.channel.phase(self._time)
+
+    def _now(self) -> int:
+        self._time = self._adjudicator.chain.next_time()
+        return self._time
 
     def poll(self) -> bool:
         """Take in what has happened, and do what follows. Returns whether there was anything to take in or to do.
 
-        Raises `NoContract` and `NotGenuine` before anything is signed, `ChainError` when the chain is out of reach, and
-        what `feed` raises; polling again goes on where it stopped.
+        Raises, when all that could be done is done, the first thing that went wrong: `NoContract` and `NotGenuine`
+        before anything is signed, `ChainError` when the chain is out of reach, and whatever line, store and the owner's
+        functions raise. Polling again goes on where it stopped.
         """
         before, self._is_busy = self.channel, False
+        self._carry_out()
+        try:
+            self._take_in()
+            if self.channel == before:
+                self._apply(Tick())
+        except Exception as error:
+            self._mistakes.append(error)
+        self._raise_mistakes()
+        return self._is_busy or self.channel != before
+
+    def _take_in(self) -> None:
+        """The chain's news, what the counterparties say, and their silence."""
         if not self.channel.genuine:
             self._require_genuine()
         self._look_at_chain()  # first: a message may answer what the chain has settled already
-        if not self._has_greeted:
-            self._has_greeted = True
-            self.feed(Reconnected())  # what was said before we stopped may be lost
+        self._greet_after_start()
         if not self.channel.genuine and self._read_up_to is not None:
-            self.feed(ContractsGenuine())
+            self._apply(ContractsGenuine())
         self._messages.extend(self._line.receive())
         while self._messages:
             self._is_busy = True
-            self._take(self._messages.popleft())
-        if self.channel == before:
-            self.feed(Tick())
-        return self._is_busy or self.channel != before
+            self._take(self._messages[0])
+            self._messages.popleft()
+            self._carry_out()
+        self._break_silence()
 
     def feed(self, input_: Input) -> None:
         """Apply one input and carry out what follows from it.
 
         Raises `LocalError` and `CounterpartyError`; and, once all the rest is carried out, what was wrong with a move
-        that the player chose.
+        that the player chose, or what the line or a function of the owner's has raised.
         """
-        now = self._adjudicator.chain.next_time()
-        self._carry_out(self._step(input_, now), now)
+        self._apply(input_)
+        self._raise_mistakes()
 
-    def _carry_out(self, effects: Iterable[Effect], now: int) -> None:
-        waiting = deque(effects)
-        self._is_busy = self._is_busy or bool(waiting)
-        mistake: ForcemoveError | None = None
-        while waiting:
-            try:
-                decided = self._perform(waiting.popleft())
-                waiting.extend(self._step(decided, now) if decided else ())
-            except ForcemoveError as error:
-                mistake = mistake or error
-        if mistake is not None:
-            raise mistake
+    def _apply(self, input_: Input) -> None:
+        self._adopt(self._step(input_, self._now()))
+        self._carry_out()
 
-    def _step(self, input_: Input, now: int) -> tuple[Effect, ...]:
-        channel, effects = step(self.channel, input_, now, self._key, self._app)
+    def _step(self, input_: Input, now: int) -> Step:
+        return step(self.channel, input_, now, self._key, self._app)
+
+    def _adopt(self, stepped: Step) -> None:
+        channel, effects = stepped
         if channel != self.channel:
             self._store.save(channel)  # before any effect: persist, then send
             self.channel = channel
-        return effects
+        self._due.extend(effects)
+
+    def _carry_out(self) -> None:
+        """Do what is due. What fails stays due; the rest is done all the same."""
+        undone: list[Effect] = []
+        try:
+            while self._due:
+                self._is_busy = True
+                undone.append(self._due.popleft())
+                if self._is_done(undone[-1]):
+                    undone.pop()
+        finally:
+            self._due.extendleft(reversed(undone))
+
+    def _is_done(self, effect: Effect) -> bool:
+        try:
+            decided = self._perform(effect)
+            if decided is not None:
+                self._adopt(self._step(decided, self._now()))
+        except Exception as error:
+            self._mistakes.append(error)
+            return isinstance(effect, SendGreeting) or (isinstance(effect, SendState) and effect.again)
+        return True
+
+    def _raise_mistakes(self) -> None:
+        """The first of them."""
+        if self._mistakes:
+            first = self._mistakes[0]
+            self._mistakes.clear()
+            raise first
+
+    def _tell(self, event: Event) -> None:
+        """What the owner makes of it undoes nothing."""
+        try:
+            self._report(event)
+        except Exception as error:
+            self._mistakes.append(error)
 
     # -------------------------------------------------------------------------------------------------- what comes in
 
@@ -194,17 +259,40 @@ class Client:
         require_genuine(self._adjudicator.chain, self._adjudicator.address, app_definition, self._app.contract)
 
     def _take(self, message: bytes) -> None:
-        id_ = self.channel.agreement.channel_id
+        """One message. Where the clock or the store fails it was not taken; where a game fails it is not worth another
+        look."""
+        now = self._now()
         try:
-            channel_id, signed = decode_message(message)
-            if channel_id != id_:
-                raise MalformedBytes("message", "it is of another channel")
-            self.feed(StateReceived(signed))
+            stepped = self._heard(message, now)
         except (MalformedBytes, CounterpartyError) as error:
-            self._store.keep_evidence(id_, error)
-            self._report(Fault(error))
-            if _is_early(error):
-                self.feed(Reconnected())  # we have missed something: say where we are
+            self._store.keep_evidence(self.channel.agreement.channel_id, _bare(error))
+            self._tell(Fault(error))
+        except Exception as error:
+            self._mistakes.append(error)
+        else:
+            self._adopt(stepped)
+
+    def _heard(self, message: bytes, now: int) -> Step:
+        channel_id, said = decode_message(message)
+        if channel_id != self.channel.agreement.channel_id:
+            raise MalformedBytes("message", "it is of another channel")
+        if isinstance(said, Greeted) and not self._greetings.may_answer(said.sender):
+            return self.channel, ()
+        return self._step(said, now)
+
+    def _greet_after_start(self) -> None:
+        """What was said before we stopped may be lost."""
+        if not self._has_greeted and self.channel.newest is not None:
+            self._apply(Reconnected())
+        self._has_greeted = True
+
+    def _break_silence(self) -> None:
+        """Greet where we have waited for long: what we are waiting for may be lost, or what it would answer."""
+        channel = self.channel
+        newest = channel.newest
+        progress = (channel.next_turn, len(newest.signed.signatures) if newest else 0)
+        if self._greetings.is_silent(progress if channel.waits_for_message(self._time) else None):
+            self._apply(Reconnected())
 
     def _look_at_chain(self) -> None:
         """Read what is new at the confirmation depth; everything, after a restart or a reorganisation."""
@@ -216,11 +304,12 @@ class Client:
             return
         block_hash = chain.block_hash(last)  # before the logs: should the block go, the next look finds out
         news = (*self._failures(last), *self._new_logs(first, last), *self._new_holdings(last, anew))
-        now = chain.next_time()
-        effects = self._step(ChainRead(news, anew), now) if news or anew else ()
+        now = self._now()
+        if news or anew:
+            self._adopt(self._step(ChainRead(news, anew), now))
         self._read_up_to = last, block_hash
         self._failed.clear()
-        self._carry_out(effects, now)
+        self._carry_out()
 
     def _block_hash(self, number: int) -> bytes | None:
         try:
@@ -248,16 +337,31 @@ class Client:
 
     def _perform(self, effect: Effect) -> Input | None:
         match effect:
-            case SendState(signed):
+            case SendState(signed, again):
                 self._line.send(encode_message(self.channel.agreement.channel_id, signed))
-                self._report(Sent(signed))
-            case ChooseMove():
-                return self._choose(effect)
+                if not again:
+                    self._tell(Sent(signed))
+            case SendGreeting(next_turn):
+                self._greet(next_turn)
+            case ChooseMove(state):
+                return self._choose(effect) if self._is_open_question(state) else None
             case WakeAt():
                 pass  # every poll without news is a Tick
             case _:
                 self._submit(effect)
         return None
+
+    def _greet(self, next_turn: int) -> None:
+        if self._greetings.may_greet():
+            id_, index = self.channel.agreement.channel_id, self.channel.index
+            self._line.send(encode_greeting(id_, index, next_turn))
+
+    def _is_open_question(self, state: VariablePart) -> bool:
+        """Whether our move after this state is still to be made: the player may be asked late, after it has failed."""
+        channel = self.channel
+        may_move = channel.phase(self._time) in (Phase.PLAYING, Phase.CHALLENGED) and not channel.leaving
+        is_newest = channel.newest is not None and channel.newest.state == state
+        return may_move and is_newest and channel.is_our_turn
 
     def _submit(self, submission: Submission) -> None:
         try:
@@ -265,11 +369,11 @@ class Client:
             receipt = self._send(submission)
         except ForcemoveError as error:
             self._failed.append(submission)
-            self._report(Refused(submission, error))
+            self._tell(Refused(submission, error))
         else:
             mined = Mined(submission, receipt)
             self._mined.append(mined)
-            self._report(mined)
+            self._tell(mined)
 
     def _send(self, submission: Submission) -> Receipt[PlacedLog]:
         """Send it and wait a while; where it waits since an earlier time, replace it by one with a higher fee."""
@@ -316,9 +420,13 @@ class Client:
                 assert_never(submission)
 
 
-def _is_early(error: ForcemoveError) -> bool:
+def _bare(error: ForcemoveError) -> ForcemoveError:
+    """Without what led to it: tracebacks would keep every frame, and all that it refers to, for as long as evidence."""
     reason = error.reason if isinstance(error, CounterpartyError) else error
-    return isinstance(reason, UnexpectedTurn) and reason.received > reason.expected
+    for each in (error, reason):
+        if isinstance(each, ForcemoveError):
+            each.__traceback__ = each.__cause__ = each.__context__ = None
+    return error
 
 
 def _remembered(store: Store, agreement: Agreement, key: Key, adjudicator: Adjudicator) -> Channel:

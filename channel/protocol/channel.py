@@ -12,6 +12,7 @@ from channel.protocol.agreement import Agreement
 from channel.protocol.effects import Submission
 from channel.protocol.encoding import StateHashes, digest
 from channel.protocol.outcome import Outcome
+from channel.protocol.rules import build_support_proof
 from channel.protocol.signing import Key
 from channel.protocol.state import SignedState, VariablePart
 from channel.protocol.status import EMPTY_STATUS, Mode, Status
@@ -58,7 +59,8 @@ class Owed(Struct, frozen=True):
 class Channel(Struct, frozen=True):
     """Everything that a participant must not forget. `index`: which participant we are.
 
-    `accepted`: the newest states, consecutive, oldest first, at most n + 1. `last_signed`: turn number and struct hash
+    `accepted`: the newest states, consecutive, oldest first, at most n + 1. `kept`: what we could prove when the chain
+    showed a state beyond all that we knew, and the accepted ones began anew. `last_signed`: turn number and struct hash
     of the newest state that we have signed, `final_outcome` the outcome hash once that was a final one. `status`,
     `recorded`, `owed`, `holdings`, `closed`: what we know of the chain. What we have asked of the world and do not ask
     twice: `asked`, the turn of the last move asked for and by when it must be made; `conclude_at`, the block time at
@@ -69,6 +71,7 @@ class Channel(Struct, frozen=True):
     index: int
     genuine: bool = False
     accepted: tuple[Accepted, ...] = ()
+    kept: tuple[Accepted, ...] = ()
     last_signed: tuple[int, bytes] | None = None
     final_outcome: bytes | None = None
     leaving: bool = False
@@ -100,6 +103,21 @@ class Channel(Struct, frozen=True):
     def signed_states(self) -> tuple[SignedState, ...]:
         """The accepted states, for support proofs."""
         return tuple(accepted.signed for accepted in self.accepted)
+
+    @property
+    def kept_states(self) -> tuple[SignedState, ...]:
+        """The kept states, for support proofs."""
+        return tuple(kept.signed for kept in self.kept)
+
+    def waits_for_message(self, now: int) -> bool:
+        """Whether it is for a counterparty to say something: its state, or its signature on the final one."""
+        match self.phase(now):
+            case Phase.PREFUND | Phase.FUNDING | Phase.PLAYING | Phase.CHALLENGED:
+                return not self.is_our_turn
+            case Phase.CONCLUDING:
+                return len(self.accepted[-1].signed.signatures) < self.agreement.count
+            case _:
+                return False
 
     def held(self, asset: bytes) -> int:
         """What the channel is known to hold of an asset."""
@@ -133,6 +151,11 @@ class Channel(Struct, frozen=True):
     def accept(self, state: Accepted) -> Channel:
         """With one more state, the successor of the newest."""
         return replace(self, accepted=(*self.accepted[-self.agreement.count :], state))
+
+    def begin_anew(self, recorded: Accepted) -> Channel:
+        """From a state that the chain has recorded, and that does not follow what we have; what that proves is kept."""
+        proof = build_support_proof(self.agreement.fixed_part, self.signed_states)
+        return replace(self, accepted=(recorded,), kept=self.accepted if proof else self.kept)
 
     def replace_newest(self, state: Accepted) -> Channel:
         """With more signatures on the newest state."""

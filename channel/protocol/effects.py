@@ -14,6 +14,7 @@ from channel.protocol.types import Signature
 __all__ = [
     "ChooseMove",
     "Effect",
+    "SendGreeting",
     "SendState",
     "Submission",
     "SubmitChallenge",
@@ -27,9 +28,18 @@ __all__ = [
 
 
 class SendState(Struct, frozen=True):
-    """Send a state with all the signatures that we know to every counterparty."""
+    """Send a state with all the signatures that we know to every counterparty. `again`: somebody has said that it lacks
+    it; it may have been sent before."""
 
     signed: SignedState
+    again: bool = False
+
+
+class SendGreeting(Struct, frozen=True):
+    """Tell every counterparty that the next state that we can take is of turn `next_turn`; whoever is ahead will send
+    what we lack."""
+
+    next_turn: int
 
 
 class ChooseMove(Struct, frozen=True):
@@ -93,4 +103,4 @@ class SubmitTransfer(Struct, frozen=True):
 Submission = SubmitDeposit | SubmitChallenge | SubmitRespond | SubmitCheckpoint | SubmitConclude | SubmitTransfer
 """What needs a transaction."""
 
-Effect = SendState | ChooseMove | WakeAt | Submission
+Effect = SendState | SendGreeting | ChooseMove | WakeAt | Submission

@@ -17,6 +17,7 @@ __all__ = [
     "ChallengeWanted",
     "ConcludeWanted",
     "ContractsGenuine",
+    "Greeted",
     "HoldingsSeen",
     "Input",
     "LogSeen",
@@ -37,6 +38,13 @@ class StateReceived(Struct, frozen=True):
     """A counterparty has sent a state with its signature, or with more of them."""
 
     signed: SignedState
+
+
+class Greeted(Struct, frozen=True):
+    """A counterparty (its index) says where it is: the next state that it can take is of turn `next_turn`."""
+
+    sender: int
+    next_turn: int
 
 
 class Reconnected(Struct, frozen=True):
@@ -100,6 +108,7 @@ class Tick(Struct, frozen=True):
 Input = (
     ContractsGenuine
     | StateReceived
+    | Greeted
     | Reconnected
     | MoveChosen
     | ConcludeWanted

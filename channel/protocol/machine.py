@@ -21,10 +21,8 @@ from channel.errors import (
     NotSupported,
     OpeningMismatch,
     OutOfTurn,
-    RuleError,
     SignatureMissing,
     StateConflict,
-    UnexpectedTurn,
     WrongPhase,
 )
 from channel.protocol.app import Rules
@@ -32,6 +30,7 @@ from channel.protocol.channel import Accepted, Channel, Owed, Phase
 from channel.protocol.effects import (
     ChooseMove,
     Effect,
+    SendGreeting,
     SendState,
     Submission,
     SubmitChallenge,
@@ -45,6 +44,7 @@ from channel.protocol.inputs import (
     ChallengeWanted,
     ConcludeWanted,
     ContractsGenuine,
+    Greeted,
     HoldingsSeen,
     Input,
     LogSeen,
@@ -71,11 +71,12 @@ from channel.protocol.status import Status
 from channel.protocol.types import Signature
 from channel.protocol.watch import Answer, best_answer, concluding_answer
 
-__all__ = ["answer_margin", "step"]
+__all__ = ["Step", "answer_margin", "step"]
 
 Step = tuple[Channel, tuple[Effect, ...]]
 _MAX_MARGIN = 600
 _OVER = (Phase.FINALIZED, Phase.CLOSED)
+_SILENT = (Phase.CHECKING, *_OVER)
 
 
 def step(channel: Channel, input_: Input, now: int, key: Key, app: Rules) -> Step:
@@ -102,6 +103,8 @@ def _apply(channel: Channel, input_: Input, now: int, key: Key, app: Rules) -> S
     match input_:
         case StateReceived(signed):
             return _receive(channel, signed, now, app)
+        case Greeted():
+            return channel, _answer_greeting(channel, input_, now)
         case MoveChosen():
             return _move(channel, input_, now, key, app)
         case ConcludeWanted():
@@ -137,54 +140,70 @@ def _learn(
 
 
 def _receive(channel: Channel, signed: SignedState, now: int, app: Rules) -> Step:
-    """Accept a counterparty's state: the next one, or more signatures on the newest. Too late is nobody's fault."""
+    """Accept a counterparty's state: the next one, or more signatures on the newest. Too late is nobody's fault, and a
+    state after the next one tells that we have missed something."""
     if channel.phase(now) in _OVER:
         return channel, ()
+    if signed.state.turn_num > channel.next_turn:
+        return channel, _greet(channel, now)
     try:
         if signed.state.turn_num < channel.next_turn:
-            return _receive_again(channel, signed)
+            return _receive_again(channel, signed), ()
         return channel.accept(_verify_next(channel, signed, app)), ()
     except ForcemoveError as error:
         raise CounterpartyError(error, signed) from error
 
 
-def _receive_again(channel: Channel, signed: SignedState) -> Step:
-    """A state of a turn that we have: maybe more signatures on the newest; another one, truly signed, is evidence."""
+def _receive_again(channel: Channel, signed: SignedState) -> Channel:
+    """A state of a turn that we have: maybe more signatures on the newest; another one, truly signed, is evidence.
+
+    It is never answered: whoever lacks something says so in a greeting, and a line that repeats gets no echo.
+    """
     state = signed.state
     place = state.turn_num - channel.next_turn
     known = channel.accepted[place] if place >= -len(channel.accepted) else None
     if known is None:
-        raise UnexpectedTurn(channel.next_turn, state.turn_num)
+        return channel
     if known.state != state:
         _require_signed(channel, hash_state(channel.agreement.channel_id, state), signed)
         raise StateConflict(state.turn_num)
     if known is not channel.newest:
-        return channel, _say_again(channel, channel.accepted[place + 1].signed)
+        return channel
     new = {index: each for index, each in signed.signatures.items() if index not in known.signed.signatures}
     if not new:
-        return channel, () if channel.index in signed.signatures else _say_again(channel, known.signed)
+        return channel
     _require_signatures(channel, known.hashes, new)
     merged = SignedState(state, {**known.signed.signatures, **new})
-    return channel.replace_newest(Accepted(merged, known.hashes)), ()
-
-
-def _say_again(channel: Channel, signed: SignedState) -> tuple[Effect, ...]:
-    """Somebody has not heard what we signed. Those who signed what follows will hear this, and repeat it in turn."""
-    return (SendState(signed),) if channel.index in signed.signatures else ()
+    return channel.replace_newest(Accepted(merged, known.hashes))
 
 
 def _greet(channel: Channel, now: int) -> tuple[Effect, ...]:
-    """Say where we are: whoever is behind takes it over, whoever is ahead says what follows."""
-    newest = channel.newest
-    return () if newest is None or channel.phase(now) in _OVER else (SendState(newest.signed),)
+    """Say where we are."""
+    return () if channel.phase(now) in _SILENT else (SendGreeting(channel.next_turn),)
+
+
+def _answer_greeting(channel: Channel, greeting: Greeted, now: int) -> tuple[Effect, ...]:
+    """What its sender lacks of what we have signed; where it is ahead of us, our own greeting says so."""
+    if not 0 <= greeting.sender < channel.agreement.count or greeting.sender == channel.index:
+        raise CounterpartyError(InvalidValue("sender", greeting.sender, "another participant's index"), greeting)
+    if channel.phase(now) in _SILENT:
+        return ()
+    if greeting.next_turn > channel.next_turn:
+        return _greet(channel, now)
+    return tuple(SendState(each.signed, again=True) for each in channel.accepted if _lacks(channel, each, greeting))
+
+
+def _lacks(channel: Channel, accepted: Accepted, greeting: Greeted) -> bool:
+    """Whether it may lack this state, which is ours: one of a later turn, or signatures on the final one. (What came
+    from the chain without its mover's signature tells nobody anything.)"""
+    state, signatures = accepted.state, accepted.signed.signatures
+    missing = state.turn_num >= greeting.next_turn or (state.is_final and state.turn_num + 1 == greeting.next_turn)
+    return missing and channel.index in signatures and channel.agreement.fixed_part.mover(state.turn_num) in signatures
 
 
 def _verify_next(channel: Channel, signed: SignedState, app: Rules) -> Accepted:
     """The next state, by its mover, if every rule holds."""
-    state = signed.state
-    if state.turn_num != channel.next_turn:
-        raise UnexpectedTurn(channel.next_turn, state.turn_num)
-    hashes = _require_next(channel, state, app)
+    hashes = _require_next(channel, signed.state, app)
     _require_signed(channel, hashes, signed)
     return Accepted(signed, hashes)
 
@@ -261,16 +280,16 @@ def _challenge(channel: Channel, now: int, key: Key) -> Step:
 
 
 def _proof(channel: Channel) -> SupportProof:
-    """Of the newest state; where that is not above the record, the recorded state itself. Raises `NotSupported`."""
-    newest, recorded = channel.newest, channel.recorded
-    if newest is None:
-        raise NotSupported(0)
-    if recorded is not None and newest.state.turn_num <= recorded.state.turn_num:
-        return SupportProof((recorded.state,), (), 0)
-    proof = build_support_proof(channel.agreement.fixed_part, channel.signed_states)
-    if proof is None:
-        raise NotSupported(newest.state.turn_num)
-    return proof
+    """Of the newest state above the record that we can prove; where there is none, the recorded state itself, to which
+    our next move is an answer. Raises `NotSupported`."""
+    fixed_part, recorded = channel.agreement.fixed_part, channel.recorded
+    for states in (channel.signed_states, channel.kept_states):
+        proof = build_support_proof(fixed_part, states)
+        if proof is not None and (recorded is None or proof.states[-1].turn_num > recorded.state.turn_num):
+            return proof
+    if recorded is None:
+        raise NotSupported(channel.next_turn - 1)
+    return SupportProof((recorded.state,), (), 0)
 
 
 # ----------------------------------------------------------------------------------------------- what the chain says
@@ -343,7 +362,7 @@ def _adopt(channel: Channel, recorded: Accepted, app: Rules) -> Channel:
     newest, turn_num = channel.newest, recorded.state.turn_num
     if turn_num >= channel.next_turn:
         follows = newest is not None and _follows(channel, recorded, app)
-        return channel.accept(recorded) if follows else replace(channel, accepted=(recorded,))
+        return channel.accept(recorded) if follows else channel.begin_anew(recorded)
     if newest is None or newest.hashes != recorded.hashes:
         return channel
     signatures = {**recorded.signed.signatures, **newest.signed.signatures}
@@ -351,10 +370,11 @@ def _adopt(channel: Channel, recorded: Accepted, app: Rules) -> Channel:
 
 
 def _follows(channel: Channel, recorded: Accepted, app: Rules) -> bool:
-    """Whether it follows what we have: the chain may have been shown another state of the turn before."""
+    """Whether it follows what we have: the chain may have been shown another state of the turn before, or a final one
+    instead of the opening's. Whatever a game raises is a no: nothing on the chain may keep us from answering it."""
     try:
         _require_next(channel, recorded.state, app)
-    except RuleError:
+    except Exception:
         return False
     return True
 
@@ -430,8 +450,8 @@ def _countersign(channel: Channel, _now: int, key: Key) -> Step | None:
     newest = channel.newest
     if newest is None or not newest.state.is_final or channel.index in newest.signed.signatures:
         return None
-    if not _may_finish(channel, newest):
-        return None
+    if not _may_finish(channel, newest) or newest.state.turn_num < channel.agreement.count:
+        return None  # before all prefund states are signed nobody has paid in, and there is nothing to agree on
     channel = channel.countersign(newest, key)
     return channel, (SendState(channel.accepted[-1].signed),)
 
@@ -481,7 +501,9 @@ def _answer(channel: Channel, now: int, key: Key) -> Step | None:
     if recorded is None or newest is None or any(isinstance(each, Answer) for each in channel.requested):
         return None
     fixed_part = channel.agreement.fixed_part
-    answer = best_answer(fixed_part, recorded.signed, channel.signed_states)
+    answer = best_answer(fixed_part, recorded.signed, channel.signed_states) or best_answer(
+        fixed_part, recorded.signed, channel.kept_states
+    )
     if answer is not None:
         return _ask(channel, answer)
     if not channel.is_our_turn:

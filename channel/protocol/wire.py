@@ -1,8 +1,9 @@
 """Signed states as text: what travels between participants, and the files that show one to anybody.
 
-A message is JSON: the channel's id, the state (its ABI encoding, hex) and the signatures by participant. A file is
-JSON, too, but spelt out and complete: chain id, adjudicator, fixed part, every field of the state. Decoding is strict:
-wrong types, unknown or missing names, and values that no channel can have raise `MalformedBytes`.
+A message is JSON: the channel's id, the state (its ABI encoding, hex) and the signatures by participant. A greeting is
+a message of its own, and unsigned: the channel's id, its sender's index, and the turn of the state that it wants next.
+A file is JSON, too, but spelt out and complete: chain id, adjudicator, fixed part, every field of the state. Decoding
+is strict: wrong types, unknown or missing names, and values that no channel can have raise `MalformedBytes`.
 """
 
 from __future__ import annotations
@@ -15,10 +16,11 @@ from msgspec import Struct
 
 from channel.errors import ForcemoveError, MalformedBytes
 from channel.protocol.encoding import Domain, decode_variable_part, encode_variable_part
+from channel.protocol.inputs import Greeted, StateReceived
 from channel.protocol.json_text import parse_json
 from channel.protocol.outcome import Allocation
 from channel.protocol.state import SignedState, VariablePart
-from channel.protocol.types import FixedPart, Signature
+from channel.protocol.types import MAX_PARTICIPANTS, UINT48_MAX, FixedPart, Signature
 
 __all__ = [
     "MAX_MESSAGE",
@@ -26,6 +28,7 @@ __all__ = [
     "decode_file",
     "decode_message",
     "encode_file",
+    "encode_greeting",
     "encode_message",
     "parse_hex",
 ]
@@ -52,16 +55,33 @@ def encode_message(channel_id: bytes, signed: SignedState) -> bytes:
     return json.dumps(message, separators=(",", ":")).encode()
 
 
-def decode_message(data: bytes) -> tuple[bytes, SignedState]:
-    """The channel's id and the signed state. Raises `MalformedBytes`."""
+def encode_greeting(channel_id: bytes, sender: int, next_turn: int) -> bytes:
+    """What participant `sender` says of where it is, UTF-8 JSON."""
+    greeting = {"channelId": _hex(channel_id), "sender": sender, "nextTurn": next_turn}
+    return json.dumps(greeting, separators=(",", ":")).encode()
+
+
+def decode_message(data: bytes) -> tuple[bytes, StateReceived | Greeted]:
+    """The channel's id, and what a counterparty says: a state, or where it is. Raises `MalformedBytes`."""
     if len(data) > MAX_MESSAGE:
         raise MalformedBytes("message", f"it has {len(data)} bytes; {MAX_MESSAGE} are allowed")
     message = _Fields(_parse(data, "message"), "message")
     channel_id = message.hex("channelId", 32)
-    state = decode_variable_part(message.hex("state"))
-    signed = SignedState(state, _signatures_from_json(message.take("signatures", dict)))
+    said = _decode_greeting(message) if "sender" in message else _decode_sent_state(message)
     message.done()
-    return channel_id, signed
+    return channel_id, said
+
+
+def _decode_sent_state(message: _Fields) -> StateReceived:
+    state = decode_variable_part(message.hex("state"))
+    return StateReceived(SignedState(state, _signatures_from_json(message.take("signatures", dict))))
+
+
+def _decode_greeting(message: _Fields) -> Greeted:
+    sender, next_turn = message.take("sender", int), message.take("nextTurn", int)
+    if not (0 <= sender < MAX_PARTICIPANTS and 0 <= next_turn <= UINT48_MAX + 1):
+        raise MalformedBytes("greeting", "no channel has such a participant or turn")
+    return Greeted(sender, next_turn)
 
 
 def encode_file(file: SignedStateFile) -> str:
@@ -144,6 +164,9 @@ class _Fields:
             raise MalformedBytes(what, "it is no JSON object")
         self._content, self._what = dict(content), what
 
+    def __contains__(self, name: str) -> bool:
+        return name in self._content
+
     def take(self, name: str, kind: type) -> Any:
         value = self._content.pop(name, None)
         if type(value) is not kind:
@@ -193,12 +216,12 @@ def _signatures_from_json(content: Mapping[str, object]) -> dict[int, Signature]
     signatures = {}
     for index, text in content.items():
         if index not in _INDICES:
-            raise MalformedBytes("signatures", "their names are the participants' indices, 0 to 31")
+            raise MalformedBytes("signatures", f"their names are the participants' indices, below {MAX_PARTICIPANTS}")
         signatures[int(index)] = Signature(parse_hex(text, "a signature", 64))
     return signatures
 
 
-_INDICES = frozenset(map(str, range(32)))
+_INDICES = frozenset(map(str, range(MAX_PARTICIPANTS)))
 
 
 def _hex(data: bytes) -> str:

@@ -6,12 +6,10 @@ import pytest
 
 from channel.chain.local import EmbeddedChain
 from channel.errors import (
-    CounterpartyError,
     InvalidValue,
     LocalError,
     MalformedBytes,
     OutOfTurn,
-    UnexpectedTurn,
     WrongPhase,
 )
 from channel.node.client import Client, Fault, Mined, Sent
@@ -21,7 +19,7 @@ from channel.protocol.channel import Channel, Phase
 from channel.protocol.inputs import ConcludeWanted, MoveChosen, Reconnected
 from channel.protocol.signing import Key
 from channel.protocol.types import UINT48_MAX
-from channel.protocol.wire import MAX_MESSAGE, encode_message
+from channel.protocol.wire import MAX_MESSAGE, encode_greeting, encode_message
 from games.tic_tac_toe import GAME as TIC_TAC_TOE
 from games.two_player import WrongPositionLength
 from tests.scenarios.story import ALICE, BOB, DEPOSIT, MALLORY, STAKE, Playground, Story
@@ -165,17 +163,16 @@ def test_threat_25_messages_come_twice_late_and_in_any_order(story: Story) -> No
 
 
 @pytest.mark.parametrize("turn", [9, 12, UINT48_MAX])
-def test_threat_25_a_state_of_the_future_is_answered_with_where_we_are(story: Story, turn: int) -> None:
+def test_threat_25_a_state_of_the_future_makes_us_say_where_we_are(story: Story, turn: int) -> None:
     story.play_until(6)
     state = story.alice.newest.state
     story.lines[0].receive()
     story.lines[1].receive()
     future = type(state)(state.outcome, state.app_data, turn)
     story.say(1, story.sign(future, turn % 2))
-    (fault,) = story.alice.faults
-    assert isinstance(fault, CounterpartyError)
-    assert fault.reason == UnexpectedTurn(7, turn)
-    assert story.lines[1].receive() == (encode_message(story.agreement.channel_id, story.alice.newest),)
+    assert story.alice.faults == []
+    assert story.alice.newest.state == state
+    assert story.lines[1].receive() == (encode_greeting(story.agreement.channel_id, 0, 7),)
 
 
 def test_a_lost_message_is_repeated_on_a_new_connection(story: Story) -> None:

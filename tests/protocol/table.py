@@ -22,6 +22,7 @@ from channel.protocol.channel import Channel, Phase
 from channel.protocol.effects import (
     ChooseMove,
     Effect,
+    SendGreeting,
     SendState,
     Submission,
     SubmitChallenge,
@@ -37,6 +38,7 @@ from channel.protocol.inputs import (
     ChainRead,
     ConcludeWanted,
     ContractsGenuine,
+    Greeted,
     HoldingsSeen,
     Input,
     LogSeen,
@@ -52,7 +54,7 @@ from channel.protocol.outcome import address_destination
 from channel.protocol.signing import Key
 from channel.protocol.state import SignedState, VariablePart
 from channel.protocol.types import ETHER
-from channel.protocol.wire import decode_message, encode_message
+from channel.protocol.wire import decode_message, encode_greeting, encode_message
 from tests.protocol import builders
 from tests.protocol.builders import DOMAIN, CountingRules, fixed_part, players
 
@@ -114,6 +116,7 @@ class Seat:
     points: int = 0
     killed_at: Collection[int] = ()
     deaths: int = 0
+    greeted_at: tuple[int, int] | None = None
     is_away: bool = False
 
     @property
@@ -163,22 +166,22 @@ class Seat:
 
     def take(self, message: bytes) -> None:
         """A message, as from a wire."""
-        channel_id, signed = decode_message(message)
+        channel_id, said = decode_message(message)
         assert channel_id == self.channel.agreement.channel_id
-        self._receive(signed)
+        self._receive(said)
 
     def receive(self, signed: SignedState) -> None:
         """A state, whoever sent it, to a process that may die of it."""
         try:
-            self._receive(signed)
+            self._receive(StateReceived(signed))
         except KilledError:
             self.restart()
 
-    def _receive(self, signed: SignedState) -> None:
+    def _receive(self, said: StateReceived | Greeted) -> None:
         """A fault leaves the channel as it was."""
         before = self.channel
         try:
-            self.feed(StateReceived(signed))
+            self.feed(said)
         except CounterpartyError as error:
             self.faults.append(error)
             assert self.channel is before
@@ -239,7 +242,7 @@ class Seat:
         """Begin again from what was saved, with nothing else in mind; messages in the inbox are lost."""
         self.inbox.clear()
         self.failed.clear()
-        self.seen = -1
+        self.seen, self.greeted_at = -1, None
 
     # --------------------------------------------------------------------------------------------------------- effects
 
@@ -248,6 +251,8 @@ class Seat:
             case SendState(signed):
                 self.remember_signature(signed)
                 self.table.send(self, encode_message(self.channel.agreement.channel_id, signed))
+            case SendGreeting():
+                self._greet(effect)
             case ChooseMove():
                 self.asked.append(effect)
                 return self.choose(effect)
@@ -256,6 +261,14 @@ class Seat:
             case _:
                 self._submit(effect)
         return None
+
+    def _greet(self, greeting: SendGreeting) -> None:
+        """Once a second, like any client; here seconds pass when nothing else happens."""
+        second = (self.table.now, self.table.silences)
+        if self.greeted_at != second:
+            self.greeted_at = second
+            channel_id = self.channel.agreement.channel_id
+            self.table.send(self, encode_greeting(channel_id, self.index, greeting.next_turn))
 
     def remember_signature(self, signed: SignedState) -> None:
         if self.index in signed.signatures:
@@ -287,6 +300,7 @@ class Table:
         self.refused: list[ForcemoveError] = []
         self.messages: list[bytes] = []
         self.is_down = False
+        self.silences = 0
         keys = players(len(choosers))
         self.seats = tuple(
             Seat(self, key, Channel(self.agreement, index), choose)
@@ -314,13 +328,24 @@ class Table:
         return self.chain.holdings_of(self.agreement.channel_id, ETHER).amount
 
     def run(self, seats: Iterable[Seat] | None = None, rounds: int = 200) -> None:
-        """Until nobody has anything to do any more."""
+        """Until nobody has anything to do any more, and greetings after a silence change nothing."""
         chosen = tuple(self.seats if seats is None else seats)
+        at_rest: list[Channel] = []
         for _ in range(rounds):
             busy = [seat for seat in chosen if seat.poll()]
-            if not busy and not any(seat.inbox for seat in chosen if not seat.is_away):
+            if busy or any(seat.inbox for seat in chosen if not seat.is_away):
+                continue
+            if at_rest == [seat.channel for seat in chosen]:
                 return
+            at_rest = [seat.channel for seat in chosen]
+            self._break_silence(chosen)
         raise AssertionError("they never come to rest")
+
+    def _break_silence(self, seats: Iterable[Seat]) -> None:
+        self.silences += 1
+        for seat in seats:
+            if not seat.is_away and seat.channel.waits_for_message(self.now):
+                seat.try_to(Reconnected())
 
     def send(self, sender: Seat, message: bytes) -> None:
         self.messages.append(message)

@@ -16,6 +16,7 @@ from channel.protocol.inputs import (
     ChallengeWanted,
     ConcludeWanted,
     ContractsGenuine,
+    Greeted,
     HoldingsSeen,
     Input,
     LogSeen,
@@ -28,7 +29,7 @@ from channel.protocol.inputs import (
 from channel.protocol.logs import Checkpointed, Closed, Deposited
 from channel.protocol.machine import step
 from channel.protocol.state import SignedState, VariablePart
-from channel.protocol.types import ETHER
+from channel.protocol.types import ETHER, UINT48_MAX
 from games.game import Game
 from games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
 from games.tic_tac_toe import GAME as TIC_TAC_TOE
@@ -256,6 +257,10 @@ INPUTS: dict[str, Callable[[Seat], Input]] = {
     "closed": the_end,
     "chain": the_whole_chain,
     "failure": a_failure,
+    "greeting": lambda _: Greeted(1, 0),
+    "greeting of one ahead": lambda _: Greeted(1, UINT48_MAX + 1),
+    "greeting of ourselves": lambda _: Greeted(0, 0),
+    "greeting of nobody": lambda _: Greeted(2, 0),
     "reconnected": lambda _: Reconnected(),
     "tick": lambda _: Tick(),
 }
@@ -266,8 +271,8 @@ EXPECTED = {
     "contracts genuine": "- - - - - - - - - -",
     "state": "!SignatureMissing - !SignatureMissing !SignatureMissing - - !SignatureMissing - - -",
     "known state": "- - - - - - - - - -",
-    "another state": "!UnexpectedTurn !OpeningMismatch" + " !StateConflict" * 6 + " - -",
-    "early state": "!UnexpectedTurn " * 8 + "- -",
+    "another state": "- !OpeningMismatch" + " !StateConflict" * 6 + " - -",
+    "early state": "- - - - - - - - - -",
     "illegal state": "!OpeningMismatch !OpeningMismatch !AppDataChanged !MalformedCount !MalformedCount "
     "!FinalStateWithAppData !MalformedCount !MalformedCount - -",
     "forged state": "!WrongSigner " * 8 + "- -",
@@ -283,6 +288,10 @@ EXPECTED = {
     "closed": "- - - - - - - - - -",
     "chain": "- - - - - - - - - -",
     "failure": "- - - - - - - - - -",
+    "greeting": "- - - - - - - - - -",
+    "greeting of one ahead": "- - - - - - - - - -",
+    "greeting of ourselves": "!InvalidValue " * 10,
+    "greeting of nobody": "!InvalidValue " * 10,
     "reconnected": "- - - - - - - - - -",
     "tick": "- - - - - - - - - -",
 }

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from channel.errors import AppError, ForcemoveError, InvalidValue
 from channel.protocol.channel import Phase
 from channel.protocol.effects import Submission, SubmitChallenge, SubmitCheckpoint, SubmitDeposit, SubmitRespond
-from channel.protocol.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
+from channel.protocol.inputs import ChallengeWanted, ConcludeWanted, MoveChosen, StateReceived
 from channel.protocol.machine import answer_margin
 from channel.protocol.rules import build_support_proof
 from channel.protocol.state import SignedState, VariablePart
@@ -54,7 +54,9 @@ class AwakeAlice(RuleBasedStateMachine):
         """Alice looks around until she has nothing more to do."""
         self.table.run([self.alice])
         for message in self.table.messages[self.heard :]:
-            self.signed.append(decode_message(message)[1])
+            said = decode_message(message)[1]
+            if isinstance(said, StateReceived):
+                self.signed.append(said.signed)
         self.heard = len(self.table.messages)
 
     def _transact(self, submission: Submission) -> None:

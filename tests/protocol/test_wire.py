@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from channel.errors import ForcemoveError, MalformedBytes
 from channel.protocol.encoding import Domain, encode_variable_part
+from channel.protocol.inputs import Greeted, StateReceived
 from channel.protocol.outcome import MAX_ALLOCATIONS, Allocation
 from channel.protocol.state import SignedState, VariablePart
 from channel.protocol.types import (
@@ -31,6 +32,7 @@ from channel.protocol.wire import (
     decode_file,
     decode_message,
     encode_file,
+    encode_greeting,
     encode_message,
     parse_hex,
 )
@@ -81,7 +83,7 @@ def file() -> str:
 
 @given(id_=st.binary(min_size=32, max_size=32), sent=signed_states)
 def test_a_message_arrives_as_it_was(id_: bytes, sent: SignedState) -> None:
-    assert decode_message(encode_message(id_, sent)) == (id_, sent)
+    assert decode_message(encode_message(id_, sent)) == (id_, StateReceived(sent))
 
 
 @given(st.builds(SignedStateFile, domains, fixed_parts, signed_states))
@@ -96,7 +98,24 @@ def test_the_largest_state_with_all_its_signatures_fits_a_message() -> None:
     signatures = {index: Signature(b"\xff" * 64) for index in range(MAX_PARTICIPANTS)}
     sent = encode_message(ID, SignedState(largest, signatures))
     assert len(sent) < MAX_MESSAGE
-    assert decode_message(sent)[1].state == largest
+    (_, received) = decode_message(sent)
+    assert isinstance(received, StateReceived)
+    assert received.signed.state == largest
+
+
+@given(st.binary(min_size=32, max_size=32), st.integers(0, MAX_PARTICIPANTS - 1), st.integers(0, UINT48_MAX + 1))
+def test_a_greeting_arrives_as_it_was(id_: bytes, sender: int, next_turn: int) -> None:
+    assert decode_message(encode_greeting(id_, sender, next_turn)) == (id_, Greeted(sender, next_turn))
+
+
+@pytest.mark.parametrize(
+    ("sender", "next_turn"),
+    [(-1, 0), (MAX_PARTICIPANTS, 0), (0, -1), (0, UINT48_MAX + 2), (True, 0), (0, 1.0), ("0", 0)],
+)
+def test_a_greeting_of_nobody_or_of_no_turn_is_refused(sender: object, next_turn: object) -> None:
+    greeting = {"channelId": "0x" + ID.hex(), "sender": sender, "nextTurn": next_turn}
+    assert refused(json.dumps(greeting).encode())
+    assert refused(json.dumps({**json.loads(message()), "sender": 0}).encode())
 
 
 def test_one_message_has_one_encoding_but_for_json_itself() -> None:

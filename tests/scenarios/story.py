@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from channel.chain.adjudicator import Adjudicator, Operation, PlacedLog
 from channel.chain.book import AddressBook
@@ -145,6 +146,7 @@ class Story:
         self.first_block = self.chain.block_number()
         self.lines = MemoryLine.table(2)
         self.spent = [0, 0]
+        self.seconds = 0.0
         self.players = (Player(0, game.bot(0)), Player(1, game.bot(1)))
         for player in self.players:
             self.start(player)
@@ -160,7 +162,7 @@ class Story:
 
     # ------------------------------------------------------------------------------------------------------- clients
 
-    def start(self, player: Player, line: Line | None = None, **options: float) -> None:
+    def start(self, player: Player, line: Line | None = None, **options: Any) -> None:
         """Start the player's process, or start it again with what its store remembers; on the table's line or this."""
 
         def report(event: Event) -> None:
@@ -179,6 +181,7 @@ class Story:
             report=report,
             from_block=self.first_block,
             confirmations=self.confirmations,
+            clock=lambda: self.seconds,
             **options,
         )
 

@@ -40,11 +40,15 @@ class Dying(MemoryStore):
 
 
 def play_and_restart(story: Story) -> None:
-    """Whenever Alice's process has ended, it is started again with the same store and nothing else."""
+    """Whenever Alice's process has ended, it is started again with the same store and nothing else; where nothing
+    happens any more, a minute passes."""
     for _ in range(200):
         try:
-            if not [player for player in story.players if player.client.poll()]:
+            if [player for player in story.players if player.client.poll()]:
+                continue
+            if {player.phase for player in story.players} == {Phase.CLOSED}:
                 return
+            story.seconds += 60
         except KilledError:
             story.lines[0].receive()
             story.start(story.alice)

@@ -41,7 +41,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("channel.chain.codec", "channel.chain.genuine"),
     ("channel.chain.token", "channel.chain.adjudicator", "channel.chain.deployment"),
     ("channel.chain.local",),
-    ("channel.node.ports", "channel.node.keys"),
+    ("channel.node.ports", "channel.node.keys", "channel.node.clock", "channel.node.greetings"),
     ("channel.node.memory",),
     ("channel.node.client", "channel.node.virtual_time"),
     ("channel.node.local",),
