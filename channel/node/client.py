@@ -11,23 +11,23 @@ import contextlib
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import assert_never
 
-from channel.chain.adjudicator import Adjudicator, Operation, PlacedLog
-from channel.chain.chain import Receipt, SignedTransaction
-from channel.chain.errors import EndpointFailed, NotMined
+from channel.chain.adjudicator import Adjudicator, PlacedLog
+from channel.chain.chain import Receipt
+from channel.chain.errors import EndpointFailed
 from channel.chain.genuine import require_genuine
-from channel.chain.token import Token
 from channel.errors import (
     ChainError,
     CounterpartyError,
     ForcemoveError,
     InvalidValue,
     MalformedBytes,
+    PassingError,
 )
 from channel.node.clock import seconds
 from channel.node.greetings import Greetings
 from channel.node.ports import Line, Store
+from channel.node.submitter import Submitter
 from channel.protocol.agreement import Agreement
 from channel.protocol.app import App
 from channel.protocol.channel import Channel, Phase
@@ -37,12 +37,6 @@ from channel.protocol.effects import (
     SendGreeting,
     SendState,
     Submission,
-    SubmitChallenge,
-    SubmitCheckpoint,
-    SubmitConclude,
-    SubmitDeposit,
-    SubmitRespond,
-    SubmitTransfer,
     WakeAt,
 )
 from channel.protocol.inputs import (
@@ -62,7 +56,6 @@ from channel.protocol.inputs import (
 from channel.protocol.machine import Step, step
 from channel.protocol.signing import Key
 from channel.protocol.state import SignedState, VariablePart
-from channel.protocol.types import ETHER
 from channel.protocol.wire import decode_message, encode_greeting, encode_message
 
 __all__ = ["Choose", "Client", "Event", "Fault", "Mined", "Refused", "Sent"]
@@ -136,16 +129,17 @@ class Client:
         self.channel = _remembered(store, agreement, key, adjudicator)
         self._key, self._app, self._adjudicator = key, app, adjudicator
         self._line, self._store, self._choose, self._report = line, store, choose, report
-        self._from_block, self._confirmations, self._patience = from_block, confirmations, patience
+        self._from_block, self._confirmations = from_block, confirmations
         self._read_up_to: tuple[int, bytes] | None = None
         self._greetings = Greetings(clock, silence)
         self._has_greeted = self._is_busy = False
         self._time = 0
         self._messages: deque[bytes] = deque()
         self._due: deque[Effect] = deque()
+        self._undone: deque[Effect] = deque()
         self._mistakes: list[Exception] = []
         self._failed: list[Submission] = []
-        self._unmined: dict[Submission, SignedTransaction] = {}
+        self._submitter = Submitter(agreement, key, adjudicator, patience)
         self._mined: list[Mined] = []
 
     @property
@@ -167,6 +161,7 @@ class Client:
         functions raise. Polling again goes on where it stopped.
         """
         before, self._is_busy = self.channel, False
+        self._due, self._undone = self._undone, deque()
         self._carry_out()
         try:
             self._take_in()
@@ -214,19 +209,16 @@ class Client:
         if channel != self.channel:
             self._store.save(channel)  # before any effect: persist, then send
             self.channel = channel
-        self._due.extend(effects)
+        self._due.extend(effect for effect in effects if effect not in self._undone)
 
     def _carry_out(self) -> None:
-        """Do what is due. What fails stays due; the rest is done all the same."""
-        undone: list[Effect] = []
-        try:
-            while self._due:
-                self._is_busy = True
-                undone.append(self._due.popleft())
-                if self._is_done(undone[-1]):
-                    undone.pop()
-        finally:
-            self._due.extendleft(reversed(undone))
+        """Do what is due. What fails is left for the next poll; the rest is done all the same."""
+        while self._due:
+            self._is_busy = True
+            effect = self._due.popleft()
+            self._undone.append(effect)  # until it is done, whatever cuts us off
+            if self._is_done(effect):
+                self._undone.remove(effect)
 
     def _is_done(self, effect: Effect) -> bool:
         try:
@@ -364,9 +356,12 @@ class Client:
         return may_move and is_newest and channel.is_our_turn
 
     def _submit(self, submission: Submission) -> None:
+        if submission not in self.channel.requested:
+            return  # it could not be sent before, and is not wanted any more
         try:
-            self._allow(submission)
-            receipt = self._send(submission)
+            receipt = self._submitter.submit(submission)
+        except PassingError:
+            raise  # whether it was sent is not known; another look at the same block may tell
         except ForcemoveError as error:
             self._failed.append(submission)
             self._tell(Refused(submission, error))
@@ -374,50 +369,6 @@ class Client:
             mined = Mined(submission, receipt)
             self._mined.append(mined)
             self._tell(mined)
-
-    def _send(self, submission: Submission) -> Receipt[PlacedLog]:
-        """Send it and wait a while; where it waits since an earlier time, replace it by one with a higher fee."""
-        adjudicator, waiting = self._adjudicator, self._unmined.pop(submission, None)
-        if waiting is None:
-            waiting = adjudicator.sign(self._operation(submission), self._key)
-            adjudicator.chain.broadcast(waiting)
-        else:
-            try:
-                return adjudicator.wait(waiting, timeout=0)
-            except NotMined:
-                waiting = adjudicator.resend(waiting, self._key)
-        try:
-            return adjudicator.wait(waiting, timeout=self._patience)
-        except NotMined:
-            self._unmined[submission] = waiting
-            raise
-
-    def _allow(self, submission: Submission) -> None:
-        """Let the adjudicator take the tokens that it is about to pull in."""
-        if not isinstance(submission, SubmitDeposit) or submission.asset == ETHER:
-            return
-        token = Token(self._adjudicator.chain, submission.asset)
-        if token.allowance(self._key.address, self._adjudicator.address) < submission.amount:
-            self._adjudicator.chain.send(token.approve(self._adjudicator.address, submission.amount), self._key)
-
-    def _operation(self, submission: Submission) -> Operation:
-        adjudicator, agreement = self._adjudicator, self.channel.agreement
-        id_, fixed_part = agreement.channel_id, agreement.fixed_part
-        match submission:
-            case SubmitDeposit(asset, expected_held, amount):
-                return adjudicator.deposit(id_, asset, expected_held, amount)
-            case SubmitChallenge(proof):
-                return adjudicator.challenge(fixed_part, proof)
-            case SubmitRespond(challenged, response, signature):
-                return adjudicator.respond(fixed_part, challenged, response, signature)
-            case SubmitCheckpoint(proof):
-                return adjudicator.checkpoint(fixed_part, proof)
-            case SubmitConclude(outcome, turn_num, signatures):
-                return adjudicator.conclude(fixed_part, outcome, turn_num, signatures)
-            case SubmitTransfer(state_hash, outcome):
-                return adjudicator.transfer(id_, state_hash, outcome, ())
-            case _:
-                assert_never(submission)
 
 
 def _bare(error: ForcemoveError) -> ForcemoveError:

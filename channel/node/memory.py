@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
+from itertools import count
+from operator import itemgetter
 
 from channel.errors import ForcemoveError
 from channel.protocol.channel import Channel
 
 __all__ = ["MemoryStore", "MemoryLine"]
+
+_MOST_OF_A_KIND = 10
 
 
 class MemoryLine:
@@ -43,7 +47,8 @@ class MemoryStore:
 
     def __init__(self) -> None:
         self._channels: dict[bytes, Channel] = {}
-        self.evidence: list[tuple[bytes, ForcemoveError]] = []
+        self._evidence: dict[tuple[bytes, type, type], deque[tuple[int, ForcemoveError]]] = {}
+        self._faults = count()
 
     def save(self, channel: Channel) -> None:
         """Replace the channel."""
@@ -54,5 +59,12 @@ class MemoryStore:
         return self._channels.get(channel_id)
 
     def keep_evidence(self, channel_id: bytes, error: ForcemoveError) -> None:
-        """Append to `evidence`."""
-        self.evidence.append((channel_id, error))
+        """Of each kind of fault in a channel the last 10: a flood of one kind drowns no other."""
+        kind = (channel_id, type(error), type(getattr(error, "reason", None)))
+        self._evidence.setdefault(kind, deque(maxlen=_MOST_OF_A_KIND)).append((next(self._faults), error))
+
+    @property
+    def evidence(self) -> list[tuple[bytes, ForcemoveError]]:
+        """What is kept, oldest first, each with its channel's id."""
+        kept = [(number, kind[0], error) for kind, errors in self._evidence.items() for number, error in errors]
+        return [(channel_id, error) for _, channel_id, error in sorted(kept, key=itemgetter(0))]

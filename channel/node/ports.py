@@ -12,7 +12,8 @@ __all__ = ["Line", "Store"]
 
 
 class Line(Protocol):
-    """Carries messages between the participants of one channel. It may lose, repeat, reorder and invent them."""
+    """Carries messages between the participants of one channel. It may lose, repeat, reorder and invent them, and it
+    may fail: what it raises costs a client nothing but time, and what was not sent is sent again."""
 
     def send(self, message: bytes) -> None:
         """To every counterparty."""
@@ -35,5 +36,5 @@ class Store(Protocol):
         ...
 
     def keep_evidence(self, channel_id: bytes, error: ForcemoveError) -> None:
-        """Keep what a counterparty did wrong."""
+        """Keep what a counterparty did wrong, or the newest of it: counterparties can send faults without end."""
         ...

@@ -9,6 +9,7 @@ from channel.errors import StateConflict
 from channel.protocol.channel import Phase
 from channel.protocol.effects import (
     SubmitChallenge,
+    SubmitCheckpoint,
     SubmitDeposit,
     SubmitRespond,
     SubmitTransfer,
@@ -18,7 +19,7 @@ from channel.protocol.inputs import ChallengeWanted, ConcludeWanted, HoldingsSee
 from channel.protocol.machine import answer_margin
 from channel.protocol.state import SupportProof, VariablePart
 from channel.protocol.types import ETHER
-from tests.protocol.builders import ALICE, proof
+from tests.protocol.builders import ALICE, players, proof
 from tests.protocol.table import DEPOSIT, DURATION, Seat, agreed_table, open_table
 
 
@@ -404,3 +405,58 @@ def test_three_play_on_after_a_challenge_was_answered_by_its_mover() -> None:
     assert [seat.phase for seat in table.seats] == [Phase.PLAYING] * 3
     assert table.record == (10, False)
     assert sent(carol) == []
+
+
+# ------------------------------------------------------------------------------------- a record beyond what we know
+
+
+def carol_after_a_hidden_record() -> Seat:
+    """Alice and Bob make two moves that Carol never hears of, and have the chain record the second one."""
+    table = open_table(3, until=8)
+    alice, bob, carol = table.seats
+    alice.feed(alice.next_move())
+    bob.poll()
+    bob.feed(bob.next_move())
+    table.transact(ALICE, SubmitCheckpoint(proof(*states(bob, 3), keys=players(3), fixed=table.agreement.fixed_part)))
+    carol.inbox.clear()
+    carol.poll()
+    assert table.record == (10, False)
+    assert carol.newest.state.turn_num == 10
+    return carol
+
+
+def test_who_is_let_down_after_a_hidden_record_challenges_with_it() -> None:
+    """Nobody but Carol can prove her next move: she starts the clock with what is recorded, and answers it herself."""
+    carol = carol_after_a_hidden_record()
+    table = carol.table
+    for seat in table.seats[:2]:
+        seat.is_away = True
+    carol.feed(carol.next_move())
+    carol.feed(ChallengeWanted())
+    carol.poll()
+    assert sent(carol) == ["SubmitChallenge", "SubmitRespond"]
+    assert table.record == (11, False)
+    carol.poll()
+    carol.feed(ChallengeWanted())
+    table.wait_for_expiry()
+    table.run()
+    assert carol.phase is Phase.CLOSED
+    assert table.balances[carol.key.address] == carol.newest.state.outcome[2].amount - DEPOSIT
+
+
+def test_what_a_hidden_record_left_behind_still_beats_an_older_state() -> None:
+    """Another chain wins, on which the record never was; the others challenge with a state that Carol can refute."""
+    carol = carol_after_a_hidden_record()
+    table = carol.table
+    held = table.held
+    setup = table.setup_states()
+    table.reorganise()
+    for key in players(3):
+        table.transact(key, SubmitDeposit(ETHER, table.held, DEPOSIT))
+    assert table.held == held
+    table.challenge(setup[3], setup[4], setup[5])
+    carol.restart()
+    carol.poll()
+    carol.poll()
+    assert table.record == (8, False)
+    assert sent(carol)[-1] == "SubmitCheckpoint"

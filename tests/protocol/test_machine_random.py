@@ -7,6 +7,7 @@ everything that was ever signed at the table.
 
 from __future__ import annotations
 
+from collections import deque
 from random import Random
 
 from hypothesis import settings
@@ -45,6 +46,7 @@ class AwakeAlice(RuleBasedStateMachine):
         self.alice, self.bob = self.table.seats
         self.signed: list[SignedState] = []
         self.heard = 0
+        self.late: list[list[bytes]] = [[], []]
         self._look()
         self.both_play(turns)
 
@@ -119,6 +121,29 @@ class AwakeAlice(RuleBasedStateMachine):
     def messages_are_lost(self) -> None:
         self.alice.inbox.clear()
         self.bob.inbox.clear()
+
+    @rule(number=numbers)
+    def messages_are_repeated_and_reordered(self, number: int) -> None:
+        for seat in self.table.seats:
+            messages = [*seat.inbox, *seat.inbox]
+            Random(number).shuffle(messages)
+            seat.inbox = deque(messages)
+
+    @rule(number=numbers)
+    def messages_are_delayed(self, number: int) -> None:
+        """Some arrive now, and those that were late until now after them."""
+        for index, seat in enumerate(self.table.seats):
+            chosen = Random(number)
+            late = [message for message in seat.inbox if chosen.random() < 0.5]
+            on_time = [message for message in seat.inbox if message not in late]
+            seat.inbox = deque((*on_time, *self.late[index]))
+            self.late[index] = late
+
+    @rule()
+    def it_is_silent_for_a_while(self) -> None:
+        """Long enough for both to say where they are."""
+        self.table.run()
+        self._look()
 
     @rule(number=numbers)
     def a_message_comes_again(self, number: int) -> None:

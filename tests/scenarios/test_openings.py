@@ -115,6 +115,36 @@ def test_threat_28_a_deposit_counts_when_it_is_deep_enough(playground: Playgroun
     assert story.alice.newest.state.turn_num > 4
 
 
+@pytest.mark.parametrize("dust", [0, 7])
+def test_threat_41_a_challenge_of_our_prefund_and_a_final_state_stops_nothing(channel: Story, dust: int) -> None:
+    """It is legal on the chain, and no state of the opening that was agreed on. Every poll raised from then on."""
+    channel.alice.client.poll()
+    final = VariablePart(channel.agreement.outcome, b"", 1, True)
+    channel.challenge(1, channel.alice.newest, channel.sign(final, 1))
+    if dust:
+        deposit(channel, dust)
+    for _ in range(3):
+        channel.alice.client.poll()
+    assert channel.alice.client.channel.last_signed is not None
+    assert channel.alice.client.channel.last_signed[0] == 0
+    channel.expire()
+    channel.mine()
+    for _ in range(3):
+        channel.alice.client.poll()
+    assert channel.alice.phase is Phase.FINALIZED
+    assert channel.alice.mined == ["SubmitTransfer"] * bool(dust)
+    assert channel.held == 0
+
+
+def test_threat_41_nobody_countersigns_a_final_state_before_all_have_agreed(channel: Story) -> None:
+    channel.alice.client.poll()
+    channel.say(1, channel.sign(VariablePart(channel.agreement.outcome, b"", 1, True), 1))
+    (fault,) = channel.alice.faults
+    assert isinstance(fault, CounterpartyError)
+    assert fault.reason == OpeningMismatch(1)
+    assert channel.alice.newest.state.turn_num == 0
+
+
 # ---------------------------------------------------------------------------------------------------- look-alikes
 
 
