@@ -5,29 +5,22 @@ answers challenges and collects whatever a flow says. A flow tells it what we wa
 table's log as `Update` actions, and waits. What does not come in time is asked of the chain: a missed deadline becomes
 a challenge, a late reply during the challenge an answer, and play goes on.
 
-What a transport, an endpoint or a player's own function raises ends no flow, because a client that nobody drives cannot
-defend itself: it is told to the seat's owner (`Seat.trouble`) and tried again with the next look. What ends one is what
-trying again does not mend: a move that breaks a rule, contracts that are not genuine, a log that we have said something
-else on.
-
-Knows no chain: the client is a `Participant`, given as a value.
+What fails on the way ends no flow, see `flow.seat`. Knows no chain.
 """
 
 from __future__ import annotations
 
 import asyncio
-import logging
-from collections import deque
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Protocol
 
-from channel.errors import ChainError, ForcemoveError, PassingError
-from channel.flow.actions import Action, ActionCodec, MalformedAction
-from channel.flow.queue import FAULTS, ActionQueue
+from channel.errors import ForcemoveError
+from channel.flow.queue import ActionQueue
+from channel.flow.seat import UPDATES, Line, Participant, Seat, Update, drive, hear, look_again, tell
 from channel.flow.steps import NothingHeard, Step
 from channel.protocol.channel import Channel, Phase
-from channel.protocol.inputs import ChallengeWanted, ConcludeWanted, Input, MoveChosen
+from channel.protocol.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
 from channel.protocol.outcome import Outcome
 from channel.protocol.state import VariablePart
 
@@ -53,16 +46,6 @@ __all__ = [
     "turn",
 ]
 
-
-class Update(Action, frozen=True):
-    """A signed state on its way to the other participants: `message` is the hex of `wire.encode_message`."""
-
-    message: str
-
-
-UPDATES: ActionCodec[Update] = ActionCodec(Update)
-"""The codec of a table where nothing but a channel is played."""
-
 Choose = Callable[[VariablePart], MoveChosen | ConcludeWanted]
 """What we do after a state when it is our turn."""
 
@@ -76,7 +59,6 @@ class Player(Protocol):
 
 
 _OVER = (Phase.FINALIZED, Phase.CLOSED)
-_LOG = logging.getLogger(__name__)
 
 
 @dataclass(eq=False)
@@ -85,79 +67,6 @@ class ChannelDecided(ForcemoveError):
     `collecting` brings the money home."""
 
     turn_num: int
-
-
-class Participant(Protocol):
-    """One participant's client, as `channel.node.client.Client` is one."""
-
-    @property
-    def channel(self) -> Channel:
-        """The channel as this participant sees it."""
-        ...
-
-    @property
-    def phase(self) -> Phase:
-        """Where it stands, as far as it is known; raises nothing."""
-        ...
-
-    def feed(self, input_: Input) -> None:
-        """Tell it what we want."""
-        ...
-
-    def poll(self) -> bool:
-        """Take in messages and the chain's news, and act on them; whether there was anything. What it raises has cost
-        nothing: the next call goes on where this one stopped."""
-        ...
-
-
-class Line:
-    """A client's line made of a queue of actions: what it sends waits to be posted, what was heard waits to be
-    received."""
-
-    def __init__(self) -> None:
-        self.unsent: deque[bytes] = deque()
-        self.heard: deque[bytes] = deque()
-
-    def send(self, message: bytes) -> None:
-        """Keep it until the flow posts it."""
-        self.unsent.append(message)
-
-    def receive(self) -> Sequence[bytes]:
-        """What the flow has read since the last call."""
-        messages = tuple(self.heard)
-        self.heard.clear()
-        return messages
-
-
-def _warn(trouble: Exception) -> None:
-    _LOG.warning("trying again after %s: %s", type(trouble).__name__, trouble)
-
-
-@dataclass
-class Seat:
-    """One participant at a table: the context of a channel's steps.
-
-    `client_id`: our name on the log. `participant`: our client, whose line it is, and whose player answers
-    None (the flow moves). `within`: seconds that a counterparty has for each turn. `look_every`: seconds between looks
-    at the chain while nothing is heard, and between two tries of what fails. `show`: is called after whatever has
-    happened. `trouble`: is told what has failed and will be tried again; it logs a warning unless another is given, and
-    what it raises ends the flow. `faults`: the last hundred messages on the log that were no actions; play goes on
-    after them.
-    """
-
-    client_id: str
-    participant: Participant
-    line: Line
-    within: float = 60.0
-    look_every: float = 1.0
-    show: Callable[[], object] = field(default=lambda: None)
-    trouble: Callable[[Exception], object] = _warn
-    faults: deque[ForcemoveError] = field(default_factory=lambda: deque(maxlen=100))
-
-    @property
-    def next_turn(self) -> int:
-        """The turn number of the channel's next state."""
-        return self.participant.channel.next_turn
 
 
 # -------------------------------------------------------------------------------------------------------------- steps
@@ -205,9 +114,9 @@ def turn(choose: Choose) -> Step[Seat]:
     async def step(queue: ActionQueue[Any], seat: Seat) -> None:
         turn_num = seat.next_turn
         is_done = _any(lambda: seat.next_turn > turn_num, lambda: _is_ending(seat))
-        await _drive(queue, seat)
+        await drive(queue, seat)
         while _is_to_move(seat) and not is_done() and not _has_moved(seat, choose):
-            await _look_again(queue, seat)
+            await look_again(queue, seat)
         await _reached_or_decided(queue, seat, is_done)
 
     return step
@@ -231,8 +140,8 @@ def concluding() -> Step[Seat]:
     """
 
     async def step(queue: ActionQueue[Any], seat: Seat) -> None:
-        while not _is_over(seat) and not _is_told(seat, ConcludeWanted()):
-            await _look_again(queue, seat)
+        while not _is_over(seat) and not tell(seat, ConcludeWanted()):
+            await look_again(queue, seat)
         await collecting()(queue, seat)
 
     return step
@@ -270,7 +179,7 @@ def rounds(player: Player, *, another: Callable[[VariablePart], bool] = _always)
     return playing(moves_of(player, another_round=another), until=lambda _: False)
 
 
-# ----------------------------------------------------------------------------------------------------------- what fails
+# -------------------------------------------------------------------------------------------------------------- moving
 
 
 def _is_to_move(seat: Seat) -> bool:
@@ -289,30 +198,7 @@ def _has_moved(seat: Seat, choose: Choose) -> bool:
     except Exception as error:
         seat.trouble(error)
         return False
-    return _is_told(seat, chosen)
-
-
-def _is_told(seat: Seat, input_: Input) -> bool:
-    """Tell our client what we want; whether it could take it. Raises where that makes no sense."""
-    try:
-        seat.participant.feed(input_)
-    except Exception as error:
-        _bear(seat, error)
-        return False
-    return True
-
-
-def _bear(seat: Seat, error: Exception) -> None:
-    """Tell the seat's owner; but raise what trying again does not mend."""
-    passes = isinstance(error, PassingError) or seat.participant.phase is not Phase.CHECKING
-    if isinstance(error, ForcemoveError) and not (isinstance(error, ChainError) and passes):
-        raise error
-    seat.trouble(error)
-
-
-async def _look_again(queue: ActionQueue[Any], seat: Seat) -> None:
-    await _hear(queue, seat, seat.look_every)
-    await _drive(queue, seat)
+    return tell(seat, chosen)
 
 
 # ------------------------------------------------------------------------------------------------------------ waiting
@@ -360,76 +246,19 @@ async def _is_there_at_last(queue: ActionQueue[Any], seat: Seat, is_there: Calla
     """A last look at what has come, lest our own slowness pass for theirs. A short one: they may never be silent."""
     clock = asyncio.get_running_loop()
     end = clock.time() + seat.look_every
-    while clock.time() <= end and await _hear(queue, seat, 0):
+    while clock.time() <= end and await hear(queue, seat, 0):
         pass
-    await _drive(queue, seat)
+    await drive(queue, seat)
     return is_there()
 
 
 async def _until(queue: ActionQueue[Any], seat: Seat, is_there: Callable[[], bool]) -> None:
     while True:
-        await _drive(queue, seat)
+        await drive(queue, seat)
         if is_there():
             return
-        await _hear(queue, seat, seat.look_every)
+        await hear(queue, seat, seat.look_every)
         await asyncio.sleep(0)  # a flood of messages must not keep our time from passing
-
-
-async def _drive(queue: ActionQueue[Any], seat: Seat) -> None:
-    """Let the client work until it has nothing to do, and post what it says. What it has signed it has stored."""
-    changed = True
-    while changed:
-        changed = _is_polled(seat)
-        await _post(queue, seat)
-
-
-def _is_polled(seat: Seat) -> bool:
-    try:
-        changed = seat.participant.poll()
-        seat.show()
-    except Exception as error:
-        _bear(seat, error)
-        return False
-    return changed
-
-
-async def _post(queue: ActionQueue[Any], seat: Seat) -> None:
-    """What the client has said. What does not go out now goes with the next look; what is no action never would."""
-    try:
-        while seat.line.unsent:
-            await queue.enqueue(Update(seat.client_id, seat.line.unsent[0].hex()))
-            seat.line.unsent.popleft()
-    except MalformedAction as error:
-        seat.line.unsent.popleft()
-        seat.trouble(error)
-    except Exception as error:
-        _bear(seat, error)
-
-
-async def _hear(queue: ActionQueue[Any], seat: Seat, seconds: float) -> bool:
-    """Wait so long for the next action; whether one has come."""
-    try:
-        async with asyncio.timeout(seconds) as limit:
-            action = await queue.dequeue()
-    except FAULTS as fault:
-        seat.faults.append(fault)
-        return True
-    except Exception as error:
-        if not (isinstance(error, TimeoutError) and limit.expired()):
-            _bear(seat, error)
-            await asyncio.sleep(seconds)
-        return False
-    if isinstance(action, Update) and action.client_id != seat.client_id:
-        seat.line.heard.append(_message(action))
-    return True
-
-
-def _message(action: Update) -> bytes:
-    """What is no hex is passed on as it is: the client finds the fault, and keeps it as evidence."""
-    try:
-        return bytes.fromhex(action.message)
-    except ValueError:
-        return action.message.encode()
 
 
 def _holds(condition: Callable[[VariablePart], bool], channel: Channel) -> bool:
@@ -462,4 +291,4 @@ def _challenge_if_it_helps(seat: Seat) -> None:
     channel, phase = seat.participant.channel, seat.participant.phase
     is_stuck = phase is Phase.CONCLUDING or (phase is Phase.PLAYING and not channel.is_our_turn)
     if is_stuck or (phase is Phase.FUNDING and bool(channel.holdings)):
-        _is_told(seat, ChallengeWanted())
+        tell(seat, ChallengeWanted())

@@ -350,3 +350,19 @@ def test_a_game_that_fails_on_a_message_is_not_given_it_again(story: Story, monk
     story.alice.client.poll()
     assert story.alice.newest.state.turn_num >= 7
     assert issubclass(EndpointFailed, ForcemoveError)
+
+
+def test_a_transaction_whose_answer_was_lost_is_not_sent_as_another(story: Story) -> None:
+    """The node has taken Alice's deposit, and hangs up before it says so."""
+    calls: list[str] = []
+
+    def fails(name: str) -> bool:
+        calls.append(name)
+        return name == "wait" and calls.count("wait") <= 2
+
+    over_flaky_chain(story, fails)
+    play_to_the_end(story)
+    assert calls.count("wait") > 2
+    assert story.alice.mined[0] == "SubmitDeposit"
+    assert story.alice.refused == []
+    story.ends_with(story.alice.newest.state.outcome)

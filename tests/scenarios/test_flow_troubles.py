@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 from collections.abc import Callable
 from random import Random
@@ -146,10 +147,9 @@ def test_a_player_who_always_fails_is_challenged_and_its_client_gets_out(playgro
         await sequence(opening(), turn(broken), collecting())(queue, seat)  # type: ignore[arg-type]
 
     async def bob_too(queue: object, seat: Seat) -> None:
-        try:
+        with contextlib.suppress(ChannelDecided):
             await sequence(opening(), rounds(story.bob.bot))(queue, seat)  # type: ignore[arg-type]
-        except ChannelDecided:
-            await collecting()(queue, seat)  # type: ignore[arg-type]
+        await collecting()(queue, seat)  # type: ignore[arg-type]
 
     play(story, alice, bob_too)
     assert {player.phase for player in story.players} == {Phase.CLOSED}

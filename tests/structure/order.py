@@ -24,7 +24,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("channel.protocol.machine",),
     ("channel.flow.actions", "channel.flow.transport"),
     ("channel.flow.signed", "channel.flow.queue"),
-    ("channel.flow.steps",),
+    ("channel.flow.steps", "channel.flow.seat"),
     ("channel.flow.keys", "channel.flow.channel"),
     ("games", "games.randomness", "games.views", "games.views.*"),
     ("games.commitment", "games.game"),
@@ -69,7 +69,7 @@ CORE_SEEN_BY_GAMES = frozenset(
     )
 )
 FLOW_SEEN_BY_GAMES = frozenset(
-    f"channel.flow.{name}" for name in ("actions", "channel", "keys", "queue", "signed", "steps", "transport")
+    f"channel.flow.{name}" for name in ("actions", "channel", "keys", "queue", "seat", "signed", "steps", "transport")
 )
 """In modules of games that tell a flow: `flow` and `table`."""
 IMPURE = frozenset({"asyncio", "web3", "random", "secrets", "time", "os", "logging"})
