@@ -338,10 +338,10 @@ class Table:
             if at_rest == [seat.channel for seat in chosen]:
                 return
             at_rest = [seat.channel for seat in chosen]
-            self._break_silence(chosen)
+            self.break_silence(chosen)
         raise AssertionError("they never come to rest")
 
-    def _break_silence(self, seats: Iterable[Seat]) -> None:
+    def break_silence(self, seats: Iterable[Seat]) -> None:
         self.silences += 1
         for seat in seats:
             if not seat.is_away and seat.channel.waits_for_message(self.now):
