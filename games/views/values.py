@@ -1,0 +1,305 @@
+"""JSON values: that they are strict, that two are the same, copies, and what a new value shares with an old one.
+
+A value is never walked element by element where C can do it at once. It is strict when it is made of the very types of
+JSON and comes back from JSON text as it was; only where it is not, a walk looks for the place. A value that follows an
+old one, which is known to be strict, is looked at where it differs, and nowhere else.
+"""
+
+from __future__ import annotations
+
+import gc
+import marshal
+import math
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain, takewhile
+from operator import eq, is_
+from typing import Any, NamedTuple
+
+import msgspec
+
+from games.views.errors import NotJson
+
+__all__ = [
+    "MAX_DEPTH",
+    "UNWRITABLE",
+    "Json",
+    "Known",
+    "copy_of",
+    "depth_of",
+    "escaped",
+    "is_same",
+    "json_of",
+    "renewed",
+    "strict",
+    "text_of",
+    "unshare",
+]
+
+Json = Any
+"""A JSON value: None, True, False, numbers that are finite, text, lists, and dictionaries whose keys are text."""
+MAX_DEPTH = 200
+"""Lists and dictionaries inside each other."""
+
+_MAX_INT_BITS = 14_284
+"""Whole numbers of this many bits have 4,300 digits at most, which is as many as Python turns into text."""
+_WHOLE_LEVELS = 8
+"""So many levels of two values are compared as a whole first. Further down only element by element: else each level
+would compare again what is below it, and depth would multiply the cost."""
+_ENCODER, _DECODER = msgspec.json.Encoder(), msgspec.json.Decoder()
+_BLOCK = 32
+"""So many elements of a list are compared at once, before each of them is."""
+_NESTING = frozenset({dict, list})
+UNWRITABLE = (TypeError, ValueError, RecursionError, msgspec.MsgspecError)
+"""What is raised on values that no JSON text stands for."""
+
+
+class Known(NamedTuple):
+    """A value that is known to be strict, with its text."""
+
+    value: Json
+    text: bytes
+
+    def copy(self) -> Json:
+        """The value again, which shares nothing with it."""
+        return json_of(self.text)
+
+    def again(self) -> Known:
+        """The same, of which the value may be changed."""
+        return Known(self.copy(), self.text)
+
+
+def json_of(text: bytes) -> Json:
+    """The value of a JSON text of ours."""
+    return _DECODER.decode(text)
+
+
+def text_of(value: Json) -> bytes:
+    """The JSON text of a strict value; dictionaries keep their order."""
+    return _ENCODER.encode(value)
+
+
+def copy_of(value: Json) -> Json:
+    """A strict value again, which shares nothing with it."""
+    return _DECODER.decode(_ENCODER.encode(value))
+
+
+def strict(value: Json) -> tuple[Known, Json]:
+    """The value as it is, known to be strict, and a copy. Raises `NotJson` on anything that would not come back from
+    JSON text as it is."""
+    try:
+        _require_exact(value)
+        text = _ENCODER.encode(value)
+        copy = _DECODER.decode(text)
+        if copy == value and depth_of(copy) <= MAX_DEPTH:
+            return Known(value, text), copy
+    except UNWRITABLE:
+        pass
+    raise _fault(value)
+
+
+def is_same(known: Known, other: Json) -> bool:
+    """Whether they are the same JSON: True, 1 and 1.0 are three values; the order of a dictionary says nothing."""
+    try:
+        return renewed(known, other) is known
+    except NotJson:
+        return False
+
+
+def renewed(old: Known, new: Json) -> Known:
+    """The new value, with objects of the old one wherever it is the same, and with copies elsewhere; the old one itself
+    if all is the same. Raises `NotJson`."""
+    try:
+        _require_exact(new)
+        return _renewed_known(old, new, text_of(new))
+    except UNWRITABLE:
+        raise _fault(new) from None
+
+
+def _renewed_known(old: Known, new: Json, text: bytes) -> Known:
+    """Whether True, 1 and 1.0 were taken for one another, the text tells of all at once. Only then, and where the order
+    differs, is each part compared as text."""
+    if old.value == new:
+        if old.text == text:
+            return old
+    else:
+        value = _renewed(old.value, new, 0, eq)
+        if text_of(value) == text:
+            return Known(value, text)
+    value = _renewed(old.value, new, 0, _is_same_text)
+    return old if value is old.value else Known(value, text_of(value))
+
+
+_Same = Callable[[Json, Json], bool]
+"""Compares two lists or dictionaries as a whole."""
+
+
+def _is_same_text(old: Json, new: Json) -> bool:
+    return bool(old == new) and text_of(old) == text_of(new)
+
+
+def _renewed(old: Json, new: Json, depth: int, is_same_whole: _Same) -> Json:
+    """`depth`: of how many lists and dictionaries it is a part."""
+    kind = type(new)
+    if kind is not type(old) or kind not in _NESTING:
+        return old if _is_same_simple(old, new) else _fresh(new, depth)
+    if depth < _WHOLE_LEVELS and is_same_whole(old, new):
+        return old
+    if kind is dict:
+        members = {name: _member(old, name, each, depth, is_same_whole) for name, each in new.items()}
+        is_old = len(members) == len(old) and all(name in old and each is old[name] for name, each in members.items())
+        return old if is_old else members
+    elements = _elements(old, new, depth, is_same_whole)
+    return old if len(elements) == len(old) and all(map(is_, elements, old)) else elements
+
+
+def _member(old: dict[str, Json], name: str, each: Json, depth: int, is_same_whole: _Same) -> Json:
+    if name in old:
+        return _renewed(old[name], each, depth + 1, is_same_whole)
+    return _fresh({name: each}, depth)[name]
+
+
+def _elements(old: list[Json], new: list[Json], depth: int, is_same_whole: _Same) -> list[Json]:
+    """What stands at the beginning and at the end of both is the same, wherever in between something was put in or
+    taken out."""
+    head = tail = 0
+    if depth < _WHOLE_LEVELS and len(old) != len(new):
+        head = _common(old, new, is_same_whole)
+        tail = _common(reversed(old[head:]), reversed(new[head:]), is_same_whole)
+    between, changed = old[head : len(old) - tail], new[head : len(new) - tail]
+    blocks = (slice(start, start + _BLOCK) for start in range(0, min(len(between), len(changed)), _BLOCK))
+    renewed_ones = (_block(between[block], changed[block], depth + 1, is_same_whole) for block in blocks)
+    fresh_ones = (_fresh(each, depth + 1) for each in changed[len(between) :])
+    return [*old[:head], *chain.from_iterable(renewed_ones), *fresh_ones, *old[len(old) - tail :]]
+
+
+def _block(old: list[Json], new: list[Json], depth: int, is_same_whole: _Same) -> list[Json]:
+    """Elements that stand side by side; at the end of a list, there may be more of the one or of the other."""
+    if depth < _WHOLE_LEVELS and is_same_whole(old, new):
+        return old
+    return [_renewed(*pair, depth, is_same_whole) for pair in zip(old, new, strict=False)]
+
+
+def _common(old: Iterable[Json], new: Iterable[Json], is_same_whole: _Same) -> int:
+    """With how many of the same elements they begin."""
+    pairs = zip(old, new, strict=False)
+    return sum(1 for _ in takewhile(lambda pair: _is_same_element(*pair, is_same_whole), pairs))
+
+
+def _is_same_element(old: Json, new: Json, is_same_whole: _Same) -> bool:
+    return is_same_whole(old, new) if type(new) in _NESTING else _is_same_simple(old, new)
+
+
+def _is_same_simple(old: Json, new: Json) -> bool:
+    return type(old) is type(new) and bool(old == new) and (type(new) is not float or repr(old) == repr(new))
+
+
+def _fresh(value: Json, depth: int) -> Json:
+    """A copy of a value whose types are those of JSON."""
+    copy = copy_of(value)
+    if copy != value or depth + depth_of(copy) > MAX_DEPTH:
+        raise ValueError
+    return copy
+
+
+def _require_exact(value: Json) -> None:
+    """Raise ValueError where a part of it has a type of its own, even one derived from those of JSON: marshal writes
+    Python's own types and no other. Of these, tuples, sets and bytes do not come back from JSON text."""
+    marshal.dumps(value)
+
+
+# ------------------------------------------------------------------------------------------------------ trees of values
+
+
+def depth_of(value: Json) -> int:
+    """How many lists and dictionaries are inside each other, up to one more than may be."""
+    depth, level = 0, [value] if type(value) in _NESTING else []
+    while level and depth <= MAX_DEPTH:
+        depth, level = depth + 1, _nested(level)
+    return depth
+
+
+def unshare(value: Json, *, within: Json = None) -> None:
+    """Let nothing stand in two places of a value, nor `within`, of which it will be a part: JSON has equal values, but
+    no same ones. Where a game had put one list in two places, a patch for both would change it twice."""
+    if not _is_tree(value, within):
+        _unshare(value, {id(value), id(within)})
+
+
+def _is_tree(value: Json, within: Json) -> bool:
+    level, seen = [value], {id(value), id(within)}
+    while level:
+        level = _nested(level)
+        count = len(seen) + len(level)
+        seen.update(map(id, level))
+        if len(seen) < count:
+            return False
+    return True
+
+
+def _nested(values: list[Json]) -> list[Json]:
+    """The lists and dictionaries that stand in these lists and dictionaries. Half of what views cost would be spent
+    here if not C found them."""
+    return [each for each in gc.get_referents(*values) if type(each) in _NESTING]
+
+
+def _unshare(value: Json, seen: set[int]) -> None:
+    for name, each in value.items() if type(value) is dict else enumerate(value):
+        if type(each) not in _NESTING:
+            continue
+        if id(each) in seen:
+            value[name] = copy_of(each)
+        else:
+            seen.add(id(each))
+            _unshare(each, seen)
+
+
+# --------------------------------------------------------------------------------------------------- what is not strict
+
+
+def _fault(value: Json) -> NotJson:
+    return next(_faults(value, "", 0), NotJson("", "it does not come back from JSON text as it is"))
+
+
+def _faults(value: Json, path: str, depth: int) -> Iterator[NotJson]:
+    if depth > MAX_DEPTH:
+        yield NotJson(path, f"it is deeper than {MAX_DEPTH} levels")
+    elif type(value) is dict:
+        for key, each in value.items():
+            yield from _key_faults(key, path)
+            yield from _faults(each, f"{path}/{escaped(str(key))}", depth + 1)
+    elif type(value) is list:
+        for index, each in enumerate(value):
+            yield from _faults(each, f"{path}/{index}", depth + 1)
+    else:
+        yield from _simple_faults(value, path)
+
+
+def escaped(key: str) -> str:
+    """A key as a step of a JSON Pointer (RFC 6901)."""
+    return key.replace("~", "~0").replace("/", "~1")
+
+
+def _key_faults(key: object, path: str) -> Iterator[NotJson]:
+    if type(key) is not str:
+        yield NotJson(path, f"a key is no text: {key!r}")
+    else:
+        yield from _text_faults(key, path)
+
+
+def _simple_faults(value: Json, path: str) -> Iterator[NotJson]:
+    kind = type(value)
+    if kind is str:
+        yield from _text_faults(value, path)
+    elif kind is float and not math.isfinite(value):
+        yield NotJson(path, f"{value} is no JSON number")
+    elif kind is int and value.bit_length() > _MAX_INT_BITS:
+        yield NotJson(path, "a number has more than 4,300 digits")
+    elif value is not None and kind not in (bool, int, float):
+        yield NotJson(path, f"a {kind.__name__} is no JSON value")
+
+
+def _text_faults(text: str, path: str) -> Iterator[NotJson]:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        yield NotJson(path, "text with half a surrogate pair is no Unicode")
