@@ -100,45 +100,47 @@ def _view(filter_: Change, state: Known) -> Json:
 
 @dataclass
 class _Play:
-    """An action that is played. `filters`: of the state at its start, which has the viewers."""
+    """An action that is played. `filters`: those of the state `filtered`, which at first is the one at the start."""
 
     game: ViewedGame
     start: Known
     filters: Filters
+    filtered: Known = field(init=False)
     new_infos: dict[Viewer, NewInfo] = field(init=False)
 
     def __post_init__(self) -> None:
+        """Who is a viewer at the start is one to the end."""
+        self.filtered = self.start
         viewers: list[Viewer] = list(self.filters) if isinstance(self.filters, Mapping) else [None]
         self.new_infos = {viewer: [] for viewer in viewers}
 
     @cached_property
     def first_views(self) -> Views:
         """What the viewers have before the action."""
-        return {viewer: self._view_of(self.start, self.filters, viewer, self.start) for viewer in self.new_infos}
+        return self._views(self.start, dict.fromkeys(self.new_infos, self.start))
 
     def update(self, given: Json, fn: Change) -> tuple[Json, bytes]:
         """Let `fn` happen, and keep what each viewer newly sees."""
-        before = renewed(self.start, given)
+        before = renewed(self.start, given, is_exact=False)
         unshare(given)
         shown = self.first_views if before is self.start else self._views(before, self.first_views)
         result = changed("fn", fn, given, before)
-        after = renewed(before, result)
+        after = renewed(before, result, is_exact=False)
         for viewer, view in self._views(after, shown).items():
             self.new_infos[viewer].append(difference(shown[viewer].value, view.value))
         unshare(result, within=given)
         return placed(given, result), after.text
 
-    def _views(self, state: Known, near: Views) -> Views:
+    def _views(self, state: Known, near: Views, *, is_exact: bool = False) -> Views:
         """The views of a state; where they are the same as those that are `near`, they have the same objects."""
-        filters = _filters(self.game, state.copy())
-        return {viewer: self._view_of(state, filters, viewer, near[viewer]) for viewer in self.new_infos}
-
-    def _view_of(self, state: Known, filters: Filters, viewer: Viewer, near: Known) -> Known:
-        return renewed(near, _view(_filter_of(filters, viewer), state))
+        if state.text != self.filtered.text:
+            self.filtered, self.filters = state, _filters(self.game, state.copy())
+        views = {viewer: _view(_filter_of(self.filters, viewer), state) for viewer in near}
+        return {viewer: renewed(near[viewer], view, is_exact=is_exact) for viewer, view in views.items()}
 
     def require_lawful(self, action: Known, result: Known) -> None:
         """Raise `ReplayMismatch` where a viewer's replay does not lead to its view of the new state."""
-        for viewer, expected in self._views(result, self.first_views).items():
+        for viewer, expected in self._views(result, self.first_views, is_exact=True).items():
             new_info = self.new_infos[viewer]
             try:
                 replay = _replayed(self.game, self.first_views[viewer].again(), action.copy(), new_info)

@@ -105,11 +105,15 @@ def is_same(known: Known, other: Json) -> bool:
         return False
 
 
-def renewed(old: Known, new: Json) -> Known:
+def renewed(old: Known, new: Json, *, is_exact: bool = True) -> Known:
     """The new value, with objects of the old one wherever it is the same, and with copies elsewhere; the old one itself
-    if all is the same. Raises `NotJson`."""
+    if all is the same. Raises `NotJson`.
+
+    `is_exact`: refuse also what only equals an old value (a member of an IntEnum, say), though it would not be kept.
+    """
     try:
-        _require_exact(new)
+        if is_exact:
+            _require_exact(new)
         return _renewed_known(old, new, text_of(new))
     except UNWRITABLE:
         raise _fault(new) from None
@@ -194,7 +198,8 @@ def _is_same_simple(old: Json, new: Json) -> bool:
 
 
 def _fresh(value: Json, depth: int) -> Json:
-    """A copy of a value whose types are those of JSON."""
+    """A copy of a value that is strict. Raises ValueError and its like."""
+    _require_exact(value)
     copy = copy_of(value)
     if copy != value or depth + depth_of(copy) > MAX_DEPTH:
         raise ValueError
