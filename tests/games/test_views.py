@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import copy
 import doctest
 import json
@@ -148,6 +149,104 @@ def test_both_at_once_is_an_error() -> None:
 
     with pytest.raises(TwoResults):
         play_action(game_of(update), {"a": 1}, 0)
+
+
+def test_a_draft_that_was_changed_at_any_time_is_not_given_up_for_another_value() -> None:
+    """What is lost would be lost in silence: not what was changed before, nor what was changed after."""
+
+    def before(state: Any, _: Any) -> Any:
+        state["a"] = 2
+        apply_update(state, lambda draft: draft.update(b=2))
+        return {"a": 3}
+
+    def after(state: Any, _: Any) -> Any:
+        state = apply_update(state, lambda draft: {**draft, "b": 2})
+        state["a"] = 2
+        return {"a": 3}
+
+    def handed_over(state: Any, _: Any) -> Any:
+        state["a"] = 2
+        return apply_update({"a": 3}, lambda draft: draft.update(b=2))
+
+    for update in (before, after, handed_over):
+        with pytest.raises(TwoResults) as refused:
+            play_action(game_of(update), {"a": 1}, 0)
+        assert refused.value == TwoResults("update_state")
+
+
+def test_a_draft_that_was_only_read_may_be_given_up_for_another_value() -> None:
+    """Also where an update has changed it: that was not the game."""
+
+    def update(state: Any, _: Any) -> Any:
+        apply_update(state, lambda draft: draft.update(b=2))
+        return {**state, "c": 3}
+
+    result = play_action(game_of(update), {"a": 1}, 0)
+    assert result.state == {"a": 1, "b": 2, "c": 3}
+    assert replay_action(game_of(update), {"a": 1}, 0, result.new_info) == result.state
+
+
+def shown_then_logged(state: Any, _: Any) -> Any:
+    state = apply_update(state, lambda draft: {**draft, "shown": draft["secret"]})
+    state["log"].append("x")
+    return state
+
+
+def in_place_then_a_new_root(state: Any, _: Any) -> Any:
+    state = apply_update(state, lambda draft: draft["log"].append("x"))
+    return apply_update(state, lambda draft: {**draft, "shown": draft["secret"]})
+
+
+def a_new_root_that_nobody_takes(state: Any, _: Any) -> None:
+    apply_update(state, lambda draft: {**draft, "shown": draft["secret"]})
+    state["log"].append("x")
+
+
+def a_list_that_was_taken_before(state: Any, _: Any) -> Any:
+    log = state["log"]
+    state = apply_update(state, lambda draft: {**draft, "shown": draft["secret"]})
+    log.append("x")
+    return state
+
+
+@pytest.mark.parametrize(
+    "update", [shown_then_logged, in_place_then_a_new_root, a_new_root_that_nobody_takes, a_list_that_was_taken_before]
+)
+def test_the_draft_to_go_on_with_is_the_one_that_was_handed_over(update: Any) -> None:
+    game, state = game_of(update, hide_secret), {"secret": 5, "log": []}
+    result = play_action(game, state, 0)
+    assert result.state == {"secret": 5, "log": ["x"], "shown": 5}
+    assert replay_action(game, {"log": []}, 0, result.new_info) == {"log": ["x"], "shown": 5}
+
+
+@pytest.mark.parametrize("last", [{"a": 1}, [3, 4], 5, "text"])
+def test_a_list_may_be_followed_by_any_root(last: Any) -> None:
+    def update(state: Any, _: Any) -> Any:
+        state = apply_update(state, lambda draft: draft[1:])
+        return apply_update(state, lambda _: last)
+
+    result = play_action(game_of(update), [1, 2], 0)
+    assert result.state == last
+    assert replay_action(game_of(update), [1, 2], 0, result.new_info) == last
+
+
+def test_a_root_that_holds_the_one_before_it() -> None:
+    def update(state: Any, _: Any) -> None:
+        apply_update(state, lambda draft: {"was": draft, "and": [draft]})
+        state["was"]["a"] = 2
+
+    result = play_action(game_of(update), {"a": 1}, 0)
+    assert result.state == {"was": {"a": 2}, "and": [{"a": 1}]}
+
+
+def test_a_disclosure_that_was_wrong_counts_also_where_the_game_goes_on() -> None:
+    def update(state: Any, _: Any) -> None:
+        with contextlib.suppress(Exception):
+            apply_update(state, lambda _: None)
+
+    for new_info, error in (([], NoDisclosure), ([[{"op": "remove", "path": "/b"}]], DisclosureMalformed)):
+        with pytest.raises(error):
+            replay_action(game_of(update), {"a": 1}, 0, new_info)
 
 
 # --------------------------------------------------------------------------------------------------------- 3: filters
@@ -376,6 +475,9 @@ changes = st.lists(st.tuples(names, st.one_of(st.just("remove"), values.map(lamb
 rules = st.dictionaries(names, st.sampled_from(["delete", "size", "blank"]), max_size=3)
 secret_steps = st.tuples(st.just("secret"), changes)
 open_steps = st.tuples(st.just("open"), values)
+root_steps = st.tuples(st.sampled_from(["root", "taken root"]), changes)
+log_steps = st.tuples(st.just("log"), values)
+returning = st.tuples(st.just("return"), st.none())
 careless_steps = st.tuples(st.just("careless"), st.tuples(names, names))
 
 
@@ -394,22 +496,37 @@ class Case:
 
 def cases(*steps: st.SearchStrategy[Any]) -> st.SearchStrategy[Case]:
     viewers = st.fixed_dictionaries({"first": rules, "second": rules})
-    listed = st.lists(st.one_of(*steps), max_size=4).map(lambda each: json.loads(json.dumps(each)))
+    listed = st.lists(st.one_of(*steps), max_size=6).map(lambda each: json.loads(json.dumps(each)))
     return st.builds(Case, states, listed, viewers)
 
 
-lawful_cases = cases(secret_steps, open_steps)
+lawful_cases = cases(secret_steps, root_steps, open_steps, log_steps, returning)
 
 
-def take_all(state: Any, steps: Any) -> None:
-    """What a lawful game does with secrets it does in an update; `open` is never hidden. A careless one copies."""
+def take_all(state: Any, steps: Any) -> Any:
+    """What a lawful game does with secrets it does in an update, in place or with a new root, which it takes or does
+    not take; `open`, `again` and `log` are never hidden. A careless one copies. It returns nothing, or its draft."""
+    log = state.setdefault("log", []) if any(kind == "log" for kind, _ in steps) else []
     for kind, what in steps:
         if kind == "secret":
             apply_update(state, partial(change_all, what))
+        elif kind == "root":
+            apply_update(state, partial(another_root, what))
+        elif kind == "taken root":
+            state = apply_update(state, partial(another_root, what))
+        elif kind == "log":
+            log.append(what)
         elif kind == "open":
-            state["open"] = what
-        elif what[0] in state:
+            state["open"] = state["again"] = what
+        elif kind == "careless" and what[0] in state:
             state[what[1]] = state[what[0]]
+    return state if ["return", None] in steps else None
+
+
+def another_root(changes_: Any, state: Any) -> Any:
+    changed = {**state}
+    change_all(changes_, changed)
+    return changed
 
 
 def change_all(changes_: Any, state: Any) -> None:
@@ -458,7 +575,7 @@ def test_the_law(case: Case) -> None:
     play_action(case.game, case.state, case.steps)
 
 
-@given(cases(secret_steps, open_steps, careless_steps))
+@given(cases(secret_steps, root_steps, open_steps, log_steps, returning, careless_steps))
 def test_just_what_breaks_the_law_is_found(case: Case) -> None:
     result = play_action(case.game, case.state, case.steps, verify=False)
     if any(breaks_the_law(case, result, viewer) for viewer in case.rules):
@@ -466,6 +583,33 @@ def test_just_what_breaks_the_law_is_found(case: Case) -> None:
             play_action(case.game, case.state, case.steps)
     else:
         assert play_action(case.game, case.state, case.steps) == result
+
+
+def elements(value: Any) -> list[Any]:
+    return [value] if type(value) not in (dict, list) else [*(value.values() if type(value) is dict else value)]
+
+
+@given(values, st.lists(st.tuples(st.sampled_from(["becomes", "fills", "grows"]), values), max_size=5), st.booleans())
+def test_the_law_for_roots_of_any_kind(state: Any, steps: Any, is_taken: bool) -> None:
+    """They may change their kind, too, and are changed directly in between; whoever does not take what `apply_update`
+    returns has a draft as long as it stays a list or a dictionary."""
+
+    def fill(what: Any, draft: Any) -> Any:
+        if type(draft) is list:
+            draft.extend(copy.deepcopy(elements(what)))
+        return draft
+
+    def update(state: Any, _: Any) -> Any:
+        for kind, what in steps:
+            if kind == "grows":
+                state = fill(what, state)
+            elif is_taken or type(state) is type(what):
+                state = apply_update(state, partial(fill, what) if kind == "fills" else lambda _, what=what: what)
+        return state
+
+    game = game_of(update)
+    result = play_action(game, state, 0)
+    assert text(replay_action(game, state, 0, result.new_info)) == text(result.state)
 
 
 # ------------------------------------------------------------------------------------------------ 7: tasks and threads
