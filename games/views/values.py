@@ -11,7 +11,7 @@ import gc
 import marshal
 import math
 from collections.abc import Callable, Iterable, Iterator
-from itertools import chain, takewhile
+from itertools import takewhile
 from operator import eq, is_
 from typing import Any, NamedTuple
 
@@ -144,16 +144,39 @@ def _is_same_text(old: Json, new: Json) -> bool:
 def _renewed(old: Json, new: Json, depth: int, is_same_whole: _Same) -> Json:
     """`depth`: of how many lists and dictionaries it is a part."""
     kind = type(new)
-    if kind is not type(old) or kind not in _NESTING:
-        return old if _is_same_simple(old, new) else _fresh(new, depth)
-    if depth < _WHOLE_LEVELS and is_same_whole(old, new):
+    if depth == _WHOLE_LEVELS or kind is not type(old) or kind not in _NESTING:
+        return _renewed_each(old, new, depth)
+    if is_same_whole(old, new):
         return old
     if kind is dict:
-        members = {name: _member(old, name, each, depth, is_same_whole) for name, each in new.items()}
-        is_old = len(members) == len(old) and all(name in old and each is old[name] for name, each in members.items())
-        return old if is_old else members
-    elements = _elements(old, new, depth, is_same_whole)
-    return old if len(elements) == len(old) and all(map(is_, elements, old)) else elements
+        return _kept(old, {name: _member(old, name, each, depth, is_same_whole) for name, each in new.items()})
+    return _kept(old, _elements(old, new, depth, is_same_whole))
+
+
+def _renewed_each(old: Json, new: Json, depth: int) -> Json:
+    """The same without comparing more than one element at once. Two frames a level: there may be 200 levels."""
+    kind = type(new)
+    if kind is not type(old) or kind not in _NESTING:
+        return old if _is_same_simple(old, new) else _fresh(new, depth)
+    if kind is dict:
+        return _kept(
+            old,
+            {
+                name: _renewed_each(old[name], each, depth + 1) if name in old else _fresh({name: each}, depth)[name]
+                for name, each in new.items()
+            },
+        )
+    renewed_ones = [_renewed_each(*pair, depth + 1) for pair in zip(old, new, strict=False)]
+    return _kept(old, renewed_ones + [_fresh(each, depth + 1) for each in new[len(old) :]])
+
+
+def _kept(old: Json, made: Json) -> Json:
+    """The old list or dictionary, where the new one is made of the same objects."""
+    if len(made) != len(old):
+        return made
+    if type(made) is list:
+        return old if all(map(is_, made, old)) else made
+    return old if all(name in old and each is old[name] for name, each in made.items()) else made
 
 
 def _member(old: dict[str, Json], name: str, each: Json, depth: int, is_same_whole: _Same) -> Json:
@@ -166,19 +189,20 @@ def _elements(old: list[Json], new: list[Json], depth: int, is_same_whole: _Same
     """What stands at the beginning and at the end of both is the same, wherever in between something was put in or
     taken out."""
     head = tail = 0
-    if depth < _WHOLE_LEVELS and len(old) != len(new):
+    if len(old) != len(new):
         head = _common(old, new, is_same_whole)
         tail = _common(reversed(old[head:]), reversed(new[head:]), is_same_whole)
     between, changed = old[head : len(old) - tail], new[head : len(new) - tail]
-    blocks = (slice(start, start + _BLOCK) for start in range(0, min(len(between), len(changed)), _BLOCK))
-    renewed_ones = (_block(between[block], changed[block], depth + 1, is_same_whole) for block in blocks)
-    fresh_ones = (_fresh(each, depth + 1) for each in changed[len(between) :])
-    return [*old[:head], *chain.from_iterable(renewed_ones), *fresh_ones, *old[len(old) - tail :]]
+    made = old[:head]
+    for start in range(0, min(len(between), len(changed)), _BLOCK):
+        block = slice(start, start + _BLOCK)
+        made += _block(between[block], changed[block], depth + 1, is_same_whole)
+    return [*made, *(_fresh(each, depth + 1) for each in changed[len(between) :]), *old[len(old) - tail :]]
 
 
 def _block(old: list[Json], new: list[Json], depth: int, is_same_whole: _Same) -> list[Json]:
     """Elements that stand side by side; at the end of a list, there may be more of the one or of the other."""
-    if depth < _WHOLE_LEVELS and is_same_whole(old, new):
+    if is_same_whole(old, new):
         return old
     return [_renewed(*pair, depth, is_same_whole) for pair in zip(old, new, strict=False)]
 

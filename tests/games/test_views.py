@@ -594,6 +594,9 @@ def test_the_law_for_roots_of_any_kind(state: Any, steps: Any, is_taken: bool) -
     """They may change their kind, too, and are changed directly in between; whoever does not take what `apply_update`
     returns has a draft as long as it stays a list or a dictionary."""
 
+    def become(what: Any, _: Any) -> Any:
+        return what
+
     def fill(what: Any, draft: Any) -> Any:
         if type(draft) is list:
             draft.extend(copy.deepcopy(elements(what)))
@@ -604,7 +607,7 @@ def test_the_law_for_roots_of_any_kind(state: Any, steps: Any, is_taken: bool) -
             if kind == "grows":
                 state = fill(what, state)
             elif is_taken or type(state) is type(what):
-                state = apply_update(state, partial(fill, what) if kind == "fills" else lambda _, what=what: what)
+                state = apply_update(state, partial(fill if kind == "fills" else become, what))
         return state
 
     game = game_of(update)
