@@ -1,7 +1,8 @@
 """Spectators: who has no seat and no key follows a table through its public view, and is told nothing more.
 
 A client at the table relays to a feed, which is any log: first the public view as it is then, and after it each action
-with what that newly shows (see `games.views`). A spectator, who may come at any time, replays them. It believes the
+with what that newly shows (see `games.views`). What is too large for one message of a log travels in parts, one after
+the other. A spectator, who may come at any time, replays them. It believes the
 view with which it begins; what comes after that must follow from it by the game's own rules. Of the game's state
 nothing but the public view is kept here.
 
@@ -11,20 +12,38 @@ Knows no game: it is given one, as a value.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+import msgspec
+
 from channel.errors import ForcemoveError
-from channel.flow.actions import Action, ActionCodec
+from channel.flow.actions import MAX_ACTION, Action, ActionCodec, MalformedAction
 from channel.flow.queue import ActionQueue
-from channel.flow.steps import Step, transition
+from channel.flow.steps import Step, UnexpectedAction, transition
 from channel.flow.transport import Transport
 from games.views import Json, NewInfo, PlayResult, ViewedGame, filter_state, replay_action
 
-__all__ = ["FEED", "FalseDisclosure", "Relay", "Shown", "Spectator", "Start", "following"]
+__all__ = [
+    "FEED",
+    "MAX_MESSAGE",
+    "FalseDisclosure",
+    "Part",
+    "PartRefused",
+    "Relay",
+    "Shown",
+    "Spectator",
+    "Start",
+    "following",
+]
 
-_T = TypeVar("_T")
+MAX_MESSAGE = 4 * 2**20
+"""Bytes that a message of a feed may have, over all its parts."""
+_PART = 16_000
+"""Characters of every part but the last. However they are written, at 4 bytes at most, an action has room for them and
+for a client's id."""
+_MAX_PARTS = MAX_MESSAGE // _PART + 1
 
 
 class Start(Action, frozen=True):
@@ -40,8 +59,21 @@ class Shown(Action, frozen=True):
     new_info: NewInfo
 
 
-FEED: ActionCodec[Start | Shown] = ActionCodec(Start, Shown)
+class Part(Action, frozen=True):
+    """A part of a `Start` or a `Shown` that has more bytes than an action may have. `text`: of its JSON, 16,000
+    characters, and the rest in the last part. `index`: from 0. `count`: of all its parts, which follow each other."""
+
+    index: int
+    count: int
+    text: str
+
+
+Message = Start | Shown
+_T = TypeVar("_T")
+FEED: ActionCodec[Start | Shown | Part] = ActionCodec(Start, Shown, Part)
 """The codec of a feed."""
+_MESSAGE: msgspec.json.Decoder[Message] = msgspec.json.Decoder(Message)
+_ENCODER = msgspec.json.Encoder(order="sorted")
 
 
 @dataclass(eq=False)
@@ -50,6 +82,18 @@ class FalseDisclosure(ForcemoveError):
     honest client plays an action by the rules itself before it shows it."""
 
     client_id: str
+    reason: str
+
+
+@dataclass(eq=False)
+class PartRefused(ForcemoveError):
+    """What `client_id` has sent as part `index` of `count` is none that can come now: it is out of order, one of too
+    many, of another message, or has another length than it must have. `expected`: the index that comes next."""
+
+    client_id: str
+    index: int
+    count: int
+    expected: int
     reason: str
 
 
@@ -84,7 +128,7 @@ class Relay:
         """Post the view as it is now, and then every action, until `close` is called.
 
         Run it as a task for each feed: it is as fast as its transport, and a feed that fails is alone in that. Raises
-        `MalformedAction` on what is too large for an action, and what the transport raises.
+        `MalformedAction` on what has more than `MAX_MESSAGE` bytes, and what the transport raises.
         """
         waiting: asyncio.Queue[Shown | None] = asyncio.Queue()
         message: Start | Shown | None = Start(self._client_id, self._view)
@@ -93,10 +137,41 @@ class Relay:
             waiting.put_nowait(None)
         try:
             while message is not None:
-                await transport.post(FEED.encode(message))
+                for each in _encoded(message):
+                    await transport.post(each)
                 message = await waiting.get()
         finally:
             self._waiting.discard(waiting)
+
+
+def _encoded(message: Message) -> Iterator[bytes]:
+    """What to post: the message, or all its parts. Raises `MalformedAction` before the first of them."""
+    data = _ENCODER.encode(message)
+    if len(data) <= MAX_ACTION:
+        return iter([FEED.encode(message)])
+    _decoded(data, message.client_id)
+    text = data.decode()
+    texts = [text[start : start + _PART] for start in range(0, len(text), _PART)]
+    return (FEED.encode(Part(message.client_id, index, len(texts), each)) for index, each in enumerate(texts))
+
+
+def _decoded(data: bytes, client_id: str) -> Message:
+    """A message that came in parts, or will go in parts. Raises `MalformedAction`."""
+    _require_size(len(data), client_id)
+    try:
+        message = _MESSAGE.decode(data)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise MalformedAction(str(error), client_id) from None
+    if _ENCODER.encode(message) != data or message.client_id != client_id:
+        raise MalformedAction("it is not in canonical form", client_id)
+    if len(data) <= MAX_ACTION:
+        raise MalformedAction(f"it has {len(data)} bytes, and came in parts; up to {MAX_ACTION} come as one", client_id)
+    return message
+
+
+def _require_size(size: int, client_id: str) -> None:
+    if size > MAX_MESSAGE:
+        raise MalformedAction(f"it has {size} bytes or more; {MAX_MESSAGE} are allowed", client_id)
 
 
 # ------------------------------------------------------------------------------------------------------ in the audience
@@ -115,11 +190,11 @@ class Spectator:
 def following(until: Callable[[Json], bool], *, within: float) -> Step[Spectator]:
     """Watch until `until` holds of the view. `within`: seconds that we wait for each message.
 
-    Raises `FalseDisclosure`, `NothingHeard`, `UnexpectedAction`, `UnexpectedSender`, and `MalformedAction`. The view is
-    then the last one that was right.
+    Raises `FalseDisclosure`, `NothingHeard`, `UnexpectedAction`, `UnexpectedSender`, `PartRefused`, and
+    `MalformedAction`. The view is then the last one that was right.
     """
-    begin = transition(_begin, expects=Start, sender=_relaying, within=within)
-    go_on = transition(_go_on, expects=Shown, sender=_relaying, within=within)
+    begin = _hearing(Start, _begin, within)
+    go_on = _hearing(Shown, _go_on, within)
 
     async def step(queue: ActionQueue[Any], spectator: Spectator) -> None:
         await begin(queue, spectator)
@@ -127,6 +202,67 @@ def following(until: Callable[[Json], bool], *, within: float) -> Step[Spectator
             await go_on(queue, spectator)
 
     return step
+
+
+def _hearing(kind: type[Message], hear: Callable[[Any, Spectator], None], within: float) -> Step[Spectator]:
+    """Wait for a message of one kind, whole or in parts."""
+
+    async def step(queue: ActionQueue[Any], spectator: Spectator) -> None:
+        parts = _Parts()
+
+        def take(action: Message | Part, spectator: Spectator) -> None:
+            message = parts.joined(action) if isinstance(action, Part) else action
+            if message is not None:
+                _require_kind(message, kind)
+                hear(message, spectator)
+
+        await transition(take, expects=(kind, Part), sender=_relaying, within=within)(queue, spectator)
+        while parts.are_missing:
+            await transition(take, expects=Part, sender=_relaying, within=within)(queue, spectator)
+
+    return step
+
+
+def _require_kind(message: Message, kind: type[Message]) -> None:
+    if type(message) is not kind:
+        raise UnexpectedAction(message.client_id, (kind.__name__,), message)
+
+
+class _Parts:
+    """Collects the parts of one message. They have one sender: steps see to that."""
+
+    def __init__(self) -> None:
+        self._texts: list[str] = []
+        self._count = 0
+        self._size = 0
+
+    @property
+    def are_missing(self) -> bool:
+        """Whether it has begun and goes on."""
+        return len(self._texts) < self._count
+
+    def joined(self, part: Part) -> Message | None:
+        """The message, with its last part; None before. Raises `PartRefused` and `MalformedAction`."""
+        self._require_due(part)
+        self._texts.append(part.text)
+        self._count = part.count
+        self._size += len(part.text.encode())
+        _require_size(self._size, part.client_id)
+        return None if self.are_missing else _decoded("".join(self._texts).encode(), part.client_id)
+
+    def _require_due(self, part: Part) -> None:
+        expected, is_last = len(self._texts), part.index == part.count - 1
+        if part.index != expected:
+            reason = "it is not the next"
+        elif not 2 <= part.count <= _MAX_PARTS:
+            reason = f"a message may have 2 to {_MAX_PARTS} parts"
+        elif self._count not in (0, part.count):
+            reason = f"there were to be {self._count} parts"
+        elif len(part.text) != _PART and not (is_last and 0 < len(part.text) < _PART):
+            reason = f"it has {len(part.text)} characters; all have {_PART} but the last, which may have fewer"
+        else:
+            return
+        raise PartRefused(part.client_id, part.index, part.count, expected, reason)
 
 
 def _relaying(spectator: Spectator) -> str:

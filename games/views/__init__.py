@@ -51,9 +51,9 @@ from games.views.errors import (
     TwoResults,
     UnknownViewer,
 )
+from games.views.faults import Json
 from games.views.patches import NewInfo
 from games.views.playing import Filter, PlayResult, filter_state, play_action, replay_action
-from games.views.values import Json
 
 __all__ = [
     "DisclosureMalformed",

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from games.views.errors import NestedAction, NotAwaited, OutsideAction, TwoResults
-from games.views.values import UNWRITABLE, Json, Known, is_same, json_of, text_of
+from games.views.faults import Json
+from games.views.values import UNWRITABLE, Known, is_same, json_of, text_of
 
 __all__ = ["Change", "Update", "ViewedGame", "apply_update", "changed", "perform", "placed"]
 

@@ -12,7 +12,8 @@ from collections.abc import Iterator
 import jsonpatch
 
 from games.views.errors import DisclosureMalformed, NotJson
-from games.views.values import MAX_DEPTH, Json, Known, copy_of, depth_of, escaped, strict, text_of
+from games.views.faults import MAX_DEPTH, Json, escaped
+from games.views.values import Known, copy_of, depth_of, strict, text_of
 
 __all__ = ["MAX_OPERATIONS", "MAX_VIEW", "OPERATIONS", "NewInfo", "Patch", "difference", "patched"]
 

@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 
 from games.views.drafts import Change, ViewedGame, changed, perform, placed
 from games.views.errors import DisclosureMalformed, DisclosuresLeft, NoDisclosure, ReplayMismatch, UnknownViewer
+from games.views.faults import Json
 from games.views.patches import NewInfo, difference, patched
-from games.views.values import Json, Known, is_same, renewed, strict, text_of, unshare
+from games.views.values import Known, is_same, renewed, strict, text_of, unshare
 
 __all__ = ["Filter", "PlayResult", "filter_state", "play_action", "replay_action"]
 

@@ -9,24 +9,21 @@ from __future__ import annotations
 
 import gc
 import marshal
-import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from itertools import takewhile
 from operator import eq, is_
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
 from games.views.errors import NotJson
+from games.views.faults import MAX_DEPTH, Json, fault
 
 __all__ = [
-    "MAX_DEPTH",
     "UNWRITABLE",
-    "Json",
     "Known",
     "copy_of",
     "depth_of",
-    "escaped",
     "is_same",
     "json_of",
     "renewed",
@@ -35,13 +32,6 @@ __all__ = [
     "unshare",
 ]
 
-Json = Any
-"""A JSON value: None, True, False, numbers that are finite, text, lists, and dictionaries whose keys are text."""
-MAX_DEPTH = 200
-"""Lists and dictionaries inside each other."""
-
-_MAX_INT_BITS = 14_284
-"""Whole numbers of this many bits have 4,300 digits at most, which is as many as Python turns into text."""
 _WHOLE_LEVELS = 8
 """So many levels of two values are compared as a whole first. Further down only element by element: else each level
 would compare again what is below it, and depth would multiply the cost."""
@@ -94,7 +84,7 @@ def strict(value: Json) -> tuple[Known, Json]:
             return Known(value, text), copy
     except UNWRITABLE:
         pass
-    raise _fault(value)
+    raise fault(value)
 
 
 def is_same(known: Known, other: Json) -> bool:
@@ -116,7 +106,7 @@ def renewed(old: Known, new: Json, *, is_exact: bool = True) -> Known:
             _require_exact(new)
         return _renewed_known(old, new, text_of(new))
     except UNWRITABLE:
-        raise _fault(new) from None
+        raise fault(new) from None
 
 
 def _renewed_known(old: Known, new: Json, text: bytes) -> Known:
@@ -280,55 +270,3 @@ def _unshare(value: Json, seen: set[int]) -> None:
         else:
             seen.add(id(each))
             _unshare(each, seen)
-
-
-# --------------------------------------------------------------------------------------------------- what is not strict
-
-
-def _fault(value: Json) -> NotJson:
-    return next(_faults(value, "", 0), NotJson("", "it does not come back from JSON text as it is"))
-
-
-def _faults(value: Json, path: str, depth: int) -> Iterator[NotJson]:
-    if depth > MAX_DEPTH:
-        yield NotJson(path, f"it is deeper than {MAX_DEPTH} levels")
-    elif type(value) is dict:
-        for key, each in value.items():
-            yield from _key_faults(key, path)
-            yield from _faults(each, f"{path}/{escaped(str(key))}", depth + 1)
-    elif type(value) is list:
-        for index, each in enumerate(value):
-            yield from _faults(each, f"{path}/{index}", depth + 1)
-    else:
-        yield from _simple_faults(value, path)
-
-
-def escaped(key: str) -> str:
-    """A key as a step of a JSON Pointer (RFC 6901)."""
-    return key.replace("~", "~0").replace("/", "~1")
-
-
-def _key_faults(key: object, path: str) -> Iterator[NotJson]:
-    if type(key) is not str:
-        yield NotJson(path, f"a key is no text: {key!r}")
-    else:
-        yield from _text_faults(key, path)
-
-
-def _simple_faults(value: Json, path: str) -> Iterator[NotJson]:
-    kind = type(value)
-    if kind is str:
-        yield from _text_faults(value, path)
-    elif kind is float and not math.isfinite(value):
-        yield NotJson(path, f"{value} is no JSON number")
-    elif kind is int and value.bit_length() > _MAX_INT_BITS:
-        yield NotJson(path, "a number has more than 4,300 digits")
-    elif value is not None and kind not in (bool, int, float):
-        yield NotJson(path, f"a {kind.__name__} is no JSON value")
-
-
-def _text_faults(text: str, path: str) -> Iterator[NotJson]:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        yield NotJson(path, "text with half a surrogate pair is no Unicode")

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from channel.errors import ForcemoveError
-from channel.flow.actions import MAX_ACTION, MalformedAction
+from channel.flow.actions import MalformedAction
 from channel.flow.queue import ActionQueue
 from channel.flow.signed import BadSignature
 from channel.flow.steps import NothingHeard, UnexpectedAction, UnexpectedSender, run
@@ -31,7 +31,7 @@ from games.rock_paper_scissors.table import (
     commitment_of,
     plays_and_reveals,
 )
-from games.spectator import FEED, FalseDisclosure, Relay, Shown, Spectator, Start, following
+from games.spectator import FEED, MAX_MESSAGE, FalseDisclosure, Relay, Shown, Spectator, Start, following
 from games.views import Json, PlayResult, UnknownViewer, filter_state
 from tests.flow.table import TABLE_ID, Delayed, signed
 from tests.flow.virtual_time import at_every_wait, cancelled_at, run_virtual
@@ -357,9 +357,10 @@ def test_players_and_other_spectators_wait_for_none_that_is_slow_or_breaks() -> 
 def test_what_no_message_can_carry_is_refused_to_spectators_alone() -> None:
     async def story() -> None:
         async with table() as ours:
-            large = Relay("alice", _Everything(), "x" * MAX_ACTION)
+            large, feed = Relay("alice", _Everything(), "x" * MAX_MESSAGE), MemoryTransport()
             with pytest.raises(MalformedAction):
-                await large.feed(MemoryTransport())
+                await large.feed(feed)
+            assert feed.length() == 0
             await ours.hears(*SCRIPT)
             assert ours.alice.result is not None
 

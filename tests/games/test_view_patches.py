@@ -15,8 +15,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from games.views import DisclosureMalformed, NotJson, apply_update, filter_state, play_action, replay_action
+from games.views.faults import MAX_DEPTH
 from games.views.patches import MAX_OPERATIONS, MAX_VIEW, OPERATIONS, difference
-from games.views.values import MAX_DEPTH, renewed, strict
+from games.views.values import renewed, strict
 
 LARGEST = 65_536
 """Bytes of a message."""

@@ -27,6 +27,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("channel.flow.steps", "channel.flow.seat"),
     ("channel.flow.keys", "channel.flow.channel"),
     ("games", "games.randomness", "games.views.errors"),
+    ("games.views.faults",),
     ("games.views.values",),
     ("games.views.drafts", "games.views.patches"),
     ("games.views.playing",),
