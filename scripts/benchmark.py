@@ -4,6 +4,8 @@
 Times on shared machines differ from run to run, so costs are ratios, taken side by side: medians over interleaved
 rounds in one process. States have two participants and 224 bytes of appData, positions of rock-paper-scissors; they
 are those of one long game, and what is bare gets the same digests and signatures.
+
+Views are measured beside a round trip of the same state through the standard library's json, `loads(dumps(state))`.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -43,6 +46,7 @@ from channel.protocol.state import SignedState, VariablePart  # noqa: E402
 from channel.protocol.types import ETHER, FixedPart, Signature  # noqa: E402
 from games.rock_paper_scissors import GAME  # noqa: E402
 from games.sra.deck import shuffle_between_two  # noqa: E402
+from games.views import Json, apply_update, filter_state, play_action, replay_action  # noqa: E402
 
 NOW = 1_800_000_000
 STAKE = 1
@@ -66,11 +70,15 @@ class Target:
         return value >= self.bound if self.at_least else value <= self.bound
 
 
+VIEWED = "a 100 kB state (8,500 values: players' hands, a board, a log) of which one field changes"
 TARGETS = {
     "state_sign_ratio": Target(1.6, "x", "encode, hash and sign a state / one bare signature of a ready hash"),
     "state_verify_ratio": Target(1.35, "x", "encode, hash and recover a state / one bare recovery to an address"),
     "turn_ratio": Target(1.8, "x", "verify, check every rule, sign the reply / a bare recovery and a bare signature"),
     "eth_account_sign_ratio": Target(8, "x", "eth_account's typed-data signing / ours", at_least=True),
+    "view_replay_ratio": Target(2, "x", f"replay an action on {VIEWED} / its JSON round trip"),
+    "view_filter_ratio": Target(2, "x", f"filter {VIEWED} / its JSON round trip"),
+    "view_play_ratio": Target(8, "x", f"play an action, two viewers, all checks on {VIEWED} / its JSON round trip"),
     "parity_seconds": Target(30, "s", "all of tic-tac-toe, and illegal neighbours, against the bytecode"),
     "queue_actions_per_second": Target(20_000, "/s", "posted, ordered, read back; in memory", at_least=True),
     "signed_queue_actions_per_second": Target(5_000, "/s", "the same, signed and verified", at_least=True),
@@ -78,7 +86,9 @@ TARGETS = {
     "help_seconds": Target(0.4, "s", "forcemove --help"),
     "demo_seconds": Target(15, "s", "forcemove demo"),
 }
-RATIOS = ("state_sign_ratio", "state_verify_ratio", "turn_ratio", "eth_account_sign_ratio")
+SIGNING_RATIOS = ("state_sign_ratio", "state_verify_ratio", "turn_ratio", "eth_account_sign_ratio")
+VIEW_RATIOS = ("view_replay_ratio", "view_filter_ratio", "view_play_ratio")
+RATIOS = (*SIGNING_RATIOS, *VIEW_RATIOS)
 
 
 # ------------------------------------------------------------------------------------------------------- one long game
@@ -155,17 +165,67 @@ class Game:
         return channel
 
 
+class Hall:
+    """A card game of many players, each of whom sees no hand but its own; the log tells who has seen what was said."""
+
+    def __init__(self) -> None:
+        """A hundred kilobytes of it."""
+        names = [f"player-{number}" for number in range(190)]
+        self.state: Json = {
+            "turn": 12,
+            "pile": [f"card-{number}" for number in range(52)],
+            "players": {name: _player(number) for number, name in enumerate(names)},
+            "board": [[_square(row, column) for column in range(32)] for row in range(73)],
+            "log": [_said(number, names[number % 9]) for number in range(270)],
+        }
+
+    def update_state(self, state: Json, action: Json) -> None:
+        def see(state: Json) -> None:
+            state["log"][action["line"]]["seen"] = True
+
+        apply_update(state, see)
+
+    def filters(self, state: Json) -> dict[str, Callable[[Json], None]]:
+        return {viewer: partial(_view, viewer) for viewer in list(state["players"])[:2]}
+
+
+def _player(number: int) -> Json:
+    hand = ["7S", "KD", "AH", "2C", f"{number % 8 + 2}H"]
+    return {"score": 37 * number, "rating": 100 / (number + 3), "is_in": number % 7 > 0, "hand": hand, "note": None}
+
+
+def _square(row: int, column: int) -> Json:
+    chosen = (7 * row + 5 * column) % 4
+    return {"unit": "scout", "hits": row % 5, "moved": False} if chosen == 3 else chosen or None
+
+
+def _said(number: int, name: str) -> Json:
+    said = f"a sentence that somebody has said at the table, number {number}"
+    return {"at": 1_700_000_000 + number, "who": name, "said": said, "tags": ["x", "public"], "seen": False}
+
+
+def _view(viewer: str, state: Json) -> None:
+    state["pile"] = len(state["pile"])
+    for name, player in state["players"].items():
+        if name != viewer:
+            player["hand"] = len(player["hand"])
+
+
 # -------------------------------------------------------------------------------------------------------------- ratios
 
 
-def measure_ratios(rounds: int) -> dict[str, float]:
-    """The medians over so many rounds, in each of which everything is timed once."""
-    actions = _actions(Game(TURNS))
+def measure_ratios(rounds: int, rows: Sequence[str]) -> dict[str, float]:
+    """The medians over so many rounds, in each of which everything is timed once, of what stands beside these rows."""
+    actions: dict[str, Action] = {}
+    if any(row in rows for row in SIGNING_RATIOS):
+        actions |= _actions(Game(TURNS))
+    if any(row in rows for row in VIEW_RATIOS):
+        actions |= _view_actions(Hall())
     each_round: list[dict[str, float]] = []
     for done in range(rounds):
         each_round.append(_ratios({name: _seconds(action) for name, action in actions.items()}))
         _progress(f"round {done + 1} of {rounds}", done + 1 == rounds)
-    return {row: statistics.median(ratios[row] for ratios in each_round) for row in RATIOS}
+    return {row: statistics.median(ratios[row] for ratios in each_round) for row in each_round[0]}
 
 
 def _actions(game: Game) -> dict[str, Action]:
@@ -202,6 +262,18 @@ def _actions(game: Game) -> dict[str, Action]:
             (bare_recover(*each), bare_sign(ready)) for each, ready in zip(to_verify, to_sign, strict=True)
         ],
         "eth_account sign": _eth_account_sign(key, domain, id_, ours, [bare_sign(ready) for ready in to_sign]),
+    }
+
+
+def _view_actions(hall: Hall) -> dict[str, Action]:
+    """What is compared of views: one operation each on the same state."""
+    state, action = hall.state, {"line": 5}
+    view, new_info = filter_state(hall, state, "player-0"), play_action(hall, state, action).new_info["player-0"]
+    return {
+        "round trip": lambda: json.loads(json.dumps(state)),
+        "replay": lambda: replay_action(hall, view, action, new_info),
+        "filter": lambda: filter_state(hall, state, "player-0"),
+        "play": lambda: play_action(hall, state, action),
     }
 
 
@@ -270,13 +342,19 @@ def _seconds(action: Action) -> float:
     return time.perf_counter() - started
 
 
+_COMPARED = {
+    "state_sign_ratio": ("sign", "bare sign"),
+    "state_verify_ratio": ("verify", "bare recover"),
+    "turn_ratio": ("turn", "bare turn"),
+    "eth_account_sign_ratio": ("eth_account sign", "sign"),
+    "view_replay_ratio": ("replay", "round trip"),
+    "view_filter_ratio": ("filter", "round trip"),
+    "view_play_ratio": ("play", "round trip"),
+}
+
+
 def _ratios(seconds: Mapping[str, float]) -> dict[str, float]:
-    return {
-        "state_sign_ratio": seconds["sign"] / seconds["bare sign"],
-        "state_verify_ratio": seconds["verify"] / seconds["bare recover"],
-        "turn_ratio": seconds["turn"] / seconds["bare turn"],
-        "eth_account_sign_ratio": seconds["eth_account sign"] / seconds["sign"],
-    }
+    return {row: seconds[one] / seconds[other] for row, (one, other) in _COMPARED.items() if one in seconds}
 
 
 # --------------------------------------------------------------------------------------------------------- whole things
@@ -319,7 +397,7 @@ def measure(rows: Sequence[str], rounds: int) -> dict[str, float]:
     """The rows that are wanted, in the order of the targets."""
     found: dict[str, float] = {}
     if any(row in rows for row in RATIOS):
-        found |= measure_ratios(rounds)
+        found |= measure_ratios(rounds, rows)
     for row, whole in _WHOLE_THINGS.items():
         if row in rows:
             _progress(TARGETS[row].meaning, True)

@@ -11,7 +11,7 @@ from games.views.drafts import Change, ViewedGame, changed, perform, placed
 from games.views.errors import DisclosureMalformed, DisclosuresLeft, NoDisclosure, ReplayMismatch, UnknownViewer
 from games.views.faults import Json
 from games.views.patches import NewInfo, difference, patched
-from games.views.values import Known, is_same, renewed, strict, text_of, unshare
+from games.views.values import Known, is_same, renewed, strict, taken, text_of, unshare
 
 __all__ = ["Filter", "PlayResult", "filter_state", "play_action", "replay_action"]
 
@@ -118,7 +118,7 @@ class _Play:
     @cached_property
     def first_views(self) -> Views:
         """What the viewers have before the action."""
-        return self._views(self.start, dict.fromkeys(self.new_infos, self.start))
+        return {viewer: taken(_view(_filter_of(self.filters, viewer), self.start)) for viewer in self.new_infos}
 
     def update(self, given: Json, fn: Change) -> tuple[Json, bytes]:
         """Let `fn` happen, and keep what each viewer newly sees."""

@@ -28,6 +28,7 @@ __all__ = [
     "json_of",
     "renewed",
     "strict",
+    "taken",
     "text_of",
     "unshare",
 ]
@@ -75,13 +76,21 @@ def copy_of(value: Json) -> Json:
 
 def strict(value: Json) -> tuple[Known, Json]:
     """The value as it is, known to be strict, and a copy. Raises `NotJson` on anything that would not come back from
-    JSON text as it is."""
+    JSON text as it is, and on what is too deep."""
+    copy, text = taken(value)
+    if depth_of(copy) > MAX_DEPTH:
+        raise fault(value)
+    return Known(value, text), copy
+
+
+def taken(value: Json) -> Known:
+    """A copy, known to be strict but for its depth. Raises `NotJson`."""
     try:
         _require_exact(value)
         text = _ENCODER.encode(value)
         copy = _DECODER.decode(text)
-        if copy == value and depth_of(copy) <= MAX_DEPTH:
-            return Known(value, text), copy
+        if copy == value:
+            return Known(copy, text)
     except UNWRITABLE:
         pass
     raise fault(value)

@@ -8,13 +8,17 @@ import sys
 
 from channel.protocol.encoding import digest
 from channel.protocol.signing import require_signer
-from scripts.benchmark import RATIOS, ROOT, TARGETS, Game, missed
+from games.views import filter_state, play_action, replay_action
+from scripts.benchmark import RATIOS, ROOT, TARGETS, Game, Hall, missed
 
 ROWS = {
     "state_sign_ratio",
     "state_verify_ratio",
     "turn_ratio",
     "eth_account_sign_ratio",
+    "view_replay_ratio",
+    "view_filter_ratio",
+    "view_play_ratio",
     "parity_seconds",
     "queue_actions_per_second",
     "signed_queue_actions_per_second",
@@ -57,3 +61,24 @@ def test_a_replay_plays_every_turn_and_signs_every_reply() -> None:
         require_signer(
             digest(game.domain, accepted.hashes.state), signature, game.opened.agreement.fixed_part.participants[index]
         )
+
+
+def test_the_viewed_state_is_as_large_as_its_rows_say() -> None:
+    state = Hall().state
+    assert 98_000 < len(json.dumps(state)) < 102_000
+    assert 8_400 < count(state) < 8_600
+
+
+def count(value: object) -> int:
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return 1 + sum(map(count, inner))
+
+
+def test_an_action_changes_one_field_of_each_of_two_views() -> None:
+    hall = Hall()
+    result, new_infos = play_action(hall, hall.state, {"line": 5})
+    assert list(new_infos) == ["player-0", "player-1"]
+    for viewer, new_info in new_infos.items():
+        assert new_info == [[{"op": "replace", "path": "/log/5/seen", "value": True}]]
+        view = filter_state(hall, hall.state, viewer)
+        assert replay_action(hall, view, {"line": 5}, new_info) == filter_state(hall, result, viewer)
