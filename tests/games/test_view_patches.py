@@ -365,6 +365,6 @@ def test_a_game_whose_view_is_replaced_goes_on() -> None:
     assert replay["other"] is view["other"]
 
 
-def test_a_view_that_no_patch_may_make_is_no_ones_replay() -> None:
+def test_a_view_that_is_too_deep_is_not_replayed() -> None:
     with pytest.raises(NotJson):
         replay_action(Shows(), nested(MAX_DEPTH + 1), 0, [[]])
