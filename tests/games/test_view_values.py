@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import json
+import sys
 from collections import OrderedDict
 from enum import IntEnum, StrEnum
 from typing import Any
@@ -13,6 +15,7 @@ from hypothesis import strategies as st
 
 from games.views import NotJson, apply_update, filter_state, play_action, replay_action
 from games.views.faults import MAX_DEPTH
+from games.views.patches import difference
 from games.views.values import is_same, renewed, strict, unshare
 
 
@@ -129,6 +132,18 @@ def test_values_are_as_deep_as_may_be_and_no_deeper() -> None:
             renewed(known, value)
 
 
+def test_deep_values_leave_room_on_the_stack() -> None:
+    """Three frames a level at most: whoever calls may be deep in calls of its own."""
+    known, other = strict(nested(MAX_DEPTH))[0], nested(MAX_DEPTH, 2)
+    limit, frames = sys.getrecursionlimit(), len(inspect.stack(0))
+    sys.setrecursionlimit(frames + 3 * MAX_DEPTH)
+    try:
+        assert len(difference(known.value, renewed(known, other).value)) == 1
+        assert strict(other)[1] == other
+    finally:
+        sys.setrecursionlimit(limit)
+
+
 def test_what_holds_itself_twice_is_refused_at_once() -> None:
     endless: list[Any] = []
     endless += [endless, {"a": endless}]
@@ -144,6 +159,7 @@ def objects(value: Any) -> list[int]:
 
 @given(values, values)
 @example([1, [True]], [1, [1]])
+@example([0, [True]], [1, [1]])
 @example([0.0] * 40, [-0.0] * 40)
 @example({"a": [], "b": {}}, {"b": {}, "a": []})
 def test_a_renewed_value_is_the_new_one_and_shares_nothing_with_it(old: Any, new: Any) -> None:

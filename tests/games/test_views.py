@@ -9,6 +9,7 @@ import doctest
 import json
 import math
 import sys
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -199,7 +200,7 @@ def in_place_then_a_new_root(state: Any, _: Any) -> Any:
 
 def a_new_root_that_nobody_takes(state: Any, _: Any) -> None:
     apply_update(state, lambda draft: {**draft, "shown": draft["secret"]})
-    state["log"].append("x")
+    state["log"] = [*state["log"], "x"]
 
 
 def a_list_that_was_taken_before(state: Any, _: Any) -> Any:
@@ -661,6 +662,20 @@ def test_tasks_do_not_disturb_each_other() -> None:
         return await asyncio.gather(*(player(10 * number) for number in range(5)))
 
     assert asyncio.run(all_of_them()) == [10 * number + 5 for number in range(5)]
+
+
+def test_two_threads_are_in_the_midst_of_their_actions_at_once() -> None:
+    meeting = threading.Barrier(2, timeout=10)
+
+    def update(state: Any, action: Any) -> None:
+        meeting.wait()
+        apply_update(state, lambda draft: draft.update(a=action))
+        meeting.wait()
+
+    game = game_of(update)
+    with ThreadPoolExecutor(2) as pool:
+        results = pool.map(lambda action: play_action(game, {"a": 0}, action, verify=False), [1, 2])
+    assert [result.state for result in results] == [{"a": 1}, {"a": 2}]
 
 
 def test_threads_do_not_disturb_each_other() -> None:
