@@ -34,6 +34,12 @@ In Monty Hall's game the car stands behind one of three doors, and only the host
 
 `play_action` checks for every viewer that the replay gives the view of the new state. That finds what reads a secret,
 branches on one, or draws lots outside of `apply_update`.
+
+A game goes on with what `apply_update` returns: the draft that it has given is handed over, and what comes back is the
+same object as long as it stays a list or a dictionary.
+
+Whoever replays need not trust who shows: a patch may add, remove, replace and move, a thousand times at most, and a
+view may have 4 MiB of JSON text after it.
 """
 
 from __future__ import annotations

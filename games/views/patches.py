@@ -118,7 +118,7 @@ def _require_patch(patch: Patch) -> None:
     try:
         strict(patch)
     except NotJson as error:
-        raise _TooMuch(f"at {error.path or 'the root'}: {error.reason}") from None
+        raise _TooMuch(f"at {error.path[:_MAX_REASON] or 'the root'}: {error.reason}") from None
     for operation in patch:
         _require_operation(operation)
 

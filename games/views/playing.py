@@ -101,12 +101,14 @@ def _view(filter_: Change, state: Known) -> Json:
 
 @dataclass
 class _Play:
-    """An action that is played. `filters`: those of the state `filtered`, which at first is the one at the start."""
+    """An action that is played. `filters`: those of the state `filtered`, which at first is the one at the start.
+    `latest`: the views after the last update."""
 
     game: ViewedGame
     start: Known
     filters: Filters
     filtered: Known = field(init=False)
+    latest: Views = field(default_factory=dict, init=False)
     new_infos: dict[Viewer, NewInfo] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -118,7 +120,8 @@ class _Play:
     @cached_property
     def first_views(self) -> Views:
         """What the viewers have before the action."""
-        return {viewer: taken(_view(_filter_of(self.filters, viewer), self.start)) for viewer in self.new_infos}
+        views = {viewer: _view(_filter_of(self.filters, viewer), self.start) for viewer in self.new_infos}
+        return {viewer: taken(view, is_exact=False) for viewer, view in views.items()}
 
     def update(self, given: Json, fn: Change) -> tuple[Json, bytes]:
         """Let `fn` happen, and keep what each viewer newly sees."""
@@ -127,7 +130,8 @@ class _Play:
         shown = self.first_views if before is self.start else self._views(before, self.first_views)
         result = changed("fn", fn, given, before)
         after = renewed(before, result, is_exact=False)
-        for viewer, view in self._views(after, shown).items():
+        self.latest = self._views(after, shown)
+        for viewer, view in self.latest.items():
             self.new_infos[viewer].append(difference(shown[viewer].value, view.value))
         unshare(result, within=given)
         return placed(given, result), after.text
@@ -141,7 +145,7 @@ class _Play:
 
     def require_lawful(self, action: Known, result: Known) -> None:
         """Raise `ReplayMismatch` where a viewer's replay does not lead to its view of the new state."""
-        for viewer, expected in self._views(result, self.first_views, is_exact=True).items():
+        for viewer, expected in self._views(result, self.latest or self.first_views, is_exact=True).items():
             new_info = self.new_infos[viewer]
             try:
                 replay = _replayed(self.game, self.first_views[viewer].again(), action.copy(), new_info)

@@ -83,10 +83,11 @@ def strict(value: Json) -> tuple[Known, Json]:
     return Known(value, text), copy
 
 
-def taken(value: Json) -> Known:
-    """A copy, known to be strict but for its depth. Raises `NotJson`."""
+def taken(value: Json, *, is_exact: bool = True) -> Known:
+    """A copy, known to be strict but for its depth; `is_exact` as for `renewed`. Raises `NotJson`."""
     try:
-        _require_exact(value)
+        if is_exact:
+            _require_exact(value)
         text = _ENCODER.encode(value)
         copy = _DECODER.decode(text)
         if copy == value:
@@ -108,7 +109,7 @@ def renewed(old: Known, new: Json, *, is_exact: bool = True) -> Known:
     """The new value, with objects of the old one wherever it is the same, and with copies elsewhere; the old one itself
     if all is the same. Raises `NotJson`.
 
-    `is_exact`: refuse also what only equals an old value (a member of an IntEnum, say), though it would not be kept.
+    `is_exact`: refuse also what only equals a strict value (a member of an IntEnum, say), though it would not be kept.
     """
     try:
         if is_exact:

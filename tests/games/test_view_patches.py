@@ -149,6 +149,7 @@ def test_and_they_do_what_the_standard_says(patch: Any, result: Any) -> None:
         {"op": "add", "path": "/a", "value": 10**4_300},
         {"op": "add", "path": "/a", "value": -(10**5_000)},
         {"op": "add", "path": "/a", "value": "\ud800"},
+        {"op": "add", "path": "/a", "value": {"x" * 5_000: 10**5_000}},
         {"op": "add", "\ud800": 1, "path": "/a", "value": 1},
     ],
 )
