@@ -269,8 +269,8 @@ def _actions(game: Game) -> dict[str, Action]:
 
 
 def _view_actions(hall: Hall) -> dict[str, Action]:
-    """What is compared of views, on the same state. All take about as long as the others: a busy machine interrupts what
-    takes long, and lets pass what is short."""
+    """What is compared of views, on the same state. All take about as long: a busy machine interrupts what takes long,
+    and lets pass what is short."""
     state, action = hall.state, {"line": 5}
     view, new_info = filter_state(hall, state, "player-0"), play_action(hall, state, action).new_info["player-0"]
     return {

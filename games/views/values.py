@@ -100,7 +100,7 @@ def taken(value: Json, *, is_exact: bool = True) -> Known:
 def is_same(known: Known, other: Json) -> bool:
     """Whether they are the same JSON: True, 1 and 1.0 are three values; the order of a dictionary says nothing."""
     try:
-        return renewed(known, other) is known
+        return renewed(known, other, is_exact=False) is known
     except NotJson:
         return False
 
