@@ -2,9 +2,8 @@
 
 A client at the table relays to a feed, which is any log: first the public view as it is then, and after it each action
 with what that newly shows (see `games.views`). What is too large for one message of a log travels in parts, one after
-the other. A spectator, who may come at any time, replays them. It believes the
-view with which it begins; what comes after that must follow from it by the game's own rules. Of the game's state
-nothing but the public view is kept here.
+the other. A spectator, who may come at any time, replays them. It believes the view with which it begins; what comes
+after that must follow from it by the game's own rules. Of the game's state nothing but the public view is kept here.
 
 Knows no game: it is given one, as a value.
 """
@@ -19,7 +18,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from channel.errors import ForcemoveError
-from channel.flow.actions import MAX_ACTION, Action, ActionCodec, MalformedAction
+from channel.flow.actions import MAX_ACTION, Action, ActionCodec, MalformedAction, require_shallow
 from channel.flow.queue import ActionQueue
 from channel.flow.steps import Step, UnexpectedAction, transition
 from channel.flow.transport import Transport
@@ -36,6 +35,7 @@ __all__ = [
     "Spectator",
     "Start",
     "following",
+    "joined",
 ]
 
 MAX_MESSAGE = 4 * 2**20
@@ -149,18 +149,19 @@ def _encoded(message: Message) -> Iterator[bytes]:
     data = _ENCODER.encode(message)
     if len(data) <= MAX_ACTION:
         return iter([FEED.encode(message)])
-    _decoded(data, message.client_id)
+    joined(data, message.client_id)
     text = data.decode()
     texts = [text[start : start + _PART] for start in range(0, len(text), _PART)]
     return (FEED.encode(Part(message.client_id, index, len(texts), each)) for index, each in enumerate(texts))
 
 
-def _decoded(data: bytes, client_id: str) -> Message:
+def joined(data: bytes, client_id: str) -> Message:
     """A message that came in parts, or will go in parts. Raises `MalformedAction`."""
     _require_size(len(data), client_id)
     try:
+        require_shallow(data)
         message = _MESSAGE.decode(data)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise MalformedAction(str(error), client_id) from None
     if _ENCODER.encode(message) != data or message.client_id != client_id:
         raise MalformedAction("it is not in canonical form", client_id)
@@ -211,7 +212,7 @@ def _hearing(kind: type[Message], hear: Callable[[Any, Spectator], None], within
         parts = _Parts()
 
         def take(action: Message | Part, spectator: Spectator) -> None:
-            message = parts.joined(action) if isinstance(action, Part) else action
+            message = parts.taken(action) if isinstance(action, Part) else action
             if message is not None:
                 _require_kind(message, kind)
                 hear(message, spectator)
@@ -241,14 +242,14 @@ class _Parts:
         """Whether it has begun and goes on."""
         return len(self._texts) < self._count
 
-    def joined(self, part: Part) -> Message | None:
+    def taken(self, part: Part) -> Message | None:
         """The message, with its last part; None before. Raises `PartRefused` and `MalformedAction`."""
         self._require_due(part)
         self._texts.append(part.text)
         self._count = part.count
         self._size += len(part.text.encode())
         _require_size(self._size, part.client_id)
-        return None if self.are_missing else _decoded("".join(self._texts).encode(), part.client_id)
+        return None if self.are_missing else joined("".join(self._texts).encode(), part.client_id)
 
     def _require_due(self, part: Part) -> None:
         expected, is_last = len(self._texts), part.index == part.count - 1

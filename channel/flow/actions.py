@@ -13,9 +13,9 @@ from typing import Any, Generic, TypeVar
 import msgspec
 
 from channel.errors import ForcemoveError, MalformedBytes
-from channel.protocol.json_text import require_shallow
+from channel.protocol import json_text
 
-__all__ = ["MAX_ACTION", "MAX_NESTING", "Action", "ActionCodec", "MalformedAction", "client_of"]
+__all__ = ["MAX_ACTION", "MAX_NESTING", "Action", "ActionCodec", "MalformedAction", "client_of", "require_shallow"]
 
 MAX_ACTION = 65_536
 """Bytes that an action may have."""
@@ -67,7 +67,7 @@ class ActionCodec(Generic[A]):
         """The action. Raises `MalformedAction` on anything that `encode` would not have written."""
         if len(data) > MAX_ACTION:
             raise MalformedAction(f"it has {len(data)} bytes; {MAX_ACTION} are allowed")
-        _require_shallow(data)
+        require_shallow(data)
         try:
             action = self._decoder.decode(data)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
@@ -87,7 +87,7 @@ _HEADER = msgspec.json.Decoder(_Header)
 
 def client_of(data: bytes) -> str:
     """The client that an action's bytes name. Raises `MalformedAction` where they name none."""
-    _require_shallow(data)
+    require_shallow(data)
     try:
         client_id = _HEADER.decode(data).client_id
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
@@ -96,9 +96,10 @@ def client_of(data: bytes) -> str:
     return client_id
 
 
-def _require_shallow(data: bytes) -> None:
+def require_shallow(data: bytes) -> None:
+    """Raise `MalformedAction` where JSON is nested deeper than an action may be: before any parser sees it."""
     try:
-        require_shallow(data, "action", MAX_NESTING)
+        json_text.require_shallow(data, "action", MAX_NESTING)
     except MalformedBytes as error:
         raise MalformedAction(error.reason) from None
 

@@ -13,11 +13,10 @@ from dataclasses import dataclass
 
 import msgspec
 
-from channel.errors import ForcemoveError, MalformedBytes
-from channel.flow.actions import MAX_ACTION, MAX_NESTING, MalformedAction, client_of
+from channel.errors import ForcemoveError
+from channel.flow.actions import MAX_ACTION, MalformedAction, client_of, require_shallow
 from channel.flow.transport import Reader, Transport, TransportFault
 from channel.protocol.encoding import message_digest
-from channel.protocol.json_text import require_shallow
 from channel.protocol.signing import Key, recover
 from channel.protocol.types import Signature, require_bytes
 
@@ -201,10 +200,10 @@ def _decode(data: bytes) -> _Envelope:
     if len(data) > _MAX_ENVELOPE:
         raise UnsignedMessage(f"it has {len(data)} bytes; {_MAX_ENVELOPE} are allowed")
     try:
-        require_shallow(data, "envelope", MAX_NESTING)
+        require_shallow(data)
         envelope = _DECODER.decode(data)
         if not 0 <= envelope.sequence < 2**64 or _ENCODER.encode(envelope) != data:
             raise UnsignedMessage("its envelope is not in canonical form")
-    except (msgspec.DecodeError, UnicodeDecodeError, MalformedBytes) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, MalformedAction) as error:
         raise UnsignedMessage(str(error)) from None
     return envelope
