@@ -15,7 +15,7 @@ from channel.protocol.wire import encode_greeting, encode_message
 from games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
 from games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.scenarios.story import Playground, Story
-from tests.scenarios.weather import Weather
+from tests.scenarios.weather import MOST_SENT, Weather
 
 MOST_SENDS = 3
 """Sends for each turn that a line may cause which repeats everything."""
@@ -31,9 +31,10 @@ def start(story: Story, weather: Weather) -> None:
         story.start(player, line)
 
 
-def play_on(story: Story, *, looks: int = 2_000) -> None:
+def play_on(story: Story, weather: Weather, *, looks: int = 2_000) -> None:
     """Both look around, a second apart, until the channel is closed."""
     for _ in range(looks):
+        assert len(weather.sent) <= MOST_SENT
         for player in story.players:
             player.client.poll()
         if {player.phase for player in story.players} == {Phase.CLOSED}:
@@ -50,7 +51,7 @@ def test_threat_40_a_line_that_repeats_everything_gets_no_echo(playground: Playg
     """It used to double with every turn: 8,194 sends of 13 turns."""
     story, weather = playground.story(ROCK_PAPER_SCISSORS), Weather(repeats=1, copies=copies)
     start(story, weather)
-    play_on(story)
+    play_on(story, weather)
     turns = story.alice.newest.state.turn_num + 1
     assert turns > 12
     assert len(weather.sent) <= MOST_SENDS * turns
@@ -80,7 +81,7 @@ def test_threat_40_after_a_withheld_move_and_a_challenge_every_state_is_sent_onc
     story.bob.client.feed(ChallengeWanted())
     for player in story.players:
         player.stops_at = None
-    play_on(story)
+    play_on(story, weather)
     counted = Counter(weather.states)
     assert counted.pop(max(counted)) == 2  # the final state: signed by one, then by both
     assert set(counted.values()) == {1}
@@ -130,7 +131,7 @@ def test_a_lost_first_message_stops_nobody_for_ever(playground: Playground, firs
 
     weather.is_lost = is_lost
     start(story, weather)
-    play_on(story)
+    play_on(story, weather)
     assert lost == {0, 1}
     story.ends_with(story.alice.newest.state.outcome)
 
@@ -147,7 +148,7 @@ def test_in_any_weather_the_channel_ends_and_sends_stay_few(
     story = playground.story((TIC_TAC_TOE, ROCK_PAPER_SCISSORS)[seed % 2])
     weather = Weather(seed, **kind)  # type: ignore[arg-type]  # copies is a whole number
     start(story, weather)
-    play_on(story)
+    play_on(story, weather)
     turns = story.alice.newest.state.turn_num + 1
     assert len(weather.sent) <= 12 * turns
     assert not story.alice.faults + story.bob.faults
