@@ -1,8 +1,9 @@
 """Steps: a protocol told as a sequence of what we do and what we wait for.
 
 A step is any coroutine function of a queue and a context, so steps are made of steps: `sequence`, `repeat` and `choice`
-give steps again, and the context is whatever the game makes of it. (`transition` here awaits an action. Apps' rules
-about two states are called `valid_transition`.) After the state machine of the Mental Poker Toolkit's documents.
+give steps again, and the context is whatever the game makes of it. Where a step is wanted, a list of steps will do: it
+is done in its order. What is no step is refused when the flow is built. (`transition` here awaits an action. Apps'
+rules about two states are called `valid_transition`.) After the state machine of the Mental Poker Toolkit's documents.
 
 >>> import asyncio
 >>> from channel.flow.actions import Action, ActionCodec
@@ -12,7 +13,7 @@ about two states are called `valid_transition`.) After the state machine of the 
 ...     pass
 >>> async def greet(queue, context):
 ...     await queue.enqueue(Hello("alice"))
->>> flow = sequence(local(greet), transition(lambda action, context: context.append(action.client_id), expects=Hello))
+>>> flow = [local(greet), transition(lambda action, context: context.append(action.client_id), expects=Hello)]
 >>> heard = []
 >>> asyncio.run(run(flow, ActionQueue(MemoryTransport(), ActionCodec(Hello)), heard))
 >>> heard
@@ -23,17 +24,19 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, TypeGuard, TypeVar
 
-from channel.errors import ForcemoveError, InvalidValue
+from channel.errors import ForcemoveError, InvalidValue, LocalError
 from channel.flow.actions import Action
 from channel.flow.queue import ActionQueue
 
 __all__ = [
+    "NoStep",
     "NothingHeard",
     "Step",
+    "Steps",
     "UnexpectedAction",
     "UnexpectedSender",
     "choice",
@@ -48,8 +51,18 @@ A = TypeVar("A", bound=Action)
 C = TypeVar("C")
 Step = Callable[[ActionQueue[Any], C], Awaitable[None]]
 """A link of a protocol: does its part with a queue and the game's context, and ends."""
+Steps = Step[C] | Sequence["Steps[C]"]
+"""A step, or several in a list, which are done one after the other. Lists may have lists in them."""
 Sender = str | Collection[str] | Callable[[C], str | Collection[str]]
 """Whose action is waited for: a client, one of several, or a function of the context that tells."""
+
+
+@dataclass(eq=False)
+class NoStep(LocalError):
+    """A flow was built of something else than steps, or a step of something else than a function. `found`: what it is.
+    Often it is a function that gives a step and was not called, or one that `local` or `transition` makes a step of."""
+
+    found: str
 
 
 @dataclass(eq=False)
@@ -80,7 +93,8 @@ class NothingHeard(ForcemoveError):
 
 
 def local(function: Callable[[ActionQueue[A], C], object]) -> Step[C]:
-    """What we do: `function(queue, context)`, sync or async, usually posts an action."""
+    """What we do: `function(queue, context)`, sync or async, usually posts an action. Raises `NoStep`."""
+    _require_callable(function)
 
     async def step(queue: ActionQueue[A], context: C) -> None:
         await _finished(function(queue, context))
@@ -98,9 +112,10 @@ def transition(
     """What follows from the next action: `function(action, context)`, sync or async.
 
     `expects`: its type, or one of several; `sender`: whose it is; `within`: seconds until it must have come. Where
-    these are not given, anything, anybody and any time will do. Raises `UnexpectedAction`, `UnexpectedSender`,
-    `NothingHeard`; the function has not been called then.
+    these are not given, anything, anybody and any time will do. Raises `NoStep` when it is built; later
+    `UnexpectedAction`, `UnexpectedSender`, `NothingHeard`, and the function has not been called then.
     """
+    _require_callable(function)
     types: tuple[type[Action], ...] = expects if isinstance(expects, tuple) else (expects,)
 
     async def step(queue: ActionQueue[A], context: C) -> None:
@@ -112,41 +127,88 @@ def transition(
     return step
 
 
-def choice(branches: Mapping[type[Any], Step[C]], *, sender: Sender[C] = (), within: float | None = None) -> Step[C]:
+def choice(branches: Mapping[type[Any], Steps[C]], *, sender: Sender[C] = (), within: float | None = None) -> Step[C]:
     """One of several steps, by the type of the action that comes next; the branch's first transition gets that action.
 
     Raises as `transition` does, where the action is of no branch's type.
     """
+    steps = {type_: sequence(branch) for type_, branch in branches.items()}
 
     async def step(queue: ActionQueue[A], context: C) -> None:
         senders = _senders(sender, context)
         action = await _within(within, queue.peek(), senders)
-        _require_expected(action, tuple(branches), senders)
-        await branches[type(action)](queue, context)
+        _require_expected(action, tuple(steps), senders)
+        await steps[type(action)](queue, context)
 
     return step
 
 
-def repeat(step: Step[C], times: int) -> Step[C]:
-    """The step so many times, one after the other. Raises `InvalidValue` where `times` is negative."""
-    if times < 0:
-        raise InvalidValue("times", times, "0 or more")
-    return sequence(*(step for _ in range(times)))
+def repeat(step: Steps[C], times: int | None = None, *, until: Callable[[C], object] | None = None) -> Step[C]:
+    """The step again and again: so many times, or until a condition of the context holds, which is asked before each.
+
+    Where it never holds, the step is repeated for ever; others get their turn in between. Raises `NoStep`, and
+    `InvalidValue` where `times` is no number from 0 on, `until` no plain function, or not just one of them is given.
+    """
+    one = sequence(step)
+    if until is not None and times is None:
+        return _repeated_until(one, until)
+    if until is not None or type(times) is not int or times < 0:
+        raise InvalidValue("times", times, "a number, 0 or more, or a condition as `until`")
+    count = times
+
+    async def repeated(queue: ActionQueue[Any], context: C) -> None:
+        for _ in range(count):
+            await one(queue, context)
+
+    return repeated
 
 
-def sequence(*steps: Step[C]) -> Step[C]:
-    """The steps, one after the other."""
+def _repeated_until(one: Step[C], until: Callable[[C], object]) -> Step[C]:
+    if not callable(until) or _is_coroutine_function(until):  # a coroutine is true, whatever it would answer
+        raise InvalidValue("until", until, "a function of the context that is not async")
+
+    async def repeated(queue: ActionQueue[Any], context: C) -> None:
+        while not until(context):
+            await one(queue, context)
+            await asyncio.sleep(0)  # a step that never waits must not keep the other tasks from running
+
+    return repeated
+
+
+def sequence(*steps: Steps[C]) -> Step[C]:
+    """The steps, one after the other, as arguments or in lists. Raises `NoStep`."""
+    each_step = tuple(_flat(steps))
 
     async def step(queue: ActionQueue[Any], context: C) -> None:
-        for each in steps:
+        for each in each_step:
             await each(queue, context)
 
     return step
 
 
-async def run(step: Step[C], queue: ActionQueue[Any], context: C) -> None:
-    """Do the step to its end. Raises what it raises."""
-    await step(queue, context)
+async def run(steps: Steps[C], queue: ActionQueue[Any], context: C) -> None:
+    """Do a step, or all in a list, to the end. Raises what they raise, and `NoStep` before it has done anything."""
+    await sequence(steps)(queue, context)
+
+
+def _flat(steps: Steps[C] | tuple[Steps[C], ...]) -> Iterator[Step[C]]:
+    if isinstance(steps, list | tuple):
+        for each in steps:
+            yield from _flat(each)
+    elif _is_coroutine_function(steps):
+        yield steps
+    else:
+        raise NoStep(repr(steps))
+
+
+def _is_coroutine_function(found: object) -> TypeGuard[Callable[..., Awaitable[None]]]:
+    """Also of an object that is called like one."""
+    return inspect.iscoroutinefunction(found) or inspect.iscoroutinefunction(type(found).__call__)
+
+
+def _require_callable(function: object) -> None:
+    if not callable(function):
+        raise NoStep(repr(function))
 
 
 def _senders(sender: Sender[C], context: C) -> tuple[str, ...]:

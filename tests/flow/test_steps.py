@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from random import Random
+from typing import Any
 
 import pytest
 
 from channel.errors import InvalidValue
+from channel.flow.channel import opening
 from channel.flow.queue import ActionQueue
 from channel.flow.steps import (
+    NoStep,
     NothingHeard,
     Step,
+    Steps,
     UnexpectedAction,
     UnexpectedSender,
     choice,
@@ -48,7 +54,7 @@ def note(action: Said | Left, context: Context) -> None:
     context.done.append(action)
 
 
-def play(step: Step[Context], *actions: Said | Left) -> list[object]:
+def play(step: Steps[Context], *actions: Said | Left) -> list[object]:
     """What a step does that finds these actions on the log."""
 
     async def story() -> list[object]:
@@ -91,8 +97,116 @@ def test_a_step_is_repeated() -> None:
     said = [Said("alice", number) for number in range(3)]
     assert play(repeat(transition(note), 3), *said) == said
     assert play(repeat(transition(note), 0)) == []
+    for times in (-1, 1.0, "3", True, None):
+        with pytest.raises(InvalidValue):
+            repeat(transition(note), times)  # type: ignore[arg-type]  # what callers without types may write
+
+
+def heard_from_bob(context: Context) -> bool:
+    return Left("bob") in context.done
+
+
+def test_a_step_is_repeated_until_a_condition_of_the_context_holds() -> None:
+    log: list[Said | Left] = [Said("alice", 0), Said("alice", 1), Left("bob"), Said("alice", 2)]
+    assert play(repeat(transition(note), until=heard_from_bob), *log) == log[:3]
+    assert play(repeat([transition(note), transition(note)], until=heard_from_bob), *log) == log
+
+
+def test_what_holds_already_needs_no_step() -> None:
+    assert play(repeat(transition(note), until=lambda context: not context.done), Left("bob")) == []
+
+
+def test_who_repeats_says_how_often_or_until_when() -> None:
     with pytest.raises(InvalidValue):
-        repeat(transition(note), -1)
+        repeat(transition(note), 3, until=heard_from_bob)
+
+    async def later(_: Context) -> bool:
+        return False
+
+    for until in (later, True, 3):
+        with pytest.raises(InvalidValue):
+            repeat(transition(note), until=until)  # type: ignore[arg-type]  # as above
+
+
+def test_what_is_repeated_for_ever_lets_others_work_and_can_be_cancelled() -> None:
+    async def nothing(_: Queue, context: Context) -> None:
+        assert len(context.done) < 1_000, "the others never get their turn"
+        context.done.append("again")
+
+    async def story() -> None:
+        endless = asyncio.create_task(
+            run(repeat(local(nothing), until=lambda _: False), queue_of(MemoryTransport()), Context())
+        )
+        for _ in range(20):
+            await asyncio.sleep(0)
+        endless.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await endless
+
+    run_virtual(story())
+
+
+def test_steps_may_stand_in_lists() -> None:
+    one, said = transition(note), [Said("bob", number) for number in range(6)]
+    for flow in ([one, one], sequence([one, one]), [[one], [], (one,)], sequence(one, [one]), repeat([one, one], 1)):
+        assert play(flow, *said) == said[:2]
+    assert play(sequence([one, repeat([one], 2)], one, [choice({Said: [one, one]})]), *said) == said
+    assert play([]) == []
+
+
+@dataclass
+class Greeting:
+    """An object that is called like a coroutine function."""
+
+    async def __call__(self, _queue: Queue, context: Context) -> None:
+        context.done.append("hello")
+
+
+def test_whatever_is_called_like_a_coroutine_function_is_a_step() -> None:
+    async def shout(text: str, _: Queue, context: Context) -> None:
+        context.done.append(text)
+
+    assert play([Greeting(), partial(shout, "ho")]) == ["hello", "ho"]
+
+
+@pytest.mark.parametrize(
+    "thing",
+    [None, 3, "step", {}, note, lambda _, __: None, opening, Greeting, [[], [None]]],
+    ids=["None", "number", "text", "dict", "function", "lambda", "not called", "class", "in a list"],
+)
+def test_what_is_no_step_is_refused_when_the_flow_is_built(thing: Any) -> None:
+    good = transition(note)
+    builds: tuple[Callable[[], object], ...] = (
+        lambda: sequence(thing),
+        lambda: sequence([good, thing]),
+        lambda: repeat(thing, 2),
+        lambda: repeat(thing, until=heard_from_bob),
+        lambda: choice({Said: good, Left: thing}),
+    )
+    for build in builds:
+        with pytest.raises(NoStep):
+            build()
+    with pytest.raises(NoStep):
+        play([good, thing], Said("bob", 1))
+
+
+def test_what_is_no_step_is_found_before_anything_is_done() -> None:
+    flow: Any = [local(lambda _, context: context.done.append("done")), note]
+
+    async def story() -> None:
+        context = Context()
+        with pytest.raises(NoStep):
+            await run(flow, queue_of(MemoryTransport()), context)
+        assert context.done == []
+
+    run_virtual(story())
+
+
+@pytest.mark.parametrize("thing", [None, 3, [note]])
+def test_a_step_is_made_of_a_function(thing: Any) -> None:
+    for build in (local, transition):
+        with pytest.raises(NoStep):
+            build(thing)
 
 
 def test_steps_are_made_of_steps() -> None:
