@@ -21,7 +21,7 @@ from typing import TypeVar
 
 from channel.errors import InvalidValue
 from games.randomness import Randomness, choose, system_randomness
-from games.sra.arithmetic import MODULUS, Numbers, is_square
+from games.sra.arithmetic import MODULUS, Numbers, inverse, is_square, power, product
 from games.sra.cipher import DecryptionKey, Key, card_numbers, find_card, open_number, require_size
 from games.sra.faults import (
     CardTwice,
@@ -39,11 +39,13 @@ from games.two_player import PLAYERS, require_seat
 __all__ = [
     "STEPS",
     "Secrets",
+    "Shown",
     "Shuffle",
     "audit",
     "begin",
     "encrypt_and_permute",
     "exchange_keys",
+    "false_step",
     "open_card",
     "permute",
     "receive",
@@ -237,3 +239,38 @@ def audit(numbers: Numbers, first: Sequence[DecryptionKey], second: Sequence[Dec
         if (earlier := seen.setdefault(card, index)) != index:
             raise CardTwice(card, earlier, index)
     return tuple(seen)
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """All keys that one side has used for a shuffle, given away when the hand is over."""
+
+    phase_key: DecryptionKey
+    card_keys: tuple[DecryptionKey, ...] = field(repr=False)
+
+
+def false_step(decks: Sequence[Numbers], sides: tuple[Shown, Shown]) -> int:
+    """The first step whose deck its sender's keys do not make of the deck before it: seat `step % 2` has cheated.
+
+    `decks`: all four, of a shuffle that `audit` has refused. Everybody who has read the log finds the same step, and
+    never one of a side that kept to the protocol and shows its true keys. Where the first three decks are right it is
+    the last: four right decks would have opened to all cards.
+    """
+    first, second = sides
+    if _opened(decks[0], first.phase_key) != frozenset(card_numbers(len(decks[0]))):
+        return 0
+    if _opened(decks[1], second.phase_key) != frozenset(decks[0]):
+        return 1
+    return 3 if _has_exchanged(decks[1], decks[2], first) else 2
+
+
+def _opened(numbers: Numbers, key: DecryptionKey) -> frozenset[int]:
+    return frozenset(power(number, key.exponent) for number in numbers)
+
+
+def _has_exchanged(before: Numbers, after: Numbers, side: Shown) -> bool:
+    """Whether each number has its own key now, in the place of the phase key."""
+    on_again = inverse(side.phase_key.exponent)
+    return before == tuple(
+        power(number, product(key.exponent, on_again)) for number, key in zip(after, side.card_keys, strict=True)
+    )

@@ -1,12 +1,14 @@
 """What can go wrong at a table of two, as errors with values, in two families: the counterparty's faults and ours.
 
+A fault names its culprit where it is a client's action that a table's flow refuses, or an audit that finds it.
+
 A card's `index` is its place in the shuffled deck, 0 at the top; a `card` is its number in the deck before that; a
 `seat` is 0 or 1; a `step` is one of the shuffle's four. No error carries a private key.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from channel.errors import ForcemoveError, LocalError
 
@@ -14,6 +16,7 @@ __all__ = [
     "CardFault",
     "CardTwice",
     "DeckNotDue",
+    "DiscardNotAllowed",
     "DrawNotAllowed",
     "InvalidExponent",
     "KeyNotDue",
@@ -27,6 +30,8 @@ __all__ = [
     "NothingToDraw",
     "NumberOutOfRange",
     "NumberTwice",
+    "OurDiscardNotAllowed",
+    "OurDrawNotAllowed",
     "PileEmpty",
     "ShuffleNotFinished",
     "WrongCount",
@@ -35,7 +40,12 @@ __all__ = [
 
 @dataclass(eq=False)
 class CardFault(ForcemoveError):
-    """Somebody else did what nobody does who keeps to the protocol. Nothing has changed."""
+    """Somebody else did what nobody does who keeps to the protocol. Nothing has changed.
+
+    `culprit`: whose fault it is, by client id, where the flow of a table says so; None from the functions beneath.
+    """
+
+    culprit: str | None = field(default=None, kw_only=True)
 
 
 @dataclass(eq=False)
@@ -116,6 +126,15 @@ class DrawNotAllowed(CardFault):
 
 
 @dataclass(eq=False)
+class DiscardNotAllowed(CardFault):
+    """The game's rules do not let `seat` discard this card, which lies at `index`, now."""
+
+    seat: int
+    index: int
+    card: int
+
+
+@dataclass(eq=False)
 class KeyNotDue(CardFault):
     """`seat` has given its key for a card for which it is not to give one (yet)."""
 
@@ -171,3 +190,19 @@ class NotInHand(LocalError):
     """We want to discard a card that we do not hold: not drawn, not opened to us yet, or discarded already."""
 
     index: int
+
+
+@dataclass(eq=False)
+class OurDrawNotAllowed(LocalError):
+    """We want to draw the card at `index`, and the game's rules do not let us now. Nothing was posted."""
+
+    index: int
+
+
+@dataclass(eq=False)
+class OurDiscardNotAllowed(LocalError):
+    """We want to discard this card, which lies at `index`, and the game's rules do not let us now. Nothing was posted.
+    The card is in our hand: this error is not for the counterparty to read."""
+
+    index: int
+    card: int

@@ -1,9 +1,10 @@
-"""Two clients shuffle, draw and discard over a shared log, told in steps.
+"""Two clients shuffle, deal, draw and discard over a shared log, told in steps.
 
-What a client does counts when the log gives it back, for itself as for the other. A client's seat is its place in
-`CardTable.clients`; seat 0 begins the shuffle. Whoever draws asks for the card at the top, and the other side hands its
-key over if its own rules let the drawer draw; whoever discards gives its own key, and the other side sees the card.
-When the hand is over, both can give all their keys and see that no card was missing or there twice.
+What a client does counts when the log gives it back, for itself as for the other. Whoever draws asks for the card at
+the top, and the other side hands its key over if the game's rules let the drawer draw; whoever discards gives its own
+key, and the other side sees the card. What the rules forbid is refused on both sides: the own move before it is posted,
+with a `LocalError`, the other's with a `CardFault` that names its client. When the hand is over, both give all their
+keys and see that no card was missing or there twice; where one was, they see who has cheated.
 
 Play it on a signed log (`channel.flow.signed`): who said what is not asked here. Keys are in memory only; a client that
 draws them from `games.randomness.seeded` can come back to a hand after a crash.
@@ -11,112 +12,64 @@ draws them from `games.randomness.seeded` can come back to a hand after a crash.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import TypeVar
+import inspect
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, TypeVar
 
-from channel.errors import MalformedBytes
-from channel.flow.actions import Action, ActionCodec, MalformedAction
+from channel.errors import InvalidValue, MalformedBytes
+from channel.flow.actions import Action, MalformedAction
 from channel.flow.queue import ActionQueue
-from channel.flow.steps import Step, choice, local, repeat, sequence, transition
-from games.randomness import Randomness, system_randomness
-from games.sra import deck, pile
+from channel.flow.steps import Step, Steps, choice, local, repeat, sequence, transition
+from games.sra import deck, player
 from games.sra.arithmetic import decode_numbers, encode_numbers
 from games.sra.cipher import DecryptionKey
-from games.sra.deck import STEPS, Shuffle
-from games.sra.faults import WrongCount
-from games.sra.pile import Player, Rule
+from games.sra.deck import Shown
+from games.sra.faults import CardFault, WrongCount
+from games.sra.player import Player
+from games.sra.table import AllKeys, CardTable, Deal, Deck, Discard, Draw, Queue, Serve, TurnUp
 from games.two_player import PLAYERS
 
 __all__ = [
-    "CARDS",
-    "AllKeys",
-    "CardTable",
-    "Deck",
-    "Decide",
-    "Discard",
-    "Draw",
-    "Serve",
+    "Choose",
     "auditing",
     "card_turn",
+    "dealing",
+    "discarding",
+    "drawing",
+    "hearing",
     "shuffling",
+    "turning_up",
 ]
 
-
-class Deck(Action, frozen=True):
-    """The deck after a step of the shuffle: each number as 512 hex digits."""
-
-    numbers: tuple[str, ...]
-
-
-class Draw(Action, frozen=True):
-    """Asks for the card at `index`, the top of the pile."""
-
-    index: int
-
-
-class Serve(Action, frozen=True):
-    """Hands over the key of the card at `index` that was asked for: 512 hex digits."""
-
-    index: int
-    key: str
-
-
-class Discard(Action, frozen=True):
-    """Lays the card at `index` open, with the discarder's own key for it: 512 hex digits."""
-
-    index: int
-    key: str
-
-
-class AllKeys(Action, frozen=True):
-    """Gives the client's key for every card of the deck, when the hand is over: each 512 hex digits."""
-
-    keys: tuple[str, ...]
-
-
-CARDS: ActionCodec[Deck | Draw | Serve | Discard | AllKeys] = ActionCodec(Deck, Draw, Serve, Discard, AllKeys)
-"""The codec of such a table."""
-
 _Read = TypeVar("_Read")
-Queue = ActionQueue[Deck | Draw | Serve | Discard | AllKeys]
-Decide = Callable[[Player], int | None]
-"""What we do when it is our turn: None draws, a number discards the card at that index of our hand."""
+_Said = TypeVar("_Said", bound=Action)
+_Table = TypeVar("_Table", bound=CardTable)
+Choose = Callable[[_Table], Action | Awaitable[Action]]
+"""What we do when it is our turn, at once or when somebody has thought about it: `CardTable.draw` and
+`CardTable.discard` make the actions of cards."""
 
 
-@dataclass
-class CardTable:
-    """One side's context. `clients`: both clients' ids by seat. `shuffle`: begun with `deck.begin`. `rule`: who may
-    draw when. `discarded`: the cards that were laid open, in order. `all_keys`: by client, from an audit. `order`: the
-    whole deck from the top, after an audit. `player` is there once the deck is shuffled."""
+def hearing(
+    accept: Callable[[_Said, _Table], object],
+    *,
+    expects: type[_Said],
+    sender: tuple[str, ...] | Callable[[_Table], str | tuple[str, ...]] = (),
+    within: float | None = None,
+) -> Step[_Table]:
+    """A `transition` whose `CardFault`s name their culprit. `accept` is no async function.
 
-    clients: tuple[str, str]
-    shuffle: Shuffle
-    rule: Rule = lambda _pile, _seat: True
-    randomness: Randomness = system_randomness
-    discarded: list[int] = field(default_factory=list)
-    all_keys: dict[str, tuple[DecryptionKey, ...]] = field(default_factory=dict, repr=False)
-    order: tuple[int, ...] = ()
-    _player: Player | None = None
-    _sent: Shuffle | None = field(default=None, repr=False)
+    It is the client whose action it was; where that was ours it is the other one, whose false key came before: what is
+    our own is checked before we post it.
+    """
 
-    @property
-    def player(self) -> Player:
-        """Our side of the pile. Raises `ShuffleNotFinished` before there is one."""
-        return self._player or pile.sit_down(self.shuffle)
+    def judged(action: _Said, table: _Table) -> None:
+        try:
+            accept(action, table)
+        except CardFault as fault:
+            fault.culprit = table.other if table.is_ours(action) else action.client_id
+            raise
 
-    @player.setter
-    def player(self, player: Player) -> None:
-        self._player = player
-
-    @property
-    def name(self) -> str:
-        """Our client's id."""
-        return self.clients[self.shuffle.seat]
-
-    def is_ours(self, action: Action) -> bool:
-        """Whether an action is what we have said ourselves."""
-        return action.client_id == self.name
+    return transition(judged, expects=expects, sender=sender, within=within)
 
 
 # -------------------------------------------------------------------------------------------------------------- shuffle
@@ -124,8 +77,8 @@ class CardTable:
 
 def shuffling(*, within: float | None = None) -> Step[CardTable]:
     """The four decks go back and forth. Raises what `deck.receive` and `transition` raise, and `MalformedAction`."""
-    one = sequence(local(_send_deck), transition(_accept_deck, expects=Deck, sender=_shuffler, within=within))
-    return repeat(one, STEPS)
+    one = sequence(local(_send_deck), hearing(_accept_deck, expects=Deck, sender=_shuffler, within=within))
+    return repeat(one, until=lambda table: table.shuffle.is_finished)
 
 
 def _shuffler(table: CardTable) -> str:
@@ -134,86 +87,165 @@ def _shuffler(table: CardTable) -> str:
 
 async def _send_deck(queue: Queue, table: CardTable) -> None:
     if table.shuffle.is_ours:
-        table._sent = deck.send(table.shuffle, table.randomness)
-        await queue.enqueue(Deck(table.name, tuple(encode_numbers(table._sent.latest))))
+        table.sent = deck.send(table.shuffle, table.randomness)
+        await queue.enqueue(Deck(table.name, encode_numbers(table.sent.latest)))
 
 
 def _accept_deck(action: Deck, table: CardTable) -> None:
-    if table.is_ours(action) and table._sent is not None:
-        table.shuffle, table._sent = table._sent, None
+    if table.is_ours(action) and table.sent is not None:
+        table.shuffle, table.sent = table.sent, None
     else:
         table.shuffle = deck.receive(table.shuffle, _read(action, lambda: decode_numbers(action.numbers)))
+
+
+# -------------------------------------------------------------------------------------------------------------- dealing
+
+
+def dealing(count: int, *, within: float | None = None) -> Step[CardTable]:
+    """Each side gets `count` cards of the pile, seat 0 those at the top, with one message of the other.
+
+    Raises `InvalidValue` when it is built without a card; later what `player.deal` and `player.take_hand` raise,
+    `MalformedAction`, and as `transition` does.
+    """
+    if type(count) is not int or count < 1:
+        raise InvalidValue("count", count, "1 or more cards for each side")
+
+    async def deal(queue: Queue, table: CardTable) -> None:
+        table.player = player.deal(table.player, count)
+        _, keys = player.give_hand(table.player)
+        await queue.enqueue(Deal(table.name, tuple(key.encode() for key in keys)))
+
+    def has_not_dealt(table: CardTable) -> tuple[str, ...]:
+        return tuple(name for seat, name in enumerate(table.clients) if _is_waiting(table.player, 1 - seat))
+
+    dealt = hearing(_accept_deal, expects=Deal, sender=has_not_dealt, within=within)
+    return sequence(local(deal), repeat(dealt, PLAYERS))
+
+
+def _is_waiting(side: Player, seat: int) -> bool:
+    """Whether keys are to come for cards that lie before a seat."""
+    return any(not side.pile.has_key(index, 1 - seat) for index in side.pile.held_by(seat))
+
+
+def _accept_deal(action: Deal, table: CardTable) -> None:
+    if table.is_ours(action):
+        table.player, _ = player.give_hand(table.player)
+    else:
+        table.player = player.take_hand(table.player, _keys(action, action.keys))
+
+
+def turning_up(*, within: float | None = None) -> Step[CardTable]:
+    """The card at the top is turned up for all: both give their keys, in any order.
+
+    Raises what `player.turn_up` and `player.see_turned` raise, `MalformedAction`, and as `transition` does.
+    """
+    turned = hearing(_accept_turned, expects=TurnUp, sender=_has_not_turned, within=within)
+    return sequence(local(_turn_up), repeat(turned, PLAYERS))
+
+
+async def _turn_up(queue: Queue, table: CardTable) -> None:
+    table.player, index = player.turn_up(table.player)
+    await queue.enqueue(TurnUp(table.name, index, player.give(table.player, index)[1].encode()))
+
+
+def _has_not_turned(table: CardTable) -> tuple[str, ...]:
+    pile = table.player.pile
+    return tuple(name for seat, name in enumerate(table.clients) if not pile.has_key(pile.top - 1, seat))
+
+
+def _accept_turned(action: TurnUp, table: CardTable) -> None:
+    if table.is_ours(action):
+        table.player, _ = player.give(table.player, action.index)
+    else:
+        table.player = player.see_turned(table.player, action.index, _key(action))
 
 
 # ---------------------------------------------------------------------------------------------------------------- turns
 
 
-def card_turn(seat: int, decide: Decide, *, within: float | None = None) -> Step[CardTable]:
-    """One turn: `seat` draws or discards, and the other side serves. `decide` is asked where the seat is ours.
+def card_turn(
+    mover: int | Callable[[_Table], int],
+    choose: Choose[_Table],
+    branches: Mapping[type[Any], Steps[_Table]] | None = None,
+    *,
+    within: float | None = None,
+) -> Step[_Table]:
+    """One turn of a seat: what it does is its own choice, and what follows is a branch.
 
-    Raises what `pile.hand_over`, `pile.take` and `pile.discard` raise, `MalformedAction`, and as `transition` does.
+    `mover`: the seat whose turn it is, or a function that tells. `choose`: is asked where that is ours. `branches`:
+    what may be done, by the type of the action that begins it; `drawing` and `discarding` where nothing is said.
+    `within`: seconds until the mover must have acted. Raises `UnexpectedAction`, `UnexpectedSender`, `NothingHeard`,
+    and what the branches raise; before anything is posted, what `CardTable.require_lawful` raises, and `InvalidValue`
+    where we choose what begins no branch.
     """
+    follows: dict[type[Any], Steps[_Table]]
+    follows = dict(branches or {Draw: drawing(within=within), Discard: discarding()})
 
-    def mover(table: CardTable) -> str:
-        return table.clients[seat]
+    def seat(table: _Table) -> int:
+        return mover(table) if callable(mover) else mover
 
-    def server(table: CardTable) -> str:
-        return table.clients[1 - seat]
+    async def act(queue: ActionQueue[Any], table: _Table) -> None:
+        if seat(table) == table.player.seat:
+            chosen = choose(table)
+            action = await chosen if inspect.isawaitable(chosen) else chosen
+            if type(action) not in follows:
+                raise InvalidValue("choose", type(action).__name__, " or ".join(each.__name__ for each in follows))
+            table.require_lawful(action)
+            await queue.enqueue(action)
 
-    async def act(queue: Queue, table: CardTable) -> None:
-        if table.shuffle.seat == seat:
-            await queue.enqueue(_decided(table, decide(table.player)))
+    return sequence(local(act), choice(follows, sender=lambda table: table.clients[seat(table)], within=within))
 
-    drawing = sequence(
-        transition(_accept_draw, expects=Draw, sender=mover),
+
+def drawing(*, within: float | None = None) -> Step[CardTable]:
+    """A branch of `card_turn`: the mover asks for the top card, and the other side hands its key over.
+
+    Raises what `player.hand_over` and `player.take` raise, `MalformedAction`, and as `transition` does.
+    """
+    return sequence(
+        hearing(_accept_draw, expects=Draw),
         local(_serve),
-        transition(_accept_key, expects=Serve, sender=server, within=within),
+        hearing(_accept_key, expects=Serve, sender=_server, within=within),
     )
-    discarding = transition(_accept_discard, expects=Discard, sender=mover)
-    return sequence(local(act), choice({Draw: drawing, Discard: discarding}, sender=mover, within=within))
 
 
-def _decided(table: CardTable, index: int | None) -> Draw | Discard:
-    if index is None:
-        return Draw(table.name, pile.draw(table.player)[1])
-    return Discard(table.name, index, pile.discard(table.player, index)[1].encode())
+def discarding() -> Step[CardTable]:
+    """A branch of `card_turn`: the mover lays down a card. Raises what `player.see_discard` raises, and
+    `MalformedAction`."""
+    return hearing(_accept_discard, expects=Discard)
 
 
 def _accept_draw(action: Draw, table: CardTable) -> None:
     """The drawer waits for the key now. The other side sees whether it owes one, and changes when it has given it."""
     if table.is_ours(action):
-        table.player, _ = pile.draw(table.player)
+        table.player, _ = player.draw(table.player, table.rules)
     else:
-        pile.hand_over(table.player, action.index, table.rule)
+        player.hand_over(table.player, action.index, table.rules)
 
 
 async def _serve(queue: Queue, table: CardTable) -> None:
     top = table.player.pile.top
-    if not _waits_for_key(table.player):
-        _, key = pile.hand_over(table.player, top, table.rule)
+    if _server(table) == table.name:
+        _, key = player.hand_over(table.player, top, table.rules)
         await queue.enqueue(Serve(table.name, top, key.encode()))
 
 
-def _waits_for_key(player: Player) -> bool:
-    """Whether the last card that left the pile is ours and its key is still to come."""
-    last = player.pile.top - 1
-    return last >= 0 and player.pile.places[last].holder == player.seat and not player.pile.has_key(last, player.other)
+def _server(table: CardTable) -> str:
+    """Who owes a key for a card that was asked for: the other side, where it is for one that lies before us."""
+    return table.other if _is_waiting(table.player, table.player.seat) else table.name
 
 
 def _accept_key(action: Serve, table: CardTable) -> None:
     if table.is_ours(action):
-        table.player, _ = pile.hand_over(table.player, action.index, table.rule)
+        table.player, _ = player.hand_over(table.player, action.index, table.rules)
     else:
-        table.player, _ = pile.take(table.player, action.index, _key(action))
+        table.player, _ = player.take(table.player, action.index, _key(action))
 
 
 def _accept_discard(action: Discard, table: CardTable) -> None:
     if table.is_ours(action):
-        card = dict(table.player.hand)[action.index]
-        table.player, _ = pile.discard(table.player, action.index)
+        table.player, _ = player.discard(table.player, action.index, table.rules)
     else:
-        table.player, card = pile.take(table.player, action.index, _key(action))
-    table.discarded.append(card)
+        table.player, _ = player.see_discard(table.player, action.index, _key(action), table.rules)
 
 
 # ---------------------------------------------------------------------------------------------------------------- audit
@@ -222,38 +254,48 @@ def _accept_discard(action: Discard, table: CardTable) -> None:
 def auditing(*, within: float | None = None) -> Step[CardTable]:
     """The hand is over: both give all their keys, and each sees that the deck had all cards, each once.
 
-    Raises what `deck.audit` raises, the same for both: each knows of itself whether it is to blame. And `WrongCount`,
+    Raises what `deck.audit` raises, alike for both, with the client that has cheated as its culprit. And `WrongCount`,
     `InvalidExponent`, `MalformedAction` and as `transition` does, for the counterparty's message.
     """
-    keys = transition(_accept_all_keys, expects=AllKeys, sender=_has_not_shown, within=within)
+    keys = hearing(_accept_all_keys, expects=AllKeys, sender=_has_not_shown, within=within)
     return sequence(local(_show_all_keys), repeat(keys, PLAYERS), local(_audit))
 
 
 def _has_not_shown(table: CardTable) -> tuple[str, ...]:
-    return tuple(name for name in table.clients if name not in table.all_keys)
+    return tuple(name for name in table.clients if name not in table.shown)
 
 
 async def _show_all_keys(queue: Queue, table: CardTable) -> None:
-    keys = tuple(key.disclose().encode() for key in table.player.keys)
-    await queue.enqueue(AllKeys(table.name, keys))
+    secrets = table.shuffle.secrets
+    keys = tuple(key.disclose().encode() for key in secrets.card_keys)
+    await queue.enqueue(AllKeys(table.name, secrets.phase_key.disclose().encode(), keys))
 
 
 def _accept_all_keys(action: AllKeys, table: CardTable) -> None:
     if len(action.keys) != table.shuffle.size:
         raise WrongCount(table.shuffle.size, len(action.keys))
-    table.all_keys[action.client_id] = _read(action, lambda: tuple(map(DecryptionKey.decode, action.keys)))
+    (phase_key,) = _keys(action, (action.phase_key,))
+    table.shown[action.client_id] = Shown(phase_key, _keys(action, action.keys))
 
 
 def _audit(_queue: Queue, table: CardTable) -> None:
-    first, second = (table.all_keys[name] for name in table.clients)
-    table.order = deck.audit(table.player.pile.numbers, first, second)
+    first, second = (table.shown[name] for name in table.clients)
+    try:
+        table.order = deck.audit(table.shuffle.latest, first.card_keys, second.card_keys)
+    except CardFault as fault:
+        fault.culprit = table.clients[deck.false_step(table.shuffle.decks, (first, second)) % PLAYERS]
+        raise
 
 
 # ----------------------------------------------------------------------------------------------------------------- keys
 
 
-def _key(action: Serve | Discard) -> DecryptionKey:
-    return _read(action, lambda: DecryptionKey.decode(action.key))
+def _key(action: TurnUp | Serve | Discard) -> DecryptionKey:
+    return _keys(action, (action.key,))[0]
+
+
+def _keys(action: Action, texts: tuple[str, ...]) -> tuple[DecryptionKey, ...]:
+    return _read(action, lambda: tuple(map(DecryptionKey.decode, texts)))
 
 
 def _read(action: Action, read: Callable[[], _Read]) -> _Read:

@@ -1,56 +1,28 @@
-"""What happens to a shuffled deck: drawing, discarding, turning up, each a pure function that gives a new value.
+"""A shuffled deck as everybody sees it, spectators included: who has which card, and which keys were given.
 
-A `Pile` is what everybody at the table sees, spectators included: who drew which card, and which keys were given. A
-`Player` is a pile and what one side alone knows: its keys, and the cards in its hand. To draw, the other side gives its
-key of the card at the top, and the drawer's own stays hidden; to discard, the drawer gives its own, too; to turn a card
-up, both give theirs. A card whose two keys are given is open to all.
-
-Nothing changes where an error is raised: the old value is all there is then. `CardFault`s are the counterparty's,
-`LocalError`s ours.
+A card whose two keys are given is open to all. What one side knows beyond that is in `player`. Nothing changes where an
+error is raised: the old value is all there is then.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 
 from games.sra.arithmetic import Numbers
-from games.sra.cipher import DecryptionKey, Key
-from games.sra.deck import Shuffle, open_card
-from games.sra.faults import (
-    CardTwice,
-    DrawNotAllowed,
-    KeyNotDue,
-    KeyTwice,
-    NothingToDraw,
-    NotInHand,
-    NotTheTop,
-    PileEmpty,
-    ShuffleNotFinished,
-)
+from games.sra.cipher import DecryptionKey
+from games.sra.deck import open_card
+from games.sra.faults import CardTwice, KeyNotDue, KeyTwice, NotTheTop, PileEmpty
 
-__all__ = [
-    "Pile",
-    "Place",
-    "Player",
-    "Rule",
-    "discard",
-    "draw",
-    "hand_over",
-    "lift",
-    "publish",
-    "sit_down",
-    "take",
-    "turn_up",
-]
+__all__ = ["ANYTHING", "Pile", "Place", "Rules", "lift", "publish", "require_unseen"]
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
     """A card that has left the pile.
 
-    `holder`: the seat that drew it, or None where it was turned up for all. `keys`: those that seats 0 and 1 have
-    given. `card`: which card it is, None as long as not both have.
+    `holder`: the seat that drew it or was dealt it, or None where it was turned up for all. `keys`: those that seats 0
+    and 1 have given. `card`: which card it is, None as long as not both have.
     """
 
     holder: int | None
@@ -60,10 +32,12 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Pile:
-    """What everybody sees of a shuffled deck. `numbers`: the deck. `places`: the cards that left it, by index."""
+    """What everybody sees of a shuffled deck. `numbers`: the deck. `places`: the cards that left it, by index.
+    `opened`: the indices of those that are open to all, in the order in which they became so."""
 
     numbers: Numbers = field(repr=False)
     places: tuple[Place, ...] = ()
+    opened: tuple[int, ...] = ()
 
     @property
     def top(self) -> int:
@@ -71,9 +45,25 @@ class Pile:
         return len(self.places)
 
     @property
+    def left(self) -> int:
+        """How many cards are left to draw."""
+        return len(self.numbers) - self.top
+
+    @property
     def is_empty(self) -> bool:
         """Whether no card is left to draw."""
-        return self.top == len(self.numbers)
+        return not self.left
+
+    @property
+    def laid(self) -> tuple[int, ...]:
+        """The cards that are open to all, turned up or discarded, in that order."""
+        return tuple(card for _, card in self.open_cards)
+
+    @property
+    def open_cards(self) -> tuple[tuple[int, int], ...]:
+        """Index and card of each that is open to all, in the order in which they became so."""
+        cards = ((index, self.places[index].card) for index in self.opened)
+        return tuple((index, card) for index, card in cards if card is not None)
 
     def held_by(self, seat: int) -> tuple[int, ...]:
         """The indices of the cards that a seat has drawn and not discarded."""
@@ -86,12 +76,28 @@ class Pile:
         return index < self.top and self.places[index].keys[seat] is not None
 
 
-Rule = Callable[[Pile, int], bool]
-"""Whether the game lets a seat draw the card at the top of a pile now. Only `True` is a yes."""
+def _always(*_: object) -> bool:
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What a game allows, to both sides alike. Only `True` is a yes.
+
+    `may_draw(pile, seat)`: whether a seat may draw the card at the top now. `may_discard(pile, seat, card)`: whether it
+    may discard this card now, which it holds. The pile is as it stands before.
+    """
+
+    may_draw: Callable[[Pile, int], bool] = _always
+    may_discard: Callable[[Pile, int, int], bool] = _always
+
+
+ANYTHING = Rules()
+"""For games without rules about draws and discards."""
 
 
 def lift(pile: Pile, holder: int | None, index: int) -> Pile:
-    """The pile after a seat has asked for its top card, or (None) after all have agreed to turn it up.
+    """The pile after a seat has got its top card, or (None) after all have agreed to turn it up.
 
     Raises `PileEmpty`, and `NotTheTop` where `index` is not the top.
     """
@@ -111,12 +117,13 @@ def publish(pile: Pile, seat: int, index: int, key: DecryptionKey) -> Pile:
     _require_due(pile, seat, index)
     place = pile.places[index]
     keys = (key, place.keys[1]) if seat == 0 else (place.keys[0], key)
-    card = None
+    card, opened = None, pile.opened
     if keys[0] is not None and keys[1] is not None:
         card = open_card(pile.numbers, index, keys[0], keys[1])
-        _require_unseen(card, index, _open_cards(pile))
+        require_unseen(card, index, pile.open_cards)
+        opened = (*opened, index)
     changed = replace(place, keys=keys, card=card)
-    return replace(pile, places=(*pile.places[:index], changed, *pile.places[index + 1 :]))
+    return replace(pile, places=(*pile.places[:index], changed, *pile.places[index + 1 :]), opened=opened)
 
 
 def _require_due(pile: Pile, seat: int, index: int) -> None:
@@ -128,108 +135,8 @@ def _require_due(pile: Pile, seat: int, index: int) -> None:
         raise KeyNotDue(seat, index)
 
 
-def _open_cards(pile: Pile) -> dict[int, int]:
-    """The index of each card that is open to all."""
-    return {place.card: index for index, place in enumerate(pile.places) if place.card is not None}
-
-
-def _require_unseen(card: int, index: int, seen: dict[int, int]) -> None:
-    if card in seen:
-        raise CardTwice(card, seen[card], index)
-
-
-# ------------------------------------------------------------------------------------------------------------- one side
-
-
-@dataclass(frozen=True, slots=True)
-class Player:
-    """One side at the table. `seat`: 0 or 1. `hand`: index and card of each that it has drawn and not discarded."""
-
-    seat: int
-    pile: Pile
-    keys: tuple[Key, ...] = field(repr=False)
-    hand: tuple[tuple[int, int], ...] = field(default=(), repr=False)
-
-    @property
-    def other(self) -> int:
-        """The counterparty's seat."""
-        return 1 - self.seat
-
-
-def sit_down(shuffle: Shuffle) -> Player:
-    """A player with the shuffled deck before it. Raises `ShuffleNotFinished`."""
-    if not shuffle.is_finished:
-        raise ShuffleNotFinished(shuffle.step)
-    return Player(shuffle.seat, Pile(shuffle.latest), shuffle.secrets.card_keys)
-
-
-def draw(player: Player) -> tuple[Player, int]:
-    """Ask for the card at the top: the index to ask for. Its key is then `take`n. Raises `NothingToDraw`."""
-    _require_cards_left(player)
-    top = player.pile.top
-    return replace(player, pile=lift(player.pile, player.seat, top)), top
-
-
-def hand_over(player: Player, index: int, rule: Rule) -> tuple[Player, DecryptionKey]:
-    """Answer the counterparty, who asks for the card at `index`: our key for it, to be sent.
-
-    Raises `PileEmpty`; `NotTheTop`; `DrawNotAllowed` where `rule` answers anything but True. The key has not left this
-    function then. What `rule` itself raises is passed on, to the same effect.
-    """
-    lifted = lift(player.pile, player.other, index)
-    if rule(player.pile, player.other) is not True:
-        raise DrawNotAllowed(player.other, index)
-    return _give(replace(player, pile=lifted), index)
-
-
-def turn_up(player: Player) -> tuple[Player, DecryptionKey]:
-    """Turn up the card at the top, when the game says so: our key for it, to be sent. Raises `NothingToDraw`.
-
-    The other side does the same, and each `take`s the other's key.
-    """
-    _require_cards_left(player)
-    top = player.pile.top
-    return _give(replace(player, pile=lift(player.pile, None, top)), top)
-
-
-def discard(player: Player, index: int) -> tuple[Player, DecryptionKey]:
-    """Lay down the card at `index`: our key for it, with which all can see it. Raises `NotInHand`."""
-    if index not in dict(player.hand):
-        raise NotInHand(index)
-    hand = tuple(held for held in player.hand if held[0] != index)
-    return _give(replace(player, hand=hand), index)
-
-
-def take(player: Player, index: int, key: DecryptionKey) -> tuple[Player, int]:
-    """Accept the counterparty's key for the card at `index`, and see which card it is.
-
-    That opens a card that we have drawn, one that it discards, or one that is turned up. Raises what `publish` raises,
-    and `CardTwice` where we have the card in our hand.
-    """
-    pile = publish(player.pile, player.other, index, key)
-    place = pile.places[index]
-    if place.card is None:
-        return _take_in_hand(replace(player, pile=pile), index, key)
-    _require_unseen(place.card, index, _cards_in_hand(player))
-    return replace(player, pile=pile), place.card
-
-
-def _take_in_hand(player: Player, index: int, key: DecryptionKey) -> tuple[Player, int]:
-    """A card that we have drawn: with the other's key and our own we see it, and nobody else does."""
-    card = open_card(player.pile.numbers, index, key, player.keys[index].disclose())
-    _require_unseen(card, index, _open_cards(player.pile) | _cards_in_hand(player))
-    return replace(player, hand=(*player.hand, (index, card))), card
-
-
-def _cards_in_hand(player: Player) -> dict[int, int]:
-    return {card: index for index, card in player.hand}
-
-
-def _give(player: Player, index: int) -> tuple[Player, DecryptionKey]:
-    key = player.keys[index].disclose()
-    return replace(player, pile=publish(player.pile, player.seat, index, key)), key
-
-
-def _require_cards_left(player: Player) -> None:
-    if player.pile.is_empty:
-        raise NothingToDraw
+def require_unseen(card: int, index: int, seen: Iterable[tuple[int, int]]) -> None:
+    """Raise `CardTwice` where the card at `index` is among those that were `seen`, each with its index."""
+    for other, known in seen:
+        if known == card:
+            raise CardTwice(card, other, index)

@@ -37,6 +37,8 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("games.cheats", "games.*.position", "games.sra.cipher"),
     ("games.*.rules", "games.sra.deck"),
     ("games.*.bot", "games.*.cheats", "games.*.table", "games.sra.pile"),
+    ("games.sra.player",),
+    ("games.sra.table",),
     ("games.*.game", "games.*.flow", "games.spectator"),
     ("games.*",),
     ("contracts", "contracts.compile", "channel.chain.errors", "channel.chain.addresses", "channel.chain.websocket"),

@@ -12,7 +12,8 @@ from games.randomness import Randomness
 from games.sra.arithmetic import Numbers
 from games.sra.cipher import DecryptionKey, Key
 from games.sra.deck import STEPS, Shuffle, audit, begin, receive, send, shuffle_between_two
-from games.sra.pile import Pile, Player, sit_down
+from games.sra.pile import Pile
+from games.sra.player import Player, sit_down
 from games.two_player import PLAYERS
 
 ALICE, BOB = 0, 1

@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 from games.sra.deck import begin
-from games.sra.flow import CardTable
-from games.sra.pile import Pile, Player
+from games.sra.pile import Rules
+from games.sra.table import CardTable, Discard, Draw
 from tests.games.sra.shuffled import SIZE, both, stream
 
 CLIENTS = ("alice", "bob")
 HOUR = 3600.0
 
 
-def table_of(seat: int, *, shuffled: bool = True, rule: Callable[[Pile, int], bool] | None = None) -> CardTable:
+def table_of(seat: int, *, shuffled: bool = True, rules: Rules | None = None) -> CardTable:
     shuffle = both()[seat] if shuffled else begin(SIZE, seat, stream(CLIENTS[seat]))
     table = CardTable(CLIENTS, shuffle, randomness=stream(f"table {seat}"))
-    return replace(table, rule=rule) if rule else table
+    return replace(table, rules=rules) if rules else table
 
 
-def draws(_: Player) -> int | None:
-    return None
+def draws(table: CardTable) -> Draw:
+    return table.draw()
 
 
-def discards_first(player: Player) -> int | None:
-    return player.hand[0][0]
+def discards_first(table: CardTable) -> Discard:
+    return table.discard(table.player.hand[0][0])

@@ -196,7 +196,7 @@ def test_nothing_that_has_keys_shows_them() -> None:
     shuffle, player = both()[0], seated()[0]
     assert repr(shuffle.secrets) == "Secrets(phase_key=Key())"
     assert repr(shuffle) == "Shuffle(size=4, seat=0)"
-    assert repr(player) == "Player(seat=0, pile=Pile(places=()))"
+    assert repr(player) == "Player(seat=0, pile=Pile(places=(), opened=()))"
 
 
 # ------------------------------------------------------------------------------------------------- keys given to others

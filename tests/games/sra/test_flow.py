@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from random import Random
+from typing import Any
 
 import pytest
 
-from channel.errors import ForcemoveError
-from channel.flow.actions import MAX_ACTION, MAX_CLIENT_ID, MalformedAction
+from channel.errors import ForcemoveError, InvalidValue
+from channel.flow.actions import MAX_ACTION, MAX_CLIENT_ID, Action, ActionCodec, MalformedAction
 from channel.flow.queue import ActionQueue, said_before
 from channel.flow.steps import NothingHeard, Step, UnexpectedAction, UnexpectedSender, repeat, run, sequence
 from channel.flow.transport import MemoryTransport, Transport
@@ -18,6 +19,7 @@ from games.sra.arithmetic import MODULUS, encode_number, encode_numbers
 from games.sra.cipher import MAX_CARDS, Key, card_numbers
 from games.sra.deck import begin
 from games.sra.faults import (
+    DiscardNotAllowed,
     DrawNotAllowed,
     NoSuchCard,
     NotEncrypted,
@@ -25,32 +27,39 @@ from games.sra.faults import (
     NotInHand,
     NotTheTop,
     NumberTwice,
+    OurDiscardNotAllowed,
+    OurDrawNotAllowed,
     PileEmpty,
     WrongCount,
 )
-from games.sra.flow import CARDS, AllKeys, CardTable, Deck, Draw, Serve, auditing, card_turn, shuffling
-from games.sra.pile import Pile
+from games.sra.flow import Choose, auditing, card_turn, dealing, discarding, drawing, hearing, shuffling, turning_up
+from games.sra.pile import Pile, Rules
+from games.sra.table import CARDS, AllKeys, CardTable, Deck, Discard, Draw, Serve
 from tests.flow.table import Delayed, signed
 from tests.flow.virtual_time import at_every_wait, cancelled_at, run_virtual
 from tests.games.sra.shuffled import ALICE, BOB, SIZE, both, order, stream
 from tests.games.sra.tables import CLIENTS, HOUR, discards_first, draws, table_of
 
 
-def play(flow: Step[CardTable], *tables: CardTable) -> Sequence[CardTable]:
+def play(
+    flow: Step[CardTable],
+    *tables: CardTable,
+    log: MemoryTransport | None = None,
+    codec: ActionCodec[Any] = CARDS,
+) -> Sequence[CardTable]:
     """Both run the flow, on a signed log."""
+    on = log or MemoryTransport()
 
     async def story() -> None:
-        log = MemoryTransport()
         async with asyncio.TaskGroup() as group:
             for table in tables:
-                queue = ActionQueue(signed(log, table.name), CARDS)
-                group.create_task(run(flow, queue, table))
+                group.create_task(run(flow, ActionQueue(signed(on, table.name), codec), table))
 
     run_virtual(story())
     return tables
 
 
-def against(table: CardTable, flow: Step[CardTable], *actions: Deck | Draw | Serve) -> None:
+def against(table: CardTable, flow: Step[CardTable], *actions: Deck | Draw | Discard | Serve) -> None:
     """The flow, against a client that says just this."""
 
     async def story() -> None:
@@ -82,8 +91,7 @@ def test_a_whole_game_of_draws_and_discards() -> None:
     )
     alice, bob = play(flow, table_of(ALICE, shuffled=False), table_of(BOB, shuffled=False))
     assert alice.player.pile == bob.player.pile
-    assert alice.discarded == bob.discarded
-    cards = [card for table in (alice, bob) for _, card in table.player.hand] + alice.discarded
+    cards = [card for table in (alice, bob) for _, card in table.player.hand] + list(alice.player.pile.laid)
     assert sorted(cards) == list(range(SIZE))
     assert alice.player.pile.is_empty
 
@@ -98,16 +106,132 @@ def test_who_draws_sees_the_card_and_the_other_does_not() -> None:
 def test_who_discards_shows_the_card_to_all() -> None:
     flow = sequence(card_turn(ALICE, draws), card_turn(ALICE, discards_first))
     alice, bob = play(flow, table_of(ALICE), table_of(BOB))
-    assert alice.discarded == bob.discarded == [order()[0]]
+    assert alice.player.pile.laid == bob.player.pile.laid == (order()[0],)
     assert alice.player.hand == ()
 
 
 def test_nothing_is_handed_over_where_the_game_does_not_allow_the_draw() -> None:
-    bob = table_of(BOB, rule=lambda _pile, seat: seat == BOB)
+    bob = table_of(BOB, rules=Rules(may_draw=lambda _pile, seat: seat == BOB))
     with pytest.raises(DrawNotAllowed) as refused:
         against(bob, card_turn(ALICE, draws), Draw("alice", 0))
-    assert refused.value == DrawNotAllowed(ALICE, 0)
+    assert refused.value == DrawNotAllowed(ALICE, 0, culprit="alice")
     assert bob.player.pile.top == 0
+
+
+def test_our_own_forbidden_draw_is_our_own_error_and_nothing_is_posted() -> None:
+    log, alice = MemoryTransport(), table_of(ALICE, rules=Rules(may_draw=lambda _pile, seat: seat == BOB))
+
+    async def story() -> None:
+        await run(card_turn(ALICE, draws, within=HOUR), ActionQueue(log, CARDS), alice)
+
+    with pytest.raises(OurDrawNotAllowed):
+        run_virtual(story())
+    assert log.length() == 0
+
+
+def no_discards(_pile: Pile, _seat: int, _card: int) -> bool:
+    return False
+
+
+def test_our_own_forbidden_discard_is_our_own_error_and_nothing_is_posted() -> None:
+    alice, _ = play(card_turn(ALICE, draws), table_of(ALICE), table_of(BOB))
+    log, alice.rules = MemoryTransport(), Rules(may_discard=no_discards)
+
+    async def story() -> None:
+        await run(card_turn(ALICE, discards_first, within=HOUR), ActionQueue(log, CARDS), alice)
+
+    with pytest.raises(OurDiscardNotAllowed) as refused:
+        run_virtual(story())
+    assert refused.value == OurDiscardNotAllowed(0, order()[0])
+    assert log.length() == 0
+
+
+def test_a_discard_that_the_game_does_not_allow_is_refused() -> None:
+    alice, bob = play(card_turn(ALICE, draws), table_of(ALICE), table_of(BOB))
+    discard, bob.rules = alice.discard(0), Rules(may_discard=no_discards)
+    with pytest.raises(DiscardNotAllowed) as refused:
+        against(bob, card_turn(ALICE, discards_first), discard)
+    assert refused.value == DiscardNotAllowed(ALICE, 0, order()[0], culprit="alice")
+    assert bob.player.pile.laid == ()
+
+
+@pytest.mark.parametrize(
+    "choose",
+    [
+        lambda _: Draw("alice", 1),
+        lambda _: Draw("bob", 0),
+        lambda _: Discard("alice", 0, "00"),
+        lambda _: Serve("alice", 0, "00"),
+    ],
+    ids=["another card", "in another's name", "a card that we do not hold", "what is no turn"],
+)
+def test_what_we_choose_is_checked_before_it_is_posted(choose: Callable[[CardTable], Action]) -> None:
+    log = MemoryTransport()
+
+    async def story() -> None:
+        await run(card_turn(ALICE, choose, within=HOUR), ActionQueue(log, CARDS), table_of(ALICE))
+
+    with pytest.raises((InvalidValue, NotInHand)):
+        run_virtual(story())
+    assert log.length() == 0
+
+
+def test_a_hand_is_dealt_with_one_message_a_side() -> None:
+    log, tables = MemoryTransport(), (table_of(ALICE), table_of(BOB))
+    play(dealing(2, within=HOUR), *tables, log=log)
+    assert log.length() == 2
+    assert [[card for _, card in table.player.hand] for table in tables] == [list(order()[:2]), list(order()[2:])]
+    assert tables[ALICE].player.pile == tables[BOB].player.pile
+
+
+@pytest.mark.parametrize("count", [0, -1, True])
+def test_a_hand_has_a_card_at_least(count: int) -> None:
+    with pytest.raises(InvalidValue):
+        dealing(count)
+
+
+def test_a_card_is_turned_up_for_both() -> None:
+    alice, bob = play(sequence(dealing(1), turning_up(within=HOUR), turning_up()), table_of(ALICE), table_of(BOB))
+    assert alice.player.pile == bob.player.pile
+    assert alice.player.pile.laid == order()[2:]
+
+
+class Wave(Action, frozen=True):
+    """What a game adds: a turn in which nothing happens to the cards."""
+
+
+async def waves(table: CardTable) -> Wave:
+    await asyncio.sleep(HOUR)  # somebody thinks about it
+    return Wave(table.name)
+
+
+def test_a_game_has_actions_of_its_own() -> None:
+    seen: list[str] = []
+
+    def wave(action: Wave, table: CardTable) -> None:
+        seen.append(f"{table.name} sees {action.client_id}")
+
+    def turn(seat: int, choose: Choose[CardTable]) -> Step[CardTable]:
+        return card_turn(seat, choose, {Draw: drawing(), Discard: discarding(), Wave: hearing(wave, expects=Wave)})
+
+    flow = [turn(ALICE, draws), turn(BOB, waves), turn(ALICE, discards_first)]
+    alice, bob = play(sequence(flow), table_of(ALICE), table_of(BOB), codec=ActionCodec(*CARDS.types, Wave))
+    assert sorted(seen) == ["alice sees bob", "bob sees bob"]
+    assert alice.player.pile.laid == bob.player.pile.laid == order()[:1]
+
+
+def test_the_mover_may_depend_on_the_table() -> None:
+    def next_seat(table: CardTable) -> int:
+        return table.player.pile.top % 2
+
+    alice, _ = play(repeat(card_turn(next_seat, draws), SIZE), table_of(ALICE), table_of(BOB))
+    assert [alice.player.pile.held_by(seat) for seat in (ALICE, BOB)] == [(0, 2), (1, 3)]
+
+
+def test_a_table_is_for_two_clients() -> None:
+    for clients in (("alice", "alice"), ("alice",), ("alice", "bob", "carol")):
+        with pytest.raises(InvalidValue):
+            CardTable(clients, both()[ALICE])  # type: ignore[arg-type]  # what callers without types may write
 
 
 @pytest.mark.parametrize("index", [1, SIZE, -1])
@@ -153,7 +277,7 @@ def test_a_deck_that_is_none_is_refused(
 
 def test_what_we_do_not_hold_we_cannot_discard() -> None:
     with pytest.raises(NotInHand):
-        against(table_of(ALICE), card_turn(ALICE, lambda _: 0))
+        against(table_of(ALICE), card_turn(ALICE, lambda table: table.discard(0)))
 
 
 def test_it_is_one_clients_turn_and_no_others() -> None:
@@ -197,7 +321,6 @@ def test_who_crashes_in_a_hand_comes_back_to_it() -> None:
         crashed = await cancelled_at(number, client(Delayed(log, random), ALICE))
         alice = await client(Delayed(log, random), ALICE)
         assert (await bob).player.pile == alice.player.pile
-        assert (await bob).discarded == alice.discarded
         assert log.length() == 4 + 2 + 2 + 1
         return crashed
 
@@ -217,7 +340,7 @@ def test_when_the_hand_is_over_both_see_the_whole_deck() -> None:
 
 def test_the_keys_of_the_largest_deck_fit_into_an_action() -> None:
     keys = ("f" * 512,) * MAX_CARDS
-    assert len(CARDS.encode(AllKeys("x" * MAX_CLIENT_ID, keys))) <= MAX_ACTION
+    assert len(CARDS.encode(AllKeys("x" * MAX_CLIENT_ID, keys[0], keys))) <= MAX_ACTION
 
 
 def test_a_game_can_be_cancelled_wherever_it_waits() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from copy import copy
 from itertools import count
 
 import pytest
@@ -14,18 +15,28 @@ from channel.flow.actions import MalformedAction
 from channel.flow.queue import ActionQueue
 from channel.flow.steps import Step, UnexpectedAction, run, sequence
 from channel.flow.transport import MemoryTransport, Reader, Transport
-from games.sra.arithmetic import MODULUS, Numbers, decode_numbers, encode_number, encode_numbers
-from games.sra.cipher import Key, card_numbers
-from games.sra.deck import STEPS
-from games.sra.faults import CardTwice, InvalidExponent, KeyNotDue, KeyTwice, NoSuchCard, NotTheTop, WrongCount
-from games.sra.flow import CARDS, AllKeys, CardTable, Deck, Discard, Draw, Serve, auditing, card_turn, shuffling
+from games.sra.arithmetic import MODULUS, Numbers, decode_numbers, encode_number, encode_numbers, power
+from games.sra.cipher import DecryptionKey, Key, card_numbers
+from games.sra.deck import STEPS, Shown, false_step
+from games.sra.faults import (
+    CardFault,
+    CardTwice,
+    InvalidExponent,
+    KeyNotDue,
+    KeyTwice,
+    NoSuchCard,
+    NotTheTop,
+    WrongCount,
+)
+from games.sra.flow import auditing, card_turn, dealing, shuffling, turning_up
+from games.sra.table import CARDS, AllKeys, CardTable, Deal, Deck, Discard, Draw, Serve, TurnUp
 from tests.flow.table import signed
 from tests.flow.virtual_time import run_virtual
 from tests.games.sra.forgeries import FORGED
 from tests.games.sra.shuffled import ALICE, BOB, SIZE, both, keys, stream
 from tests.games.sra.tables import HOUR, discards_first, draws, table_of
 
-Said = Deck | Draw | Serve | Discard | AllKeys
+Said = Deck | Deal | TurnUp | Draw | Serve | Discard | AllKeys
 Forge = Callable[[Said], Said]
 
 
@@ -45,8 +56,11 @@ class Forging:
         return self._inner.length()
 
 
-def honest_against(forge: Forge, flow: Step[CardTable], honest: CardTable, mallory: CardTable) -> object:
-    """What the honest side ends with: None, or an error."""
+def honest_against(
+    forge: Forge, flow: Step[CardTable], honest: CardTable, mallory: CardTable, log: MemoryTransport | None = None
+) -> object:
+    """What the honest side ends with: None, or an error. `log`: what they say there, an own one where none is given."""
+    log = log or MemoryTransport()
 
     async def client(transport: Transport, table: CardTable) -> object:
         try:
@@ -56,7 +70,6 @@ def honest_against(forge: Forge, flow: Step[CardTable], honest: CardTable, mallo
         return None
 
     async def story() -> object:
-        log = MemoryTransport()
         cheating = asyncio.create_task(client(Forging(signed(log, mallory.name), forge), mallory))
         end = await client(signed(log, honest.name), honest)
         cheating.cancel()
@@ -90,12 +103,20 @@ ON_WIRE = {
 }
 
 
+def by(cheat: CardTable, fault: CardFault) -> CardFault:
+    """The fault, with the name of the client whose it is."""
+    named = copy(fault)
+    named.culprit = cheat.name
+    return named
+
+
 @pytest.mark.parametrize("step", range(STEPS))
 @pytest.mark.parametrize("forgery", ON_WIRE)
 def test_a_forged_deck_is_refused_in_every_step(step: int, forgery: str) -> None:
     forge, fault = ON_WIRE[forgery]
     mallory, honest = table_of(step % 2, shuffled=False), table_of(1 - step % 2, shuffled=False)
-    assert honest_against(in_step(step, forge), shuffling(within=HOUR), honest, mallory) == fault
+    end = honest_against(in_step(step, forge), shuffling(within=HOUR), honest, mallory)
+    assert end == by(mallory, fault)
     assert honest.shuffle.step == step
 
 
@@ -107,11 +128,11 @@ KEYS_OF = [[key.encode() for key in keys(side)] for side in both()]
 @pytest.mark.parametrize(
     ("forge", "fault"),
     [
-        (only(Serve, key=KEYS_OF[BOB][1]), NoSuchCard(0)),
-        (only(Serve, key=FALSE), NoSuchCard(0)),
-        (only(Serve, index=1), KeyNotDue(BOB, 1)),
-        (only(Serve, index=-1), KeyNotDue(BOB, -1)),
-        (only(Serve, key=encode_number(4)), InvalidExponent(4)),
+        (only(Serve, key=KEYS_OF[BOB][1]), NoSuchCard(0, culprit="bob")),
+        (only(Serve, key=FALSE), NoSuchCard(0, culprit="bob")),
+        (only(Serve, index=1), KeyNotDue(BOB, 1, culprit="bob")),
+        (only(Serve, index=-1), KeyNotDue(BOB, -1, culprit="bob")),
+        (only(Serve, key=encode_number(4)), InvalidExponent(4, culprit="bob")),
         (lambda _: Draw("bob", 1), UnexpectedAction("bob", ("Serve",), Draw("bob", 1))),
         (lambda _: Discard("bob", 0, FALSE), UnexpectedAction("bob", ("Serve",), Discard("bob", 0, FALSE))),
     ],
@@ -126,9 +147,9 @@ def test_who_draws_gets_the_right_key_or_knows_better(forge: Forge, fault: Force
 @pytest.mark.parametrize(
     ("forge", "fault"),
     [
-        (only(Draw, index=1), NotTheTop(0, 1)),
+        (only(Draw, index=1), NotTheTop(0, 1, culprit="bob")),
         (lambda _: Serve("bob", 0, FALSE), UnexpectedAction("bob", ("Draw", "Discard"), Serve("bob", 0, FALSE))),
-        (lambda _: Discard("bob", 0, KEYS_OF[BOB][0]), KeyNotDue(BOB, 0)),
+        (lambda _: Discard("bob", 0, KEYS_OF[BOB][0]), KeyNotDue(BOB, 0, culprit="bob")),
     ],
     ids=["another card than the top", "a key that nobody asked for", "discards what is in the pile"],
 )
@@ -141,10 +162,10 @@ def test_who_serves_gives_no_key_to_a_cheat(forge: Forge, fault: ForcemoveError)
 @pytest.mark.parametrize(
     ("forge", "fault"),
     [
-        (only(Discard, key=KEYS_OF[BOB][1]), NoSuchCard(0)),
-        (only(Discard, key=FALSE), NoSuchCard(0)),
-        (only(Discard, index=1), KeyTwice(BOB, 1)),
-        (only(Discard, index=2, key=KEYS_OF[BOB][2]), KeyNotDue(BOB, 2)),
+        (only(Discard, key=KEYS_OF[BOB][1]), NoSuchCard(0, culprit="bob")),
+        (only(Discard, key=FALSE), NoSuchCard(0, culprit="bob")),
+        (only(Discard, index=1), KeyTwice(BOB, 1, culprit="bob")),
+        (only(Discard, index=2, key=KEYS_OF[BOB][2]), KeyNotDue(BOB, 2, culprit="bob")),
         (only(Discard, key=""), NO_KEY),
     ],
     ids=["another card's key", "a false key", "the other's card", "a card of the pile", "no key"],
@@ -157,7 +178,7 @@ def test_what_is_discarded_is_checked_by_everybody(forge: Forge, fault: Forcemov
         card_turn(BOB, discards_first, within=HOUR),
     )
     assert honest_against(forge, flow, alice, table_of(BOB)) == fault
-    assert alice.discarded == []
+    assert alice.player.pile.laid == ()
 
 
 def put_in_twice() -> Forge:
@@ -178,8 +199,20 @@ def put_in_twice() -> Forge:
         (lambda: only(AllKeys, keys=(FALSE,) * SIZE), NoSuchCard),
         (lambda: only(AllKeys, keys=("",) * SIZE), MalformedAction),
         (lambda: only(AllKeys, keys=(encode_number(4),) * SIZE), InvalidExponent),
+        (lambda: only(AllKeys, phase_key=""), MalformedAction),
+        (lambda: only(AllKeys, phase_key=encode_number(4)), InvalidExponent),
     ],
-    ids=["a card twice", "a card changed", "permuted in phase 2", "no keys", "false keys", "rubbish", "no exponents"],
+    ids=[
+        "a card twice",
+        "a card changed",
+        "permuted in phase 2",
+        "no keys",
+        "false keys",
+        "rubbish",
+        "no exponents",
+        "no phase key",
+        "a phase key that is none",
+    ],
 )
 def test_whatever_was_done_to_the_deck_the_audit_finds_it(
     forging: Callable[[], Forge], fault: type[ForcemoveError]
@@ -187,4 +220,127 @@ def test_whatever_was_done_to_the_deck_the_audit_finds_it(
     alice, bob = table_of(ALICE, shuffled=False), table_of(BOB, shuffled=False)
     end = honest_against(forging(), sequence(shuffling(within=HOUR), auditing(within=HOUR)), alice, bob)
     assert type(end) is fault
+    assert isinstance(end, CardFault | MalformedAction)
+    assert (end.client_id if isinstance(end, MalformedAction) else end.culprit) == "bob"
     assert alice.order == ()
+
+
+DUMMY = card_numbers(8)[7]
+"""A square that is no card of the deck of four."""
+
+
+def after(first: Forge, second: Forge) -> Forge:
+    return lambda action: second(first(action))
+
+
+STACKED: dict[str, tuple[int, Callable[[], Forge]]] = {
+    "a dummy in step 0": (ALICE, lambda: in_step(0, lambda deck: (*deck[:-1], power(DUMMY, 3)))),
+    "a dummy in step 1": (BOB, lambda: in_step(1, lambda deck: (power(DUMMY, 3), *deck[1:]))),
+    "a dummy in step 2": (ALICE, lambda: in_step(2, lambda deck: (*deck[:-1], power(DUMMY, 3)))),
+    "a dummy in step 3": (BOB, lambda: in_step(3, lambda deck: (power(DUMMY, 3), *deck[1:]))),
+    "permuted again in step 2": (ALICE, lambda: in_step(2, lambda deck: deck[::-1])),
+    "permuted again in step 3": (BOB, lambda: in_step(3, lambda deck: deck[::-1])),
+    "a card twice": (BOB, put_in_twice),
+    "alice's keys are false": (ALICE, lambda: only(AllKeys, keys=(FALSE,) * SIZE)),
+    "bob's keys are false": (BOB, lambda: only(AllKeys, keys=(FALSE,) * SIZE)),
+    "alice's phase key is false, too": (
+        ALICE,
+        lambda: after(in_step(2, lambda deck: deck[::-1]), only(AllKeys, phase_key=FALSE)),
+    ),
+    "bob's phase key is false, too": (
+        BOB,
+        lambda: after(in_step(3, lambda deck: deck[::-1]), only(AllKeys, phase_key=FALSE)),
+    ),
+}
+
+
+async def read_log(log: MemoryTransport, reader: str) -> list[Said]:
+    transport = signed(log, reader)
+    return [CARDS.decode(message) for message in [await transport.reader(at).read() for at in range(log.length())]]
+
+
+@pytest.mark.parametrize("stacking", STACKED)
+def test_all_who_read_the_log_know_who_stacked_the_deck(stacking: str) -> None:
+    """Nobody has to be believed: it follows from the decks and the keys."""
+    cheat, forging = STACKED[stacking]
+    mallory, honest = table_of(cheat, shuffled=False), table_of(1 - cheat, shuffled=False)
+    log = MemoryTransport()
+    flow = sequence(shuffling(within=HOUR), auditing(within=HOUR))
+    end = honest_against(forging(), flow, honest, mallory, log)
+    assert isinstance(end, CardFault)
+    assert end.culprit == mallory.name
+    assert honest.order == ()
+
+    said = run_virtual(read_log(log, honest.name))
+    decks = [decode_numbers(each.numbers) for each in said if isinstance(each, Deck)]
+    shown = {each.client_id: decoded(each) for each in said if isinstance(each, AllKeys)}
+    assert false_step(decks, (shown["alice"], shown["bob"])) % 2 == cheat
+
+
+def decoded(action: AllKeys) -> Shown:
+    return Shown(DecryptionKey.decode(action.phase_key), tuple(map(DecryptionKey.decode, action.keys)))
+
+
+# ------------------------------------------------------------------------------------------- dealing and turning up
+
+
+def key_of(seat: int, index: int) -> str:
+    return KEYS_OF[seat][index]
+
+
+@pytest.mark.parametrize(
+    ("forge", "fault"),
+    [
+        (only(Deal, keys=(key_of(BOB, 0),)), WrongCount(2, 1)),
+        (only(Deal, keys=tuple(KEYS_OF[BOB])), WrongCount(2, SIZE)),
+        (only(Deal, keys=(key_of(BOB, 1), key_of(BOB, 0))), NoSuchCard(0)),
+        (only(Deal, keys=(key_of(BOB, 0), key_of(BOB, 0))), NoSuchCard(1)),
+        (only(Deal, keys=(key_of(BOB, 0), FALSE)), NoSuchCard(1)),
+        (only(Deal, keys=(key_of(BOB, 0), encode_number(4))), InvalidExponent(4)),
+    ],
+    ids=["too few", "too many", "exchanged", "one twice", "a false one", "no exponent"],
+)
+def test_who_deals_false_keys_is_named(forge: Forge, fault: CardFault) -> None:
+    alice, bob = table_of(ALICE), table_of(BOB)
+    assert honest_against(forge, dealing(2, within=HOUR), alice, bob) == by(bob, fault)
+    assert alice.player.hand == ()
+
+
+def test_keys_that_are_none_are_the_fault_of_who_deals_them() -> None:
+    end = honest_against(only(Deal, keys=("", "")), dealing(2, within=HOUR), table_of(ALICE), table_of(BOB))
+    assert end == NO_KEY
+
+
+@pytest.mark.parametrize(
+    ("forge", "fault"),
+    [
+        (only(TurnUp, key=FALSE), NoSuchCard(2)),
+        (only(TurnUp, key=key_of(BOB, 1)), NoSuchCard(2)),
+        (only(TurnUp, index=1, key=key_of(BOB, 1)), KeyNotDue(BOB, 1)),
+        (only(TurnUp, index=0, key=key_of(BOB, 0)), KeyTwice(BOB, 0)),
+        (only(TurnUp, index=3, key=key_of(BOB, 3)), KeyNotDue(BOB, 3)),
+        (only(TurnUp, index=-1), KeyNotDue(BOB, -1)),
+    ],
+    ids=["a false key", "another card's key", "its own card", "the other's card", "the next card", "no card"],
+)
+def test_who_turns_up_another_card_or_none_is_named(forge: Forge, fault: CardFault) -> None:
+    alice, bob = table_of(ALICE), table_of(BOB)
+    flow = sequence(dealing(1, within=HOUR), turning_up(within=HOUR))
+    assert honest_against(forge, flow, alice, bob) == by(bob, fault)
+    assert alice.player.pile.laid == ()
+
+
+def test_a_card_in_hand_is_not_laid_open_as_the_answer_to_a_draw() -> None:
+    """It would change the game without a turn."""
+    alice, bob = table_of(ALICE), table_of(BOB)
+    flow = sequence(dealing(1, within=HOUR), card_turn(ALICE, draws, within=HOUR))
+    forge = only(Serve, index=1, key=key_of(BOB, 1))
+    assert honest_against(forge, flow, alice, bob) == by(bob, KeyNotDue(BOB, 1))
+
+
+def test_nobody_deals_or_turns_up_twice() -> None:
+    again = Deal("bob", (key_of(BOB, 0),))
+    forge: Forge = lambda action: again if isinstance(action, TurnUp) else action  # noqa: E731  # as `only`
+    flow = sequence(dealing(1, within=HOUR), turning_up(within=HOUR))
+    end = honest_against(forge, flow, table_of(ALICE), table_of(BOB))
+    assert end == UnexpectedAction("bob", ("TurnUp",), again)

@@ -10,11 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from channel.errors import ForcemoveError, LocalError
+from channel.errors import ForcemoveError, InvalidValue, LocalError
 from games.sra.arithmetic import MODULUS
 from games.sra.cipher import DecryptionKey
 from games.sra.faults import (
     CardTwice,
+    DiscardNotAllowed,
     DrawNotAllowed,
     KeyNotDue,
     KeyTwice,
@@ -22,19 +23,26 @@ from games.sra.faults import (
     NothingToDraw,
     NotInHand,
     NotTheTop,
+    OurDiscardNotAllowed,
+    OurDrawNotAllowed,
     PileEmpty,
     ShuffleNotFinished,
+    WrongCount,
 )
-from games.sra.pile import (
-    Pile,
+from games.sra.pile import ANYTHING, Pile, Rules, lift, publish
+from games.sra.player import (
     Player,
+    deal,
     discard,
     draw,
+    give,
+    give_hand,
     hand_over,
-    lift,
-    publish,
+    see_discard,
+    see_turned,
     sit_down,
     take,
+    take_hand,
     turn_up,
 )
 from tests.games.sra.shuffled import ALICE, BOB, SIZE, both, cheated, keys, order, seated, sides_before, spectated
@@ -44,14 +52,25 @@ BOBS_KEYS = keys(both()[BOB])
 CARDS = order()
 
 
-def always(pile: Pile, seat: int) -> bool:
-    return True
+def nobody(_pile: Pile, _seat: int) -> bool:
+    return False
+
+
+NO_DRAWS = Rules(may_draw=nobody)
+
+
+def turned_up(first: Player, second: Player) -> tuple[Player, Player, int]:
+    """Both after they have turned up a card; and the card."""
+    (first, index), (second, _) = turn_up(first), turn_up(second)
+    (first, of_first), (second, of_second) = give(first, index), give(second, index)
+    first, second = see_turned(first, index, of_second), see_turned(second, index, of_first)
+    return first, second, first.pile.laid[-1]
 
 
 def drawn(drawer: Player, other: Player) -> tuple[Player, Player, int]:
     """Both after the first has drawn a card; and the card."""
-    drawer, index = draw(drawer)
-    other, key = hand_over(other, index, always)
+    drawer, index = draw(drawer, ANYTHING)
+    other, key = hand_over(other, index, ANYTHING)
     drawer, card = take(drawer, index, key)
     return drawer, other, card
 
@@ -83,10 +102,10 @@ def test_the_next_to_draw_gets_the_next_card() -> None:
 
 def test_several_cards_may_be_asked_for_before_the_first_key_comes() -> None:
     alice, bob = seated()
-    alice, first = draw(alice)
-    alice, second = draw(alice)
-    bob, first_key = hand_over(bob, first, always)
-    bob, second_key = hand_over(bob, second, always)
+    alice, first = draw(alice, ANYTHING)
+    alice, second = draw(alice, ANYTHING)
+    bob, first_key = hand_over(bob, first, ANYTHING)
+    bob, second_key = hand_over(bob, second, ANYTHING)
     alice, card = take(alice, second, second_key)
     assert card == CARDS[1]
     alice, card = take(alice, first, first_key)
@@ -95,8 +114,8 @@ def test_several_cards_may_be_asked_for_before_the_first_key_comes() -> None:
 
 def test_a_discarded_card_is_seen_by_all() -> None:
     alice, bob, card = drawn(*seated())
-    alice, key = discard(alice, 0)
-    bob, seen = take(bob, 0, key)
+    alice, key = discard(alice, 0, ANYTHING)
+    bob, seen = see_discard(bob, 0, key, ANYTHING)
     assert seen == card
     assert alice.hand == ()
     assert alice.pile == bob.pile
@@ -105,15 +124,21 @@ def test_a_discarded_card_is_seen_by_all() -> None:
 
 
 def test_a_card_turned_up_is_seen_by_both() -> None:
-    alice, bob = seated()
-    alice, of_alice = turn_up(alice)
-    bob, of_bob = turn_up(bob)
-    assert alice.pile.places[0].card is None
-    alice, seen_by_alice = take(alice, 0, of_bob)
-    bob, seen_by_bob = take(bob, 0, of_alice)
-    assert seen_by_alice == seen_by_bob == CARDS[0]
+    alice, bob, card = turned_up(*seated())
+    assert card == CARDS[0]
     assert alice.pile == bob.pile
-    assert alice.hand == ()
+    assert alice.pile.laid == (card,)
+    assert alice.hand == bob.hand == ()
+
+
+def test_a_card_is_turned_up_whichever_key_comes_first() -> None:
+    alice, bob = seated()
+    (alice, index), (bob, _) = turn_up(alice), turn_up(bob)
+    alice = see_turned(alice, index, give(bob, index)[1])
+    assert alice.pile.places[0].card is None
+    assert alice.pile.laid == ()
+    alice, _ = give(alice, index)
+    assert alice.pile.laid == (CARDS[0],)
 
 
 def test_the_rule_is_asked_about_the_pile_before_the_draw_and_the_drawer() -> None:
@@ -124,20 +149,21 @@ def test_the_rule_is_asked_about_the_pile_before_the_draw_and_the_drawer() -> No
         asked.append((pile, seat))
         return True
 
-    hand_over(bob, 0, rule)
-    assert asked == [(bob.pile, ALICE)]
+    hand_over(bob, 0, Rules(may_draw=rule))
+    draw(bob, Rules(may_draw=rule))
+    assert asked == [(bob.pile, ALICE), (bob.pile, BOB)]
 
 
 def test_a_spectator_sees_what_is_open_and_nothing_else() -> None:
     alice, bob = seated()
     pile = spectated(alice)
     pile = lift(pile, ALICE, 0)
-    alice, _ = draw(alice)
-    bob, of_bob = hand_over(bob, 0, always)
+    alice, _ = draw(alice, ANYTHING)
+    bob, of_bob = hand_over(bob, 0, ANYTHING)
     pile = publish(pile, BOB, 0, of_bob)
     assert pile.places[0].card is None
     alice, _ = take(alice, 0, of_bob)
-    alice, of_alice = discard(alice, 0)
+    alice, of_alice = discard(alice, 0, ANYTHING)
     pile = publish(pile, ALICE, 0, of_alice)
     assert pile.places[0].card == CARDS[0]
     assert pile == alice.pile
@@ -147,23 +173,84 @@ def test_nobody_sits_down_before_the_shuffle_is_over() -> None:
     refused(ShuffleNotFinished(3), lambda: sit_down(sides_before(3)[ALICE]))
 
 
+# -------------------------------------------------------------------------------------------------------------- dealing
+
+
+def dealt(count: int) -> tuple[Player, Player]:
+    """Both with the cards before them, and no keys given."""
+    alice, bob = seated()
+    return deal(alice, count), deal(bob, count)
+
+
+def test_a_hand_is_dealt_with_all_keys_at_once() -> None:
+    alice, bob = dealt(2)
+    assert (alice.pile.held_by(ALICE), alice.pile.held_by(BOB), alice.pile.top) == ((0, 1), (2, 3), 4)
+    assert alice.hand == bob.hand == ()
+    (alice, of_alice), (bob, of_bob) = give_hand(alice), give_hand(bob)
+    alice, bob = take_hand(alice, of_bob), take_hand(bob, of_alice)
+    assert [card for _, card in alice.hand] == list(CARDS[:2])
+    assert [card for _, card in bob.hand] == list(CARDS[2:])
+    assert alice.pile == bob.pile
+    assert alice.pile.laid == ()
+
+
+def test_the_keys_of_a_hand_are_those_of_the_others_cards_only() -> None:
+    _, of_bob = give_hand(dealt(2)[BOB])
+    assert of_bob == BOBS_KEYS[:2]
+    assert give_hand(give_hand(dealt(2)[BOB])[0])[1] == ()
+
+
+@pytest.mark.parametrize(
+    ("false", "fault"),
+    [
+        (BOBS_KEYS[:1], WrongCount(2, 1)),
+        (BOBS_KEYS[:3], WrongCount(2, 3)),
+        ((), WrongCount(2, 0)),
+        ((BOBS_KEYS[1], BOBS_KEYS[0]), NoSuchCard(0)),
+        ((BOBS_KEYS[0], BOBS_KEYS[0]), NoSuchCard(1)),
+        ((BOBS_KEYS[0], BOBS_KEYS[2]), NoSuchCard(1)),
+    ],
+    ids=["too few", "too many", "none", "exchanged", "one twice", "of another card"],
+)
+def test_a_false_hand_is_refused_and_the_true_one_taken_afterwards(
+    false: tuple[DecryptionKey, ...], fault: ForcemoveError
+) -> None:
+    alice, _ = dealt(2)
+    refused(fault, lambda: take_hand(alice, false))
+    assert alice.hand == ()
+    assert len(take_hand(alice, BOBS_KEYS[:2]).hand) == 2
+
+
+def test_a_card_that_is_dealt_twice_is_refused() -> None:
+    alice, mallory = (deal(sit_down(side), 2) for side in duplicating())
+    _, keys_of_mallory = give_hand(mallory)
+    with pytest.raises(CardTwice):
+        take_hand(alice, keys_of_mallory)
+
+
+@pytest.mark.parametrize("count", [-1, 0, 3, 100])
+def test_no_more_is_dealt_than_there_is(count: int) -> None:
+    with pytest.raises(InvalidValue):
+        deal(seated()[ALICE], count)
+
+
 # ------------------------------------------------------------------------------------------------- asking for a card
 
 
 @pytest.mark.parametrize("index", [-1, 1, 2, 3, SIZE, 10**6])
 def test_another_card_than_the_top_is_not_handed_over(index: int) -> None:
     _, bob = seated()
-    refused(NotTheTop(0, index), lambda: hand_over(bob, index, always))
+    refused(NotTheTop(0, index), lambda: hand_over(bob, index, ANYTHING))
 
 
 def test_the_key_of_a_card_is_not_handed_over_again() -> None:
     _, bob, _ = drawn(*seated())
-    refused(NotTheTop(1, 0), lambda: hand_over(bob, 0, always))
+    refused(NotTheTop(1, 0), lambda: hand_over(bob, 0, ANYTHING))
 
 
 def test_the_key_of_our_own_card_is_not_handed_over() -> None:
     alice, _, _ = drawn(*seated())
-    refused(NotTheTop(1, 0), lambda: hand_over(alice, 0, always))
+    refused(NotTheTop(1, 0), lambda: hand_over(alice, 0, ANYTHING))
 
 
 def test_nothing_is_handed_over_of_an_empty_pile() -> None:
@@ -171,8 +258,8 @@ def test_nothing_is_handed_over_of_an_empty_pile() -> None:
     for _ in range(SIZE):
         alice, bob, _ = drawn(alice, bob)
     for index in (0, SIZE - 1, SIZE):
-        refused(PileEmpty(ALICE), partial(hand_over, bob, index, always))
-    refused(NothingToDraw(), lambda: draw(bob))
+        refused(PileEmpty(ALICE), partial(hand_over, bob, index, ANYTHING))
+    refused(NothingToDraw(), lambda: draw(bob, ANYTHING))
     refused(NothingToDraw(), lambda: turn_up(bob))
     refused(PileEmpty(None), lambda: lift(bob.pile, None, SIZE))
 
@@ -180,8 +267,13 @@ def test_nothing_is_handed_over_of_an_empty_pile() -> None:
 @pytest.mark.parametrize("answer", [False, None, 1, "yes"])
 def test_a_draw_that_the_game_does_not_allow_gets_no_key(answer: bool) -> None:
     _, bob = seated()
-    refused(DrawNotAllowed(ALICE, 0), lambda: hand_over(bob, 0, lambda *_: answer))
+    refused(DrawNotAllowed(ALICE, 0), lambda: hand_over(bob, 0, Rules(may_draw=lambda *_: answer)))
     assert bob == seated()[BOB]
+
+
+def test_our_own_draw_is_held_to_the_same_rule() -> None:
+    _, bob = seated()
+    refused(OurDrawNotAllowed(0), lambda: draw(bob, NO_DRAWS))
 
 
 def test_what_the_rule_raises_goes_through() -> None:
@@ -190,7 +282,7 @@ def test_what_the_rule_raises_goes_through() -> None:
     def rule(pile: Pile, seat: int) -> bool:
         raise LocalError
 
-    refused(LocalError(), lambda: hand_over(bob, 0, rule))
+    refused(LocalError(), lambda: hand_over(bob, 0, Rules(may_draw=rule)))
 
 
 # ------------------------------------------------------------------------------------------------------ giving a key
@@ -203,29 +295,49 @@ def test_a_key_for_a_card_that_nobody_has_drawn_is_refused(index: int) -> None:
 
 
 def test_a_key_for_the_card_after_the_drawn_one_is_refused() -> None:
-    alice, _ = draw(seated()[ALICE])
+    alice, _ = draw(seated()[ALICE], ANYTHING)
     refused(KeyNotDue(BOB, 1), lambda: take(alice, 1, BOBS_KEYS[1]))
 
 
 def test_a_key_that_was_given_before_is_refused() -> None:
     alice, _, _ = drawn(*seated())
     refused(KeyTwice(BOB, 0), lambda: take(alice, 0, BOBS_KEYS[0]))
-    alice, _ = discard(alice, 0)
+    alice, _ = discard(alice, 0, ANYTHING)
     refused(KeyTwice(BOB, 0), lambda: take(alice, 0, BOBS_KEYS[0]))
 
 
 def test_a_discarded_card_is_not_discarded_again() -> None:
     alice, bob, _ = drawn(*seated())
-    alice, key = discard(alice, 0)
-    bob, _ = take(bob, 0, key)
-    refused(KeyTwice(ALICE, 0), lambda: take(bob, 0, key))
-    refused(NotInHand(0), lambda: discard(alice, 0))
+    alice, key = discard(alice, 0, ANYTHING)
+    bob, _ = see_discard(bob, 0, key, ANYTHING)
+    refused(KeyTwice(ALICE, 0), lambda: see_discard(bob, 0, key, ANYTHING))
+    refused(NotInHand(0), lambda: discard(alice, 0, ANYTHING))
 
 
 def test_a_turned_up_cards_key_is_not_taken_again() -> None:
     alice, _ = turn_up(seated()[ALICE])
-    alice, _ = take(alice, 0, BOBS_KEYS[0])
-    refused(KeyTwice(BOB, 0), lambda: take(alice, 0, BOBS_KEYS[0]))
+    alice = see_turned(alice, 0, BOBS_KEYS[0])
+    refused(KeyTwice(BOB, 0), lambda: see_turned(alice, 0, BOBS_KEYS[0]))
+
+
+def test_a_key_for_a_card_of_another_kind_is_not_due() -> None:
+    """A client that holds a card could otherwise open it with a message that is for another card."""
+    alice, bob, _ = drawn(*seated())
+    bob, alice, _ = drawn(bob, alice)
+    alice, bob, _ = turned_up(alice, bob)
+    alice, _ = draw(alice, ANYTHING)
+    refused(KeyNotDue(BOB, 1), lambda: take(alice, 1, BOBS_KEYS[1]))
+    refused(KeyNotDue(BOB, 1), lambda: see_turned(alice, 1, BOBS_KEYS[1]))
+    refused(KeyNotDue(BOB, 3), lambda: see_turned(alice, 3, BOBS_KEYS[3]))
+    refused(KeyNotDue(BOB, 3), lambda: see_discard(alice, 3, BOBS_KEYS[3], ANYTHING))
+    for index in (0, 1, 3, -1, SIZE):
+        refused(NotInHand(index), partial(give, alice, index))
+
+
+def test_a_key_for_a_turned_up_card_is_for_nothing_else() -> None:
+    alice, _ = turn_up(seated()[ALICE])
+    refused(KeyNotDue(BOB, 0), lambda: take(alice, 0, BOBS_KEYS[0]))
+    refused(KeyNotDue(BOB, 0), lambda: see_discard(give(alice, 0)[0], 0, BOBS_KEYS[0], ANYTHING))
 
 
 def test_who_draws_does_not_open_the_card_before_the_other_has_given_its_key() -> None:
@@ -233,36 +345,51 @@ def test_who_draws_does_not_open_the_card_before_the_other_has_given_its_key() -
     refused(KeyNotDue(BOB, 0), lambda: publish(pile, BOB, 0, BOBS_KEYS[0]))
 
 
+def test_a_discard_that_the_game_does_not_allow_is_refused_on_both_sides() -> None:
+    asked = []
+    alice, bob, card = drawn(*seated())
+
+    def rule(pile: Pile, seat: int, laid: int) -> bool:
+        asked.append((pile, seat, laid))
+        return False
+
+    refused(OurDiscardNotAllowed(0, card), lambda: discard(alice, 0, Rules(may_discard=rule)))
+    _, key = discard(alice, 0, ANYTHING)
+    refused(DiscardNotAllowed(ALICE, 0, card), lambda: see_discard(bob, 0, key, Rules(may_discard=rule)))
+    assert asked == [(alice.pile, ALICE, card), (bob.pile, ALICE, card)]
+    assert see_discard(bob, 0, key, ANYTHING)[1] == card
+
+
 @pytest.mark.parametrize("index", [-1, 0, 1, SIZE])
 def test_only_cards_in_hand_are_discarded(index: int) -> None:
     alice, bob = seated()
     bob, alice, _ = drawn(bob, alice)
-    refused(NotInHand(index), lambda: discard(alice, index))
+    refused(NotInHand(index), lambda: discard(alice, index, ANYTHING))
 
 
 def test_a_card_whose_key_has_not_come_is_not_discarded() -> None:
-    alice, _ = draw(seated()[ALICE])
-    refused(NotInHand(0), lambda: discard(alice, 0))
+    alice, _ = draw(seated()[ALICE], ANYTHING)
+    refused(NotInHand(0), lambda: discard(alice, 0, ANYTHING))
 
 
 @pytest.mark.parametrize("false", [BOBS_KEYS[1], keys(both()[ALICE])[0], DecryptionKey(3)])
 def test_a_false_key_is_refused_and_the_true_one_taken_afterwards(false: DecryptionKey) -> None:
-    alice, _ = draw(seated()[ALICE])
+    alice, _ = draw(seated()[ALICE], ANYTHING)
     refused(NoSuchCard(0), lambda: take(alice, 0, false))
-    assert alice == draw(seated()[ALICE])[0]
+    assert alice == draw(seated()[ALICE], ANYTHING)[0]
     assert take(alice, 0, BOBS_KEYS[0])[1] == CARDS[0]
 
 
 def test_a_false_key_for_a_discard_is_refused_and_the_true_one_taken_afterwards() -> None:
     alice, bob = seated()
     bob, alice, card = drawn(bob, alice)
-    refused(NoSuchCard(0), lambda: take(alice, 0, BOBS_KEYS[1]))
-    assert take(alice, 0, BOBS_KEYS[0])[1] == card
+    refused(NoSuchCard(0), lambda: see_discard(alice, 0, BOBS_KEYS[1], ANYTHING))
+    assert see_discard(alice, 0, BOBS_KEYS[0], ANYTHING)[1] == card
 
 
 def test_a_false_key_for_a_turned_up_card_is_refused() -> None:
-    alice, _ = turn_up(seated()[ALICE])
-    refused(NoSuchCard(0), lambda: take(alice, 0, BOBS_KEYS[1]))
+    alice, _ = give(turn_up(seated()[ALICE])[0], 0)
+    refused(NoSuchCard(0), lambda: see_turned(alice, 0, BOBS_KEYS[1]))
 
 
 # ------------------------------------------------------------------------------------------------ a card that is twice
@@ -271,8 +398,8 @@ def test_a_false_key_for_a_turned_up_card_is_refused() -> None:
 def test_a_card_that_we_hold_already_is_refused() -> None:
     alice, mallory = map(sit_down, duplicating())
     alice, mallory, card = drawn(alice, mallory)
-    alice, index = draw(alice)
-    mallory, key = hand_over(mallory, index, always)
+    alice, index = draw(alice, ANYTHING)
+    mallory, key = hand_over(mallory, index, ANYTHING)
     refused(CardTwice(card, 0, 1), lambda: take(alice, 1, key))
     assert alice.hand == ((0, card),)
 
@@ -281,28 +408,30 @@ def test_a_discard_of_a_card_that_we_hold_is_refused() -> None:
     alice, mallory = map(sit_down, duplicating())
     alice, mallory, card = drawn(alice, mallory)
     mallory, alice, _ = drawn(mallory, alice)
-    mallory, key = discard(mallory, 1)
-    refused(CardTwice(card, 0, 1), lambda: take(alice, 1, key))
+    mallory, key = discard(mallory, 1, ANYTHING)
+    refused(CardTwice(card, 0, 1), lambda: see_discard(alice, 1, key, ANYTHING))
 
 
 @pytest.mark.parametrize("way", ["drawn", "discarded", "turned up"])
 def test_a_card_that_is_open_already_does_not_come_again(way: str) -> None:
     alice, mallory = map(sit_down, duplicating())
     alice, mallory, card = drawn(alice, mallory)
-    alice, opened = discard(alice, 0)
-    mallory, _ = take(mallory, 0, opened)
+    alice, opened = discard(alice, 0, ANYTHING)
+    mallory, _ = see_discard(mallory, 0, opened, ANYTHING)
+    key = mallory.keys[1].disclose()
+    see: Callable[[], object]
     if way == "drawn":
-        alice, _ = draw(alice)
+        see = partial(take, draw(alice, ANYTHING)[0], 1, key)
     elif way == "discarded":
-        alice, _ = hand_over(alice, 1, always)
+        see = partial(see_discard, hand_over(alice, 1, ANYTHING)[0], 1, key, ANYTHING)
     else:
-        alice, _ = turn_up(alice)
-    refused(CardTwice(card, 0, 1), lambda: take(alice, 1, mallory.keys[1].disclose()))
+        see = partial(see_turned, give(turn_up(alice)[0], 1)[0], 1, key)
+    refused(CardTwice(card, 0, 1), see)
 
 
 def test_a_multiplied_card_is_refused_when_it_is_drawn() -> None:
     alice, mallory = cheated({3: lambda view: (view.latest[0] * 4 % MODULUS, *view.latest[1:])})
-    drawer, index = draw(sit_down(alice))
+    drawer, index = draw(sit_down(alice), ANYTHING)
     refused(NoSuchCard(0), lambda: take(drawer, index, keys(mallory)[0]))
 
 
@@ -319,8 +448,8 @@ def test_in_any_game_all_see_one_pile_and_each_its_own_cards(moves: list[tuple[s
         us, them = sides[seat], sides[1 - seat]
         if kind == "discard" and us.hand:
             index = us.hand[-1][0]
-            us, key = discard(us, index)
-            them, card = take(them, index, key)
+            us, key = discard(us, index, ANYTHING)
+            them, card = see_discard(them, index, key, ANYTHING)
             pile = publish(pile, seat, index, key)
             assert card == cards[index]
         elif kind == "draw" and not pile.is_empty:
@@ -329,9 +458,8 @@ def test_in_any_game_all_see_one_pile_and_each_its_own_cards(moves: list[tuple[s
             pile = publish(lift(pile, seat, index), 1 - seat, index, them.keys[index].disclose())
         elif kind == "turn up" and not pile.is_empty:
             index = pile.top
-            us, ours = turn_up(us)
-            them, theirs = turn_up(them)
-            us, them = take(us, index, theirs)[0], take(them, index, ours)[0]
+            us, them, card = turned_up(us, them)
+            ours, theirs = us.keys[index].disclose(), them.keys[index].disclose()
             pile = publish(publish(lift(pile, None, index), seat, index, ours), 1 - seat, index, theirs)
         sides[seat], sides[1 - seat] = us, them
         assert pile == us.pile == them.pile
@@ -342,7 +470,7 @@ def test_in_any_game_all_see_one_pile_and_each_its_own_cards(moves: list[tuple[s
 
 def test_a_hand_does_not_show() -> None:
     alice, _, _ = drawn(*seated())
-    assert repr(alice) == "Player(seat=0, pile=Pile(places=(Place(holder=0, card=None),)))"
+    assert repr(alice) == "Player(seat=0, pile=Pile(places=(Place(holder=0, card=None),), opened=()))"
 
 
 def test_a_player_is_a_value() -> None:

@@ -1,0 +1,144 @@
+"""A table at which two clients play cards over a log: what they say to each other, and what one side knows.
+
+A client's seat is its place in `CardTable.clients`; seat 0 begins the shuffle. What a game adds of its own, actions and
+what it remembers, it adds by subclasses. Knows no step; see `flow`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from channel.errors import InvalidValue
+from channel.flow.actions import Action, ActionCodec
+from channel.flow.queue import ActionQueue
+from games.randomness import Randomness, system_randomness
+from games.sra import player
+from games.sra.deck import Shown, Shuffle
+from games.sra.pile import ANYTHING, Rules
+from games.sra.player import Player
+from games.two_player import PLAYERS
+
+__all__ = ["CARDS", "AllKeys", "CardTable", "Deal", "Deck", "Discard", "Draw", "Serve", "TurnUp"]
+
+
+class Deck(Action, frozen=True):
+    """The deck after a step of the shuffle: each number as 512 hex digits."""
+
+    numbers: tuple[str, ...]
+
+
+class Deal(Action, frozen=True):
+    """Hands over the keys of all cards that lie before the other side, in their order: each 512 hex digits."""
+
+    keys: tuple[str, ...]
+
+
+class TurnUp(Action, frozen=True):
+    """Gives the client's key of the card at `index`, which is turned up for all: 512 hex digits."""
+
+    index: int
+    key: str
+
+
+class Draw(Action, frozen=True):
+    """Asks for the card at `index`, the top of the pile."""
+
+    index: int
+
+
+class Serve(Action, frozen=True):
+    """Hands over the key of the card at `index` that was asked for: 512 hex digits."""
+
+    index: int
+    key: str
+
+
+class Discard(Action, frozen=True):
+    """Lays the card at `index` open, with the discarder's own key for it: 512 hex digits."""
+
+    index: int
+    key: str
+
+
+class AllKeys(Action, frozen=True):
+    """Gives the client's key of the shuffle's first phase, and that of every card of the deck, when the hand is over:
+    each 512 hex digits."""
+
+    phase_key: str
+    keys: tuple[str, ...]
+
+
+CARDS: ActionCodec[Deck | Deal | TurnUp | Draw | Serve | Discard | AllKeys] = ActionCodec(
+    Deck, Deal, TurnUp, Draw, Serve, Discard, AllKeys
+)
+"""The codec of such a table. A game with actions of its own makes one of `CARDS.types` and these."""
+
+Queue = ActionQueue[Deck | Deal | TurnUp | Draw | Serve | Discard | AllKeys]
+
+
+@dataclass
+class CardTable:
+    """One side's context. `clients`: both clients' ids by seat. `shuffle`: begun with `deck.begin`. `rules`: who may
+    draw and discard what and when. `shown`: the keys that were given away for the audit, by client. `order`: the whole
+    deck from the top, after an audit. `player` is there once the deck is shuffled.
+
+    Raises `InvalidValue` unless there are two different clients.
+    """
+
+    clients: tuple[str, str]
+    shuffle: Shuffle
+    rules: Rules = ANYTHING
+    randomness: Randomness = system_randomness
+    shown: dict[str, Shown] = field(default_factory=dict, repr=False)
+    order: tuple[int, ...] = ()
+    sent: Shuffle | None = field(default=None, repr=False)
+    """The shuffle after the deck that we have posted, until it comes back."""
+    _player: Player | None = None
+
+    def __post_init__(self) -> None:
+        if len(self.clients) != PLAYERS or len(set(self.clients)) != PLAYERS:
+            raise InvalidValue("clients", self.clients, "the ids of two clients")
+
+    @property
+    def player(self) -> Player:
+        """Our side of the pile. Raises `ShuffleNotFinished` before there is one."""
+        return self._player or player.sit_down(self.shuffle)
+
+    @player.setter
+    def player(self, changed: Player) -> None:
+        self._player = changed
+
+    @property
+    def name(self) -> str:
+        """Our client's id."""
+        return self.clients[self.shuffle.seat]
+
+    @property
+    def other(self) -> str:
+        """The counterparty's id."""
+        return self.clients[1 - self.shuffle.seat]
+
+    def is_ours(self, action: Action) -> bool:
+        """Whether an action is what we have said ourselves."""
+        return action.client_id == self.name
+
+    def draw(self) -> Draw:
+        """The action with which we ask for the top card. Raises what `player.draw` raises."""
+        return Draw(self.name, player.draw(self.player, self.rules)[1])
+
+    def discard(self, index: int) -> Discard:
+        """The action with which we lay down the card at `index`. Raises what `player.discard` raises."""
+        return Discard(self.name, index, player.discard(self.player, index, self.rules)[1].encode())
+
+    def require_lawful(self, action: Action) -> None:
+        """Raise a `LocalError` where we may not say this now: asked before anything of ours in a turn is posted.
+
+        A game with actions of its own holds them to its rules here, and calls this for the others.
+        """
+        lawful: Action = action
+        if isinstance(action, Draw):
+            lawful = self.draw()
+        elif isinstance(action, Discard):
+            lawful = self.discard(action.index)
+        if lawful != action or not self.is_ours(action):
+            raise InvalidValue("action", type(action).__name__, "as the table's own draw and discard make it")
