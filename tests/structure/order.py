@@ -40,6 +40,11 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("games.sra.player",),
     ("games.sra.table",),
     ("games.*.game", "games.*.flow", "games.spectator"),
+    ("games.discard.cards",),
+    ("games.discard.rules",),
+    ("games.discard.table", "games.discard.bot"),
+    ("games.discard.flow", "games.discard.picture", "games.discard.view"),
+    ("games.discard.demonstration",),
     ("games.*",),
     ("contracts", "contracts.compile", "channel.chain.errors", "channel.chain.addresses", "channel.chain.websocket"),
     ("channel.chain.reverts", "channel.chain.book"),
@@ -78,7 +83,7 @@ CORE_SEEN_BY_GAMES = frozenset(
 FLOW_SEEN_BY_GAMES = frozenset(
     f"channel.flow.{name}" for name in ("actions", "channel", "keys", "queue", "seat", "signed", "steps", "transport")
 )
-"""In modules of games that tell a flow: `flow` and `table`."""
+"""In modules of games that tell a flow: `flow`, `table`, and `demonstration`, which makes keys for its players, too."""
 IMPURE = frozenset({"asyncio", "web3", "random", "secrets", "time", "os", "logging"})
 WEB3 = frozenset({"web3", "eth_tester"})
 
@@ -121,8 +126,10 @@ def _broken(module: str, name: str) -> Iterator[str]:
 
 def _seen_by(module: str) -> frozenset[str]:
     """What a module of a game may see of `channel`."""
-    tells_a_flow = module.rsplit(".", maxsplit=1)[-1] in {"flow", "table", "spectator"}
-    return CORE_SEEN_BY_GAMES | FLOW_SEEN_BY_GAMES if tells_a_flow else CORE_SEEN_BY_GAMES
+    kind = module.rsplit(".", maxsplit=1)[-1]
+    if kind == "demonstration":
+        return CORE_SEEN_BY_GAMES | FLOW_SEEN_BY_GAMES | {"channel.protocol.signing"}
+    return CORE_SEEN_BY_GAMES | FLOW_SEEN_BY_GAMES if kind in {"flow", "table", "spectator"} else CORE_SEEN_BY_GAMES
 
 
 def _is_above(name: str, module: str) -> bool:

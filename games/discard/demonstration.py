@@ -1,0 +1,145 @@
+"""Discard for people: a game between two bots, or of a person against one, over a signed log in this process.
+
+It tells what the player in seat 0 sees, line by line, and gives back how the game has ended. There is no money in it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import time
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from typing import Any
+
+from channel.errors import InvalidValue
+from channel.flow.actions import Action
+from channel.flow.keys import exchange_keys
+from channel.flow.steps import run
+from channel.flow.transport import MemoryTransport
+from channel.protocol.signing import Key
+from games.discard import picture, rules
+from games.discard.bot import best_move
+from games.discard.cards import HAND, SIZE
+from games.discard.flow import discard
+from games.discard.table import DiscardTable, Result, open_queue, sit_down
+from games.game import Names
+from games.randomness import seeded, system_randomness
+from games.sra.flow import Choose
+
+__all__ = ["Ask", "Discard", "Tell"]
+
+Tell = Callable[[str], None]
+"""Shows a line of plain text."""
+Ask = Callable[[str, Sequence[str]], Awaitable[int]]
+"""Asks a person: given a prompt and the options, the number of the one that is chosen, from 0."""
+
+_PATIENCE = 60.0
+"""Seconds in which a bot must have acted; it takes a fraction of one."""
+
+
+class Discard:
+    """The game as a command line knows it: a table game, found by the entry-point group `forcemove.table_games`."""
+
+    name = "discard"
+    title = "Discard"
+
+    async def demonstrate(self, tell: Tell, names: Names, *, encoding: str | None = None) -> Mapping[str, object]:
+        """Let two bots play a game, and tell what the first one sees.
+
+        `names`: of the two players, 1 to 64 characters each and different. `encoding`: what the terminal can show, that
+        of standard output where nothing is said. Returns what JSON can hold: `winner` (a name or None), `stuck`,
+        `turns`, `counts` (cards that each holds), `messages` (on the log) and `seconds`. Raises `InvalidValue` and
+        `MalformedAction` on names that are none.
+        """
+        return await _play(_Narrator(tell, names, encoding), (_bot, _bot), within=_PATIENCE)
+
+    async def play(self, tell: Tell, ask: Ask, names: Names, *, encoding: str | None = None) -> Mapping[str, object]:
+        """Let a person play against a bot; the person has the first name and the first turn.
+
+        `ask` is given all that is legal, and waited for as long as it takes. As `demonstrate` otherwise; raises
+        `InvalidValue`, too, where `ask` answers with the number of no option.
+        """
+        narrator = _Narrator(tell, names, encoding)
+
+        async def person(table: DiscardTable) -> Action:
+            moves = table.position.moves
+            options = [picture.move_text(move, narrator.suits) for move in moves]
+            number = await ask(f"{names[0]}, it is your turn", options)
+            if type(number) is not int or not 0 <= number < len(moves):
+                raise InvalidValue("choice", number, f"0 to {len(moves) - 1}")
+            return table.act(moves[number])
+
+        return await _play(narrator, (person, _bot), within=None)
+
+
+def _bot(table: DiscardTable) -> Action:
+    return table.act(best_move(table.position))
+
+
+class _Narrator:
+    """Tells what the player in seat 0 sees. `ending`: how it has ended, for JSON."""
+
+    def __init__(self, tell: Tell, names: Names, encoding: str | None) -> None:
+        self.tell, self.names = tell, names
+        self.ending: dict[str, object] = {}
+        self.suits = picture.suits_for(encoding or sys.stdout.encoding)
+
+    def begin(self) -> None:
+        """Before anything has happened."""
+        first, second = self.names
+        self.tell(f"{first} and {second} exchange keys; from then on each signs what it says.")
+        self.tell(f"There is no dealer: both encrypt and shuffle {SIZE} cards, and neither can read the deck.")
+        self.tell(f"Each sees {HAND} cards by the other's keys, and both see the card that is turned up.")
+
+    def watch(self, table: DiscardTable) -> None:
+        """When something has happened at the table of seat 0."""
+        if table.result is not None:
+            self.tell(f"The deck had all {SIZE} cards, each once, and every turn was rightful.")
+            self.tell(picture.result_text(table.result))
+            self.ending = _ending(table.result)
+            return
+        for turn in rules.turns(table.history)[-1:]:
+            self.tell(picture.turn_text(turn, table, self.suits))
+        if rules.is_over(table.history):
+            self.tell("The cards are played. Both show all their keys for the audit.")
+        elif rules.seat_to_move(table.history) == 0:
+            for line in picture.screen(table.position, self.names, self.suits).splitlines():
+                self.tell(line)
+
+
+async def _play(
+    narrator: _Narrator, chooses: tuple[Choose[DiscardTable], Choose[DiscardTable]], *, within: float | None
+) -> Mapping[str, object]:
+    """A game between two clients that share nothing but a log."""
+    started, log = time.monotonic(), MemoryTransport()
+    table_id, keys = system_randomness(32), [Key(system_randomness(32)) for _ in narrator.names]
+    tables = [sit_down(narrator.names, seat, seeded(system_randomness(32), table_id)) for seat in range(len(keys))]
+    tables[0].watch = narrator.watch
+    narrator.begin()
+
+    async def client(table: DiscardTable, key: Key, choose: Choose[DiscardTable]) -> None:
+        expected = [each.address for each in keys]
+        exchanged = await exchange_keys(log, table_id, table.name, key, expected, within=_PATIENCE)
+        await run(discard(choose, within=within), await open_queue(exchanged.transport, table.name), table)
+
+    await _together([client(*each) for each in zip(tables, keys, chooses, strict=True)])
+    return {**narrator.ending, "messages": log.length(), "seconds": round(time.monotonic() - started, 2)}
+
+
+async def _together(clients: Sequence[Coroutine[Any, Any, None]]) -> None:
+    """Both to the end; where one fails the other is stopped, and the first error is raised."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            for client in clients:
+                group.create_task(client)
+    except ExceptionGroup as failed:
+        raise failed.exceptions[0] from None
+
+
+def _ending(result: Result) -> dict[str, object]:
+    return {
+        "winner": result.winner,
+        "stuck": result.is_stuck,
+        "turns": result.turns,
+        "counts": dict(result.counts),
+    }

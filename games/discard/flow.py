@@ -1,0 +1,82 @@
+"""The game of Discard, told in steps, on a signed log. What is legal, `rules` say; `table` is one side's context.
+
+Raises, alike for both clients and with the culprit's name: `CardFault`s, `MalformedAction`, `UnexpectedAction`,
+`UnexpectedSender`, `NothingHeard`. Then there is no result. `LocalError`s are our own, raised before anything is said.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from channel.flow.queue import ActionQueue
+from channel.flow.steps import Step, Steps, local, repeat, sequence
+from games.discard import rules
+from games.discard.cards import HAND
+from games.discard.table import CannotMove, DiscardTable, Result
+from games.sra.flow import (
+    Choose,
+    auditing,
+    card_turn,
+    dealing,
+    discarding,
+    drawing,
+    hearing,
+    shuffling,
+    turning_up,
+)
+from games.sra.table import Discard, Draw
+
+__all__ = ["discard"]
+
+
+def discard(choose: Choose[DiscardTable], *, within: float | None = None) -> Step[DiscardTable]:
+    """A whole game. `choose`: gives our action when it is our turn. `within`: seconds that we wait for each message."""
+    return sequence(
+        [
+            shuffling(within=within),
+            dealing(HAND, within=within),
+            turning_up(within=within),
+            local(note),
+            repeat([turn(choose, within), local(note)], until=is_over),
+            auditing(within=within),
+            local(settle),
+        ]
+    )
+
+
+def turn(choose: Choose[DiscardTable], within: float | None) -> Step[DiscardTable]:
+    """Who is to move discards, draws, or says that it can't move."""
+    branches: dict[type[Any], Steps[DiscardTable]] = {
+        Discard: discarding(),
+        Draw: drawing(within=within),
+        CannotMove: hearing(hear_cannot_move, expects=CannotMove),
+    }
+    return card_turn(seat_to_move, choose, branches, within=within)
+
+
+def seat_to_move(table: DiscardTable) -> int:
+    return rules.seat_to_move(table.history)
+
+
+def is_over(table: DiscardTable) -> bool:
+    return rules.is_over(table.history)
+
+
+def hear_cannot_move(action: CannotMove, table: DiscardTable) -> None:
+    """That no card of the hand fits has to be believed until the audit."""
+    rules.require_pile_empty(table.player.pile, table.clients.index(action.client_id))
+
+
+def note(_queue: ActionQueue[Any], table: DiscardTable) -> None:
+    """Remember how the pile stands now."""
+    table.history += (table.player.pile,)
+    table.watch(table)
+
+
+def settle(_queue: ActionQueue[Any], table: DiscardTable) -> None:
+    """All cards are open: see that every turn was rightful, and only then say who has won."""
+    rules.require_rightful(table.history, table.order, table.clients)
+    seat = rules.winner(table.history)
+    winner = None if seat is None else table.clients[seat]
+    table.result = Result(winner, winner is None, table.counts, len(table.history) - 1)
+    table.watch(table)
