@@ -23,6 +23,8 @@ sys.path.insert(0, str(ROOT))
 
 from channel.protocol.channel import Phase  # noqa: E402
 from channel.protocol.machine import _DUTIES  # noqa: E402
+from games.discard.rules import TABLE as DISCARD  # noqa: E402
+from games.discard.rules import Row  # noqa: E402
 from games.game import Game, LabelledEnum  # noqa: E402
 from games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS  # noqa: E402
 from games.rock_paper_scissors.position import decode as decode_rock_paper_scissors  # noqa: E402
@@ -106,6 +108,14 @@ def game_diagram(game: Game, position_type: Callable[[bytes], LabelledEnum]) -> 
     return _mermaid(lines)
 
 
+def flow_diagram(table: Sequence[Row]) -> str:
+    """The rows of a table game, from the first phase to the last."""
+    lines = ["stateDiagram-v2", f"[*] --> {table[0].from_phase.label} : both have exchanged keys"]
+    lines += [f"{row.from_phase.label} --> {row.to_phase.label} : {row.what}" for row in table]
+    lines.append(f"{table[-1].to_phase.label} --> [*]")
+    return _mermaid(lines)
+
+
 # ------------------------------------------------------------------------------------------------------------- the gas
 
 BEST_PEERS = {
@@ -162,6 +172,7 @@ def parts() -> dict[str, str]:
             ROCK_PAPER_SCISSORS, lambda data: decode_rock_paper_scissors(data).position_type
         ),
         "tic-tac-toe": game_diagram(TIC_TAC_TOE, lambda data: decode_tic_tac_toe(data).position_type),
+        "discard": flow_diagram(DISCARD),
         "gas": gas_table(),
         "smallest-app": smallest_app(),
     }

@@ -158,7 +158,8 @@ def turn_up(player: Player) -> tuple[Player, int]:
 
 
 def give(player: Player, index: int) -> tuple[Player, DecryptionKey]:
-    """Our key for a card that is turned up, to be sent. Raises `NotInHand` where it is none."""
+    """Our key for a card that is turned up, to be sent. Raises `NotInHand` where it is none; where the other's key came
+    before, what `see_turned` raises."""
     if not 0 <= index < player.pile.top or player.pile.places[index].holder is not None:
         raise NotInHand(index)
     return _give(player, index)
@@ -216,7 +217,7 @@ def _require_holder(pile: Pile, index: int, holder: int | None, giver: int) -> N
 
 def _give(player: Player, index: int) -> tuple[Player, DecryptionKey]:
     key = player.keys[index].disclose()
-    return replace(player, pile=publish(player.pile, player.seat, index, key)), key
+    return _seen(player, publish(player.pile, player.seat, index, key), index), key
 
 
 def _require_cards_left(player: Player) -> None:

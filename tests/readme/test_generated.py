@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from games.discard.rules import TABLE as DISCARD
 from games.game import Game
 from games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
 from games.tic_tac_toe import GAME as TIC_TAC_TOE
@@ -39,6 +40,7 @@ def test_everything_generated_is_current(capsys: pytest.CaptureFixture[str]) -> 
     [
         ("rock-paper-scissors", "B signs accept [+1]", "A signs accept [+1]"),
         ("tic-tac-toe", "O signs win [+2]", "O signs win [+1]"),
+        ("discard", "A discards the last card", "B discards the last card"),
         ("life", "the mover signs a move", "anybody signs a move"),
         ("gas", "| respond | ", "| respond | 1"),
         ("smallest-app", "_count(from.appData) + 1", "_count(from.appData) + 2"),
@@ -80,3 +82,9 @@ def test_a_games_diagram_shows_every_row_of_its_table_with_its_signer(game: Game
 
     assert arrows[1:] == rows
     assert arrows[0].startswith(f"[*] --> {game.table[0].from_type.label} ")
+
+
+def test_the_diagram_of_discard_shows_every_row_of_its_table() -> None:
+    arrows = [line.strip() for line in diagrams.parts()["discard"].splitlines() if "-->" in line]
+
+    assert arrows[1:-1] == [f"{row.from_phase.label} --> {row.to_phase.label} : {row.what}" for row in DISCARD]

@@ -429,6 +429,18 @@ def test_a_card_that_is_open_already_does_not_come_again(way: str) -> None:
     refused(CardTwice(card, 0, 1), see)
 
 
+@pytest.mark.parametrize("ours_first", [True, False])
+def test_a_card_that_we_hold_is_not_turned_up_whichever_key_comes_first(ours_first: bool) -> None:
+    alice, mallory = map(sit_down, duplicating())
+    alice, mallory, card = drawn(alice, mallory)
+    alice, index = turn_up(alice)
+    key = mallory.keys[index].disclose()
+    steps: list[Callable[[Player], Player]] = [lambda side: give(side, 1)[0], lambda side: see_turned(side, 1, key)]
+    first, second = steps if ours_first else reversed(steps)
+    alice = first(alice)
+    refused(CardTwice(card, 0, 1), lambda: second(alice))
+
+
 def test_a_multiplied_card_is_refused_when_it_is_drawn() -> None:
     alice, mallory = cheated({3: lambda view: (view.latest[0] * 4 % MODULUS, *view.latest[1:])})
     drawer, index = draw(sit_down(alice), ANYTHING)

@@ -1,0 +1,106 @@
+"""A client that crashes comes back to its game with its secret and the log alone, wherever it was."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+
+import pytest
+
+from channel.flow.steps import run
+from channel.flow.transport import MemoryTransport, Reader, Transport
+from games.discard.flow import discard
+from games.discard.table import DiscardTable, open_queue
+from tests.flow.table import signed
+from tests.flow.virtual_time import run_virtual
+from tests.games.discard.tables import HOUR, best, table_of
+from tests.games.sra.shuffled import ALICE, BOB
+
+
+class Crash(Exception):
+    """The power is off."""
+
+
+class Failing:
+    """A line on which its client's power goes off at one of its actions: before it posts, when it has posted, or when
+    it has read. `at`: which of these moments, counted from 0; -1 for never. `moments`: how many there were."""
+
+    def __init__(self, inner: Transport, at: int) -> None:
+        self._inner, self._at = inner, at
+        self.moments = 0
+
+    def moment(self) -> None:
+        self.moments += 1
+        if self.moments == self._at + 1:
+            raise Crash
+
+    async def post(self, message: bytes) -> None:
+        self.moment()
+        await self._inner.post(message)
+        self.moment()
+
+    def reader(self, start: int = 0) -> Reader:
+        return _FailingReader(self._inner.reader(start), self)
+
+    def length(self) -> int:
+        return self._inner.length()
+
+
+class _FailingReader:
+    def __init__(self, inner: Reader, line: Failing) -> None:
+        self._inner, self._line = inner, line
+
+    async def read(self) -> bytes:
+        message = await self._inner.read()
+        self._line.moment()
+        return message
+
+
+async def sitting(line: Transport, seat: int, number: int) -> DiscardTable:
+    """A client that has nothing but its secret and the log."""
+    table = table_of(seat, number)
+    transport = signed(line, table.name)
+    await run(discard(best, within=HOUR), await open_queue(transport, table.name), table)
+    return table
+
+
+async def messages(log: MemoryTransport) -> Counter[bytes]:
+    return Counter([await log.message(index) for index in range(log.length())])
+
+
+def game_with_a_crash(crashing: int, at: int, number: int = 1) -> tuple[int, Counter[bytes], tuple[DiscardTable, ...]]:
+    """How many moments there were, what stands on the log in the end, and both tables."""
+
+    async def story() -> tuple[int, Counter[bytes], tuple[DiscardTable, ...]]:
+        log = MemoryTransport()
+        line = Failing(log, at)
+        other = asyncio.create_task(sitting(log, 1 - crashing, number))
+        try:
+            table = await sitting(line, crashing, number)
+        except Crash:
+            table = await sitting(log, crashing, number)
+        return line.moments, await messages(log), (table, await other)
+
+    return run_virtual(story())
+
+
+def crash_and_come_back(crashing: int, at: list[int] | None) -> None:
+    """The log is the same as without the crash, byte for byte: nothing is said twice, and nothing else."""
+    moments, undisturbed, (table, _) = game_with_a_crash(crashing, -1)
+    assert table.result is not None
+    for moment in range(moments) if at is None else [round(share * (moments - 1) / 100) for share in at]:
+        _, said, tables = game_with_a_crash(crashing, moment)
+        assert said == undisturbed
+        assert [each.result for each in tables] == [table.result] * 2
+
+
+@pytest.mark.parametrize(("crashing", "at"), [(ALICE, [4, 21, 60]), (BOB, [9, 47, 97])])
+def test_who_crashes_comes_back_to_the_game(crashing: int, at: list[int]) -> None:
+    """In the shuffle, in the deal, in turns and in the audit."""
+    crash_and_come_back(crashing, at)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("crashing", [ALICE, BOB])
+def test_who_crashes_comes_back_from_every_action(crashing: int) -> None:
+    crash_and_come_back(crashing, None)
