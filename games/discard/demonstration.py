@@ -21,6 +21,7 @@ from games.discard import picture, rules
 from games.discard.bot import best_move
 from games.discard.cards import HAND, SIZE
 from games.discard.flow import discard
+from games.discard.rules import Phase
 from games.discard.table import DiscardTable, Result, open_queue, sit_down
 from games.game import Names
 from games.randomness import seeded, system_randomness
@@ -100,9 +101,9 @@ class _Narrator:
             return
         for turn in rules.turns(table.history)[-1:]:
             self.tell(picture.turn_text(turn, table, self.suits))
-        if rules.is_over(table.history):
+        if table.phase is Phase.AUDITING:
             self.tell("The cards are played. Both show all their keys for the audit.")
-        elif rules.seat_to_move(table.history) == 0:
+        elif table.phase is Phase.A_TO_MOVE:
             for line in picture.screen(table.position, self.names, self.suits).splitlines():
                 self.tell(line)
 

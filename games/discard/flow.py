@@ -1,7 +1,7 @@
 """The game of Discard, told in steps, on a signed log. What is legal, `rules` say; `table` is one side's context.
 
-Raises, alike for both clients and with the culprit's name: `CardFault`s, `MalformedAction`, `UnexpectedAction`,
-`UnexpectedSender`, `NothingHeard`. Then there is no result. `LocalError`s are our own, raised before anything is said.
+Raises, with the culprit's name: `CardFault`s, `MalformedAction`, `UnexpectedAction`, `UnexpectedSender`,
+`NothingHeard`. Then there is no result. `LocalError`s are our own, raised before anything is said.
 """
 
 from __future__ import annotations

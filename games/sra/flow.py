@@ -16,17 +16,28 @@ import inspect
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, TypeVar
 
-from channel.errors import InvalidValue, MalformedBytes
-from channel.flow.actions import Action, MalformedAction
+from channel.errors import InvalidValue
+from channel.flow.actions import Action
 from channel.flow.queue import ActionQueue
 from channel.flow.steps import Step, Steps, choice, local, repeat, sequence, transition
 from games.sra import deck, player
-from games.sra.arithmetic import decode_numbers, encode_numbers
-from games.sra.cipher import DecryptionKey
+from games.sra.arithmetic import encode_numbers
 from games.sra.deck import Shown
 from games.sra.faults import CardFault, WrongCount
 from games.sra.player import Player
-from games.sra.table import AllKeys, CardTable, Deal, Deck, Discard, Draw, Queue, Serve, TurnUp
+from games.sra.table import (
+    AllKeys,
+    CardTable,
+    Deal,
+    Deck,
+    Discard,
+    Draw,
+    Queue,
+    Serve,
+    TurnUp,
+    keys_of,
+    numbers_of,
+)
 from games.two_player import PLAYERS
 
 __all__ = [
@@ -41,7 +52,6 @@ __all__ = [
     "turning_up",
 ]
 
-_Read = TypeVar("_Read")
 _Said = TypeVar("_Said", bound=Action)
 _Table = TypeVar("_Table", bound=CardTable)
 Choose = Callable[[_Table], Action | Awaitable[Action]]
@@ -95,7 +105,7 @@ def _accept_deck(action: Deck, table: CardTable) -> None:
     if table.is_ours(action) and table.sent is not None:
         table.shuffle, table.sent = table.sent, None
     else:
-        table.shuffle = deck.receive(table.shuffle, _read(action, lambda: decode_numbers(action.numbers)))
+        table.shuffle = deck.receive(table.shuffle, numbers_of(action, action.numbers))
 
 
 # -------------------------------------------------------------------------------------------------------------- dealing
@@ -131,7 +141,7 @@ def _accept_deal(action: Deal, table: CardTable) -> None:
     if table.is_ours(action):
         table.player, _ = player.give_hand(table.player)
     else:
-        table.player = player.take_hand(table.player, _keys(action, action.keys))
+        table.player = player.take_hand(table.player, keys_of(action, action.keys))
 
 
 def turning_up(*, within: float | None = None) -> Step[CardTable]:
@@ -157,7 +167,7 @@ def _accept_turned(action: TurnUp, table: CardTable) -> None:
     if table.is_ours(action):
         table.player, _ = player.give(table.player, action.index)
     else:
-        table.player = player.see_turned(table.player, action.index, _key(action))
+        table.player = player.see_turned(table.player, action.index, keys_of(action, (action.key,))[0])
 
 
 # ---------------------------------------------------------------------------------------------------------------- turns
@@ -238,14 +248,14 @@ def _accept_key(action: Serve, table: CardTable) -> None:
     if table.is_ours(action):
         table.player, _ = player.hand_over(table.player, action.index, table.rules)
     else:
-        table.player, _ = player.take(table.player, action.index, _key(action))
+        table.player, _ = player.take(table.player, action.index, keys_of(action, (action.key,))[0])
 
 
 def _accept_discard(action: Discard, table: CardTable) -> None:
     if table.is_ours(action):
         table.player, _ = player.discard(table.player, action.index, table.rules)
     else:
-        table.player, _ = player.see_discard(table.player, action.index, _key(action), table.rules)
+        table.player, _ = player.see_discard(table.player, action.index, keys_of(action, (action.key,))[0], table.rules)
 
 
 # ---------------------------------------------------------------------------------------------------------------- audit
@@ -274,8 +284,8 @@ async def _show_all_keys(queue: Queue, table: CardTable) -> None:
 def _accept_all_keys(action: AllKeys, table: CardTable) -> None:
     if len(action.keys) != table.shuffle.size:
         raise WrongCount(table.shuffle.size, len(action.keys))
-    (phase_key,) = _keys(action, (action.phase_key,))
-    table.shown[action.client_id] = Shown(phase_key, _keys(action, action.keys))
+    (phase_key,) = keys_of(action, (action.phase_key,))
+    table.shown[action.client_id] = Shown(phase_key, keys_of(action, action.keys))
 
 
 def _audit(_queue: Queue, table: CardTable) -> None:
@@ -285,22 +295,3 @@ def _audit(_queue: Queue, table: CardTable) -> None:
     except CardFault as fault:
         fault.culprit = table.clients[deck.false_step(table.shuffle.decks, (first, second)) % PLAYERS]
         raise
-
-
-# ----------------------------------------------------------------------------------------------------------------- keys
-
-
-def _key(action: TurnUp | Serve | Discard) -> DecryptionKey:
-    return _keys(action, (action.key,))[0]
-
-
-def _keys(action: Action, texts: tuple[str, ...]) -> tuple[DecryptionKey, ...]:
-    return _read(action, lambda: tuple(map(DecryptionKey.decode, texts)))
-
-
-def _read(action: Action, read: Callable[[], _Read]) -> _Read:
-    """What a text of the action encodes. Raises `MalformedAction`, which names its client, where it encodes nothing."""
-    try:
-        return read()
-    except MalformedBytes as error:
-        raise MalformedAction(str(error), action.client_id) from None

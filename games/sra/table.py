@@ -6,19 +6,36 @@ what it remembers, it adds by subclasses. Knows no step; see `flow`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TypeVar
 
-from channel.errors import InvalidValue
-from channel.flow.actions import Action, ActionCodec
+from channel.errors import InvalidValue, MalformedBytes
+from channel.flow.actions import Action, ActionCodec, MalformedAction
 from channel.flow.queue import ActionQueue
 from games.randomness import Randomness, system_randomness
 from games.sra import player
+from games.sra.arithmetic import Numbers, decode_numbers
+from games.sra.cipher import DecryptionKey
 from games.sra.deck import Shown, Shuffle
 from games.sra.pile import ANYTHING, Rules
 from games.sra.player import Player
 from games.two_player import PLAYERS
 
-__all__ = ["CARDS", "AllKeys", "CardTable", "Deal", "Deck", "Discard", "Draw", "Serve", "TurnUp"]
+__all__ = [
+    "CARDS",
+    "AllKeys",
+    "CardTable",
+    "Deal",
+    "Deck",
+    "Discard",
+    "Draw",
+    "Queue",
+    "Serve",
+    "TurnUp",
+    "keys_of",
+    "numbers_of",
+]
 
 
 class Deck(Action, frozen=True):
@@ -74,6 +91,24 @@ CARDS: ActionCodec[Deck | Deal | TurnUp | Draw | Serve | Discard | AllKeys] = Ac
 """The codec of such a table. A game with actions of its own makes one of `CARDS.types` and these."""
 
 Queue = ActionQueue[Deck | Deal | TurnUp | Draw | Serve | Discard | AllKeys]
+_Read = TypeVar("_Read")
+
+
+def keys_of(action: Action, texts: tuple[str, ...]) -> tuple[DecryptionKey, ...]:
+    """The keys that stand in an action. Raises `MalformedAction`, which names its client, and `InvalidExponent`."""
+    return _read(action, lambda: tuple(map(DecryptionKey.decode, texts)))
+
+
+def numbers_of(action: Action, texts: tuple[str, ...]) -> Numbers:
+    """The numbers that stand in an action. Raises `MalformedAction`, which names its client."""
+    return _read(action, lambda: decode_numbers(texts))
+
+
+def _read(action: Action, read: Callable[[], _Read]) -> _Read:
+    try:
+        return read()
+    except MalformedBytes as error:
+        raise MalformedAction(str(error), action.client_id) from None
 
 
 @dataclass
