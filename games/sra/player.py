@@ -38,6 +38,7 @@ __all__ = [
     "give",
     "give_hand",
     "hand_over",
+    "key_to_discard",
     "see_discard",
     "see_turned",
     "sit_down",
@@ -173,8 +174,8 @@ def see_turned(player: Player, index: int, key: DecryptionKey) -> Player:
     return _seen(player, pile, index)
 
 
-def discard(player: Player, index: int, rules: Rules) -> tuple[Player, DecryptionKey]:
-    """Lay down the card at `index`: our key for it, with which all can see it.
+def key_to_discard(player: Player, index: int, rules: Rules) -> DecryptionKey:
+    """Our key for a card of our hand, with which all can see it, to be sent.
 
     Raises `NotInHand`, and `OurDiscardNotAllowed` where the rules answer anything but True.
     """
@@ -183,6 +184,12 @@ def discard(player: Player, index: int, rules: Rules) -> tuple[Player, Decryptio
         raise NotInHand(index)
     if rules.may_discard(player.pile, player.seat, held[index]) is not True:
         raise OurDiscardNotAllowed(index, held[index])
+    return player.keys[index].disclose()
+
+
+def discard(player: Player, index: int, rules: Rules) -> tuple[Player, DecryptionKey]:
+    """Lay down the card at `index`: our key for it. Raises what `key_to_discard` raises."""
+    key_to_discard(player, index, rules)
     hand = tuple(each for each in player.hand if each[0] != index)
     return _give(replace(player, hand=hand), index)
 

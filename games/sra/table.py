@@ -162,8 +162,8 @@ class CardTable:
         return Draw(self.name, player.draw(self.player, self.rules)[1])
 
     def discard(self, index: int) -> Discard:
-        """The action with which we lay down the card at `index`. Raises what `player.discard` raises."""
-        return Discard(self.name, index, player.discard(self.player, index, self.rules)[1].encode())
+        """The action with which we lay down the card at `index`. Raises what `player.key_to_discard` raises."""
+        return Discard(self.name, index, player.key_to_discard(self.player, index, self.rules).encode())
 
     def require_lawful(self, action: Action) -> None:
         """Raise a `LocalError` where we may not say this now: asked before anything of ours in a turn is posted.

@@ -149,8 +149,9 @@ def stacked(deck: Numbers) -> Numbers:
     places = range(len(deck))
     powers = {exponent: [power(number, exponent) for number in deck] for exponent in range(1, 5)}
     halves = {powers[1][i] * powers[2][j] % MODULUS: (i, j) for i, j in permutations(places, 2)}
+    others_off = {(k, m): pow(powers[3][k] * powers[4][m], -1, MODULUS) for k, m in permutations(places, 2)}
     for k, m, dummy in permutations(places, 3):
-        rest = deck[dummy] * pow(powers[3][k] * powers[4][m], -1, MODULUS) % MODULUS
+        rest = deck[dummy] * others_off[k, m] % MODULUS
         if rest in halves and not {k, m, dummy} & set(halves[rest]):
             found = (*halves[rest], k, m)
             others = [place for place in places if place not in (*found, dummy)]

@@ -69,7 +69,7 @@ def test_games_end_with_a_winner_or_a_rightful_cannot_move_for_both() -> None:
 def test_300_games_end_with_a_winner_or_a_rightful_cannot_move_for_both() -> None:
     results = [play_and_judge(number).result for number in range(300)]
     winners = [result.winner for result in results if result]
-    assert all(winners.count(each) > 30 for each in ("alice", "bob", None))
+    assert all(winners.count(each) > 10 for each in ("alice", "bob", None))
 
 
 # ------------------------------------------------------------------------------------------------------------ the flow
@@ -110,8 +110,8 @@ def test_what_happens_is_what_the_table_of_the_game_says() -> None:
             group.create_task(watched())
             group.create_task(client(log, other, chooses[BOB]))
 
-    for number in range(4):
-        table, other = table_of(ALICE, number), table_of(BOB, number)
+    for number in range(5):
+        table, other = seated(number) if number else (table_of(ALICE), table_of(BOB))
         chooses = players(Random(number))
         run_virtual(story())
     assert seen == {(row.from_phase, row.to_phase) for row in TABLE}

@@ -255,8 +255,8 @@ STACKED: dict[str, tuple[int, Callable[[], Forge]]] = {
 
 
 async def read_log(log: MemoryTransport, reader: str) -> list[Said]:
-    transport = signed(log, reader)
-    return [CARDS.decode(message) for message in [await transport.reader(at).read() for at in range(log.length())]]
+    reading = signed(log, reader).reader()
+    return [CARDS.decode(await reading.read()) for _ in range(log.length())]
 
 
 @pytest.mark.parametrize("stacking", STACKED)
