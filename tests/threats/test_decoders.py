@@ -33,7 +33,7 @@ from channel.protocol.wire import MAX_MESSAGE, decode_file, decode_message, pars
 from games.commitment import Opening
 from games.spectator import MAX_MESSAGE as MAX_RELAYED
 from games.spectator import joined
-from games.sra.flow import CARDS
+from games.sra.table import CARDS
 from tests.protocol.builders import ALICE
 
 MOST_TIMES = 100
