@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal, InvalidOperation, localcontext
 
 import click
+
+from channel.protocol.types import UINT256_MAX
 
 __all__ = ["AMOUNT", "format_amount"]
 
 _UNITS = {"wei": 0, "gwei": 9, "ether": 18, "eth": 18}
-_MAX = 2**128
+_MAX_DIGITS = 100
 
 
 class _Amount(click.ParamType[int]):
-    """`0.2 ether`, `5 gwei`, `1000 wei` or `1000` (wei), as a number of wei."""
+    """`0.2 ether`, `5 gwei`, `1000 wei` or `1000` (wei), as a number of wei, exactly."""
 
     name = "amount"
 
@@ -26,18 +28,27 @@ class _Amount(click.ParamType[int]):
         places = _UNITS.get((unit or number[len(digits) :] or "wei").strip())
         amount = _scaled(digits, places)
         if amount is None:
-            self.fail(f"{value!r} is no amount: write such as '0.2 ether', '5 gwei' or '1000' (wei)", param, ctx)
+            self.fail(f"{value!r:.80} is no amount: write such as '0.2 ether', '5 gwei' or '1000' (wei)", param, ctx)
+        if amount > UINT256_MAX:
+            self.fail(f"{value!r:.80} is more than any asset has: amounts are below 2**256", param, ctx)
         return amount
 
 
 def _scaled(digits: str, places: int | None) -> int | None:
+    """Of a number with more digits than can matter, any number that is too large as well."""
     try:
-        amount = Decimal(digits).scaleb(places) if places is not None else Decimal("NaN")
+        number = Decimal(digits) if places is not None else Decimal("NaN")
     except InvalidOperation:
         return None
-    if not amount.is_finite() or amount != amount.to_integral_value() or not 0 <= amount < _MAX:
+    if places is None or not number.is_finite() or number.is_signed():
         return None
-    return int(amount)
+    if number.adjusted() > _MAX_DIGITS:
+        return UINT256_MAX + 1
+    if number and number.adjusted() < -_MAX_DIGITS:
+        return None
+    with localcontext(prec=max(1, len(digits)) + _MAX_DIGITS):
+        amount = number.scaleb(places)
+        return int(amount) if amount == amount.to_integral_value() else None
 
 
 AMOUNT = _Amount()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
     from channel.chain.book import AddressBook
     from channel.chain.chain import Chain
     from channel.chain.deployment import Progress
+    from channel.cli.terminal import Terminal
 
 __all__ = ["book_path", "deploy", "open_node", "require_not_mainnet"]
 
@@ -79,18 +79,18 @@ def deploy(endpoint: str, key_file: Path, out: Path | None, allow_mainnet: bool,
     require_not_mainnet(chain, allow_mainnet)
     account = open_key_file(key_file)
     path = out or book_path(chain.chain_id)
-    with waiting("Deploying") as update:
-        book = bring(chain, account, path, report=lambda progress: _tell(progress, update))
+    with waiting("Deploying") as terminal:
+        book = bring(chain, account, path, report=lambda progress: _tell(progress, terminal))
     click.echo(json.dumps(book.to_json(), indent=2) if as_json else _summary(book, path))
 
 
-def _tell(progress: Progress, update: Callable[[str], None]) -> None:
+def _tell(progress: Progress, terminal: Terminal) -> None:
     from channel.chain.addresses import show_address
 
-    click.echo(f"{progress.contract}: {progress.stage.value}, at {show_address(progress.address)}", err=True)
+    terminal.note(f"{progress.contract}: {progress.stage.value}, at {show_address(progress.address)}")
     if progress.gas_used is not None:
-        click.echo(f"  block {progress.block_number}, {progress.gas_used:,} gas", err=True)
-    update("Waiting for a block" if progress.gas_used is None else "Deploying")
+        terminal.note(f"  block {progress.block_number}, {progress.gas_used:,} gas")
+    terminal.status("Waiting for a block" if progress.gas_used is None else "Deploying")
 
 
 def _summary(book: AddressBook, path: Path) -> str:

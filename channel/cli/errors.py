@@ -10,6 +10,7 @@ from typing import IO, Any
 
 import click
 
+from channel.cli.terminal import wants_colours
 from channel.errors import (
     AppError,
     ChainError,
@@ -21,7 +22,16 @@ from channel.errors import (
     RuleError,
 )
 
-__all__ = ["EXIT_ERROR", "EXIT_INTERRUPTED", "EXIT_USAGE", "Explained", "MainnetRefused", "explain", "run"]
+__all__ = [
+    "EXIT_ERROR",
+    "EXIT_INTERRUPTED",
+    "EXIT_USAGE",
+    "Explained",
+    "MainnetRefused",
+    "explain",
+    "run",
+    "words_of",
+]
 
 EXIT_ERROR = 1
 EXIT_USAGE = 2
@@ -30,12 +40,19 @@ DEBUG_VARIABLE = "FORCEMOVE_DEBUG"
 
 
 class Explained(click.ClickException):
-    """An error that a command explains itself: `what` happened, and what to do `then`."""
+    """An error that a command explains itself: `what` happened, and what to do `then`. `facts`: the same for programs,
+    where there is more to say than words."""
 
     exit_code = EXIT_ERROR
 
-    def __init__(self, what: str, then: str = "") -> None:
+    def __init__(self, what: str, then: str = "", **facts: Any) -> None:
         super().__init__(f"{what}\n{then}".strip())
+        self.facts = facts
+
+    @property
+    def code(self) -> int:
+        """The exit code of the program."""
+        return self.exit_code
 
     def show(self, file: IO[Any] | None = None) -> None:
         """Say it as every other error is said."""
@@ -185,24 +202,42 @@ def run(command: Callable[[], object]) -> int:
     except click.exceptions.Exit as exit_:
         return exit_.exit_code
     except click.ClickException as error:
+        if isinstance(error.__cause__, BrokenPipeError):
+            _leave_the_pipe()
         error.show()
-        return error.exit_code
+        _show_cause(error)
+        return error.code if isinstance(error, Explained) else error.exit_code
     except BrokenPipeError:
-        # Whoever read our output, such as `head`, has left. The interpreter still flushes as it ends.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _leave_the_pipe()
         return EXIT_ERROR
     except (KeyboardInterrupt, click.Abort):
-        _say("Interrupted.")
+        _say(words_of(KeyboardInterrupt()))
         return EXIT_INTERRUPTED
     except Exception as error:
-        _say(_words(error))
-        if os.environ.get(DEBUG_VARIABLE):
-            traceback.print_exc()
+        _say(words_of(error))
+        _show_cause(error)
         return EXIT_ERROR
     return result if isinstance(result, int) else 0
 
 
-def _words(error: Exception) -> str:
+def _leave_the_pipe() -> None:
+    """Whoever read our output, such as `head`, has left. The interpreter still flushes as it ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _show_cause(error: Exception) -> None:
+    """The traceback, where somebody looks for mistakes; what a command explains of itself has none of its own."""
+    shown = error.__cause__ if isinstance(error, click.ClickException) else error
+    if shown is not None and os.environ.get(DEBUG_VARIABLE):
+        traceback.print_exception(shown)
+
+
+def words_of(error: BaseException) -> str:
+    """What happened and what to do next, in a line each, whatever was raised."""
+    if isinstance(error, click.ClickException):
+        return error.format_message()
+    if isinstance(error, KeyboardInterrupt | click.Abort):
+        return "Interrupted."
     if isinstance(error, ForcemoveError):
         return explain(error)
     if isinstance(error, OSError):
@@ -215,4 +250,4 @@ def _words(error: Exception) -> str:
 def _say(message: str, file: IO[Any] | None = None) -> None:
     what, *then = message.splitlines() or [""]
     for line in (click.style("Error: ", fg="red", bold=True) + what, *then):
-        click.echo(line, file=file, err=True)
+        click.echo(line, file=file, err=True, color=None if wants_colours() else False)

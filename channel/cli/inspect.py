@@ -18,7 +18,7 @@ import click
 
 from channel.chain.addresses import parse_address, show_address
 from channel.cli.deploy import book_path, open_node
-from channel.cli.errors import Explained
+from channel.cli.errors import EXIT_ERROR, Explained
 from channel.cli.findings import Finding, KnownApp, KnownBy, guess_app, hex_finding, show_hex
 from channel.cli.games import game_names, load_game
 from channel.cli.pages import page
@@ -51,7 +51,7 @@ __all__ = ["inspect"]
 )
 @click.option("--adjudicator", metavar="ADDRESS", help="The channel's adjudicator, where no book names it.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON for a program to read.")
-def inspect(what: str, endpoint: str | None, book_file: Path | None, adjudicator: str | None, as_json: bool) -> None:
+def inspect(what: str, endpoint: str | None, book_file: Path | None, adjudicator: str | None, as_json: bool) -> int:
     """Explain a signed state, a piece of hex, or a channel on a chain.
 
     FILE is a signed state, as `forcemove demo --save` writes them: its fields, the board, who has really signed, and
@@ -61,11 +61,19 @@ def inspect(what: str, endpoint: str | None, book_file: Path | None, adjudicator
 
     CHANNEL is a channel's id, 0x and 64 digits, and wants --chain: what is recorded, held and owed, and the seconds
     that are left of a challenge.
+
+    Exits with 1 if a signature is wrong.
     """
     options = _Options(endpoint, book_file, None if adjudicator is None else parse_address(adjudicator))
     subject = _read(what)
     finding = _file_finding(subject, options) if isinstance(subject, SignedStateFile) else _hex(subject, options)
     click.echo(json.dumps(finding, indent=2) if as_json else page(finding))
+    return EXIT_ERROR if _has_wrong_signature(finding) else 0
+
+
+def _has_wrong_signature(finding: Finding) -> bool:
+    """Bare hex names no signers, so its signatures cannot be wrong."""
+    return finding["kind"] == "signed-state" and any(each["standing"] == "wrong" for each in finding["signatures"])
 
 
 @dataclass(frozen=True, slots=True)

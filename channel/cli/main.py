@@ -9,6 +9,7 @@ from importlib import import_module
 import click
 
 from channel.cli.errors import DEBUG_VARIABLE, run
+from channel.cli.terminal import wants_colours
 
 __all__ = ["forcemove", "main"]
 
@@ -65,13 +66,16 @@ def _set_debug(_: click.Context, __: click.Parameter, wanted: bool) -> None:
     "--version", is_flag=True, expose_value=False, is_eager=True, callback=_print_version, help="Show the version."
 )
 @click.option("--debug", is_flag=True, expose_value=False, callback=_set_debug, help="Show the traceback of an error.")
-def forcemove() -> None:
+@click.pass_context
+def forcemove(ctx: click.Context) -> None:
     """Turn-based games in state channels.
 
     Players exchange signed states off chain; a contract on a chain holds the money, and decides when somebody stops.
 
     Begin with `forcemove demo`: it needs no chain, no key and no money. `forcemove COMMAND --help` explains a command.
     """
+    if not wants_colours():
+        ctx.color = False
 
 
 def main() -> None:

@@ -1,21 +1,22 @@
-"""Something to look at while a chain is waited for: a spinner on standard error, where that is a terminal."""
+"""Something to look at while a chain is waited for: a status line on standard error, where that is a terminal."""
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
+
+from channel.cli.terminal import Terminal
 
 __all__ = ["waiting"]
 
 
 @contextmanager
-def waiting(message: str) -> Iterator[Callable[[str], None]]:
-    """Show `message` while the block runs; what is yielded changes it. Silent where nobody watches."""
-    if not sys.stderr.isatty():
-        yield lambda _: None
-        return
-    from rich.console import Console
-
-    with Console(stderr=True).status(message) as status:
-        yield status.update
+def waiting(message: str) -> Iterator[Terminal]:
+    """Show `message` as the status line while the block runs; whatever the block has to say goes through the terminal
+    that it is given."""
+    terminal = Terminal(indent=0)
+    terminal.status(message)
+    try:
+        yield terminal
+    finally:
+        terminal.close()

@@ -9,12 +9,12 @@ import pytest
 from click.testing import CliRunner, Result
 
 from channel.chain.local import AnvilChain, local_keys
-from channel.cli import stage
 from channel.cli.amounts import format_amount
-from channel.cli.demo import _stories as planned_stories
+from channel.cli.demo import stage
+from channel.cli.demo.command import _stories as planned_stories
+from channel.cli.demo.stage import counterparty_key
 from channel.cli.errors import run
 from channel.cli.main import forcemove
-from channel.cli.stage import counterparty_key
 from channel.node.keys import write_key_file
 from channel.protocol.wire import decode_file
 
@@ -44,9 +44,10 @@ def test_without_flags_both_games_are_played_honestly_and_then_each_dispute() ->
 def test_the_results_can_be_read_by_a_program() -> None:
     result = demo("--json", "--scenario", "honest", "--game", "tic-tac-toe")
     assert result.exception is None
-    assert json.loads(result.output) == {
-        "stories": [{"game": "tic-tac-toe", "scenario": "honest", "balances_as_expected": True}]
-    }
+    content = json.loads(result.output)
+    assert content["error"] is None
+    (story,) = content["stories"]
+    assert (story["game"], story["scenario"], story["balances_as_expected"]) == ("tic-tac-toe", "honest", True)
 
 
 def test_it_shows_board_shares_gas_and_the_clock() -> None:
@@ -101,7 +102,7 @@ def test_bad_flags_are_explained(arguments: list[str], complaint: str, capsys: p
 
 def test_wrong_balances_are_an_error(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     honest = stage.Stage.balance
-    monkeypatch.setattr(stage.Stage, "balance", lambda self, account: honest(self, account) // 2)
+    monkeypatch.setattr(stage.Stage, "balance", lambda *arguments: honest(*arguments) // 2)
     code = run(lambda: forcemove(["demo", "--scenario", "honest", "--game", "tic-tac-toe"], standalone_mode=False))
     assert code == 1
     assert "did not end as they must" in capsys.readouterr().err

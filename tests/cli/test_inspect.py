@@ -30,9 +30,11 @@ SAVED = Saved()
 A, B = show_address(ALICE.address), show_address(BOB.address)
 
 
-def found(forcemove: Command, *arguments: str) -> Any:
+def found(forcemove: Command, *arguments: str, code: int = 0) -> Any:
+    """What is found, and that people are told it with the same exit code."""
     said = forcemove("inspect", *arguments, "--json")
-    assert (said.code, said.err) == (0, "")
+    assert (said.code, said.err) == (code, "")
+    assert forcemove("inspect", *arguments).code == code
     return json.loads(said.out)
 
 
@@ -116,7 +118,7 @@ def test_each_signature_is_recovered_and_wrong_ones_are_named(forcemove: Command
     state = state_of(5)
     right, forged = SAVED.signature(ALICE, state), SAVED.signature(MALLORY, state)
 
-    finding = found(forcemove, SAVED.save(SignedState(state, {0: right, 1: forged})))
+    finding = found(forcemove, SAVED.save(SignedState(state, {0: right, 1: forged})), code=1)
     said = forcemove("inspect", "state.json")
 
     assert [each["standing"] for each in finding["signatures"]] == ["signed", "wrong"]
@@ -127,7 +129,7 @@ def test_each_signature_is_recovered_and_wrong_ones_are_named(forcemove: Command
 def test_a_signature_of_another_state_of_the_channel_is_wrong(forcemove: Command) -> None:
     state = state_of(5)
 
-    finding = found(forcemove, SAVED.save(SignedState(state, {1: SAVED.signature(BOB, state_of(6))})))
+    finding = found(forcemove, SAVED.save(SignedState(state, {1: SAVED.signature(BOB, state_of(6))})), code=1)
 
     assert [each["standing"] for each in finding["signatures"]] == ["missing", "wrong"]
     assert words(finding) == [["wait"], ["sign"]]
@@ -139,7 +141,7 @@ def test_a_signature_of_another_state_of_the_channel_is_wrong(forcemove: Command
     ids=["zero", "high s"],
 )
 def test_a_signature_that_nobody_can_have_made_is_wrong(forcemove: Command, compact: bytes, problem: str) -> None:
-    finding = found(forcemove, SAVED.save(SignedState(state_of(5), {1: Signature(compact)})))
+    finding = found(forcemove, SAVED.save(SignedState(state_of(5), {1: Signature(compact)})), code=1)
 
     assert finding["signatures"][1] == {
         "participant": 1,
@@ -154,9 +156,8 @@ def test_a_signature_that_nobody_can_have_made_is_wrong(forcemove: Command, comp
 def test_a_signature_for_nobody_is_wrong(forcemove: Command) -> None:
     state = state_of(5)
 
-    finding = found(
-        forcemove, SAVED.save(SignedState(state, {1: SAVED.signature(BOB, state), 7: Signature(bytes(64))}))
-    )
+    name = SAVED.save(SignedState(state, {1: SAVED.signature(BOB, state), 7: Signature(bytes(64))}))
+    finding = found(forcemove, name, code=1)
 
     assert finding["signatures"][2]["standing"] == "wrong"
     assert finding["signatures"][2]["address"] is None

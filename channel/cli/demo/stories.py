@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Coroutine
 from functools import partial
 from typing import Any
 
-from channel.cli.stage import Player, Stage, Table
+from channel.cli.demo.results import StoryResult
+from channel.cli.demo.stage import Stage
+from channel.cli.demo.table import Player, Table, new_table
 from channel.errors import RuleError
 from channel.flow.channel import (
     ChannelDecided,
@@ -25,14 +26,13 @@ from channel.flow.queue import ActionQueue
 from channel.flow.steps import Step, sequence
 from channel.protocol.encoding import digest, hash_state
 from channel.protocol.inputs import ChallengeWanted
-from channel.protocol.outcome import Outcome
 from channel.protocol.rules import build_support_proof
 from channel.protocol.state import SignedState, SupportProof, VariablePart
 from channel.protocol.wire import encode_message
 
 __all__ = ["STORIES", "Story"]
 
-Story = Callable[[Stage, Any], Coroutine[Any, Any, bool]]
+Story = Callable[[Stage, Any], Coroutine[Any, Any, StoryResult]]
 
 _LAST_TURN = 12
 """When players who have played on for long enough want to leave."""
@@ -40,27 +40,25 @@ _ILLEGAL_MOVES = 4
 """How many of a game's illegal moves are tried: enough to get the idea."""
 
 
-async def honest(stage: Stage, game: Any) -> bool:
+async def honest(stage: Stage, game: Any) -> StoryResult:
     """Both play a few rounds and conclude together."""
-    table = stage.table(game)
+    table = new_table(stage, game)
     await table.together(*(_to_the_end(player) for player in table.players))
-    return table.check(table.last.outcome)
+    return table.settle("honest", table.last.outcome)
 
 
-async def stall(stage: Stage, game: Any) -> bool:
+async def stall(stage: Stage, game: Any) -> StoryResult:
     """One stops in a lost position; the other challenges, and collects when the clock has run out."""
-    table = stage.table(game, careless=1)
-    clock = asyncio.create_task(_watch_the_clock(table))
-    try:
-        await table.together(*(_until_lost(table, player) for player in table.players))
-    finally:
-        clock.cancel()
-    return table.check(await clock)
+    table = new_table(stage, game, careless=1)
+    first, second = (_until_lost(table, player) for player in table.players)
+    await table.together(first, second, beside=_let_the_time_pass(table))
+    stage.show.say("Nobody answered in time: the outcome of the challenged state was paid out.")
+    return table.settle("stall", table.challenged.result().newest.state.outcome)
 
 
-async def stale_state(stage: Stage, game: Any) -> bool:
+async def stale_state(stage: Stage, game: Any) -> StoryResult:
     """Who is behind challenges with an old state; the other's client checkpoints the newest by itself."""
-    table = stage.table(game, careless=1)
+    table = new_table(stage, game, careless=1)
     flows = (playing(moves_of(player.bot), until=partial(_is_decided, table)) for player in table.players)
     await table.together(*(sequence(opening(), flow) for flow in flows))
     newest = table.last
@@ -74,12 +72,13 @@ async def stale_state(stage: Stage, game: Any) -> bool:
     record = table.adjudicator.status_of(table.agreement.channel_id)
     stage.show.say(f"The newest state (turn {record.turn_num_record}) stands, no clock runs; they conclude.")
     await table.together(concluding(), concluding())
-    return record.turn_num_record == newest.turn_num and table.check(newest.outcome)
+    is_recorded = record.turn_num_record == newest.turn_num
+    return table.settle("stale-state", newest.outcome, as_told=is_recorded)
 
 
-async def cheat(stage: Stage, game: Any) -> bool:
+async def cheat(stage: Stage, game: Any) -> StoryResult:
     """One sends illegal moves and forged signatures, tries the chain with them, and withholds a move. In vain."""
-    table = stage.table(game)
+    table = new_table(stage, game)
     honest_player, cheater = table.players
     name = stage.show.names[cheater.seat]
     await table.together(*(sequence(opening(), turn(moves_of(player.bot))) for player in table.players))
@@ -95,7 +94,7 @@ async def cheat(stage: Stage, game: Any) -> bool:
     answered = honest_player.newest.state.turn_num > state.turn_num + 1
     stage.show.say(f"{stage.show.names[0]}'s client found the move in the chain's log and answered; they play on.")
     await table.together(*(_to_the_end(player) for player in table.players))
-    return refused and answered and table.check(table.last.outcome)
+    return table.settle("cheat", table.last.outcome, as_told=refused and answered)
 
 
 STORIES: dict[str, Story] = {"honest": honest, "stall": stall, "stale-state": stale_state, "cheat": cheat}
@@ -126,24 +125,15 @@ def _until_lost(table: Table, player: Player) -> Step[Seat]:
     return step
 
 
-async def _watch_the_clock(table: Table) -> Outcome:
-    """Lets the time of a challenge pass; the outcome of the challenged state."""
-    stage = table.stage
-    challenged = await table.challenged
-    status = table.adjudicator.status_of(table.agreement.channel_id)
-    seconds = status.finalizes_at - stage.chain.now()
+async def _let_the_time_pass(table: Table) -> None:
+    """Says how long a challenge leaves, and has it pass at once where that can be done. Else the table counts down."""
+    stage, challenged = table.stage, await table.challenged
+    end = table.adjudicator.status_of(table.agreement.channel_id).finalizes_at
+    seconds = end - stage.chain.now()
     stage.show.say(f"{stage.show.names[1 - challenged.seat]} has {seconds} seconds to answer.")
-    _let_time_pass(stage, status.finalizes_at)
-    stage.show.say("Nobody answered: the outcome of the challenged state stands.")
-    return challenged.newest.state.outcome
-
-
-def _let_time_pass(stage: Stage, end: int) -> None:
     if stage.chain.can_travel:
         stage.chain.travel_to(end)
         stage.show.say("(This chain's clock can be moved, so nobody waits.)")
-    else:
-        stage.show.countdown(end, stage.chain.next_time)
 
 
 def _is_decided(table: Table, state: VariablePart) -> bool:
@@ -168,8 +158,8 @@ def _send(table: Table, player: Player, what: str, proof: SupportProof) -> None:
     """A challenge that no client of ours would send."""
     key, stage = table.stage.keys[player.seat], table.stage
     receipt = table.adjudicator.send(table.adjudicator.challenge(table.agreement.fixed_part, proof), key)
-    stage.charge(key.address, receipt)
-    stage.show.transaction(stage.show.names[player.seat], what, receipt.gas_used)
+    stage.charge(key.address, receipt, "challenge")
+    stage.show.transaction(player.name, what, receipt.gas_used)
 
 
 def _try_illegal(table: Table, label: str, move: VariablePart) -> bool:

@@ -1,0 +1,266 @@
+"""`forcemove demo`: two players open a funded channel, play, and settle, before the user's eyes; or they play a game
+that needs no channel.
+
+`--json` prints what `results` says; of a game without money `{"game", "result", "error"}`.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.core import ParameterSource
+
+from channel.cli.amounts import AMOUNT
+from channel.cli.errors import EXIT_ERROR, Explained
+from channel.cli.games import find_table_game, game_names, load_game, table_game_names
+from channel.cli.terminal import Terminal
+
+if TYPE_CHECKING:
+    from channel.cli.demo.performance import Performance, Plan
+    from channel.cli.games import TableGame
+
+__all__ = ["demo"]
+
+_SCENARIOS = ("honest", "stall", "stale-state", "cheat")
+_NAMES = ("Alice", "Bob")
+_LOCAL_CHAINS = ("eth-tester", "anvil")
+_LOCAL_STAKE, _STAKE = 2 * 10**17, 2 * 10**14
+_LOCAL_DURATION, _DURATION = 3_600, 60
+_MIN_DURATION, _MAX_DURATION = 60, 365 * 24 * 60 * 60
+_DEFAULT_GAMES = {"stall": 1, "stale-state": 0, "cheat": 1}
+_OF_ALL_GAMES = ("game_name", "play", "as_json")
+
+
+class _Command(click.Command):
+    """Tells what went wrong to programs, too, where `--json` was asked for."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """See `click.Command.parse_args`."""
+        ctx.obj = _Told("--json" in args)
+        with ctx.obj:
+            return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """See `click.Command.invoke`."""
+        with ctx.obj:
+            return super().invoke(ctx)
+
+
+class _Told:
+    """The JSON of a run: its results as far as they are known, and the error that ends it."""
+
+    def __init__(self, wanted: bool) -> None:
+        self._wanted = wanted
+        self.content: dict[str, Any] = {"stories": [], "other_transactions": []}
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
+        if error is not None and not isinstance(error, click.exceptions.Exit):
+            self.tell(error)
+
+    def tell(self, error: BaseException | None) -> None:
+        """Print it, once there is nothing to be added."""
+        if not self._wanted:
+            return
+        from channel.cli.demo.results import error_json
+
+        click.echo(json.dumps(self.content | {"error": error and error_json(error)}, indent=1))
+
+
+@click.command(cls=_Command)
+@click.option(
+    "--game",
+    "game_name",
+    metavar="NAME",
+    help="A game for channels (rock-paper-scissors, tic-tac-toe; without it, both), or one without money.",
+)
+@click.option("--play", is_flag=True, help="Sit at the table yourself, against a bot. Only in games without money.")
+@click.option(
+    "--scenario",
+    type=click.Choice(_SCENARIOS),
+    help="honest: rounds, then a conclusion. stall: one stops in a lost position, the other challenges and collects. "
+    "stale-state: one challenges with an old state, the other checkpoints. cheat: illegal moves, forged signatures and "
+    "a withheld move get nowhere. Without it: all of them.",
+)
+@click.option(
+    "--chain",
+    "chain_name",
+    default="eth-tester",
+    show_default=True,
+    metavar="eth-tester|anvil|URL",
+    help="A chain inside this process, an anvil of our own, or a node.",
+)
+@click.option(
+    "--key",
+    "key_file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="The key file of the account that plays and pays (see `forcemove key`); wanted where --chain is a node.",
+)
+@click.option(
+    "--stake",
+    type=AMOUNT,
+    metavar="AMOUNT",
+    help="What a round is played for, such as '0.2 ether'; each "
+    "player deposits five times as much. Default: 0.2 ether, on a node 0.0002 ether.",
+)
+@click.option(
+    "--duration",
+    type=click.IntRange(_MIN_DURATION, _MAX_DURATION),
+    metavar="SECONDS",
+    help="How long a challenge leaves for an answer, 60 or more. Default: 3600, on a node 60.",
+)
+@click.option(
+    "--asset",
+    type=click.Choice(("ether", "token")),
+    default="ether",
+    show_default=True,
+    help="Play for ether, or for an ERC-20 made for the occasion.",
+)
+@click.option(
+    "--book",
+    "book_file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="The address book of a deployment on the node. Default: forcemove-CHAINID.json; deployed if missing.",
+)
+@click.option(
+    "--save",
+    "save_to",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Write every signed state to this directory, for `forcemove inspect`.",
+)
+@click.option("--allow-mainnet", is_flag=True, help="Play with real money, on Ethereum's main network.")
+@click.option("--json", "as_json", is_flag=True, help="Print only the results, as JSON.")
+@click.pass_context
+def demo(
+    ctx: click.Context,
+    game_name: str | None,
+    play: bool,
+    scenario: str | None,
+    chain_name: str,
+    key_file: Path | None,
+    stake: int | None,
+    duration: int | None,
+    asset: str,
+    book_file: Path | None,
+    save_to: Path | None,
+    allow_mainnet: bool,
+    as_json: bool,
+) -> int:
+    """Watch two players open a channel, play, and settle.
+
+    Alice and Bob fund a channel on a chain, play off chain with signed states, and settle: together, or through
+    disputes that the adjudicator decides. In the end the balances on the chain are compared with the expected ones; the
+    exit code is not zero if they differ.
+
+    Without options: both games, honest, then each dispute, on a chain inside this process. On a node the account of
+    --key plays Alice, and pays for Bob, a throw-away account that gives back what is left. What a run that was cut off
+    has left in channels there, the next one brings home before it plays.
+
+    A --game without money needs no chain: two bots play it, or you against one with --play.
+    """
+    table_game = find_table_game(game_name) if game_name else None
+    if table_game is not None:
+        _require_no_channel_options(ctx, table_game)
+        return _at_a_table(ctx.obj, table_game, play, as_json)
+    if play:
+        games = ", ".join(table_game_names()) or "none is installed"
+        raise click.UsageError(f"--play wants --game with a game that is played without money: {games}.")
+    is_local = chain_name in _LOCAL_CHAINS
+    if not is_local and key_file is None:
+        raise click.UsageError("A node wants --key FILE: the account that plays and pays (`forcemove key new FILE`).")
+    from channel.cli.demo.performance import Plan
+
+    plan = Plan(
+        stories=tuple(_stories(game_name, scenario)),
+        chain=chain_name,
+        key_file=None if is_local else key_file,
+        stake=stake if stake is not None else (_LOCAL_STAKE if is_local else _STAKE),
+        duration=duration or (_LOCAL_DURATION if is_local else _DURATION),
+        in_ether=asset == "ether",
+        book_file=book_file,
+        save_to=save_to,
+        allow_mainnet=allow_mainnet,
+        quiet=as_json,
+    )
+    return _in_channels(ctx.obj, plan)
+
+
+def _stories(game_name: str | None, scenario: str | None) -> list[tuple[str, Any]]:
+    """Which scenario is played with which game."""
+    games = [load_game(game_name)] if game_name else [load_game(name) for name in game_names()]
+    if scenario:
+        return [(scenario, game) for game in games]
+    honest = [("honest", game) for game in games]
+    return honest + [(name, games[preferred % len(games)]) for name, preferred in _DEFAULT_GAMES.items()]
+
+
+# ------------------------------------------------------------------------------------------------------ in channels
+
+
+def _in_channels(told: _Told, plan: Plan) -> int:
+    from channel.cli.demo.budget import require_playable
+    from channel.cli.demo.performance import Performance
+
+    require_playable(plan.stake, len(plan.stories))
+    if plan.save_to is not None:
+        plan.save_to.mkdir(parents=True, exist_ok=True)
+    terminal = Terminal()
+    performance = Performance(plan, terminal)
+    try:
+        performance.play()
+    finally:
+        terminal.close()
+        told.content = performance.to_json()
+    told.tell(None)
+    if plan.quiet:
+        return 0 if performance.is_right else EXIT_ERROR
+    _conclude(performance, terminal)
+    return 0
+
+
+def _conclude(performance: Performance, terminal: Terminal) -> None:
+    results = performance.results
+    wrong = [result for result in results if not result.is_right]
+    terminal.say("")
+    if wrong:
+        raise Explained(
+            f"{len(wrong)} of {len(results)} stories did not end as they must (see WRONG above).",
+            "This is a mistake of Forcemove's, or somebody else used the accounts meanwhile.",
+        )
+    what = "The story" if len(results) == 1 else f"All {len(results)} stories"
+    terminal.say(f"{what} ended with the balances that they must.", "bold")
+
+
+# ----------------------------------------------------------------------------------------------------- without money
+
+
+def _require_no_channel_options(ctx: click.Context, game: TableGame) -> None:
+    senseless = [
+        parameter.opts[0]
+        for parameter in ctx.command.params
+        if parameter.name not in _OF_ALL_GAMES
+        and ctx.get_parameter_source(str(parameter.name)) is ParameterSource.COMMANDLINE
+    ]
+    if senseless:
+        raise click.UsageError(f"{game.title} is played without a channel: leave {', '.join(senseless)} out.")
+
+
+def _at_a_table(told: _Told, game: TableGame, play: bool, as_json: bool) -> int:
+    from channel.cli.demo.without_money import sit_down, watch
+
+    told.content = {"game": game.name, "result": None}
+    if play and as_json:
+        raise click.UsageError("--play is for people, and --json for programs: leave one of them out.")
+    if play and not sys.stdin.isatty():
+        raise click.UsageError("--play wants a terminal to ask you on; standard input is none.")
+    terminal = Terminal(indent=0)
+    result = sit_down(game, _NAMES, terminal) if play else watch(game, _NAMES, terminal, quiet=as_json)
+    told.content["result"] = result
+    told.tell(None)
+    return 0

@@ -1,0 +1,64 @@
+"""The end of a demonstration that was cut off: what is locked where, and how it comes back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from channel.chain.addresses import show_address
+from channel.cli.amounts import format_amount
+from channel.cli.demo.signals import Stopped
+from channel.cli.demo.unfinished import Locked, locked_in
+from channel.cli.errors import EXIT_ERROR, Explained, words_of
+from channel.errors import ChainError
+
+if TYPE_CHECKING:
+    from channel.cli.demo.store import Unfinished
+
+__all__ = ["CutOff", "cut_off_locally", "cut_off_on_a_node"]
+
+_NO_LOSS = "The chain lived only for this run: nothing of value is lost."
+_DUST = 10**14
+
+
+class CutOff(Explained):
+    """A demonstration did not come to its end, because of `cause`: a signal, a node, or a mistake of ours."""
+
+    def __init__(self, cause: BaseException, then: str, locked: tuple[Locked, ...] = ()) -> None:
+        super().__init__(words_of(cause), then, cause=type(cause).__name__, locked=[each.to_json() for each in locked])
+        self._cause = cause
+
+    @property
+    def code(self) -> int:
+        """That of the signal, where it was one."""
+        return self._cause.exit_code if isinstance(self._cause, Stopped) else EXIT_ERROR
+
+
+def cut_off_locally(cause: BaseException) -> CutOff:
+    """On a chain of our own there is nothing to bring home."""
+    return CutOff(cause, _NO_LOSS)
+
+
+def cut_off_on_a_node(cause: BaseException, endpoint: str, unfinished: Unfinished, counterparty: bytes) -> CutOff:
+    """What is locked in channels and lies on the throw-away account, as far as the node at `endpoint` tells."""
+    locked, idle = _ask(endpoint, unfinished, counterparty)
+    lines = [*(f"Locked: {each}." for each in locked)] or ["Nothing is locked in a channel."]
+    if idle is None:
+        lines.append(f"The throw-away account {show_address(counterparty)} may have some ether, too.")
+    elif idle > _DUST:
+        lines.append(f"The throw-away account {show_address(counterparty)} has {format_amount(idle)}.")
+    if unfinished.channels:
+        lines.append(f"What it takes to get it back is kept in {unfinished.path}.")
+    if locked or idle is None or idle > _DUST:
+        lines.append("Run the same command again, in the same directory: it brings the money home before it plays.")
+    return CutOff(cause, "\n".join(lines), locked)
+
+
+def _ask(endpoint: str, unfinished: Unfinished, counterparty: bytes) -> tuple[tuple[Locked, ...], int | None]:
+    """Over a connection of its own: the other may have been left in the middle of an answer."""
+    from channel.chain.local import connect
+
+    try:
+        with connect(endpoint) as chain:
+            return locked_in(chain, unfinished), chain.balance(counterparty)
+    except (ChainError, KeyboardInterrupt):
+        return locked_in(None, unfinished), None

@@ -1,0 +1,161 @@
+"""A demonstration from its first look at the chain to the last balance."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import click
+
+from channel.chain.deployment import deploy
+from channel.chain.local import connect, local_keys, open_chain
+from channel.cli.demo.budget import require_local_funds, require_node_funds
+from channel.cli.demo.cut_off import CutOff, cut_off_locally, cut_off_on_a_node
+from channel.cli.demo.results import StoryResult, Transaction, results_json
+from channel.cli.demo.show import Show
+from channel.cli.demo.signals import Stopped, run_until_stopped, stopped_by_signals
+from channel.cli.demo.stage import Stage, counterparty_key
+from channel.cli.demo.store import Unfinished, record_path
+from channel.cli.demo.stories import STORIES
+from channel.cli.demo.unfinished import bring_home, settle_accounts
+from channel.cli.deploy import book_path, require_not_mainnet
+from channel.cli.key import open_key_file
+from channel.cli.terminal import Terminal
+from channel.node.virtual_time import VirtualTimeLoop
+
+__all__ = ["Performance", "Plan"]
+
+_NAMES = ("Alice", "Bob")
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is to be played. `stories`: scenario and game each; `chain`: as `open_chain` names it; `key_file`: of who
+    plays and pays on a node; `stake`: of ether or the token, in its smallest unit; `duration`: seconds."""
+
+    stories: tuple[tuple[str, Any], ...]
+    chain: str
+    key_file: Path | None
+    stake: int
+    duration: int
+    in_ether: bool
+    book_file: Path | None
+    save_to: Path | None
+    allow_mainnet: bool
+    quiet: bool
+
+
+@dataclass
+class Performance:
+    """One run of the demonstration. `results` and `others` (transactions beside the channels) are what has come of it,
+    also when it was cut off."""
+
+    plan: Plan
+    terminal: Terminal
+    results: list[StoryResult] = field(default_factory=list)
+    stage: Stage | None = None
+
+    @property
+    def others(self) -> list[Transaction]:
+        """The transactions that are no part of a story that has ended."""
+        told = {each.hash for result in self.results for each in result.transactions}
+        return [each for each in (self.stage.spent if self.stage else ()) if each.hash not in told]
+
+    @property
+    def is_right(self) -> bool:
+        """Whether every story has ended as it must."""
+        return all(result.is_right for result in self.results)
+
+    def to_json(self) -> dict[str, Any]:
+        """What has come of it; see `results`."""
+        return results_json(self.results, self.others)
+
+    def play(self) -> None:
+        """Play it. Raises `CutOff`, `NotEnough`, and, before anything is sent, what the node, the key file, the address
+        book and the record of unfinished channels are refused for."""
+        with stopped_by_signals():
+            try:
+                if self.plan.key_file is None:
+                    self._play_locally()
+                else:
+                    self._play_on_a_node(self.plan.key_file)
+            except Stopped as stopped:  # before there was anything to lose
+                raise CutOff(stopped, "Nothing was sent.") from None
+
+    def _play_locally(self) -> None:
+        """On a chain that ends with this run."""
+        plan = self.plan
+        try:
+            self.terminal.status("Bringing up the chain")
+            with open_chain(plan.chain) as chain:
+                stage = self.stage = self._stage(chain, (local_keys()[0], local_keys()[1]))
+                require_local_funds(chain, stage.keys, plan.stake, len(plan.stories), in_ether=plan.in_ether)
+                with tempfile.TemporaryDirectory() as folder:
+                    self._deploy(stage, plan.book_file or Path(folder) / "book.json")
+                self._play(stage)
+        except (KeyboardInterrupt, Exception) as error:
+            if isinstance(error, click.ClickException):
+                raise
+            raise cut_off_locally(error) from error
+
+    def _play_on_a_node(self, key_file: Path) -> None:
+        """On a chain that lives on: what was left unfinished is brought home first."""
+        self.terminal.status("Asking the node")
+        with connect(self.plan.chain) as chain:
+            require_not_mainnet(chain, self.plan.allow_mainnet)
+            self.terminal.close()  # somebody may be asked for a passphrase
+            key = open_key_file(key_file)
+            book = self.plan.book_file or book_path(chain.chain_id)
+            genesis = chain.block_hash(0)
+            record = record_path(book, key.address, genesis)
+            with Unfinished(record, chain.chain_id, genesis, key.address) as unfinished:
+                stage = self.stage = self._stage(chain, (key, counterparty_key(key)))
+                stage.unfinished = unfinished
+                # A channel's id commits to its nonce: no channel is ever the same as an earlier one.
+                stage.last_nonce = chain.now() << 16
+                try:
+                    self._play_with_payer(stage, unfinished, book)
+                except click.ClickException as error:
+                    if not unfinished.channels:
+                        raise
+                    raise self._cut_off(error, unfinished, stage) from error
+                except (KeyboardInterrupt, Exception) as error:
+                    raise self._cut_off(error, unfinished, stage) from error
+
+    def _cut_off(self, error: BaseException, unfinished: Unfinished, stage: Stage) -> CutOff:
+        self.terminal.status("Looking at what is locked")
+        return cut_off_on_a_node(error, self.plan.chain, unfinished, stage.keys[1].address)
+
+    def _play_with_payer(self, stage: Stage, unfinished: Unfinished, book: Path) -> None:
+        plan, stories = self.plan, len(self.plan.stories)
+        self.terminal.status("Waiting for transactions from before")
+        settle_accounts(stage.chain, stage.keys)
+        if unfinished.channels:
+            bring_home(stage, unfinished)
+        require_node_funds(stage.chain, stage.keys, plan.stake, stories, book, in_ether=plan.in_ether)
+        self._deploy(stage, book)
+        self.terminal.status("Playing")
+        stage.fund_counterparty(stories, in_ether=plan.in_ether)
+        self._play(stage)
+        stage.return_rest()
+
+    def _stage(self, chain: Any, keys: Any) -> Stage:
+        show = Show(_NAMES, self.terminal, quiet=self.plan.quiet)
+        return Stage(chain, keys, show, self.plan.stake, self.plan.duration, save_to=self.plan.save_to)
+
+    def _deploy(self, stage: Stage, book: Path) -> None:
+        """Let the contracts stand: those of the book, and anew whatever is missing."""
+        self.terminal.status("Deploying the contracts")
+        stage.deployment = deploy(stage.chain, stage.keys[0], book)
+
+    def _play(self, stage: Stage) -> None:
+        self.terminal.status("Playing")
+        if not self.plan.in_ether:
+            stage.make_token(len(self.plan.stories))
+        new_loop = VirtualTimeLoop if stage.chain.can_travel else None
+        for scenario, game in self.plan.stories:
+            stage.show.title(f"{game.title}: {scenario}")
+            self.results.append(run_until_stopped(STORIES[scenario](stage, game), new_loop))
+            self.terminal.status("Playing")

@@ -1,0 +1,196 @@
+"""What a demonstration keeps of a channel, and its bytes: JSON, versioned, with a digest. Pure.
+
+What has been signed and accepted is kept: with it nobody signs two states for one turn, and the channel can be brought
+to its end. What is known of the chain is not: it is read again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import msgspec
+
+from channel.errors import ForcemoveError, MalformedBytes
+from channel.protocol.agreement import Agreement
+from channel.protocol.channel import Accepted, Channel
+from channel.protocol.encoding import Domain, decode_variable_part, encode_variable_part, hash_state
+from channel.protocol.hashing import keccak256
+from channel.protocol.state import SignedState
+from channel.protocol.types import FixedPart, Signature
+
+__all__ = ["FORMAT", "Kept", "Ledger", "OtherVersion", "decode_ledger", "encode_ledger"]
+
+_FAMILY = "forcemove-demo-channels/"
+FORMAT = _FAMILY + "1"
+"""What stands at the head of a file."""
+_WHAT = "record of unfinished channels"
+
+
+class OtherVersion(MalformedBytes):
+    """It was written by another version of this program. `reason` names the version."""
+
+
+@dataclass(slots=True)
+class Kept:
+    """One channel: the game's name, the block before which it has no logs, and each seat's view once there is one."""
+
+    agreement: Agreement
+    game: str
+    from_block: int
+    seats: dict[int, Channel] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Ledger:
+    """The channels of one payer (20 bytes) on one chain; `genesis`, its first block's hash, tells apart chains that
+    have the same id."""
+
+    chain_id: int
+    genesis: bytes
+    payer: bytes
+    channels: dict[bytes, Kept] = field(default_factory=dict)
+
+
+# -------------------------------------------------------------------------------------------------- as it is written
+
+
+class _State(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    state: bytes
+    signatures: dict[int, bytes]
+
+
+class _Seat(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    accepted: tuple[_State, ...]
+    last_signed: tuple[int, bytes] | None
+    final_outcome: bytes | None
+    leaving: bool
+
+
+class _Channel(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    game: str
+    from_block: int
+    chain_id: int
+    adjudicator: bytes
+    participants: tuple[bytes, ...]
+    nonce: int
+    app: bytes
+    duration: int
+    destinations: tuple[bytes, ...]
+    deposits: tuple[tuple[bytes, tuple[str, ...]], ...]
+    app_data: bytes
+    seats: dict[int, _Seat]
+
+
+class _Content(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    chain_id: int
+    genesis: bytes
+    payer: bytes
+    channels: tuple[_Channel, ...]
+
+
+class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    format: str
+    digest: bytes
+    content: msgspec.Raw
+
+
+class _Head(msgspec.Struct, frozen=True):
+    format: str
+
+
+def encode_ledger(ledger: Ledger) -> bytes:
+    """The bytes of a file."""
+    channels = tuple(map(_channel_record, ledger.channels.values()))
+    content = msgspec.json.encode(_Content(ledger.chain_id, ledger.genesis, ledger.payer, channels))
+    return msgspec.json.encode(_File(FORMAT, keccak256(content), msgspec.Raw(content))) + b"\n"
+
+
+def _channel_record(kept: Kept) -> _Channel:
+    agreement, fixed_part = kept.agreement, kept.agreement.fixed_part
+    return _Channel(
+        kept.game,
+        kept.from_block,
+        agreement.domain.chain_id,
+        agreement.domain.adjudicator,
+        fixed_part.participants,
+        fixed_part.channel_nonce,
+        fixed_part.app_definition,
+        fixed_part.challenge_duration,
+        agreement.destinations,
+        tuple((asset, tuple(map(str, amounts))) for asset, amounts in agreement.deposits),
+        agreement.app_data,
+        {seat: _seat_record(channel) for seat, channel in sorted(kept.seats.items())},
+    )
+
+
+def _seat_record(channel: Channel) -> _Seat:
+    accepted = tuple(map(_state_record, channel.signed_states))
+    return _Seat(accepted, channel.last_signed, channel.final_outcome, channel.leaving)
+
+
+def _state_record(signed: SignedState) -> _State:
+    signatures = {index: signature.compact for index, signature in sorted(signed.signatures.items())}
+    return _State(encode_variable_part(signed.state), signatures)
+
+
+# ----------------------------------------------------------------------------------------------------- as it is read
+
+
+def decode_ledger(data: bytes) -> Ledger:
+    """The inverse. Raises `OtherVersion`; `MalformedBytes` where anything in it is missing, wrong, unknown or changed,
+    even a single bit."""
+    try:
+        _require_format(data)
+        file = msgspec.json.decode(data, type=_File)
+        if keccak256(bytes(file.content)) != file.digest:
+            raise MalformedBytes(_WHAT, "its content is not what was written: the digest differs")
+        return _ledger(msgspec.json.decode(file.content, type=_Content))
+    except MalformedBytes:
+        raise
+    except (msgspec.DecodeError, ForcemoveError, ValueError, RecursionError) as error:
+        raise MalformedBytes(_WHAT, str(error)) from None
+
+
+def _require_format(data: bytes) -> None:
+    format_ = msgspec.json.decode(data, type=_Head).format
+    if format_ == FORMAT:
+        return
+    if format_.startswith(_FAMILY):
+        raise OtherVersion(_WHAT, f"its format is {format_!r:.60}, and this program knows {FORMAT}")
+    raise MalformedBytes(_WHAT, f"its format is {format_!r:.60}")
+
+
+def _ledger(content: _Content) -> Ledger:
+    channels = map(_kept, content.channels)
+    return Ledger(
+        content.chain_id, content.genesis, content.payer, {each.agreement.channel_id: each for each in channels}
+    )
+
+
+def _kept(record: _Channel) -> Kept:
+    agreement = Agreement(
+        Domain(record.chain_id, record.adjudicator),
+        FixedPart(record.participants, record.nonce, record.app, record.duration),
+        record.destinations,
+        tuple((asset, tuple(map(int, amounts))) for asset, amounts in record.deposits),
+        record.app_data,
+    )
+    seats = {index: _seat(agreement, index, seat) for index, seat in record.seats.items()}
+    return Kept(agreement, record.game, record.from_block, seats)
+
+
+def _seat(agreement: Agreement, index: int, record: _Seat) -> Channel:
+    return Channel(
+        agreement,
+        index,
+        accepted=tuple(_accepted(agreement.channel_id, each) for each in record.accepted),
+        last_signed=record.last_signed,
+        final_outcome=record.final_outcome,
+        leaving=record.leaving,
+    )
+
+
+def _accepted(channel_id: bytes, record: _State) -> Accepted:
+    state = decode_variable_part(record.state)
+    signatures = {index: Signature(compact) for index, compact in record.signatures.items()}
+    return Accepted(SignedState(state, signatures), hash_state(channel_id, state))

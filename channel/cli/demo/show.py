@@ -1,0 +1,116 @@
+"""What a demonstration shows: signed turns with their boards, transactions with their gas, and who won what."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from channel.cli.amounts import format_amount
+from channel.errors import CounterpartyError
+
+if TYPE_CHECKING:
+    from channel.cli.demo.results import PlayerResult, StoryResult
+    from channel.cli.terminal import Terminal
+    from channel.errors import ForcemoveError
+    from channel.protocol.outcome import Outcome
+    from channel.protocol.state import VariablePart
+
+__all__ = ["Show", "shortened"]
+
+_INDENT = " " * 12
+_LONG_HEX = re.compile(r"\b(0x)?([0-9a-fA-F]{4})[0-9a-fA-F]{32,}([0-9a-fA-F]{4})\b")
+
+
+def shortened(text: str) -> str:
+    """The text with its addresses and hashes cut down to their ends, such as 0x1234\N{HORIZONTAL ELLIPSIS}abcd."""
+    return _LONG_HEX.sub("\\1\\2\N{HORIZONTAL ELLIPSIS}\\3", text)
+
+
+class Show:
+    """Writes a story line by line. Nothing but the status is written where the answer is to be JSON."""
+
+    def __init__(self, names: tuple[str, str], terminal: Terminal, *, quiet: bool = False) -> None:
+        self.names, self.symbol, self._terminal, self._quiet = names, "ether", terminal, quiet
+
+    def title(self, text: str) -> None:
+        """The beginning of a story."""
+        self._line("")
+        self._line(text, "bold")
+
+    def say(self, text: str) -> None:
+        """Something that the story wants to be known."""
+        self._line(text, "cyan")
+
+    def status(self, text: str) -> None:
+        """What is waited for, beneath the story while it lasts."""
+        self._terminal.status(text)
+
+    def turn(self, game: Any, seat: int, state: VariablePart) -> None:
+        """A state that a participant has made, and what it would pay."""
+        if state.is_final:
+            what = f"{self.names[seat]} signs a final state: pay this."
+        else:
+            what = game.describe(state, self.names)
+        self._line(f"turn {state.turn_num:>4}   {what}")
+        self._line(f"{_INDENT}if it ended now: {self._outcome(state.outcome)}", "dim")
+        if not state.is_final:
+            for line in game.board(state, self.names).splitlines():
+                self._line(_INDENT + line)
+
+    def countersigned(self, seat: int, turn_num: int) -> None:
+        """A final state that another participant has signed, too."""
+        self._line(f"turn {turn_num:>4}   {self.names[seat]} signs the final state, too.")
+
+    def setup(self, seat: int, kind: str, turn_num: int) -> None:
+        """A state of the opening."""
+        self._line(f"turn {turn_num:>4}   {self.names[seat]} signs the {kind} state.")
+
+    def transaction(self, who: str, what: str, gas: int) -> None:
+        """A transaction that was mined."""
+        self._line(f"chain       {who} {what} ({gas:,} gas)", "green")
+
+    def refused(self, who: str, what: str, error: ForcemoveError) -> None:
+        """Something that was tried and failed."""
+        reason = error.reason if isinstance(error, CounterpartyError) else error
+        self._line(f"refused     {who} {what}: {reason}", "yellow")
+
+    def result(self, result: StoryResult) -> None:
+        """The end of a story: who won what, what the gas has cost, what was expected and found, and which channel it
+        was."""
+        self._line(f"result      {'; '.join(self._won(player) for player in result.players)}.", "bold")
+        for player in result.players:
+            cost = format_amount(player.gas_cost)
+            self._line(f"gas         {player.name} paid {cost} for {player.gas_used:,} gas: net {self._net(player)}")
+        for player in result.players:
+            self._balance(player)
+        if not result.as_told:
+            self._line("WRONG       The story did not go as it must.", "red")
+        self._terminal_line(f"channel     0x{result.channel_id.hex()}")
+
+    def _won(self, player: PlayerResult) -> str:
+        won = player.received - player.deposit
+        if won == 0:
+            return f"{player.name} is even"
+        return f"{player.name} {'wins' if won > 0 else 'loses'} {format_amount(abs(won), self.symbol)}"
+
+    def _net(self, player: PlayerResult) -> str:
+        sign = "+" if player.net > 0 else "-" if player.net < 0 else ""
+        return f"{sign}{format_amount(abs(player.net), self.symbol)}"
+
+    def _balance(self, player: PlayerResult) -> None:
+        right = player.found == player.expected
+        found, expected = (format_amount(each, self.symbol) for each in (player.found, player.expected))
+        self._line(f"balance     {player.name} expected {expected}")
+        mark = "as expected" if right else "WRONG"
+        self._line(f"{_INDENT}{' ' * len(player.name)} found    {found} {mark}", "green" if right else "red")
+
+    def _outcome(self, outcome: Outcome) -> str:
+        shares = zip(self.names, outcome, strict=True)
+        return ", ".join(f"{name} {format_amount(entry.amount, self.symbol)}" for name, entry in shares)
+
+    def _line(self, text: str, style: str = "") -> None:
+        self._terminal_line(shortened(text), style)
+
+    def _terminal_line(self, text: str, style: str = "") -> None:
+        if not self._quiet:
+            self._terminal.say(text, style)

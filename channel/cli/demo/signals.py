@@ -1,0 +1,61 @@
+"""Signals that end a program, as an exception at the very place where they arrive: whatever waits is left at once.
+
+Nothing is half done then that matters: what a client signs is written down before it is sent.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import threading
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+__all__ = ["Stopped", "run_until_stopped", "stopped_by_signals"]
+
+T = TypeVar("T")
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+class Stopped(KeyboardInterrupt):
+    """The program was asked to end. `exit_code`: 128 and the signal's number, as shells say it."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.exit_code = 128 + number
+
+
+@contextmanager
+def stopped_by_signals() -> Iterator[None]:
+    """Let an interrupt (Ctrl-C) and a request to terminate raise `Stopped` while the block runs."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # only the main thread may say what signals do
+        return
+    earlier = {number: signal.signal(number, _stop) for number in _SIGNALS}
+    try:
+        yield
+    finally:
+        for number, handler in earlier.items():
+            signal.signal(number, handler)
+
+
+def _stop(number: int, _: object) -> None:
+    raise Stopped(number)
+
+
+def run_until_stopped(
+    main: Coroutine[Any, Any, T], loop_factory: Callable[[], asyncio.AbstractEventLoop] | None = None
+) -> T:
+    """Run a coroutine to its end, or until `Stopped` is raised somewhere in its tasks: then the others are cancelled.
+    Raises what it raises."""
+    with asyncio.Runner(loop_factory=loop_factory) as runner:
+        runner.get_loop().set_exception_handler(_report_all_but_stopped)
+        return runner.run(main)
+
+
+def _report_all_but_stopped(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """The task in which a signal has arrived keeps its exception to itself: who runs the loop has got it already."""
+    if not isinstance(context.get("exception"), Stopped):
+        loop.default_exception_handler(context)

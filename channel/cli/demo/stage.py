@@ -1,0 +1,136 @@
+"""The stage of a demonstration: a chain with the contracts, and two players with money."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from channel.chain.book import AddressBook
+from channel.chain.chain import Call, Chain, Receipt, contract_address
+from channel.chain.codec import function
+from channel.chain.token import Token
+from channel.cli.demo.budget import DEPOSIT_IN_STAKES, TRANSFER_GAS, gas_for_stories
+from channel.cli.demo.results import Transaction
+from channel.cli.demo.show import Show
+from channel.cli.demo.store import Unfinished
+from channel.node.memory import MemoryStore
+from channel.node.ports import Store
+from channel.protocol.agreement import Agreement
+from channel.protocol.hashing import keccak256
+from channel.protocol.signing import Key
+from channel.protocol.types import ETHER
+from contracts import artifact
+
+__all__ = ["Stage", "counterparty_key"]
+
+
+def counterparty_key(payer: Key) -> Key:
+    """A throw-away account that only its payer can make again: what an interrupted run leaves there is not lost."""
+    return Key(keccak256(b"forcemove demo counterparty" + payer.secret))
+
+
+@dataclass
+class Stage:
+    """Where stories are played. `asset`: 20 bytes; `stake`: in its smallest unit; `duration`: seconds. `patience`:
+    seconds that each waits for the other's turn; `look_every`: seconds between looks at the chain. `unfinished`: where
+    channels are kept, on a chain that outlives us. `deployment`: once the contracts stand. `spent`: every transaction
+    so far."""
+
+    chain: Chain
+    keys: tuple[Key, Key]
+    show: Show
+    stake: int
+    duration: int
+    last_nonce: int = 0
+    save_to: Path | None = None
+    unfinished: Unfinished | None = None
+    deployment: AddressBook | None = None
+    asset: bytes = ETHER
+    patience: float = 60.0
+    look_every: float = 1.0
+    spent: list[Transaction] = field(default_factory=list)
+
+    @property
+    def book(self) -> AddressBook:
+        """Where the contracts stand."""
+        if self.deployment is None:
+            raise RuntimeError("the contracts are not deployed yet")
+        return self.deployment
+
+    @property
+    def deposit(self) -> int:
+        """What each player puts into a channel: the stake is a fifth of it."""
+        return self.stake * DEPOSIT_IN_STAKES
+
+    def take_nonce(self) -> int:
+        """A number for a channel that no other has had."""
+        self.last_nonce += 1
+        return self.last_nonce
+
+    def store(self, agreement: Agreement, game: str, from_block: int, seat: int) -> Store:
+        """Where a seat's client keeps its channel."""
+        if self.unfinished is None:
+            return MemoryStore()
+        return self.unfinished.store(agreement, game, from_block, seat)
+
+    def forget(self, channel_id: bytes) -> None:
+        """A channel is paid out."""
+        if self.unfinished is not None:
+            self.unfinished.forget(channel_id)
+
+    # --------------------------------------------------------------------------------------------------------- money
+
+    def transact(self, call: Call, key: Key, operation: str) -> Receipt[Any]:
+        """A transaction beside the channels, its cost counted."""
+        receipt = self.chain.send(call, key)
+        self.charge(key.address, receipt, operation)
+        return receipt
+
+    def charge(self, account: bytes, receipt: Receipt[Any], operation: str) -> bool:
+        """Count what a transaction has cost its sender, once; whether it is new."""
+        if any(each.hash == receipt.transaction_hash for each in self.spent):
+            return False
+        self.spent.append(Transaction.of(receipt, operation, account))
+        return True
+
+    def balance(self, account: bytes, asset: bytes) -> int:
+        """What an account has of an asset."""
+        if asset == ETHER:
+            return self.chain.balance(account)
+        return Token(self.chain, asset).balance_of(account)
+
+    def fund_counterparty(self, stories: int, *, in_ether: bool) -> None:
+        """Give the throw-away account what it needs for so many stories, less what it has."""
+        gas = gas_for_stories(stories) * self.chain.fees().max_fee_per_gas
+        self.bring_counterparty_to(gas + (self.deposit * stories if in_ether else 0))
+
+    def bring_counterparty_to(self, balance: int) -> None:
+        """Let the throw-away account have so much ether at least."""
+        payer, other = self.keys
+        missing = balance - self.chain.balance(other.address)
+        if missing > 0:
+            receipt = self.transact(Call(other.address, b"", missing), payer, "fund")
+            self.show.transaction(self.show.names[0], "sends the throw-away counterparty ether", receipt.gas_used)
+
+    def return_rest(self) -> None:
+        """Send what is left on the throw-away account back to who paid."""
+        payer, other = self.keys
+        reserve = TRANSFER_GAS * self.chain.fees().max_fee_per_gas
+        rest = self.chain.balance(other.address) - reserve
+        if rest > 0:
+            receipt = self.transact(Call(payer.address, b"", rest), other, "return")
+            self.show.transaction(self.show.names[1], "sends back what is left", receipt.gas_used)
+
+    def make_token(self, stories: int) -> None:
+        """Deploy a worthless token, give both players enough of it, and let the adjudicator take it; it is played for
+        from now on."""
+        payer, amount = self.keys[0], self.deposit * stories
+        signed = self.chain.sign(Call(None, artifact("DemoToken").bytecode), payer)
+        self.chain.broadcast(signed)
+        self.charge(payer.address, self.chain.wait(signed), "deploy token")
+        self.asset, self.show.symbol = contract_address(signed.sender, signed.nonce), "DEMO"
+        mint, token = function("mint", "DemoToken"), Token(self.chain, self.asset)
+        for key in self.keys:
+            self.transact(Call(self.asset, mint.encode(key.address, amount)), payer, "mint")
+            self.transact(token.approve(self.book.adjudicator, amount), key, "approve")

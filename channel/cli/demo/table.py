@@ -1,0 +1,271 @@
+"""One channel of a demonstration: two players around a log, everything that they sign shown and counted once."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Coroutine
+from typing import Any
+
+from channel.chain.adjudicator import Adjudicator
+from channel.chain.reverts import app_errors
+from channel.cli.demo.results import PlayerResult, StoryResult, Transaction
+from channel.cli.demo.stage import Stage
+from channel.errors import ChainError, ForcemoveError
+from channel.flow.channel import UPDATES, ConcludeWanted, Line, MoveChosen, Seat, moves_of
+from channel.flow.queue import ActionQueue
+from channel.flow.steps import Step, run
+from channel.flow.transport import MemoryTransport
+from channel.node.client import Client, Event, Fault, Mined, Refused, Sent
+from channel.protocol.agreement import Agreement, agree
+from channel.protocol.effects import Submission, SubmitChallenge
+from channel.protocol.outcome import Outcome, address_destination
+from channel.protocol.state import SignedState, VariablePart
+from channel.protocol.types import ETHER, FixedPart
+
+__all__ = ["Player", "Table", "new_table"]
+
+_DONE = {
+    "deposit": "deposits",
+    "challenge": "challenges: the clock starts",
+    "respond": "responds with the next move",
+    "checkpoint": "checkpoints a later state",
+    "conclude": "concludes, and all are paid",
+    "transfer": "has the outcome paid out",
+}
+_GIVE_UP_AFTER = 10.0
+"""Real seconds without an answer after which a node counts as gone."""
+
+
+class Player:
+    """One seat: a client, its place on the table's log, and a bot."""
+
+    def __init__(self, seat: int, name: str, bot: Any, log: MemoryTransport) -> None:
+        self.seat, self.name, self.bot = seat, name, bot
+        self.line, self.queue = Line(), ActionQueue(log, UPDATES)
+        self.refusals: list[ForcemoveError] = []
+        self.client: Client
+
+    def place(self, stage: Stage) -> Seat:
+        """What the steps of a flow are run with."""
+        return Seat(self.name, self.client, self.line, stage.patience, stage.look_every)
+
+    def move(self, *, another_round: bool) -> MoveChosen | ConcludeWanted:
+        """What the bot would do next."""
+        return moves_of(self.bot, another_round=lambda _: another_round)(self.newest.state)
+
+    @property
+    def newest(self) -> SignedState:
+        """The newest state that this player has."""
+        newest = self.client.channel.newest
+        if newest is None:
+            raise RuntimeError("the channel has no state")
+        return newest.signed
+
+
+def new_table(stage: Stage, game: Any, *, careless: int | None = None) -> Table:
+    """A new channel between the two. `careless`: the seat of a player who does not think."""
+    addresses = tuple(key.address for key in stage.keys)
+    app = stage.book.find(game.contract).address
+    agreement = agree(
+        Adjudicator(stage.chain, stage.book.adjudicator).domain,
+        FixedPart(addresses, stage.take_nonce(), app, stage.duration),
+        game,
+        stage.stake,
+        ((stage.asset, (stage.deposit, stage.deposit)),),
+        tuple(map(address_destination, addresses)),
+    )
+    return Table(stage, game, agreement, stage.chain.block_number(), careless=careless)
+
+
+class Table:
+    """One channel: an agreement, two players around a log, and everything that was signed. Made inside an event loop;
+    `challenged` is who has made the first challenge, once somebody has."""
+
+    def __init__(
+        self, stage: Stage, game: Any, agreement: Agreement, from_block: int, *, careless: int | None = None
+    ) -> None:
+        self.stage, self.game, self.agreement = stage, game, agreement
+        self.errors = app_errors(game.contract, game.errors)
+        self.adjudicator = Adjudicator(stage.chain, agreement.domain.adjudicator, self.errors)
+        self.log = MemoryTransport()
+        self.signed: list[SignedState] = []
+        self.attempt = "sends something"
+        self.challenged: asyncio.Future[Player] = asyncio.get_running_loop().create_future()
+        self._asset = agreement.deposits[0][0]
+        self._refused: set[tuple[int, str]] = set()
+        self._before = tuple(stage.balance(key.address, self._asset) for key in stage.keys)
+        self._first_transaction = len(stage.spent)
+        self.players = tuple(self._player(seat, careless, from_block) for seat in (0, 1))
+
+    def _player(self, seat: int, careless: int | None, from_block: int) -> Player:
+        bot = self.game.careless_bot(seat) if seat == careless else self.game.bot(seat)
+        player = Player(seat, self.stage.show.names[seat], bot, self.log)
+        player.client = Client(
+            self.agreement,
+            self.stage.keys[seat],
+            self.game,
+            self.adjudicator,
+            player.line,
+            self.stage.store(self.agreement, self.game.name, from_block, seat),
+            lambda _: None,  # the flows move
+            report=lambda event: self._report(player, event),
+            from_block=from_block,
+        )
+        return player
+
+    async def together(
+        self, first: Step[Seat], second: Step[Seat], *, beside: Coroutine[Any, Any, None] | None = None
+    ) -> None:
+        """Both players' flows, side by side, until both have ended; `beside`: what goes on meanwhile. Raises what ends
+        one of them early, and what the chain says when it has failed for too long."""
+        await self._watched([self._run(*each) for each in zip(self.players, (first, second), strict=True)], beside)
+
+    async def alone(self, player: Player, flow: Step[Seat]) -> None:
+        """One player's flow, while the other does nothing. Raises as `together` does."""
+        await self._watched([self._run(player, flow)], None)
+
+    async def _run(self, player: Player, flow: Step[Seat]) -> None:
+        await run(flow, player.queue, player.place(self.stage))
+
+    async def _watched(self, flows: list[Coroutine[Any, Any, None]], beside: Coroutine[Any, Any, None] | None) -> None:
+        try:
+            async with asyncio.TaskGroup() as group:
+                others = [group.create_task(each) for each in (self._watch_the_chain(), beside) if each]
+                await asyncio.wait([group.create_task(flow) for flow in flows])
+                for other in others:
+                    other.cancel()
+        except ExceptionGroup as errors:
+            raise errors.exceptions[0] from None  # the others were cancelled because of it
+
+    async def _watch_the_chain(self) -> None:
+        """Shows the time that a challenge leaves. Raises what the chain says when it has failed for some time, whatever
+        the clients make of that."""
+        answered = time.monotonic()
+        while True:
+            await asyncio.sleep(self.stage.look_every)
+            try:
+                self._show_clock()
+                answered = time.monotonic()
+            except ChainError:
+                if time.monotonic() > answered + _GIVE_UP_AFTER:
+                    raise
+
+    def _show_clock(self) -> None:
+        """The countdown of a challenge, as the status."""
+        status, left = self.adjudicator.status_of(self.agreement.channel_id), 0
+        if status.finalizes_at and not self._is_closed:
+            left = status.finalizes_at - self.stage.chain.next_time()
+        self.stage.show.status(f"{left} seconds left to answer the challenge" if left > 0 else "Playing")
+
+    @property
+    def _is_closed(self) -> bool:
+        return all(player.client.channel.closed for player in self.players)
+
+    def say(self, player: Player, message: bytes) -> None:
+        """Let the other player's client hear this, whatever it is."""
+        other = self.players[1 - player.seat]
+        other.line.heard.append(message)
+        other.client.poll()
+
+    # ------------------------------------------------------------------------------------------------------- showing
+
+    def _report(self, player: Player, event: Event) -> None:
+        show = self.stage.show
+        match event:
+            case Sent(signed):
+                self._show_turn(player.seat, signed)
+            case Mined(submission, receipt):
+                operation = _operation(submission)
+                if self.stage.charge(self.stage.keys[player.seat].address, receipt, operation):
+                    show.transaction(player.name, _DONE[operation], receipt.gas_used)
+                if isinstance(submission, SubmitChallenge) and not self.challenged.done():
+                    self.challenged.set_result(player)
+            case Refused(submission, error):
+                self._show_refusal(player, player.name, _operation(submission), error)
+            case Fault(error):
+                self._show_refusal(player, show.names[1 - player.seat], self.attempt, error)
+
+    def _show_refusal(self, player: Player, who: str, what: str, error: ForcemoveError) -> None:
+        player.refusals.append(error)
+        line = f"{who} {what}: {error}"
+        if (player.seat, line) not in self._refused:
+            self._refused.add((player.seat, line))
+            self.stage.show.refused(who, what, error)
+
+    def _show_turn(self, seat: int, signed: SignedState) -> None:
+        """A state that has been signed, once for each who signs it, however often it is sent."""
+        show, state, mover = self.stage.show, signed.state, signed.state.turn_num % self.agreement.count
+        known = [each for each in self.signed if each.state == state]
+        self.signed.append(signed)
+        self._save(signed)
+        if seat not in signed.signatures or any(seat in each.signatures for each in known):
+            return
+        if seat != mover:
+            show.countersigned(seat, state.turn_num)
+        elif state.turn_num < 2 * self.agreement.count and not state.is_final:
+            show.setup(seat, "prefund" if state.turn_num < self.agreement.count else "postfund", state.turn_num)
+        else:
+            show.turn(self.game, seat, state)
+
+    def _save(self, signed: SignedState) -> None:
+        if self.stage.save_to is None:
+            return
+        from channel.protocol.wire import SignedStateFile, encode_file
+
+        file = SignedStateFile(self.agreement.domain, self.agreement.fixed_part, signed)
+        name = f"{self.game.name}-{self.agreement.fixed_part.channel_nonce}-turn-{signed.state.turn_num}.json"
+        (self.stage.save_to / name).write_text(encode_file(file), "utf-8")
+
+    # ------------------------------------------------------------------------------------------------------- settling
+
+    def settle(self, scenario: str, outcome: Outcome, *, as_told: bool = True) -> StoryResult:
+        """Compare the balances on the chain with the expected ones: deposits out, the outcome in, less gas. A channel
+        in which nothing is left needs to be kept no longer. `as_told`: whether the rest went as it must."""
+        holdings = self.adjudicator.holdings_of(self.agreement.channel_id, self._asset)
+        is_closed = holdings.closed and holdings.held == 0
+        if is_closed:
+            self.stage.forget(self.agreement.channel_id)
+        transactions = tuple(self.stage.spent[self._first_transaction :])
+        result = StoryResult(
+            self.game.name,
+            scenario,
+            self.agreement.domain.chain_id,
+            self.agreement.domain.adjudicator,
+            self.agreement.channel_id,
+            self._asset,
+            self.stage.stake,
+            (self._player_result(0, outcome, transactions), self._player_result(1, outcome, transactions)),
+            transactions,
+            as_told,
+            is_closed,
+        )
+        self.stage.show.result(result)
+        return result
+
+    def _player_result(self, seat: int, outcome: Outcome, transactions: tuple[Transaction, ...]) -> PlayerResult:
+        address, deposit = self.stage.keys[seat].address, self.agreement.deposits[0][1][seat]
+        own = [each for each in transactions if each.sender == address]
+        cost = sum(each.gas_cost for each in own)
+        left = self._before[seat] - deposit - (cost if self._asset == ETHER else 0)
+        found = self.stage.balance(address, self._asset)
+        return PlayerResult(
+            self.stage.show.names[seat],
+            address,
+            self._asset,
+            deposit,
+            received=found - left,
+            gas_used=sum(each.gas_used for each in own),
+            gas_cost=cost,
+            expected=left + outcome[seat].amount,
+            found=found,
+        )
+
+    @property
+    def last(self) -> VariablePart:
+        """The state of the highest turn that anybody has signed."""
+        return max((signed.state for signed in self.signed), key=lambda state: state.turn_num)
+
+
+def _operation(submission: Submission) -> str:
+    return type(submission).__name__.removeprefix("Submit").lower()

@@ -1,0 +1,150 @@
+"""What a run that was cut off has left behind: how it is told, and how it is brought home."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from channel.chain.addresses import show_address
+from channel.chain.adjudicator import Adjudicator
+from channel.chain.chain import Chain
+from channel.chain.errors import NoContract
+from channel.cli.amounts import format_amount
+from channel.cli.demo.budget import gas_for_stories
+from channel.cli.demo.records import Kept
+from channel.cli.demo.signals import run_until_stopped
+from channel.cli.demo.stage import Stage
+from channel.cli.demo.store import Unfinished
+from channel.cli.demo.table import Table
+from channel.cli.errors import Explained
+from channel.cli.games import load_game
+from channel.flow.channel import concluding
+from channel.protocol.signing import Key
+from channel.protocol.types import ETHER
+
+__all__ = ["Locked", "StillWaiting", "bring_home", "locked_in", "settle_accounts"]
+
+_WAIT_SECONDS = 120.0
+_LOOK_SECONDS = 0.25
+
+
+class StillWaiting(Explained):
+    """A transaction of an earlier run is still in no block."""
+
+    def __init__(self, account: bytes) -> None:
+        super().__init__(
+            f"A transaction of {show_address(account)} from before still waits for a block; nothing new was sent.",
+            "The chain is busy or stands still. Run the same command again later.",
+            account=show_address(account),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Locked:
+    """What a channel holds. `amount`: of `asset`, in its smallest unit; where it is not `exact` the chain could not be
+    asked, and it is the most that there can be."""
+
+    channel_id: bytes
+    adjudicator: bytes
+    asset: bytes
+    amount: int
+    exact: bool
+
+    def __str__(self) -> str:
+        unit = format_amount(self.amount) if self.asset == ETHER else f"{self.amount:,} of {show_address(self.asset)}"
+        return (
+            f"{'' if self.exact else 'At most '}{unit} in channel 0x{self.channel_id.hex()}, "
+            f"adjudicator {show_address(self.adjudicator)}"
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """See `channel.cli.demo.results`."""
+        return {
+            "channel_id": "0x" + self.channel_id.hex(),
+            "adjudicator": show_address(self.adjudicator),
+            "asset": show_address(self.asset),
+            "amount": str(self.amount),
+            "exact": self.exact,
+        }
+
+
+def locked_in(chain: Chain | None, unfinished: Unfinished) -> tuple[Locked, ...]:
+    """What is in the channels that are not over, as the chain says; where there is none to ask, what was written down
+    says how much it can be. Raises what the chain raises."""
+    found = (_locked(chain, kept) for kept in unfinished.channels)
+    return tuple(locked for locked in found if locked.amount)
+
+
+def _locked(chain: Chain | None, kept: Kept) -> Locked:
+    agreement, (asset, amounts) = kept.agreement, kept.agreement.deposits[0]
+    adjudicator = agreement.domain.adjudicator
+    if chain is not None:
+        held = Adjudicator(chain, adjudicator).holdings_of(agreement.channel_id, asset).held
+        return Locked(agreement.channel_id, adjudicator, asset, held, True)
+    most = sum(amounts) if _may_have_deposits(kept) else 0
+    return Locked(agreement.channel_id, adjudicator, asset, most, False)
+
+
+def _may_have_deposits(kept: Kept) -> bool:
+    """Nobody pays in before knowing every prefund state."""
+    return any(channel.next_turn >= kept.agreement.count for channel in kept.seats.values())
+
+
+# -------------------------------------------------------------------------------------------------------- going home
+
+
+def settle_accounts(chain: Chain, keys: Sequence[Key]) -> None:
+    """Wait until no transaction of the accounts is on its way any more. Raises `StillWaiting`."""
+    deadline = time.monotonic() + _WAIT_SECONDS
+    for key in keys:
+        while _count(chain, key, "pending") > _count(chain, key, "latest"):
+            if time.monotonic() > deadline:
+                raise StillWaiting(key.address)
+            time.sleep(_LOOK_SECONDS)
+
+
+def _count(chain: Chain, key: Key, block: str) -> int:
+    return chain.rpc.number("eth_getTransactionCount", "0x" + key.address.hex(), block)
+
+
+def bring_home(stage: Stage, unfinished: Unfinished) -> None:
+    """Bring every channel of an earlier run to its end, and what the counterparty then has back to the payer.
+
+    Raises what the chain and the clients raise; what is unfinished then, stays written down.
+    """
+    for kept in unfinished.channels:
+        stage.show.title(f"Left over from an earlier run: a channel of {kept.game}")
+        if _is_empty(stage, kept):
+            stage.show.say("Nothing is locked in it: it is given up.")
+            unfinished.forget(kept.agreement.channel_id)
+            continue
+        stage.show.say(f"{_locked(stage.chain, kept)}: it is brought home.")
+        _top_up(stage)
+        run_until_stopped(_conclude(stage, kept))
+        stage.show.say("The channel is closed, and all are paid.")
+        unfinished.forget(kept.agreement.channel_id)
+    stage.return_rest()
+
+
+def _is_empty(stage: Stage, kept: Kept) -> bool:
+    """Whether there is nothing in it and nothing is to come: no transaction is on its way any more."""
+    id_, asset = kept.agreement.channel_id, kept.agreement.deposits[0][0]
+    adjudicator = Adjudicator(stage.chain, kept.agreement.domain.adjudicator)
+    if not stage.chain.code(adjudicator.address):
+        raise NoContract("Adjudicator", adjudicator.address)
+    return adjudicator.holdings_of(id_, asset).held == 0
+
+
+def _top_up(stage: Stage) -> None:
+    """Gas to finish with, where it has become dearer; who pays may have no more to give, and what is there may do."""
+    payer = stage.keys[0]
+    fee = stage.chain.fees().max_fee_per_gas
+    if stage.chain.balance(payer.address) > 2 * gas_for_stories(1) * fee:
+        stage.bring_counterparty_to(gas_for_stories(1) * fee)
+
+
+async def _conclude(stage: Stage, kept: Kept) -> None:
+    table = Table(stage, load_game(kept.game), kept.agreement, kept.from_block)
+    await table.together(concluding(), concluding())

@@ -1,0 +1,169 @@
+"""A node for demonstrations that are cut off: a real anvil that can be killed and come back with its state; and the
+demonstration as a process of its own."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from channel.chain.adjudicator import Adjudicator
+from channel.chain.chain import Chain
+from channel.chain.errors import Unreachable
+from channel.chain.local import connect, find_anvil, local_keys
+from channel.cli.demo.stage import counterparty_key
+from channel.node.keys import write_key_file
+from channel.protocol.types import ETHER
+
+PAYER = local_keys()[0]
+COUNTERPARTY = counterparty_key(PAYER)
+PASSPHRASE = "long enough for a test"  # noqa: S105  # it opens a key that everybody knows
+START = 10 * 10**18
+GAS_AT_MOST = 5 * 10**16
+"""Wei: more than a deployment and all stories use on a local chain."""
+DUST = 10**15
+_SECONDS = 60.0
+_CHANNEL = re.compile(r"^channel +0x([0-9a-f]{64})$", re.MULTILINE)
+_LOCKED = re.compile(r"channel 0x([0-9a-f]{64})")
+
+
+class Node:
+    """An anvil on one port, whose state survives it."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder, self._port = folder, _free_port()
+        self.endpoint = f"http://127.0.0.1:{self._port}"
+        self._process: subprocess.Popen[bytes]
+        self.start()
+        self.chain.rpc.ask("anvil_setBalance", "0x" + PAYER.address.hex(), hex(START))
+
+    def start(self) -> None:
+        """Begin, or go on where it was stopped."""
+        options = ("--port", str(self._port), "--state", str(self._folder / "node.json"), "--accounts", "1")
+        self._process = subprocess.Popen(  # noqa: S603  # the project's own anvil
+            [find_anvil(), *options], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+        )
+        wait_until(self._answers)
+
+    def _answers(self) -> bool:
+        try:
+            return self.chain.block_number() >= 0
+        except Unreachable:
+            return False
+
+    @property
+    def chain(self) -> Chain:
+        """The chain, over a connection of its own."""
+        return connect(self.endpoint)
+
+    def stop(self) -> None:
+        """Let it write its state down and end: whoever asks it now finds nobody."""
+        self._process.send_signal(signal.SIGTERM)
+        self._process.wait(_SECONDS)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def wait_until(holds: Callable[[], bool]) -> None:
+    """Poll a condition; it must come to hold."""
+    deadline = time.monotonic() + _SECONDS
+    while not holds():
+        assert time.monotonic() < deadline, "it never came to hold"
+        time.sleep(0.01)
+
+
+@dataclass
+class Demo:
+    """A demonstration in a process of its own, in a folder, which has the key file."""
+
+    folder: Path
+    process: subprocess.Popen[bytes]
+    out: Path
+    err: Path
+
+    @property
+    def said(self) -> str:
+        """Standard output so far."""
+        return self.out.read_text("utf-8")
+
+    @property
+    def complained(self) -> str:
+        """Standard error so far."""
+        return self.err.read_text("utf-8")
+
+    def reach(self, text: str, times: int = 1) -> None:
+        """Wait until it has said this so many times."""
+        wait_until(lambda: self.said.count(text) >= times or self.process.poll() is not None)
+        assert self.said.count(text) >= times, self.said + self.complained
+
+    def end(self, *, by: signal.Signals | None = None) -> int:
+        """Its exit code, after a signal if there is to be one."""
+        if by is not None:
+            self.process.send_signal(by)
+        code = self.process.wait(_SECONDS)
+        assert "Traceback" not in self.complained
+        assert "never retrieved" not in self.complained
+        return code
+
+
+def start_demo(folder: Path, node: Node, *arguments: str) -> Demo:
+    """`forcemove demo` with the payer's key on a node."""
+    key_file = folder / "alice.json"
+    if not key_file.exists():
+        write_key_file(key_file, PAYER, PASSPHRASE)
+    options = ("--chain", node.endpoint, "--key", "alice.json", *arguments)
+    return spawn(folder, *options)
+
+
+def spawn(folder: Path, *arguments: str) -> Demo:
+    """`forcemove demo` with these arguments."""
+    number = len(list(folder.glob("said-*")))
+    out, err = folder / f"said-{number}.txt", folder / f"complained-{number}.txt"
+    with out.open("wb") as said, err.open("wb") as complained:
+        return Demo(folder, _process(folder, arguments, said, complained), out, err)
+
+
+def _process(folder: Path, arguments: tuple[str, ...], out: IO[bytes], err: IO[bytes]) -> subprocess.Popen[bytes]:
+    program = str(Path(sys.executable).with_name("forcemove"))
+    environment = os.environ | {"FORCEMOVE_PASSPHRASE": PASSPHRASE}
+    return subprocess.Popen(  # noqa: S603  # our own program
+        [program, "demo", *arguments], cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=out, stderr=err
+    )
+
+
+def records(folder: Path) -> list[Path]:
+    """The files of unfinished channels."""
+    return list(folder.glob("forcemove-*.demo-*.json"))
+
+
+def require_all_home(node: Node, *demos: Demo) -> None:
+    """Nothing is in any channel that was ever named or kept, nor with the counterparty; the payer has the rest."""
+    chain = node.chain
+    folder = demos[0].folder
+    assert records(folder) == []
+    assert chain.balance(COUNTERPARTY.address) < DUST
+    assert START - GAS_AT_MOST < chain.balance(PAYER.address) <= START
+    adjudicator = Adjudicator(chain, _adjudicator(folder))
+    assert chain.balance(adjudicator.address) == 0
+    for demo in demos:
+        for id_ in _CHANNEL.findall(demo.said) + _LOCKED.findall(demo.complained):
+            assert adjudicator.holdings_of(bytes.fromhex(id_), ETHER).held == 0
+
+
+def _adjudicator(folder: Path) -> bytes:
+    from channel.chain.book import load_book
+
+    return load_book(folder / "forcemove-31337.json").adjudicator
