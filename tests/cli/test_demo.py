@@ -31,7 +31,7 @@ def demo(*arguments: str) -> Result:
 def test_a_story_ends_with_the_expected_balances(game: str, scenario: str) -> None:
     result = demo("--game", game, "--scenario", scenario)
     assert result.return_value == 0
-    assert result.output.count("as expected") == 2
+    assert result.output.count("found, as expected") == 2
     assert "WRONG" not in result.output
 
 
@@ -65,7 +65,7 @@ def test_a_cheat_is_refused_by_client_and_chain() -> None:
 def test_it_is_played_for_a_token() -> None:
     result = demo("--asset", "token", "--scenario", "honest", "--game", "tic-tac-toe")
     assert result.return_value == 0
-    assert "DEMO as expected" in result.output
+    assert "DEMO found, as expected" in result.output
 
 
 def test_the_stake_is_a_fifth_of_the_deposits() -> None:

@@ -52,5 +52,5 @@ def test_what_is_locked_when_it_is_interrupted_comes_home_with_the_same_command(
     assert again.end() == 0, again.complained
 
     assert "Left over from an earlier run" in again.said
-    assert again.said.count("as expected") == 2
+    assert again.said.count("found, as expected") == 2
     require_all_home(node, first, again)

@@ -75,17 +75,17 @@ class Show:
         self._line(f"refused     {who} {what}: {reason}", "yellow")
 
     def result(self, result: StoryResult) -> None:
-        """The end of a story: who won what, what the gas has cost, what was expected and found, and which channel it
-        was."""
-        self._line(f"result      {'; '.join(self._won(player) for player in result.players)}.", "bold")
-        for player in result.players:
-            cost = format_amount(player.gas_cost)
-            self._line(f"gas         {player.name} paid {cost} for {player.gas_used:,} gas: net {self._net(player)}")
-        for player in result.players:
+        """The end of a story: who won what, what the gas has cost and what that leaves, each balance that was expected
+        beside the one that was found, and which channel it was."""
+        players = result.players
+        self._line(f"result      {'; '.join(map(self._won, players))}.", "bold")
+        self._each("gas", {each.name: f"{each.gas_used:,} gas, {format_amount(each.gas_cost)}" for each in players})
+        self._each("net", {each.name: self._signed(each.net) for each in players})
+        for player in players:
             self._balance(player)
         if not result.as_told:
             self._line("WRONG       The story did not go as it must.", "red")
-        self._terminal_line(f"channel     0x{result.channel_id.hex()}")
+        self._whole_line(f"channel     0x{result.channel_id.hex()}")
 
     def _won(self, player: PlayerResult) -> str:
         won = player.received - player.deposit
@@ -93,24 +93,31 @@ class Show:
             return f"{player.name} is even"
         return f"{player.name} {'wins' if won > 0 else 'loses'} {format_amount(abs(won), self.symbol)}"
 
-    def _net(self, player: PlayerResult) -> str:
-        sign = "+" if player.net > 0 else "-" if player.net < 0 else ""
-        return f"{sign}{format_amount(abs(player.net), self.symbol)}"
+    def _signed(self, amount: int) -> str:
+        sign = "+" if amount > 0 else "-" if amount < 0 else ""
+        return f"{sign}{format_amount(abs(amount), self.symbol)}"
 
     def _balance(self, player: PlayerResult) -> None:
         right = player.found == player.expected
         found, expected = (format_amount(each, self.symbol) for each in (player.found, player.expected))
-        self._line(f"balance     {player.name} expected {expected}")
+        name = f"{player.name}: "
+        self._line(f"balance     {name}{expected} expected")
         mark = "as expected" if right else "WRONG"
-        self._line(f"{_INDENT}{' ' * len(player.name)} found    {found} {mark}", "green" if right else "red")
+        self._line(f"{_INDENT}{' ' * len(name)}{found} found, {mark}", "green" if right else "red")
+
+    def _each(self, what: str, lines: dict[str, str]) -> None:
+        """A line for each player, the first one with a heading."""
+        width = max(map(len, lines)) + 2
+        for heading, (name, text) in zip((what, ""), lines.items(), strict=True):
+            self._line(f"{heading:<{len(_INDENT)}}{name + ':':<{width}}{text}")
 
     def _outcome(self, outcome: Outcome) -> str:
         shares = zip(self.names, outcome, strict=True)
         return ", ".join(f"{name} {format_amount(entry.amount, self.symbol)}" for name, entry in shares)
 
     def _line(self, text: str, style: str = "") -> None:
-        self._terminal_line(shortened(text), style)
+        self._whole_line(shortened(text), style)
 
-    def _terminal_line(self, text: str, style: str = "") -> None:
+    def _whole_line(self, text: str, style: str = "") -> None:
         if not self._quiet:
             self._terminal.say(text, style)

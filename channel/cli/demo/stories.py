@@ -121,6 +121,7 @@ def _until_lost(table: Table, player: Player) -> Step[Seat]:
             await collecting()(queue, seat)
         else:
             table.stage.show.say(f"{player.name} has lost this round, and stops answering.")
+            table.fall_silent(player)
 
     return step
 

@@ -91,6 +91,7 @@ class Table:
         self.log = MemoryTransport()
         self.signed: list[SignedState] = []
         self.attempt = "sends something"
+        self._silence: tuple[Player, float] | None = None
         self.challenged: asyncio.Future[Player] = asyncio.get_running_loop().create_future()
         self._asset = agreement.deposits[0][0]
         self._refused: set[tuple[int, str]] = set()
@@ -151,16 +152,20 @@ class Table:
                 if time.monotonic() > answered + _GIVE_UP_AFTER:
                     raise
 
-    def _show_clock(self) -> None:
-        """The countdown of a challenge, as the status."""
-        status, left = self.adjudicator.status_of(self.agreement.channel_id), 0
-        if status.finalizes_at and not self._is_closed:
-            left = status.finalizes_at - self.stage.chain.next_time()
-        self.stage.show.status(f"{left} seconds left to answer the challenge" if left > 0 else "Playing")
+    def fall_silent(self, player: Player) -> None:
+        """A player answers no more, and the other waits."""
+        self._silence = player, asyncio.get_running_loop().time() + self.stage.patience
 
-    @property
-    def _is_closed(self) -> bool:
-        return all(player.client.channel.closed for player in self.players)
+    def _show_clock(self) -> None:
+        """What is waited for, as the status: the end of a challenge, or a player who is silent."""
+        finalizes_at = self.adjudicator.status_of(self.agreement.channel_id).finalizes_at
+        left = finalizes_at - self.stage.chain.next_time() if finalizes_at else 0
+        text = f"{left:,} seconds left to answer the challenge" if left > 0 else "Playing"
+        if self._silence is not None and not finalizes_at:
+            player, end = self._silence
+            patience = max(0, round(end - asyncio.get_running_loop().time()))
+            text = f"{self.players[1 - player.seat].name} waits for {player.name}: {patience} more seconds"
+        self.stage.show.status(text)
 
     def say(self, player: Player, message: bytes) -> None:
         """Let the other player's client hear this, whatever it is."""

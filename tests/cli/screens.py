@@ -1,0 +1,98 @@
+"""Programs on a terminal: a pseudo-terminal for them to write on, and a screen that shows what a person sees."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import select
+import struct
+import subprocess
+import sys
+import termios
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyte
+
+from tests.cli.nodes import PASSPHRASE
+
+_ROWS = 40
+_SECONDS = 120.0
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What was on a terminal in the end: the lines with those that had scrolled off, every byte, and the exit code.
+    `frames`: the lowest line with anything on it, whenever something was written."""
+
+    lines: list[str]
+    data: bytes
+    code: int
+    frames: list[str]
+
+
+class Screen:
+    """A program with a terminal of so many columns as standard input, output and error."""
+
+    def __init__(
+        self, *arguments: str, columns: int, folder: Path, environment: Mapping[str, str] | None = None
+    ) -> None:
+        self._master, slave = pty.openpty()
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", _ROWS, columns, 0, 0))
+        known = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "COLUMNS", "LINES")}
+        self._process = subprocess.Popen(  # noqa: S603  # our own program
+            [*arguments],
+            cwd=folder,
+            stdin=slave,
+            stdout=slave,
+            stderr=slave,
+            start_new_session=True,
+            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # noqa: PLW1509  # so that Ctrl-C reaches it
+            env=known | {"TERM": "xterm-256color", "FORCEMOVE_PASSPHRASE": PASSPHRASE} | dict(environment or {}),
+        )
+        os.close(slave)
+        self._screen = pyte.HistoryScreen(columns, _ROWS, history=100_000, ratio=0.5)
+        self._stream = pyte.ByteStream(self._screen)
+        self._data, self._frames = bytearray(), list[str]()
+
+    def type(self, text: str) -> None:
+        """Press keys."""
+        os.write(self._master, text.encode())
+
+    def reach(self, text: str) -> None:
+        """Wait until this is on the screen."""
+        self._read_until(lambda: any(text in line for line in self._screen.display))
+
+    def end(self) -> Shown:
+        """What is to be seen when the program has ended."""
+        self._read_until(lambda: False)
+        top = [
+            "".join(line[column].data for column in range(self._screen.columns)) for line in self._screen.history.top
+        ]
+        lines = [line.rstrip() for line in (*top, *self._screen.display)]
+        os.close(self._master)
+        return Shown(lines, bytes(self._data), self._process.wait(_SECONDS), self._frames)
+
+    def _read_until(self, holds: Callable[[], bool]) -> None:
+        deadline = time.monotonic() + _SECONDS
+        while not holds():
+            assert time.monotonic() < deadline, "\n".join(self._screen.display)
+            if not select.select([self._master], [], [], 1.0)[0]:
+                continue
+            try:
+                data = os.read(self._master, 65_536)
+            except OSError:  # the last one to write has left
+                return
+            if not data:
+                return
+            self._data += data
+            self._stream.feed(data)
+            self._frames.append(next((line.rstrip() for line in reversed(self._screen.display) if line.strip()), ""))
+
+
+def forcemove() -> str:
+    """The program."""
+    return str(Path(sys.executable).with_name("forcemove"))
