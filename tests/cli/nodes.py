@@ -13,7 +13,6 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
 
 from channel.chain.adjudicator import Adjudicator
 from channel.chain.chain import Chain
@@ -39,11 +38,16 @@ class Node:
     """An anvil on one port, whose state survives it."""
 
     def __init__(self, folder: Path) -> None:
+        """`folder`: where the state is kept; that of a node before it is taken over."""
         self._folder, self._port = folder, _free_port()
         self.endpoint = f"http://127.0.0.1:{self._port}"
         self._process: subprocess.Popen[bytes]
         self.start()
-        self.chain.rpc.ask("anvil_setBalance", "0x" + PAYER.address.hex(), hex(START))
+        self.give(PAYER.address, START)
+
+    def give(self, account: bytes, balance: int) -> None:
+        """Let an account have exactly so much ether."""
+        self.chain.rpc.ask("anvil_setBalance", "0x" + account.hex(), hex(balance))
 
     def start(self) -> None:
         """Begin, or go on where it was stopped."""
@@ -119,29 +123,29 @@ class Demo:
         return code
 
 
-def start_demo(folder: Path, node: Node, *arguments: str) -> Demo:
-    """`forcemove demo` with the payer's key on a node."""
+def start_demo(folder: Path, node: Node, *arguments: str, before: str = "") -> Demo:
+    """`forcemove demo` with the payer's key on a node. `before`: Python that is run in its process first."""
     key_file = folder / "alice.json"
     if not key_file.exists():
         write_key_file(key_file, PAYER, PASSPHRASE)
-    options = ("--chain", node.endpoint, "--key", "alice.json", *arguments)
-    return spawn(folder, *options)
+    return spawn(folder, "--chain", node.endpoint, "--key", "alice.json", *arguments, before=before)
 
 
-def spawn(folder: Path, *arguments: str) -> Demo:
+def spawn(folder: Path, *arguments: str, before: str = "") -> Demo:
     """`forcemove demo` with these arguments."""
     number = len(list(folder.glob("said-*")))
     out, err = folder / f"said-{number}.txt", folder / f"complained-{number}.txt"
+    program = [sys.executable, "-c", f"{before}\nfrom channel.cli.main import main\nmain()"]
     with out.open("wb") as said, err.open("wb") as complained:
-        return Demo(folder, _process(folder, arguments, said, complained), out, err)
-
-
-def _process(folder: Path, arguments: tuple[str, ...], out: IO[bytes], err: IO[bytes]) -> subprocess.Popen[bytes]:
-    program = str(Path(sys.executable).with_name("forcemove"))
-    environment = os.environ | {"FORCEMOVE_PASSPHRASE": PASSPHRASE}
-    return subprocess.Popen(  # noqa: S603  # our own program
-        [program, "demo", *arguments], cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=out, stderr=err
-    )
+        process = subprocess.Popen(  # noqa: S603  # our own program
+            [*program, "demo", *arguments],
+            cwd=folder,
+            env=os.environ | {"FORCEMOVE_PASSPHRASE": PASSPHRASE},
+            stdin=subprocess.DEVNULL,
+            stdout=said,
+            stderr=complained,
+        )
+    return Demo(folder, process, out, err)
 
 
 def records(folder: Path) -> list[Path]:

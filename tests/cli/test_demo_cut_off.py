@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,48 +11,336 @@ from pathlib import Path
 import pytest
 
 from channel.chain.adjudicator import Adjudicator
-from channel.cli.demo.records import decode_ledger
+from channel.chain.errors import Unreachable
+from channel.chain.local import connect
+from channel.cli.demo.records import Ledger, decode_ledger
+from channel.protocol.encoding import hash_state
 from channel.protocol.types import ETHER
-from tests.cli.nodes import Node, records, require_all_home, start_demo
+from channel.protocol.wire import decode_file
+from tests.cli.nodes import COUNTERPARTY, PAYER, START, Demo, Node, records, require_all_home, spawn, start_demo
 
 HONEST = ("--game", "tic-tac-toe", "--scenario", "honest")
+CRASHED = 77
+NOTHING_LOST = "nothing of value is lost"
+
+AT_SAVE = """
+import os
+from channel.cli.demo import store
+replace, left = store._replace, [{count}]
+def crash(path, data):
+    replace(path, data)
+    left[0] -= 1
+    left[0] or os._exit(77)
+store._replace = crash
+"""
+"""Ends the process when it has written its record so many times: what it was about to send is not sent."""
+
+AT_BROADCAST = """
+import os
+from channel.chain.chain import Chain
+broadcast, left = Chain.broadcast, [{count}]
+def crash(self, signed):
+    broadcast(self, signed)
+    left[0] -= 1
+    left[0] or os._exit(77)
+Chain.broadcast = crash
+"""
+"""Ends the process when it has sent so many transactions: what comes of the last one it does not learn."""
+
+
+@pytest.fixture(scope="module")
+def deployed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the state of a node that has the contracts, and with their address book."""
+    folder = tmp_path_factory.mktemp("deployed")
+    node = Node(folder)
+    assert start_demo(folder, node, *HONEST, before=AT_BROADCAST.format(count=4)).end() == CRASHED
+    node.stop()
+    return folder
 
 
 @pytest.fixture
-def node(tmp_path: Path) -> Iterator[Node]:
+def node(deployed: Path, tmp_path: Path) -> Iterator[Node]:
+    for file in deployed.iterdir():
+        shutil.copy(file, tmp_path)
     node = Node(tmp_path)
+    node.give(COUNTERPARTY.address, 0)
     yield node
     node.stop()
 
 
+def ledger(folder: Path) -> Ledger:
+    (record,) = records(folder)
+    assert record.stat().st_mode & 0o777 == 0o600
+    return decode_ledger(record.read_bytes())
+
+
 def held(node: Node, folder: Path) -> int:
     """What the channels hold that are kept."""
-    (record,) = records(folder)
-    chain = node.chain
     return sum(
-        Adjudicator(chain, kept.agreement.domain.adjudicator).holdings_of(id_, ETHER).held
-        for id_, kept in decode_ledger(record.read_bytes()).channels.items()
+        Adjudicator(node.chain, kept.agreement.domain.adjudicator).holdings_of(id_, ETHER).held
+        for id_, kept in ledger(folder).channels.items()
     )
 
 
+def play_again(folder: Path, node: Node, first: Demo, *arguments: str) -> Demo:
+    """The same command once more; it must bring everything home and play to the end."""
+    again = start_demo(folder, node, *(arguments or HONEST))
+    assert again.end() == 0, again.complained
+    assert again.said.count("found, as expected") == 2
+    require_all_home(node, first, again)
+    return again
+
+
+# ---------------------------------------------------------------------------------------------- signals and dead nodes
+
+
 @pytest.mark.parametrize(
-    ("moment", "times"),
-    [("signs the prefund state", 2), ("Alice deposits", 1), ("Bob deposits", 1), ("turn    7", 1), ("turn   1", 1)],
+    ("by", "moment", "times"),
+    [
+        pytest.param(signal.SIGINT, "sends the throw-away counterparty", 1, marks=pytest.mark.long),
+        pytest.param(signal.SIGTERM, "signs the prefund state", 2, marks=pytest.mark.long),
+        (signal.SIGINT, "Alice deposits", 1),
+        pytest.param(signal.SIGTERM, "Bob deposits", 1, marks=pytest.mark.long),
+        (signal.SIGTERM, "turn    7", 1),
+        pytest.param(signal.SIGINT, "turn   1", 1, marks=pytest.mark.long),
+        pytest.param(signal.SIGINT, "concludes", 1, marks=pytest.mark.long),
+    ],
 )
-@pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM])
 def test_what_is_locked_when_it_is_interrupted_comes_home_with_the_same_command(
-    tmp_path: Path, node: Node, moment: str, times: int, by: signal.Signals
+    tmp_path: Path, node: Node, by: signal.Signals, moment: str, times: int
 ) -> None:
     first = start_demo(tmp_path, node, *HONEST)
     first.reach(moment, times)
     assert first.end(by=by) == 128 + by
     assert first.complained.startswith("Error: Interrupted.")
-    locked = held(node, tmp_path)
+    locked = held(node, tmp_path) if records(tmp_path) else 0
     assert ("Locked: " in first.complained) == (locked > 0)
+    assert "Run the same command again" in first.complained
 
-    again = start_demo(tmp_path, node, *HONEST)
-    assert again.end() == 0, again.complained
+    again = play_again(tmp_path, node, first)
 
-    assert "Left over from an earlier run" in again.said
-    assert again.said.count("found, as expected") == 2
-    require_all_home(node, first, again)
+    assert ("Left over from an earlier run" in again.said) == ("is kept in" in first.complained)
+
+
+def test_it_says_exactly_what_is_locked_where(tmp_path: Path, node: Node) -> None:
+    first = start_demo(tmp_path, node, *HONEST)
+    first.reach("turn    6")
+    first.end(by=signal.SIGINT)
+    (id_, kept), *_ = ledger(tmp_path).channels.items()
+    adjudicator = Adjudicator(node.chain, kept.agreement.domain.adjudicator)
+
+    assert adjudicator.holdings_of(id_, ETHER).held == 2 * 10**15
+    assert f"Locked: 0.002 ether in channel 0x{id_.hex()}, adjudicator 0x" in first.complained
+    assert adjudicator.address.hex() in first.complained.lower()
+    assert str(records(tmp_path)[0].name) in first.complained
+
+
+@pytest.mark.parametrize(
+    ("scenario", "moment"),
+    [
+        pytest.param("honest", "turn    6", marks=pytest.mark.long),
+        pytest.param("stale-state", "challenges with an old state", marks=pytest.mark.long),
+        ("cheat", "tells only the chain"),
+    ],
+)
+def test_a_node_that_dies_is_told_and_the_money_comes_home_when_it_is_back(
+    tmp_path: Path, node: Node, scenario: str, moment: str
+) -> None:
+    arguments = ("--game", "tic-tac-toe", "--scenario", scenario)
+    first = start_demo(tmp_path, node, *arguments)
+    first.reach(moment)
+    node.stop()
+    assert first.end() == 1
+    assert "Nobody answers at http://127.0.0.1" in first.complained
+    assert "Locked: At most 0.002 ether in channel 0x" in first.complained
+    assert "may have some ether, too" in first.complained
+
+    while_it_is_gone = start_demo(tmp_path, node, *arguments)
+    assert while_it_is_gone.end() == 1
+    assert "Nobody answers" in while_it_is_gone.complained
+    node.start()
+
+    assert held(node, tmp_path) == 2 * 10**15
+    again = play_again(tmp_path, node, first, *arguments)
+    assert "0.002 ether in channel" in again.said
+
+
+def test_a_challenge_that_was_running_is_answered_or_waited_for(tmp_path: Path, node: Node) -> None:
+    arguments = ("--game", "tic-tac-toe", "--scenario", "stall")
+    first = start_demo(tmp_path, node, *arguments, before="from channel.cli.demo.stage import Stage\n" + IMPATIENT)
+    first.reach("challenges: the clock starts")
+    assert first.end(by=signal.SIGTERM) == 143
+    assert "Locked: 0.002 ether" in first.complained
+
+    play_again(tmp_path, node, first)
+
+
+IMPATIENT = "Stage.__init__.__defaults__ = tuple(3.0 if each == 60.0 else each for each in Stage.__init__.__defaults__)"
+"""Players who wait three seconds for each other."""
+
+
+def test_it_is_told_in_json_too(tmp_path: Path, node: Node) -> None:
+    first = start_demo(tmp_path, node, *HONEST, "--json", before=AT_SAVE.format(count=14).replace("os._exit(77)", END))
+    assert first.end() == 130
+
+    content = json.loads(first.said)
+    error = content["error"]
+    assert (error["type"], error["cause"]) == ("CutOff", "Stopped")
+    ((id_, kept),) = ledger(tmp_path).channels.items()
+    assert error["locked"] == [
+        {
+            "channel_id": "0x" + id_.hex(),
+            "adjudicator": error["locked"][0]["adjudicator"],
+            "asset": "0x" + "00" * 20,
+            "amount": str(2 * 10**15),
+            "exact": True,
+        }
+    ]
+    assert bytes.fromhex(error["locked"][0]["adjudicator"][2:]) == kept.agreement.domain.adjudicator
+    assert content["stories"] == []
+    assert [each["operation"] for each in content["other_transactions"]][:2] == ["fund", "deposit"]
+    play_again(tmp_path, node, first)
+
+
+END = "os.kill(os.getpid(), 2)"
+
+
+# ------------------------------------------------------------------------------------------------------------- crashes
+
+
+def signed_states(folder: Path) -> dict[tuple[bytes, int], bytes]:
+    """Of every saved state of a turn, by its channel, the hash."""
+    found = {}
+    for path in folder.iterdir():
+        file = decode_file(path.read_text("utf-8"))
+        id_ = _channel_id(file)
+        found[id_, file.signed.state.turn_num] = hash_state(id_, file.signed.state).state
+    return found
+
+
+def _channel_id(file: object) -> bytes:
+    from channel.protocol.encoding import channel_id
+    from channel.protocol.wire import SignedStateFile
+
+    assert isinstance(file, SignedStateFile)
+    return channel_id(file.fixed_part, file.domain)
+
+
+def crash_and_play_again(folder: Path, node: Node, before: str) -> None:
+    """A crash, and the same command again: all comes home, and nobody has signed two states for one turn."""
+    first = start_demo(folder, node, *HONEST, "--save", "first", before=before)
+    assert first.end() == CRASHED, first.complained
+    kept = ledger(folder).channels if records(folder) else {}
+    play_again(folder, node, first, *HONEST, "--save", "again")
+
+    before_, after = signed_states(folder / "first"), signed_states(folder / "again")
+    for (id_, turn_num), state_hash in after.items():
+        if (id_, turn_num) in before_:
+            assert before_[id_, turn_num] == state_hash
+        for channel in kept[id_].seats.values() if id_ in kept else ():
+            if channel.last_signed is not None and channel.last_signed[0] == turn_num:
+                assert channel.last_signed[1] == state_hash
+
+
+@pytest.mark.parametrize("count", [2, 5, 13])
+def test_a_crash_before_what_was_written_down_is_sent_loses_nothing(tmp_path: Path, node: Node, count: int) -> None:
+    crash_and_play_again(tmp_path, node, AT_SAVE.format(count=count))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("count", range(1, 24))
+def test_a_crash_at_any_write_loses_nothing(tmp_path: Path, node: Node, count: int) -> None:
+    crash_and_play_again(tmp_path, node, AT_SAVE.format(count=count))
+
+
+@pytest.mark.parametrize("count", [2, *(pytest.param(count, marks=pytest.mark.long) for count in (1, 3, 4, 5))])
+def test_a_crash_after_any_transaction_was_sent_loses_nothing(tmp_path: Path, node: Node, count: int) -> None:
+    crash_and_play_again(tmp_path, node, AT_BROADCAST.format(count=count))
+
+
+# ---------------------------------------------------------------------------------------------------- chains of our own
+
+
+@pytest.mark.parametrize("chain", ["eth-tester", "anvil"])
+@pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM])
+def test_on_a_chain_of_its_own_nothing_is_lost(tmp_path: Path, chain: str, by: signal.Signals) -> None:
+    demo = spawn(tmp_path, "--chain", chain)
+    demo.reach("turn    6")
+
+    assert demo.end(by=by) == 128 + by
+    assert demo.complained.startswith("Error: Interrupted.")
+    assert NOTHING_LOST in demo.complained
+    assert "Locked" not in demo.complained
+    assert records(tmp_path) == []
+
+
+def test_an_anvil_of_its_own_goes_with_it(tmp_path: Path) -> None:
+    demo = spawn(tmp_path, "--chain", "anvil", before=NAME_THE_ENDPOINT)
+    demo.reach("turn    6")
+    endpoint = demo.said.splitlines()[0]
+    assert connect(endpoint).block_number() > 0
+
+    demo.end(by=signal.SIGTERM)
+
+    with pytest.raises(Unreachable):
+        connect(endpoint)
+
+
+NAME_THE_ENDPOINT = """
+from channel.chain import local
+start = local.AnvilChain.__init__
+def named(self):
+    start(self)
+    print(self.endpoint, flush=True)
+local.AnvilChain.__init__ = named
+"""
+
+
+# ------------------------------------------------------------------------------------------------------- two at once
+
+
+def test_two_at_once_do_not_share_a_record(tmp_path: Path, node: Node) -> None:
+    first = start_demo(tmp_path, node, *HONEST)
+    first.reach("turn    4")
+    first.process.send_signal(signal.SIGSTOP)
+
+    second = start_demo(tmp_path, node, *HONEST)
+    assert second.end() == 1
+    assert "Another demonstration is playing with this account" in second.complained
+    assert first.end(by=signal.SIGCONT) == 0
+    require_all_home(node, first)
+
+
+def test_money_that_lies_with_the_counterparty_alone_is_used_and_returned(tmp_path: Path, node: Node) -> None:
+    node.give(COUNTERPARTY.address, 10**18)
+    node.give(PAYER.address, START - 10**18)
+
+    demo = start_demo(tmp_path, node, *HONEST)
+
+    assert demo.end() == 0
+    assert "sends the throw-away counterparty ether" not in demo.said
+    require_all_home(node, demo)
+
+
+def test_a_chain_that_began_anew_has_the_record_set_aside(tmp_path: Path, node: Node, deployed: Path) -> None:
+    first = start_demo(tmp_path, node, *HONEST)
+    first.reach("turn    6")
+    first.end(by=signal.SIGINT)
+    (id_,) = ledger(tmp_path).channels
+    (record,) = records(tmp_path)
+    node.stop()
+    old_chain = (tmp_path / "node.json").rename(tmp_path / "old.json")
+    node.start()
+    node.give(PAYER.address, START)
+
+    anew = start_demo(tmp_path, node, *HONEST)
+    assert anew.end() == 0, anew.complained
+    assert "another chain with the same id" in anew.said
+    (aside,) = records(tmp_path)
+    assert list(decode_ledger(aside.read_bytes()).channels) == [id_]
+
+    node.stop()
+    old_chain.rename(tmp_path / "node.json")
+    node.start()
+    aside.rename(record)
+    play_again(tmp_path, node, first)

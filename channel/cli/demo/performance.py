@@ -108,9 +108,7 @@ class Performance:
             self.terminal.close()  # somebody may be asked for a passphrase
             key = open_key_file(key_file)
             book = self.plan.book_file or book_path(chain.chain_id)
-            genesis = chain.block_hash(0)
-            record = record_path(book, key.address, genesis)
-            with Unfinished(record, chain.chain_id, genesis, key.address) as unfinished:
+            with Unfinished(record_path(book, key.address), chain.chain_id, key.address) as unfinished:
                 stage = self.stage = self._stage(chain, (key, counterparty_key(key)))
                 stage.unfinished = unfinished
                 # A channel's id commits to its nonce: no channel is ever the same as an earlier one.

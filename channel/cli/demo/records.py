@@ -32,21 +32,21 @@ class OtherVersion(MalformedBytes):
 
 @dataclass(slots=True)
 class Kept:
-    """One channel: the game's name, the block before which it has no logs, and each seat's view once there is one."""
+    """One channel: the game's name, the number and hash of the newest block when it began, and each seat's view once
+    there is one. It has no logs before that block, and a chain without that block is another one, whatever its id."""
 
     agreement: Agreement
     game: str
     from_block: int
+    block_hash: bytes
     seats: dict[int, Channel] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Ledger:
-    """The channels of one payer (20 bytes) on one chain; `genesis`, its first block's hash, tells apart chains that
-    have the same id."""
+    """The channels of one payer (20 bytes) on one chain."""
 
     chain_id: int
-    genesis: bytes
     payer: bytes
     channels: dict[bytes, Kept] = field(default_factory=dict)
 
@@ -69,6 +69,7 @@ class _Seat(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class _Channel(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     game: str
     from_block: int
+    block_hash: bytes
     chain_id: int
     adjudicator: bytes
     participants: tuple[bytes, ...]
@@ -83,7 +84,6 @@ class _Channel(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 class _Content(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     chain_id: int
-    genesis: bytes
     payer: bytes
     channels: tuple[_Channel, ...]
 
@@ -101,7 +101,7 @@ class _Head(msgspec.Struct, frozen=True):
 def encode_ledger(ledger: Ledger) -> bytes:
     """The bytes of a file."""
     channels = tuple(map(_channel_record, ledger.channels.values()))
-    content = msgspec.json.encode(_Content(ledger.chain_id, ledger.genesis, ledger.payer, channels))
+    content = msgspec.json.encode(_Content(ledger.chain_id, ledger.payer, channels))
     return msgspec.json.encode(_File(FORMAT, keccak256(content), msgspec.Raw(content))) + b"\n"
 
 
@@ -110,6 +110,7 @@ def _channel_record(kept: Kept) -> _Channel:
     return _Channel(
         kept.game,
         kept.from_block,
+        kept.block_hash,
         agreement.domain.chain_id,
         agreement.domain.adjudicator,
         fixed_part.participants,
@@ -162,9 +163,7 @@ def _require_format(data: bytes) -> None:
 
 def _ledger(content: _Content) -> Ledger:
     channels = map(_kept, content.channels)
-    return Ledger(
-        content.chain_id, content.genesis, content.payer, {each.agreement.channel_id: each for each in channels}
-    )
+    return Ledger(content.chain_id, content.payer, {each.agreement.channel_id: each for each in channels})
 
 
 def _kept(record: _Channel) -> Kept:
@@ -176,7 +175,7 @@ def _kept(record: _Channel) -> Kept:
         record.app_data,
     )
     seats = {index: _seat(agreement, index, seat) for index, seat in record.seats.items()}
-    return Kept(agreement, record.game, record.from_block, seats)
+    return Kept(agreement, record.game, record.from_block, record.block_hash, seats)
 
 
 def _seat(agreement: Agreement, index: int, record: _Seat) -> Channel:

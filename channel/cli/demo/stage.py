@@ -11,12 +11,12 @@ from channel.chain.chain import Call, Chain, Receipt, contract_address
 from channel.chain.codec import function
 from channel.chain.token import Token
 from channel.cli.demo.budget import DEPOSIT_IN_STAKES, TRANSFER_GAS, gas_for_stories
+from channel.cli.demo.records import Kept
 from channel.cli.demo.results import Transaction
 from channel.cli.demo.show import Show
 from channel.cli.demo.store import Unfinished
 from channel.node.memory import MemoryStore
 from channel.node.ports import Store
-from channel.protocol.agreement import Agreement
 from channel.protocol.hashing import keccak256
 from channel.protocol.signing import Key
 from channel.protocol.types import ETHER
@@ -68,11 +68,9 @@ class Stage:
         self.last_nonce += 1
         return self.last_nonce
 
-    def store(self, agreement: Agreement, game: str, from_block: int, seat: int) -> Store:
+    def store(self, begun: Kept, seat: int) -> Store:
         """Where a seat's client keeps its channel."""
-        if self.unfinished is None:
-            return MemoryStore()
-        return self.unfinished.store(agreement, game, from_block, seat)
+        return MemoryStore() if self.unfinished is None else self.unfinished.store(begun, seat)
 
     def forget(self, channel_id: bytes) -> None:
         """A channel is paid out."""

@@ -9,13 +9,13 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Self
 
 from channel.cli.demo.records import Kept, Ledger, OtherVersion, decode_ledger, encode_ledger
 from channel.cli.errors import Explained
 from channel.errors import ForcemoveError, MalformedBytes
-from channel.protocol.agreement import Agreement
 from channel.protocol.channel import Channel
 
 __all__ = [
@@ -74,21 +74,21 @@ class RecordUnwritable(Explained):
         )
 
 
-def record_path(book: Path, payer: bytes, genesis: bytes) -> Path:
-    """Where the record lies: beside the address book, one for each payer and chain."""
-    return book.with_name(f"{book.stem}.demo-{payer[:4].hex()}-{genesis[:4].hex()}.json")
+def record_path(book: Path, payer: bytes) -> Path:
+    """Where the record lies: beside the address book, one for each payer."""
+    return book.with_name(f"{book.stem}.demo-{payer[:4].hex()}.json")
 
 
 class Unfinished:
     """The record of one payer's channels on one chain, locked for this process until `close`."""
 
-    def __init__(self, path: Path, chain_id: int, genesis: bytes, payer: bytes) -> None:
+    def __init__(self, path: Path, chain_id: int, payer: bytes) -> None:
         """Raises `RecordInUse`, `RecordDamaged`, `RecordOfAnotherVersion`, `RecordUnwritable`."""
         self.path = path
         self._lock = _lock(path)
         try:
-            self._ledger = _read(path) or Ledger(chain_id, genesis, payer)
-            if (self._ledger.chain_id, self._ledger.genesis, self._ledger.payer) != (chain_id, genesis, payer):
+            self._ledger = _read(path) or Ledger(chain_id, payer)
+            if (self._ledger.chain_id, self._ledger.payer) != (chain_id, payer):
                 raise RecordDamaged(path, "it is of another account or another chain")
         except BaseException:
             self.close()
@@ -99,9 +99,9 @@ class Unfinished:
         """What is unfinished, oldest first."""
         return tuple(self._ledger.channels.values())
 
-    def store(self, agreement: Agreement, game: str, from_block: int, seat: int) -> SeatStore:
+    def store(self, begun: Kept, seat: int) -> SeatStore:
         """Where the client of a seat keeps its channel. Nothing is written before it has something to keep."""
-        return SeatStore(self, Kept(agreement, game, from_block), seat)
+        return SeatStore(self, begun, seat)
 
     def save(self, begun: Kept, channel: Channel) -> None:
         """Write down a seat's view of a channel. Raises `RecordUnwritable`; then the file has the view from before."""
@@ -110,8 +110,7 @@ class Unfinished:
         seats = known.seats if known else {}
         if seats.get(view.index) == view:
             return
-        kept = Kept(begun.agreement, begun.game, begun.from_block, {**seats, view.index: view})
-        self._write({**self._ledger.channels, id_: kept})
+        self._write({**self._ledger.channels, id_: replace(begun, seats={**seats, view.index: view})})
 
     def load(self, channel_id: bytes, seat: int) -> Channel | None:
         """A seat's view as it was written last."""
@@ -123,8 +122,20 @@ class Unfinished:
         if channel_id in self._ledger.channels:
             self._write({id_: kept for id_, kept in self._ledger.channels.items() if id_ != channel_id})
 
+    def set_aside(self, channel_id: bytes) -> Path:
+        """Move a channel, which is not of this chain, to a file of its own, and say which. Taking the record's name it
+        would be a record again. Raises `RecordUnwritable`."""
+        path = self.path.with_name(f"{self.path.stem}.{channel_id[:4].hex()}.json")
+        alone = {channel_id: self._ledger.channels[channel_id]}
+        try:
+            _replace(path, encode_ledger(replace(self._ledger, channels=alone)))
+        except OSError as error:
+            raise RecordUnwritable(path, error.strerror or str(error)) from None
+        self.forget(channel_id)
+        return path
+
     def _write(self, channels: dict[bytes, Kept]) -> None:
-        ledger = Ledger(self._ledger.chain_id, self._ledger.genesis, self._ledger.payer, channels)
+        ledger = replace(self._ledger, channels=channels)
         try:
             if channels:
                 _replace(self.path, encode_ledger(ledger))

@@ -9,6 +9,7 @@ from typing import Any
 
 from channel.chain.adjudicator import Adjudicator
 from channel.chain.reverts import app_errors
+from channel.cli.demo.records import Kept
 from channel.cli.demo.results import PlayerResult, StoryResult, Transaction
 from channel.cli.demo.stage import Stage
 from channel.errors import ChainError, ForcemoveError
@@ -17,7 +18,7 @@ from channel.flow.queue import ActionQueue
 from channel.flow.steps import Step, run
 from channel.flow.transport import MemoryTransport
 from channel.node.client import Client, Event, Fault, Mined, Refused, Sent
-from channel.protocol.agreement import Agreement, agree
+from channel.protocol.agreement import agree
 from channel.protocol.effects import Submission, SubmitChallenge
 from channel.protocol.outcome import Outcome, address_destination
 from channel.protocol.state import SignedState, VariablePart
@@ -75,31 +76,30 @@ def new_table(stage: Stage, game: Any, *, careless: int | None = None) -> Table:
         ((stage.asset, (stage.deposit, stage.deposit)),),
         tuple(map(address_destination, addresses)),
     )
-    return Table(stage, game, agreement, stage.chain.block_number(), careless=careless)
+    block = stage.chain.block_number()
+    return Table(stage, game, Kept(agreement, game.name, block, stage.chain.block_hash(block)), careless=careless)
 
 
 class Table:
     """One channel: an agreement, two players around a log, and everything that was signed. Made inside an event loop;
     `challenged` is who has made the first challenge, once somebody has."""
 
-    def __init__(
-        self, stage: Stage, game: Any, agreement: Agreement, from_block: int, *, careless: int | None = None
-    ) -> None:
-        self.stage, self.game, self.agreement = stage, game, agreement
+    def __init__(self, stage: Stage, game: Any, begun: Kept, *, careless: int | None = None) -> None:
+        self.stage, self.game, self.agreement = stage, game, begun.agreement
         self.errors = app_errors(game.contract, game.errors)
-        self.adjudicator = Adjudicator(stage.chain, agreement.domain.adjudicator, self.errors)
+        self.adjudicator = Adjudicator(stage.chain, begun.agreement.domain.adjudicator, self.errors)
         self.log = MemoryTransport()
         self.signed: list[SignedState] = []
         self.attempt = "sends something"
         self._silence: tuple[Player, float] | None = None
         self.challenged: asyncio.Future[Player] = asyncio.get_running_loop().create_future()
-        self._asset = agreement.deposits[0][0]
+        self._asset = begun.agreement.deposits[0][0]
         self._refused: set[tuple[int, str]] = set()
         self._before = tuple(stage.balance(key.address, self._asset) for key in stage.keys)
         self._first_transaction = len(stage.spent)
-        self.players = tuple(self._player(seat, careless, from_block) for seat in (0, 1))
+        self.players = tuple(self._player(seat, careless, begun) for seat in (0, 1))
 
-    def _player(self, seat: int, careless: int | None, from_block: int) -> Player:
+    def _player(self, seat: int, careless: int | None, begun: Kept) -> Player:
         bot = self.game.careless_bot(seat) if seat == careless else self.game.bot(seat)
         player = Player(seat, self.stage.show.names[seat], bot, self.log)
         player.client = Client(
@@ -108,10 +108,10 @@ class Table:
             self.game,
             self.adjudicator,
             player.line,
-            self.stage.store(self.agreement, self.game.name, from_block, seat),
+            self.stage.store(begun, seat),
             lambda _: None,  # the flows move
             report=lambda event: self._report(player, event),
-            from_block=from_block,
+            from_block=begun.from_block,
         )
         return player
 

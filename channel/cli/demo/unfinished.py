@@ -10,7 +10,7 @@ from typing import Any
 from channel.chain.addresses import show_address
 from channel.chain.adjudicator import Adjudicator
 from channel.chain.chain import Chain
-from channel.chain.errors import NoContract
+from channel.chain.errors import EndpointFailed
 from channel.cli.amounts import format_amount
 from channel.cli.demo.budget import gas_for_stories
 from channel.cli.demo.records import Kept
@@ -81,7 +81,8 @@ def _locked(chain: Chain | None, kept: Kept) -> Locked:
     agreement, (asset, amounts) = kept.agreement, kept.agreement.deposits[0]
     adjudicator = agreement.domain.adjudicator
     if chain is not None:
-        held = Adjudicator(chain, adjudicator).holdings_of(agreement.channel_id, asset).held
+        stands = bool(chain.code(adjudicator))
+        held = Adjudicator(chain, adjudicator).holdings_of(agreement.channel_id, asset).held if stands else 0
         return Locked(agreement.channel_id, adjudicator, asset, held, True)
     most = sum(amounts) if _may_have_deposits(kept) else 0
     return Locked(agreement.channel_id, adjudicator, asset, most, False)
@@ -116,25 +117,30 @@ def bring_home(stage: Stage, unfinished: Unfinished) -> None:
     """
     for kept in unfinished.channels:
         stage.show.title(f"Left over from an earlier run: a channel of {kept.game}")
-        if _is_empty(stage, kept):
-            stage.show.say("Nothing is locked in it: it is given up.")
-            unfinished.forget(kept.agreement.channel_id)
+        locked, id_ = _locked(stage.chain, kept), kept.agreement.channel_id
+        if locked.amount:
+            stage.show.say(f"{locked}: it is brought home.")
+            _top_up(stage)
+            run_until_stopped(_conclude(stage, kept))
+            stage.show.say("The channel is closed, and all are paid.")
+        elif not _is_of(stage.chain, kept):
+            path = unfinished.set_aside(id_)
+            stage.show.say(f"It is of another chain with the same id, and was set aside: {path}.")
+            stage.show.say(f"If that chain lives on, name the file {unfinished.path} again before you play there.")
             continue
-        stage.show.say(f"{_locked(stage.chain, kept)}: it is brought home.")
-        _top_up(stage)
-        run_until_stopped(_conclude(stage, kept))
-        stage.show.say("The channel is closed, and all are paid.")
-        unfinished.forget(kept.agreement.channel_id)
+        else:
+            stage.show.say("Nothing is locked in it: it is given up.")
+        unfinished.forget(id_)
     stage.return_rest()
 
 
-def _is_empty(stage: Stage, kept: Kept) -> bool:
-    """Whether there is nothing in it and nothing is to come: no transaction is on its way any more."""
-    id_, asset = kept.agreement.channel_id, kept.agreement.deposits[0][0]
-    adjudicator = Adjudicator(stage.chain, kept.agreement.domain.adjudicator)
-    if not stage.chain.code(adjudicator.address):
-        raise NoContract("Adjudicator", adjudicator.address)
-    return adjudicator.holdings_of(id_, asset).held == 0
+def _is_of(chain: Chain, kept: Kept) -> bool:
+    """Whether the chain has the block at which the channel began. A test chain that began anew has not, though its id
+    and its contracts' addresses may be the same."""
+    try:
+        return chain.block_hash(kept.from_block) == kept.block_hash
+    except EndpointFailed:
+        return False
 
 
 def _top_up(stage: Stage) -> None:
@@ -146,5 +152,5 @@ def _top_up(stage: Stage) -> None:
 
 
 async def _conclude(stage: Stage, kept: Kept) -> None:
-    table = Table(stage, load_game(kept.game), kept.agreement, kept.from_block)
+    table = Table(stage, load_game(kept.game), kept)
     await table.together(concluding(), concluding())
