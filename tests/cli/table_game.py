@@ -1,0 +1,52 @@
+"""A game without money for tests of the command line: whoever says the higher number wins."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from importlib.metadata import EntryPoint, EntryPoints, entry_points
+from typing import Any
+
+from channel.cli.games import TABLE_GROUP, Ask
+
+__all__ = ["GAME", "HigherNumber", "installed"]
+
+
+class HigherNumber:
+    """See `channel.cli.games.TableGame`."""
+
+    name = "higher"
+    title = "Higher number"
+
+    async def demonstrate(self, tell: Callable[[str], None], names: tuple[str, str]) -> Mapping[str, object]:
+        """The second player says more."""
+        await asyncio.sleep(0.01)
+        tell(f"{names[0]} says 1.")
+        tell(f"{names[1]} says 2, signed 0x{'ab' * 32}.")
+        return {"winner": names[1]}
+
+    async def play(self, tell: Callable[[str], None], ask: Ask, names: tuple[str, str]) -> Mapping[str, object]:
+        """Two rounds; meanwhile the bot counts, so that it can be seen that nobody blocks it."""
+        counting = asyncio.create_task(_count(tell, names[1]))
+        said = []
+        for number in (1, 2):
+            chosen = await ask(f"Round {number}, {names[0]}?", ["one", "two", "three"])
+            tell(f"{names[0]} says {chosen + 1}, {names[1]} says 2.")
+            said.append(chosen + 1)
+        counting.cancel()
+        return {"said": said}
+
+
+async def _count(tell: Callable[[str], None], name: str) -> None:
+    for _ in range(10):
+        await asyncio.sleep(0.01)
+    tell(f"{name} has counted to ten.")
+
+
+GAME = HigherNumber()
+
+
+def installed(**which: Any) -> EntryPoints:
+    """The entry points of this machine, and the game's."""
+    ours = EntryPoints([EntryPoint("higher", "tests.cli.table_game:GAME", TABLE_GROUP)])
+    return EntryPoints([*entry_points(**which), *ours.select(**which)])

@@ -1,0 +1,139 @@
+"""Games without money in the demonstration: found by their entry points, played by bots, or by a person."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from channel.cli import games
+from tests.cli.command import Command
+from tests.cli.screens import Screen
+from tests.cli.table_game import installed
+
+ROOT = Path(__file__).parents[2]
+
+WITH_THE_GAME = f"""
+import sys
+sys.path.insert(0, {str(ROOT)!r})
+from channel.cli import games
+from channel.cli.main import main
+from tests.cli.table_game import installed
+games.entry_points = installed
+main()
+"""
+
+
+@pytest.fixture
+def higher(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The game, as if it were installed."""
+    monkeypatch.setattr(games, "entry_points", installed)
+    games.table_game_names.cache_clear()
+    yield
+    games.table_game_names.cache_clear()
+
+
+def at_the_table(folder: Path, *arguments: str) -> Screen:
+    program = (sys.executable, "-c", WITH_THE_GAME, "demo", "--game", "higher")
+    return Screen(*program, *arguments, columns=80, folder=folder)
+
+
+@pytest.mark.usefixtures("higher")
+def test_two_bots_play_it_line_by_line(forcemove: Command) -> None:
+    said = forcemove("demo", "--game", "higher")
+
+    assert (said.code, said.err) == (0, "")
+    assert said.out.splitlines() == ["Higher number", "Alice says 1.", "Bob says 2, signed 0xabab\u2026abab."]
+
+
+@pytest.mark.usefixtures("higher")
+def test_its_result_is_json(forcemove: Command) -> None:
+    said = forcemove("demo", "--game", "higher", "--json")
+
+    assert json.loads(said.out) == {"game": "higher", "result": {"winner": "Bob"}, "error": None}
+
+
+@pytest.mark.usefixtures("higher")
+@pytest.mark.parametrize(
+    ("arguments", "flag"),
+    [
+        (("--scenario", "honest"), "--scenario"),
+        (("--chain", "eth-tester"), "--chain"),
+        (("--key", "alice.json"), "--key"),
+        (("--stake", "1"), "--stake"),
+        (("--duration", "60"), "--duration"),
+        (("--asset", "token"), "--asset"),
+        (("--book", "book.json"), "--book"),
+        (("--save", "states"), "--save"),
+        (("--allow-mainnet",), "--allow-mainnet"),
+    ],
+)
+def test_what_is_about_channels_is_wrong_usage(forcemove: Command, arguments: tuple[str, ...], flag: str) -> None:
+    said = forcemove("demo", "--game", "higher", *arguments)
+
+    assert said.code == 2
+    assert f"Higher number is played without a channel: leave {flag} out." in said.err
+
+
+@pytest.mark.usefixtures("higher")
+def test_there_is_nobody_to_play_without_a_terminal(forcemove: Command) -> None:
+    said = forcemove("demo", "--game", "higher", "--play")
+
+    assert said.code == 2
+    assert "--play wants a terminal" in said.err
+
+
+@pytest.mark.usefixtures("higher")
+def test_people_are_not_asked_for_json(forcemove: Command) -> None:
+    said = forcemove("demo", "--game", "higher", "--play", "--json")
+
+    assert said.code == 2
+    assert json.loads(said.out)["error"]["type"] == "UsageError"
+
+
+@pytest.mark.parametrize("arguments", [("--game", "tic-tac-toe"), ()])
+def test_no_person_plays_in_a_channel(forcemove: Command, arguments: tuple[str, ...]) -> None:
+    said = forcemove("demo", "--play", *arguments)
+
+    assert said.code == 2
+    assert "--play wants --game with a game that is played without money" in said.err
+
+
+@pytest.mark.usefixtures("higher")
+def test_an_unknown_game_is_told_with_all_that_are_installed(forcemove: Command) -> None:
+    said = forcemove("demo", "--game", "chess")
+
+    assert said.code == 1
+    assert "installed are: rock-paper-scissors, tic-tac-toe, higher." in said.err
+
+
+def test_a_person_is_asked_again_until_the_answer_is_one_and_the_others_go_on(tmp_path: Path) -> None:
+    screen = at_the_table(tmp_path, "--play")
+    screen.reach("Round 1, Alice?")
+    screen.reach("Your choice, 1 to 3:")
+    screen.reach("Bob has counted to ten.")  # while nobody has typed anything
+    screen.type("4\n0\n-1\nfour\n\n3\n")
+    screen.reach("Alice says 3, Bob says 2.")
+    screen.reach("Round 2, Alice?")
+    screen.type("ONE\n")
+    seen = screen.end()
+
+    assert seen.code == 0
+    assert "You are Alice. Ctrl-D leaves the table." in seen.lines
+    assert seen.data.count(b"Type a number from 1 to 3, or one of the options.") == 5
+    assert "Alice says 1, Bob says 2." in seen.lines
+
+
+@pytest.mark.parametrize("key", ["\x04", "\x03"], ids=["end of input", "interrupt"])
+def test_a_person_may_leave_at_any_time(tmp_path: Path, key: str) -> None:
+    screen = at_the_table(tmp_path, "--play")
+    screen.reach("Your choice, 1 to 3:")
+    screen.type(key)
+    seen = screen.end()
+
+    assert seen.code == 130
+    assert any("You have left the table" in line for line in seen.lines)
+    assert not any("Traceback" in line for line in seen.lines)
