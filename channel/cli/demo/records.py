@@ -90,7 +90,7 @@ class _Content(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     format: str
-    digest: bytes
+    digest: str
     content: msgspec.Raw
 
 
@@ -102,7 +102,7 @@ def encode_ledger(ledger: Ledger) -> bytes:
     """The bytes of a file."""
     channels = tuple(map(_channel_record, ledger.channels.values()))
     content = msgspec.json.encode(_Content(ledger.chain_id, ledger.payer, channels))
-    return msgspec.json.encode(_File(FORMAT, keccak256(content), msgspec.Raw(content))) + b"\n"
+    return msgspec.json.encode(_File(FORMAT, keccak256(content).hex(), msgspec.Raw(content))) + b"\n"
 
 
 def _channel_record(kept: Kept) -> _Channel:
@@ -143,7 +143,7 @@ def decode_ledger(data: bytes) -> Ledger:
     try:
         _require_format(data)
         file = msgspec.json.decode(data, type=_File)
-        if keccak256(bytes(file.content)) != file.digest:
+        if keccak256(bytes(file.content)).hex() != file.digest:
             raise MalformedBytes(_WHAT, "its content is not what was written: the digest differs")
         return _ledger(msgspec.json.decode(file.content, type=_Content))
     except MalformedBytes:
