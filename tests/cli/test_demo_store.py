@@ -265,3 +265,14 @@ def test_a_channel_of_another_chain_is_set_aside_whole(unfinished: Unfinished, k
     unfinished.close()
     with Unfinished(path, CHAIN_ID, PAYER) as again:
         assert [each.agreement for each in again.channels] == [kept.agreement]
+
+
+def test_a_next_turn_is_written_as_well(unfinished: Unfinished, kept: Kept, path: Path) -> None:
+    """What was written before is not enough: each view is."""
+    seat, now = unfinished.store(kept, 0), kept.seats[0]
+    seat.save(replace(now, accepted=now.accepted[:1], last_signed=(0, b"\x01" * 32)))
+
+    seat.save(now)
+
+    written = decode_ledger(path.read_bytes()).channels[kept.agreement.channel_id].seats[0]
+    assert remembered(written) == remembered(now)
