@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from channel.chain.addresses import show_address
 from channel.chain.adjudicator import Adjudicator
 from channel.chain.errors import Unreachable
 from channel.chain.local import connect
@@ -115,7 +116,7 @@ def test_what_is_locked_when_it_is_interrupted_comes_home_with_the_same_command(
     assert first.complained.startswith("Error: Interrupted.")
     locked = held(node, tmp_path) if records(tmp_path) else 0
     assert ("Locked: " in first.complained) == (locked > 0)
-    assert "Run the same command again" in first.complained
+    assert "Run the same command in the same directory" in first.complained
 
     again = play_again(tmp_path, node, first)
 
@@ -130,9 +131,17 @@ def test_it_says_exactly_what_is_locked_where(tmp_path: Path, node: Node) -> Non
     adjudicator = Adjudicator(node.chain, kept.agreement.domain.adjudicator)
 
     assert adjudicator.holdings_of(id_, ETHER).held == 2 * 10**15
-    assert f"Locked: 0.002 ether in channel 0x{id_.hex()}, adjudicator 0x" in first.complained
-    assert adjudicator.address.hex() in first.complained.lower()
-    assert str(records(tmp_path)[0].name) in first.complained
+    told = first.complained.splitlines()
+    assert told[:4] == [
+        "Error: Interrupted.",
+        "Locked: 0.002 ether",
+        f"  in channel 0x{id_.hex()}",
+        f"  of the adjudicator {show_address(adjudicator.address)}",
+    ]
+    assert told[4].startswith("Unused: 0.00")
+    assert told[5] == f"  on the throw-away account {show_address(COUNTERPARTY.address)}"
+    assert records(tmp_path)[0].name in told[6]
+    assert all(len(line) <= 80 for line in told)
 
 
 @pytest.mark.parametrize(
@@ -152,8 +161,8 @@ def test_a_node_that_dies_is_told_and_the_money_comes_home_when_it_is_back(
     node.stop()
     assert first.end() == 1
     assert "Nobody answers at http://127.0.0.1" in first.complained
-    assert "Locked: At most 0.002 ether in channel 0x" in first.complained
-    assert "may have some ether, too" in first.complained
+    assert "Locked: at most 0.002 ether\n  in channel 0x" in first.complained
+    assert "Perhaps unused: some ether\n  on the throw-away account 0x" in first.complained
 
     while_it_is_gone = start_demo(tmp_path, node, *arguments)
     assert while_it_is_gone.end() == 1

@@ -41,16 +41,25 @@ def cut_off_locally(cause: BaseException) -> CutOff:
 def cut_off_on_a_node(cause: BaseException, endpoint: str, unfinished: Unfinished, counterparty: bytes) -> CutOff:
     """What is locked in channels and lies on the throw-away account, as far as the node at `endpoint` tells."""
     locked, idle = _ask(endpoint, unfinished, counterparty)
-    lines = [*(f"Locked: {each}." for each in locked)] or ["Nothing is locked in a channel."]
+    lines = [line for each in locked for line in _shown(each)] or ["Nothing is locked in a channel."]
     if idle is None:
-        lines.append(f"The throw-away account {show_address(counterparty)} may have some ether, too.")
+        lines += ["Perhaps unused: some ether", f"  on the throw-away account {show_address(counterparty)}"]
     elif idle > _DUST:
-        lines.append(f"The throw-away account {show_address(counterparty)} has {format_amount(idle)}.")
+        lines += [f"Unused: {format_amount(idle)}", f"  on the throw-away account {show_address(counterparty)}"]
     if unfinished.channels:
         lines.append(f"What it takes to get it back is kept in {unfinished.path}.")
     if locked or idle is None or idle > _DUST:
-        lines.append("Run the same command again, in the same directory: it brings the money home before it plays.")
+        lines.append("Run the same command in the same directory: it brings the money home first.")
     return CutOff(cause, "\n".join(lines), locked)
+
+
+def _shown(locked: Locked) -> list[str]:
+    """In lines that a terminal of 80 columns need not break."""
+    return [
+        f"Locked: {locked.shown_amount}",
+        f"  in channel 0x{locked.channel_id.hex()}",
+        f"  of the adjudicator {show_address(locked.adjudicator)}",
+    ]
 
 
 def _ask(endpoint: str, unfinished: Unfinished, counterparty: bytes) -> tuple[tuple[Locked, ...], int | None]:

@@ -81,8 +81,9 @@ class Performance:
                     self._play_locally()
                 else:
                     self._play_on_a_node(self.plan.key_file)
-            except Stopped as stopped:  # before there was anything to lose
-                raise CutOff(stopped, "Nothing was sent.") from None
+            except Stopped as stopped:  # before there was anything to lose, or for the second time
+                kept = "Nothing was sent." if self.stage is None else "Run the same command again to go on from there."
+                raise CutOff(stopped, kept) from None
 
     def _play_locally(self) -> None:
         """On a chain that ends with this run."""

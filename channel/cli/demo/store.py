@@ -7,7 +7,6 @@ owner alone. Who has it open holds a lock. When every channel is paid out the fi
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 from dataclasses import replace
 from pathlib import Path
@@ -224,6 +223,8 @@ def _lock_path(path: Path) -> Path:
 
 def _lock(path: Path) -> int | None:
     """A lock that ends with the process. Raises `RecordInUse`, `RecordUnwritable`."""
+    import fcntl  # where there is none, chains inside this process can be played on all the same
+
     name = _lock_path(path)
     while True:
         try:

@@ -52,12 +52,11 @@ class Locked:
     amount: int
     exact: bool
 
-    def __str__(self) -> str:
-        unit = format_amount(self.amount) if self.asset == ETHER else f"{self.amount:,} of {show_address(self.asset)}"
-        return (
-            f"{'' if self.exact else 'At most '}{unit} in channel 0x{self.channel_id.hex()}, "
-            f"adjudicator {show_address(self.adjudicator)}"
-        )
+    @property
+    def shown_amount(self) -> str:
+        """The amount for people."""
+        amount = format_amount(self.amount) if self.asset == ETHER else f"{self.amount:,} of {show_address(self.asset)}"
+        return amount if self.exact else f"at most {amount}"
 
     def to_json(self) -> dict[str, Any]:
         """See `channel.cli.demo.results`."""
@@ -119,7 +118,7 @@ def bring_home(stage: Stage, unfinished: Unfinished) -> None:
         stage.show.title(f"Left over from an earlier run: a channel of {kept.game}")
         locked, id_ = _locked(stage.chain, kept), kept.agreement.channel_id
         if locked.amount:
-            stage.show.say(f"{locked}: it is brought home.")
+            stage.show.say(f"{locked.shown_amount} in channel 0x{id_.hex()}: it is brought home.")
             _top_up(stage)
             run_until_stopped(_conclude(stage, kept))
             stage.show.say("The channel is closed, and all are paid.")
