@@ -240,6 +240,8 @@ def words_of(error: BaseException) -> str:
         return "Interrupted."
     if isinstance(error, ForcemoveError):
         return explain(error)
+    if isinstance(error, BrokenPipeError):
+        return "Whoever read the output has left."
     if isinstance(error, OSError):
         where = f" {error.filename}" if error.filename else ""
         return f"The system refused{where}: {error.strerror or error}.\nCheck the path."

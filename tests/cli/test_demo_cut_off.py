@@ -214,6 +214,22 @@ def test_it_is_told_in_json_too(tmp_path: Path, node: Node) -> None:
 END = "os.kill(os.getpid(), 2)"
 
 
+def test_a_reader_who_leaves_cuts_it_off_too(tmp_path: Path, node: Node) -> None:
+    first = start_demo(tmp_path, node, *HONEST, before=READ_TWENTY_LINES)
+    assert first.end() == 1
+    assert first.complained.startswith("Error: Whoever read the output has left.\nLocked: 0.002 ether\n")
+
+    play_again(tmp_path, node, first)
+
+
+READ_TWENTY_LINES = """
+import os, subprocess, sys
+reader = subprocess.Popen(["head", "-n", "20"], stdin=subprocess.PIPE)
+os.dup2(reader.stdin.fileno(), 1)
+reader.stdin.close()
+"""
+
+
 # ------------------------------------------------------------------------------------------------------------- crashes
 
 

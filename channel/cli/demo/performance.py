@@ -97,7 +97,7 @@ class Performance:
                     self._deploy(stage, plan.book_file or Path(folder) / "book.json")
                 self._play(stage)
         except (KeyboardInterrupt, Exception) as error:
-            if isinstance(error, click.ClickException):
+            if isinstance(error, click.ClickException | BrokenPipeError):
                 raise
             raise cut_off_locally(error) from error
 
