@@ -118,6 +118,15 @@ def test_exactly_enough_is_enough_and_a_wei_less_is_not(node: Node) -> None:
     assert node.demo(*ONE).code == 0
 
 
+def test_the_payer_needs_both_players_deposits(node: Node) -> None:
+    node.give(PAYER.address, 0)
+    low, high = (
+        int(json.loads(node.demo("--json", "--stake", stake, *ONE).out)["error"]["needed"]) for stake in ("100", "300")
+    )
+
+    assert high - low == 2 * 5 * 200
+
+
 def test_what_the_counterparty_has_already_counts(node: Node) -> None:
     node.give(PAYER.address, 0)
     needed = int(json.loads(node.demo("--json", *ONE).out)["error"]["needed"])
