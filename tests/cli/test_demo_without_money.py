@@ -107,7 +107,7 @@ def test_an_unknown_game_is_told_with_all_that_are_installed(forcemove: Command)
     said = forcemove("demo", "--game", "chess")
 
     assert said.code == 1
-    assert "installed are: rock-paper-scissors, tic-tac-toe, higher." in said.err
+    assert "installed are: rock-paper-scissors, tic-tac-toe, discard, higher." in said.err
 
 
 def test_a_person_is_asked_again_until_the_answer_is_one_and_the_others_go_on(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from channel.protocol.agreement import Agreement
 from channel.protocol.channel import Accepted, Channel
 from channel.protocol.encoding import Domain, decode_variable_part, encode_variable_part, hash_state
 from channel.protocol.hashing import keccak256
+from channel.protocol.json_text import require_shallow
 from channel.protocol.state import SignedState
 from channel.protocol.types import FixedPart, Signature
 
@@ -61,6 +62,7 @@ class _State(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 class _Seat(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     accepted: tuple[_State, ...]
+    kept: tuple[_State, ...]
     last_signed: tuple[int, bytes] | None
     final_outcome: bytes | None
     leaving: bool
@@ -125,8 +127,8 @@ def _channel_record(kept: Kept) -> _Channel:
 
 
 def _seat_record(channel: Channel) -> _Seat:
-    accepted = tuple(map(_state_record, channel.signed_states))
-    return _Seat(accepted, channel.last_signed, channel.final_outcome, channel.leaving)
+    accepted, kept = (tuple(map(_state_record, states)) for states in (channel.signed_states, channel.kept_states))
+    return _Seat(accepted, kept, channel.last_signed, channel.final_outcome, channel.leaving)
 
 
 def _state_record(signed: SignedState) -> _State:
@@ -141,6 +143,7 @@ def decode_ledger(data: bytes) -> Ledger:
     """The inverse. Raises `OtherVersion`; `MalformedBytes` where anything in it is missing, wrong, unknown or changed,
     even a single bit."""
     try:
+        require_shallow(data, _WHAT)
         _require_format(data)
         file = msgspec.json.decode(data, type=_File)
         if keccak256(bytes(file.content)).hex() != file.digest:
@@ -148,7 +151,7 @@ def decode_ledger(data: bytes) -> Ledger:
         return _ledger(msgspec.json.decode(file.content, type=_Content))
     except MalformedBytes:
         raise
-    except (msgspec.DecodeError, ForcemoveError, ValueError, RecursionError) as error:
+    except (msgspec.DecodeError, ForcemoveError, ValueError) as error:
         raise MalformedBytes(_WHAT, str(error)) from None
 
 
@@ -183,6 +186,7 @@ def _seat(agreement: Agreement, index: int, record: _Seat) -> Channel:
         agreement,
         index,
         accepted=tuple(_accepted(agreement.channel_id, each) for each in record.accepted),
+        kept=tuple(_accepted(agreement.channel_id, each) for each in record.kept),
         last_signed=record.last_signed,
         final_outcome=record.final_outcome,
         leaving=record.leaving,

@@ -49,7 +49,14 @@ class Player:
 
     def place(self, stage: Stage) -> Seat:
         """What the steps of a flow are run with."""
-        return Seat(self.name, self.client, self.line, stage.patience, stage.look_every)
+
+        def trouble(error: Exception) -> None:
+            """The chain's passes, or `_watch_the_chain` ends the story. Any other is of who watches, or our own."""
+            if not isinstance(error, ChainError):
+                raise error
+            stage.show.status("The chain does not answer; trying again")
+
+        return Seat(self.name, self.client, self.line, stage.patience, stage.look_every, trouble=trouble)
 
     def move(self, *, another_round: bool) -> MoveChosen | ConcludeWanted:
         """What the bot would do next."""
