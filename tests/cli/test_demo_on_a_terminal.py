@@ -18,7 +18,7 @@ STORY_LINE = re.compile(
     r"|channel     0x[0-9a-f]{64}|refused     .*| {12}.*|\(This chain's .*|Bob .*|Alice .*|Nobody answered .*"
     r"|The .*"
 )
-LAST = "The story ended with the balances that they must."
+LAST = "The story ended with the balances that were expected."
 
 
 def shown(folder: Path, columns: int, *arguments: str, **environment: str) -> Shown:

@@ -234,7 +234,7 @@ def _conclude(performance: Performance, terminal: Terminal) -> None:
             "This is a mistake of Forcemove's, or somebody else used the accounts meanwhile.",
         )
     what = "The story" if len(results) == 1 else f"All {len(results)} stories"
-    terminal.say(f"{what} ended with the balances that they must.", "bold")
+    terminal.say(f"{what} ended with the balances that were expected.", "bold")
 
 
 # ----------------------------------------------------------------------------------------------------- without money

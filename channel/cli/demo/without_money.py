@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from channel.cli.demo.show import shortened
+from channel.cli.demo.signals import run_until_stopped, stopped_by_signals
 from channel.cli.errors import EXIT_INTERRUPTED, Explained
 
 if TYPE_CHECKING:
@@ -36,7 +37,8 @@ def watch(game: TableGame, names: tuple[str, str], terminal: Terminal, *, quiet:
     tell(game.title)
     terminal.status("Playing")
     try:
-        return dict(asyncio.run(game.demonstrate(tell, names)))
+        with stopped_by_signals():
+            return dict(run_until_stopped(game.demonstrate(tell, names)))
     except KeyboardInterrupt:
         raise LeftTheTable from None
     finally:
@@ -52,7 +54,8 @@ def sit_down(game: TableGame, names: tuple[str, str], terminal: Terminal) -> dic
     terminal.say(game.title, "bold")
     terminal.say(f"You are {names[0]}. Ctrl-D leaves the table.")
     try:
-        return dict(asyncio.run(game.play(lambda line: terminal.say(shortened(line)), ask, names)))
+        with stopped_by_signals():
+            return dict(run_until_stopped(game.play(lambda line: terminal.say(shortened(line)), ask, names)))
     except (EOFError, KeyboardInterrupt):
         terminal.say("")
         raise LeftTheTable from None
