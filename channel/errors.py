@@ -10,6 +10,7 @@
 ├── `OpeningMismatch`, `StateConflict`, `SignatureMissing`: what can be wrong with a state that came
 ├── `CounterpartyError`       a counterparty broke a rule; carries the reason and the evidence; nothing has changed
 └── `ChainError`              the chain, or the way to it, failed
+    └── `PassingError`        ... as it does now and then: the same request may work in a moment
 
 What can go wrong on a log, in a step, in a view or at a card table is defined beside what raises it: `TransportFault`
 and `MalformedAction`, `UnexpectedAction` and its like in `channel.flow`; `games.views`; `CardFault` in
@@ -59,6 +60,7 @@ __all__ = [
     "OutcomeChanged",
     "OutcomeTotalOverflow",
     "ParticipantCountOutOfRange",
+    "PassingError",
     "PaymentRefused",
     "PayoutBegun",
     "RuleError",
