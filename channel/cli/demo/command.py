@@ -78,7 +78,7 @@ class _Told:
     "--game",
     "game_name",
     metavar="NAME",
-    help="A game for channels (rock-paper-scissors, tic-tac-toe; without it, both), or one without money.",
+    help="A game for channels (rock-paper-scissors, tic-tac-toe; without it, both), or one without money (discard).",
 )
 @click.option("--play", is_flag=True, help="Sit at the table yourself, against a bot. Only in games without money.")
 @click.option(
