@@ -150,7 +150,7 @@ def test_in_any_weather_the_channel_ends_and_sends_stay_few(
     start(story, weather)
     play_on(story, weather)
     turns = story.alice.newest.state.turn_num + 1
-    assert len(weather.sent) <= 6 * turns
+    assert len(weather.sent) <= 8 * turns
     assert not story.alice.faults + story.bob.faults
     story.ends_with(story.alice.newest.state.outcome)
 
