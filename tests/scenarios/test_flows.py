@@ -49,13 +49,18 @@ _LONG = 5.0 * DURATION
 """What takes longer never ends."""
 
 
+def fail(trouble: Exception) -> None:
+    """What a test has not foreseen ends its flow, assertions in what it has made among it."""
+    raise trouble
+
+
 def seats_of(story: Story) -> list[Seat]:
-    """The story's clients, each on a line that a flow drives."""
+    """The story's clients, each on a line that a flow drives. Nothing is to fail on the way."""
     seats = []
     for player in story.players:
         line, player.is_silent = Line(), True
         story.start(player, line)
-        seats.append(Seat(NAMES[player.seat], player.client, line, within=5 * TICK, look_every=TICK))
+        seats.append(Seat(NAMES[player.seat], player.client, line, within=5 * TICK, look_every=TICK, trouble=fail))
     return seats
 
 
@@ -83,13 +88,18 @@ async def passing_time(story: Story) -> AsyncIterator[None]:
 
 
 def play(
-    story: Story, *flows: Callable[[Seat], Awaitable[object]] | Step[Seat], log: MemoryTransport | None = None
+    story: Story,
+    *flows: Callable[[Seat], Awaitable[object]] | Step[Seat],
+    log: MemoryTransport | None = None,
+    trouble: Callable[[Exception], object] = fail,
 ) -> list[Seat]:
     """Both seats' flows, or these, side by side on one log."""
     log = log or MemoryTransport()
 
     async def both() -> list[Seat]:
         seats = seats_of(story)
+        for seat in seats:
+            seat.trouble = trouble
         async with asyncio.timeout(_LONG), passing_time(story), asyncio.TaskGroup() as group:
             for flow, seat in zip(flows, seats, strict=True):
                 group.create_task(run(flow, queue_of(log), seat))  # type: ignore[arg-type]
