@@ -11,9 +11,8 @@ import pytest
 
 from channel.chain.adjudicator import Adjudicator
 from channel.chain.chain import Chain
-from channel.chain.errors import EndpointFailed, Unreachable
+from channel.chain.errors import Unreachable
 from channel.chain.local import EmbeddedChain
-from channel.errors import ForcemoveError
 from channel.node.client import Event, Fault, Mined, Sent
 from channel.node.memory import MemoryLine, MemoryStore
 from channel.protocol.channel import Channel, Phase
@@ -312,9 +311,8 @@ def test_a_flow_that_starts_again_records_no_honest_message_as_a_fault(story: St
     """The whole log is heard once more."""
     said: list[bytes] = []
     story.play_until(4)
-    for turn in range(5, 10):
+    for _ in range(5):
         said.append(encode_message(story.agreement.channel_id, story.bob.newest))
-        story.play_until(turn) if turn == 4 else None
         mover = story.players[story.alice.client.channel.next_turn % 2]
         mover.decide_at_last()
         for player in story.players:
@@ -349,7 +347,6 @@ def test_a_game_that_fails_on_a_message_is_not_given_it_again(story: Story, monk
     story.bob.client.feed(ChallengeWanted())
     story.alice.client.poll()
     assert story.alice.newest.state.turn_num >= 7
-    assert issubclass(EndpointFailed, ForcemoveError)
 
 
 def test_a_transaction_whose_answer_was_lost_is_not_sent_as_another(story: Story) -> None:

@@ -8,7 +8,6 @@ import pytest
 
 from channel.chain.local import EmbeddedChain
 from channel.node.greetings import Greetings
-from channel.node.memory import MemoryLine
 from channel.protocol.channel import Phase
 from channel.protocol.inputs import ChallengeWanted
 from channel.protocol.wire import encode_greeting, encode_message
@@ -218,4 +217,3 @@ def test_of_a_line_in_order_nothing_is_sent_again(playground: Playground) -> Non
     counted = Counter(weather.states)
     assert counted.pop(max(counted)) == 2
     assert set(counted.values()) == {1}
-    assert isinstance(story.lines[0], MemoryLine)
