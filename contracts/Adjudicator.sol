@@ -14,7 +14,7 @@ import {Records} from "./libraries/Records.sol";
 import {Rules} from "./libraries/Rules.sol";
 import {Signatures} from "./libraries/Signatures.sol";
 import {Status, StatusLibrary} from "./libraries/Status.sol";
-import {Allocation, FixedPart, Signature, VariablePart} from "./types/Channel.sol";
+import {Allocation, FixedPart, HoldingsEntry, HoldingsKey, Signature, State, VariablePart} from "./types/Channel.sol";
 
 /// @title The adjudicator
 /// @dev Entry points read as checks, effects, interactions. One lock spans everything that moves money.
@@ -82,12 +82,12 @@ contract Adjudicator is IAdjudicator, ReentrancyGuardTransient {
         bytes32 stateHash;
         bytes32 outcomeHash;
         if (!status.isEmpty() && status.isOpen() && turnNum == status.turnNumRecord()) {
-            _requireNoProof(states, signatures, signedStates);
-            (stateHash, outcomeHash,) = _requireRecorded(channelId, status, state);
+            (stateHash, outcomeHash) = _requireRecorded(channelId, status, state);
+            signatures = signatures[:0]; // What is not checked must not be logged.
         } else {
             _requireNewer(status, turnNum);
-            (stateHash, outcomeHash) = Rules.requireSupported(
-                _domain(), channelId, fixedPart, participants, states, state, signatures, signedStates
+            (stateHash, outcomeHash) = _requireSupported(
+                channelId, status, fixedPart, participants, states, state, signatures, signedStates
             );
             if (status.isEmpty()) _requireNotClosed(channelId, state.outcome);
         }
@@ -109,16 +109,10 @@ contract Adjudicator is IAdjudicator, ReentrancyGuardTransient {
         address[] calldata participants = fixedPart.participants;
         (bytes32 channelId, Status status) = _requireLive(fixedPart, participants);
         if (status.isOpen()) revert NoChallenge(channelId);
-        (, bytes32 fromOutcome, bytes32 fromAppData) = _requireRecorded(channelId, status, challenged);
-        (bytes32 stateHash, bytes32 outcomeHash, bytes32 appDataHash) =
-            Rules.requireValidState(channelId, response, fromOutcome);
+        (, bytes32 fromOutcome) = _requireRecorded(channelId, status, challenged);
+        (bytes32 stateHash, bytes32 outcomeHash) = Rules.requireValidState(channelId, response, fromOutcome);
         Rules.requireValidTransition(
-            fixedPart,
-            participants.length,
-            challenged,
-            response,
-            outcomeHash == fromOutcome,
-            appDataHash == fromAppData
+            channelId, fixedPart, participants.length, challenged, response, outcomeHash == fromOutcome
         );
         uint48 turnNum = response.turnNum;
         address mover = participants[turnNum % participants.length];
@@ -140,8 +134,8 @@ contract Adjudicator is IAdjudicator, ReentrancyGuardTransient {
         VariablePart calldata state = _lastOf(states);
         uint48 turnNum = state.turnNum;
         _requireNewer(status, turnNum);
-        (bytes32 stateHash, bytes32 outcomeHash) = Rules.requireSupported(
-            _domain(), channelId, fixedPart, participants, states, state, signatures, signedStates
+        (bytes32 stateHash, bytes32 outcomeHash) = _requireSupported(
+            channelId, status, fixedPart, participants, states, state, signatures, signedStates
         );
         if (status.isEmpty()) _requireNotClosed(channelId, state.outcome);
 
@@ -181,7 +175,7 @@ contract Adjudicator is IAdjudicator, ReentrancyGuardTransient {
     ) external nonReentrant {
         Status status = _statuses[channelId];
         if (!status.isFinalized()) revert ChannelNotFinalized(channelId, status.finalizesAt());
-        _requireFingerprint(status, StatusLibrary.fingerprintOf(stateHash, Hashing.outcomeHash(outcome)));
+        status.requireFingerprint(stateHash, Hashing.outcomeHash(outcome));
         uint256 chosen = _choose(outcome, indices);
 
         if (chosen == ALL && _payAll(channelId, status, outcome)) return;
@@ -190,14 +184,12 @@ contract Adjudicator is IAdjudicator, ReentrancyGuardTransient {
 
     /// @inheritdoc IAdjudicator
     function claim(address asset, address to) external nonReentrant {
-        uint256 amount = _credits[msg.sender][asset];
-        if (amount == 0) revert NothingToClaim(msg.sender, asset);
-        if (to == address(0) || to == address(this)) revert ForbiddenRecipient(to);
+        _payCredit(msg.sender, asset, to);
+    }
 
-        delete _credits[msg.sender][asset];
-        emit Claimed(msg.sender, asset, to, amount);
-
-        if (!Payments.tryPay(asset, to, amount, gasleft())) revert PaymentRefused(asset, to, amount);
+    /// @inheritdoc IAdjudicator
+    function payCredit(address account, address asset) external nonReentrant {
+        _payCredit(account, asset, account);
     }
 
     // -------------------------------------------------------------------------------------------------------- views
@@ -220,6 +212,50 @@ contract Adjudicator is IAdjudicator, ReentrancyGuardTransient {
     /// @inheritdoc IAdjudicator
     function creditOf(address account, address asset) external view returns (uint256) {
         return _credits[account][asset];
+    }
+
+    /// @inheritdoc IAdjudicator
+    function statusesOf(bytes32[] calldata channelIds) external view returns (uint256[] memory statuses) {
+        statuses = new uint256[](channelIds.length);
+        for (uint256 i = 0; i < channelIds.length; ++i) {
+            statuses[i] = Status.unwrap(_statuses[channelIds[i]]);
+        }
+    }
+
+    /// @inheritdoc IAdjudicator
+    function holdingsOfList(HoldingsKey[] calldata keys) external view returns (HoldingsEntry[] memory entries) {
+        entries = new HoldingsEntry[](keys.length);
+        for (uint256 i = 0; i < keys.length; ++i) {
+            Holdings holdings = _holdings[keys[i].channelId][keys[i].asset];
+            entries[i] = HoldingsEntry(holdings.amount(), holdings.hasPayoutBegun(), holdings.isClosed());
+        }
+    }
+
+    /// @inheritdoc IAdjudicator
+    function channelIdOf(FixedPart calldata fixedPart) external view returns (bytes32) {
+        return Hashing.plainChannelId(fixedPart);
+    }
+
+    /// @inheritdoc IAdjudicator
+    function stateHashOf(State calldata state) external pure returns (bytes32) {
+        return Hashing.plainStateHash(state);
+    }
+
+    /// @inheritdoc IAdjudicator
+    function eip712Domain()
+        external
+        view
+        returns (
+            bytes1 fields,
+            string memory name,
+            string memory version,
+            uint256 chainId,
+            address verifyingContract,
+            bytes32 salt,
+            uint256[] memory extensions
+        )
+    {
+        return (hex"0f", "Forcemove", "1", block.chainid, address(this), bytes32(0), new uint256[](0));
     }
 
     // ------------------------------------------------------------------------------------------------------- checks
@@ -252,28 +288,44 @@ contract Adjudicator is IAdjudicator, ReentrancyGuardTransient {
         }
     }
 
+    /// @dev Refuses a proof that does not support its last state, `state`, and returns that state's hashes. A longer one
+    /// with one signature less than states begins with the recorded state.
+    function _requireSupported(
+        bytes32 channelId,
+        Status status,
+        FixedPart calldata fixedPart,
+        address[] calldata participants,
+        VariablePart[] calldata states,
+        VariablePart calldata state,
+        Signature[] calldata signatures,
+        uint256 signedStates
+    ) internal view returns (bytes32 stateHash, bytes32 outcomeHash) {
+        if (states.length == 1) {
+            if (signedStates != 0) revert SignedStatesNotCanonical(signedStates);
+            (stateHash, outcomeHash) = Rules.requireValidState(channelId, state, 0);
+            Rules.requireSignedByAll(Hashing.digest(_domain(), stateHash), participants, signatures);
+        } else {
+            bool fromRecord = signedStates == 0 && signatures.length + 1 == states.length;
+            bytes32[] memory hashes;
+            (hashes, outcomeHash) =
+                Rules.requireValidChain(channelId, status, fixedPart, participants.length, states, fromRecord);
+            if (fromRecord) {
+                Rules.requireSignedByMovers(_domain(), hashes, state.turnNum, participants, signatures);
+            } else {
+                Rules.requireSignedInTurn(_domain(), hashes, state.turnNum, participants, signatures, signedStates);
+            }
+            stateHash = hashes[hashes.length - 1];
+        }
+    }
+
     /// @dev Refuses a state that is not the recorded one, which was found valid when it was recorded.
     function _requireRecorded(bytes32 channelId, Status status, VariablePart calldata state)
         private
         pure
-        returns (bytes32 stateHash, bytes32 outcomeHash, bytes32 appDataHash)
+        returns (bytes32 stateHash, bytes32 outcomeHash)
     {
-        (stateHash, outcomeHash, appDataHash) = Rules.hashState(channelId, state);
-        _requireFingerprint(status, StatusLibrary.fingerprintOf(stateHash, outcomeHash));
-    }
-
-    /// @dev What is not checked must not be logged.
-    function _requireNoProof(VariablePart[] calldata states, Signature[] calldata signatures, uint256 signedStates)
-        private
-        pure
-    {
-        if (states.length != 1) revert StateCountOutOfRange(states.length);
-        if (signatures.length != 0) revert SignatureCountMismatch(0, signatures.length);
-        if (signedStates != 0) revert SignedStatesNotCanonical(signedStates);
-    }
-
-    function _requireFingerprint(Status status, uint160 fingerprint) private pure {
-        if (status.fingerprint() != fingerprint) revert FingerprintMismatch(status.fingerprint(), fingerprint);
+        (stateHash, outcomeHash) = Rules.hashState(channelId, state);
+        status.requireFingerprint(stateHash, outcomeHash);
     }
 
     /// @dev The sender is a participant, or a participant has signed the challenge.
@@ -440,11 +492,26 @@ contract Adjudicator is IAdjudicator, ReentrancyGuardTransient {
     function _creditChannel(bytes32 channelId, address asset, uint256 amount) private returns (bool) {
         Holdings holdings = _holdings[channelId][asset];
         if (holdings.isClosed() || !holdings.fits(amount)) return false;
-        _holdings[channelId][asset] = holdings.plus(amount);
+        holdings = holdings.plus(amount);
+        _holdings[channelId][asset] = holdings;
+        if (asset == address(0)) emit EtherDeposited(channelId, holdings.amount());
+        else emit TokenDeposited(channelId, asset, holdings.amount());
         return true;
     }
 
     // ------------------------------------------------------------------------------------------------- interactions
+
+    /// @dev Pays a whole credit, with all the gas there is; a failure keeps it.
+    function _payCredit(address account, address asset, address to) private {
+        uint256 amount = _credits[account][asset];
+        if (amount == 0) revert NothingToClaim(account, asset);
+        if (to == address(0) || to == address(this)) revert ForbiddenRecipient(to);
+
+        delete _credits[account][asset];
+        emit Claimed(account, asset, to, amount);
+
+        if (!Payments.tryPay(asset, to, amount, gasleft())) revert PaymentRefused(asset, to, amount);
+    }
 
     /// @dev Takes an ERC-20 from the sender and returns what arrived.
     function _pull(address asset, uint256 held, uint256 amount) private nonReentrant returns (uint256 arrived) {

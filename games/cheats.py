@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from channel.errors import AppError
-from channel.protocol.app import Rules
 from channel.protocol.outcome import Outcome
 from channel.protocol.state import VariablePart
 from games.game import Move
 from games.two_player import PLAYERS, shift
 
-__all__ = ["Labelled", "refused", "wrong_payments"]
+__all__ = ["Labelled", "RequireLegal", "refused", "wrong_payments"]
 
 Labelled = tuple[str, Move]
 """What a cheat does, and the move."""
+RequireLegal = Callable[[VariablePart, VariablePart, int], None]
+"""A game's rules about two states of so many participants; raises an `AppError`."""
 
 
-def refused(rules: Rules, state: VariablePart, moves: Iterable[Labelled]) -> list[tuple[str, VariablePart]]:
+def refused(
+    require_legal: RequireLegal, state: VariablePart, moves: Iterable[Labelled]
+) -> list[tuple[str, VariablePart]]:
     """The successors of `state` by those moves that are illegal: a change that changes nothing may be a legal move."""
     found = []
     for label, move in moves:
         successor = move.after(state)
         try:
-            rules.valid_transition(state, successor, PLAYERS)
+            require_legal(state, successor, PLAYERS)
         except AppError:
             found.append((label, successor))
     return found

@@ -21,6 +21,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from channel.protocol.app import Terms  # noqa: E402
 from channel.protocol.channel import Phase  # noqa: E402
 from channel.protocol.machine import _DUTIES  # noqa: E402
 from games.discard.rules import TABLE as DISCARD  # noqa: E402
@@ -99,7 +100,7 @@ def life_diagram() -> str:
 
 def game_diagram(game: Game, position_type: Callable[[bytes], LabelledEnum]) -> str:
     """The rows of a game's table. `position_type`: that of appData."""
-    start = position_type(game.initial_app_data(0))
+    start = position_type(game.initial_app_data(Terms(bytes(32), (), 0, ())))
     lines = ["stateDiagram-v2", f"[*] --> {start.label} : setup states, signed by both"]
     lines += [
         f"{row.from_type.label} --> {row.to_type.label} : {row.signer} signs {row.move} [{row.stakes}]"

@@ -3,8 +3,8 @@
 
 The scenario of every row: two participants, each an existing account with ether; each deposits 1 ether; payout 1.25 and
 0.75 to themselves; the counting app (state t carries the number t); a duration of one day; transactions sent by
-participants; challenge with states 10 and 11, respond with 12, checkpoint with 12 and 13, close with 14. `gasUsed` of
-the receipt.
+participants; challenge with states 10 and 11, from the record with 12, respond with 12, checkpoint with 12 and 13,
+close with 14. `gasUsed` of the receipt.
 """
 
 from __future__ import annotations
@@ -34,18 +34,19 @@ NO_SIGNATURE = (bytes(32), bytes(32))
 
 TARGETS = {
     "deposit_first": 46_500,
-    "deposit_second": 29_500,
-    "conclude_and_pay": 65_500,
-    "challenge_two_states": 86_000,
-    "challenge_one_state": 73_500,
-    "challenge_three_participants": 106_000,
-    "respond": 55_000,
-    "checkpoint_over_challenge_two_states": 62_500,
-    "checkpoint_over_challenge_one_state": 50_000,
-    "checkpoint_open": 82_500,
-    "transfer_after_expiry": 50_500,
-    "happy_total": 141_500,
-    "dispute_total": 212_500,
+    "deposit_second": 29_470,
+    "conclude_and_pay": 64_700,
+    "challenge_two_states": 82_700,
+    "challenge_one_state": 72_350,
+    "challenge_three_participants": 99_950,
+    "challenge_from_recorded": 55_350,
+    "respond": 51_150,
+    "checkpoint_over_challenge_two_states": 60_300,
+    "checkpoint_over_challenge_one_state": 49_950,
+    "checkpoint_open": 81_060,
+    "transfer_after_expiry": 50_110,
+    "happy_total": 140_650,
+    "dispute_total": 208_750,
 }
 
 
@@ -136,6 +137,14 @@ class Channel:
         call = self.functions.challenge(self.fixed, *self.proof(*turns), NO_SIGNATURE)
         return self.bench.send(self.keys[turns[-1] % len(self.keys)].address, call)
 
+    def challenge_from_recorded(self, turn: int) -> int:
+        """With the next state after the recorded one, which is of `turn - 1`, signed by its mover alone."""
+        mover = turn % len(self.keys)
+        states = [abi(self.state(turn - 1)), abi(self.state(turn))]
+        proof = [self.sign(mover, self.state(turn))], states, 0
+        call = self.functions.challenge(self.fixed, *proof, NO_SIGNATURE)
+        return self.bench.send(self.keys[mover].address, call)
+
     def respond(self, turn: int) -> int:
         mover = turn % len(self.keys)
         signature = self.sign(mover, self.state(turn))
@@ -186,6 +195,10 @@ def measure() -> dict[str, int]:
 
     rows["challenge_one_state"] = bench.channel().challenge(11)
     rows["challenge_three_participants"] = bench.channel(3).challenge(9, 10, 11)
+
+    recorded = bench.channel()
+    recorded.checkpoint(10, 11)
+    rows["challenge_from_recorded"] = recorded.challenge_from_recorded(12)
 
     answered = bench.channel()
     answered.challenge(10, 11)

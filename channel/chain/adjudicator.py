@@ -122,6 +122,10 @@ class Adjudicator:
         """Pays the sender's credit to `to`."""
         return self._operation("claim", asset, to)
 
+    def pay_credit(self, account: bytes, asset: bytes) -> Operation:
+        """Pays an account's credit to the account itself; anyone may send it."""
+        return self._operation("payCredit", account, asset)
+
     def _operation(self, name: str, *values: Any, value: int = 0) -> Operation:
         return Operation(name, codec.function(name).encode(*values), value)
 
@@ -173,6 +177,16 @@ class Adjudicator:
         """What an account can claim of an asset."""
         (amount,) = self._read("creditOf", account, asset, block=block)
         return int(amount)
+
+    def statuses_of(self, channel_ids: Sequence[bytes], *, block: int | str = "latest") -> list[Status]:
+        """The statuses of many channels, in the order asked for."""
+        (words,) = self._read("statusesOf", list(channel_ids), block=block)
+        return list(map(Status.unpack, words))
+
+    def holdings_of_list(self, keys: Sequence[tuple[bytes, bytes]], *, block: int | str = "latest") -> list[Holdings]:
+        """What many channels hold: for each pair of channel and asset, in the order asked for."""
+        (entries,) = self._read("holdingsOfList", list(keys), block=block)
+        return [Holdings(*entry) for entry in entries]
 
     def _read(self, name: str, *values: Any, block: int | str) -> tuple[Any, ...]:
         function = codec.function(name)

@@ -35,7 +35,6 @@ from channel.errors import (
     PaymentRefused,
     PayoutBegun,
     SignatureCountMismatch,
-    SignedStatesNotCanonical,
     StateCountOutOfRange,
     TurnNumberNotIncreased,
     ValueMismatch,
@@ -49,7 +48,6 @@ from channel.protocol.encoding import (
     channel_id,
     digest,
     fingerprint,
-    hash_state,
     outcome_hash,
     state_hash,
 )
@@ -66,7 +64,12 @@ from channel.protocol.logs import (
     Responded,
 )
 from channel.protocol.outcome import Allocation, Outcome, destination_address, require_valid_outcome, totals
-from channel.protocol.rules import require_supported, require_valid_state, require_valid_transition
+from channel.protocol.rules import (
+    require_recorded,
+    require_supported,
+    require_valid_state,
+    require_valid_transition,
+)
 from channel.protocol.signing import recover, require_signer
 from channel.protocol.state import SupportProof, VariablePart
 from channel.protocol.status import EMPTY_STATUS, Mode, Status
@@ -84,6 +87,7 @@ __all__ = [
     "claim",
     "conclude",
     "deposit",
+    "pay_credit",
     "respond",
     "transfer",
 ]
@@ -264,28 +268,29 @@ def challenge(
     challenger_signature: Signature | None,
     app_rules: Rules,
 ) -> Result:
-    """Start the clock on the last state of `proof`: one above the record, or in mode Open the recorded one, without
-    signatures. `challenger_signature` is looked at where the sender is no participant.
+    """Start the clock on the last state of `proof`: one above the record, or in mode Open the recorded one, whatever
+    comes with it. `challenger_signature` is looked at where the sender is no participant.
 
-    Raises `ChannelFinalized`, `StateCountOutOfRange`; for the recorded state `SignatureCountMismatch`,
-    `SignedStatesNotCanonical`, `FingerprintMismatch`; for another `TurnNumberNotIncreased`, what `require_supported`
-    raises, `ChannelClosed`; then `ChallengerNotParticipant` and what `recover` raises.
+    Raises `ChannelFinalized`, `StateCountOutOfRange`; for the recorded state `FingerprintMismatch`; for another
+    `TurnNumberNotIncreased`, what `require_supported` raises, `ChannelClosed`; then `ChallengerNotParticipant` and what
+    `recover` raises.
     """
     draft = _Draft(before, transaction)
     id_, status = _require_live(draft, fixed_part)
     if not proof.states:
         raise StateCountOutOfRange(0)
     state = proof.last
-    if _is_open_at(draft, status, state.turn_num):
-        _require_no_proof(proof)
-        hashes = _require_recorded(id_, status, state)
+    is_recorded = _is_open_at(draft, status, state.turn_num)
+    if is_recorded:
+        hashes = require_recorded(id_, status, state)
     else:
         hashes = _require_newer(draft, id_, status, fixed_part, proof, app_rules)
     _require_challenger(draft, fixed_part, challenge_hash(id_, state.turn_num, hashes.state), challenger_signature)
 
     finalizes_at = transaction.now + fixed_part.challenge_duration
     draft.statuses[id_] = Status(state.turn_num, finalizes_at, fingerprint(hashes.state, hashes.outcome))
-    draft.logs.append(ChallengeRegistered(id_, finalizes_at, state, proof.signatures))
+    logged = () if is_recorded else proof.signatures  # what is not checked must not be logged
+    draft.logs.append(ChallengeRegistered(id_, finalizes_at, state, logged))
     return draft.result()
 
 
@@ -307,9 +312,9 @@ def respond(
     id_, status = _require_live(draft, fixed_part)
     if draft.mode(status) is Mode.OPEN:
         raise NoChallenge(id_)
-    from_ = _require_recorded(id_, status, challenged)
+    from_ = require_recorded(id_, status, challenged)
     to = require_valid_state(id_, draft.domain.adjudicator, response)
-    require_valid_transition(fixed_part, challenged, from_, response, to, app_rules)
+    require_valid_transition(id_, fixed_part, challenged, from_, response, to, app_rules)
     mover = fixed_part.participants[fixed_part.mover(response.turn_num)]
     require_signer(digest(draft.domain, to.state), signature, mover)
 
@@ -386,7 +391,9 @@ def transfer(
     status = draft.status_of(channel_id)
     if draft.mode(status) is not Mode.FINALIZED:
         raise ChannelNotFinalized(channel_id, status.finalizes_at)
-    _require_fingerprint(status, fingerprint(state_hash, outcome_hash(outcome)))
+    submitted = fingerprint(state_hash, outcome_hash(outcome))
+    if status.fingerprint != submitted:
+        raise FingerprintMismatch(status.fingerprint, submitted)
     chosen = _choose(outcome, indices)
 
     _settle(draft, channel_id, state_hash, outcome, chosen, status)
@@ -398,15 +405,24 @@ def claim(before: Adjudication, transaction: Transaction, asset: bytes, to: byte
 
     Raises `NothingToClaim`, `ForbiddenRecipient`, `PaymentRefused`.
     """
+    return _pay_credit(before, transaction, transaction.sender, asset, to)
+
+
+def pay_credit(before: Adjudication, transaction: Transaction, account: bytes, asset: bytes) -> Result:
+    """Pay an account's whole credit in one asset to the account itself, whoever sends it. Raises as `claim`."""
+    return _pay_credit(before, transaction, account, asset, account)
+
+
+def _pay_credit(before: Adjudication, transaction: Transaction, account: bytes, asset: bytes, to: bytes) -> Result:
     draft = _Draft(before, transaction)
-    amount = before.credit_of(transaction.sender, asset)
+    amount = before.credit_of(account, asset)
     if amount == 0:
-        raise NothingToClaim(transaction.sender, asset)
+        raise NothingToClaim(account, asset)
     if to in (ZERO_ADDRESS, draft.domain.adjudicator):
         raise ForbiddenRecipient(to)
 
-    del draft.credits[transaction.sender, asset]
-    draft.logs.append(Claimed(transaction.sender, asset, to, amount))
+    del draft.credits[account, asset]
+    draft.logs.append(Claimed(account, asset, to, amount))
     if not draft.pay(Payment(asset, to, amount)):
         raise PaymentRefused(asset, to, amount)
     return draft.result()
@@ -434,7 +450,7 @@ def _require_newer(
     state = proof.last
     if not status.is_empty and state.turn_num <= status.turn_num_record:
         raise TurnNumberNotIncreased(status.turn_num_record, state.turn_num)
-    hashes = require_supported(draft.domain, fixed_part, proof, app_rules)
+    hashes = require_supported(draft.domain, fixed_part, proof, app_rules, status)
     if status.is_empty:
         _require_not_closed(draft, id_, state.outcome)
     return hashes
@@ -443,27 +459,6 @@ def _require_newer(
 def _require_not_closed(draft: _Draft, id_: bytes, outcome: Outcome) -> None:
     if any(draft.holdings_of(id_, asset).closed for asset in totals(outcome)):
         raise ChannelClosed(id_)
-
-
-def _require_recorded(id_: bytes, status: Status, state: VariablePart) -> StateHashes:
-    """What is recorded was found valid when it was recorded."""
-    hashes = hash_state(id_, state)
-    _require_fingerprint(status, fingerprint(hashes.state, hashes.outcome))
-    return hashes
-
-
-def _require_no_proof(proof: SupportProof) -> None:
-    if len(proof.states) != 1:
-        raise StateCountOutOfRange(len(proof.states))
-    if proof.signatures:
-        raise SignatureCountMismatch(0, len(proof.signatures))
-    if proof.signed_states:
-        raise SignedStatesNotCanonical(proof.signed_states)
-
-
-def _require_fingerprint(status: Status, submitted: int) -> None:
-    if status.fingerprint != submitted:
-        raise FingerprintMismatch(status.fingerprint, submitted)
 
 
 def _require_challenger(
@@ -564,6 +559,7 @@ def _arrives(draft: _Draft, entry: Allocation, worth: int) -> bool:
     if holdings.closed or not holdings.fits(worth):
         return False
     draft.holdings[entry.destination, entry.asset] = holdings.plus(worth)
+    draft.logs.append(Deposited(entry.destination, entry.asset, holdings.amount + worth))
     return True
 
 

@@ -9,16 +9,13 @@ from msgspec import Struct
 from msgspec.structs import force_setattr
 
 from channel.errors import InvalidValue
-from channel.protocol.app import App
+from channel.protocol.app import App, Deposits, Terms
 from channel.protocol.encoding import Domain, channel_id
 from channel.protocol.outcome import Allocation, Outcome, require_valid_outcome
 from channel.protocol.state import VariablePart
 from channel.protocol.types import FixedPart, require_bytes
 
-__all__ = ["Agreement", "Deposits", "agree"]
-
-Deposits = tuple[tuple[bytes, tuple[int, ...]], ...]
-"""For each asset, in rising order, what each participant puts in, in its smallest unit."""
+__all__ = ["Agreement", "agree"]
 
 
 class Agreement(Struct, frozen=True):
@@ -72,4 +69,5 @@ def agree(
     for _, amounts in deposits:
         if min(amounts, default=0) < stake:
             raise InvalidValue("stake", stake, f"at most the smallest deposit, {min(amounts, default=0)}")
-    return Agreement(domain, fixed_part, destinations, deposits, app.initial_app_data(stake))
+    terms = Terms(channel_id(fixed_part, domain), fixed_part.participants, stake, deposits)
+    return Agreement(domain, fixed_part, destinations, deposits, app.initial_app_data(terms))

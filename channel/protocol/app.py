@@ -4,16 +4,34 @@ from __future__ import annotations
 
 from typing import Protocol, runtime_checkable
 
+from msgspec import Struct
+
 from channel.protocol.state import VariablePart
 
-__all__ = ["App", "Rules"]
+__all__ = ["App", "Deposits", "Rules", "Terms"]
+
+Deposits = tuple[tuple[bytes, tuple[int, ...]], ...]
+"""For each asset, in rising order, what each participant puts in, in its smallest unit."""
+
+
+class Terms(Struct, frozen=True):
+    """What is agreed on before a position is made: all that an app may bind its beginning to.
+
+    `channel_id`: 32 bytes. `participants`: their addresses. `stake`: in the asset's smallest unit. `deposits`: the
+    assets with the amounts, which are the allocations of the opening.
+    """
+
+    channel_id: bytes
+    participants: tuple[bytes, ...]
+    stake: int
+    deposits: Deposits
 
 
 class Rules(Protocol):
     """The twin of `IForceMoveApp`."""
 
-    def valid_transition(self, from_: VariablePart, to: VariablePart, num_participants: int) -> bool:
-        """Whether `to` may follow `from_`; raises the app's `AppError` when the move is illegal.
+    def valid_transition(self, channel_id: bytes, from_: VariablePart, to: VariablePart, num_participants: int) -> bool:
+        """Whether `to` may follow `from_` in the channel; raises the app's `AppError` when the move is illegal.
 
         The caller has checked all that `IForceMoveApp.validTransition` lists. (A rule about states; the steps of a flow
         that await an action are also called transitions.)
@@ -35,8 +53,8 @@ class App(Rules, Protocol):
         """The name of its contract, such as `TicTacToe`."""
         ...
 
-    def initial_app_data(self, stake: int) -> bytes:
-        """The position in which a channel with this stake (in the asset's smallest unit) starts."""
+    def initial_app_data(self, terms: Terms) -> bytes:
+        """The position in which a channel on these terms starts."""
         ...
 
     def stake_of(self, app_data: bytes) -> int:

@@ -64,12 +64,12 @@ from channel.protocol.logs import (
     PartlyPaid,
     Responded,
 )
-from channel.protocol.rules import build_support_proof, require_valid_state, require_valid_transition
+from channel.protocol.rules import require_valid_state, require_valid_transition
 from channel.protocol.signing import Key, require_signer
 from channel.protocol.state import SignedState, SupportProof, VariablePart
 from channel.protocol.status import Status
 from channel.protocol.types import Signature
-from channel.protocol.watch import Answer, best_answer, concluding_answer
+from channel.protocol.watch import Answer, best_answer, cheapest_proof, concluding_answer
 
 __all__ = ["Step", "answer_margin", "step"]
 
@@ -234,7 +234,9 @@ def _require_next(channel: Channel, state: VariablePart, app: Rules) -> StateHas
         return hash_state(agreement.channel_id, state)
     hashes = require_valid_state(agreement.channel_id, agreement.domain.adjudicator, state)
     if newest is not None:
-        require_valid_transition(agreement.fixed_part, newest.state, newest.hashes, state, hashes, app)
+        require_valid_transition(
+            agreement.channel_id, agreement.fixed_part, newest.state, newest.hashes, state, hashes, app
+        )
     return hashes
 
 
@@ -284,7 +286,7 @@ def _proof(channel: Channel) -> SupportProof:
     our next move is an answer. Raises `NotSupported`."""
     fixed_part, recorded = channel.agreement.fixed_part, channel.recorded
     for states in (channel.signed_states, channel.kept_states):
-        proof = build_support_proof(fixed_part, states)
+        proof = cheapest_proof(fixed_part, recorded.state if recorded else None, states)
         if proof is not None and (recorded is None or proof.states[-1].turn_num > recorded.state.turn_num):
             return proof
     if recorded is None:
@@ -310,19 +312,25 @@ def _see(channel: Channel, seen: News, now: int, app: Rules) -> Step:
         case HoldingsSeen(asset, held):
             return replace(channel, holdings=tuple(sorted({**dict(channel.holdings), asset: held}.items()))), ()
         case LogSeen(ChallengeRegistered(_, finalizes_at, state, signatures)):
-            channel = _record(channel, state, dict(enumerate(signatures)), finalizes_at, app)
+            channel = _record(channel, state, _by_participant(channel, state, signatures), finalizes_at, app)
             return channel, (WakeAt(finalizes_at),)
         case LogSeen(Responded(_, state, signature)):
-            mover = channel.agreement.fixed_part.mover(state.turn_num)
-            return _record(channel, state, {mover: signature}, 0, app), ()
+            return _record(channel, state, _by_participant(channel, state, (signature,)), 0, app), ()
         case LogSeen(Checkpointed(_, state, signatures)):
-            return _record(channel, state, dict(enumerate(signatures)), 0, app), ()
+            return _record(channel, state, _by_participant(channel, state, signatures), 0, app), ()
         case LogSeen(log):
             return _see_payout(channel, log, now), ()
         case SubmissionFailed(submission):
             return replace(channel, requested=channel.requested - {submission}), ()
         case _:
             assert_never(seen)
+
+
+def _by_participant(channel: Channel, state: VariablePart, signatures: tuple[Signature, ...]) -> dict[int, Signature]:
+    """Whose the signatures of a log are: each participant's; of fewer only the last, the mover's, is of this state."""
+    if len(signatures) == channel.agreement.count:
+        return dict(enumerate(signatures))
+    return {channel.agreement.fixed_part.mover(state.turn_num): signatures[-1]} if signatures else {}
 
 
 def _see_payout(channel: Channel, log: Log, now: int) -> Channel:

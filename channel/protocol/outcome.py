@@ -1,6 +1,6 @@
 """Outcomes: what a state would pay, to whom, in which order.
 
-An outcome is a tuple of allocations, 1 to 64, grouped by asset in rising order, at most 4 assets. Shape is checked by
+An outcome is a tuple of allocations, 1 to 32, grouped by asset in rising order, at most 4 assets. Shape is checked by
 `require_valid_outcome`, in the order and with the errors of `Outcomes.sol`, because it depends on the channel.
 """
 
@@ -35,7 +35,7 @@ __all__ = [
     "totals",
 ]
 
-MAX_ALLOCATIONS = 64
+MAX_ALLOCATIONS = 32
 MAX_ASSETS = 4
 _ADDRESS_PREFIX = bytes(12)
 _NOBODY = bytes(32)

@@ -1,20 +1,21 @@
 """The protocol's rules about states, pairs of states and support proofs: the twin of `Rules.sol`.
 
 Same names, same order of checks, same errors as the contract, so that what passes here passes there. Knows neither the
-chain nor what has been recorded on it; fixed parts are valid by being built (`types.FixedPart`).
+chain nor its clock; fixed parts are valid by being built (`types.FixedPart`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import pairwise
+from itertools import dropwhile, pairwise
 
 from channel.errors import (
     AppDataChanged,
     AppDataTooLong,
     FinalStateRequired,
     FinalStateWithAppData,
+    FingerprintMismatch,
     OutcomeChanged,
     SignatureCountMismatch,
     SignedStateOutOfRange,
@@ -30,17 +31,23 @@ from channel.protocol.encoding import (
     app_data_hash,
     channel_id,
     digest,
+    fingerprint,
+    hash_state,
     outcome_hash,
     state_hash,
 )
 from channel.protocol.outcome import Outcome, require_same_totals, require_valid_outcome
 from channel.protocol.signing import require_signer
 from channel.protocol.state import SignedState, SupportProof, VariablePart
+from channel.protocol.status import EMPTY_STATUS, Status
 from channel.protocol.types import MAX_APP_DATA, FixedPart, Signature
 
 __all__ = [
+    "build_proof_from_record",
     "build_support_proof",
+    "require_recorded",
     "require_signed_by_all",
+    "require_signed_by_movers",
     "require_supported",
     "require_valid_state",
     "require_valid_transition",
@@ -71,6 +78,7 @@ def _valid_outcome_hash(outcome: Outcome, channel_id: bytes, adjudicator: bytes)
 
 
 def require_valid_transition(
+    channel_id: bytes,
     fixed_part: FixedPart,
     from_: VariablePart,
     from_hashes: StateHashes,
@@ -100,16 +108,19 @@ def require_valid_transition(
             raise OutcomeChanged()
         if from_hashes.app_data != to_hashes.app_data:
             raise AppDataChanged()
-    elif not app_rules.valid_transition(from_, to, count):
+    elif not app_rules.valid_transition(channel_id, from_, to, count):
         raise TransitionRefused()
 
 
-def require_supported(domain: Domain, fixed_part: FixedPart, proof: SupportProof, app_rules: Rules) -> StateHashes:
-    """Refuse a proof that does not support its last state; that state's hashes.
+def require_supported(
+    domain: Domain, fixed_part: FixedPart, proof: SupportProof, app_rules: Rules, status: Status = EMPTY_STATUS
+) -> StateHashes:
+    """Refuse a proof that does not support its last state; that state's hashes. `status`: what is recorded, which a
+    proof may begin with.
 
     Raises `StateCountOutOfRange`; of a single state `SignedStatesNotCanonical` where `signed_states` is not zero; then
-    state by state what `require_valid_state` and `require_valid_transition` raise, then what `require_signed_by_all`
-    raises.
+    state by state what `require_valid_state` and `require_valid_transition` raise (of the recorded state only
+    `FingerprintMismatch`), then what `require_signed_by_all` or `require_signed_by_movers` raises.
     """
     states = proof.states
     if not 1 <= len(states) <= len(fixed_part.participants):
@@ -117,15 +128,39 @@ def require_supported(domain: Domain, fixed_part: FixedPart, proof: SupportProof
     if len(states) == 1 and proof.signed_states:
         raise SignedStatesNotCanonical(proof.signed_states)
     id_ = channel_id(fixed_part, domain)
-    last = require_valid_state(id_, domain.adjudicator, states[0])
+    if proof.is_from_record:
+        last = require_recorded(id_, status, states[0])
+    else:
+        last = require_valid_state(id_, domain.adjudicator, states[0])
     digests = [digest(domain, last.state)]
     for from_, to in pairwise(states):
         hashes = require_valid_state(id_, domain.adjudicator, to)
-        require_valid_transition(fixed_part, from_, last, to, hashes, app_rules)
+        require_valid_transition(id_, fixed_part, from_, last, to, hashes, app_rules)
         digests.append(digest(domain, hashes.state))
         last = hashes
-    require_signed_by_all(fixed_part, proof, digests)
+    if proof.is_from_record:
+        require_signed_by_movers(fixed_part, proof, digests)
+    else:
+        require_signed_by_all(fixed_part, proof, digests)
     return last
+
+
+def require_recorded(channel_id: bytes, status: Status, state: VariablePart) -> StateHashes:
+    """The hashes of the recorded state, which was found valid when it was recorded. Raises `FingerprintMismatch` on
+    another one."""
+    hashes = hash_state(channel_id, state)
+    submitted = fingerprint(hashes.state, hashes.outcome)
+    if status.fingerprint != submitted:
+        raise FingerprintMismatch(status.fingerprint, submitted)
+    return hashes
+
+
+def require_signed_by_movers(fixed_part: FixedPart, proof: SupportProof, digests: Sequence[bytes]) -> None:
+    """Refuse a proof from the record in which some later state is not signed by its own mover. `digests` are those of
+    the proof's states. Raises what `require_signer` raises."""
+    later = zip(proof.states[1:], digests[1:], proof.signatures, strict=True)
+    for state, to_sign, signature in later:
+        require_signer(to_sign, signature, fixed_part.participants[fixed_part.mover(state.turn_num)])
 
 
 def require_signed_by_all(fixed_part: FixedPart, proof: SupportProof, digests: Sequence[bytes]) -> None:
@@ -173,6 +208,22 @@ def build_support_proof(fixed_part: FixedPart, signed_states: Sequence[SignedSta
     last = max(ages)
     states = tuple(signed.state for signed in reversed(recent[: last + 1]))
     return SupportProof(states, tuple(signatures), int.from_bytes(bytes(last - age for age in ages), "little"))
+
+
+def build_proof_from_record(
+    fixed_part: FixedPart, recorded: VariablePart, signed_states: Sequence[SignedState]
+) -> SupportProof | None:
+    """The proof of the last of `signed_states` (oldest first) that begins with the recorded state, or None
+    where that is not among them, or too far back, or some turn or some mover's signature is missing."""
+    chain = list(dropwhile(lambda signed: signed.state != recorded, signed_states))
+    if not 1 < len(chain) <= len(fixed_part.participants):
+        return None
+    if any(to.state.turn_num != from_.state.turn_num + 1 for from_, to in pairwise(chain)):
+        return None
+    signatures = [signed.signatures.get(fixed_part.mover(signed.state.turn_num)) for signed in chain[1:]]
+    given = tuple(signature for signature in signatures if signature is not None)
+    states = tuple(signed.state for signed in chain)
+    return SupportProof(states, given, 0) if len(given) == len(signatures) else None
 
 
 def _turns_ago(last_turn: int, participant: int, count: int) -> int:

@@ -65,11 +65,19 @@ class SupportProof(Struct, frozen=True):
 
     `states`: 1 to n consecutive states. `signatures`: the i-th is participant i's. `signed_states`: byte i, from the
     lowest, is the index in `states` of what participant i has signed.
+
+    From the record: the first state is the recorded one, and `signatures` has one for each later state, its mover's;
+    `signed_states` is 0.
     """
 
     states: tuple[VariablePart, ...]
     signatures: tuple[Signature, ...]
     signed_states: int
+
+    @property
+    def is_from_record(self) -> bool:
+        """Whether it begins with the recorded state."""
+        return self.signed_states == 0 and len(self.signatures) + 1 == len(self.states) > 1
 
     @property
     def last(self) -> VariablePart:

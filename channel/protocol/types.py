@@ -38,7 +38,7 @@ UINT48_MAX = 2**48 - 1
 UINT64_MAX = 2**64 - 1
 UINT256_MAX = 2**256 - 1
 MIN_PARTICIPANTS = 2
-MAX_PARTICIPANTS = 32
+MAX_PARTICIPANTS = 8
 MIN_CHALLENGE_DURATION = 60
 MAX_CHALLENGE_DURATION = 365 * 24 * 60 * 60
 MAX_APP_DATA = 8_192
@@ -81,7 +81,7 @@ class Signature(Struct, frozen=True):
 class FixedPart(Struct, frozen=True):
     """What never changes in a channel; its id commits to all of it.
 
-    `participants`: 2 to 32 distinct addresses, none zero. `channel_nonce`: uint64. `app_definition`: the address of the
+    `participants`: 2 to 8 distinct addresses, none zero. `channel_nonce`: uint64. `app_definition`: the address of the
     app. `challenge_duration`: seconds, 60 to 31,536,000. Raises the adjudicator's errors, in its order.
     """
 

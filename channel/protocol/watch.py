@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from channel.protocol.effects import SubmitCheckpoint, SubmitConclude, SubmitRespond
-from channel.protocol.rules import build_support_proof
-from channel.protocol.state import SignedState
+from channel.protocol.rules import build_proof_from_record, build_support_proof
+from channel.protocol.state import SignedState, SupportProof, VariablePart
 from channel.protocol.types import FixedPart
 
-__all__ = ["Answer", "best_answer", "concluding_answer"]
+__all__ = ["Answer", "best_answer", "cheapest_proof", "concluding_answer"]
 
 Answer = SubmitConclude | SubmitCheckpoint | SubmitRespond
+_STATE_GAS, _SIGNATURE_GAS = 10_400, 4_100
+"""What one more of each adds to a challenge, roughly: by the rows of `scripts/gas_report.py`."""
 
 
 def concluding_answer(fixed_part: FixedPart, signed: SignedState) -> SubmitConclude | None:
@@ -38,7 +40,26 @@ def best_answer(fixed_part: FixedPart, challenged: SignedState, held: Sequence[S
         return conclude
     if newest.state.turn_num <= challenged.state.turn_num:
         return None
-    return _response(fixed_part, challenged, held) or _checkpoint(fixed_part, held)
+    response = _response(fixed_part, challenged, held)
+    if response is not None:
+        return response
+    proof = cheapest_proof(fixed_part, challenged.state, held)
+    return SubmitCheckpoint(proof) if proof else None
+
+
+def cheapest_proof(
+    fixed_part: FixedPart, recorded: VariablePart | None, held: Sequence[SignedState]
+) -> SupportProof | None:
+    """The proof of the newest state that is held which takes the least gas, or None where there is none: signed by all,
+    or from the recorded state where that is held, too."""
+    proofs = [build_support_proof(fixed_part, held)]
+    if recorded is not None:
+        proofs.append(build_proof_from_record(fixed_part, recorded, held))
+    return min((proof for proof in proofs if proof is not None), key=_gas, default=None)
+
+
+def _gas(proof: SupportProof) -> int:
+    return _STATE_GAS * len(proof.states) + _SIGNATURE_GAS * len(proof.signatures)
 
 
 def _response(fixed_part: FixedPart, challenged: SignedState, held: Sequence[SignedState]) -> SubmitRespond | None:
@@ -47,8 +68,3 @@ def _response(fixed_part: FixedPart, challenged: SignedState, held: Sequence[Sig
     is_next = newest.state.turn_num == challenged.state.turn_num + 1
     follows = is_next and len(held) > 1 and held[-2].state == challenged.state
     return SubmitRespond(challenged.state, newest.state, signature) if follows and signature else None
-
-
-def _checkpoint(fixed_part: FixedPart, held: Sequence[SignedState]) -> SubmitCheckpoint | None:
-    proof = build_support_proof(fixed_part, held)
-    return SubmitCheckpoint(proof) if proof else None

@@ -50,10 +50,12 @@ contract RockPaperScissors is IForceMoveApp {
     uint256 private constant WORDS = 7;
 
     /// @inheritdoc IForceMoveApp
-    function validTransition(VariablePart calldata from, VariablePart calldata to, uint256 numParticipants)
-        external
-        pure
-        returns (bool)
+    function validTransition(
+        bytes32,
+        VariablePart calldata from,
+        VariablePart calldata to,
+        uint256 numParticipants
+    ) external pure returns (bool)
     {
         Allocation[] calldata oldOutcome = from.outcome;
         Allocation[] calldata nextOutcome = to.outcome;

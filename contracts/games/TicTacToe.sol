@@ -52,10 +52,12 @@ contract TicTacToe is IForceMoveApp {
     uint256 private constant WORDS = 4;
 
     /// @inheritdoc IForceMoveApp
-    function validTransition(VariablePart calldata from, VariablePart calldata to, uint256 numParticipants)
-        external
-        pure
-        returns (bool)
+    function validTransition(
+        bytes32,
+        VariablePart calldata from,
+        VariablePart calldata to,
+        uint256 numParticipants
+    ) external pure returns (bool)
     {
         Allocation[] calldata oldOutcome = from.outcome;
         Allocation[] calldata nextOutcome = to.outcome;

@@ -1,26 +1,63 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
-import {Allocation, FixedPart, Signature, VariablePart} from "../types/Channel.sol";
+import {Allocation, FixedPart, HoldingsEntry, HoldingsKey, Signature, State, VariablePart} from "../types/Channel.sol";
 
 /// @title A ForceMove adjudicator
 /// @notice Holds the deposits of state channels and decides when somebody stops. Participants exchange signed states
 /// off chain; here they fund, prove what was agreed, challenge who is silent, and are paid.
 /// A channel is Open, in Challenge (a clock runs until `finalizesAt`) or Finalized (from `finalizesAt` on). Once
-/// everything that an outcome allocates has been paid the channel is closed for ever.
+/// everything that an outcome allocates has been paid the channel is closed for ever, and its id must not be used again.
+///
+/// SUPPORT. A state may be recorded when a proof shows that every participant can be held to it. A proof is 1 to n
+/// consecutive states, n being the number of participants, each a valid transition from the one before; the last is
+/// what is proved. It comes in two forms:
+/// - Signed by all: exactly n signatures, one of each participant, on the state of its own turn or on a later one of the
+///   proof; where its own turn lies before the proof, on any of it.
+/// - From the record: the first state is the recorded one, given again and unsigned; each later state is signed by its
+///   own mover alone. It is known by having one signature less than states, `signedStates` being zero.
+///
+/// WHY FROM THE RECORD IS SAFE. What is recorded was supported when it was recorded: all can be held to it, that is to
+/// let the mover of the next turn choose any state that the rules allow next. So that mover's signature is all that the
+/// next state still needs, and by the same argument the one after it needs only its own mover's. Turns rise by one, so
+/// nobody's turn is passed over, and nobody can be shown a move that it did not sign in its own turn. Who signs two
+/// states for one turn makes a choice that was its own; the first one on chain stands, because the record only rises and
+/// its fingerprint stays. Nothing can be proved this way that a row of challenges and answers on chain could not
+/// bring about; it only needs no clock, and nothing of what was hidden before the record.
+///
+/// WHAT IS PROMISED, also to channels that are paid by other channels:
+/// - One state signed by all needs no predecessor: it may jump turns, and may change the totals.
+/// - An app without code refuses every move; a final state still stands, and all can still conclude.
+/// - `conclude` works at turn 0, and with no holdings.
+/// - A finalised channel, also one that is partly paid, still takes payments from other channels.
+/// - Entry i of an asset is worth the same whatever indices are chosen, and in whatever order they are paid.
+/// - An entry that goes to a channel that is closed, or that could not hold so much, is skipped: it stays owed, and
+///   blocks nobody else.
+///
+/// A WARNING. Movers may extend a recorded or a stale state with final states that they sign alone, each in its own
+/// turn, until it is the turn of somebody who does not take part: at most n - 1 turns. So whoever lets all sign a later
+/// state puts its turn number at least n above what could be recorded.
+///
+/// NOT SUPPORTED: tokens that rebase (the first channel to close takes the others' money); NFTs (a deposit counts one
+/// unit, and which one is paid out nobody knows); chain splits (holdings stay under the id of the chain before it).
+///
+/// Calldata that does not decode, or that has dirty bits, reverts without data. Everything that moves money reverts with
+/// OpenZeppelin's `ReentrancyGuardReentrantCall` while it is being moved.
 interface IAdjudicator {
     // ------------------------------------------------------------------------------------------------------- events
 
-    /// @notice Ether was paid in; the channel now holds `held` wei.
+    /// @notice Ether was paid in, by a deposit or by another channel's payout; the channel now holds `held` wei.
     event EtherDeposited(bytes32 indexed channelId, uint256 held);
 
-    /// @notice An ERC-20 was paid in; the channel now holds `held` of it.
+    /// @notice An ERC-20 was paid in, by a deposit or by another channel's payout; the channel now holds `held` of it.
     event TokenDeposited(bytes32 indexed channelId, address asset, uint256 held);
 
     /// @notice A clock was started: without an answer the channel pays the recorded state's outcome from `finalizesAt`
     /// (a block time) on. `record`, here and below, is that state with the signatures given, packed: allocations
-    /// (three words each), appData, signatures (64 bytes each; some may be of earlier states of the proof); and in the
-    /// 12 bytes before the first asset turnNum (6 bytes), isFinal (1), number of allocations (1), length of appData (2).
+    /// (three words each), appData, signatures (64 bytes each); and in the 12 bytes before the first asset turnNum (6
+    /// bytes), isFinal (1), number of allocations (1), length of appData (2), zero (2). Of n signatures the i-th is
+    /// participant i's, maybe of an earlier state of the proof; fewer are of a proof from the record (or of `respond`):
+    /// the last one is the mover's, of this state. There is none where the recorded state was challenged.
     event ChallengeRegistered(bytes32 indexed channelId, uint48 finalizesAt, bytes record);
 
     /// @notice The mover answered the challenge with the next state.
@@ -47,7 +84,7 @@ interface IAdjudicator {
 
     // ------------------------------------------------------------------------------------------ errors: the channel
 
-    /// @notice A channel has 2 to 32 participants.
+    /// @notice A channel has 2 to 8 participants.
     error ParticipantCountOutOfRange(uint256 count);
     /// @notice No participant may be the zero address.
     error ZeroParticipant(uint256 index);
@@ -58,7 +95,7 @@ interface IAdjudicator {
 
     // -------------------------------------------------------------------------------------------- errors: one state
 
-    /// @notice An outcome has 1 to 64 allocations.
+    /// @notice An outcome has 1 to 32 allocations.
     error AllocationCountOutOfRange(uint256 count);
     /// @notice An outcome names at most 4 assets.
     error TooManyAssets(uint256 count);
@@ -94,7 +131,7 @@ interface IAdjudicator {
 
     /// @notice A proof has 1 to n states.
     error StateCountOutOfRange(uint256 count);
-    /// @notice A proof has exactly n signatures.
+    /// @notice A proof has exactly n signatures, or from the record one less than states.
     error SignatureCountMismatch(uint256 expected, uint256 submitted);
     /// @notice A participant signs the state of its own turn or a later one of the proof.
     error SignedStateOutOfRange(uint256 participant, uint256 signedState);
@@ -146,7 +183,7 @@ interface IAdjudicator {
     error IndexOfAnotherAsset(uint256 index);
     /// @notice The whole gas allowance of a payment must be at hand.
     error NotEnoughGasToPush(uint256 required, uint256 left);
-    /// @notice The sender has no credit in this asset.
+    /// @notice The account has no credit in this asset.
     error NothingToClaim(address account, address asset);
     /// @notice Nobody is there to be paid.
     error ForbiddenRecipient(address to);
@@ -165,13 +202,34 @@ interface IAdjudicator {
     /// @param amount What the depositor owes; for ether, exactly what is sent along.
     function deposit(bytes32 channelId, address asset, uint256 expectedHeld, uint256 amount) external payable;
 
-    /// @notice Starts the clock on a state: one above the record with its proof, or in mode Open the recorded state
-    /// itself, which needs no proof (no signatures, `signedStates` zero).
+    /// @notice Starts the clock on a supported state above the record; or, in mode Open, on the recorded state itself,
+    /// whatever proof comes with it: none is needed, and none is logged. So a challenge that somebody has front-run with
+    /// a checkpoint of the same state still starts the clock.
+    /// @dev Reverts, in this order, with
+    /// - where nothing is recorded: ParticipantCountOutOfRange; for each participant ZeroParticipant,
+    ///   DuplicateParticipant; ChallengeDurationOutOfRange;
+    /// - ChannelFinalized; StateCountOutOfRange (no state);
+    /// - the recorded turn in mode Open: FingerprintMismatch;
+    /// - any other turn: TurnNumberNotIncreased; what is wrong with the proof, see below; where nothing is recorded
+    ///   ChannelClosed;
+    /// - ChallengerNotParticipant, SignatureMalleable, SignatureUnrecoverable (of the challenger's signature).
+    ///
+    /// A proof of one state: SignedStatesNotCanonical; what is wrong with the state; SignatureCountMismatch; for each
+    /// participant SignatureMalleable, SignatureUnrecoverable, WrongSigner.
+    /// A longer one: StateCountOutOfRange (more than n); what is wrong with the first state, from the record
+    /// FingerprintMismatch; for each later state what is wrong with it, then TurnNumberNotConsecutive, AssetsChanged,
+    /// TotalChanged, OutcomeChanged, FinalStateRequired, AppDataChanged, what the app reverts with, TransitionRefused;
+    /// SignatureCountMismatch; for each participant SignedStateOutOfRange, SignatureMalleable, SignatureUnrecoverable,
+    /// WrongSigner; SignedStatesNotCanonical. From the record, instead of the last four: for each signature
+    /// SignatureMalleable, SignatureUnrecoverable, WrongSigner.
+    /// A state: AllocationCountOutOfRange; for each allocation AssetsNotSorted, TooManyAssets, ForbiddenDestination,
+    /// OutcomeTotalOverflow; AppDataTooLong; FinalStateWithAppData.
     /// @param fixedPart The channel.
-    /// @param signatures Exactly n; the i-th is participant i's.
+    /// @param signatures Exactly n, the i-th being participant i's; or, from the record, one for each state but the first.
     /// @param states 1 to n consecutive states, each a valid transition from the one before; the last is the challenge.
     /// @param signedStates Byte i, counted from the lowest, is the index in `states` of what participant i signed: the
-    /// state of its own turn or a later one, any where its own turn lies before them. Bytes n to 31 are zero.
+    /// state of its own turn or a later one, any where its own turn lies before them. Bytes n to 31 are zero. From the
+    /// record, zero.
     /// @param challengerSignature A participant's signature of the challenge where the sender is no participant;
     /// ignored (and best zero) where it is one.
     function challenge(
@@ -183,6 +241,9 @@ interface IAdjudicator {
     ) external;
 
     /// @notice Answers a challenge with the next state, signed by its mover alone.
+    /// @dev Reverts, in this order, with what `challenge` reverts with where nothing is recorded; ChannelFinalized;
+    /// NoChallenge; FingerprintMismatch; what is wrong with the response, and with the step to it, as in a proof;
+    /// SignatureMalleable, SignatureUnrecoverable, WrongSigner.
     /// @param fixedPart The channel.
     /// @param challenged The state in challenge, given again.
     /// @param response The next state.
@@ -195,6 +256,9 @@ interface IAdjudicator {
     ) external;
 
     /// @notice Records a later supported state and stops the clock. Anyone may send it.
+    /// @dev Reverts, in this order, with what `challenge` reverts with where nothing is recorded; ChannelFinalized;
+    /// StateCountOutOfRange (no state); TurnNumberNotIncreased; what is wrong with the proof, as in `challenge`; where
+    /// nothing is recorded ChannelClosed.
     /// @param fixedPart The channel.
     /// @param signatures As in `challenge`.
     /// @param states As in `challenge`.
@@ -206,7 +270,12 @@ interface IAdjudicator {
         uint256 signedStates
     ) external;
 
-    /// @notice Finalises at once with a final state that all have signed, and pays.
+    /// @notice Finalises at once with a final state that all have signed, and pays as `transfer` does. It may be of any
+    /// turn, and the channel may hold nothing.
+    /// @dev Reverts, in this order, with what `challenge` reverts with where nothing is recorded; ChannelFinalized;
+    /// AllocationCountOutOfRange; for each allocation AssetsNotSorted, TooManyAssets, ForbiddenDestination,
+    /// OutcomeTotalOverflow; SignatureCountMismatch; for each participant SignatureMalleable, SignatureUnrecoverable,
+    /// WrongSigner; ChannelClosed; NotEnoughGasToPush.
     /// @param fixedPart The channel.
     /// @param outcome Of the final state, whose appData is empty.
     /// @param turnNum Of the final state; it may be below the record.
@@ -219,7 +288,11 @@ interface IAdjudicator {
     ) external;
 
     /// @notice Pays a finalised channel out, as far as its holdings reach. Entry i of an asset is worth
-    /// min(amount i, max(0, held - unpaid amounts before i)), whoever else is chosen.
+    /// min(amount i, max(0, held - unpaid amounts before i)), whoever else is chosen. What goes to an address is pushed
+    /// with 100,000 gas, and what it refuses becomes its credit; what goes to a channel is added to its holdings, and
+    /// logged there as a deposit is. A channel that is closed, or could not hold so much, is skipped and stays owed.
+    /// @dev Reverts, in this order, with ChannelNotFinalized; FingerprintMismatch; for each index IndexOutOfRange,
+    /// IndicesNotIncreasing, IndexOfAnotherAsset; ChannelClosed; NotEnoughGasToPush.
     /// @param channelId The channel.
     /// @param stateHash The EIP-712 struct hash of the recorded state.
     /// @param outcome Its outcome, less what has been paid.
@@ -232,7 +305,13 @@ interface IAdjudicator {
     ) external;
 
     /// @notice Pays the sender's whole credit in one asset to `to`. If the payment fails the credit stays.
+    /// @dev Reverts with NothingToClaim, ForbiddenRecipient, PaymentRefused, in this order.
     function claim(address asset, address to) external;
+
+    /// @notice Pays the whole credit of `account` in one asset to `account` itself, with all the gas there is. Anyone may
+    /// send it: so also a payee that cannot call `claim` gets its money. If the payment fails the credit stays.
+    /// @dev Reverts with NothingToClaim, ForbiddenRecipient, PaymentRefused, in this order.
+    function payCredit(address account, address asset) external;
 
     // ------------------------------------------------------------------------------------------------------- views
 
@@ -248,4 +327,34 @@ interface IAdjudicator {
 
     /// @notice What `account` can claim.
     function creditOf(address account, address asset) external view returns (uint256);
+
+    /// @notice `statusOf` of many channels at once, in the order asked for.
+    function statusesOf(bytes32[] calldata channelIds) external view returns (uint256[] memory);
+
+    /// @notice `holdingsOf` of many channels and assets at once, in the order asked for.
+    function holdingsOfList(HoldingsKey[] calldata keys) external view returns (HoldingsEntry[] memory);
+
+    /// @notice The id of a channel of this adjudicator on this chain: keccak256 over one word each of chain id,
+    /// adjudicator, channelNonce, appDefinition, challengeDuration, and the participants. Whether the fixed part is good
+    /// it does not say.
+    function channelIdOf(FixedPart calldata fixedPart) external view returns (bytes32);
+
+    /// @notice The EIP-712 struct hash of a state, given as it is signed: of
+    /// State(bytes32 channelId,Allocation[] outcome,bytes appData,uint48 turnNum,bool isFinal) with
+    /// Allocation(address asset,bytes32 destination,uint256 amount). Whether the state is good it does not say.
+    function stateHashOf(State calldata state) external view returns (bytes32);
+
+    /// @notice The EIP-712 domain of all signatures (EIP-5267): name "Forcemove", version "1", chain id, this contract.
+    function eip712Domain()
+        external
+        view
+        returns (
+            bytes1 fields,
+            string memory name,
+            string memory version,
+            uint256 chainId,
+            address verifyingContract,
+            bytes32 salt,
+            uint256[] memory extensions
+        );
 }

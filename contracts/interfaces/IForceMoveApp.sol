@@ -11,12 +11,16 @@ interface IForceMoveApp {
     /// `to.turnNum` is `from.turnNum + 1` and at least `2 * numParticipants`; neither state is final; both outcomes are
     /// well formed, with the same assets and per asset the same total, which does not overflow. The mover, who signs
     /// `to`, is participant `to.turnNum % numParticipants`. It is not checked that `from` was ever reached.
+    /// @param channelId The channel: what a proof or a commitment must be bound to, lest it serve in another one. It
+    /// commits to chain, adjudicator, participants, nonce, app and duration.
     /// @param from The state before the move.
     /// @param to The state that the mover has made of it.
-    /// @param numParticipants How many participants the channel has, 2 to 32.
+    /// @param numParticipants How many participants the channel has, 2 to 8.
     /// @return True when the move is legal. An illegal move reverts with a custom error; false is refused too.
-    function validTransition(VariablePart calldata from, VariablePart calldata to, uint256 numParticipants)
-        external
-        pure
-        returns (bool);
+    function validTransition(
+        bytes32 channelId,
+        VariablePart calldata from,
+        VariablePart calldata to,
+        uint256 numParticipants
+    ) external pure returns (bool);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
-import {Allocation, FixedPart} from "../types/Channel.sol";
+import {Allocation, FixedPart, State} from "../types/Channel.sol";
 
 /// @title Ids and typed hashes (EIP-712)
 /// @dev The one place where a few lines of assembly earn their keep: they hash at the free memory pointer instead of
@@ -123,6 +123,34 @@ library Hashing {
             mstore(add(p, 0x22), structHash)
             result := keccak256(p, 0x42)
         }
+    }
+
+    /// @dev `channelId` in plain Solidity: views that shared it would undo its inlining in the operations, and cost them.
+    function plainChannelId(FixedPart calldata fixedPart) internal view returns (bytes32) {
+        return keccak256(
+            abi.encodePacked(
+                block.chainid,
+                uint256(uint160(address(this))),
+                uint256(fixedPart.channelNonce),
+                uint256(uint160(fixedPart.appDefinition)),
+                uint256(fixedPart.challengeDuration),
+                fixedPart.participants
+            )
+        );
+    }
+
+    /// @dev The typed hash of a whole state in plain Solidity, for the same reason.
+    function plainStateHash(State calldata state) internal pure returns (bytes32) {
+        return keccak256(
+            abi.encode(
+                STATE_TYPEHASH,
+                state.channelId,
+                remainingOutcomeHash(state.outcome),
+                keccak256(state.appData),
+                state.turnNum,
+                state.isFinal
+            )
+        );
     }
 
     /// @dev The EIP-712 domain of this contract on this chain.

@@ -6,7 +6,7 @@ import {Allocation} from "../types/Channel.sol";
 
 /// @title Outcomes: grouped lists of allocations
 library Outcomes {
-    uint256 internal constant MAX_ALLOCATIONS = 64;
+    uint256 internal constant MAX_ALLOCATIONS = 32;
     uint256 internal constant MAX_ASSETS = 4;
 
     /// @dev Refuses what is not a well-formed outcome of the channel. Reads every field, so that dirty bits revert too.

@@ -7,12 +7,13 @@ import {AppCalls} from "./AppCalls.sol";
 import {Hashing} from "./Hashing.sol";
 import {Outcomes} from "./Outcomes.sol";
 import {Signatures} from "./Signatures.sol";
+import {Status} from "./Status.sol";
 
 /// @title The protocol's rules about fixed parts, states, pairs of states and support proofs
 /// @dev Each function returns when its rule holds and reverts with an error of IAdjudicator when it does not.
 library Rules {
     uint256 internal constant MIN_PARTICIPANTS = 2;
-    uint256 internal constant MAX_PARTICIPANTS = 32;
+    uint256 internal constant MAX_PARTICIPANTS = 8;
     uint256 internal constant MIN_CHALLENGE_DURATION = 60 seconds;
     uint256 internal constant MAX_CHALLENGE_DURATION = 365 days;
     uint256 internal constant MAX_APP_DATA = 8_192;
@@ -40,7 +41,7 @@ library Rules {
     function requireValidState(bytes32 channelId, VariablePart calldata state, bytes32 validOutcome)
         internal
         view
-        returns (bytes32 stateHash, bytes32 outcomeHash, bytes32 appDataHash)
+        returns (bytes32 stateHash, bytes32 outcomeHash)
     {
         Allocation[] calldata outcome = state.outcome;
         bytes calldata appData = state.appData;
@@ -49,30 +50,29 @@ library Rules {
         if (outcomeHash != validOutcome) Outcomes.requireValid(outcome, channelId);
         if (appData.length > MAX_APP_DATA) revert IAdjudicator.AppDataTooLong(appData.length);
         if (isFinal && appData.length != 0) revert IAdjudicator.FinalStateWithAppData(appData.length);
-        appDataHash = Hashing.bytesHash(appData);
-        stateHash = Hashing.stateHash(channelId, outcomeHash, appDataHash, state.turnNum, isFinal);
+        stateHash = Hashing.stateHash(channelId, outcomeHash, Hashing.bytesHash(appData), state.turnNum, isFinal);
     }
 
     /// @dev The same hashes of a state that is compared by them to one that was found valid.
     function hashState(bytes32 channelId, VariablePart calldata state)
         internal
         pure
-        returns (bytes32 stateHash, bytes32 outcomeHash, bytes32 appDataHash)
+        returns (bytes32 stateHash, bytes32 outcomeHash)
     {
         outcomeHash = Hashing.outcomeHash(state.outcome);
-        appDataHash = Hashing.bytesHash(state.appData);
+        bytes32 appDataHash = Hashing.bytesHash(state.appData);
         stateHash = Hashing.stateHash(channelId, outcomeHash, appDataHash, state.turnNum, state.isFinal);
     }
 
-    /// @dev Both states are valid in themselves and of one channel of `count` participants; whether their outcomes and
-    /// appData are the same, their hashes tell.
+    /// @dev Both states are valid in themselves and of one channel of `count` participants; whether their outcomes
+    /// are the same, their hashes tell.
     function requireValidTransition(
+        bytes32 channelId,
         FixedPart calldata fixedPart,
         uint256 count,
         VariablePart calldata from,
         VariablePart calldata to,
-        bool sameOutcome,
-        bool sameAppData
+        bool sameOutcome
     ) internal view {
         uint256 turnNum = to.turnNum;
         if (uint256(from.turnNum) + 1 != turnNum) {
@@ -86,59 +86,38 @@ library Rules {
             revert IAdjudicator.FinalStateRequired();
         } else if (turnNum < 2 * count) {
             if (!sameOutcome) revert IAdjudicator.OutcomeChanged();
-            if (!sameAppData) revert IAdjudicator.AppDataChanged();
+            if (Hashing.bytesHash(from.appData) != Hashing.bytesHash(to.appData)) revert IAdjudicator.AppDataChanged();
         } else {
-            AppCalls.requireValidMove(fixedPart.appDefinition, from, to, count);
+            AppCalls.requireValidMove(fixedPart.appDefinition, channelId, from, to, count);
         }
     }
 
-    /// @dev Refuses a proof that does not support its last state, `state`, and returns that state's hashes.
-    function requireSupported(
-        bytes32 domainSeparator,
-        bytes32 channelId,
-        FixedPart calldata fixedPart,
-        address[] calldata participants,
-        VariablePart[] calldata states,
-        VariablePart calldata state,
-        Signature[] calldata signatures,
-        uint256 signedStates
-    ) internal view returns (bytes32 stateHash, bytes32 outcomeHash) {
-        if (states.length == 1) {
-            if (signedStates != 0) revert IAdjudicator.SignedStatesNotCanonical(signedStates);
-            (stateHash, outcomeHash,) = requireValidState(channelId, state, 0);
-            requireSignedByAll(Hashing.digest(domainSeparator, stateHash), participants, signatures);
-        } else {
-            bytes32[] memory digests;
-            (digests, stateHash, outcomeHash) =
-                requireValidChain(domainSeparator, channelId, fixedPart, participants.length, states);
-            requireSignedInTurn(digests, state.turnNum, participants, signatures, signedStates);
-        }
-    }
-
-    /// @dev 2 to `count` consecutive states, each a valid transition from the one before. Returns what the signers of
-    /// each state signed, and the last one's hashes.
+    /// @dev Refuses what is no chain of 2 to `count` consecutive states, each a valid transition from the one before; the
+    /// first one is the recorded one where `fromRecord`. Returns the states' hashes, and behind them the outcome's hash of
+    /// the last one.
     function requireValidChain(
-        bytes32 domainSeparator,
         bytes32 channelId,
+        Status status,
         FixedPart calldata fixedPart,
         uint256 count,
-        VariablePart[] calldata states
-    ) internal view returns (bytes32[] memory digests, bytes32 stateHash, bytes32 outcomeHash) {
-        if (states.length > count) revert IAdjudicator.StateCountOutOfRange(states.length);
-        digests = new bytes32[](states.length);
+        VariablePart[] calldata states,
+        bool fromRecord
+    ) internal view returns (bytes32[] memory hashes, bytes32 outcomeHash) {
+        uint256 length = states.length;
+        if (length > count) revert IAdjudicator.StateCountOutOfRange(length);
+        hashes = new bytes32[](length);
         VariablePart calldata from = states[0];
-        bytes32 appDataHash;
-        (stateHash, outcomeHash, appDataHash) = requireValidState(channelId, from, 0);
-        digests[0] = Hashing.digest(domainSeparator, stateHash);
-        for (uint256 i = 1; i < states.length; ++i) {
+        if (fromRecord) {
+            (hashes[0], outcomeHash) = hashState(channelId, from);
+            status.requireFingerprint(hashes[0], outcomeHash);
+        } else {
+            (hashes[0], outcomeHash) = requireValidState(channelId, from, 0);
+        }
+        for (uint256 i = 1; i < length; ++i) {
             VariablePart calldata to = states[i];
             bytes32 previousOutcome = outcomeHash;
-            bytes32 previousAppData = appDataHash;
-            (stateHash, outcomeHash, appDataHash) = requireValidState(channelId, to, previousOutcome);
-            requireValidTransition(
-                fixedPart, count, from, to, outcomeHash == previousOutcome, appDataHash == previousAppData
-            );
-            digests[i] = Hashing.digest(domainSeparator, stateHash);
+            (hashes[i], outcomeHash) = requireValidState(channelId, to, previousOutcome);
+            requireValidTransition(channelId, fixedPart, count, from, to, outcomeHash == previousOutcome);
             from = to;
         }
     }
@@ -155,10 +134,29 @@ library Rules {
         }
     }
 
+    /// @dev Each state but the first, the recorded one, is signed by its own mover. `hashes` are those of the proof's
+    /// states, which end in `lastTurn`.
+    function requireSignedByMovers(
+        bytes32 domainSeparator,
+        bytes32[] memory hashes,
+        uint256 lastTurn,
+        address[] calldata participants,
+        Signature[] calldata signatures
+    ) internal pure {
+        uint256 count = signatures.length;
+        for (uint256 i = 0; i < count; ++i) {
+            unchecked {
+                address mover = participants[(lastTurn + i + 1 - count) % participants.length];
+                Signatures.requireSigner(Hashing.digest(domainSeparator, hashes[i + 1]), signatures[i], mover);
+            }
+        }
+    }
+
     /// @dev Each participant has signed the state of its own turn or a later one; where its own turn lies before the
-    /// proof, any of it. `digests` are those of the proof's states, which end in `lastTurn`.
+    /// proof, any of it. `hashes` are those of the proof's states, of which the last is number `last` and of `lastTurn`.
     function requireSignedInTurn(
-        bytes32[] memory digests,
+        bytes32 domainSeparator,
+        bytes32[] memory hashes,
         uint256 lastTurn,
         address[] calldata participants,
         Signature[] calldata signatures,
@@ -166,7 +164,7 @@ library Rules {
     ) internal pure {
         uint256 count = participants.length;
         if (signatures.length != count) revert IAdjudicator.SignatureCountMismatch(count, signatures.length);
-        uint256 last = digests.length - 1;
+        uint256 last = hashes.length - 1;
         uint256 lastMover = lastTurn % count;
         uint256 rest = signedStates;
         for (uint256 i = 0; i < count; ++i) {
@@ -177,7 +175,7 @@ library Rules {
                 uint256 turnsAgo = lastMover < i ? lastMover + count - i : lastMover - i;
                 if (signed > last || signed + turnsAgo < last) revert IAdjudicator.SignedStateOutOfRange(i, signed);
             }
-            Signatures.requireSigner(digests[signed], signatures[i], participants[i]);
+            Signatures.requireSigner(Hashing.digest(domainSeparator, hashes[signed]), signatures[i], participants[i]);
         }
         if (rest != 0) revert IAdjudicator.SignedStatesNotCanonical(signedStates);
     }

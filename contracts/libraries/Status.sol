@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
+import {IAdjudicator} from "../interfaces/IAdjudicator.sol";
 import {Hashing} from "./Hashing.sol";
 
 /// @notice What the adjudicator remembers of a channel, in one storage word: `turnNumRecord` 48 bits, `finalizesAt`
@@ -43,6 +44,14 @@ library StatusLibrary {
     /// @dev At exactly `finalizesAt` it is too late to answer and time to pay.
     function isFinalized(Status status) internal view returns (bool) {
         return !status.isOpen() && block.timestamp >= status.finalizesAt();
+    }
+
+    /// @dev Refuses a state, given by its hashes, that is not the recorded one.
+    function requireFingerprint(Status status, bytes32 stateHash, bytes32 outcomeHash) internal pure {
+        uint160 submitted = fingerprintOf(stateHash, outcomeHash);
+        if (status.fingerprint() != submitted) {
+            revert IAdjudicator.FingerprintMismatch(status.fingerprint(), submitted);
+        }
     }
 
     /// @dev The low 160 bits of keccak256(stateHash, outcomeHash). After a payout the outcome is what is left.

@@ -12,10 +12,12 @@ contract CountingApp is IForceMoveApp {
     error WrongCount(uint256 expected, uint256 submitted);
 
     /// @inheritdoc IForceMoveApp
-    function validTransition(VariablePart calldata from, VariablePart calldata to, uint256)
-        external
-        pure
-        returns (bool)
+    function validTransition(
+        bytes32,
+        VariablePart calldata from,
+        VariablePart calldata to,
+        uint256
+    ) external pure returns (bool)
     {
         uint256 expected = _count(from.appData) + 1;
         uint256 submitted = _count(to.appData);

@@ -100,13 +100,13 @@ contract Harness {
     // --------------------------------------------------------------------------------------------- questions to apps
 
     /// @dev All fields are read first, as the rules do.
-    function moveCall(VariablePart calldata from, VariablePart calldata to, uint256 count)
+    function moveCall(bytes32 id, VariablePart calldata from, VariablePart calldata to, uint256 count)
         external
         pure
         returns (bytes memory data, bytes memory plain)
     {
-        plain = abi.encodeCall(IForceMoveApp.validTransition, (from, to, count));
-        data = AppCalls.encode(from, to, count);
+        plain = abi.encodeCall(IForceMoveApp.validTransition, (id, from, to, count));
+        data = AppCalls.encode(id, from, to, count);
     }
 
     // -------------------------------------------------------------------------------------------------------- rules
@@ -127,11 +127,11 @@ contract Harness {
         Outcomes.requireValid(outcome, id);
     }
 
-    /// @return The hashes of state, outcome and appData.
+    /// @return The hashes of state and outcome.
     function requireValidState(bytes32 id, VariablePart calldata state)
         external
         view
-        returns (bytes32, bytes32, bytes32)
+        returns (bytes32, bytes32)
     {
         return Rules.requireValidState(id, state, 0);
     }
@@ -142,28 +142,10 @@ contract Harness {
         view
     {
         bytes32 id = Hashing.channelId(fixedPart, fixedPart.participants);
-        (, bytes32 fromOutcome, bytes32 fromAppData) = Rules.requireValidState(id, from, 0);
-        (, bytes32 toOutcome, bytes32 toAppData) = Rules.requireValidState(id, to, fromOutcome);
+        (, bytes32 fromOutcome) = Rules.requireValidState(id, from, 0);
+        (, bytes32 toOutcome) = Rules.requireValidState(id, to, fromOutcome);
         Rules.requireValidTransition(
-            fixedPart, fixedPart.participants.length, from, to, fromOutcome == toOutcome, fromAppData == toAppData
-        );
-    }
-
-    function requireSupported(
-        FixedPart calldata fixedPart,
-        Signature[] calldata signatures,
-        VariablePart[] calldata states,
-        uint256 signedStates
-    ) external view returns (bytes32, bytes32) {
-        return Rules.requireSupported(
-            Hashing.domainSeparator(),
-            Hashing.channelId(fixedPart, fixedPart.participants),
-            fixedPart,
-            fixedPart.participants,
-            states,
-            states[states.length - 1],
-            signatures,
-            signedStates
+            id, fixedPart, fixedPart.participants.length, from, to, fromOutcome == toOutcome
         );
     }
 

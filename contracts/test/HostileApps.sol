@@ -7,7 +7,10 @@ import {VariablePart} from "../types/Channel.sol";
 /// @title An app that allows everything: what it lets through must be safe all the same
 contract PermissiveApp is IForceMoveApp {
     /// @inheritdoc IForceMoveApp
-    function validTransition(VariablePart calldata, VariablePart calldata, uint256) external pure returns (bool) {
+    function validTransition(bytes32, VariablePart calldata, VariablePart calldata, uint256)
+        external
+        pure
+        returns (bool) {
         return true;
     }
 }
@@ -15,7 +18,10 @@ contract PermissiveApp is IForceMoveApp {
 /// @title An app that refuses without reverting
 contract RefusingApp is IForceMoveApp {
     /// @inheritdoc IForceMoveApp
-    function validTransition(VariablePart calldata, VariablePart calldata, uint256) external pure returns (bool) {
+    function validTransition(bytes32, VariablePart calldata, VariablePart calldata, uint256)
+        external
+        pure
+        returns (bool) {
         return false;
     }
 }
@@ -37,7 +43,10 @@ contract ShortApp {
 /// @title An app that never answers
 contract LoopApp is IForceMoveApp {
     /// @inheritdoc IForceMoveApp
-    function validTransition(VariablePart calldata, VariablePart calldata, uint256) external pure returns (bool) {
+    function validTransition(bytes32, VariablePart calldata, VariablePart calldata, uint256)
+        external
+        pure
+        returns (bool) {
         uint256 turns = 0;
         while (turns < type(uint256).max) ++turns;
         return true;

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from channel.errors import AppError
+from channel.protocol.app import Terms
 from channel.protocol.state import VariablePart
 from games.cheats import refused
 from games.game import SEATS, Names, TransitionRow
@@ -30,9 +31,9 @@ class RockPaperScissors:
     table: tuple[TransitionRow, ...] = rules.TABLE
     errors: Mapping[str, type[AppError]] = rules.ERRORS
 
-    def initial_app_data(self, stake: int) -> bytes:
+    def initial_app_data(self, terms: Terms) -> bytes:
         """The first round, not yet proposed."""
-        return initial(stake).encode()
+        return initial(terms.stake).encode()
 
     def stake_of(self, app_data: bytes) -> int:
         """The stake of a position."""
@@ -77,7 +78,7 @@ class RockPaperScissors:
 
     def illegal_moves(self, state: VariablePart) -> list[tuple[str, VariablePart]]:
         """Successors that the core lets pass and the game refuses, each with a label."""
-        return [] if state.is_final else refused(self, state, cheats(state))
+        return [] if state.is_final else refused(rules.require_legal, state, cheats(state))
 
 
 def _weapon(play: int) -> str:

@@ -44,6 +44,7 @@ __all__ = [
     "reject",
     "reveal",
     "stakes_taken_by_a",
+    "require_legal",
     "valid_transition",
 ]
 
@@ -121,8 +122,14 @@ ERRORS: dict[str, type[AppError]] = {
 # -------------------------------------------------------------------------------------------- the twin of the contract
 
 
-def valid_transition(from_: VariablePart, to: VariablePart, num_participants: int) -> bool:
+def valid_transition(_channel_id: bytes, from_: VariablePart, to: VariablePart, num_participants: int) -> bool:
     """Whether `to` may follow `from_`: True, or an `AppError`. The twin of `RockPaperScissors.validTransition`."""
+    require_legal(from_, to, num_participants)
+    return True
+
+
+def require_legal(from_: VariablePart, to: VariablePart, num_participants: int) -> None:
+    """Refuse, with an `AppError`, what may not follow `from_`, whatever the channel: the game binds nothing to it."""
     require_two_players(from_.outcome, to.outcome, num_participants)
     old, next_ = decode(from_.app_data), decode(to.app_data)
     require_same_stake(old.stake, next_.stake)
@@ -130,7 +137,6 @@ def valid_transition(from_: VariablePart, to: VariablePart, num_participants: in
     if old.position_type is _START:
         require_both_afford(from_.outcome, old.stake)
     require_paid(from_.outcome, to.outcome, to.turn_num % PLAYERS, stakes, old.stake)
-    return True
 
 
 def stakes_taken_by_a(a_play: int, b_play: int) -> int:
@@ -232,7 +238,7 @@ def _legal(state: VariablePart, next_: Position, stakes: int = 0) -> Move:
     """The move to a position in which the mover takes so many stakes; raises if the rules forbid it."""
     outcome = take_stakes(state.outcome, (state.turn_num + 1) % PLAYERS, stakes, next_.stake)
     move = Move(outcome, next_.encode())
-    valid_transition(state, move.after(state), PLAYERS)
+    require_legal(state, move.after(state), PLAYERS)
     return move
 
 

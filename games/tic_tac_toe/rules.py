@@ -45,6 +45,7 @@ __all__ = [
     "legal_moves",
     "mark",
     "play_again",
+    "require_legal",
     "valid_transition",
 ]
 
@@ -110,8 +111,14 @@ ERRORS: dict[str, type[AppError]] = {
 # -------------------------------------------------------------------------------------------- the twin of the contract
 
 
-def valid_transition(from_: VariablePart, to: VariablePart, num_participants: int) -> bool:
+def valid_transition(_channel_id: bytes, from_: VariablePart, to: VariablePart, num_participants: int) -> bool:
     """Whether `to` may follow `from_`: True, or an `AppError`. The twin of `TicTacToe.validTransition`."""
+    require_legal(from_, to, num_participants)
+    return True
+
+
+def require_legal(from_: VariablePart, to: VariablePart, num_participants: int) -> None:
+    """Refuse, with an `AppError`, what may not follow `from_`, whatever the channel: the game binds nothing to it."""
     require_two_players(from_.outcome, to.outcome, num_participants)
     old, next_ = decode(from_.app_data), decode(to.app_data)
     require_same_stake(old.stake, next_.stake)
@@ -119,7 +126,6 @@ def valid_transition(from_: VariablePart, to: VariablePart, num_participants: in
     if old.position_type is _ME_SECOND:
         require_both_afford(from_.outcome, old.stake)
     require_paid(from_.outcome, to.outcome, to.turn_num % PLAYERS, stakes, old.stake)
-    return True
 
 
 def _require_move(old: Position, next_: Position) -> int:
@@ -185,7 +191,7 @@ def _legal(state: VariablePart, next_: Position) -> Move:
     stakes = _require_move(decode(state.app_data), next_)
     outcome = take_stakes(state.outcome, (state.turn_num + 1) % PLAYERS, stakes, next_.stake)
     move = Move(outcome, next_.encode())
-    valid_transition(state, move.after(state), PLAYERS)
+    require_legal(state, move.after(state), PLAYERS)
     return move
 
 

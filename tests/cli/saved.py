@@ -13,10 +13,10 @@ from channel.protocol.state import SignedState, VariablePart
 from channel.protocol.types import FixedPart, Signature
 from channel.protocol.wire import SignedStateFile, encode_file
 from games.tic_tac_toe import GAME
-from tests.protocol.builders import DOMAIN, PLAYERS, fixed_part, outcome, sign
+from tests.protocol.builders import DOMAIN, PLAYERS, fixed_part, outcome, sign, terms
 
 STAKE = 2
-OPENING = VariablePart(outcome(10, 10), GAME.initial_app_data(STAKE), 0)
+OPENING = VariablePart(outcome(10, 10), GAME.initial_app_data(terms(STAKE)), 0)
 
 
 def state_of(turn_num: int) -> VariablePart:

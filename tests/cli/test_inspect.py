@@ -24,7 +24,20 @@ from games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
 from games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.cli.command import Command
 from tests.cli.saved import Saved, final_of, state_of
-from tests.protocol.builders import ALICE, APP, BOB, CAROL, DAY, MALLORY, TOKEN, allocation, fixed_part, outcome, signed
+from tests.protocol.builders import (
+    ALICE,
+    APP,
+    BOB,
+    CAROL,
+    DAY,
+    MALLORY,
+    TOKEN,
+    allocation,
+    fixed_part,
+    outcome,
+    signed,
+    terms,
+)
 
 SAVED = Saved()
 A, B = show_address(ALICE.address), show_address(BOB.address)
@@ -309,7 +322,7 @@ def test_a_record_in_hex(forcemove: Command, count: int) -> None:
 
 @pytest.mark.parametrize("game", [TIC_TAC_TOE, ROCK_PAPER_SCISSORS], ids=lambda game: game.name)
 def test_a_position_in_hex(forcemove: Command, game: Any) -> None:
-    position = "0x" + game.initial_app_data(7).hex()
+    position = "0x" + game.initial_app_data(terms(7)).hex()
 
     finding = found(forcemove, position)
     said = forcemove("inspect", position)

@@ -12,6 +12,7 @@ from games.tic_tac_toe.position import mark_of
 
 STAKE = 3
 BALANCE = 10
+ID = bytes.fromhex("c0" * 32)
 PLAYING = 10
 """A turn well after the setup; participant 0 has moved, participant 1 moves next."""
 

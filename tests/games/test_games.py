@@ -23,6 +23,7 @@ from tests.evm import errors_of
 from tests.games.states import BALANCE, STAKE, final, outcome, state
 from tests.parity.calls import Bench, Call
 from tests.parity.tic_tac_toe_space import moves
+from tests.protocol.builders import terms
 
 GAMES = [ROCK_PAPER_SCISSORS, TIC_TAC_TOE]
 NAMES = ("Alice", "Bob")
@@ -37,7 +38,7 @@ def reachable(game: Game) -> Iterator[VariablePart]:
         yield from {at.app_data: at for pair in moves() for at in pair}.values()
         return
     for weapon in Weapon:
-        waiting = [state(game.initial_app_data(STAKE))]
+        waiting = [state(game.initial_app_data(terms(STAKE)))]
         while waiting and waiting[0].turn_num < 15:
             at = waiting.pop(0)
             yield at
@@ -98,7 +99,7 @@ def test_bytes_that_are_no_position_raise_the_games_own_error(game: Game) -> Non
 @each_game
 def test_during_the_setup_participant_0_is_announced_as_the_first_mover(game: Game) -> None:
     for turn_num in range(4):
-        opening = state(game.initial_app_data(STAKE), turn_num=turn_num)
+        opening = state(game.initial_app_data(terms(STAKE)), turn_num=turn_num)
         assert game.describe(opening, NAMES).split(": ")[1].startswith("Alice")
 
 
@@ -125,6 +126,6 @@ def test_illegal_moves_have_labels_that_differ_and_pass_the_core(game: Game) -> 
 
 @each_game
 def test_where_a_round_cannot_be_paid_for_starting_it_is_among_the_illegal_moves(game: Game) -> None:
-    poor = state(game.initial_app_data(STAKE), outcome(STAKE - 1, BALANCE))
+    poor = state(game.initial_app_data(terms(STAKE)), outcome(STAKE - 1, BALANCE))
     assert game.illegal_moves(poor)
     assert game.illegal_moves(final()) == []

@@ -27,7 +27,8 @@ from games.two_player import (
     WrongAmount,
     WrongPositionLength,
 )
-from tests.games.states import BALANCE, STAKE, amounts, final, outcome, state
+from tests.games.states import BALANCE, ID, STAKE, amounts, final, outcome, state
+from tests.protocol.builders import terms
 
 SALT = b"\x5a" * 32
 ROCK, PAPER, SCISSORS = Weapon
@@ -66,7 +67,7 @@ def with_word(of: VariablePart, index: int, value: int) -> VariablePart:
 
 def refusal(from_: VariablePart, to: VariablePart, num_participants: int = 2) -> AppError:
     with pytest.raises(AppError) as caught:
-        GAME.valid_transition(from_, to, num_participants)
+        GAME.valid_transition(ID, from_, to, num_participants)
     return caught.value
 
 
@@ -81,8 +82,8 @@ def test_a_position_is_seven_words() -> None:
 
 
 def test_a_channel_starts_before_the_first_round() -> None:
-    assert decode(GAME.initial_app_data(STAKE)) == initial(STAKE) == Position(PositionType.START, STAKE)
-    assert GAME.stake_of(GAME.initial_app_data(STAKE)) == STAKE
+    assert decode(GAME.initial_app_data(terms(STAKE))) == initial(STAKE) == Position(PositionType.START, STAKE)
+    assert GAME.stake_of(GAME.initial_app_data(terms(STAKE))) == STAKE
 
 
 @pytest.mark.parametrize("length", [0, 192, 223, 225, 256])
@@ -222,7 +223,7 @@ def test_the_table_names_every_pair_of_types_that_the_rules_let_pass() -> None:
     for before, after in product(states, states):
         for paid in (before.outcome, after.outcome):
             try:
-                GAME.valid_transition(before, replace(after, outcome=paid, turn_num=before.turn_num + 1), 2)
+                GAME.valid_transition(ID, before, replace(after, outcome=paid, turn_num=before.turn_num + 1), 2)
             except AppError as error:
                 if isinstance(error, NoSuchTransition):
                     continue

@@ -12,7 +12,7 @@ from games.game import Bot, NotOurTurn
 from games.rock_paper_scissors import GAME
 from games.rock_paper_scissors.bot import UnknownCommitment
 from games.rock_paper_scissors.position import PositionType, Weapon, decode, initial
-from tests.games.states import STAKE, always, amounts, final, outcome, state
+from tests.games.states import ID, STAKE, always, amounts, final, outcome, state
 
 A, B = 1, 0
 START = state(initial(STAKE))
@@ -31,7 +31,7 @@ def answer(bot: Bot, at: VariablePart, *, another_round: bool = True) -> Variabl
 def test_two_bots_play_until_a_round_cannot_be_paid_for() -> None:
     bots, at, kinds = (GAME.bot(B), GAME.bot(A)), START, []
     while (move := bots[(at.turn_num + 1) % 2].move(at, another_round=True)) is not None:
-        assert GAME.valid_transition(at, move.after(at), 2)
+        assert GAME.valid_transition(ID, at, move.after(at), 2)
         at = move.after(at)
         kinds.append(kind(at))
     cycle = [PositionType.ROUND_PROPOSED, PositionType.ROUND_ACCEPTED, PositionType.REVEAL, PositionType.START]

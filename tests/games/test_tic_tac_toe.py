@@ -41,8 +41,9 @@ from games.two_player import (
     WrongPositionLength,
     encode_words,
 )
-from tests.games.states import BALANCE, STAKE, amounts, cells, final, outcome, state
+from tests.games.states import BALANCE, ID, STAKE, amounts, cells, final, outcome, state
 from tests.parity.tic_tac_toe_space import boards, marks, moves
+from tests.protocol.builders import terms
 
 X_PLAYING, O_PLAYING, VICTORY, DRAW, ME_FIRST, ME_SECOND = PositionType
 
@@ -69,7 +70,7 @@ def after(before: VariablePart, kind: PositionType, noughts: int, crosses: int, 
 
 def refusal(from_: VariablePart, to: VariablePart, num_participants: int = 2) -> AppError:
     with pytest.raises(AppError) as caught:
-        GAME.valid_transition(from_, to, num_participants)
+        GAME.valid_transition(ID, from_, to, num_participants)
     return caught.value
 
 
@@ -88,8 +89,8 @@ def test_a_position_is_four_words() -> None:
 
 
 def test_a_channel_starts_with_an_agreement_on_an_empty_board() -> None:
-    assert decode(GAME.initial_app_data(STAKE)) == initial(STAKE) == Position(ME_SECOND, STAKE)
-    assert GAME.stake_of(GAME.initial_app_data(STAKE)) == STAKE
+    assert decode(GAME.initial_app_data(terms(STAKE))) == initial(STAKE) == Position(ME_SECOND, STAKE)
+    assert GAME.stake_of(GAME.initial_app_data(terms(STAKE))) == STAKE
 
 
 def test_the_cell_in_a_corner_is_the_highest_bit() -> None:

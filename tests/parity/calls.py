@@ -1,7 +1,8 @@
 """Asks a game's bytecode and its Python twin about the same pairs of states, many at a time.
 
-A `Call` is the hand-packed calldata of `validTransition(from, to, 2)`; a variation of it is a few words put elsewhere,
-together with the two states that the varied calldata encodes. `GameHarness` answers for a whole list of variations.
+A `Call` is the hand-packed calldata of `validTransition(channelId, from, to, 2)`; a variation of it is a few words put
+elsewhere, together with the two states that the varied calldata encodes. `GameHarness` answers for a whole list of
+variations.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from channel.protocol.state import VariablePart
 from tests.evm import Evm, errors_of, function_selector
 
 FROM, TO = 0, 1
+ID = bytes.fromhex("c0" * 32)
 ALICE, BOB = address_destination(b"\xa1" * 20), address_destination(b"\xb0" * 20)
 
 _TRUE = b"\xff"
@@ -52,10 +54,10 @@ class Call:
     def __init__(self, from_: VariablePart, to: VariablePart, num_participants: int = 2) -> None:
         self.from_, self.to, self.num_participants = from_, to, num_participants
         tails = (encode_variable_part_tail(from_), encode_variable_part_tail(to))
-        head = (word(3 * 32), word(3 * 32 + len(tails[FROM])), word(num_participants))
+        head = (ID, word(4 * 32), word(4 * 32 + len(tails[FROM])), word(num_participants))
         self.exact = b"".join((*head, *tails))
         self.calldata = self.exact + _SLACK
-        self._starts = (4 + 3 * 32, 4 + 3 * 32 + len(tails[FROM]))
+        self._starts = (4 + 4 * 32, 4 + 4 * 32 + len(tails[FROM]))
 
     def patch(self, side: int, position: int, value: bytes) -> bytes:
         """Put a word at a place of one of the two encoded states."""
@@ -182,7 +184,7 @@ class Bench:
 
     def _twin(self, from_: VariablePart, to: VariablePart, num_participants: int) -> bytes:
         try:
-            self._valid_transition(from_, to, num_participants)
+            self._valid_transition(ID, from_, to, num_participants)
         except AppError as error:
             return self._encode(error)
         return _TRUE

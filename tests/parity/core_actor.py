@@ -22,7 +22,7 @@ from tests.protocol.builders import count_data, destination, fixed_part, pack_pa
 
 STRANGE_IDS = (keccak256(b"a channel that nobody plays"), bytes(12) + b"\x01" * 20)
 
-OPERATIONS = ("deposit", "challenge", "respond") * 2 + ("checkpoint", "conclude", "transfer", "claim")
+OPERATIONS = ("deposit", "challenge", "respond") * 2 + ("checkpoint", "conclude", "transfer", "claim", "pay_credit")
 
 
 class Actor:
@@ -131,6 +131,30 @@ class Actor:
         proof = SupportProof(states, signatures, pack_pattern(pattern))
         return proof if self._likely(0.95) else self._broken(proof)
 
+    def _proof_from_record(self, index: int) -> SupportProof:
+        """Of states that go on from the recorded one, each signed by its mover."""
+        channel, id_ = self.channels[index], self.ids[index]
+        recorded = self.recorded.get(id_) or self._state(index, 0)
+        if not self._likely(0.9):
+            recorded = self._state(index, recorded.turn_num)
+        states = [recorded]
+        for _ in range(self.rng.randint(1, len(channel.participants) - self._likely(0.9))):
+            states.append(self._successor(index, states[-1]))
+        signatures = [self._sign(index, channel.mover(state.turn_num), state) for state in states[1:]]
+        proof = SupportProof(tuple(states), tuple(signatures), 0)
+        return proof if self._likely(0.95) else self._broken(proof)
+
+    def _successor(self, index: int, state: VariablePart) -> VariablePart:
+        """Of the next turn, mostly; mostly a legal one."""
+        turn = state.turn_num + (1 if self._likely(0.97) else self.rng.choice((0, 2)))
+        if self._likely(0.9 if state.is_final else 0.1):
+            return VariablePart(state.outcome, b"", turn, True)
+        successor = self._state(index, turn)
+        return successor if self._likely(0.5) else replace(successor, outcome=state.outcome)
+
+    def _any_proof(self, index: int) -> SupportProof:
+        return self._proof(index) if self._likely(0.6) else self._proof_from_record(index)
+
     def _broken(self, proof: SupportProof) -> SupportProof:
         return self.rng.choice(
             (
@@ -165,7 +189,7 @@ class Actor:
 
     def challenge(self) -> Verdict:
         index = self._channel_in(Mode.OPEN, Mode.CHALLENGE)
-        proof = self._proof(index) if self._likely(0.7) else self._restated(index)
+        proof = self._any_proof(index) if self._likely(0.7) else self._restated(index)
         signature = self._challenger(index, proof) if self.rng.random() < 0.5 else None
         return self.world.challenge(self._sender(), self.channels[index], proof, signature)
 
@@ -193,7 +217,7 @@ class Actor:
 
     def checkpoint(self) -> Verdict:
         index = self._channel_in(Mode.OPEN, Mode.CHALLENGE)
-        return self.world.checkpoint(self._sender(), self.channels[index], self._proof(index))
+        return self.world.checkpoint(self._sender(), self.channels[index], self._any_proof(index))
 
     def conclude(self) -> Verdict:
         index = self._channel_in(Mode.OPEN, Mode.CHALLENGE)
@@ -223,9 +247,16 @@ class Actor:
             chosen.append(self.rng.randrange(len(outcome) + 1))
         return chosen
 
-    def claim(self) -> Verdict:
+    def _credit(self) -> tuple[bytes, bytes]:
+        """An account and an asset in which it has a credit, if there is one, mostly."""
         creditors = list(self.world.model.credits)
         nobody = self._sender(), self.rng.choice(self.assets)
-        account, asset = self.rng.choice(creditors) if creditors and self._likely() else nobody
+        return self.rng.choice(creditors) if creditors and self._likely() else nobody
+
+    def claim(self) -> Verdict:
+        account, asset = self._credit()
         to = self._sender() if self._likely(0.8) else self.rng.choice((bytes(20), self.world.adjudicator, account))
         return self.world.claim(account, asset, to)
+
+    def pay_credit(self) -> Verdict:
+        return self.world.pay_credit(self._sender(), *self._credit())

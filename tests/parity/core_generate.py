@@ -11,9 +11,9 @@ from msgspec.structs import replace
 
 from channel.protocol.encoding import Domain, channel_id, word
 from channel.protocol.hashing import keccak256
-from channel.protocol.outcome import Allocation, Outcome, address_destination
+from channel.protocol.outcome import MAX_ALLOCATIONS, Allocation, Outcome, address_destination
 from channel.protocol.state import VariablePart
-from channel.protocol.types import ETHER, UINT48_MAX, UINT256_MAX, FixedPart
+from channel.protocol.types import ETHER, MAX_PARTICIPANTS, UINT48_MAX, UINT256_MAX, FixedPart
 from tests.protocol.builders import players
 
 ASSETS = (ETHER, *(bytes((index,)) * 20 for index in (1, 7, 8, 0xFF)))
@@ -37,7 +37,7 @@ class Generator:
         self.app = app
 
     def fixed_part(self) -> FixedPart:
-        keys = players(self.rng.choice((2, 2, 2, 3, 4, 5, 32)))
+        keys = players(self.rng.choice((2, 2, 2, 3, 4, 5, MAX_PARTICIPANTS)))
         nonce = self.rng.choice((0, 1, 2**64 - 1, self.rng.getrandbits(64)))
         duration = self.rng.choice((60, 86_400, 31_536_000, self.rng.randint(60, 31_536_000)))
         return FixedPart(tuple(key.address for key in keys), nonce, self.app, duration)
@@ -143,7 +143,7 @@ class Generator:
             lambda: outcome[:index] + outcome[index + 1 :],
             lambda: (*outcome, Allocation(rng.choice(ASSETS), self.destination(), self.amount())),
             lambda: tuple(rng.sample(outcome, len(outcome))),
-            lambda: (entry,) * rng.choice((1, 63, 64, 65)),
+            lambda: (entry,) * rng.choice((1, MAX_ALLOCATIONS - 1, MAX_ALLOCATIONS, MAX_ALLOCATIONS + 1)),
             lambda: tuple(Allocation(asset, self.destination(), 1) for asset in ASSETS),
             lambda: (),
         )

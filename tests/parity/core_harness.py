@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from channel.protocol.encoding import Domain
+from channel.protocol.encoding import Domain, word
 from channel.protocol.outcome import Outcome
 from channel.protocol.state import SupportProof, VariablePart
+from channel.protocol.status import EMPTY_STATUS, Status
 from channel.protocol.types import FixedPart, Signature
 from tests.evm import Evm, function_selector
 from tests.parity import core_abi as abi
@@ -17,9 +18,10 @@ CHAIN_ID = 1
 class Harness:
     """One EVM with the harness and the apps on it."""
 
-    def __init__(self) -> None:
-        self._evm = Evm()
-        self._address = self._evm.deploy("Harness")
+    def __init__(self, contract: str = "Harness") -> None:
+        """`contract`: `Harness`, or `ProofHarness` for `supported`."""
+        self._evm, self._contract = Evm(), contract
+        self._address = self._evm.deploy(contract)
         self.domain = Domain(CHAIN_ID, bytes.fromhex(self._address[2:]))
         self._apps: dict[str, bytes] = {}
 
@@ -30,7 +32,7 @@ class Harness:
         return self._apps[name]
 
     def call(self, function: str, *parts: bytes | abi.Tail) -> tuple[bool, bytes]:
-        return self._evm.call(self._address, function_selector("Harness", function) + abi.arguments(*parts))
+        return self._evm.call(self._address, function_selector(self._contract, function) + abi.arguments(*parts))
 
     def hashes(self, function: str, *parts: bytes | abi.Tail) -> list[bytes]:
         """The 32-byte words that a function returns."""
@@ -53,5 +55,5 @@ class Harness:
     def valid_transition(self, fixed_part: FixedPart, from_: VariablePart, to: VariablePart) -> Verdict:
         return self.verdict("requireValidTransition", abi.fixed_part(fixed_part), abi.state(from_), abi.state(to))
 
-    def supported(self, fixed_part: FixedPart, proof: SupportProof) -> Verdict:
-        return self.verdict("requireSupported", abi.fixed_part(fixed_part), *abi.proof(proof))
+    def supported(self, fixed_part: FixedPart, proof: SupportProof, status: Status = EMPTY_STATUS) -> Verdict:
+        return self.verdict("requireSupported", word(status.pack()), abi.fixed_part(fixed_part), *abi.proof(proof))

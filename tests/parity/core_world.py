@@ -170,6 +170,14 @@ class World:
             lambda model, tx: adjudication.claim(model, tx, asset, to),
         )
 
+    def pay_credit(self, sender: bytes, account: bytes, asset: bytes) -> Verdict:
+        return self._run(
+            "payCredit",
+            (abi.address(account), abi.address(asset)),
+            Transaction(sender, self.now, 0, self.accepts),
+            lambda model, tx: adjudication.pay_credit(model, tx, account, asset),
+        )
+
     # -------------------------------------------------------------------------------------------------- comparing
 
     def send(self, sender: bytes, to: bytes, data: bytes, value: int = 0) -> Receipt:
@@ -192,15 +200,16 @@ class World:
         assert verdict == ALLOWED, (function, verdict, "the model allows it")
         logs = [log for log in receipt.logs if log.address == self.adjudicator]
         assert logs == [as_chain_log(self.adjudicator, log) for log in outcome.logs]
-        self._account_for(transaction, outcome)
+        self._account_for(function, transaction, outcome)
         self.model = outcome.adjudication
         self.require_equal()
         return verdict
 
-    def _account_for(self, transaction: Transaction, result: Result) -> None:
-        """Follow what the adjudicator has of each asset from what came in and what was paid."""
+    def _account_for(self, function: str, transaction: Transaction, result: Result) -> None:
+        """Follow what the adjudicator has of each asset from what came in and what was paid. (A payout to another
+        channel logs a deposit, too, and brings nothing.)"""
         for log in result.logs:
-            if isinstance(log, Deposited):
+            if isinstance(log, Deposited) and function == "deposit":
                 arrived = log.held - self.model.holdings_of(log.channel_id, log.asset).amount
                 came_in = transaction.value if log.asset == ETHER else arrived
                 self.reserves[log.asset] = self.reserves.get(log.asset, 0) + came_in

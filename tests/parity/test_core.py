@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from channel.protocol.encoding import channel_id, word
-from channel.protocol.outcome import Outcome, require_valid_outcome
+from channel.protocol.outcome import MAX_ALLOCATIONS, Outcome, require_valid_outcome
 from channel.protocol.rules import require_valid_state, require_valid_transition
 from channel.protocol.state import VariablePart
-from channel.protocol.types import UINT48_MAX, ZERO_ADDRESS, FixedPart
+from channel.protocol.types import MAX_PARTICIPANTS, UINT48_MAX, ZERO_ADDRESS, FixedPart
 from tests.parity import core_abi as abi
 from tests.parity.core_generate import Generator, Pair
 from tests.parity.core_harness import Harness
@@ -32,7 +32,7 @@ def check_pair(pair: Pair) -> None:
     id_ = channel_id(pair.fixed_part, DOMAIN)
     from_ = require_valid_state(id_, DOMAIN.adjudicator, pair.from_)
     to = require_valid_state(id_, DOMAIN.adjudicator, pair.to)
-    require_valid_transition(pair.fixed_part, pair.from_, from_, pair.to, to, COUNTING)
+    require_valid_transition(id_, pair.fixed_part, pair.from_, from_, pair.to, to, COUNTING)
 
 
 def compare(pair: Pair) -> Verdict:
@@ -88,7 +88,7 @@ def test_outcomes_get_the_same_verdict(rng: Random) -> None:
     generator = Generator(rng, DOMAIN, APP)
     fixed = generator.fixed_part()
     id_ = channel_id(fixed, DOMAIN)
-    value: Outcome = generator.outcome(max_entries=64)
+    value: Outcome = generator.outcome(max_entries=MAX_ALLOCATIONS)
     for _ in range(rng.randrange(3)):
         value = generator.mutated_outcome(fixed, value)
     twin = of_python(lambda: require_valid_outcome(value, id_, DOMAIN.adjudicator))
@@ -159,7 +159,7 @@ def encoded_fixed_part(participants: tuple[bytes, ...], duration: int) -> abi.Ta
 
 
 ALICE, BOB, CAROL = (key.address for key in players(3))
-MANY = tuple(key.address for key in players(33))
+MANY = tuple(key.address for key in players(MAX_PARTICIPANTS + 1))
 
 
 @pytest.mark.parametrize(
@@ -168,7 +168,7 @@ MANY = tuple(key.address for key in players(33))
         (),
         (ALICE,),
         (ALICE, BOB),
-        MANY[:32],
+        MANY[:MAX_PARTICIPANTS],
         MANY,
         (ALICE, ZERO_ADDRESS),
         (ZERO_ADDRESS, BOB),

@@ -18,6 +18,7 @@ from games.tic_tac_toe import GAME as TIC_TAC_TOE
 from games.tic_tac_toe import rules as tic_tac_toe
 from tests.games.states import BALANCE, STAKE, outcome, state
 from tests.parity.calls import FROM, TO, TURN_NUM, Bench, Call
+from tests.protocol.builders import terms
 
 BENCHES = {game.name: Bench(game.contract, game) for game in (ROCK_PAPER_SCISSORS, TIC_TAC_TOE)}
 GAMES = {game.name: game for game in (ROCK_PAPER_SCISSORS, TIC_TAC_TOE)}
@@ -29,7 +30,7 @@ each_game = pytest.mark.parametrize("game", GAMES.values(), ids=GAMES)
 
 def first_move(game: Game) -> tuple[VariablePart, VariablePart]:
     """A legal move."""
-    start = state(game.initial_app_data(STAKE))
+    start = state(game.initial_app_data(terms(STAKE)))
     if game is TIC_TAC_TOE:
         return start, tic_tac_toe.mark(start, 4).after(start)
     return start, rock_paper_scissors.propose(start, commit(0, bytes(32))).after(start)

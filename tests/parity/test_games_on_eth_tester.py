@@ -18,7 +18,7 @@ from games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
 from games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.evm import RevertName, artifact, decode_error, function_selector
 from tests.parity import rock_paper_scissors_space, tic_tac_toe_space
-from tests.parity.calls import Call, Variation
+from tests.parity.calls import ID, Call, Variation
 
 SAMPLE = 250
 
@@ -49,7 +49,7 @@ def verdict_on_chain(web3: Web3, contract: str, address: ChecksumAddress, variat
 
 def verdict_of_twin(rules: Rules, variation: Variation) -> RevertName | None:
     try:
-        rules.valid_transition(variation.from_, variation.to, 2)
+        rules.valid_transition(ID, variation.from_, variation.to, 2)
     except AppError as error:
         return RevertName(type(error).__name__, tuple(error.values().values()))
     return None

@@ -31,7 +31,7 @@ from tests.protocol.builders import (
     usual_pattern,
 )
 
-HARNESS = Harness()
+HARNESS = Harness("ProofHarness")
 DOMAIN = HARNESS.domain
 APP = HARNESS.app("CountingApp")
 
@@ -80,7 +80,7 @@ def test_every_pattern_of_a_small_channel(count: int) -> None:
             assert (verdict == ALLOWED) == supports(states, pattern, count), (last_turn, pattern)
 
 
-@pytest.mark.parametrize("count", [5, 32])
+@pytest.mark.parametrize("count", [5, 8])
 def test_random_patterns_of_a_large_channel(count: int) -> None:
     rng = Random(count)
     keys, fixed = players(count), channel(count)
@@ -104,7 +104,7 @@ def test_random_patterns_of_a_large_channel(count: int) -> None:
     assert met[False]
 
 
-@pytest.mark.parametrize("count", [2, 3, 5, 32])
+@pytest.mark.parametrize("count", [2, 3, 5, 8])
 def test_prefund_states_need_everybody_who_never_moved(count: int) -> None:
     """Turn 0 by itself, and every later turn of the setup as the chain from 0."""
     keys, fixed = players(count), channel(count)

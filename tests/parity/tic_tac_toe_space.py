@@ -19,6 +19,7 @@ from games.tic_tac_toe import GAME
 from games.tic_tac_toe.position import FULL_BOARD, PositionType, decode
 from games.tic_tac_toe.rules import legal_moves, play_again
 from tests.parity.calls import FROM, TO, Bench, Call, Variation, outcome
+from tests.protocol.builders import terms
 
 STAKE = 3
 BALANCE = 10
@@ -34,7 +35,7 @@ _LENGTHS = (0, 96, 127, 129, 160)
 
 def start(turn_num: int = FIRST_TURN) -> VariablePart:
     """The state from which the first round is played; the mover of the next turn is X."""
-    return VariablePart(outcome(BALANCE, BALANCE), GAME.initial_app_data(STAKE), turn_num)
+    return VariablePart(outcome(BALANCE, BALANCE), GAME.initial_app_data(terms(STAKE)), turn_num)
 
 
 def boards(turn_num: int = FIRST_TURN) -> dict[tuple[int, int], VariablePart]:

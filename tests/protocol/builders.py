@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from channel.errors import AppError
+from channel.protocol.app import Terms
 from channel.protocol.encoding import Domain, challenge_hash, channel_id, digest, hash_state, word
 from channel.protocol.hashing import keccak256
 from channel.protocol.outcome import Allocation, Outcome, address_destination
@@ -39,6 +40,12 @@ def players(count: int) -> tuple[Key, ...]:
 
 def fixed_part(keys: Sequence[Key] = PLAYERS, nonce: int = 0, app: bytes = APP, duration: int = DAY) -> FixedPart:
     return FixedPart(tuple(key.address for key in keys), nonce, app, duration)
+
+
+def terms(stake: int, keys: Sequence[Key] = PLAYERS, deposit: int = 10) -> Terms:
+    """What is agreed on in a channel in ether."""
+    fixed = fixed_part(keys)
+    return Terms(channel_id(fixed, DOMAIN), fixed.participants, stake, ((ETHER, (deposit,) * len(keys)),))
 
 
 def destination(to: Key | bytes) -> bytes:
@@ -167,7 +174,7 @@ class WrongCount(AppError):
 class CountingRules:
     """The twin of `contracts/test/CountingApp.sol`: appData is one word that counts up by one each turn."""
 
-    def valid_transition(self, from_: VariablePart, to: VariablePart, num_participants: int) -> bool:
+    def valid_transition(self, channel_id: bytes, from_: VariablePart, to: VariablePart, num_participants: int) -> bool:
         expected, submitted = _count(from_.app_data) + 1, _count(to.app_data)
         if submitted != expected:
             raise WrongCount(expected, submitted)

@@ -17,7 +17,7 @@ from channel.errors import ChainError, CounterpartyError, ForcemoveError, LocalE
 from channel.protocol import adjudication as model
 from channel.protocol.adjudication import Adjudication, Result, Transaction
 from channel.protocol.agreement import Agreement, agree
-from channel.protocol.app import App
+from channel.protocol.app import App, Terms
 from channel.protocol.channel import Channel, Phase
 from channel.protocol.effects import (
     ChooseMove,
@@ -76,7 +76,7 @@ class CountingGame(CountingRules):
     def __init__(self, count: int = 2) -> None:
         self.count = count
 
-    def initial_app_data(self, stake: int) -> bytes:
+    def initial_app_data(self, terms: Terms) -> bytes:
         return word(2 * self.count - 1)
 
     def stake_of(self, app_data: bytes) -> int:

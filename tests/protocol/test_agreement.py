@@ -5,13 +5,14 @@ from __future__ import annotations
 import pytest
 
 from channel.errors import AllocationCountOutOfRange, AssetsNotSorted, ForbiddenDestination, InvalidValue
-from channel.protocol.agreement import Agreement, Deposits, agree
+from channel.protocol.agreement import Agreement, agree
+from channel.protocol.app import Deposits
 from channel.protocol.encoding import channel_id
 from channel.protocol.outcome import Allocation, address_destination
 from channel.protocol.state import VariablePart
 from channel.protocol.types import ETHER
 from games.rock_paper_scissors import GAME
-from tests.protocol.builders import ALICE, BOB, DOMAIN, MALLORY, TOKEN, fixed_part
+from tests.protocol.builders import ALICE, BOB, DOMAIN, MALLORY, TOKEN, fixed_part, terms
 
 TO_BOTH = (address_destination(ALICE.address), address_destination(BOB.address))
 
@@ -26,7 +27,7 @@ def test_the_opening_is_what_was_agreed() -> None:
     assert agreed.channel_id == channel_id(fixed_part(), DOMAIN)
     assert agreed.count == 2
     for turn in range(4):
-        assert agreed.setup_state(turn) == VariablePart(outcome, GAME.initial_app_data(10), turn)
+        assert agreed.setup_state(turn) == VariablePart(outcome, GAME.initial_app_data(terms(10)), turn)
 
 
 def test_each_asset_has_an_allocation_for_everybody() -> None:

@@ -61,13 +61,13 @@ class Always:
         self.answer = answer
         self.asked: list[tuple[int, int, int]] = []
 
-    def valid_transition(self, from_: VariablePart, to: VariablePart, num_participants: int) -> bool:
+    def valid_transition(self, channel_id: bytes, from_: VariablePart, to: VariablePart, num_participants: int) -> bool:
         self.asked.append((from_.turn_num, to.turn_num, num_participants))
         return self.answer
 
 
 def step(from_: VariablePart, to: VariablePart, app: Rules = COUNTING) -> None:
-    require_valid_transition(CHANNEL, from_, hash_state(ID, from_), to, hash_state(ID, to), app)
+    require_valid_transition(ID, CHANNEL, from_, hash_state(ID, from_), to, hash_state(ID, to), app)
 
 
 def refusal(from_: VariablePart, to: VariablePart, app: Rules = COUNTING) -> ForcemoveError:

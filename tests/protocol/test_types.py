@@ -44,14 +44,14 @@ def test_a_signature_is_r_then_vs() -> None:
     assert (signature.r, signature.vs) == (b"r" * 32, b"s" * 32)
 
 
-@pytest.mark.parametrize("count", [0, 1, 33])
+@pytest.mark.parametrize("count", [0, 1, 9])
 def test_a_channel_has_2_to_32_participants(count: int) -> None:
     with pytest.raises(ParticipantCountOutOfRange) as caught:
         fixed_part(players(count))
     assert caught.value == ParticipantCountOutOfRange(count)
 
 
-@pytest.mark.parametrize("count", [2, 32])
+@pytest.mark.parametrize("count", [2, 8])
 def test_the_bounds_on_participants_are_included(count: int) -> None:
     assert len(fixed_part(players(count)).participants) == count
 

@@ -20,6 +20,7 @@ from channel.protocol.state import VariablePart
 from channel.protocol.types import ETHER
 from games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.chain.world import deploy_contract, place
+from tests.protocol.builders import terms
 from tests.scenarios.story import ALICE, BOB, DEPOSIT, MALLORY, STAKE, Playground, Story
 
 
@@ -47,7 +48,7 @@ def crafted(story: Story) -> dict[str, VariablePart]:
     elsewhere = replace(yours, destination=address_destination(MALLORY.address))
     return {
         "in the middle of the game": replace(right, app_data=first_move(story)),
-        "with another stake": replace(right, app_data=story.game.initial_app_data(STAKE + 1)),
+        "with another stake": replace(right, app_data=story.game.initial_app_data(terms(STAKE + 1))),
         "with another destination": replace(right, outcome=(mine, elsewhere)),
         "with everything to Alice": replace(right, outcome=(mine, replace(yours, destination=mine.destination))),
         "with amounts below the stake": replace(

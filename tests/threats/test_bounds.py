@@ -54,11 +54,11 @@ class Unchecked:
         return keccak256(b"".join((*words, word(self.duration), *map(abi.address, self.participants))))
 
 
-MANY = tuple(key.address for key in players(33))
+MANY = tuple(key.address for key in players(9))
 BAD_CHANNELS = {
     "nobody": (Unchecked((), DAY), "ParticipantCountOutOfRange", (0,)),
     "one": (Unchecked((A,), DAY), "ParticipantCountOutOfRange", (1,)),
-    "33": (Unchecked(MANY, DAY), "ParticipantCountOutOfRange", (33,)),
+    "nine": (Unchecked(MANY, DAY), "ParticipantCountOutOfRange", (9,)),
     "zero first": (Unchecked((bytes(20), B), DAY), "ZeroParticipant", (0,)),
     "zero last": (Unchecked((A, bytes(20)), DAY), "ZeroParticipant", (1,)),
     "twice": (Unchecked((A, A), DAY), "DuplicateParticipant", (0, 1)),
@@ -77,7 +77,7 @@ def test_threat_10_the_contract_refuses_a_bad_channel(
 ) -> None:
     """Everybody that it names has signed, as far as anybody can."""
     fixed = bad.encode(court.app)
-    keys = {key.address: key for key in players(33)}
+    keys = {key.address: key for key in players(9)}
     last = final(14, (allocation(A, 1),))
     signatures = tuple(
         sign_raw(keys[each], last, bad.id(court.app, court.domain), court.domain) if each in keys else NO_SIGNATURE
@@ -116,7 +116,7 @@ def test_threat_10_the_bounds_themselves_are_good(court: Court, duration: int) -
 ASSETS = tuple(bytes((index,)) * 20 for index in range(5))
 TOO_LARGE = {
     "appData": (lambda: state(11, app_data=bytes(8_193)), Verdict("AppDataTooLong", (8_193,))),
-    "allocations": (lambda: state(11, (allocation(A, 1),) * 65), Verdict("AllocationCountOutOfRange", (65,))),
+    "allocations": (lambda: state(11, (allocation(A, 1),) * 33), Verdict("AllocationCountOutOfRange", (33,))),
     "no allocation": (lambda: state(11, ()), Verdict("AllocationCountOutOfRange", (0,))),
     "assets": (lambda: state(11, tuple(allocation(A, 1, each) for each in ASSETS)), Verdict("TooManyAssets", (5,))),
 }
@@ -141,4 +141,4 @@ def test_threat_24_a_client_refuses_the_same_state(make: Callable[[], VariablePa
 
 
 def test_threat_24_a_conclusion_is_no_larger(court: Court, channel: FixedPart) -> None:
-    assert court.conclude_with(channel, *(allocation(A, 1),) * 65) == ("AllocationCountOutOfRange", (65,))
+    assert court.conclude_with(channel, *(allocation(A, 1),) * 33) == ("AllocationCountOutOfRange", (33,))

@@ -11,7 +11,7 @@ from channel.protocol.encoding import word
 from channel.protocol.logs import ChallengeRegistered, Checkpointed, Responded
 from channel.protocol.state import VariablePart
 from channel.protocol.status import Mode
-from channel.protocol.types import UINT48_MAX, FixedPart
+from channel.protocol.types import UINT48_MAX, FixedPart, Signature
 from tests.parity.core_verdict import Verdict
 from tests.protocol.builders import ALICE, BOB, DAY, MALLORY, chain, final, outcome, players, state
 from tests.threats.court import ALLOWED, Court
@@ -213,16 +213,11 @@ def test_threat_26_a_response_is_signed_by_its_mover(court: Court, channel: Fixe
 def test_threat_26_what_is_not_checked_is_not_logged(court: Court, channel: FixedPart) -> None:
     """With the recorded state nobody smuggles signatures into the log."""
     assert court.checkpoint_with(channel, *chain(10, 11)) == ALLOWED
-    restated = court.proof(channel, state(11))
-    assert court.challenge(A, channel, restated) == ("SignatureCountMismatch", (0, 2))
-    assert court.challenge(A, channel, replace(restated, signatures=(), signed_states=1)) == (
-        "SignedStatesNotCanonical",
-        (1,),
-    )
-    assert court.challenge(A, channel, replace(restated, states=chain(10, 11), signatures=())) == (
-        "StateCountOutOfRange",
-        (2,),
-    )
+    forged = replace(court.proof(channel, state(11)), signatures=(Signature(b"\x22" * 64),) * 2)
+    for junk in (forged, replace(forged, signed_states=1), replace(forged, states=chain(10, 11))):
+        with court.trial():
+            assert court.challenge(A, channel, junk) == ALLOWED
+            assert court.logged(ChallengeRegistered(court.id_of(channel), court.now + DAY, state(11), ()))
 
 
 # --------------------------------------------------------------------------------------------------------------- 29

@@ -25,7 +25,7 @@ from games.two_player import shift
 from tests.evm import decode_error
 from tests.parity.calls import Bench, Call
 from tests.parity.tic_tac_toe_space import boards, marks, moves
-from tests.protocol.builders import ALICE, BOB, allocation, outcome, state
+from tests.protocol.builders import ALICE, BOB, allocation, outcome, state, terms
 from tests.threats.court import ALLOWED, Court
 
 A, B = ALICE.address, BOB.address
@@ -138,7 +138,7 @@ def after(at: VariablePart, stakes: int, app_data: bytes) -> VariablePart:
 
 
 def start(turn_num: int = 10) -> VariablePart:
-    return state(turn_num, app_data=ROCK_PAPER_SCISSORS.initial_app_data(STAKE))
+    return state(turn_num, app_data=ROCK_PAPER_SCISSORS.initial_app_data(terms(STAKE)))
 
 
 def opening(weapon: Weapon) -> Opening:
@@ -189,7 +189,7 @@ def test_threat_18_b_plays_no_weapon_that_a_could_not_answer(weapon: int) -> Non
 def test_threat_18_concluding_is_a_successor_of_every_position(court: Court, game: App) -> None:
     """No game is asked: also where somebody cannot pay for another round."""
     channel = court.channel(app=court.chain.deploy(game.contract))
-    poor = state(10, outcome(0, 20), app_data=game.initial_app_data(STAKE))
+    poor = state(10, outcome(0, 20), app_data=game.initial_app_data(terms(STAKE)))
     ended = state(11, outcome(0, 20), is_final=True)
     assert court.challenge_with(channel, poor) == ALLOWED
     assert court.respond_with(channel, poor, ended, mover=BOB) == ALLOWED

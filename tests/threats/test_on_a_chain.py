@@ -25,12 +25,11 @@ from channel.errors import (
 from channel.protocol.encoding import hash_state
 from channel.protocol.outcome import Outcome
 from channel.protocol.signing import Key
-from channel.protocol.state import VariablePart
 from channel.protocol.status import EMPTY_STATUS
 from channel.protocol.types import ETHER, FixedPart
 from tests.chain.world import MINER, World, deploy_contract, make_world
 from tests.evm import selector
-from tests.protocol.builders import ALICE, BOB, MALLORY, allocation, final, fixed_part, outcome, players, proof, state
+from tests.protocol.builders import ALICE, BOB, MALLORY, allocation, final, outcome, state
 
 A, B, M = ALICE.address, BOB.address, MALLORY.address
 MINUTE = 60
@@ -365,29 +364,3 @@ def test_threat_16_payment_begins_with_the_deadline_and_not_before(
     assert send_at(world, pay(world, fixed), deadline).logs
     assert world.adjudicator.holdings_of(id_, ETHER).closed
     assert world.adjudicator.status_of(id_) == EMPTY_STATUS
-
-
-# --------------------------------------------------------------------------------------------------------------- 24
-
-BLOCK = 30_000_000
-EVERYBODY = players(32)
-
-
-def largest(turn_num: int) -> VariablePart:
-    """64 allocations of four assets, 8,192 bytes of appData."""
-    assets = (ETHER, *(bytes((index,)) * 20 for index in range(1, 4)))
-    owed = tuple(allocation(EVERYBODY[place % 32], place, assets[place // 16]) for place in range(64))
-    return state(turn_num, owed, app_data=b"\xff" * 8_192)
-
-
-@pytest.mark.parametrize("count", [1, 32])
-def test_threat_24_the_largest_proof_that_is_allowed_fits_into_a_block(world: World, count: int) -> None:
-    """With 32 participants: one state that all have signed, and as many states as there are turns between two moves of
-    one participant. What is challenged can be answered, too."""
-    fixed = fixed_part(EVERYBODY, app=deploy_contract(world.chain, "PermissiveApp"))
-    states = [largest(turn_num) for turn_num in range(100 - count, 100)]
-    given = proof(*states, keys=EVERYBODY, fixed=fixed, domain=world.domain)
-    assert world.adjudicator.send(world.adjudicator.challenge(fixed, given), ALICE).gas_used < BLOCK * 3 // 5
-    signature = world.signature(EVERYBODY[100 % 32], largest(100), fixed)
-    response = world.adjudicator.respond(fixed, largest(99), largest(100), signature)
-    assert world.adjudicator.send(response, ALICE).gas_used < BLOCK // 20

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+pragma solidity 0.8.37;
+
+import {Adjudicator} from "../Adjudicator.sol";
+import {Hashing} from "../libraries/Hashing.sol";
+import {Status} from "../libraries/Status.sol";
+import {FixedPart, Signature, VariablePart} from "../types/Channel.sol";
+
+/// @title The adjudicator with its check of proofs callable, whatever is recorded
+contract ProofHarness is Adjudicator {
+    /// @param status The packed status word of the channel: a proof may begin with its recorded state.
+    /// @return The hashes of the last state and of its outcome.
+    function requireSupported(
+        uint256 status,
+        FixedPart calldata fixedPart,
+        Signature[] calldata signatures,
+        VariablePart[] calldata states,
+        uint256 signedStates
+    ) external view returns (bytes32, bytes32) {
+        address[] calldata participants = fixedPart.participants;
+        return _requireSupported(
+            Hashing.channelId(fixedPart, participants),
+            Status.wrap(status),
+            fixedPart,
+            participants,
+            states,
+            states[states.length - 1],
+            signatures,
+            signedStates
+        );
+    }
+}
