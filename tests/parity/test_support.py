@@ -12,9 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from channel.protocol.rules import build_support_proof, require_supported
+from channel.protocol.encoding import channel_id, fingerprint, hash_state
+from channel.protocol.rules import build_proof_from_record, build_support_proof, require_supported
 from channel.protocol.signing import Key
 from channel.protocol.state import SignedState, SupportProof, VariablePart
+from channel.protocol.status import EMPTY_STATUS, Status
 from channel.protocol.types import UINT48_MAX, FixedPart, Signature
 from tests.parity.core_harness import Harness
 from tests.parity.core_verdict import ALLOWED, Verdict, of_python
@@ -206,3 +208,81 @@ def shortest(signers: Sequence[set[int]], states: Sequence[VariablePart], count:
         if any(supports(tail, pattern, count) for pattern in product(*choices)):
             return length
     raise AssertionError("the whole chain supports")
+
+
+# -------------------------------------------------------------------------------------------------- from the record
+
+
+def recorded_as(fixed: FixedPart, recorded: VariablePart) -> Status:
+    hashes = hash_state(channel_id(fixed, DOMAIN), recorded)
+    return Status(recorded.turn_num, 0, fingerprint(hashes.state, hashes.outcome))
+
+
+def compare_on(status: Status, fixed: FixedPart, proof_: SupportProof) -> Verdict:
+    verdict = of_python(lambda: require_supported(DOMAIN, fixed, proof_, COUNTING, status))
+    assert verdict == HARNESS.supported(fixed, proof_, status)
+    return verdict
+
+
+@pytest.mark.parametrize("count", [2, 3, 4])
+def test_every_choice_of_signers_from_the_record(count: int) -> None:
+    """Every mover after the record, every length, every choice of who signs what."""
+    keys, fixed = players(count), channel(count)
+    for first, length in product(range(4 * count, 5 * count), range(1, count + 1)):
+        states = chain(*range(first, first + length + 1), num_participants=count)
+        status = recorded_as(fixed, states[0])
+        movers = tuple(state_.turn_num % count for state_ in states[1:])
+        for signers in product(range(count), repeat=length):
+            signatures = tuple(sign(keys[i], each, fixed, DOMAIN) for i, each in zip(signers, states[1:], strict=True))
+            verdict = compare_on(status, fixed, SupportProof(states, signatures, 0))
+            assert (verdict == ALLOWED) == (signers == movers and length < count)
+
+
+@pytest.mark.parametrize("count", [2, 5, 8])
+def test_what_a_client_builds_from_the_record_is_accepted(count: int) -> None:
+    keys, fixed = players(count), channel(count)
+    for length in range(1, count):
+        states = chain(*range(50, 51 + length), num_participants=count)
+        held = [SignedState(states[0]), *(signed_by_mover(each, keys, fixed) for each in states[1:])]
+        built = build_proof_from_record(fixed, states[0], held)
+        assert built is not None
+        assert compare_on(recorded_as(fixed, states[0]), fixed, built) == ALLOWED
+
+
+def signed_by_mover(state_: VariablePart, keys: Sequence[Key], fixed: FixedPart) -> SignedState:
+    mover = state_.turn_num % len(keys)
+    return SignedState(state_, {mover: sign(keys[mover], state_, fixed, DOMAIN)})
+
+
+def test_a_client_builds_nothing_from_the_record_that_would_be_refused() -> None:
+    keys, fixed = players(3), channel(3)
+    states = chain(*range(50, 54), num_participants=3)
+    held = [signed_by_mover(each, keys, fixed) for each in states]
+    assert build_proof_from_record(fixed, states[0], held) is None, "too far back"
+    assert build_proof_from_record(fixed, states[3], held) is None, "nothing after it"
+    assert build_proof_from_record(fixed, replace(states[1], app_data=b""), held) is None, "another one"
+    assert build_proof_from_record(fixed, states[1], [held[1], held[3]]) is None, "a turn is missing"
+    assert build_proof_from_record(fixed, states[2], [held[2], SignedState(states[3])]) is None, "not signed"
+    assert build_proof_from_record(fixed, states[2], []) is None
+
+
+@pytest.mark.parametrize("status", [EMPTY_STATUS, recorded_as(FIXED, state(10, is_final=True))])
+def test_a_proof_begins_with_the_recorded_state_and_no_other(status: Status) -> None:
+    given = SupportProof(chain(10, 11), (sign(players(2)[1], state(11), FIXED, DOMAIN),), 0)
+    assert compare_on(recorded_as(FIXED, state(10)), FIXED, given) == ALLOWED
+    assert compare_on(status, FIXED, given).error == "FingerprintMismatch"
+
+
+@pytest.mark.parametrize(
+    ("changed", "expected"),
+    [
+        (chain(10, 12), ("TurnNumberNotConsecutive", (10, 12))),
+        ((state(10), state(11, app_data=state(12).app_data)), ("WrongCount", (11, 12))),
+        ((state(10), state(11, app_data=bytes(8_193))), ("AppDataTooLong", (8_193,))),
+    ],
+)
+def test_the_rules_hold_after_the_record(
+    changed: tuple[VariablePart, ...], expected: tuple[str, tuple[object, ...]]
+) -> None:
+    given = SupportProof(changed, (sign(players(2)[1], state(11), FIXED, DOMAIN),), 0)
+    assert compare_on(recorded_as(FIXED, state(10)), FIXED, given) == expected

@@ -15,7 +15,7 @@ from channel.protocol.encoding import channel_id
 from channel.protocol.signing import Key
 from channel.protocol.state import SignedState, VariablePart
 from channel.protocol.types import FixedPart
-from channel.protocol.watch import Answer, best_answer, concluding_answer
+from channel.protocol.watch import Answer, best_answer, cheapest_proof, concluding_answer
 from tests.protocol.builders import (
     ALICE,
     BOB,
@@ -93,6 +93,36 @@ def test_a_state_that_follows_another_than_the_challenged_one_is_checkpointed() 
     assert isinstance(answer, SubmitCheckpoint)
     chain = challenged_chain((ALICE, BOB), state(10), challenged.state)
     assert give(chain, fixed_part(), answer).adjudication.status_of(_id(fixed_part())).turn_num_record == 12
+
+
+@pytest.mark.parametrize("count", [3, 8])
+def test_what_goes_on_from_the_challenged_state_needs_no_more_than_its_movers(count: int) -> None:
+    """As far as one proof reaches; further on, everybody's signatures are needed."""
+    keys, fixed = players(count), fixed_part(players(count))
+    before, challenged = played(count, *range(21 - count, 21)), played(count, 20)[0]
+    chain = challenged_chain(keys, *(each.state for each in before))
+    for newest in range(22, 21 + count):
+        held = played(count, *range(newest - count, newest + 1))
+        answer = best_answer(fixed, challenged, held)
+        assert isinstance(answer, SubmitCheckpoint)
+        is_from_record = newest < 20 + count
+        assert answer.proof.is_from_record == is_from_record
+        assert len(answer.proof.signatures) == (newest - 20 if is_from_record else count)
+        status = give(chain, fixed, answer).adjudication.status_of(_id(fixed))
+        assert (status.turn_num_record, status.finalizes_at) == (newest, 0)
+
+
+def test_one_state_that_all_have_signed_is_cheaper_than_a_chain_from_the_record() -> None:
+    keys, fixed = players(3), fixed_part(players(3))
+    last = signed(state(22, num_participants=3), *keys, keys=keys)
+    held = [*played(3, 20, 21), last]
+    found = cheapest_proof(fixed, held[0].state, held)
+    assert found is not None
+    assert found.states == (last.state,)
+    without_carol = signed(last.state, *keys[:2], keys=keys)
+    found = cheapest_proof(fixed, held[0].state, [*held[:2], without_carol])
+    assert found is not None
+    assert found.is_from_record
 
 
 @pytest.mark.parametrize("challenged", [10, 13, 14, 21])
