@@ -143,7 +143,8 @@ def gas_table() -> str:
     from scripts.gas_report import TARGETS
 
     rows = json.loads(SNAPSHOT.read_text("utf-8"))["rows"]
-    lines = [(name, *(f"{gas:,}" for gas in (rows[name], TARGETS[name], BEST_PEERS[name]))) for name in TARGETS]
+    peers = {name: f"{gas:,}" for name, gas in BEST_PEERS.items()}
+    lines = [(name, f"{rows[name]:,}", f"{TARGETS[name]:,}", peers.get(name, "none has it")) for name in TARGETS]
     return _table(("operation", "gas", "target", "best published peer"), lines, numbers_from=1)
 
 

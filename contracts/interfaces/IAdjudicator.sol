@@ -20,10 +20,10 @@ import {Allocation, FixedPart, HoldingsEntry, HoldingsKey, Signature, State, Var
 /// WHY FROM THE RECORD IS SAFE. What is recorded was supported when it was recorded: all can be held to it, that is to
 /// let the mover of the next turn choose any state that the rules allow next. So that mover's signature is all that the
 /// next state still needs, and by the same argument the one after it needs only its own mover's. Turns rise by one, so
-/// nobody's turn is passed over, and nobody can be shown a move that it did not sign in its own turn. Who signs two
-/// states for one turn makes a choice that was its own; the first one on chain stands, because the record only rises and
-/// its fingerprint stays. Nothing can be proved this way that a row of challenges and answers on chain could not
-/// bring about; it only needs no clock, and nothing of what was hidden before the record.
+/// nobody's turn is passed over, and nobody is held to a move in its own turn that it did not sign. Who signs two states
+/// for one turn lets the others choose between them, as it does with a proof signed by all; what somebody else signed
+/// after one of them proves nothing after the other. Nothing can be recorded this way that a row of challenges and
+/// answers on chain could not bring about; it only needs no clock, and nothing of what was hidden before the record.
 ///
 /// WHAT IS PROMISED, also to channels that are paid by other channels:
 /// - One state signed by all needs no predecessor: it may jump turns, and may change the totals.

@@ -96,10 +96,10 @@ def test_a_bomb_of_return_data_costs_nobody_anything(world: World) -> None:
 def test_the_largest_outcome_of_hostile_recipients_fits_into_a_block(world: World, name: str) -> None:
     """With 30 million gas, less than any chain's block."""
     hostile = world.recipients[name]
-    world.deposit(A, id_of(world), ETHER, 0, 64)
-    assert conclude(world, *[allocation(hostile, 1)] * 63, allocation(A, 1)) == ALLOWED
+    world.deposit(A, id_of(world), ETHER, 0, 32)
+    assert conclude(world, *[allocation(hostile, 1)] * 31, allocation(A, 1)) == ALLOWED
     assert world.paid == [Payment(ETHER, A, 1)]
-    assert world.model.credit_of(hostile, ETHER) == 63
+    assert world.model.credit_of(hostile, ETHER) == 31
 
 
 def test_a_refused_rest_of_a_deposit_reverts_it(world: World) -> None:

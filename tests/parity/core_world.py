@@ -14,6 +14,7 @@ from functools import cache
 from channel.errors import RuleError, SafeERC20FailedOperation
 from channel.protocol import adjudication
 from channel.protocol.adjudication import Adjudication, Payment, Result, Transaction
+from channel.protocol.app import Rules
 from channel.protocol.encoding import Domain, word
 from channel.protocol.logs import Deposited, Log
 from channel.protocol.outcome import Outcome
@@ -41,10 +42,10 @@ Operation = Callable[[Adjudication, Transaction], Result]
 class World:
     """A chain with an adjudicator, an app, recipients and tokens; and the model."""
 
-    def __init__(self, chain: Chain | None = None) -> None:
+    def __init__(self, chain: Chain | None = None, app: str = "CountingApp", rules: Rules = COUNTING) -> None:
         self.chain = chain or Chain()
         self.adjudicator = self.chain.deploy("Adjudicator")
-        self.app = self.chain.deploy("CountingApp")
+        self.app, self.rules = self.chain.deploy(app), rules
         self.recipients = {name: self.chain.deploy(name) for name in RECIPIENTS}
         self.tokens = {name: self.chain.deploy(name) for name in TOKENS}
         self.domain = Domain(self.chain.chain_id, self.adjudicator)
@@ -116,7 +117,7 @@ class World:
             "challenge",
             (abi.fixed_part(fixed_part), *abi.proof(proof), abi.signature(signature or NO_SIGNATURE)),
             Transaction(sender, self.now),
-            lambda model, tx: adjudication.challenge(model, tx, fixed_part, proof, signature, COUNTING),
+            lambda model, tx: adjudication.challenge(model, tx, fixed_part, proof, signature, self.rules),
         )
 
     def respond(
@@ -131,7 +132,7 @@ class World:
             "respond",
             (abi.fixed_part(fixed_part), abi.state(challenged), abi.state(response), abi.signature(signature)),
             Transaction(sender, self.now),
-            lambda model, tx: adjudication.respond(model, tx, fixed_part, challenged, response, signature, COUNTING),
+            lambda model, tx: adjudication.respond(model, tx, fixed_part, challenged, response, signature, self.rules),
         )
 
     def checkpoint(self, sender: bytes, fixed_part: FixedPart, proof: SupportProof) -> Verdict:
@@ -139,7 +140,7 @@ class World:
             "checkpoint",
             (abi.fixed_part(fixed_part), *abi.proof(proof)),
             Transaction(sender, self.now),
-            lambda model, tx: adjudication.checkpoint(model, tx, fixed_part, proof, COUNTING),
+            lambda model, tx: adjudication.checkpoint(model, tx, fixed_part, proof, self.rules),
         )
 
     def conclude(
