@@ -35,6 +35,7 @@ __all__ = [
     "ChallengerNotParticipant",
     "ChannelClosed",
     "ChannelFinalized",
+    "ChannelIdUsed",
     "ChannelNotFinalized",
     "CounterpartyError",
     "DuplicateParticipant",
@@ -153,6 +154,14 @@ class WrongPhase(LocalError):
 
     action: str
     phase: str
+
+
+@dataclass(eq=False)
+class ChannelIdUsed(LocalError):
+    """The channel of this id has paid out already, before we have signed anything in it. A new channel needs a nonce
+    that none has had: draw one at random."""
+
+    channel_id: bytes
 
 
 @dataclass(eq=False)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from channel.chain.adjudicator import Adjudicator, PlacedLog
@@ -18,6 +18,7 @@ from channel.chain.errors import EndpointFailed
 from channel.chain.genuine import require_genuine
 from channel.errors import (
     ChainError,
+    ChannelIdUsed,
     CounterpartyError,
     ForcemoveError,
     InvalidValue,
@@ -43,6 +44,7 @@ from channel.protocol.inputs import (
     ChainRead,
     ConcludeWanted,
     ContractsGenuine,
+    CreditSeen,
     Greeted,
     HoldingsSeen,
     Input,
@@ -53,6 +55,7 @@ from channel.protocol.inputs import (
     SubmissionFailed,
     Tick,
 )
+from channel.protocol.logs import Closed, PartlyPaid
 from channel.protocol.machine import Step, step
 from channel.protocol.signing import Key
 from channel.protocol.state import SignedState, VariablePart
@@ -296,6 +299,7 @@ class Client:
             return
         block_hash = chain.block_hash(last)  # before the logs: should the block go, the next look finds out
         news = (*self._failures(last), *self._new_logs(first, last), *self._new_holdings(last, anew))
+        news = (*news, *self._new_credits(last, anew, news))
         now = self._now()
         if news or anew:
             self._adopt(self._step(ChainRead(news, anew), now))
@@ -322,8 +326,21 @@ class Client:
 
     def _new_holdings(self, block: int, anew: bool) -> list[News]:
         id_, assets = self.channel.agreement.channel_id, [asset for asset, _ in self.channel.agreement.deposits]
-        held = {asset: self._adjudicator.holdings_of(id_, asset, block=block).held for asset in assets}
+        holdings = {asset: self._adjudicator.holdings_of(id_, asset, block=block) for asset in assets}
+        if self.channel.last_signed is None and any(each.payout_begun for each in holdings.values()):
+            raise ChannelIdUsed(id_)
+        held = {asset: each.held for asset, each in holdings.items()}
         return [HoldingsSeen(asset, held[asset]) for asset in assets if anew or held[asset] != self.channel.held(asset)]
+
+    def _new_credits(self, block: int, anew: bool, news: Sequence[News]) -> list[News]:
+        """What could not be pushed to us, once the channel pays out."""
+        channel, payee = self.channel, self.channel.payee
+        pays = any(isinstance(each, LogSeen) and isinstance(each.log, Closed | PartlyPaid) for each in news)
+        if payee is None or not (pays or channel.closed or channel.owed):
+            return []
+        known, assets = dict(channel.credits), [asset for asset, _ in channel.agreement.deposits]
+        seen = {asset: self._adjudicator.credit_of(payee, asset, block=block) for asset in assets}
+        return [CreditSeen(asset, amount) for asset, amount in seen.items() if anew or amount != known.get(asset, 0)]
 
     # --------------------------------------------------------------------------------------------------- what goes out
 

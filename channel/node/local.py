@@ -26,6 +26,7 @@ from channel.flow.steps import Step, run
 from channel.flow.transport import MemoryTransport
 from channel.node.client import Choose, Client
 from channel.node.memory import MemoryStore
+from channel.node.nonces import draw_nonce
 from channel.node.virtual_time import VirtualTimeLoop
 from channel.protocol.agreement import agree
 from channel.protocol.app import App
@@ -130,7 +131,7 @@ def local_table(app: PlayableApp, *players: Choose, stake: int, deposit: int | N
     addresses = tuple(key.address for key in keys)
     agreement = agree(
         adjudicator.domain,
-        FixedPart(addresses, 0, _app_address(chain, book, app.contract), _CHALLENGE_DURATION),
+        FixedPart(addresses, draw_nonce(), _app_address(chain, book, app.contract), _CHALLENGE_DURATION),
         app,
         stake,
         ((ETHER, (stake * _DEPOSIT_IN_STAKES if deposit is None else deposit,) * len(players)),),

@@ -20,6 +20,7 @@ from channel.protocol.effects import (
     SubmitCheckpoint,
     SubmitConclude,
     SubmitDeposit,
+    SubmitPayCredit,
     SubmitRespond,
     SubmitTransfer,
 )
@@ -94,5 +95,7 @@ class Submitter:
                 return adjudicator.conclude(fixed_part, outcome, turn_num, signatures)
             case SubmitTransfer(state_hash, outcome):
                 return adjudicator.transfer(id_, state_hash, outcome, ())
+            case SubmitPayCredit(account, asset):
+                return adjudicator.pay_credit(account, asset)
             case _:
                 assert_never(submission)

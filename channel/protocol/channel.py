@@ -11,7 +11,7 @@ from channel.errors import AlreadySigned, FinalStateSigned
 from channel.protocol.agreement import Agreement
 from channel.protocol.effects import Submission
 from channel.protocol.encoding import StateHashes, digest
-from channel.protocol.outcome import Outcome
+from channel.protocol.outcome import Outcome, destination_address
 from channel.protocol.rules import build_support_proof
 from channel.protocol.signing import Key
 from channel.protocol.state import SignedState, VariablePart
@@ -62,9 +62,9 @@ class Channel(Struct, frozen=True):
     `accepted`: the newest states, consecutive, oldest first, at most n + 1. `kept`: what we could prove when the chain
     showed a state beyond all that we knew, and the accepted ones began anew. `last_signed`: turn number and struct hash
     of the newest state that we have signed, `final_outcome` the outcome hash once that was a final one. `status`,
-    `recorded`, `owed`, `holdings`, `closed`: what we know of the chain. What we have asked of the world and do not ask
-    twice: `asked`, the turn of the last move asked for and by when it must be made; `conclude_at`, the block time at
-    which we conclude if nobody else has; `requested`, the transactions.
+    `recorded`, `owed`, `holdings`, `credits`, `closed`: what we know of the chain. What we have asked of the world and
+    do not ask twice: `asked`, the turn of the last move asked for and by when it must be made; `conclude_at`, the block
+    time at which we conclude if nobody else has; `requested`, the transactions.
     """
 
     agreement: Agreement
@@ -79,6 +79,7 @@ class Channel(Struct, frozen=True):
     recorded: Accepted | None = None
     owed: Owed | None = None
     holdings: tuple[tuple[bytes, int], ...] = ()
+    credits: tuple[tuple[bytes, int], ...] = ()
     closed: bool = False
     asked: tuple[int, int | None] | None = None
     conclude_at: int | None = None
@@ -122,6 +123,11 @@ class Channel(Struct, frozen=True):
     def held(self, asset: bytes) -> int:
         """What the channel is known to hold of an asset."""
         return dict(self.holdings).get(asset, 0)
+
+    @property
+    def payee(self) -> bytes | None:
+        """The account that we are paid at (20 bytes), or None where another channel is paid for us."""
+        return destination_address(self.agreement.destinations[self.index])
 
     @property
     def is_funded(self) -> bool:
@@ -207,6 +213,7 @@ class Channel(Struct, frozen=True):
             recorded=None,
             owed=None,
             holdings=(),
+            credits=(),
             closed=False,
             asked=None,
             conclude_at=None,

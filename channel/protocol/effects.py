@@ -21,6 +21,7 @@ __all__ = [
     "SubmitCheckpoint",
     "SubmitConclude",
     "SubmitDeposit",
+    "SubmitPayCredit",
     "SubmitRespond",
     "SubmitTransfer",
     "WakeAt",
@@ -100,7 +101,23 @@ class SubmitTransfer(Struct, frozen=True):
     held: tuple[tuple[bytes, int], ...]
 
 
-Submission = SubmitDeposit | SubmitChallenge | SubmitRespond | SubmitCheckpoint | SubmitConclude | SubmitTransfer
+class SubmitPayCredit(Struct, frozen=True):
+    """Have the credit of `account` (20 bytes), `amount` of `asset`, paid to it."""
+
+    account: bytes
+    asset: bytes
+    amount: int
+
+
+Submission = (
+    SubmitDeposit
+    | SubmitChallenge
+    | SubmitRespond
+    | SubmitCheckpoint
+    | SubmitConclude
+    | SubmitTransfer
+    | SubmitPayCredit
+)
 """What needs a transaction."""
 
 Effect = SendState | SendGreeting | ChooseMove | WakeAt | Submission

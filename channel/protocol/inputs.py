@@ -17,6 +17,7 @@ __all__ = [
     "ChallengeWanted",
     "ConcludeWanted",
     "ContractsGenuine",
+    "CreditSeen",
     "Greeted",
     "HoldingsSeen",
     "Input",
@@ -73,6 +74,14 @@ class HoldingsSeen(Struct, frozen=True):
     held: int
 
 
+class CreditSeen(Struct, frozen=True):
+    """The adjudicator owes so much of an asset to the account that we are paid at: a payment that could not be pushed.
+    At the confirmation depth."""
+
+    asset: bytes
+    amount: int
+
+
 class LogSeen(Struct, frozen=True):
     """The adjudicator has logged something about the channel, at the confirmation depth."""
 
@@ -85,7 +94,7 @@ class SubmissionFailed(Struct, frozen=True):
     submission: Submission
 
 
-News = LogSeen | HoldingsSeen | SubmissionFailed
+News = LogSeen | HoldingsSeen | CreditSeen | SubmissionFailed
 """What can be learned from the chain."""
 
 
@@ -114,6 +123,7 @@ Input = (
     | ConcludeWanted
     | ChallengeWanted
     | HoldingsSeen
+    | CreditSeen
     | LogSeen
     | ChainRead
     | SubmissionFailed

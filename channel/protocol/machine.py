@@ -35,6 +35,7 @@ from channel.protocol.effects import (
     Submission,
     SubmitChallenge,
     SubmitDeposit,
+    SubmitPayCredit,
     SubmitTransfer,
     WakeAt,
 )
@@ -44,6 +45,7 @@ from channel.protocol.inputs import (
     ChallengeWanted,
     ConcludeWanted,
     ContractsGenuine,
+    CreditSeen,
     Greeted,
     HoldingsSeen,
     Input,
@@ -124,7 +126,7 @@ def _learn(
     match input_:
         case ContractsGenuine():
             return replace(channel, genuine=True), ()
-        case LogSeen() | HoldingsSeen() | SubmissionFailed():
+        case LogSeen() | HoldingsSeen() | CreditSeen() | SubmissionFailed():
             return _see(channel, input_, now, app)
         case ChainRead(news, anew):
             return _read(channel.forget_chain() if anew else channel, news, now, app)
@@ -311,6 +313,8 @@ def _see(channel: Channel, seen: News, now: int, app: Rules) -> Step:
     match seen:
         case HoldingsSeen(asset, held):
             return replace(channel, holdings=tuple(sorted({**dict(channel.holdings), asset: held}.items()))), ()
+        case CreditSeen():
+            return _see_credit(channel, seen), ()
         case LogSeen(ChallengeRegistered(_, finalizes_at, state, signatures)):
             channel = _record(channel, state, _by_participant(channel, state, signatures), finalizes_at, app)
             return channel, (WakeAt(finalizes_at),)
@@ -324,6 +328,14 @@ def _see(channel: Channel, seen: News, now: int, app: Rules) -> Step:
             return replace(channel, requested=channel.requested - {submission}), ()
         case _:
             assert_never(seen)
+
+
+def _see_credit(channel: Channel, seen: CreditSeen) -> Channel:
+    """Another amount than before is asked for anew."""
+    known = tuple(sorted({**dict(channel.credits), seen.asset: seen.amount}.items()))
+    asked = {each for each in channel.requested if isinstance(each, SubmitPayCredit) and each.asset == seen.asset}
+    outdated = {each for each in asked if each.amount != seen.amount}
+    return replace(channel, credits=known, requested=channel.requested - outdated)
 
 
 def _by_participant(channel: Channel, state: VariablePart, signatures: tuple[Signature, ...]) -> dict[int, Signature]:
@@ -531,6 +543,16 @@ def _collect(channel: Channel, _now: int, _key: Key) -> Step | None:
     return _ask(channel, SubmitTransfer(owed.state_hash, owed.outcome, channel.holdings))
 
 
+def _collect_credit(channel: Channel, _now: int, _key: Key) -> Step | None:
+    """Have paid what could not be pushed to us."""
+    for asset, amount in channel.credits:
+        if channel.payee is not None and amount:
+            done = _ask(channel, SubmitPayCredit(channel.payee, asset, amount))
+            if done is not None:
+                return done
+    return None
+
+
 _DUTIES: dict[Phase, tuple[Duty, ...]] = {
     Phase.CHECKING: (),
     Phase.PREFUND: (_sign_setup,),
@@ -538,7 +560,7 @@ _DUTIES: dict[Phase, tuple[Duty, ...]] = {
     Phase.PLAYING: (_sign_final, _ask_for_move),
     Phase.CONCLUDING: (_countersign, _conclude),
     Phase.CHALLENGED: (_countersign, _answer),
-    Phase.FINALIZED: (_collect,),
-    Phase.CLOSED: (),
+    Phase.FINALIZED: (_collect, _collect_credit),
+    Phase.CLOSED: (_collect_credit,),
 }
 """The phase table: what a participant does by itself, in this order."""

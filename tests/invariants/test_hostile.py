@@ -149,7 +149,11 @@ def claim_data(world: World) -> bytes:
     return function_selector("Adjudicator", "claim") + abi.arguments(abi.address(ETHER), abi.address(M))
 
 
-MONEY = pytest.mark.parametrize("data", [deposit_data, transfer_data, other_conclude_data, claim_data])
+def pay_credit_data(world: World) -> bytes:
+    return function_selector("Adjudicator", "payCredit") + abi.arguments(abi.address(A), abi.address(ETHER))
+
+
+MONEY = pytest.mark.parametrize("data", [deposit_data, transfer_data, other_conclude_data, claim_data, pay_credit_data])
 
 
 @MONEY
@@ -201,6 +205,21 @@ def test_nobody_reenters_from_a_claim(world: World) -> None:
     reentry = arm(world, deposit_data(world))
     assert world.claim(hostile, ETHER, reentry) == ALLOWED
     assert what_came_of_it(world) == LOCKED
+
+
+def test_nobody_reenters_from_a_credit_that_is_paid(world: World) -> None:
+    """The recipient tries to take its credit twice; where it insists, it gets nothing and keeps the credit."""
+    reentry = arm(world, claim_data(world), insists=True)
+    world.deposit(A, id_of(world), ETHER, 0, 10)
+    data = conclude_calldata(world, allocation(reentry, 10))
+    assert world.chain.transact(M, world.adjudicator, data).success
+    again = function_selector("Adjudicator", "payCredit") + abi.arguments(abi.address(reentry), abi.address(ETHER))
+    receipt = world.chain.transact(M, world.adjudicator, again)
+    assert of_bytecode(receipt.success, receipt.output) == ("PaymentRefused", (ETHER, reentry, 10))
+    arm(world, again)
+    assert world.chain.transact(M, world.adjudicator, again).success
+    assert world.chain.balance(reentry) == 10
+    assert world.chain.balance(world.adjudicator) == 0
 
 
 @pytest.mark.parametrize(("held", "error"), [(20, "ChannelClosed"), (15, "ChannelFinalized")])

@@ -29,6 +29,7 @@ from channel.protocol.effects import (
     SubmitCheckpoint,
     SubmitConclude,
     SubmitDeposit,
+    SubmitPayCredit,
     SubmitRespond,
     SubmitTransfer,
     WakeAt,
@@ -402,6 +403,8 @@ class Table:
                 return model.conclude(chain, transaction, fixed, outcome, turn_num, signatures)
             case SubmitTransfer(state_hash, outcome):
                 return model.transfer(chain, transaction, id_, state_hash, outcome, ())
+            case SubmitPayCredit(account, asset):
+                return model.pay_credit(chain, transaction, account, asset)
 
     # ------------------------------------------------------------------------------------------------------ signatures
 

@@ -57,6 +57,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
         "channel.node.ports",
         "channel.node.keys",
         "channel.node.clock",
+        "channel.node.nonces",
         "channel.node.greetings",
         "channel.node.submitter",
     ),

@@ -1,4 +1,4 @@
-"""How many, how large, how long: rows 10 and 24 of the list of attacks."""
+"""How many, how large, how long: rows 10, 24 and 36 of the list of attacks."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from channel.errors import RuleError
+from channel.errors import AllocationCountOutOfRange, ParticipantCountOutOfRange, RuleError
+from channel.protocol.agreement import Agreement
 from channel.protocol.encoding import Domain, channel_id, digest, hash_state, word
 from channel.protocol.hashing import keccak256
 from channel.protocol.rules import require_valid_state
@@ -25,6 +26,7 @@ from tests.protocol.builders import (
     NO_SIGNATURE,
     allocation,
     chain,
+    destination,
     final,
     fixed_part,
     players,
@@ -142,3 +144,43 @@ def test_threat_24_a_client_refuses_the_same_state(make: Callable[[], VariablePa
 
 def test_threat_24_a_conclusion_is_no_larger(court: Court, channel: FixedPart) -> None:
     assert court.conclude_with(channel, *(allocation(A, 1),) * 33) == ("AllocationCountOutOfRange", (33,))
+
+
+# --------------------------------------------------------------------------------------------------------------- 36
+
+ENTRIES = (allocation(A, 1),) * 33
+"""One more than there may be. (That what is allowed fits: test_largest.py.)"""
+
+
+def test_threat_36_the_contract_takes_no_more_than_fits_a_transaction(court: Court) -> None:
+    """Eight participants and 32 allocations it takes; of either, not one more, whoever has signed."""
+    nine, eight = Unchecked(MANY, DAY), court.channel(keys=players(8))
+    last = state(11, ENTRIES[:32])
+    signed = tuple(sign_raw(key, last, nine.id(court.app, court.domain), court.domain) for key in players(9))
+    data = function_selector("Adjudicator", "checkpoint") + abi.arguments(
+        nine.encode(court.app), *abi.proof(SupportProof((last,), signed, 0))
+    )
+    receipt = court.chain.transact(A, court.adjudicator, data)
+    assert of_bytecode(receipt.success, receipt.output) == ("ParticipantCountOutOfRange", (9,))
+    refused = court.checkpoint(A, eight, court.proof(eight, state(11, ENTRIES), keys=players(8)))
+    assert refused == ("AllocationCountOutOfRange", (33,))
+    assert court.checkpoint(A, eight, court.proof(eight, last, keys=players(8))) == ALLOWED
+
+
+def test_threat_36_a_client_refuses_what_fits_no_transaction_before_it_pays() -> None:
+    """An agreement with more is never made: each participant has one allocation of each asset, and these are four."""
+    assets = [bytes((index,)) * 20 for index in range(5)]
+
+    def agreed(participants: int, assets_: int) -> Agreement:
+        keys = players(participants)
+        deposits = tuple((asset, (10,) * participants) for asset in assets[:assets_])
+        return Agreement(DOMAIN, fixed_part(keys), tuple(destination(key) for key in keys), deposits, word(0))
+
+    assert len(agreed(8, 4).outcome) == 32
+    with pytest.raises(ParticipantCountOutOfRange):
+        agreed(9, 1)
+    with pytest.raises(RuleError):
+        agreed(8, 5)
+    id_ = channel_id(fixed_part(), DOMAIN)
+    with pytest.raises(AllocationCountOutOfRange):
+        require_valid_state(id_, DOMAIN.adjudicator, state(11, ENTRIES))

@@ -9,6 +9,7 @@ import pytest
 
 from channel.protocol.encoding import word
 from channel.protocol.hashing import keccak256
+from channel.protocol.logs import Claimed
 from channel.protocol.types import ETHER
 from tests.invariants.test_hostile import (
     LOCKED,
@@ -60,6 +61,61 @@ def test_threat_15_a_credit_is_claimed_by_its_owner_alone_and_once(court: Court,
     assert court.claim(hostile, ETHER, B) == ("NothingToClaim", (hostile, ETHER))
     assert court.chain.balance(B) == before + 12
     assert court.chain.balance(court.adjudicator) == 20
+
+
+# ----------------------------------------------------------------------------------------------------------------- 37
+
+
+def credited(court: Court, payee: bytes = B) -> bytes:
+    """A token that would not move to the payee when the channel was paid out, and does again."""
+    token = court.tokens["BlacklistToken"]
+    court.blacklist(payee)
+    channel = court.channel()
+    court.fund(channel, asset=token)
+    assert court.conclude_with(channel, allocation(A, 8, token), allocation(payee, 12, token)) == ALLOWED
+    assert court.credit(payee, token) == 12
+    return token
+
+
+def pardon(court: Court, account: bytes, token: bytes) -> None:
+    court.chain.send(A, "BlacklistToken", "blacklist", token, abi.address(account), word(0))
+
+
+def test_threat_37_anybody_can_have_a_credit_paid_to_its_owner_later(court: Court) -> None:
+    """To nobody else, and once; while the token still refuses, the credit stays."""
+    token = credited(court)
+    before = court.chain.balance(B, token)
+    assert court.pay_credit(M, B, token) == ("PaymentRefused", (token, B, 12))
+    assert court.credit(B, token) == 12
+    pardon(court, B, token)
+    assert court.pay_credit(M, M, token) == ("NothingToClaim", (M, token))
+    assert court.pay_credit(M, B, ETHER) == ("NothingToClaim", (B, ETHER))
+    assert court.pay_credit(M, B, token) == ALLOWED
+    assert court.logged(Claimed(B, token, B, 12))
+    assert court.chain.balance(B, token) == before + 12
+    assert court.pay_credit(M, B, token) == ("NothingToClaim", (B, token))
+    assert court.credit(B, token) == 0
+
+
+def test_threat_37_a_payee_that_cannot_call_is_paid(court: Court) -> None:
+    """A contract without any way to claim: a token, say."""
+    mute = court.tokens["TestToken"]
+    token = credited(court, mute)
+    pardon(court, mute, token)
+    assert court.pay_credit(M, mute, token) == ALLOWED
+    assert court.chain.balance(mute, token) == 12
+
+
+def test_threat_37_what_a_stranger_has_paid_is_not_claimed_again(court: Court) -> None:
+    token = credited(court)
+    court.fund(court.channel(nonce=1), asset=token)
+    pardon(court, B, token)
+    assert court.pay_credit(M, B, token) == ALLOWED
+    assert court.claim(B, token, B) == ("NothingToClaim", (B, token))
+    assert court.chain.balance(court.adjudicator, token) == 20
+
+
+# ------------------------------------------------------------------------------------------------------------- credits
 
 
 def test_threat_15_credits_of_many_payments_add_up(court: Court) -> None:

@@ -112,8 +112,6 @@ class Performance:
             with Unfinished(record_path(book, key.address), chain.chain_id, key.address) as unfinished:
                 stage = self.stage = self._stage(chain, (key, counterparty_key(key)))
                 stage.unfinished = unfinished
-                # A channel's id commits to its nonce: no channel is ever the same as an earlier one.
-                stage.last_nonce = chain.now() << 16
                 try:
                     self._play_with_payer(stage, unfinished, book)
                 except click.ClickException as error:

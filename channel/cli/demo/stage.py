@@ -42,7 +42,7 @@ class Stage:
     show: Show
     stake: int
     duration: int
-    last_nonce: int = 0
+    tables: int = 0
     save_to: Path | None = None
     unfinished: Unfinished | None = None
     deployment: AddressBook | None = None
@@ -63,10 +63,10 @@ class Stage:
         """What each player puts into a channel: the stake is a fifth of it."""
         return self.stake * DEPOSIT_IN_STAKES
 
-    def take_nonce(self) -> int:
-        """A number for a channel that no other has had."""
-        self.last_nonce += 1
-        return self.last_nonce
+    def take_number(self) -> int:
+        """The number of one more table, from 1."""
+        self.tables += 1
+        return self.tables
 
     def store(self, begun: Kept, seat: int) -> Store:
         """Where a seat's client keeps its channel."""

@@ -18,6 +18,7 @@ from channel.flow.queue import ActionQueue
 from channel.flow.steps import Step, run
 from channel.flow.transport import MemoryTransport
 from channel.node.client import Client, Event, Fault, Mined, Refused, Sent
+from channel.node.nonces import draw_nonce
 from channel.protocol.agreement import agree
 from channel.protocol.effects import Submission, SubmitChallenge
 from channel.protocol.outcome import Outcome, address_destination
@@ -77,7 +78,7 @@ def new_table(stage: Stage, game: Any, *, careless: int | None = None) -> Table:
     app = stage.book.find(game.contract).address
     agreement = agree(
         Adjudicator(stage.chain, stage.book.adjudicator).domain,
-        FixedPart(addresses, stage.take_nonce(), app, stage.duration),
+        FixedPart(addresses, draw_nonce(), app, stage.duration),
         game,
         stage.stake,
         ((stage.asset, (stage.deposit, stage.deposit)),),
@@ -93,6 +94,7 @@ class Table:
 
     def __init__(self, stage: Stage, game: Any, begun: Kept, *, careless: int | None = None) -> None:
         self.stage, self.game, self.agreement = stage, game, begun.agreement
+        self.number = stage.take_number()
         self.errors = app_errors(game.contract, game.errors)
         self.adjudicator = Adjudicator(stage.chain, begun.agreement.domain.adjudicator, self.errors)
         self.log = MemoryTransport()
@@ -226,7 +228,7 @@ class Table:
         from channel.protocol.wire import SignedStateFile, encode_file
 
         file = SignedStateFile(self.agreement.domain, self.agreement.fixed_part, signed)
-        name = f"{self.game.name}-{self.agreement.fixed_part.channel_nonce}-turn-{signed.state.turn_num}.json"
+        name = f"{self.game.name}-{self.number}-turn-{signed.state.turn_num}.json"
         (self.stage.save_to / name).write_text(encode_file(file), "utf-8")
 
     # ------------------------------------------------------------------------------------------------------- settling

@@ -1,0 +1,13 @@
+"""Numbers for new channels. A channel's id commits to its nonce: where nonces are drawn at random no id is used again,
+neither after the channel was closed nor on a test chain that began anew."""
+
+from __future__ import annotations
+
+import secrets
+
+__all__ = ["draw_nonce"]
+
+
+def draw_nonce() -> int:
+    """A `channel_nonce`: 64 random bits."""
+    return secrets.randbits(64)
