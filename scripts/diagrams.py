@@ -79,6 +79,7 @@ _DOING = {
     "_conclude": "its maker sends conclude, else another",
     "_answer": "who holds an answer sends it",
     "_collect": "anyone sends transfer",
+    "_collect_credit": "whoever has a credit sends payCredit",
 }
 """The duties of the machine's phase table, with who signs or sends."""
 
