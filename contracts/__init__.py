@@ -15,7 +15,7 @@ from channel.errors import ForcemoveError
 __all__ = ["Artifact", "UnknownArtifact", "artifact", "artifact_names", "standard_json"]
 
 _SUFFIX = ".json"
-_STANDARD_JSON = "standard-json-input.json"
+_STANDARD_JSON = "standard-json"
 
 
 @dataclass(eq=False)
@@ -30,19 +30,19 @@ class UnknownArtifact(ForcemoveError):
 class Artifact:
     """One compiled contract, as the compiler left it.
 
-    `abi`: the ABI's entries. `bytecode`: what a deployment sends. `runtime_bytecode`: what then stands on the chain,
-    with zeros in place of immutables, which are the `immutable_references` (start, length in bytes).
-    `runtime_code_hash`: Keccak-256 of `runtime_bytecode`, 32 bytes. `source_hash`: SHA-256 over sources and settings,
-    32 bytes. `compiler_version`, `compiler_settings`: what it was compiled with.
+    `abi`: the ABI's entries. `bytecode`: the creation code, from whose Keccak-256, `creation_code_hash` (32 bytes), the
+    contract's address follows. `runtime_bytecode`: what then stands on the chain, with zeros in place of immutables,
+    which are the `immutable_references` (start, length in bytes). `source_hash`: SHA-256 over sources and settings, 32
+    bytes. `compiler_version`, `compiler_settings`: what it was compiled with.
     """
 
     name: str
     source_name: str
     abi: tuple[Mapping[str, Any], ...]
     bytecode: bytes
+    creation_code_hash: bytes
     runtime_bytecode: bytes
     immutable_references: tuple[tuple[int, int], ...]
-    runtime_code_hash: bytes
     source_hash: bytes
     compiler_version: str
     compiler_settings: Mapping[str, Any]
@@ -64,17 +64,17 @@ def artifact(name: str) -> Artifact:
 def artifact_names() -> tuple[str, ...]:
     """The contracts of the product: what a deployment may deploy."""
     return tuple(
-        sorted(
-            entry.name.removesuffix(_SUFFIX)
-            for entry in _folder().iterdir()
-            if entry.name.endswith(_SUFFIX) and entry.name != _STANDARD_JSON
-        )
+        sorted(entry.name.removesuffix(_SUFFIX) for entry in _folder().iterdir() if entry.name.endswith(_SUFFIX))
     )
 
 
-def standard_json() -> str:
-    """The compiler's standard JSON input of the product, as block explorers want it to verify a deployment."""
-    return _folder().joinpath(_STANDARD_JSON).read_text("utf-8")
+@cache
+def standard_json(name: str) -> str:
+    """The compiler's standard JSON input of a contract of the product, as block explorers want it to verify a
+    deployment. Raises `UnknownArtifact`."""
+    if name not in artifact_names():
+        raise UnknownArtifact(name, artifact_names())
+    return _folder().joinpath(_STANDARD_JSON, name + _SUFFIX).read_text("utf-8")
 
 
 def _folder() -> Traversable:
@@ -94,9 +94,9 @@ def _parse(content: Mapping[str, Any]) -> Artifact:
         source_name=content["sourceName"],
         abi=tuple(content["abi"]),
         bytecode=_bytes(content["bytecode"]),
+        creation_code_hash=_bytes(content["creationCodeHash"]),
         runtime_bytecode=_bytes(content["runtimeBytecode"]),
         immutable_references=tuple((start, length) for start, length in content["immutableReferences"]),
-        runtime_code_hash=_bytes(content["runtimeCodeHash"]),
         source_hash=bytes.fromhex(content["sourceHash"]),
         compiler_version=content["compiler"]["version"],
         compiler_settings=content["compiler"]["settings"],

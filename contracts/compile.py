@@ -1,20 +1,24 @@
 """Compiles the Solidity sources to the committed artifacts, through py-solc-x.
 
-Two compilations: the product (what is deployed, whose standard JSON input is kept for block explorers), and the
-contracts of demonstrations and tests. The compiler is npm's `solc`, pinned in `contracts/package.json`, behind the
-wrapper `contracts/solc.mjs`; where it is not installed, py-solc-x's own installation of the same version serves.
+Each contract that is deployed is compiled by itself, from its own source and what that imports. The compiler's output
+can depend on everything that it is given at once, and a contract's address follows from its creation code: a new game
+could move the adjudicator. Its standard JSON input is kept for block explorers. The contracts of demonstrations and
+tests are compiled together. The compiler is npm's `solc`, pinned in `contracts/package.json`, behind the wrapper
+`contracts/solc.mjs`; where it is not installed, py-solc-x's own installation of the same version serves.
 """
 
 from __future__ import annotations
 
+import argparse
 import hashlib
 import json
 import re
-import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from channel.chain.addresses import show_address
+from channel.chain.create2 import CUSTOMARY_FACTORY, SALT, create2_address
 from channel.protocol.hashing import keccak256
 
 CONTRACTS = Path(__file__).parent
@@ -35,17 +39,20 @@ SETTINGS: dict[str, Any] = {
         "details": {"yul": True, "yulDetails": {"stackAllocation": True, "optimizerSteps": _OPTIMIZER_STEPS}},
     },
     "viaIR": True,
-    "metadata": {"bytecodeHash": "ipfs"},
+    "metadata": {"bytecodeHash": "none"},
 }
-STANDARD_JSON = ARTIFACTS / "standard-json-input.json"
+"""No hash of the metadata, which a comment would change: the code, and with it the address, follows from what the
+contract does."""
+STANDARD_JSON = ARTIFACTS / "standard-json"
+PINNED = CONTRACTS.parent / "tests" / "contracts" / "creation_codes.json"
 
-_PRODUCT = ("interfaces", "types", "libraries", "games", ".")
+_PRODUCT = ("games", ".")
 _EXTRA = ("demo", "test")
 _IMPORT = re.compile(r'^import\s+(?:[^"]*\s+from\s+)?"([^"]+)";', re.MULTILINE)
 
 
 def product_sources() -> list[Path]:
-    """The sources of what is deployed."""
+    """The sources of what is deployed, one contract each."""
     return sorted(path for folder in _PRODUCT for path in (CONTRACTS / folder).glob("*.sol"))
 
 
@@ -139,21 +146,21 @@ def _is_internal_library(output: dict[str, Any]) -> bool:
 
 
 def _artifact(name: str, source: str, digest: str, output: dict[str, Any]) -> dict[str, Any]:
-    runtime = output["evm"]["deployedBytecode"]
+    creation, runtime = output["evm"]["bytecode"]["object"], output["evm"]["deployedBytecode"]
     return {
         "contractName": name,
         "sourceName": source,
         "compiler": {"version": SOLC_VERSION, "settings": SETTINGS},
         "sourceHash": digest,
         "abi": output["abi"],
-        "bytecode": "0x" + output["evm"]["bytecode"]["object"],
+        "bytecode": "0x" + creation,
+        "creationCodeHash": "0x" + keccak256(bytes.fromhex(creation)).hex(),
         "runtimeBytecode": "0x" + runtime["object"],
         "immutableReferences": sorted(
             (reference["start"], reference["length"])
             for references in runtime.get("immutableReferences", {}).values()
             for reference in references
         ),
-        "runtimeCodeHash": "0x" + keccak256(bytes.fromhex(runtime["object"])).hex(),
     }
 
 
@@ -163,24 +170,37 @@ def _text(value: Any) -> str:
 
 def build_files() -> dict[Path, str]:
     """Every generated file with its text."""
-    product = product_sources()
-    files = {STANDARD_JSON: _text(standard_json(product))}
-    for name, artifact in build_artifacts(product).items():
-        files[ARTIFACTS / f"{name}.json"] = _text(artifact)
-    for name, artifact in build_artifacts(product + extra_sources()).items():
+    files = {}
+    for source in product_sources():
+        for name, artifact in build_artifacts([source]).items():
+            files[ARTIFACTS / f"{name}.json"] = _text(artifact)
+            files[STANDARD_JSON / f"{name}.json"] = _text(standard_json([source]))
+    for name, artifact in build_artifacts(extra_sources()).items():
         folder = artifact["sourceName"].split("/")[1]
         if folder in _EXTRA:
             files[ARTIFACTS / folder / f"{name}.json"] = _text(artifact)
     return files
 
 
-def main() -> int:
+def pins() -> dict[str, dict[str, str]]:
+    """What the committed artifacts of the product come to on chains: by the contract's name, the Keccak-256 of its
+    creation code, and its address on every chain that has the customary factory."""
+    found = {}
+    for path in sorted(ARTIFACTS.glob("*.json")):
+        code_hash = json.loads(path.read_text("utf-8"))["creationCodeHash"]
+        address = create2_address(CUSTOMARY_FACTORY, SALT, bytes.fromhex(code_hash.removeprefix("0x")))
+        found[path.stem] = {"creationCodeHash": code_hash, "address": show_address(address)}
+    return found
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
     """Write the artifacts; with `--check`, only say which differ from the sources (exit status 1)."""
+    options = _parse(arguments)
     files = build_files()
     existing = set(ARTIFACTS.rglob("*.json"))
     stale = [path for path, text in files.items() if not path.exists() or path.read_text("utf-8") != text]
     stale += sorted(existing - set(files))
-    if "--check" in sys.argv[1:]:
+    if options.check:
         for path in stale:
             print(f"{path.relative_to(CONTRACTS)} differs from the sources; run scripts/compile")
         return 1 if stale else 0
@@ -191,7 +211,17 @@ def main() -> int:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(files[path], "utf-8")
             print(f"wrote {path.relative_to(CONTRACTS)}")
+    if options.pin:
+        PINNED.write_text(_text(pins()), "utf-8")
+        print(f"wrote {PINNED.relative_to(CONTRACTS.parent)}")
     return 0
+
+
+def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="scripts/compile", description="Compile the contracts to their artifacts.")
+    parser.add_argument("--check", action="store_true", help="write nothing; say what differs from the sources")
+    parser.add_argument("--pin", action="store_true", help="also pin the creation codes anew: every address may move")
+    return parser.parse_args(arguments)
 
 
 if __name__ == "__main__":

@@ -11,12 +11,15 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from channel.chain.addresses import parse_address, show_address
+from channel.chain.create2 import SALT
 from channel.errors import ForcemoveError, LocalError, MalformedBytes
 from channel.protocol.json_text import MAX_LENGTH, parse_json
 
 __all__ = [
     "AddressBook",
     "BookMissing",
+    "BookOfNewerProgram",
+    "BookOfOlderProgram",
     "BookUnwritable",
     "Deployed",
     "NotInBook",
@@ -26,7 +29,8 @@ __all__ = [
     "write_atomically",
 ]
 
-FORMAT = "forcemove-address-book/1"
+VERSION = 2
+_FORMAT = "forcemove-address-book/"
 ValueT = TypeVar("ValueT")
 
 
@@ -46,6 +50,25 @@ class BookUnwritable(LocalError):
 
 
 @dataclass(eq=False)
+class BookOfOlderProgram(LocalError):
+    """The book at `path` is of format `version`, whose contracts cannot be told from poisoned ones: their addresses do
+    not follow from their creation code. This program writes and reads format `known`."""
+
+    path: str
+    version: int
+    known: int
+
+
+@dataclass(eq=False)
+class BookOfNewerProgram(LocalError):
+    """The book at `path` is of format `version`; this program is older and knows formats up to `known`."""
+
+    path: str
+    version: int
+    known: int
+
+
+@dataclass(eq=False)
 class NotInBook(LocalError):
     """The deployment has no such contract: it is unfinished, or of another version."""
 
@@ -54,17 +77,20 @@ class NotInBook(LocalError):
 
 @dataclass(frozen=True, slots=True)
 class Deployed:
-    """One contract: `address` (20 bytes), `runtime_code_hash` and `transaction_hash` (32 bytes), and its block."""
+    """One contract: `address` (20 bytes), the Keccak-256 of its creation code and the SHA-256 of its sources and the
+    compiler's settings (32 bytes each), the name of the file beside the book that block explorers want, and a block
+    before which it has logged nothing: its own, where that could be found out."""
 
     address: bytes
-    runtime_code_hash: bytes
-    transaction_hash: bytes
+    creation_code_hash: bytes
+    source_hash: bytes
+    standard_json: str
     block_number: int
 
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """A deployment that was about to be sent: where it would stand, and a block that came before it."""
+    """A transaction that was about to be sent: what it is to bring where, and a block that came before it."""
 
     contract: str
     address: bytes
@@ -74,17 +100,15 @@ class Pending:
 
 @dataclass(frozen=True, slots=True)
 class AddressBook:
-    """What was deployed on a chain, and from what.
+    """What was deployed on a chain, by which factory (20 bytes), and from what.
 
-    `source_hash`: 32 bytes, of the artifacts. `standard_json`: the name of the file beside the book that block
-    explorers want. `pending` is not None while a deployment is unfinished.
+    `pending` is not None while a deployment is unfinished.
     """
 
     chain_id: int
-    source_hash: bytes
+    factory: bytes
     compiler_version: str
     compiler_settings: Mapping[str, Any]
-    standard_json: str
     contracts: Mapping[str, Deployed] = field(default_factory=dict)
     pending: Pending | None = None
 
@@ -107,24 +131,34 @@ class AddressBook:
     def to_json(self) -> dict[str, Any]:
         """As it stands in the file."""
         return {
-            "format": FORMAT,
+            "format": f"{_FORMAT}{VERSION}",
             "chainId": self.chain_id,
+            "factory": show_address(self.factory),
+            "salt": _hex(SALT),
             "deploymentBlock": self.deployment_block,
-            "contracts": {name: _shown(self.contracts[name]) for name in sorted(self.contracts)},
-            "pending": self.pending and {"contract": self.pending.contract} | _shown(self.pending),
+            "contracts": {name: _deployed_json(self.contracts[name]) for name in sorted(self.contracts)},
+            "pending": self.pending and _pending_json(self.pending),
             "compiler": {"version": self.compiler_version, "settings": dict(self.compiler_settings)},
-            "sourceHash": _hex(self.source_hash),
-            "standardJson": self.standard_json,
         }
 
 
-def _shown(entry: Deployed | Pending) -> dict[str, Any]:
-    shown = {
+def _deployed_json(entry: Deployed) -> dict[str, Any]:
+    return {
         "address": show_address(entry.address),
-        "transaction": _hex(entry.transaction_hash),
         "block": entry.block_number,
+        "creationCodeHash": _hex(entry.creation_code_hash),
+        "sourceHash": _hex(entry.source_hash),
+        "standardJson": entry.standard_json,
     }
-    return shown | {"runtimeCodeHash": _hex(entry.runtime_code_hash)} if isinstance(entry, Deployed) else shown
+
+
+def _pending_json(pending: Pending) -> dict[str, Any]:
+    return {
+        "contract": pending.contract,
+        "address": show_address(pending.address),
+        "transaction": _hex(pending.transaction_hash),
+        "block": pending.block_number,
+    }
 
 
 def _hex(data: bytes) -> str:
@@ -154,7 +188,8 @@ def write_atomically(path: Path, text: str) -> None:
 
 
 def load_book(path: Path) -> AddressBook:
-    """Read a book. Raises `BookMissing`; `MalformedBytes` where anything in it is missing, wrong or unknown."""
+    """Read a book. Raises `BookMissing`; `BookOfOlderProgram` and `BookOfNewerProgram` where it has another format;
+    `MalformedBytes` where anything in it is missing, wrong or unknown."""
     try:
         with path.open(encoding="utf-8") as file:
             text = file.read(MAX_LENGTH + 1)
@@ -165,7 +200,9 @@ def load_book(path: Path) -> AddressBook:
     except UnicodeDecodeError:
         raise MalformedBytes(f"address book {path}", "it is not UTF-8 text") from None
     try:
-        return _parse(_Fields(parse_json(text, "book"), "the book"))
+        return _parse(_Fields(parse_json(text, "book"), "the book"), path)
+    except (BookOfOlderProgram, BookOfNewerProgram):
+        raise
     except ForcemoveError as error:
         reason = error.reason if isinstance(error, MalformedBytes) else str(error)
         raise MalformedBytes(f"address book {path}", reason) from None
@@ -214,18 +251,18 @@ class _Fields:
             raise MalformedBytes(self.where, f"{self.where} has unknown fields: {', '.join(sorted(self._left))}")
 
 
-def _parse(fields: _Fields) -> AddressBook:
-    if fields.take("format", str) != FORMAT:
-        raise MalformedBytes("format", f"its format is not {FORMAT}")
+def _parse(fields: _Fields, path: Path) -> AddressBook:
+    _require_version(fields.take("format", str), path)
+    if fields.word("salt") != SALT:
+        raise MalformedBytes("salt", f"its salt is not {_hex(SALT)}, which this program derives addresses with")
     contracts = fields.take("contracts", dict)
     compiler = _Fields(fields.take("compiler", dict), "compiler")
     block = fields.number("deploymentBlock")
     book = AddressBook(
         chain_id=fields.number("chainId"),
-        source_hash=fields.word("sourceHash"),
+        factory=fields.address("factory"),
         compiler_version=compiler.take("version", str),
         compiler_settings=compiler.take("settings", dict),
-        standard_json=_file_name(fields.take("standardJson", str)),
         contracts={name: _parse_deployed(_Fields(entry, name)) for name, entry in contracts.items()},
         pending=fields.optional("pending", _parse_pending),
     )
@@ -236,9 +273,24 @@ def _parse(fields: _Fields) -> AddressBook:
     return book
 
 
+def _require_version(format_: str, path: Path) -> None:
+    """Before anything else is read: whatever another version may say."""
+    found = re.fullmatch(re.escape(_FORMAT) + r"([1-9][0-9]{0,8})", format_)
+    if found is None:
+        raise MalformedBytes("format", f"its format is not {_FORMAT} and a number")
+    version = int(found[1])
+    if version != VERSION:
+        error = BookOfOlderProgram if version < VERSION else BookOfNewerProgram
+        raise error(str(path), version, VERSION)
+
+
 def _parse_deployed(fields: _Fields) -> Deployed:
     entry = Deployed(
-        fields.address("address"), fields.word("runtimeCodeHash"), fields.word("transaction"), fields.number("block")
+        fields.address("address"),
+        fields.word("creationCodeHash"),
+        fields.word("sourceHash"),
+        _file_name(fields.take("standardJson", str)),
+        fields.number("block"),
     )
     fields.done()
     return entry

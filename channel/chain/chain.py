@@ -180,9 +180,9 @@ class Chain:
         """The ether of an account, in wei."""
         return self.rpc.number("eth_getBalance", _hex(address), "latest")
 
-    def code(self, address: bytes) -> bytes:
+    def code(self, address: bytes, *, block: int | str = "latest") -> bytes:
         """The runtime code at an address; empty where there is no contract."""
-        return self.rpc.data("eth_getCode", _hex(address), "latest")
+        return self.rpc.data("eth_getCode", _hex(address), _block(block))
 
     def call(
         self,

@@ -15,6 +15,7 @@ __all__ = [
     "InsufficientFunds",
     "NoContract",
     "NotAnEthereumEndpoint",
+    "NotConfirmed",
     "NotGenuine",
     "NotMined",
     "Panicked",
@@ -169,8 +170,17 @@ class NoContract(ChainError):
 
 @dataclass(eq=False)
 class NotGenuine(ChainError):
-    """The code at the address is not that of the contract; `found` is its Keccak-256, 32 bytes."""
+    """The address is not the one that follows from the contract's creation code, which is `expected`; 20 bytes each."""
 
     contract: str
     address: bytes
-    found: bytes
+    expected: bytes
+
+
+@dataclass(eq=False)
+class NotConfirmed(PassingError):
+    """The contract stands at the address, but less than `confirmations` blocks deep."""
+
+    contract: str
+    address: bytes
+    confirmations: int

@@ -1,66 +1,60 @@
-"""Is it ours? Runtime code on a chain against the compiled contracts: what every client asks before it signs.
+"""Is it ours? Every client asks before it signs: does the address follow from the compiled contract's creation code?
 
-A counterparty may name a look-alike adjudicator or game, whose code differs in the one place that matters.
+A counterparty may name a look-alike adjudicator or game. Its runtime code proves nothing: other creation code can fill
+the storage first, with a credit that nobody has paid for, and then return the very same runtime code. The address does:
+see `channel.chain.create2`.
 """
 
 from __future__ import annotations
 
-from itertools import product
-
 from channel.chain.chain import Chain
-from channel.chain.errors import NoContract, NotGenuine
-from channel.protocol.encoding import Domain, word
-from channel.protocol.hashing import keccak256
-from contracts import Artifact, artifact
+from channel.chain.create2 import CUSTOMARY_FACTORY, SALT, create2_address
+from channel.chain.errors import NoContract, NotConfirmed, NotGenuine
+from contracts import artifact
 
-__all__ = ["expected_code_hashes", "require_genuine", "require_genuine_contract"]
+__all__ = ["ADJUDICATOR", "derived_address", "require_genuine", "require_genuine_contract"]
 
 ADJUDICATOR = "Adjudicator"
 
 
-def expected_code_hashes(contract: str, chain_id: int, address: bytes) -> frozenset[bytes]:
-    """The Keccak-256 hashes (32 bytes) that the runtime code of a compiled contract can have at this place.
+def derived_address(contract: str, factory: bytes = CUSTOMARY_FACTORY) -> bytes:
+    """Where a compiled contract stands that this factory has deployed. Raises `UnknownArtifact` for a name of none."""
+    return create2_address(factory, SALT, artifact(contract).creation_code_hash)
 
-    One, but for the adjudicator: its immutables are the chain id and the EIP-712 domain separator, and artifacts do not
-    say which stands where. With the two exchanged it finds itself on another chain than remembered, computes its domain
-    anew, and does the same.
+
+def require_genuine_contract(
+    chain: Chain, contract: str, address: bytes, factory: bytes = CUSTOMARY_FACTORY, *, confirmations: int = 1
+) -> None:
+    """Refuse whatever is not exactly the compiled contract of this name, at least `confirmations` blocks deep.
+
+    That code is there is looked at, too: anybody can send ether to an address before anything is deployed there.
+    Raises `NotGenuine`, `NoContract`, `NotConfirmed`, and `UnknownArtifact` for a name of none.
     """
-    compiled = artifact(contract)
-    values = _immutables(compiled, chain_id, address)
-    fillings = product(values, repeat=len(compiled.immutable_references))
-    return frozenset(keccak256(_filled(compiled, filling)) for filling in fillings if set(filling) == set(values))
-
-
-def _immutables(compiled: Artifact, chain_id: int, address: bytes) -> tuple[bytes, ...]:
-    return (word(chain_id), Domain(chain_id, address).separator) if compiled.name == ADJUDICATOR else ()
-
-
-def _filled(compiled: Artifact, values: tuple[bytes, ...]) -> bytes:
-    code = bytearray(compiled.runtime_bytecode)
-    for (start, length), value in zip(compiled.immutable_references, values, strict=True):
-        code[start : start + length] = value
-    return bytes(code)
-
-
-def require_genuine_contract(chain: Chain, contract: str, address: bytes) -> bytes:
-    """Refuse whatever is not exactly the compiled contract of this name. Returns its runtime code hash, 32 bytes.
-
-    Raises `NoContract`, `NotGenuine`, and `UnknownArtifact` for a name that is none.
-    """
-    expected = expected_code_hashes(contract, chain.chain_id, address)
-    code = chain.code(address)
-    if not code:
+    expected = derived_address(contract, factory)
+    if address != expected:
+        raise NotGenuine(contract, address, expected)
+    if not chain.code(address):
         raise NoContract(contract, address)
-    found = keccak256(code)
-    if found not in expected:
-        raise NotGenuine(contract, address, found)
-    return found
+    if confirmations > 1 and not _stood(chain, address, chain.block_number() - confirmations + 1):
+        raise NotConfirmed(contract, address, confirmations)
 
 
-def require_genuine(chain: Chain, adjudicator: bytes, app: bytes, app_contract: str) -> None:
+def _stood(chain: Chain, address: bytes, block: int) -> bool:
+    return block >= 0 and bool(chain.code(address, block=block))
+
+
+def require_genuine(
+    chain: Chain,
+    adjudicator: bytes,
+    app: bytes,
+    app_contract: str,
+    factory: bytes = CUSTOMARY_FACTORY,
+    *,
+    confirmations: int = 1,
+) -> None:
     """Refuse a channel whose adjudicator, or whose app (the artifact's name, such as `TicTacToe`), is a look-alike.
 
-    Raises `NoContract`, `NotGenuine`, `UnknownArtifact`.
+    Raises what `require_genuine_contract` raises.
     """
-    require_genuine_contract(chain, ADJUDICATOR, adjudicator)
-    require_genuine_contract(chain, app_contract, app)
+    require_genuine_contract(chain, ADJUDICATOR, adjudicator, factory, confirmations=confirmations)
+    require_genuine_contract(chain, app_contract, app, factory, confirmations=confirmations)

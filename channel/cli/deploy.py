@@ -68,8 +68,14 @@ def require_not_mainnet(chain: Chain, allowed: bool) -> None:
 def deploy(endpoint: str, key_file: Path, out: Path | None, allow_mainnet: bool, as_json: bool) -> None:
     """Deploy the adjudicator and the games to a chain.
 
-    Writes an address book: what stands where, the hashes of the code, the compiler's settings; and beside it the
-    standard JSON input that block explorers want for verifying the sources. The other commands read the book.
+    Every address follows from the contract's code, and is the same on every chain that has the customary factory
+    (0x4e59b44847b379578588920cA78FbF26c0B4956C). A chain without it gets it, for 0.01 ether; a node that does not take
+    the transaction that brings it gets a factory of yours, and addresses of its own. What anybody has deployed already
+    is taken over, and nothing is sent for it.
+
+    Writes an address book: what stands where, and since when, the factory, the hashes of the code, the compiler's
+    settings; and beside it the standard JSON input of each contract, which block explorers want for verifying the
+    sources. The other commands read the book.
 
     Whatever interrupts a deployment, the same command goes on where it stood and deploys nothing twice.
     """
@@ -90,12 +96,25 @@ def _tell(progress: Progress, terminal: Terminal) -> None:
     terminal.note(f"{progress.contract}: {progress.stage.value}, at {show_address(progress.address)}")
     if progress.gas_used is not None:
         terminal.note(f"  block {progress.block_number}, {progress.gas_used:,} gas")
-    terminal.status("Waiting for a block" if progress.gas_used is None else "Deploying")
+    elif progress.block_number is not None:
+        terminal.note(f"  {_since(progress)}")
+    is_waiting = progress.stage.name in ("SENT", "RESUMED")
+    terminal.status("Waiting for a block" if is_waiting else "Deploying")
+
+
+def _since(progress: Progress) -> str:
+    if progress.is_certain:
+        return f"since block {progress.block_number}"
+    return (
+        "the node keeps no old states to tell since when; logs will be looked for from block "
+        f"{progress.block_number} on, which may take long"
+    )
 
 
 def _summary(book: AddressBook, path: Path) -> str:
     from channel.chain.addresses import show_address
 
-    lines = [f"Chain {book.chain_id}, from block {book.deployment_block}:"]
+    lines = [f"Chain {book.chain_id}, from block {book.deployment_block}, by the factory {show_address(book.factory)}:"]
     lines += [f"  {show_address(entry.address)}  {name}" for name, entry in sorted(book.contracts.items())]
-    return "\n".join([*lines, f"Written to {path}; for block explorers, {path.with_name(book.standard_json)}."])
+    beside = path.with_name(f"{path.stem}.CONTRACT.standard-json-input.json")
+    return "\n".join([*lines, f"Written to {path}; for block explorers, {beside}."])

@@ -117,18 +117,37 @@ _EXPLANATIONS: dict[str, tuple[str, str]] = {
         "The chain may have begun anew since the deployment; `forcemove deploy` deploys again.",
     ),
     "NotGenuine": (
-        "What stands at {address} is not {contract}: its code hash is {found}.",
-        "Do not sign anything for it: it may be a look-alike. `forcemove verify` compares a whole deployment.",
+        "{address} is not {contract}: the address that follows from its creation code is {expected}.",
+        "Do not sign anything for it: it may be a look-alike, whatever its code. If it is of another version of "
+        "Forcemove, or of another factory, use that version, or the address book that names the factory.",
+    ),
+    "NotConfirmed": (
+        "{contract}, at {address}, stands less than {confirmations} blocks deep.",
+        "It is new. Wait for a few blocks and try again.",
     ),
     "UnknownArtifact": ("This version has no contract {name}.", "It has {known}."),
     "BookMissing": (
         "There is no address book at {path}.",
         "`forcemove deploy` writes one; --book says where to find it.",
     ),
+    "BookOfOlderProgram": (
+        "The address book {path} has format {version}, of an older version of Forcemove (this one: format {known}). "
+        "Its contracts cannot be told from poisoned ones, so this version signs nothing for them.",
+        "Deploy anew: `forcemove deploy` with another --out, or with that file moved away. The old contracts stay "
+        "where they are; money in their channels is brought home by the version that wrote the book.",
+    ),
+    "BookOfNewerProgram": (
+        "The address book {path} has format {version}, of a newer version of Forcemove (this one knows {known}).",
+        "Update Forcemove; nothing was changed.",
+    ),
     "BookUnwritable": ("The address book {path} cannot be written: {reason}.", "Choose another place with --out."),
     "BookOfOtherContracts": (
-        "The address book {path} is of another version: other code stands at {address} than {contract}.",
+        "The address book {path} is of another version of Forcemove: its {contract} stands at {address}.",
         "It was left as it is, since channels may live there. Deploy beside it with another --out.",
+    ),
+    "NotAFactory": (
+        "The address book {path} names the factory {factory}, but other code stands there; nothing was sent.",
+        "The book was changed, or is of another chain with the same id. Deploy with another --out.",
     ),
     "NotInBook": ("The address book has no {contract}.", "Finish the deployment with `forcemove deploy`."),
     "KeyFileMissing": ("There is no key file at {path}.", "`forcemove key new {path}` makes one."),

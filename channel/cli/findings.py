@@ -53,7 +53,8 @@ def show_hex(data: bytes) -> str:
 
 
 class KnownBy(Enum):
-    """How an app was told: by its code on the chain, by the address book, or only by what its bytes look like."""
+    """How an app was told: by its address on the chain, which follows from its creation code, by the address book, or
+    only by what its bytes look like."""
 
     CODE = "code"
     BOOK = "book"

@@ -170,7 +170,7 @@ def _channel(id_: bytes, options: _Options) -> Finding:
         raise Explained(f"{show_hex(id_)} is no channel's id: its 12 high bytes are zero, as in an address.")
     chain = open_node(options.endpoint)
     book = _book(options, chain.chain_id)
-    adjudicator = _adjudicator(chain, _address_of_adjudicator(options, book, chain.chain_id))
+    adjudicator = _adjudicator(chain, _address_of_adjudicator(options, book, chain.chain_id), _factory(book))
     standing = _standing(adjudicator, id_, book)
     if standing.is_unknown:
         raise Explained(
@@ -194,13 +194,20 @@ def _address_of_adjudicator(options: _Options, book: AddressBook | None, chain_i
     return book.adjudicator
 
 
-def _adjudicator(chain: Chain, address: bytes, game: Any = None) -> Adjudicator:
+def _factory(book: AddressBook | None) -> bytes:
+    """That of the book, else the customary one."""
+    from channel.chain.create2 import CUSTOMARY_FACTORY
+
+    return book.factory if book else CUSTOMARY_FACTORY
+
+
+def _adjudicator(chain: Chain, address: bytes, factory: bytes, game: Any = None) -> Adjudicator:
     """The adjudicator at an address, once it is known to be ours; a look-alike could answer anything."""
     from channel.chain.adjudicator import Adjudicator
     from channel.chain.genuine import ADJUDICATOR, require_genuine_contract
     from channel.chain.reverts import NO_ERRORS, app_errors
 
-    require_genuine_contract(chain, ADJUDICATOR, address)
+    require_genuine_contract(chain, ADJUDICATOR, address, factory)
     return Adjudicator(chain, address, app_errors(game.contract, game.errors) if game else NO_ERRORS)
 
 
@@ -230,7 +237,7 @@ def _file_finding(file: SignedStateFile, options: _Options) -> Finding:
             "Give the node of the state's chain with --chain.",
         )
     app = _app(file, book, chain)
-    adjudicator = _adjudicator(chain, address, app and app.game)
+    adjudicator = _adjudicator(chain, address, _factory(book), app and app.game)
     state, participants = file.signed.state, file.fixed_part.participants
     id_ = channel_id(file.fixed_part, file.domain)
     standing = _standing(adjudicator, id_, book, accounts=participants, outcome=state.outcome)
@@ -238,26 +245,26 @@ def _file_finding(file: SignedStateFile, options: _Options) -> Finding:
 
 
 def _app(file: SignedStateFile, book: AddressBook | None, chain: Chain | None) -> KnownApp | None:
-    """The game of a channel: told by the code on the chain where there is one, else by the book, else by its bytes."""
+    """The game of a channel: told by the contract on the chain where there is one, else by the book, else by its
+    bytes."""
     games, address = _games(), file.fixed_part.app_definition
     if chain is not None:
-        return _app_on_chain(chain, address, games)
+        return _app_on_chain(chain, address, _factory(book), games)
     for game in games:
         if book and game.contract in book.contracts and book.contracts[game.contract].address == address:
             return KnownApp(game, KnownBy.BOOK)
     return guess_app(file.signed.state.app_data, games)
 
 
-def _app_on_chain(chain: Chain, address: bytes, games: Sequence[Any]) -> KnownApp | None:
-    from channel.chain.genuine import expected_code_hashes
-    from channel.protocol.hashing import keccak256
+def _app_on_chain(chain: Chain, address: bytes, factory: bytes, games: Sequence[Any]) -> KnownApp | None:
+    from channel.chain.errors import NoContract, NotGenuine
+    from channel.chain.genuine import require_genuine_contract
     from contracts import UnknownArtifact
 
-    found = keccak256(chain.code(address))
     for game in games:
         try:
-            if found in expected_code_hashes(game.contract, chain.chain_id, address):
-                return KnownApp(game, KnownBy.CODE)
-        except UnknownArtifact:
-            continue  # a game of somebody else's, whose contract did not come with it
+            require_genuine_contract(chain, game.contract, address, factory)
+        except (NotGenuine, NoContract, UnknownArtifact):
+            continue  # the last: a game of somebody else's, whose contract did not come with it
+        return KnownApp(game, KnownBy.CODE)
     return None

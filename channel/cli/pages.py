@@ -16,7 +16,7 @@ __all__ = ["page"]
 _WIDTH = 16
 _ETHER = "0x" + 40 * "0"
 _KNOWN_BY = {
-    "code": "by its code on the chain",
+    "code": "by its address on the chain, which follows from its code",
     "book": "by the address book",
     "bytes": "by the look of its bytes; nothing else was compared",
 }

@@ -1,4 +1,4 @@
-"""`forcemove verify`: compare a deployment with what stands on its chain, as every client does before it signs."""
+"""`forcemove verify`: is a deployment what it says? Every client asks the same before it signs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from channel.cli.errors import EXIT_ERROR
 from channel.cli.progress import waiting
 
 if TYPE_CHECKING:
-    from channel.chain.deployment import Verdict
+    from channel.chain.verification import Verdict
 
 __all__ = ["verify"]
 
@@ -28,27 +28,44 @@ __all__ = ["verify"]
     type=click.Path(dir_okay=False, path_type=Path),
     help="The address book of the deployment.  [default: forcemove-CHAINID.json]",
 )
+@click.option(
+    "--confirmations",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="How many blocks deep the contracts must stand; 1 is the newest block.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON for a program to read.")
 @click.pass_context
-def verify(ctx: click.Context, endpoint: str, path: Path | None, as_json: bool) -> None:
-    """Compare a deployment with what stands on its chain.
+def verify(ctx: click.Context, endpoint: str, path: Path | None, confirmations: int, as_json: bool) -> None:
+    """Check that a deployment is what it says.
 
-    For every contract of the address book, the code on the chain must be that of the sources, byte for byte. Exits with
-    1 if anything is missing or different.
+    For every contract of the address book, the address must be the one that follows from the factory, the salt and this
+    version's creation code, and code must stand there. Only then was its storage, too, written by nothing else: a look
+    at the code alone would not find a credit that was stored before the code was. Exits with 1 if anything is missing,
+    different, or not deep enough.
     """
+    from channel.chain.addresses import show_address
     from channel.chain.book import load_book
-    from channel.chain.deployment import Standing, contracts_to_deploy
-    from channel.chain.deployment import verify as compare
+    from channel.chain.deployment import contracts_to_deploy
+    from channel.chain.verification import Standing
+    from channel.chain.verification import verify as compare
 
     chain = open_node(endpoint)
     book = load_book(path or book_path(chain.chain_id))
     with waiting("Comparing"):
-        verdicts = compare(chain, book)
+        verdicts = compare(chain, book, confirmations=confirmations)
     absent = [name for name in contracts_to_deploy() if name not in book.contracts]
     genuine = not absent and all(verdict.standing is Standing.GENUINE for verdict in verdicts)
     if as_json:
         shown = [_as_json(verdict) for verdict in verdicts]
-        content = {"chainId": chain.chain_id, "genuine": genuine, "contracts": shown, "notDeployed": absent}
+        content = {
+            "chainId": chain.chain_id,
+            "factory": show_address(book.factory),
+            "genuine": genuine,
+            "contracts": shown,
+            "notDeployed": absent,
+        }
         click.echo(json.dumps(content, indent=2))
     else:
         click.echo("\n".join([*map(_line, verdicts), *(f"{name}: not deployed" for name in absent)]))
@@ -59,7 +76,11 @@ def verify(ctx: click.Context, endpoint: str, path: Path | None, as_json: bool) 
 def _line(verdict: Verdict) -> str:
     from channel.chain.addresses import show_address
 
-    return f"{verdict.contract}: {verdict.standing.value}, at {show_address(verdict.address)}"
+    code = "code stands there" if verdict.has_code else "no code stands there"
+    line = f"{verdict.contract}: {verdict.standing.value}; its address is {show_address(verdict.derived)}, {code}"
+    if verdict.address == verdict.derived:
+        return line
+    return f"{line}; the book says {show_address(verdict.address)}, which is another contract"
 
 
 def _as_json(verdict: Verdict) -> dict[str, Any]:
@@ -68,7 +89,7 @@ def _as_json(verdict: Verdict) -> dict[str, Any]:
     return {
         "contract": verdict.contract,
         "address": show_address(verdict.address),
+        "derivedAddress": show_address(verdict.derived),
+        "hasCode": verdict.has_code,
         "standing": verdict.standing.value,
-        "recordedCodeHash": "0x" + verdict.recorded.hex(),
-        "foundCodeHash": verdict.found and "0x" + verdict.found.hex(),
     }

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 
 from channel.chain.adjudicator import Adjudicator, PlacedLog
 from channel.chain.chain import Receipt
-from channel.chain.errors import EndpointFailed
+from channel.chain.create2 import CUSTOMARY_FACTORY
+from channel.chain.errors import EndpointFailed, NotConfirmed
 from channel.chain.genuine import require_genuine
 from channel.errors import (
     ChainError,
@@ -118,21 +119,23 @@ class Client:
         report: Callable[[Event], None] = lambda _: None,
         from_block: int = 0,
         confirmations: int = 1,
+        factory: bytes = CUSTOMARY_FACTORY,
         patience: float = 60.0,
         silence: float = 5.0,
         clock: Callable[[], float] = seconds,
     ) -> None:
         """`from_block`: where the adjudicator was deployed, or a later block before the channel's first log.
-        `confirmations`: how many blocks a log must be deep to be believed; 1 is the newest block. `patience`: real
-        seconds to wait for a transaction before it is sent again with a higher fee. `silence`: seconds to wait for a
-        counterparty's message before we ask whether one was lost, by the `clock`.
+        `confirmations`: how many blocks a log, or a contract, must be deep to be believed; 1 is the newest block.
+        `factory`: the one that our own address book names (20 bytes), from which the contracts' addresses must follow.
+        `patience`: real seconds to wait for a transaction before it is sent again with a higher fee. `silence`: seconds
+        to wait for a counterparty's message before we ask whether one was lost, by the `clock`.
 
         Raises `InvalidValue` where key, adjudicator, or what the store remembers, do not fit the agreement.
         """
         self.channel = _remembered(store, agreement, key, adjudicator)
         self._key, self._app, self._adjudicator = key, app, adjudicator
         self._line, self._store, self._choose, self._report = line, store, choose, report
-        self._from_block, self._confirmations = from_block, confirmations
+        self._from_block, self._confirmations, self._factory = from_block, confirmations, factory
         self._read_up_to: tuple[int, bytes] | None = None
         self._greetings = Greetings(clock, silence)
         self._has_greeted = self._is_busy = False
@@ -177,11 +180,10 @@ class Client:
 
     def _take_in(self) -> None:
         """The chain's news, what the counterparties say, and their silence."""
-        if not self.channel.genuine:
-            self._require_genuine()
+        are_genuine = self.channel.genuine or self._are_contracts_genuine()
         self._look_at_chain()  # first: a message may answer what the chain has settled already
         self._greet_after_start()
-        if not self.channel.genuine and self._read_up_to is not None:
+        if are_genuine and not self.channel.genuine and self._read_up_to is not None:
             self._apply(ContractsGenuine())
         self._messages.extend(self._line.receive())
         while self._messages:
@@ -249,9 +251,15 @@ class Client:
 
     # -------------------------------------------------------------------------------------------------- what comes in
 
-    def _require_genuine(self) -> None:
-        app_definition = self.channel.agreement.fixed_part.app_definition
-        require_genuine(self._adjudicator.chain, self._adjudicator.address, app_definition, self._app.contract)
+    def _are_contracts_genuine(self) -> bool:
+        """Whether they are known to be at the confirmation depth; while they are new, that is waited for."""
+        chain, adjudicator = self._adjudicator.chain, self._adjudicator.address
+        app, contract = self.channel.agreement.fixed_part.app_definition, self._app.contract
+        try:
+            require_genuine(chain, adjudicator, app, contract, self._factory, confirmations=self._confirmations)
+        except NotConfirmed:
+            return False
+        return True
 
     def _take(self, message: bytes) -> None:
         """One message. Where the clock or the store fails it was not taken; where a game fails it is not worth another

@@ -15,8 +15,8 @@ from typing import Protocol
 
 from channel.chain.adjudicator import Adjudicator
 from channel.chain.book import AddressBook
-from channel.chain.chain import Call, Chain, contract_address
-from channel.chain.deployment import contracts_to_deploy, deploy
+from channel.chain.chain import Chain
+from channel.chain.deployment import contracts_to_deploy, deploy, deploy_beside
 from channel.chain.local import EmbeddedChain, local_keys
 from channel.chain.reverts import app_errors
 from channel.errors import AppError, InvalidValue
@@ -33,7 +33,6 @@ from channel.protocol.app import App
 from channel.protocol.effects import ChooseMove
 from channel.protocol.outcome import Outcome, address_destination
 from channel.protocol.types import ETHER, FixedPart
-from contracts import artifact
 
 __all__ = ["LocalTable", "PlayableApp", "local_table", "undecided"]
 
@@ -139,7 +138,7 @@ def local_table(app: PlayableApp, *players: Choose, stake: int, deposit: int | N
     )
     lines = tuple(Line() for _ in players)
     clients = (
-        Client(agreement, key, app, adjudicator, line, MemoryStore(), choose)
+        Client(agreement, key, app, adjudicator, line, MemoryStore(), choose, factory=book.factory)
         for key, line, choose in zip(keys, lines, players, strict=True)
     )
     return LocalTable(chain, adjudicator, tuple(clients), lines)
@@ -153,8 +152,4 @@ def _deploy(chain: Chain) -> AddressBook:
 def _app_address(chain: Chain, book: AddressBook, contract: str) -> bytes:
     if contract in contracts_to_deploy():
         return book.find(contract).address
-    payer = local_keys()[-1]
-    signed = chain.sign(Call(None, artifact(contract).bytecode), payer)
-    chain.broadcast(signed)
-    chain.wait(signed)
-    return contract_address(signed.sender, signed.nonce)
+    return deploy_beside(chain, local_keys()[-1], contract, book.factory)

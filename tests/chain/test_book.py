@@ -13,6 +13,8 @@ import pytest
 from channel.chain.book import (
     AddressBook,
     BookMissing,
+    BookOfNewerProgram,
+    BookOfOlderProgram,
     BookUnwritable,
     Deployed,
     NotInBook,
@@ -20,17 +22,17 @@ from channel.chain.book import (
     load_book,
     save_book,
 )
-from channel.errors import MalformedBytes
+from channel.chain.create2 import SALT
+from channel.errors import LocalError, MalformedBytes
 
 BOOK = AddressBook(
     chain_id=31_337,
-    source_hash=b"\x01" * 32,
+    factory=b"\x4e" * 20,
     compiler_version="0.8.37",
     compiler_settings={"viaIR": True},
-    standard_json="book.standard-json-input.json",
     contracts={
-        "Adjudicator": Deployed(b"\xad" * 20, b"\x02" * 32, b"\x03" * 32, 7),
-        "TicTacToe": Deployed(b"\xa9" * 20, b"\x04" * 32, b"\x05" * 32, 9),
+        "Adjudicator": Deployed(b"\xad" * 20, b"\x02" * 32, b"\x03" * 32, "book.Adjudicator.json", 7),
+        "TicTacToe": Deployed(b"\xa9" * 20, b"\x04" * 32, b"\x05" * 32, "book.TicTacToe.json", 9),
     },
 )
 PENDING = Pending("TicTacToe", b"\xaa" * 20, b"\x06" * 32, 8)
@@ -117,10 +119,11 @@ def test_each_field_is_wanted(tmp_path: Path, path: tuple[str, ...]) -> None:
         load_book(tmp_path / "book.json")
 
 
-_FREE_TEXT = (("compiler", "version"), ("standardJson",), ("pending", "contract"))
+_FILE_NAMES = tuple(("contracts", name, "standardJson") for name in BOOK.contracts)
+_FREE_TEXT = (("compiler", "version"), *_FILE_NAMES, ("pending", "contract"))
 _ALLOWED: list[tuple[tuple[str, ...], object]] = [
     (("pending",), None),
-    *((path, text) for path in _FREE_TEXT for text in ("", "0x", "text") if (path, text) != (("standardJson",), "")),
+    *((path, text) for path in _FREE_TEXT for text in ("", "0x", "text") if path not in _FILE_NAMES or text),
 ]
 _WRONG: list[tuple[tuple[str, ...], object]] = [
     (path, wrong)
@@ -157,8 +160,13 @@ def _spoil(change: Callable[[dict[str, Any]], object]) -> dict[str, Any]:
         _spoil(lambda book: book["compiler"].update(extra=1)),
         _spoil(lambda book: book["pending"].update(extra=1)),
         _spoil(lambda book: book.update(deploymentBlock=8)),
-        _spoil(lambda book: book.update(format="forcemove-address-book/2")),
-        _spoil(lambda book: book.update(standardJson="../elsewhere.json")),
+        _spoil(lambda book: book.update(format="forcemove-address-book/")),
+        _spoil(lambda book: book.update(format="forcemove-address-book/02")),
+        _spoil(lambda book: book.update(format="forcemove-address-book/0")),
+        _spoil(lambda book: book.update(format="forcemove-address-book/" + "9" * 5000)),
+        _spoil(lambda book: book.update(format="some-address-book/2")),
+        _spoil(lambda book: book.update(salt="0x" + "00" * 32)),
+        _spoil(lambda book: book["contracts"]["TicTacToe"].update(standardJson="../elsewhere.json")),
         _spoil(lambda book: book["contracts"]["TicTacToe"].update(address="0x" + "aB" * 20)),
     ],
 )
@@ -167,3 +175,22 @@ def test_what_contradicts_itself_or_is_unknown_is_refused(tmp_path: Path, conten
 
     with pytest.raises(MalformedBytes):
         load_book(tmp_path / "book.json")
+
+
+@pytest.mark.parametrize(
+    ("version", "error"), [(1, BookOfOlderProgram), (3, BookOfNewerProgram), (99, BookOfNewerProgram)]
+)
+def test_another_version_says_who_must_update(tmp_path: Path, version: int, error: type[LocalError]) -> None:
+    """Whatever else it has: nothing of it is read."""
+    path = tmp_path / "book.json"
+    path.write_text(json.dumps({"format": f"forcemove-address-book/{version}", "chain": "of another form"}))
+
+    with pytest.raises(error) as caught:
+        load_book(path)
+
+    assert caught.value.values() == {"path": str(path), "version": version, "known": 2}
+
+
+def test_a_book_names_factory_and_salt() -> None:
+    assert BOOK.to_json()["factory"].lower() == "0x" + "4e" * 20
+    assert bytes.fromhex(BOOK.to_json()["salt"][2:]) == SALT

@@ -1,8 +1,7 @@
-"""Deployments: whole, killed in the middle, dropped by the node, and compared with what stands."""
+"""Deployments: whole, killed in the middle, dropped by the node, made by two at once, and compared with what stands."""
 
 from __future__ import annotations
 
-import json
 import signal
 import subprocess
 import sys
@@ -14,18 +13,21 @@ import pytest
 
 from channel.chain.book import AddressBook, Pending, load_book, save_book
 from channel.chain.chain import Call, Chain
+from channel.chain.create2 import CUSTOMARY_FACTORY, deploying_calldata
 from channel.chain.deployment import (
     BookOfOtherContracts,
     Progress,
     Stage,
-    Standing,
     contracts_to_deploy,
     deploy,
-    verify,
 )
 from channel.chain.errors import NotMined, WrongChain
+from channel.chain.genuine import derived_address
 from channel.chain.local import AnvilChain, EmbeddedChain, local_keys
-from contracts import standard_json
+from channel.chain.verification import Standing, verify
+from channel.protocol.signing import Key
+from contracts import artifact, standard_json
+from tests.chain.world import bring_factory
 
 KEY = local_keys()[2]
 ROOT = Path(__file__).parents[2]
@@ -36,13 +38,44 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "book.json"
 
 
+@pytest.fixture(scope="module")
+def own_anvil() -> Iterator[AnvilChain]:
+    with AnvilChain() as chain:
+        yield chain
+
+
 @pytest.fixture
-def stalled(anvil: AnvilChain) -> Iterator[AnvilChain]:
+def fresh(own_anvil: AnvilChain) -> Iterator[AnvilChain]:
+    """An anvil on which nothing was deployed yet."""
+    yield from _restored(own_anvil)
+
+
+@pytest.fixture(scope="module")
+def bare_anvil() -> Iterator[AnvilChain]:
+    with AnvilChain("--disable-default-create2-deployer") as chain:
+        yield chain
+
+
+@pytest.fixture
+def bare(bare_anvil: AnvilChain) -> Iterator[AnvilChain]:
+    """An anvil that lacks the customary factory, too."""
+    yield from _restored(bare_anvil)
+
+
+def _restored(chain: AnvilChain) -> Iterator[AnvilChain]:
+    before = chain.rpc.ask("evm_snapshot")
+    assert not chain.code(derived_address("Adjudicator"))
+    yield chain
+    assert chain.rpc.ask("evm_revert", before)
+
+
+@pytest.fixture
+def stalled(fresh: AnvilChain) -> Iterator[AnvilChain]:
     """An anvil that mines only when it is told to."""
-    anvil.rpc.ask("evm_setAutomine", False)
-    yield anvil
-    anvil.rpc.ask("anvil_dropAllTransactions")
-    anvil.rpc.ask("evm_setAutomine", True)
+    fresh.rpc.ask("evm_setAutomine", False)
+    yield fresh
+    fresh.rpc.ask("anvil_dropAllTransactions")
+    fresh.rpc.ask("evm_setAutomine", True)
 
 
 def stages(chain: Chain, path: Path) -> dict[str, list[Stage]]:
@@ -64,13 +97,18 @@ NEW, AGAIN = [Stage.SENT, Stage.DEPLOYED], [Stage.RESUMED, Stage.DEPLOYED]
 
 @pytest.mark.parametrize("kind", ["eth-tester", "anvil"])
 def test_the_adjudicator_and_every_game_are_deployed(request: pytest.FixtureRequest, kind: str, path: Path) -> None:
-    chain = EmbeddedChain() if kind == "eth-tester" else request.getfixturevalue("anvil")
+    chain = EmbeddedChain() if kind == "eth-tester" else request.getfixturevalue("fresh")
 
     assert stages(chain, path) == dict.fromkeys(contracts_to_deploy(), NEW)
 
     assert contracts_to_deploy()[0] == "Adjudicator"
     assert genuine(chain, path)
-    assert path.with_name(load_book(path).standard_json).read_text() == standard_json()
+    for name, entry in load_book(path).contracts.items():
+        assert path.with_name(entry.standard_json).read_text() == standard_json(name)
+        assert (entry.creation_code_hash, entry.source_hash) == (
+            artifact(name).creation_code_hash,
+            artifact(name).source_hash,
+        )
 
 
 def test_what_stands_is_kept(embedded: EmbeddedChain, path: Path) -> None:
@@ -96,23 +134,33 @@ deploy(connect(sys.argv[1]), local_keys()[2], Path(sys.argv[2]), report=kill)
 """
 
 
-@pytest.mark.parametrize("contract", contracts_to_deploy())
-@pytest.mark.parametrize("stage", [Stage.SENT, Stage.DEPLOYED])
-def test_a_killed_deployment_goes_on_where_it_stood(anvil: AnvilChain, path: Path, contract: str, stage: Stage) -> None:
-    command = [sys.executable, "-c", _KILLED, anvil.endpoint, str(path), contract, stage.name]
+def kill_at(chain: Chain, path: Path, contract: str, stage: Stage) -> None:
+    """Let a process deploy that kills itself as it tells of this."""
+    command = [sys.executable, "-c", _KILLED, chain.endpoint, str(path), contract, stage.name]
     killed = subprocess.run(command, cwd=ROOT, check=False)  # noqa: S603  # this very interpreter
     assert killed.returncode == -signal.SIGKILL
-    done = contracts_to_deploy().index(contract)
-    nonce = anvil.rpc.number("eth_getTransactionCount", "0x" + KEY.address.hex(), "latest")
 
-    told = stages(anvil, path)
+
+def sent_by(chain: Chain, key: Key) -> int:
+    """How many transactions of the account are in blocks."""
+    return chain.rpc.number("eth_getTransactionCount", "0x" + key.address.hex(), "latest")
+
+
+@pytest.mark.parametrize("contract", contracts_to_deploy())
+@pytest.mark.parametrize("stage", [Stage.SENT, Stage.DEPLOYED])
+def test_a_killed_deployment_goes_on_where_it_stood(fresh: AnvilChain, path: Path, contract: str, stage: Stage) -> None:
+    kill_at(fresh, path, contract, stage)
+    done = contracts_to_deploy().index(contract)
+    nonce = sent_by(fresh, KEY)
+
+    told = stages(fresh, path)
 
     for index, name in enumerate(contracts_to_deploy()):
         resumed = AGAIN if stage is Stage.SENT else [Stage.KEPT]
         assert told[name] == ([Stage.KEPT] if index < done else resumed if index == done else NEW)
-    assert genuine(anvil, path)
+    assert genuine(fresh, path)
     left = len(contracts_to_deploy()) - done - 1
-    assert anvil.rpc.number("eth_getTransactionCount", "0x" + KEY.address.hex(), "latest") == nonce + left
+    assert sent_by(fresh, KEY) == nonce + left
 
 
 def test_a_transaction_that_waits_is_waited_for(stalled: AnvilChain, path: Path) -> None:
@@ -179,7 +227,9 @@ def test_verifying_tells_what_is_different(embedded: EmbeddedChain, path: Path) 
 
     verdicts = {verdict.contract: verdict for verdict in verify(embedded, swapped(load_book(path)))}
 
-    assert verdicts["Adjudicator"].standing is Standing.DIFFERENT
+    adjudicator = verdicts["Adjudicator"]
+    assert (adjudicator.standing, adjudicator.has_code) == (Standing.DIFFERENT, True)
+    assert adjudicator.derived == derived_address("Adjudicator") != adjudicator.address
     assert [verdict.standing for name, verdict in verdicts.items() if name != "Adjudicator"] == [Standing.GENUINE] * (
         len(contracts_to_deploy()) - 1
     )
@@ -191,18 +241,27 @@ def test_verifying_tells_what_is_missing(embedded: EmbeddedChain, path: Path) ->
     verdicts = verify(EmbeddedChain(), load_book(path))
 
     assert {verdict.standing for verdict in verdicts} == {Standing.MISSING}
-    assert {verdict.found for verdict in verdicts} == {None}
+    assert {verdict.has_code for verdict in verdicts} == {False}
 
 
-def test_verifying_compares_with_the_books_own_hash(embedded: EmbeddedChain, path: Path) -> None:
+def test_verifying_tells_what_is_not_deep_enough(embedded: EmbeddedChain, path: Path) -> None:
     stages(embedded, path)
-    content = json.loads(path.read_text())
-    content["contracts"]["Adjudicator"]["runtimeCodeHash"] = "0x" + "11" * 32
-    path.write_text(json.dumps(content))
+    book = load_book(path)
+    depth = embedded.block_number() - book.find("Adjudicator").block_number + 1
 
-    verdicts = {verdict.contract: verdict for verdict in verify(embedded, load_book(path))}
+    verdicts = {verdict.contract: verdict.standing for verdict in verify(embedded, book, confirmations=depth)}
 
-    assert verdicts["Adjudicator"].standing is Standing.DIFFERENT
+    others = dict.fromkeys(contracts_to_deploy()[1:], Standing.UNCONFIRMED)
+    assert verdicts == {"Adjudicator": Standing.GENUINE} | others
+
+
+def test_verifying_derives_with_the_books_factory(embedded: EmbeddedChain, path: Path) -> None:
+    stages(embedded, path)
+
+    verdicts = verify(embedded, replace(load_book(path), factory=b"\x4f" * 20))
+
+    assert {verdict.standing for verdict in verdicts} == {Standing.DIFFERENT}
+    assert {verdict.has_code for verdict in verdicts} == {False}
 
 
 def test_verifying_wants_the_books_chain(embedded: EmbeddedChain, anvil: AnvilChain, path: Path) -> None:
@@ -214,24 +273,27 @@ def test_verifying_wants_the_books_chain(embedded: EmbeddedChain, anvil: AnvilCh
 
 def test_what_an_earlier_version_has_sent_is_left_alone(embedded: EmbeddedChain, path: Path) -> None:
     stages(embedded, path)
-    book = load_book(path)
-    first, second = contracts_to_deploy()[:2]
-    sent = book.find(second)
-    pending = Pending(first, sent.address, sent.transaction_hash, sent.block_number)
-    save_book(replace(book, contracts={}, pending=pending), path)
+    first = contracts_to_deploy()[0]
+    old = embedded.send(Call(CUSTOMARY_FACTORY, deploying_calldata(artifact("CountingApp").bytecode)), KEY)
+    pending = Pending(first, derived_address("CountingApp"), old.transaction_hash, old.block_number)
+    save_book(replace(load_book(path), contracts={}, pending=pending), path)
 
-    with pytest.raises(BookOfOtherContracts):
+    with pytest.raises(BookOfOtherContracts) as caught:
         deploy(embedded, KEY, path)
 
+    assert caught.value == BookOfOtherContracts(str(path), first, derived_address("CountingApp"))
 
-def test_a_creation_that_failed_is_sent_anew(embedded: EmbeddedChain, path: Path) -> None:
+
+@pytest.mark.parametrize("address", [derived_address("Adjudicator"), b"\x01" * 20], ids=["ours", "another version's"])
+def test_a_creation_that_failed_is_sent_anew(embedded: EmbeddedChain, path: Path, address: bytes) -> None:
+    stages(EmbeddedChain(), path)
+    bring_factory(embedded)
     empty = embedded.sign(Call(None, b""), KEY)
     # Past the simulation, which would refuse it: a constructor that is the invalid opcode.
     signed = embedded._sign(Call(None, b"\xfe"), KEY, empty.nonce, empty.gas, empty.fees)
     embedded.broadcast(signed)
-    stages(embedded, path)
-    book = load_book(path)
-    pending = Pending("Adjudicator", b"\x01" * 20, signed.hash, 0)
-    save_book(replace(book, contracts={}, pending=pending), path)
+    pending = Pending("Adjudicator", address, signed.hash, 0)
+    save_book(replace(load_book(path), contracts={}, pending=pending), path)
 
     assert stages(embedded, path)["Adjudicator"] == [Stage.RESUMED, *NEW]
+    assert load_book(path).pending is None

@@ -1,74 +1,122 @@
-"""Threat 32: a look-alike adjudicator or app named by the counterparty is refused before anything is signed."""
+"""Threats 32 and 33: an address that does not follow from the creation code is refused before anything is signed."""
 
 from __future__ import annotations
 
-import pytest
+from pathlib import Path
 
-from channel.chain.errors import NoContract, NotGenuine
-from channel.chain.genuine import expected_code_hashes, require_genuine, require_genuine_contract
-from channel.protocol.hashing import keccak256
-from contracts import UnknownArtifact, artifact
-from tests.chain.world import World, deploy_contract, place
+import pytest
+from eth_utils.address import to_canonical_address
+from web3 import Web3
+
+from channel.chain.chain import Call
+from channel.chain.create2 import CUSTOMARY_FACTORY, SALT
+from channel.chain.deployment import deploy, deploy_beside
+from channel.chain.errors import NoContract, NotConfirmed, NotGenuine
+from channel.chain.genuine import derived_address, require_genuine, require_genuine_contract
+from channel.chain.local import EmbeddedChain
+from contracts import UnknownArtifact, artifact, artifact_names
+from tests.chain.world import MINER, World, deploy_contract, place
 
 NOBODY = b"\x99" * 20
+ADJUDICATOR, APP = derived_address("Adjudicator"), derived_address("CountingApp")
 
 
-def test_the_deployed_contracts_are_genuine(world: World) -> None:
-    require_genuine(world.chain, world.adjudicator.address, world.app, "CountingApp")
+@pytest.fixture(scope="module")
+def chain(tmp_path_factory: pytest.TempPathFactory) -> EmbeddedChain:
+    """With a deployment, and the counting app beside it."""
+    chain = EmbeddedChain()
+    deploy(chain, MINER, tmp_path_factory.mktemp("deployment") / "book.json")
+    deploy_beside(chain, MINER, "CountingApp")
+    return chain
 
 
-def test_the_expected_hash_is_that_of_the_code_on_the_chain(world: World) -> None:
-    found = require_genuine_contract(world.chain, "Adjudicator", world.adjudicator.address)
-
-    assert found == keccak256(world.chain.code(world.adjudicator.address))
-    assert found in expected_code_hashes("Adjudicator", world.chain.chain_id, world.adjudicator.address)
+def test_the_deployed_contracts_are_genuine(chain: EmbeddedChain) -> None:
+    require_genuine(chain, ADJUDICATOR, APP, "CountingApp")
 
 
-def test_an_app_is_expected_to_be_its_artifact() -> None:
-    assert expected_code_hashes("CountingApp", 1, NOBODY) == {artifact("CountingApp").runtime_code_hash}
+@pytest.mark.parametrize("name", [*artifact_names(), "CountingApp"])
+def test_the_derived_address_is_that_of_eip_1014(name: str) -> None:
+    init_code = artifact(name).bytecode
+    preimage = b"\xff" + CUSTOMARY_FACTORY + SALT + Web3.keccak(init_code)
+
+    assert derived_address(name) == to_canonical_address(Web3.keccak(preimage)[-20:])
 
 
-@pytest.mark.parametrize("where", ["first byte", "last byte of the program", "last byte", "an immutable"])
-def test_a_look_alike_adjudicator_is_refused(embedded_world: World, where: str) -> None:
-    code = bytearray(embedded_world.chain.code(embedded_world.adjudicator.address))
-    index = {
-        "first byte": 0,
-        "last byte of the program": len(code) - int.from_bytes(code[-2:], "big") - 3,
-        "last byte": len(code) - 1,
-        "an immutable": artifact("Adjudicator").immutable_references[0][0] + 31,
-    }[where]
-    code[index] ^= 1
-    address = place(embedded_world.chain, bytes(code))
+@pytest.mark.parametrize("where", ["the same code", "a bit of the code"])
+def test_a_look_alike_adjudicator_is_refused(chain: EmbeddedChain, where: str) -> None:
+    code = bytearray(chain.code(ADJUDICATOR))
+    code[0] ^= where != "the same code"
+    address = place(chain, bytes(code))
 
     with pytest.raises(NotGenuine) as caught:
-        require_genuine(embedded_world.chain, address, embedded_world.app, "CountingApp")
+        require_genuine(chain, address, APP, "CountingApp")
 
-    assert caught.value == NotGenuine("Adjudicator", address, keccak256(bytes(code)))
+    assert caught.value == NotGenuine("Adjudicator", address, ADJUDICATOR)
 
 
-def test_a_copy_that_signs_for_another_address_is_refused(embedded_world: World) -> None:
-    copied = place(embedded_world.chain, embedded_world.chain.code(embedded_world.adjudicator.address))
+def test_what_an_account_has_created_is_refused(embedded_world: World) -> None:
+    """The very creation code: but nothing at its address says so."""
+    with pytest.raises(NotGenuine):
+        require_genuine_contract(embedded_world.chain, "Adjudicator", embedded_world.adjudicator.address)
+
+
+@pytest.mark.parametrize(
+    ("salt", "code"),
+    [(bytes(32), artifact("Adjudicator").bytecode), (SALT, artifact("Adjudicator").bytecode + b"\0")],
+    ids=["another salt", "another creation code"],
+)
+def test_what_the_factory_makes_otherwise_is_refused(chain: EmbeddedChain, salt: bytes, code: bytes) -> None:
+    call = Call(CUSTOMARY_FACTORY, salt + code)
+    address = chain.call(call, MINER.address)
+    chain.send(call, MINER)
+    assert chain.code(address)
 
     with pytest.raises(NotGenuine):
-        require_genuine_contract(embedded_world.chain, "Adjudicator", copied)
+        require_genuine_contract(chain, "Adjudicator", address)
 
 
-def test_another_game_than_the_agreed_one_is_refused(embedded_world: World) -> None:
-    other = deploy_contract(embedded_world.chain, "PermissiveApp")
+def test_another_factory_makes_another_address(chain: EmbeddedChain) -> None:
+    with pytest.raises(NotGenuine) as caught:
+        require_genuine(chain, ADJUDICATOR, APP, "CountingApp", NOBODY)
+
+    assert caught.value.expected == derived_address("Adjudicator", NOBODY) != ADJUDICATOR
+
+
+def test_another_game_than_the_agreed_one_is_refused(chain: EmbeddedChain) -> None:
+    other = deploy_contract(chain, "PermissiveApp")
 
     with pytest.raises(NotGenuine) as caught:
-        require_genuine(embedded_world.chain, embedded_world.adjudicator.address, other, "CountingApp")
+        require_genuine(chain, ADJUDICATOR, other, "CountingApp")
 
     assert (caught.value.contract, caught.value.address) == ("CountingApp", other)
 
 
-def test_an_address_without_code_is_refused(embedded_world: World) -> None:
+@pytest.mark.parametrize("wei", [0, 1])
+def test_a_derived_address_without_code_is_refused(embedded: EmbeddedChain, wei: int) -> None:
+    """Anybody can send ether there before anything is deployed."""
+    embedded.send(Call(ADJUDICATOR, b"", wei), MINER)
+
     with pytest.raises(NoContract) as caught:
-        require_genuine(embedded_world.chain, embedded_world.adjudicator.address, NOBODY, "CountingApp")
+        require_genuine(embedded, ADJUDICATOR, APP, "CountingApp")
 
-    assert caught.value == NoContract("CountingApp", NOBODY)
+    assert caught.value == NoContract("Adjudicator", ADJUDICATOR)
+    assert embedded.balance(ADJUDICATOR) == wei
 
 
-def test_a_contract_that_nobody_knows_is_refused(embedded_world: World) -> None:
+def test_a_new_contract_is_believed_once_it_is_deep_enough(embedded: EmbeddedChain, tmp_path: Path) -> None:
+    book = deploy(embedded, MINER, tmp_path / "book.json")
+    block = book.find("Adjudicator").block_number
+    while embedded.block_number() < block + 3:
+        with pytest.raises(NotConfirmed) as caught:
+            require_genuine_contract(embedded, "Adjudicator", ADJUDICATOR, confirmations=4)
+        assert caught.value == NotConfirmed("Adjudicator", ADJUDICATOR, 4)
+        embedded.send(Call(NOBODY, b"", 1), MINER)
+
+    require_genuine_contract(embedded, "Adjudicator", ADJUDICATOR, confirmations=4)
+    with pytest.raises(NotConfirmed):
+        require_genuine_contract(embedded, "Adjudicator", ADJUDICATOR, confirmations=10**6)
+
+
+def test_a_contract_that_nobody_knows_is_refused(chain: EmbeddedChain) -> None:
     with pytest.raises(UnknownArtifact):
-        require_genuine(embedded_world.chain, embedded_world.adjudicator.address, embedded_world.app, "Chess")
+        require_genuine(chain, ADJUDICATOR, APP, "Chess")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from channel.chain.adjudicator import Adjudicator, PlacedLog
 from channel.chain.chain import Call, Chain, Receipt
+from channel.chain.create2 import CUSTOMARY_FACTORY, PRESIGNED, PRESIGNED_COST, PRESIGNER
 from channel.chain.local import local_keys
 from channel.chain.reverts import app_errors
 from channel.protocol.encoding import Domain, channel_id, hash_state
@@ -86,6 +87,13 @@ def place(chain: Chain, code: bytes) -> bytes:
     assert address is not None
     assert chain.code(address) == code
     return address
+
+
+def bring_factory(chain: Chain) -> None:
+    """Let the customary factory stand on a chain that lacks it, and nothing else."""
+    chain.send(Call(PRESIGNER, b"", PRESIGNED_COST), MINER)
+    chain.rpc.ask("eth_sendRawTransaction", "0x" + PRESIGNED.hex())
+    assert chain.code(CUSTOMARY_FACTORY)
 
 
 def make_world(chain: Chain) -> World:

@@ -8,9 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from channel.chain.addresses import show_address
+from channel.chain.create2 import CUSTOMARY_FACTORY, SALT
 from channel.chain.deployment import contracts_to_deploy
 from channel.chain.local import AnvilChain, local_keys
 from channel.node.keys import write_key_file
+from tests.chain.nodes import forgets, node_before, wants_replay_protection
 from tests.cli.command import Command
 from tests.protocol.builders import MALLORY
 
@@ -37,22 +40,94 @@ def test_a_deployment_is_written_down_and_verified(forcemove: Command, anvil: An
     book = json.loads(Path("forcemove-31337.json").read_text())
     assert (deployed.code, json.loads(deployed.out)) == (0, book)
     assert set(book["contracts"]) == set(contracts_to_deploy())
-    assert Path(book["standardJson"]).is_file()
+    assert all(Path(entry["standardJson"]).is_file() for entry in book["contracts"].values())
     assert verified.code == 0
-    assert json.loads(verified.out)["genuine"] is True
+    content = json.loads(verified.out)
+    assert (content["genuine"], content["factory"]) == (True, book["factory"])
+    for found in content["contracts"]:
+        address = book["contracts"][found["contract"]]["address"]
+        assert (found["address"], found["derivedAddress"], found["hasCode"]) == (address, address, True)
 
 
-def test_people_are_told_what_stands_where(forcemove: Command, anvil: AnvilChain) -> None:
-    said = forcemove("deploy", "--chain", anvil.endpoint, "--key", "a.key", "--out", "book.json")
+def test_people_are_told_what_stands_where(forcemove: Command) -> None:
+    with AnvilChain("--disable-default-create2-deployer") as anvil:
+        said = forcemove("deploy", "--chain", anvil.endpoint, "--key", "a.key", "--out", "book.json")
 
-    for contract in contracts_to_deploy():
-        assert contract in said.out
-        assert f"{contract}: deployed" in said.err
-    assert "book.json" in said.out
-    again = forcemove("deploy", "--chain", anvil.endpoint, "--key", "a.key", "--out", "book.json")
-    assert (again.code, again.out) == (0, said.out)
-    verified = forcemove("verify", "--chain", anvil.endpoint, "--book", "book.json")
-    assert "Everything stands as it should." in verified.out
+        assert f"CREATE2 factory: deployed, at {show_address(CUSTOMARY_FACTORY)}" in said.err
+        assert show_address(CUSTOMARY_FACTORY) in said.out
+        for contract in contracts_to_deploy():
+            assert contract in said.out
+            assert f"{contract}: deployed" in said.err
+        assert "book.json" in said.out
+        again = forcemove("deploy", "--chain", anvil.endpoint, "--key", "a.key", "--out", "book.json")
+        assert (again.code, again.out) == (0, said.out)
+        assert "Adjudicator: stands already, at" in again.err
+        verified = forcemove("verify", "--chain", anvil.endpoint, "--book", "book.json")
+        assert "Everything stands as it should." in verified.out
+        assert verified.out.count("code stands there") == len(contracts_to_deploy())
+
+
+def test_what_somebody_else_has_deployed_is_told_with_its_block(forcemove: Command, anvil: AnvilChain) -> None:
+    first = forcemove("deploy", "--chain", anvil.endpoint, "--key", "a.key", "--out", "a.json", "--json")
+    said = forcemove("deploy", "--chain", anvil.endpoint, "--key", "a.key", "--out", "b.json", "--json")
+
+    assert "Adjudicator: stands already, deployed by somebody, at" in said.err
+    block = json.loads(said.out)["contracts"]["Adjudicator"]["block"]
+    assert f"since block {block}" in said.err
+    assert json.loads(said.out)["deploymentBlock"] == json.loads(first.out)["deploymentBlock"]
+
+
+def test_a_node_that_keeps_no_old_states_is_told(forcemove: Command, anvil: AnvilChain) -> None:
+    forcemove("deploy", "--chain", anvil.endpoint, "--key", "a.key", "--out", "a.json")
+    anvil.rpc.ask("evm_mine")
+    with node_before(anvil, forgets(anvil.block_number(), admits_it=True)) as node:
+        said = forcemove("deploy", "--chain", node.endpoint, "--key", "a.key", "--out", "b.json")
+
+    assert said.code == 0
+    assert "the node keeps no old states" in said.err
+    assert "from block 0 on" in said.err
+
+
+def test_the_other_commands_take_the_factory_from_the_book(forcemove: Command) -> None:
+    """A node that refuses the customary factory's transaction, and a factory of our own."""
+    with AnvilChain("--disable-default-create2-deployer") as anvil, node_before(anvil, wants_replay_protection) as node:
+        deployed = forcemove("deploy", "--chain", node.endpoint, "--key", "a.key", "--json")
+        assert json.loads(deployed.out)["factory"] != show_address(CUSTOMARY_FACTORY)
+        assert forcemove("verify", "--chain", node.endpoint).code == 0
+        played = forcemove("demo", "--chain", node.endpoint, "--key", "a.key", "--json", *_ONE_STORY, "--save", ".")
+        (story,) = json.loads(played.out)["stories"]
+        assert (played.code, story["balances_as_expected"], story["as_told"]) == (0, True, True)
+
+        state = next(map(str, Path().glob("tic-tac-toe-*-turn-5.json")))
+        found = forcemove("inspect", story["channel_id"], "--chain", node.endpoint, "--json")
+        assert json.loads(found.out)["closed"]
+        found = forcemove("inspect", state, "--chain", node.endpoint, "--json")
+        assert json.loads(found.out)["app"]["knownBy"] == "code"
+        Path("forcemove-31337.json").unlink()
+        refused = forcemove("inspect", state, "--chain", node.endpoint)
+        assert "address book that names the factory" in refused.err
+
+
+_ONE_STORY = ("--game", "tic-tac-toe", "--scenario", "honest")
+
+
+def test_what_is_not_deep_enough_fails_the_verification(forcemove: Command, anvil: AnvilChain) -> None:
+    forcemove("deploy", "--chain", anvil.endpoint, "--key", "a.key", "--out", "book.json")
+
+    said = forcemove("verify", "--chain", anvil.endpoint, "--book", "book.json", "--confirmations", "1000000")
+
+    assert said.code == 1
+    assert "Adjudicator: not deep enough yet" in said.out
+
+
+def test_a_chain_that_began_anew_fails_the_verification(forcemove: Command, anvil: AnvilChain) -> None:
+    forcemove("deploy", "--chain", anvil.endpoint, "--key", "a.key", "--out", "book.json")
+    with AnvilChain() as fresh:
+        said = forcemove("verify", "--chain", fresh.endpoint, "--book", "book.json")
+
+    assert said.code == 1
+    assert "Adjudicator: missing; its address is" in said.out
+    assert said.out.count("no code stands there") == len(contracts_to_deploy())
 
 
 def test_a_different_contract_fails_the_verification(forcemove: Command, anvil: AnvilChain) -> None:
@@ -65,6 +140,7 @@ def test_a_different_contract_fails_the_verification(forcemove: Command, anvil: 
 
     assert said.code == 1
     assert "Adjudicator: different" in said.out
+    assert f"the book says {book['contracts']['TicTacToe']['address']}, which is another contract" in said.out
 
 
 def test_an_unfinished_deployment_fails_the_verification(forcemove: Command, anvil: AnvilChain) -> None:
@@ -89,11 +165,10 @@ def test_the_main_network_wants_to_be_asked_for(forcemove: Command, mainnet: Anv
     assert mainnet.block_number() == len(contracts_to_deploy())
 
 
-def test_an_account_without_ether_is_told(forcemove: Command, anvil: AnvilChain) -> None:
+def test_an_account_without_ether_is_told(forcemove: Command) -> None:
     write_key_file(Path("poor.key"), MALLORY, OPEN, scrypt_work=2**4)
-    anvil.rpc.ask("anvil_setBalance", "0x" + MALLORY.address.hex(), "0x0")
-
-    said = forcemove("deploy", "--chain", anvil.endpoint, "--key", "poor.key", "--out", "book.json")
+    with AnvilChain() as anvil:
+        said = forcemove("deploy", "--chain", anvil.endpoint, "--key", "poor.key", "--out", "book.json")
 
     assert said.code == 1
     assert "cannot pay" in said.err
@@ -112,11 +187,16 @@ def test_an_account_without_ether_is_told(forcemove: Command, anvil: AnvilChain)
         (("verify", "--chain", "{anvil}"), "There is no address book"),
         (("verify", "--chain", "{anvil}", "--book", "bad.key"), "not a well-formed address book"),
         (("verify", "--chain", "{anvil}", "--book", "book-of-5.json"), "is of chain 5"),
+        (("verify", "--chain", "{anvil}", "--book", "old.json"), "an older version of Forcemove"),
+        (("deploy", "--chain", "{anvil}", "--key", "a.key", "--out", "old.json"), "The old contracts stay where they"),
+        (("verify", "--chain", "{anvil}", "--book", "new.json"), "Update Forcemove"),
     ],
 )
 def test_bad_input_is_told(forcemove: Command, anvil: AnvilChain, arguments: tuple[str, ...], words: str) -> None:
     Path("bad.key").write_text("{")
     Path("book-of-5.json").write_text(json.dumps(_EMPTY_BOOK | {"chainId": 5}))
+    Path("old.json").write_text(json.dumps(_EMPTY_BOOK | {"format": "forcemove-address-book/1"}))
+    Path("new.json").write_text(json.dumps(_EMPTY_BOOK | {"format": "forcemove-address-book/3"}))
 
     said = forcemove(*(argument.replace("{anvil}", anvil.endpoint) for argument in arguments))
 
@@ -134,12 +214,12 @@ def test_a_wrong_passphrase_is_told(forcemove: Command, anvil: AnvilChain, monke
 
 
 _EMPTY_BOOK = {
-    "format": "forcemove-address-book/1",
+    "format": "forcemove-address-book/2",
     "chainId": 31_337,
+    "factory": show_address(CUSTOMARY_FACTORY),
+    "salt": "0x" + SALT.hex(),
     "deploymentBlock": 0,
     "contracts": {},
     "pending": None,
     "compiler": {"version": "0.8.37", "settings": {}},
-    "sourceHash": "0x" + "00" * 32,
-    "standardJson": "a.json",
 }

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from channel.chain.addresses import show_address
+from channel.chain.create2 import CUSTOMARY_FACTORY, SALT
 from channel.cli.possibilities import ACTIONS
 from channel.protocol.encoding import encode_record, encode_variable_part
 from channel.protocol.outcome import Allocation
@@ -282,16 +283,22 @@ def test_a_book_is_named(forcemove: Command) -> None:
 
 
 def _book(tic_tac_toe: str, chain_id: int = 31_337) -> dict[str, Any]:
-    entry = {"address": tic_tac_toe, "transaction": "0x" + "11" * 32, "block": 1, "runtimeCodeHash": "0x" + "22" * 32}
+    entry = {
+        "address": tic_tac_toe,
+        "block": 1,
+        "creationCodeHash": "0x" + "22" * 32,
+        "sourceHash": "0x" + "00" * 32,
+        "standardJson": "a.json",
+    }
     return {
-        "format": "forcemove-address-book/1",
+        "format": "forcemove-address-book/2",
         "chainId": chain_id,
+        "factory": show_address(CUSTOMARY_FACTORY),
+        "salt": "0x" + SALT.hex(),
         "deploymentBlock": 1,
         "contracts": {"TicTacToe": entry},
         "pending": None,
         "compiler": {"version": "0.8.37", "settings": {}},
-        "sourceHash": "0x" + "00" * 32,
-        "standardJson": "a.json",
     }
 
 

@@ -406,9 +406,9 @@ def test_without_a_book_a_channel_is_found_by_its_adjudicator(forcemove: Command
     [
         ("0x" + "77" * 32, (), "knows nothing of channel"),
         ("0x" + "77" * 32, ("--book", "none.json"), "There is no address book"),
-        ("0x" + "77" * 32, ("--adjudicator", "0x" + "77" * 20), "There is no Adjudicator"),
+        ("0x" + "77" * 32, ("--adjudicator", "0x" + "77" * 20), "is not Adjudicator"),
         ("0x" + "77" * 32, ("--adjudicator", "{app}"), "is not Adjudicator"),
-        ("lost.json", (), "There is no Adjudicator"),
+        ("lost.json", (), "is not Adjudicator"),
         ("elsewhere.json", (), "The state is of chain 5"),
     ],
 )

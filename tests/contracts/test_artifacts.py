@@ -26,7 +26,7 @@ def test_the_artifacts_are_what_the_sources_compile_to(built: dict[str, str]) ->
 
 
 def test_a_changed_source_would_show() -> None:
-    given = json.loads(standard_json())
+    given = json.loads(standard_json("Adjudicator"))
     before = compiler.source_hash(given)
     given["sources"]["contracts/Adjudicator.sol"]["content"] += " "
 
@@ -39,7 +39,7 @@ def test_an_artifact_is_loaded_by_its_name(name: str) -> None:
 
     assert loaded.name == name
     assert loaded.bytecode
-    assert loaded.runtime_code_hash == keccak256(loaded.runtime_bytecode)
+    assert loaded.creation_code_hash == keccak256(loaded.bytecode)
     assert loaded.compiler_version == compiler.SOLC_VERSION
     assert loaded.compiler_settings == compiler.SETTINGS
     assert loaded is artifact(name)
@@ -54,15 +54,22 @@ def test_what_is_deployed_fits_the_chains_limit() -> None:
     assert max(len(artifact(name).runtime_bytecode) for name in artifact_names()) <= 24_576
 
 
-def test_the_standard_json_has_every_source_of_the_product() -> None:
-    sources = json.loads(standard_json())["sources"]
+@pytest.mark.parametrize("name", artifact_names())
+def test_the_standard_json_of_a_contract_is_what_it_was_compiled_from(name: str) -> None:
+    given = json.loads(standard_json(name))
 
-    assert {artifact(name).source_name for name in artifact_names()} <= set(sources)
-    assert not [name for name in sources if name.startswith("contracts/test/")]
+    assert compiler.source_hash(given) == artifact(name).source_hash.hex()
+    assert artifact(name).source_name in given["sources"]
+
+
+@pytest.mark.parametrize("name", ["Chess", "CountingApp", "../Adjudicator"])
+def test_what_is_not_deployed_has_no_standard_json(name: str) -> None:
+    with pytest.raises(UnknownArtifact):
+        standard_json(name)
 
 
 @pytest.mark.parametrize(
-    "name", ["", "Chess", "../Adjudicator", "test/CountingApp", "standard-json-input", "adjudicator"]
+    "name", ["", "Chess", "../Adjudicator", "test/CountingApp", "standard-json/Adjudicator", "adjudicator"]
 )
 def test_an_unknown_name_is_told_with_the_known_ones(name: str) -> None:
     with pytest.raises(UnknownArtifact) as caught:

@@ -26,7 +26,8 @@ def test_the_wheel_has_every_module_and_contract_of_the_product(names: set[str])
     modules = {
         str(path.relative_to(ROOT)) for package in ("channel", "games") for path in (ROOT / package).rglob("*.py")
     }
-    artifacts = {f"contracts/artifacts/{name}.json" for name in (*artifact_names(), "standard-json-input")}
+    folders = ("contracts/artifacts", "contracts/artifacts/standard-json")
+    artifacts = {f"{folder}/{name}.json" for folder in folders for name in artifact_names()}
     assert modules | artifacts | {"contracts/__init__.py", "contracts/interfaces/IForceMoveApp.sol"} <= names
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -79,14 +78,23 @@ def gas_for_token() -> int:
     return _gas_to_deploy("DemoToken") + 4 * _TOKEN_CALL_GAS
 
 
-def gas_for_deployment(chain: Chain, book: Path) -> int:
-    """What the contracts take that do not stand yet."""
-    from channel.chain.book import load_book
+def gas_for_deployment(chain: Chain, factory: bytes) -> int:
+    """What the contracts take that do not stand yet, and the factory where it does not."""
     from channel.chain.deployment import contracts_to_deploy
+    from channel.chain.factory import FACTORY_GAS, factory_stands
+    from channel.chain.genuine import derived_address
 
-    known = load_book(book).contracts if book.exists() else {}
-    standing = {name for name, entry in known.items() if chain.code(entry.address)}
-    return sum(_gas_to_deploy(name) for name in contracts_to_deploy() if name not in standing)
+    missing = [name for name in contracts_to_deploy() if not chain.code(derived_address(name, factory))]
+    gas = 0 if factory_stands(chain, factory) else TRANSFER_GAS + FACTORY_GAS
+    return gas + sum(map(_gas_to_deploy, missing))
+
+
+def _funds_for_factory(chain: Chain, factory: bytes) -> int:
+    """The ether that the presigned transaction wants which brings a factory, where there is none."""
+    from channel.chain.create2 import PRESIGNED_COST
+    from channel.chain.factory import factory_stands
+
+    return 0 if factory_stands(chain, factory) else PRESIGNED_COST
 
 
 def _gas_to_deploy(contract: str) -> int:
@@ -124,25 +132,28 @@ def require_local_funds(chain: Chain, keys: tuple[Key, Key], stake: int, stories
 
 
 def require_node_funds(
-    chain: Chain, keys: tuple[Key, Key], stake: int, stories: int, book: Path, *, in_ether: bool
+    chain: Chain, keys: tuple[Key, Key], stake: int, stories: int, factory: bytes, *, in_ether: bool
 ) -> None:
-    """Refuse what the payer on a node cannot pay, for both players and whatever is to be deployed. Raises `NotEnough`,
-    and what the address book is refused for."""
+    """Refuse what the payer on a node cannot pay, for both players and whatever is to be deployed. Raises
+    `NotEnough`."""
     payer, other = (key.address for key in keys)
     fee = chain.fees().max_fee_per_gas
     deposits = _deposits(stake, stories) if in_ether else 0
     gas = [
         _Gas("gas for both players", 2 * gas_for_stories(stories) + 2 * TRANSFER_GAS, fee),
-        _Gas("contracts to deploy", gas_for_deployment(chain, book), fee),
+        _Gas("contracts to deploy", gas_for_deployment(chain, factory), fee),
         _Gas("a token to deploy", 0 if in_ether else gas_for_token(), fee),
     ]
     others_need = deposits + gas_for_stories(stories) * fee
     already = min(chain.balance(other), others_need)
-    needed, there = 2 * deposits + sum(each.cost for each in gas) - already, chain.balance(payer)
+    for_factory = _funds_for_factory(chain, factory)
+    needed, there = 2 * deposits + sum(each.cost for each in gas) + for_factory - already, chain.balance(payer)
     if there >= needed:
         return
     parts = [_deposits_shown("2 players x ", stake, stories)] if in_ether else []
     parts += [str(each) for each in gas if each.gas]
+    if for_factory:
+        parts.append(f"bringing a factory for the contracts to this chain: {format_amount(for_factory)}")
     if already:
         parts.append(f"less what the counterparty {show_address(other)} has already: {format_amount(already)}")
     who = f"The account of --key, {show_address(payer)},"

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from channel.chain.book import load_book
 from channel.chain.deployment import deploy
 from channel.chain.local import connect, local_keys, open_chain
 from channel.cli.demo.budget import require_local_funds, require_node_funds
@@ -129,9 +130,11 @@ class Performance:
         plan, stories = self.plan, len(self.plan.stories)
         self.terminal.status("Waiting for transactions from before")
         settle_accounts(stage.chain, stage.keys)
+        if book.exists():
+            stage.factory = load_book(book).factory
         if unfinished.channels:
             bring_home(stage, unfinished)
-        require_node_funds(stage.chain, stage.keys, plan.stake, stories, book, in_ether=plan.in_ether)
+        require_node_funds(stage.chain, stage.keys, plan.stake, stories, stage.factory, in_ether=plan.in_ether)
         self._deploy(stage, book)
         self.terminal.status("Playing")
         stage.fund_counterparty(stories, in_ether=plan.in_ether)
@@ -146,6 +149,7 @@ class Performance:
         """Let the contracts stand: those of the book, and anew whatever is missing."""
         self.terminal.status("Deploying the contracts")
         stage.deployment = deploy(stage.chain, stage.keys[0], book)
+        stage.factory = stage.deployment.factory
 
     def _play(self, stage: Stage) -> None:
         self.terminal.status("Playing")

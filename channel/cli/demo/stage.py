@@ -9,6 +9,7 @@ from typing import Any
 from channel.chain.book import AddressBook
 from channel.chain.chain import Call, Chain, Receipt, contract_address
 from channel.chain.codec import function
+from channel.chain.create2 import CUSTOMARY_FACTORY
 from channel.chain.token import Token
 from channel.cli.demo.budget import DEPOSIT_IN_STAKES, TRANSFER_GAS, gas_for_stories
 from channel.cli.demo.records import Kept
@@ -34,8 +35,8 @@ def counterparty_key(payer: Key) -> Key:
 class Stage:
     """Where stories are played. `asset`: 20 bytes; `stake`: in its smallest unit; `duration`: seconds. `patience`:
     seconds that each waits for the other's turn; `look_every`: seconds between looks at the chain. `unfinished`: where
-    channels are kept, on a chain that outlives us. `deployment`: once the contracts stand. `spent`: every transaction
-    so far."""
+    channels are kept, on a chain that outlives us. `deployment`: once the contracts stand. `factory`: 20 bytes, of the
+    contracts that stand already or will. `spent`: every transaction so far."""
 
     chain: Chain
     keys: tuple[Key, Key]
@@ -46,6 +47,7 @@ class Stage:
     save_to: Path | None = None
     unfinished: Unfinished | None = None
     deployment: AddressBook | None = None
+    factory: bytes = CUSTOMARY_FACTORY
     asset: bytes = ETHER
     patience: float = 60.0
     look_every: float = 1.0

@@ -121,6 +121,7 @@ class Table:
             lambda _: None,  # the flows move
             report=lambda event: self._report(player, event),
             from_block=begun.from_block,
+            factory=self.stage.factory,
         )
         return player
 
