@@ -51,7 +51,7 @@ class Step:
 
 
 LIFE = (
-    Step(Phase.CHECKING, Phase.PREFUND, "the code on chain is genuine (nobody signs)"),
+    Step(Phase.CHECKING, Phase.PREFUND, "the contracts are genuine (nobody signs)"),
     Step(Phase.PREFUND, Phase.FUNDING, "every participant has signed its prefund state"),
     Step(Phase.FUNDING, Phase.PLAYING, "all have deposited and signed their postfund states"),
     Step(Phase.FUNDING, Phase.CONCLUDING, "the mover signs a final state"),
