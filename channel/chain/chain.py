@@ -244,13 +244,16 @@ class Chain:
         self.broadcast(signed)
         return self.wait(signed, errors, timeout=timeout)
 
-    def sign(self, call: Call, key: Key, errors: ErrorTable = NO_ERRORS) -> SignedTransaction:
-        """Prepare a transaction: simulated, with the next nonce, gas with headroom, and the fees of the moment.
+    def sign(
+        self, call: Call, key: Key, errors: ErrorTable = NO_ERRORS, *, fees: Fees | None = None
+    ) -> SignedTransaction:
+        """Prepare a transaction: simulated, with the next nonce, gas with headroom, and these fees or those of the
+        moment.
 
         Raises the typed error that the transaction would fail with, and `InsufficientFunds`.
         """
         nonce = self.rpc.number("eth_getTransactionCount", _hex(key.address), "pending")
-        return self._sign(call, key, nonce, self._gas(call, key.address, errors), self.fees())
+        return self._sign(call, key, nonce, self._gas(call, key.address, errors), fees or self.fees())
 
     def resend(self, signed: SignedTransaction, key: Key, fees: Fees | None = None) -> SignedTransaction:
         """Send an unmined transaction again at higher fees (a quarter higher, or those of the moment if they are

@@ -17,7 +17,9 @@ __all__ = [
     "FACTORY_RUNTIME_CODE",
     "PRESIGNED",
     "PRESIGNED_COST",
+    "PRESIGNED_GAS",
     "PRESIGNED_HASH",
+    "PRESIGNED_PRICE",
     "PRESIGNER",
     "SALT",
     "create2_address",
@@ -46,8 +48,10 @@ PRESIGNED = (
 of its sender, who can send nothing else. It names no chain: any may take it, and some nodes take none of its kind."""
 PRESIGNED_HASH = keccak256(PRESIGNED)
 PRESIGNER = bytes.fromhex("3fab184622dc19b6109349b94811493bf2a45362")
-PRESIGNED_COST = 100_000 * 100 * 10**9
-"""What its sender must have, in wei: its gas limit at its price of 100 gwei. What is not used stays there for ever."""
+PRESIGNED_GAS, PRESIGNED_PRICE = 100_000, 100 * 10**9
+"""Its gas limit, and what it pays for each unit, in wei."""
+PRESIGNED_COST = PRESIGNED_GAS * PRESIGNED_PRICE
+"""What its sender must have, in wei. What is not used stays there for ever."""
 
 
 def create2_address(factory: bytes, salt: bytes, creation_code_hash: bytes) -> bytes:

@@ -14,7 +14,7 @@ from enum import Enum
 from pathlib import Path
 
 from channel.chain.book import AddressBook, Deployed, Pending, load_book, save_book, write_atomically
-from channel.chain.chain import Call, Chain, RawLog, Receipt, SignedTransaction, contract_address
+from channel.chain.chain import Call, Chain, Fees, RawLog, Receipt, SignedTransaction, contract_address
 from channel.chain.create2 import CUSTOMARY_FACTORY, FACTORY_CREATION_CODE, deploying_calldata
 from channel.chain.errors import (
     CallRefused,
@@ -133,6 +133,7 @@ class _Deployment:
     def __init__(self, chain: Chain, key: Key, path: Path, report: Callable[[Progress], None], timeout: float) -> None:
         self._chain, self._key, self._path = chain, key, path
         self._report, self._timeout = report, timeout
+        self._fees: Fees | None = None
         self.book = _open_book(chain, path)
 
     # --------------------------------------------------------------------------------------------------- the factory
@@ -145,6 +146,8 @@ class _Deployment:
             raise NotAFactory(str(self._path), self.book.factory)
         receipt = None
         if not factory_stands(self._chain, CUSTOMARY_FACTORY):
+            # The price of the presigned transaction is fixed and high: a node would next suggest to pay as much.
+            self._fees = self._chain.fees()
             receipt = bring_customary_factory(self._chain, self)
         if factory_stands(self._chain, CUSTOMARY_FACTORY):
             self._settle(CUSTOMARY_FACTORY, receipt)
@@ -256,7 +259,7 @@ class _Deployment:
 
     def _send(self, name: str, call: Call, address: bytes | None = None) -> tuple[Pending, Receipt[RawLog]]:
         """Write down, send, wait. `address`: what it brings, where that is not a contract of the account's own."""
-        signed = self._chain.sign(call, self._key)
+        signed = self._chain.sign(call, self._key, fees=self._fees)
         created = address or call.to or contract_address(signed.sender, signed.nonce)
         pending = Pending(name, created, signed.hash, self._chain.block_number())
         self._save(replace(self.book, pending=pending))

@@ -16,7 +16,9 @@ from channel.chain.create2 import (
     FACTORY_RUNTIME_CODE,
     PRESIGNED,
     PRESIGNED_COST,
+    PRESIGNED_GAS,
     PRESIGNED_HASH,
+    PRESIGNED_PRICE,
     PRESIGNER,
 )
 from channel.chain.errors import EndpointFailed, InsufficientFunds, TransactionRefused, TransactionReverted
@@ -27,9 +29,14 @@ FACTORY = "CREATE2 factory"
 FUNDS = "funds for the CREATE2 factory"
 FACTORY_GAS = 150_000
 """What creating a factory of our own takes at most."""
-_GAS, _PRICE = 100_000, 100 * 10**9
 _TRANSACTION = SignedTransaction(
-    Call(None, FACTORY_CREATION_CODE), PRESIGNER, 0, _GAS, Fees(_PRICE, _PRICE), PRESIGNED_HASH, PRESIGNED
+    Call(None, FACTORY_CREATION_CODE),
+    PRESIGNER,
+    0,
+    PRESIGNED_GAS,
+    Fees(PRESIGNED_PRICE, PRESIGNED_PRICE),
+    PRESIGNED_HASH,
+    PRESIGNED,
 )
 
 
@@ -54,7 +61,7 @@ def bring_customary_factory(chain: Chain, sender: Sender) -> Receipt[RawLog] | N
 
     Raises what sending raises, `InsufficientFunds` and `NotMined` among it.
     """
-    if chain.fees().max_fee_per_gas > _PRICE:
+    if chain.fees().max_fee_per_gas > PRESIGNED_PRICE:
         return None  # it could wait for ever, and its price is fixed
     try:
         _broadcast(chain, sender)

@@ -47,26 +47,10 @@ def own_anvil() -> Iterator[AnvilChain]:
 @pytest.fixture
 def fresh(own_anvil: AnvilChain) -> Iterator[AnvilChain]:
     """An anvil on which nothing was deployed yet."""
-    yield from _restored(own_anvil)
-
-
-@pytest.fixture(scope="module")
-def bare_anvil() -> Iterator[AnvilChain]:
-    with AnvilChain("--disable-default-create2-deployer") as chain:
-        yield chain
-
-
-@pytest.fixture
-def bare(bare_anvil: AnvilChain) -> Iterator[AnvilChain]:
-    """An anvil that lacks the customary factory, too."""
-    yield from _restored(bare_anvil)
-
-
-def _restored(chain: AnvilChain) -> Iterator[AnvilChain]:
-    before = chain.rpc.ask("evm_snapshot")
-    assert not chain.code(derived_address("Adjudicator"))
-    yield chain
-    assert chain.rpc.ask("evm_revert", before)
+    before = own_anvil.rpc.ask("evm_snapshot")
+    assert not own_anvil.code(derived_address("Adjudicator"))
+    yield own_anvil
+    assert own_anvil.rpc.ask("evm_revert", before)
 
 
 @pytest.fixture

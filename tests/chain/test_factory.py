@@ -15,7 +15,7 @@ from eth_account import Account
 from channel.chain import create2
 from channel.chain.addresses import show_address
 from channel.chain.book import AddressBook, load_book, save_book
-from channel.chain.chain import Call, Chain, SignedTransaction, contract_address
+from channel.chain.chain import Call, Chain, Fees, SignedTransaction, contract_address
 from channel.chain.create2 import CUSTOMARY_FACTORY, PRESIGNER, deploying_calldata
 from channel.chain.deployment import (
     NotAFactory,
@@ -118,6 +118,20 @@ def test_a_chain_without_the_factory_gets_it(request: pytest.FixtureRequest, kin
     assert [(each.contract, each.stage) for each in found[:2]] == [(FUNDS, Stage.SENT), (FACTORY, Stage.DEPLOYED)]
     assert load_book(path).factory == CUSTOMARY_FACTORY
     assert is_genuine(chain, load_book(path))
+
+
+def test_the_contracts_do_not_pay_what_the_presigned_transaction_pays(bare: AnvilChain, path: Path) -> None:
+    """The node suggests its price, 100 gwei, right behind it."""
+    dearest = 10 * bare.fees().max_fee_per_gas
+
+    found = told(bare, path)
+
+    hashes = [each.transaction_hash for each in found if each.stage is Stage.SENT]
+    assert len(hashes) == 1 + len(contracts_to_deploy())
+    for hash_ in hashes:
+        assert hash_ is not None
+        sent = bare.rpc.ask("eth_getTransactionByHash", "0x" + hash_.hex())
+        assert int(sent["maxFeePerGas"], 16) < dearest
 
 
 def test_what_its_sender_has_already_is_not_paid_again(bare: AnvilChain, path: Path) -> None:
@@ -302,9 +316,11 @@ class _Overtaken(EmbeddedChain):
     def overtake(self, at: str, path: Path) -> None:
         self.at, self._path = at, path
 
-    def sign(self, call: Call, key: Key, errors: ErrorTable = NO_ERRORS) -> SignedTransaction:
+    def sign(
+        self, call: Call, key: Key, errors: ErrorTable = NO_ERRORS, *, fees: Fees | None = None
+    ) -> SignedTransaction:
         self._step_in("signing", key)
-        return super().sign(call, key, errors)
+        return super().sign(call, key, errors, fees=fees)
 
     def broadcast(self, signed: SignedTransaction) -> None:
         if signed.sender == KEY.address:
@@ -377,12 +393,16 @@ class _Meeting(Chain):
         super().broadcast(signed)
 
 
-@pytest.mark.parametrize("collide", [True, False])
-def test_two_at_once_with_two_keys_both_end_well(tmp_path: Path, collide: bool) -> None:
+@pytest.mark.parametrize(
+    ("collide", "options"),
+    [(True, ()), (False, ()), (False, ("--disable-default-create2-deployer",))],
+    ids=["in each block", "as it comes", "without a factory"],
+)
+def test_two_at_once_with_two_keys_both_end_well(tmp_path: Path, collide: bool, options: tuple[str, ...]) -> None:
     """Where they collide, both have signed before either sends, and each block has the transactions of both: one of
     them fails. Else the second may see the first's while it waits for a block."""
     barrier = Barrier(2) if collide else None
-    with AnvilChain() as anvil:
+    with AnvilChain(*options) as anvil:
         anvil.rpc.ask("evm_setAutomine", False)
         with ThreadPoolExecutor(2) as pool:
             deployments = [

@@ -118,6 +118,25 @@ def test_exactly_enough_is_enough_and_a_wei_less_is_not(node: Node) -> None:
     assert node.demo(*ONE).code == 0
 
 
+def test_a_node_without_a_factory_for_contracts_needs_more(
+    forcemove: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FORCEMOVE_PASSPHRASE", "long enough for a test")
+    write_key_file(tmp_path / "alice.json", PAYER, "long enough for a test", scrypt_work=2**4)
+    with AnvilChain("--disable-default-create2-deployer") as chain:
+        node = Node(forcemove, chain)
+        node.give(PAYER.address, 0)
+        refused = node.demo("--json", *ONE)
+        assert "bringing a factory for the contracts to this chain: 0.01 ether" in refused.err
+
+        needed = int(json.loads(refused.out)["error"]["needed"])
+        node.give(PAYER.address, needed - 1)
+        assert node.demo(*ONE).code == 1
+        assert chain.block_number() == 0
+        node.give(PAYER.address, needed)
+        assert node.demo(*ONE).code == 0
+
+
 def test_the_payer_needs_both_players_deposits(node: Node) -> None:
     node.give(PAYER.address, 0)
     low, high = (

@@ -89,12 +89,13 @@ def gas_for_deployment(chain: Chain, factory: bytes) -> int:
     return gas + sum(map(_gas_to_deploy, missing))
 
 
-def _funds_for_factory(chain: Chain, factory: bytes) -> int:
-    """The ether that the presigned transaction wants which brings a factory, where there is none."""
-    from channel.chain.create2 import PRESIGNED_COST
+def _price_of_factory(chain: Chain, factory: bytes) -> tuple[int, int]:
+    """Where there is none: the ether that the presigned transaction wants which brings it, and what it pays for a unit
+    of gas, which nodes then suggest to pay, too."""
+    from channel.chain.create2 import PRESIGNED_COST, PRESIGNED_PRICE
     from channel.chain.factory import factory_stands
 
-    return 0 if factory_stands(chain, factory) else PRESIGNED_COST
+    return (0, 0) if factory_stands(chain, factory) else (PRESIGNED_COST, PRESIGNED_PRICE)
 
 
 def _gas_to_deploy(contract: str) -> int:
@@ -138,15 +139,15 @@ def require_node_funds(
     `NotEnough`."""
     payer, other = (key.address for key in keys)
     fee = chain.fees().max_fee_per_gas
+    for_factory, dearer = _price_of_factory(chain, factory)
     deposits = _deposits(stake, stories) if in_ether else 0
     gas = [
-        _Gas("gas for both players", 2 * gas_for_stories(stories) + 2 * TRANSFER_GAS, fee),
+        _Gas("gas for both players", 2 * gas_for_stories(stories) + 2 * TRANSFER_GAS, fee + dearer),
         _Gas("contracts to deploy", gas_for_deployment(chain, factory), fee),
-        _Gas("a token to deploy", 0 if in_ether else gas_for_token(), fee),
+        _Gas("a token to deploy", 0 if in_ether else gas_for_token(), fee + dearer),
     ]
-    others_need = deposits + gas_for_stories(stories) * fee
+    others_need = deposits + gas_for_stories(stories) * (fee + dearer)
     already = min(chain.balance(other), others_need)
-    for_factory = _funds_for_factory(chain, factory)
     needed, there = 2 * deposits + sum(each.cost for each in gas) + for_factory - already, chain.balance(payer)
     if there >= needed:
         return
