@@ -206,7 +206,7 @@ class _Deployment:
     def _take_over(self, contract: str, address: bytes, empty_at: int = -1) -> None:
         """What stands, whoever has deployed it."""
         known = self.book.contracts.get(contract)
-        if known is not None and self._is_early_enough(known):
+        if known is not None and known.address == address and self._is_early_enough(known):
             self._write_down(contract, address, known.block_number)
             self._report(Progress(contract, Stage.KEPT, address))
             return

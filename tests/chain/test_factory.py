@@ -305,6 +305,16 @@ def test_a_book_from_before_a_chain_began_anew_gets_the_new_blocks(path: Path, l
     assert not later or book.deployment_block == fresh.deployment_block
 
 
+def test_the_block_of_another_versions_contract_is_not_taken(embedded: EmbeddedChain, path: Path) -> None:
+    """Of a chain that began anew: nothing stands at that address any more."""
+    book = deploy(embedded, KEY, path)
+    pass_time(embedded, 5)
+    other = replace(book.find("Adjudicator"), address=b"\x55" * 20, block_number=embedded.block_number())
+    save_book(replace(book, contracts={**book.contracts, "Adjudicator": other}), path)
+
+    assert deploy(embedded, OTHER_KEY, path) == book
+
+
 # ------------------------------------------------------------------------------------------------------- two at once
 
 

@@ -11,6 +11,8 @@ import pytest
 
 from channel.chain.addresses import parse_address
 from channel.chain.chain import Call
+from channel.chain.create2 import PRESIGNED_PRICE
+from channel.chain.factory import FACTORY_GAS
 from channel.chain.local import LOCAL_BALANCE, AnvilChain, EmbeddedChain, local_keys
 from channel.cli.amounts import AMOUNT
 from channel.cli.demo import budget
@@ -118,23 +120,26 @@ def test_exactly_enough_is_enough_and_a_wei_less_is_not(node: Node) -> None:
     assert node.demo(*ONE).code == 0
 
 
-def test_a_node_without_a_factory_for_contracts_needs_more(
-    forcemove: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("FORCEMOVE_PASSPHRASE", "long enough for a test")
-    write_key_file(tmp_path / "alice.json", PAYER, "long enough for a test", scrypt_work=2**4)
+def test_a_node_without_a_factory_for_contracts_needs_more(node: Node, forcemove: Command) -> None:
+    """The factory itself, and what nodes suggest to pay for gas behind it."""
+    node.give(PAYER.address, 0)
+    usual = json.loads(node.demo("--json", *ONE).out)["error"]["needed"]
+    fee = node.chain.fees().max_fee_per_gas
     with AnvilChain("--disable-default-create2-deployer") as chain:
-        node = Node(forcemove, chain)
-        node.give(PAYER.address, 0)
-        refused = node.demo("--json", *ONE)
+        bare = Node(forcemove, chain)
+        bare.give(PAYER.address, 0)
+        refused = bare.demo("--json", *ONE)
         assert "bringing a factory for the contracts to this chain: 0.01 ether" in refused.err
 
         needed = int(json.loads(refused.out)["error"]["needed"])
-        node.give(PAYER.address, needed - 1)
-        assert node.demo(*ONE).code == 1
+        gas = 2 * budget.gas_for_stories(1) + 2 * budget.TRANSFER_GAS
+        bringing = 10**16 + (budget.TRANSFER_GAS + FACTORY_GAS) * fee
+        assert needed == int(usual) + bringing + gas * PRESIGNED_PRICE
+        bare.give(PAYER.address, needed - 1)
+        assert bare.demo(*ONE).code == 1
         assert chain.block_number() == 0
-        node.give(PAYER.address, needed)
-        assert node.demo(*ONE).code == 0
+        bare.give(PAYER.address, needed)
+        assert bare.demo(*ONE).code == 0
 
 
 def test_the_payer_needs_both_players_deposits(node: Node) -> None:
