@@ -3,6 +3,7 @@
 `ForcemoveError`
 ├── `InvalidValue`            a value was built that the protocol's types do not allow
 ├── `MalformedBytes`          bytes, hex or JSON that decode to nothing
+├── `UnknownVersion`          bytes of a version that this program does not know
 ├── `RuleError`               a rule of the protocol, or of an app, forbids it; each class has the name and the values
 │                             of the Solidity error that the adjudicator reverts with
 │   └── `AppError`            ... of an app: subclassed by games
@@ -76,6 +77,7 @@ __all__ = [
     "TransitionRefused",
     "TurnNumberNotConsecutive",
     "TurnNumberNotIncreased",
+    "UnknownVersion",
     "ValueMismatch",
     "WrongSigner",
     "ZeroParticipant",
@@ -131,6 +133,24 @@ class MalformedBytes(ForcemoveError):
 
     what: str
     reason: str
+
+
+@dataclass(eq=False)
+class UnknownVersion(ForcemoveError):
+    """A `what` (a message, a file, a signed action) of a `version` that this program does not know; it knows `known`.
+
+    Of a newer version it was written by a newer program, and ours must be updated; of an older one, whoever has written
+    it must update.
+    """
+
+    what: str
+    version: int
+    known: int
+
+    @property
+    def is_newer(self) -> bool:
+        """Whether it is our program that must be updated."""
+        return self.version > self.known
 
 
 @dataclass(eq=False)

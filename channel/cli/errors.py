@@ -20,6 +20,7 @@ from channel.errors import (
     LocalError,
     MalformedBytes,
     RuleError,
+    UnknownVersion,
 )
 
 __all__ = [
@@ -171,6 +172,15 @@ _EXPLANATIONS: dict[str, tuple[str, str]] = {
     ),
 }
 
+_NEWER_VERSION = (
+    "The {what} is of version {version}; this program knows version {known}.",
+    "Update this program; nothing was changed.",
+)
+_OLDER_VERSION = (
+    "The {what} is of version {version}, which is older than this program's, {known}.",
+    "Whoever has written it must update and write it again; nothing was changed.",
+)
+
 _FAMILIES: tuple[tuple[type[ForcemoveError], str, str], ...] = (
     (AppError, "The rules of the game forbid it: {error}.", "The move was ours; nothing was changed."),
     (RuleError, "The adjudicator refused: {error}.", "The request broke a rule of the protocol; nothing was changed."),
@@ -191,6 +201,8 @@ def explain(error: ForcemoveError) -> str:
 
 
 def _explanation(error: ForcemoveError) -> tuple[str, str]:
+    if isinstance(error, UnknownVersion):
+        return _NEWER_VERSION if error.is_newer else _OLDER_VERSION
     known = _EXPLANATIONS.get(type(error).__name__)
     if known is not None:
         return known

@@ -27,6 +27,7 @@ from channel.errors import (
     LocalError,
     MalformedBytes,
     NothingToClaim,
+    UnknownVersion,
 )
 from tests.cli.command import Command
 
@@ -152,6 +153,12 @@ def test_an_address_is_shown_with_its_checksum() -> None:
 )
 def test_every_family_has_words(error: ForcemoveError) -> None:
     assert explain(error)
+
+
+def test_an_unknown_version_says_who_must_update() -> None:
+    newer, older = explain(UnknownVersion("message", 2, 1)), explain(UnknownVersion("key file", 1, 3))
+    assert newer.startswith("The message is of version 2; this program knows version 1.\nUpdate this program")
+    assert older.startswith("The key file is of version 1, which is older than this program's, 3.\nWhoever has written")
 
 
 def _named_errors() -> list[type[ForcemoveError]]:
