@@ -18,15 +18,15 @@ from typing import Any, TypeVar
 import msgspec
 
 from channel.errors import ForcemoveError
-from channel.flow.actions import MAX_ACTION, Action, ActionCodec, MalformedAction, require_shallow
+from channel.flow.actions import Action, ActionCodec, MalformedAction, require_shallow
 from channel.flow.queue import ActionQueue
 from channel.flow.steps import Step, UnexpectedAction, transition
 from channel.flow.transport import Transport
+from channel.protocol.limits import MAX_ACTION, MAX_RELAYED
 from games.views import Json, NewInfo, PlayResult, ViewedGame, filter_state, replay_action
 
 __all__ = [
     "FEED",
-    "MAX_MESSAGE",
     "FalseDisclosure",
     "Part",
     "PartRefused",
@@ -38,12 +38,10 @@ __all__ = [
     "joined",
 ]
 
-MAX_MESSAGE = 4 * 2**20
-"""Bytes that a message of a feed may have, over all its parts."""
 _PART = 16_000
 """Characters of every part but the last. However they are written, at 4 bytes at most, an action has room for them and
 for a client's id."""
-_MAX_PARTS = MAX_MESSAGE // _PART + 1
+_MAX_PARTS = MAX_RELAYED // _PART + 1
 
 
 class Start(Action, frozen=True):
@@ -128,7 +126,7 @@ class Relay:
         """Post the view as it is now, and then every action, until `close` is called.
 
         Run it as a task for each feed: it is as fast as its transport, and a feed that fails is alone in that. Raises
-        `MalformedAction` on what has more than `MAX_MESSAGE` bytes, and what the transport raises.
+        `MalformedAction` on what has more than `MAX_RELAYED` bytes, and what the transport raises.
         """
         waiting: asyncio.Queue[Shown | None] = asyncio.Queue()
         message: Start | Shown | None = Start(self._client_id, self._view)
@@ -171,8 +169,8 @@ def joined(data: bytes, client_id: str) -> Message:
 
 
 def _require_size(size: int, client_id: str) -> None:
-    if size > MAX_MESSAGE:
-        raise MalformedAction(f"it has {size} bytes or more; {MAX_MESSAGE} are allowed", client_id)
+    if size > MAX_RELAYED:
+        raise MalformedAction(f"it has {size} bytes or more; {MAX_RELAYED} are allowed", client_id)
 
 
 # ------------------------------------------------------------------------------------------------------ in the audience

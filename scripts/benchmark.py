@@ -27,6 +27,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 os.environ.setdefault("ETH_HASH_BACKEND", "pysha3")  # eth_account's faster one, as the command line sets it
 
+import msgspec  # noqa: E402
 from coincurve import PrivateKey, PublicKey  # noqa: E402
 
 from channel.flow.channel import UPDATES, Update  # noqa: E402
@@ -389,7 +390,7 @@ async def _post_and_read(actions: int, signed: bool) -> None:
     transport: Transport = SignedTransport(log, bytes(32), key, {"alice": key.address}) if signed else log
     queue: ActionQueue[Update] = ActionQueue(transport, UPDATES)
     for number in range(actions):
-        await queue.enqueue(Update("alice", f"{number:0400x}"))
+        await queue.enqueue(Update("alice", msgspec.Raw(f'"{number:0400x}"'.encode())))
         await queue.dequeue()
 
 

@@ -14,15 +14,9 @@ import msgspec
 
 from channel.errors import ForcemoveError, MalformedBytes
 from channel.protocol import json_text
+from channel.protocol.limits import MAX_ACTION, MAX_CLIENT_ID, MAX_NESTING
 
-__all__ = ["MAX_ACTION", "MAX_NESTING", "Action", "ActionCodec", "MalformedAction", "client_of", "require_shallow"]
-
-MAX_ACTION = 65_536
-"""Bytes that an action may have."""
-MAX_NESTING = 256
-"""Arrays and objects that an action may have inside each other."""
-MAX_CLIENT_ID = 64
-"""Characters that a client's id may have."""
+__all__ = ["Action", "ActionCodec", "MalformedAction", "client_of", "require_shallow"]
 
 
 class Action(msgspec.Struct, frozen=True, tag_field="type", forbid_unknown_fields=True):

@@ -17,6 +17,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+import msgspec
+
 from channel.errors import ChainError, ForcemoveError, PassingError
 from channel.flow.actions import Action, ActionCodec, MalformedAction
 from channel.flow.queue import FAULTS, ActionQueue
@@ -29,9 +31,9 @@ _LOG = logging.getLogger(__name__)
 
 
 class Update(Action, frozen=True):
-    """A signed state on its way to the other participants: `message` is the hex of `wire.encode_message`."""
+    """What participants of a channel say to each other: `message` is JSON as it is, see `protocol.wire`."""
 
-    message: str
+    message: msgspec.Raw
 
 
 UPDATES: ActionCodec[Update] = ActionCodec(Update)
@@ -160,7 +162,7 @@ async def _post(queue: ActionQueue[Any], seat: Seat) -> None:
     """What the client has said. What does not go out now goes with the next look; what is no action never would."""
     try:
         while seat.line.unsent:
-            await queue.enqueue(Update(seat.client_id, seat.line.unsent[0].hex()))
+            await queue.enqueue(Update(seat.client_id, msgspec.Raw(seat.line.unsent[0])))
             seat.line.unsent.popleft()
     except MalformedAction as error:
         seat.line.unsent.popleft()
@@ -183,13 +185,5 @@ async def hear(queue: ActionQueue[Any], seat: Seat, seconds: float) -> bool:
             await asyncio.sleep(seconds)
         return False
     if isinstance(action, Update) and action.client_id != seat.client_id:
-        seat.line.heard.append(_message(action))
+        seat.line.heard.append(bytes(action.message))
     return True
-
-
-def _message(action: Update) -> bytes:
-    """What is no hex is passed on as it is: the client finds the fault, and keeps it as evidence."""
-    try:
-        return bytes.fromhex(action.message)
-    except ValueError:
-        return action.message.encode()

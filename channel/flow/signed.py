@@ -14,9 +14,10 @@ from dataclasses import dataclass
 import msgspec
 
 from channel.errors import ForcemoveError
-from channel.flow.actions import MAX_ACTION, MalformedAction, client_of, require_shallow
+from channel.flow.actions import MalformedAction, client_of, require_shallow
 from channel.flow.transport import Reader, Transport, TransportFault
 from channel.protocol.encoding import message_digest
+from channel.protocol.limits import MAX_ACTION
 from channel.protocol.signing import Key, recover
 from channel.protocol.types import Signature, require_bytes
 

@@ -25,6 +25,7 @@ from channel.errors import (
     InvalidValue,
     MalformedBytes,
     PassingError,
+    UnknownVersion,
 )
 from channel.node.clock import seconds
 from channel.node.greetings import Greetings
@@ -267,7 +268,7 @@ class Client:
         now = self._now()
         try:
             stepped = self._heard(message, now)
-        except (MalformedBytes, CounterpartyError) as error:
+        except (MalformedBytes, UnknownVersion, CounterpartyError) as error:
             self._store.keep_evidence(self.channel.agreement.channel_id, _bare(error))
             self._tell(Fault(error))
         except Exception as error:

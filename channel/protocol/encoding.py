@@ -13,12 +13,13 @@ from typing import NamedTuple
 from msgspec import Struct
 from msgspec.structs import force_setattr
 
-from channel.errors import ForcemoveError, MalformedBytes
+from channel.errors import ForcemoveError, InvalidValue, MalformedBytes
 from channel.protocol.hashing import keccak256
 from channel.protocol.outcome import MAX_ALLOCATIONS, Allocation, Outcome
 from channel.protocol.state import VariablePart
 from channel.protocol.types import (
     MAX_APP_DATA,
+    MAX_PARTICIPANTS,
     UINT48_MAX,
     UINT256_MAX,
     FixedPart,
@@ -264,12 +265,16 @@ def _decode_variable_part(data: bytes) -> VariablePart:
 # ------------------------------------------------------------------------------------------------------------ records
 
 _RECORD_HEAD = 10
+_SIGNATURE_SIZE = 64
 
 
 def encode_record(state: VariablePart, signatures: Sequence[Signature]) -> bytes:
     """A state and its signatures as the adjudicator logs them (`Records.sol`): the allocations, 96 bytes each (asset,
     destination and amount as words); appData; the signatures, 64 bytes each. The 12 bytes before the first asset hold
-    the head: turnNum 6 bytes, isFinal 1, number of allocations 1, length of appData 2, and 2 of zero."""
+    the head: turnNum 6 bytes, isFinal 1, number of allocations 1, length of appData 2, and 2 of zero.
+
+    Raises `InvalidValue` where there are none or too many of something: no adjudicator would have logged it."""
+    _require_recordable(len(state.outcome), len(state.app_data), len(signatures))
     head = (
         state.turn_num.to_bytes(6, "big")
         + bytes((state.is_final, len(state.outcome)))
@@ -286,13 +291,26 @@ def decode_record(data: bytes) -> tuple[VariablePart, tuple[Signature, ...]]:
         raise MalformedBytes("record", "its head is too short or its isFinal neither 0 nor 1")
     app_data_at = _ALLOCATION_SIZE * data[7]
     signatures_at = app_data_at + int.from_bytes(data[8:10], "big")
-    if not app_data_at or signatures_at > len(data) or (len(data) - signatures_at) % 64:
+    if signatures_at > len(data) or (len(data) - signatures_at) % _SIGNATURE_SIZE:
         raise MalformedBytes("record", f"it has {len(data)} bytes, which do not fit its head")
+    try:
+        _require_recordable(data[7], signatures_at - app_data_at, (len(data) - signatures_at) // _SIGNATURE_SIZE)
+    except InvalidValue as error:
+        raise MalformedBytes("record", str(error)) from None
     words = bytes(_RECORD_HEAD) + data[_RECORD_HEAD:]
     outcome = tuple(_decode_allocation(words, at) for at in range(0, app_data_at, _ALLOCATION_SIZE))
     state = VariablePart(outcome, data[app_data_at:signatures_at], int.from_bytes(data[:6], "big"), bool(data[6]))
-    signatures = tuple(Signature(data[at : at + 64]) for at in range(signatures_at, len(data), 64))
-    return state, signatures
+    ends = range(signatures_at + _SIGNATURE_SIZE, len(data) + 1, _SIGNATURE_SIZE)
+    return state, tuple(Signature(data[end - _SIGNATURE_SIZE : end]) for end in ends)
+
+
+def _require_recordable(allocations: int, app_data: int, signatures: int) -> None:
+    if not 1 <= allocations <= MAX_ALLOCATIONS:
+        raise InvalidValue("allocations", allocations, f"1 to {MAX_ALLOCATIONS}")
+    if app_data > MAX_APP_DATA:
+        raise InvalidValue("appData", app_data, f"at most {MAX_APP_DATA} bytes")
+    if signatures > MAX_PARTICIPANTS:
+        raise InvalidValue("signatures", signatures, f"at most {MAX_PARTICIPANTS}")
 
 
 def _decode_allocation(data: bytes, at: int) -> Allocation:

@@ -1,4 +1,4 @@
-"""JSON from strangers: files and messages that may be anything. Knows no value of the protocol.
+"""JSON from strangers: files and messages that may be anything. Of the protocol it knows the limits alone.
 
 Parsers in C, Python's own and msgspec's, descend as deep as the interpreter's recursion limit lets them, and libraries
 for Ethereum raise that limit until some kilobytes of brackets overflow the stack and end the process. So depth and
@@ -11,14 +11,13 @@ import json
 import re
 from typing import Any
 
-from channel.errors import MalformedBytes
+from channel.errors import MalformedBytes, UnknownVersion
+from channel.protocol.limits import MAX_DEPTH, MAX_FILE, MAX_VERSION
 
-__all__ = ["MAX_DEPTH", "MAX_LENGTH", "parse_json", "require_shallow"]
+__all__ = ["MAX_LENGTH", "hex_text", "parse_hex_text", "parse_json", "require_shallow", "require_version"]
 
-MAX_LENGTH = 2**20
+MAX_LENGTH = MAX_FILE
 """Characters."""
-MAX_DEPTH = 32
-"""Arrays and objects inside each other."""
 # A string that does not end is taken to the end of the text, and nothing that was read is ever given back (possessive
 # quantifiers): otherwise each of its quotes would be tried as the beginning of a string of its own.
 _MARKS = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[\]{}]', re.DOTALL)
@@ -47,6 +46,31 @@ def require_shallow(data: bytes, what: str, most: int = MAX_DEPTH) -> None:
         depth += _STEPS.get(mark.group(), 0)
         if depth > most:
             raise MalformedBytes(what, f"it is nested deeper than {most}")
+
+
+def require_version(version: object, what: str, known: int) -> None:
+    """Refuse what a `what` says of its version where it is another than the one `known`. Raises `UnknownVersion`, and
+    `MalformedBytes` where it is no whole number from 1 to 65,535."""
+    if type(version) is not int or not 1 <= version <= MAX_VERSION:
+        raise MalformedBytes(what, f"its version is missing, or no number from 1 to {MAX_VERSION}")
+    if version != known:
+        raise UnknownVersion(what, version, known)
+
+
+def hex_text(data: bytes) -> str:
+    """Bytes as they stand in JSON: hex in lower case after 0x."""
+    return "0x" + data.hex()
+
+
+def parse_hex_text(text: str, what: str, length: int) -> bytes:
+    """So many bytes as `hex_text` writes them. Raises `MalformedBytes` on any other way to write them."""
+    try:
+        data = bytes.fromhex(text[2:])
+    except ValueError:
+        data = b""
+    if len(data) != length or text != hex_text(data):
+        raise MalformedBytes(what, f"it is no hex of {length} bytes, in lower case after 0x")
+    return data
 
 
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

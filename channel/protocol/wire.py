@@ -1,9 +1,19 @@
-"""Signed states as text: what travels between participants, and the files that show one to anybody.
+"""What participants send each other, and the files that show a signed state to anybody: JSON, versioned.
 
-A message is JSON: the channel's id, the state (its ABI encoding, hex) and the signatures by participant. A greeting is
-a message of its own, and unsigned: the channel's id, its sender's index, and the turn of the state that it wants next.
-A file is JSON, too, but spelt out and complete: chain id, adjudicator, fixed part, every field of the state. Decoding
-is strict: wrong types, unknown or missing names, and values that no channel can have raise `MalformedBytes`.
+A message is one JSON object in UTF-8, in canonical form: members sorted by name, no spaces, hex in lower case after 0x.
+So one message has one encoding. It has a `version`, a `kind` and the channel's id. Of kind `state` it carries the state
+once, with its signatures, in the layout that the adjudicator logs (`encoding.encode_record`), and names the `signers`,
+indices of participants, in rising order, in which their signatures follow in the record. Of kind `greeting` it is
+unsigned: its sender's index, and the turn of the state that it wants next.
+
+    {"channelId":"0x..","kind":"state","record":"0x..","signers":[0,1],"version":1}
+    {"channelId":"0x..","kind":"greeting","nextTurn":7,"sender":1,"version":1}
+
+A file is JSON, too, but spelt out and complete: chain id, adjudicator, fixed part, every field of the state. Numbers
+that can exceed 2**53 are decimal digits in quotes.
+
+Decoding is strict: wrong types, unknown or missing names, and values that no channel can have raise `MalformedBytes`;
+another version than ours raises `UnknownVersion`.
 """
 
 from __future__ import annotations
@@ -12,18 +22,21 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+import msgspec
 from msgspec import Struct
 
-from channel.errors import ForcemoveError, MalformedBytes
-from channel.protocol.encoding import Domain, decode_variable_part, encode_variable_part
+from channel.errors import ForcemoveError, InvalidValue, MalformedBytes, UnknownVersion
+from channel.protocol.encoding import Domain, decode_record, encode_record
 from channel.protocol.inputs import Greeted, StateReceived
-from channel.protocol.json_text import parse_json
+from channel.protocol.json_text import hex_text, parse_json, require_shallow, require_version
+from channel.protocol.limits import MAX_MESSAGE, MAX_UINT256_DIGITS
 from channel.protocol.outcome import Allocation
 from channel.protocol.state import SignedState, VariablePart
 from channel.protocol.types import MAX_PARTICIPANTS, UINT48_MAX, FixedPart, Signature
 
 __all__ = [
-    "MAX_MESSAGE",
+    "FILE_VERSION",
+    "MESSAGE_VERSION",
     "SignedStateFile",
     "decode_file",
     "decode_message",
@@ -33,8 +46,102 @@ __all__ = [
     "parse_hex",
 ]
 
-MAX_MESSAGE = 65_536
-"""Bytes: more than the largest state with all its signatures takes."""
+MESSAGE_VERSION = 1
+"""The version of messages that this program writes and reads."""
+FILE_VERSION = 1
+"""The version of signed-state files that this program writes and reads."""
+
+# ----------------------------------------------------------------------------------------------------------- messages
+
+
+class _Message(Struct, frozen=True, tag_field="kind", rename="camel", forbid_unknown_fields=True):
+    channel_id: str
+    version: int
+
+
+class _State(_Message, frozen=True, tag="state"):
+    record: str
+    signers: tuple[int, ...]
+
+
+class _Greeting(_Message, frozen=True, tag="greeting"):
+    next_turn: int
+    sender: int
+
+
+class _Head(Struct, frozen=True):
+    version: object = None
+
+
+_DECODER: msgspec.json.Decoder[_State | _Greeting] = msgspec.json.Decoder(_State | _Greeting)
+_HEAD = msgspec.json.Decoder(_Head)
+_ENCODER = msgspec.json.Encoder(order="sorted")
+
+
+def encode_message(channel_id: bytes, signed: SignedState) -> bytes:
+    """A state on its way to a counterparty. Raises `InvalidValue` where no channel can have such a state or signers."""
+    signers = tuple(sorted(signed.signatures))
+    if signers and not 0 <= signers[0] <= signers[-1] < MAX_PARTICIPANTS:
+        raise InvalidValue("signers", signers, f"indices of participants, below {MAX_PARTICIPANTS}")
+    record = encode_record(signed.state, [signed.signatures[index] for index in signers])
+    return _ENCODER.encode(_State(hex_text(channel_id), MESSAGE_VERSION, hex_text(record), signers))
+
+
+def encode_greeting(channel_id: bytes, sender: int, next_turn: int) -> bytes:
+    """What participant `sender` says of where it is."""
+    return _ENCODER.encode(_Greeting(hex_text(channel_id), MESSAGE_VERSION, next_turn, sender))
+
+
+def decode_message(data: bytes) -> tuple[bytes, StateReceived | Greeted]:
+    """The channel's id, and what a counterparty says: a state, or where it is. Raises `MalformedBytes` and
+    `UnknownVersion`."""
+    if len(data) > MAX_MESSAGE:
+        raise MalformedBytes("message", f"it has {len(data)} bytes; {MAX_MESSAGE} are allowed")
+    message = _parse_message(data)
+    channel_id = parse_hex(message.channel_id, '"channelId"', 32)
+    if isinstance(message, _Greeting):
+        greeted = _decode_greeting(message)
+        _require_canonical(encode_greeting(channel_id, greeted.sender, greeted.next_turn), data)
+        return channel_id, greeted
+    signed = _decode_state_message(message)
+    _require_canonical(encode_message(channel_id, signed), data)
+    return channel_id, StateReceived(signed)
+
+
+def _parse_message(data: bytes) -> _State | _Greeting:
+    require_shallow(data, "message")
+    try:
+        require_version(_HEAD.decode(data).version, "message", MESSAGE_VERSION)
+        return _DECODER.decode(data)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        reason = ascii(str(error))[1:-1]  # it may repeat what a stranger calls his members
+        raise MalformedBytes("message", f"{reason:.200}") from None
+
+
+def _decode_state_message(message: _State) -> SignedState:
+    state, signatures = decode_record(parse_hex(message.record, '"record"'))
+    signers = message.signers
+    if len(signers) != len(signatures):
+        raise MalformedBytes("message", f"it names {len(signers)} signers, and has {len(signatures)} signatures")
+    if any(later <= earlier for earlier, later in zip((-1, *signers), signers, strict=False)):
+        raise MalformedBytes("message", "its signers do not rise")
+    if signers and signers[-1] >= MAX_PARTICIPANTS:
+        raise MalformedBytes("message", "no channel has so many participants as its signers would be")
+    return SignedState(state, dict(zip(signers, signatures, strict=True)))
+
+
+def _decode_greeting(message: _Greeting) -> Greeted:
+    if not (0 <= message.sender < MAX_PARTICIPANTS and 0 <= message.next_turn <= UINT48_MAX + 1):
+        raise MalformedBytes("greeting", "no channel has such a participant or turn")
+    return Greeted(message.sender, message.next_turn)
+
+
+def _require_canonical(canonical: bytes, data: bytes) -> None:
+    if canonical != data:
+        raise MalformedBytes("message", "it is not in canonical form")
+
+
+# -------------------------------------------------------------------------------------------------------------- files
 
 
 class SignedStateFile(Struct, frozen=True):
@@ -45,63 +152,25 @@ class SignedStateFile(Struct, frozen=True):
     signed: SignedState
 
 
-def encode_message(channel_id: bytes, signed: SignedState) -> bytes:
-    """A state on its way to a counterparty, UTF-8 JSON."""
-    message = {
-        "channelId": _hex(channel_id),
-        "state": _hex(encode_variable_part(signed.state)),
-        "signatures": _signatures_to_json(signed),
-    }
-    return json.dumps(message, separators=(",", ":")).encode()
-
-
-def encode_greeting(channel_id: bytes, sender: int, next_turn: int) -> bytes:
-    """What participant `sender` says of where it is, UTF-8 JSON."""
-    greeting = {"channelId": _hex(channel_id), "sender": sender, "nextTurn": next_turn}
-    return json.dumps(greeting, separators=(",", ":")).encode()
-
-
-def decode_message(data: bytes) -> tuple[bytes, StateReceived | Greeted]:
-    """The channel's id, and what a counterparty says: a state, or where it is. Raises `MalformedBytes`."""
-    if len(data) > MAX_MESSAGE:
-        raise MalformedBytes("message", f"it has {len(data)} bytes; {MAX_MESSAGE} are allowed")
-    message = _Fields(_parse(data, "message"), "message")
-    channel_id = message.hex("channelId", 32)
-    said = _decode_greeting(message) if "sender" in message else _decode_sent_state(message)
-    message.done()
-    return channel_id, said
-
-
-def _decode_sent_state(message: _Fields) -> StateReceived:
-    state = decode_variable_part(message.hex("state"))
-    return StateReceived(SignedState(state, _signatures_from_json(message.take("signatures", dict))))
-
-
-def _decode_greeting(message: _Fields) -> Greeted:
-    sender, next_turn = message.take("sender", int), message.take("nextTurn", int)
-    if not (0 <= sender < MAX_PARTICIPANTS and 0 <= next_turn <= UINT48_MAX + 1):
-        raise MalformedBytes("greeting", "no channel has such a participant or turn")
-    return Greeted(sender, next_turn)
-
-
 def encode_file(file: SignedStateFile) -> str:
     """The text of a signed-state file."""
     fixed_part, state = file.fixed_part, file.signed.state
     content = {
-        "chainId": file.domain.chain_id,
-        "adjudicator": _hex(file.domain.adjudicator),
+        "version": FILE_VERSION,
+        "chainId": str(file.domain.chain_id),
+        "adjudicator": hex_text(file.domain.adjudicator),
         "fixedPart": {
-            "participants": [_hex(participant) for participant in fixed_part.participants],
-            "channelNonce": fixed_part.channel_nonce,
-            "appDefinition": _hex(fixed_part.app_definition),
+            "participants": [hex_text(participant) for participant in fixed_part.participants],
+            "channelNonce": str(fixed_part.channel_nonce),
+            "appDefinition": hex_text(fixed_part.app_definition),
             "challengeDuration": fixed_part.challenge_duration,
         },
         "state": {
             "turnNum": state.turn_num,
             "isFinal": state.is_final,
-            "appData": _hex(state.app_data),
+            "appData": hex_text(state.app_data),
             "outcome": [
-                {"asset": _hex(each.asset), "destination": _hex(each.destination), "amount": str(each.amount)}
+                {"asset": hex_text(each.asset), "destination": hex_text(each.destination), "amount": str(each.amount)}
                 for each in state.outcome
             ],
         },
@@ -111,17 +180,18 @@ def encode_file(file: SignedStateFile) -> str:
 
 
 def decode_file(text: str | bytes) -> SignedStateFile:
-    """The inverse of `encode_file`. Raises `MalformedBytes`."""
+    """The inverse of `encode_file`. Raises `MalformedBytes` and `UnknownVersion`."""
     try:
         return _decode_file(_Fields(_parse(text, "signed state"), "signed state"))
-    except MalformedBytes:
+    except (MalformedBytes, UnknownVersion):
         raise
     except ForcemoveError as error:
         raise MalformedBytes("signed state", str(error)) from None
 
 
 def _decode_file(file: _Fields) -> SignedStateFile:
-    domain = Domain(file.take("chainId", int), file.hex("adjudicator", 20))
+    require_version(file.take("version", int), "signed-state file", FILE_VERSION)
+    domain = Domain(file.number("chainId"), file.hex("adjudicator", 20))
     fixed_part = _decode_fixed_part(_Fields(file.take("fixedPart", dict), "fixedPart"))
     state = _decode_state(_Fields(file.take("state", dict), "state"))
     signed = SignedState(state, _signatures_from_json(file.take("signatures", dict)))
@@ -133,7 +203,7 @@ def _decode_fixed_part(fields: _Fields) -> FixedPart:
     participants = tuple(parse_hex(each, "a participant", 20) for each in fields.take("participants", list))
     fixed_part = FixedPart(
         participants,
-        fields.take("channelNonce", int),
+        fields.number("channelNonce"),
         fields.hex("appDefinition", 20),
         fields.take("challengeDuration", int),
     )
@@ -149,11 +219,9 @@ def _decode_state(fields: _Fields) -> VariablePart:
 
 
 def _decode_allocation(fields: _Fields) -> Allocation:
-    asset, destination, amount = fields.hex("asset", 20), fields.hex("destination", 32), fields.take("amount", str)
-    if not (amount.isascii() and amount.isdecimal() and len(amount) <= 78):
-        raise MalformedBytes("outcome", "an amount is a decimal number in quotes")
+    allocation = Allocation(fields.hex("asset", 20), fields.hex("destination", 32), fields.number("amount"))
     fields.done()
-    return Allocation(asset, destination, int(amount))
+    return allocation
 
 
 class _Fields:
@@ -164,9 +232,6 @@ class _Fields:
             raise MalformedBytes(what, "it is no JSON object")
         self._content, self._what = dict(content), what
 
-    def __contains__(self, name: str) -> bool:
-        return name in self._content
-
     def take(self, name: str, kind: type) -> Any:
         value = self._content.pop(name, None)
         if type(value) is not kind:
@@ -176,9 +241,20 @@ class _Fields:
     def hex(self, name: str, length: int | None = None) -> bytes:
         return parse_hex(self.take(name, str), f'"{name}"', length)
 
+    def number(self, name: str) -> int:
+        """A number that other languages could not hold, as decimal digits in quotes."""
+        digits = self.take(name, str)
+        if not (_is_decimal(digits) and len(digits) <= MAX_UINT256_DIGITS):
+            raise MalformedBytes(self._what, f'"{name}" is no decimal number in quotes')
+        return int(digits)
+
     def done(self) -> None:
         if self._content:
             raise MalformedBytes(self._what, f"it has {len(self._content)} unknown members")
+
+
+def _is_decimal(text: str) -> bool:
+    return text.isascii() and text.isdecimal() and (text == "0" or not text.startswith("0"))
 
 
 _JSON_NAMES = {int: "number", str: "string", bool: "boolean", list: "array", dict: "object"}
@@ -209,7 +285,7 @@ def _parse(text: str | bytes, what: str) -> object:
 
 
 def _signatures_to_json(signed: SignedState) -> dict[str, str]:
-    return {str(index): _hex(signature.compact) for index, signature in sorted(signed.signatures.items())}
+    return {str(index): hex_text(signature.compact) for index, signature in sorted(signed.signatures.items())}
 
 
 def _signatures_from_json(content: Mapping[str, object]) -> dict[int, Signature]:
@@ -222,7 +298,3 @@ def _signatures_from_json(content: Mapping[str, object]) -> dict[int, Signature]
 
 
 _INDICES = frozenset(map(str, range(MAX_PARTICIPANTS)))
-
-
-def _hex(data: bytes) -> str:
-    return "0x" + data.hex()

@@ -11,10 +11,11 @@ import pytest
 from msgspec.structs import replace
 
 from channel.errors import ForcemoveError
-from channel.flow.actions import MAX_ACTION, MalformedAction
+from channel.flow.actions import MalformedAction
 from channel.flow.queue import ActionQueue
 from channel.flow.steps import NothingHeard, UnexpectedAction, UnexpectedSender, run
 from channel.flow.transport import MemoryTransport, Transport
+from channel.protocol.limits import MAX_ACTION
 from games.spectator import FEED, Part, PartRefused, Relay, Shown, Spectator, Start, following
 from games.views import Json, apply_update, play_action
 from tests.flow.table import Delayed, signed

@@ -19,6 +19,7 @@ from channel.flow.queue import ActionQueue
 from channel.flow.signed import BadSignature
 from channel.flow.steps import NothingHeard, UnexpectedAction, UnexpectedSender, run
 from channel.flow.transport import MemoryTransport, Reader, Transport
+from channel.protocol.limits import MAX_RELAYED
 from games.commitment import Opening
 from games.rock_paper_scissors.position import Weapon
 from games.rock_paper_scissors.table import (
@@ -31,7 +32,7 @@ from games.rock_paper_scissors.table import (
     commitment_of,
     plays_and_reveals,
 )
-from games.spectator import FEED, MAX_MESSAGE, FalseDisclosure, Relay, Shown, Spectator, Start, following
+from games.spectator import FEED, FalseDisclosure, Relay, Shown, Spectator, Start, following
 from games.views import Json, PlayResult, UnknownViewer, filter_state
 from tests.flow.table import TABLE_ID, Delayed, signed
 from tests.flow.virtual_time import at_every_wait, cancelled_at, run_virtual
@@ -357,7 +358,7 @@ def test_players_and_other_spectators_wait_for_none_that_is_slow_or_breaks() -> 
 def test_what_no_message_can_carry_is_refused_to_spectators_alone() -> None:
     async def story() -> None:
         async with table() as ours:
-            large, feed = Relay("alice", _Everything(), "x" * MAX_MESSAGE), MemoryTransport()
+            large, feed = Relay("alice", _Everything(), "x" * MAX_RELAYED), MemoryTransport()
             with pytest.raises(MalformedAction):
                 await large.feed(feed)
             assert feed.length() == 0

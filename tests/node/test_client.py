@@ -17,9 +17,10 @@ from channel.node.memory import MemoryLine, MemoryStore
 from channel.protocol.agreement import agree
 from channel.protocol.channel import Channel, Phase
 from channel.protocol.inputs import ConcludeWanted, MoveChosen, Reconnected
+from channel.protocol.limits import MAX_MESSAGE
 from channel.protocol.signing import Key
 from channel.protocol.types import UINT48_MAX
-from channel.protocol.wire import MAX_MESSAGE, encode_greeting, encode_message
+from channel.protocol.wire import encode_greeting, encode_message
 from games.tic_tac_toe import GAME as TIC_TAC_TOE
 from games.two_player import WrongPositionLength
 from tests.scenarios.story import ALICE, BOB, DEPOSIT, MALLORY, STAKE, Playground, Story

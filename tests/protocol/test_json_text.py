@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from channel.errors import MalformedBytes
-from channel.protocol.json_text import MAX_DEPTH, MAX_LENGTH, parse_json
+from channel.protocol.json_text import MAX_LENGTH, parse_json
+from channel.protocol.limits import MAX_DEPTH
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,10 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
+import msgspec
 import pytest
 
+from channel.errors import MalformedBytes, UnknownVersion
 from channel.flow.actions import MalformedAction
 from channel.flow.channel import (
     UPDATES,
@@ -216,7 +218,8 @@ def test_a_deposit_comes_back_where_the_other_never_deposits(channel: Story) -> 
 
     async def agree(queue: ActionQueue[Update], seat: Seat) -> None:
         signed = channel.sign(channel.agreement.setup_state(1), 1)
-        await queue.enqueue(Update(seat.client_id, encode_message(channel.agreement.channel_id, signed).hex()))
+        message = msgspec.Raw(encode_message(channel.agreement.channel_id, signed))
+        await queue.enqueue(Update(seat.client_id, message))
 
     play(channel, patient, agree)
     assert channel.alice.mined == ["SubmitDeposit", "SubmitChallenge", "SubmitTransfer"]
@@ -248,18 +251,24 @@ def test_a_player_who_wins_nothing_can_still_take_its_deposit_home(channel: Stor
 
 
 def test_rubbish_on_the_log_is_the_counterpartys_fault_and_play_goes_on(channel: Story) -> None:
-    log = MemoryTransport()
+    log, forged = MemoryTransport(), channel.sign(channel.agreement.setup_state(1), 1)
 
     async def loud(queue: ActionQueue[Update], seat: Seat) -> None:
         await run(opening(), queue, seat)
         await log.post(b"no action")
         await log.post(b'{"client_id":"bob","type":"Shout"}')
-        for message in ("no hex", "00", b"{}".hex()):
-            await queue.enqueue(Update("bob", message))
+        for message in (
+            b'"no message"',
+            b"0",
+            b"{}",
+            encode_message(channel.agreement.channel_id, forged).replace(b":1}", b":2}"),
+        ):
+            await queue.enqueue(Update("bob", msgspec.Raw(message)))
         await run(sequence(rounds(channel.bob.bot, another=lambda _: False), concluding()), queue, seat)
 
     alice, _ = play(channel, bot_of(channel, 0), loud, log=log)
-    assert len([event for event in channel.alice.events if isinstance(event, Fault)]) == 3
+    faults = [event.error for event in channel.alice.events if isinstance(event, Fault)]
+    assert [type(each) for each in faults] == [MalformedBytes] * 3 + [UnknownVersion]
     assert [type(each) for each in alice.faults] == [MalformedAction] * 2
     channel.ends_with(channel.alice.newest.state.outcome)
 

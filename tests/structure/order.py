@@ -11,9 +11,10 @@ from tests.structure.imports import PACKAGES, Imports
 # Lowest first; a module imports only from lines above its own. `*` stands for one name.
 ORDER: tuple[tuple[str, ...], ...] = (
     ("channel", "channel.*", "channel.protocol.hashing"),
-    ("channel.protocol.types", "channel.protocol.json_text"),
+    ("channel.protocol.types",),
     ("channel.protocol.outcome",),
-    ("channel.protocol.state",),
+    ("channel.protocol.limits",),
+    ("channel.protocol.state", "channel.protocol.json_text"),
     ("channel.protocol.encoding", "channel.protocol.app", "channel.protocol.logs"),
     ("channel.protocol.signing", "channel.protocol.status", "channel.protocol.agreement"),
     ("channel.protocol.rules",),
@@ -81,6 +82,7 @@ CORE_SEEN_BY_GAMES = frozenset(
         "protocol.encoding",
         "protocol.hashing",
         "protocol.app",
+        "protocol.limits",
     )
 )
 FLOW_SEEN_BY_GAMES = frozenset(

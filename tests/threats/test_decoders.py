@@ -21,7 +21,7 @@ import pytest
 
 from channel.chain.book import load_book
 from channel.errors import ForcemoveError
-from channel.flow.actions import MAX_ACTION, Action, ActionCodec, client_of
+from channel.flow.actions import Action, ActionCodec, client_of
 from channel.flow.channel import UPDATES
 from channel.flow.keys import KeyExchange
 from channel.flow.signed import SignedTransport
@@ -29,9 +29,9 @@ from channel.flow.transport import MemoryTransport
 from channel.node.keys import address_in_key_file, read_key_file
 from channel.protocol.encoding import decode_record, decode_variable_part
 from channel.protocol.json_text import MAX_LENGTH, parse_json
-from channel.protocol.wire import MAX_MESSAGE, decode_file, decode_message, parse_hex
+from channel.protocol.limits import MAX_ACTION, MAX_MESSAGE, MAX_RECORD, MAX_RELAYED
+from channel.protocol.wire import decode_file, decode_message, parse_hex
 from games.commitment import Opening
-from games.spectator import MAX_MESSAGE as MAX_RELAYED
 from games.spectator import joined
 from games.sra.table import CARDS
 from tests.protocol.builders import ALICE
@@ -84,6 +84,7 @@ DECODERS: dict[str, tuple[Callable[[bytes, Path], object], int]] = {
     "hex": (_in_memory(lambda data: parse_hex(data.decode(), "hex")), MAX_LENGTH),
     "a state": (_in_memory(decode_variable_part), MAX_MESSAGE),
     "a record": (_in_memory(decode_record), MAX_MESSAGE),
+    "the largest record": (_in_memory(decode_record), MAX_RECORD),
     "an opening": (_in_memory(Opening.decode), MAX_MESSAGE),
 }
 
@@ -108,6 +109,7 @@ _LISTS = "[]" * 300
 """So many that their depth has to be looked at."""
 _ACTION = '{"anything":'
 _END = ',"client_id":"a","type":"Shown"}'
+_STATE = '{"channelId":"0x' + "00" * 32 + '","kind":"state",'
 TEXTS: dict[str, Callable[[int], bytes]] = {
     "quotes and backslashes": _filled(_LISTS, '\\"'),
     "a string that does not end": _filled(_LISTS + '"', '\\"'),
@@ -131,7 +133,12 @@ TEXTS: dict[str, Callable[[int], bytes]] = {
     "halves of pairs": _filled('"', "\\ud834", '"'),
     "spaces": _filled("", " "),
     "hex": _filled("0x", "00"),
-    "a long state": _filled('{"channelId":"0x' + "00" * 32 + '","state":"0x', "00", '","signatures":{}}'),
+    "a long record": _filled(_STATE + '"record":"0x', "00", '","signers":[],"version":1}'),
+    "many signers": _filled(_STATE + '"record":"0x","signers":[', "0,", '0],"version":1}'),
+    "a message's long version number": _filled(_STATE + '"record":"0x","signers":[],"version":', "1", "}"),
+    "a deep version": _both_ways(_STATE + '"version":', "[", "]", "}"),
+    "a long turn number": _filled('{"channelId":"","kind":"greeting","nextTurn":', "9", ',"sender":0,"version":1}'),
+    "any message of another version": _filled('{"a":[', "{},", '{}],"version":2}'),
     "zeros": bytes,
     "the highest bytes": lambda size: b"\xff" * size,
 }

@@ -13,7 +13,8 @@ import msgspec
 import pytest
 
 from channel.errors import InvalidValue, MalformedBytes
-from channel.flow.actions import MAX_ACTION, Action, ActionCodec
+from channel.flow.actions import Action, ActionCodec
+from channel.protocol.limits import MAX_ACTION
 from games.sra.arithmetic import MODULUS, ORDER, encode_number, encode_numbers, is_square, product
 from games.sra.cipher import (
     MAX_CARDS,

@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 
 from channel.errors import ForcemoveError, InvalidValue
-from channel.flow.actions import MAX_ACTION, MAX_CLIENT_ID, Action, ActionCodec, MalformedAction
+from channel.flow.actions import Action, ActionCodec, MalformedAction
 from channel.flow.queue import ActionQueue, said_before
 from channel.flow.steps import NothingHeard, Step, UnexpectedAction, UnexpectedSender, repeat, run, sequence
 from channel.flow.transport import MemoryTransport, Transport
+from channel.protocol.limits import MAX_ACTION, MAX_CLIENT_ID
 from games.randomness import seeded
 from games.sra.arithmetic import MODULUS, encode_number, encode_numbers
 from games.sra.cipher import MAX_CARDS, Key, card_numbers
