@@ -11,17 +11,23 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from channel.errors import ForcemoveError, InvalidValue
-from channel.flow.actions import Action, ActionCodec, MalformedAction
+import msgspec
+
+from channel.errors import ForcemoveError, InvalidValue, MalformedBytes
+from channel.flow.actions import Action, ActionCodec, MalformedAction, client_of
+from channel.flow.history import History
 from channel.flow.queue import ActionQueue, said_before
-from channel.flow.signed import SignedTransport
+from channel.flow.signed import ENVELOPE_VERSION, SignedTransport
 from channel.flow.steps import Step, local, repeat, run, sequence, transition
 from channel.flow.transport import Transport
 from channel.protocol.encoding import key_digest
+from channel.protocol.json_text import hex_text, parse_hex_text, require_version
+from channel.protocol.limits import MAX_ACTION
 from channel.protocol.signing import Key, public_key_address, recover
 from channel.protocol.types import Signature, require_bytes
 
 __all__ = [
+    "KEYS",
     "ClientTwice",
     "KeyContext",
     "KeyExchange",
@@ -37,14 +43,43 @@ __all__ = [
 
 
 class KeyExchange(Action, frozen=True):
-    """`public_key`: 33 bytes, compressed, as hex. `signature`: 64 bytes (EIP-2098) by that key over `key_digest`, as
-    hex."""
+    """`public_key`: 33 bytes, compressed, as hex with 0x. `signature`: 64 bytes (EIP-2098) by that key over
+    `key_digest`, as hex with 0x. `version`: of all that the client signs around this table, see
+    `signed.ENVELOPE_VERSION`."""
 
     public_key: str
     signature: str
+    version: int = ENVELOPE_VERSION
 
 
-_CODEC: ActionCodec[KeyExchange] = ActionCodec(KeyExchange)
+class _Versioned(msgspec.Struct, frozen=True):
+    version: object = None
+
+
+class _KeyCodec(ActionCodec[KeyExchange]):
+    """Tells keys of another version from what is none, whatever else stands in them."""
+
+    def __init__(self) -> None:
+        super().__init__(KeyExchange)
+
+    def decode(self, data: bytes) -> KeyExchange:
+        """Raises `MalformedAction` and `UnknownVersion`."""
+        if len(data) <= MAX_ACTION:
+            _require_version(data)
+        return super().decode(data)
+
+
+def _require_version(data: bytes) -> None:
+    client_id = client_of(data)
+    try:
+        require_version(_VERSIONED.decode(data).version, "key of a table", ENVELOPE_VERSION)
+    except MalformedBytes as error:
+        raise MalformedAction(error.reason, client_id) from None
+
+
+_VERSIONED = msgspec.json.Decoder(_Versioned)
+KEYS: ActionCodec[KeyExchange] = _KeyCodec()
+"""The codec of an exchange."""
 
 
 @dataclass(eq=False)
@@ -88,13 +123,15 @@ class KeysMissing(ForcemoveError):
 
 @dataclass
 class KeyContext:
-    """What a key exchange needs and finds. `expected`: the addresses that are to come."""
+    """What a key exchange needs and finds. `expected`: the addresses that are to come. `history`: what was said in it,
+    so that a log on which the keys came in another order for somebody else is found out later."""
 
     table_id: bytes
     client_id: str
     key: Key
     expected: frozenset[bytes]
     found: dict[str, bytes] = field(default_factory=dict)
+    history: History = field(default_factory=History)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,8 +164,8 @@ async def exchange_keys(
     `table_id`: 32 bytes, a channel's id or an invitation's hash. `expected`: the addresses of all clients, ours among
     them. `within`: seconds for all of it. `start`: where in the log the exchange begins.
 
-    Raises `MalformedAction`, `KeyNotProven`, `KeyNotExpected`, `ClientTwice`, `KeyTwice`, `KeysMissing`, and
-    `InvalidValue` where our own key is not expected.
+    Raises `MalformedAction`, `UnknownVersion`, `KeyNotProven`, `KeyNotExpected`, `ClientTwice`, `KeyTwice`,
+    `KeysMissing`, and `InvalidValue` where our own key is not expected.
     """
     require_bytes("table_id", table_id, 32)
     context = KeyContext(table_id, client_id, key, frozenset(expected))
@@ -136,8 +173,8 @@ async def exchange_keys(
         raise InvalidValue("key", key.address, "one of the expected ones")
     try:
         async with asyncio.timeout(within) as limit:
-            said = await said_before(transport, _CODEC, client_id, start=start)
-            queue = ActionQueue(transport, _CODEC, start=start, said=[each for each in said if each == _ours(context)])
+            said = await said_before(transport, KEYS, client_id, start=start)
+            queue = ActionQueue(transport, KEYS, start=start, said=[each for each in said if each == _ours(context)])
             await run(key_exchange(len(context.expected)), queue, context)
     except TimeoutError:
         if within is None or not limit.expired():
@@ -146,8 +183,8 @@ async def exchange_keys(
         raise KeysMissing(tuple(sorted(missing)), within) from None
     if context.found.get(client_id) != key.address:
         raise KeyTwice(client_id, key.address)
-    signed_from = start + len(context.expected)
-    signed = SignedTransport(transport, table_id, key, context.found, start=signed_from)
+    signed_from, read = start + len(context.expected), context.history.hashes
+    signed = SignedTransport(transport, table_id, key, context.found, start=signed_from, read=read)
     return Table(table_id, MappingProxyType(context.found), signed)
 
 
@@ -167,10 +204,11 @@ def _ours(context: KeyContext) -> KeyExchange:
     """Always the same bytes: our signatures are deterministic (RFC 6979)."""
     key = context.key
     signature = key.sign(key_digest(context.table_id, context.client_id, key.public_key))
-    return KeyExchange(context.client_id, key.public_key.hex(), signature.compact.hex())
+    return KeyExchange(context.client_id, hex_text(key.public_key), hex_text(signature.compact))
 
 
 def _store(action: KeyExchange, context: KeyContext) -> None:
+    context.history.add(KEYS.encode(action))
     address = _proven_address(action, context.table_id)
     if address not in context.expected:
         raise KeyNotExpected(action.client_id, address)
@@ -184,10 +222,11 @@ def _store(action: KeyExchange, context: KeyContext) -> None:
 def _proven_address(action: KeyExchange, table_id: bytes) -> bytes:
     """The address of a key whose owner has signed this message."""
     try:
-        public_key, signature = bytes.fromhex(action.public_key), bytes.fromhex(action.signature)
+        public_key = parse_hex_text(action.public_key, "public key", 33)
+        signature = parse_hex_text(action.signature, "signature", 64)
         address = public_key_address(public_key)
         signer = recover(key_digest(table_id, action.client_id, public_key), Signature(signature))
-    except (ValueError, InvalidValue) as error:
+    except (MalformedBytes, InvalidValue) as error:
         raise MalformedAction(str(error), action.client_id) from None
     except ForcemoveError:
         raise KeyNotProven(action.client_id) from None

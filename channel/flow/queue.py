@@ -16,11 +16,11 @@ from typing import Generic, TypeVar
 
 from channel.errors import ForcemoveError, LocalError
 from channel.flow.actions import Action, ActionCodec, MalformedAction
-from channel.flow.transport import Reader, Transport, TransportFault
+from channel.flow.transport import TRANSPORT_FAULTS, Reader, Transport
 
 __all__ = ["FAULTS", "ActionQueue", "SaidOtherwise", "said_before"]
 
-FAULTS = (MalformedAction, TransportFault)
+FAULTS = (MalformedAction, *TRANSPORT_FAULTS)
 """What can be wrong with a message on a log."""
 A = TypeVar("A", bound=Action)
 

@@ -1,7 +1,16 @@
 """A transport on which everybody knows who said what: it wraps any transport, and is one.
 
-Each message travels in an envelope with its client's sequence number (from 0) and a signature over both and the table's
-id, see `encoding.message_digest`. What arrives is verified message by message in the log's order, history included.
+Each message travels in an envelope, a JSON array without spaces:
+
+    [version, sequence, count, "0x" hash, "0x" signature, message]
+
+`sequence` is the client's own number of the message, from 0. `count` and `hash` name what the client had been told of
+the log before, see `flow.history`; `signature` (64 bytes) is over all of it and the table's id, see
+`encoding.message_digest`. Hex is in lower case, so one message has one envelope. The version is that of EIP-712's
+domain: a signature of one version is none of another.
+
+What arrives is verified message by message in the log's order, history included. A log that was told differently to two
+clients is found out by whoever reads a message of the other one that was written later.
 """
 
 from __future__ import annotations
@@ -13,16 +22,21 @@ from dataclasses import dataclass
 
 import msgspec
 
-from channel.errors import ForcemoveError
+from channel.errors import ForcemoveError, MalformedBytes
 from channel.flow.actions import MalformedAction, client_of, require_shallow
-from channel.flow.transport import Reader, Transport, TransportFault
+from channel.flow.history import HASH_SIZE, NOTHING_READ, History, running_hash
+from channel.flow.transport import TRANSPORT_FAULTS, Reader, Transport, TransportFault
 from channel.protocol.encoding import message_digest
-from channel.protocol.limits import MAX_ACTION
+from channel.protocol.json_text import hex_text, parse_hex_text, require_version
+from channel.protocol.limits import MAX_ENVELOPE
 from channel.protocol.signing import Key, recover
-from channel.protocol.types import Signature, require_bytes
+from channel.protocol.types import UINT64_MAX, Signature, require_bytes
 
 __all__ = [
+    "ENVELOPE_VERSION",
     "BadSignature",
+    "LogChanged",
+    "LogsDiffer",
     "MessageReplayed",
     "MessagesMissing",
     "SignedTransport",
@@ -30,7 +44,8 @@ __all__ = [
     "UnsignedMessage",
 ]
 
-_MAX_ENVELOPE = MAX_ACTION + 512
+ENVELOPE_VERSION = 1
+"""The version of signed actions that this program writes and reads."""
 
 
 @dataclass(eq=False)
@@ -73,14 +88,40 @@ class MessagesMissing(TransportFault):
     sequence: int
 
 
-class _Envelope(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    message: msgspec.Raw
+@dataclass(eq=False)
+class LogsDiffer(TransportFault):
+    """Whoever carries the log tells it differently to the client and to us, or the client lies: its message, entry
+    `position` of the log (from 0), was written after `read` entries that are not those that we have been told."""
+
+    client_id: str
+    position: int
+    read: int
+
+
+@dataclass(eq=False)
+class LogChanged(TransportFault):
+    """Whoever carries the log has told us something else before: entry `position` (from 0), or one before it, is not
+    what it was."""
+
+    position: int
+
+
+class _Envelope(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    version: int
     sequence: int
+    count: int
+    hash: str
     signature: str
+    message: msgspec.Raw
+
+
+class _Head(msgspec.Struct, frozen=True, array_like=True):
+    version: object
 
 
 _DECODER = msgspec.json.Decoder(_Envelope)
-_ENCODER = msgspec.json.Encoder(order="sorted")
+_HEAD = msgspec.json.Decoder(_Head)
+_ENCODER = msgspec.json.Encoder()
 
 
 class SignedTransport:
@@ -94,12 +135,16 @@ class SignedTransport:
         keys: Mapping[str, bytes],
         *,
         start: int = 0,
+        read: bytes = NOTHING_READ,
     ) -> None:
         """`table_id`: 32 bytes. `keys`: the address of each client, by client id. `start`: where in the log what is
-        signed begins."""
+        signed begins. `read`: the running hashes (`History.hashes`) over what all have read just before that; the
+        entries in it are counted before those that are signed."""
         require_bytes("table_id", table_id, 32)
         self._transport, self._table_id, self._key = transport, table_id, key
         self._keys, self._start = dict(keys), start
+        self._history = History(read)
+        self._begun = self._history.count
         self._sequence: int | None = None
         self._posting = asyncio.Lock()
 
@@ -121,90 +166,162 @@ class SignedTransport:
 
     def reader(self, start: int = 0) -> Reader:
         """See `Transport.reader`. What comes before `start` is verified, too, and faults in it are passed over."""
-        return _SignedReader(self, self._transport.reader(self._start), start)
+        return self._reader(start)
+
+    def _reader(self, start: int) -> _SignedReader:
+        return _SignedReader(self._verify, self._history, self._begun, self._transport.reader(self._start), start)
 
     def length(self) -> int:
         """See `Transport.length`."""
         return max(0, self._transport.length() - self._start)
 
     def _seal(self, sequence: int, message: bytes) -> bytes:
-        signature = self._key.sign(message_digest(self._table_id, sequence, message))
-        return _ENCODER.encode(_Envelope(msgspec.Raw(message), sequence, signature.compact.hex()))
+        """What was told to any reader of ours was told to us."""
+        count = self._history.count
+        hash_ = self._history.at(count)
+        signature = self._key.sign(message_digest(self._table_id, sequence, count, hash_, message)).compact
+        return _encode(_Said("", message, sequence, count, hash_, signature))
 
     async def _said_so_far(self, client_id: str) -> int:
-        reader = _SignedReader(self, self._transport.reader(self._start), 0)
+        reader = self._reader(0)
         for _ in range(self.length()):
-            with contextlib.suppress(TransportFault):
+            with contextlib.suppress(*TRANSPORT_FAULTS):
                 await reader.read()
         return reader.next_sequence(client_id)
 
-    def verify(self, data: bytes, expected: Callable[[str], int]) -> tuple[str, bytes]:
-        """The client and the message in an envelope. `expected` tells each client's next sequence number. Raises a
-        `TransportFault`."""
-        envelope = _decode(data)
-        message, sequence = bytes(envelope.message), envelope.sequence
-        try:
-            client_id = client_of(message)
-        except MalformedAction as error:
-            raise UnsignedMessage(error.reason) from None
+    def _verify(self, data: bytes, expected: Callable[[str], int]) -> _Said:
+        """What stands in an envelope. `expected` tells each client's next sequence number. Raises `UnknownVersion`, or
+        a `TransportFault`."""
+        said = _decode(data)
+        client_id, sequence = said.client_id, said.sequence
         address = self._keys.get(client_id)
         if address is None:
             raise UnknownClient(client_id)
-        if not self._is_signed_by(address, envelope):
+        if not self._is_signed_by(address, said):
             raise BadSignature(client_id, sequence)
         if sequence < expected(client_id):
             raise MessageReplayed(client_id, expected(client_id), sequence)
         if sequence > expected(client_id):
             raise MessagesMissing(client_id, expected(client_id), sequence)
-        return client_id, message
+        return said
 
-    def _is_signed_by(self, address: bytes, envelope: _Envelope) -> bool:
-        to_sign = message_digest(self._table_id, envelope.sequence, bytes(envelope.message))
+    def _is_signed_by(self, address: bytes, said: _Said) -> bool:
+        to_sign = message_digest(self._table_id, said.sequence, said.count, said.hash, said.message)
         try:
-            return recover(to_sign, Signature(bytes.fromhex(envelope.signature))) == address
-        except (ValueError, ForcemoveError):
+            return recover(to_sign, Signature(said.signature)) == address
+        except ForcemoveError:
             return False
 
 
 class _SignedReader:
-    def __init__(self, transport: SignedTransport, inner: Reader, start: int) -> None:
-        self._transport, self._inner, self._before = transport, inner, start
+    """Verifies a log from its first signed message on."""
+
+    def __init__(
+        self,
+        verify: Callable[[bytes, Callable[[str], int]], _Said],
+        history: History,
+        begun: int,
+        inner: Reader,
+        start: int,
+    ) -> None:
+        """`history`: what all our readers have been told. `begun`: the entries in it that come before the first."""
+        self._verify, self._history, self._inner, self._before = verify, history, inner, start
+        self._position, self._hash = begun, history.at(begun)
+        self._has_gap = self._has_changed = False
         self._sequences: dict[str, int] = {}
 
     async def read(self) -> bytes:
         while self._before:
-            with contextlib.suppress(TransportFault):
+            with contextlib.suppress(*TRANSPORT_FAULTS):
                 await self._next_message()
         return await self._next_message()
 
     async def _next_message(self) -> bytes:
         """The next message of the log, verified."""
+        position = self._position
         try:
             data = await self._inner.read()
-        except TransportFault:
+        except TRANSPORT_FAULTS:
             self._pass_one()
+            self._has_gap = True  # what stood there nobody tells, so that no hash is known from here on
             raise
         self._pass_one()
-        client_id, message = self._transport.verify(data, self.next_sequence)
-        self._sequences[client_id] = self.next_sequence(client_id) + 1
-        return message
+        self._hear(data)
+        said = self._verify(data, self.next_sequence)
+        self._sequences[said.client_id] = self.next_sequence(said.client_id) + 1
+        if self._has_changed:
+            raise LogChanged(position)
+        if not self._was_told_the_same(said, position):
+            raise LogsDiffer(said.client_id, position, said.count)
+        return said.message
 
     def _pass_one(self) -> None:
         """A message, or a fault in its place; a wait that was cancelled was for none."""
+        self._position += 1
         self._before = max(0, self._before - 1)
+
+    def _hear(self, data: bytes) -> None:
+        """Every entry counts, whatever is wrong with it."""
+        if not self._has_gap and not self._has_changed:
+            self._hash = running_hash(self._hash, data)
+            self._has_changed = not self._history.hear(self._position, self._hash)
+
+    def _was_told_the_same(self, said: _Said, position: int) -> bool:
+        """Whether the client had been told what we have been told; of what it says of entries beyond a gap, nothing is
+        known. What comes later in the log it cannot have read."""
+        if said.count > position:
+            return False
+        return said.count > self._history.count or self._history.at(said.count) == said.hash
 
     def next_sequence(self, client_id: str) -> int:
         return self._sequences.get(client_id, 0)
 
 
-def _decode(data: bytes) -> _Envelope:
-    if len(data) > _MAX_ENVELOPE:
-        raise UnsignedMessage(f"it has {len(data)} bytes; {_MAX_ENVELOPE} are allowed")
+# ----------------------------------------------------------------------------------------------------------- envelopes
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """What stands in an envelope: a message, whose it is, its number, and what its client had been told before."""
+
+    client_id: str
+    message: bytes
+    sequence: int
+    count: int
+    hash: bytes
+    signature: bytes
+
+
+def _encode(said: _Said) -> bytes:
+    numbers = (ENVELOPE_VERSION, said.sequence, said.count)
+    return _ENCODER.encode(
+        _Envelope(*numbers, hex_text(said.hash), hex_text(said.signature), msgspec.Raw(said.message))
+    )
+
+
+def _decode(data: bytes) -> _Said:
+    """Raises `UnsignedMessage` and `UnknownVersion`."""
+    if len(data) > MAX_ENVELOPE:
+        raise UnsignedMessage(f"it has {len(data)} bytes; {MAX_ENVELOPE} are allowed")
     try:
         require_shallow(data)
+        require_version(_HEAD.decode(data).version, "signed action", ENVELOPE_VERSION)
         envelope = _DECODER.decode(data)
-        if not 0 <= envelope.sequence < 2**64 or _ENCODER.encode(envelope) != data:
-            raise UnsignedMessage("its envelope is not in canonical form")
-    except (msgspec.DecodeError, UnicodeDecodeError, MalformedAction) as error:
+        said = _said(envelope)
+    except MalformedAction as error:
+        raise UnsignedMessage(error.reason) from None
+    except (msgspec.DecodeError, UnicodeDecodeError, MalformedBytes) as error:
         raise UnsignedMessage(str(error)) from None
-    return envelope
+    if _ENCODER.encode(envelope) != data:
+        raise UnsignedMessage("its envelope is not in canonical form")
+    return said
+
+
+def _said(envelope: _Envelope) -> _Said:
+    message, sequence, count = bytes(envelope.message), envelope.sequence, envelope.count
+    if not (0 <= sequence <= UINT64_MAX and 0 <= count <= UINT64_MAX):
+        raise MalformedBytes("envelope", f"its numbers are not from 0 to {UINT64_MAX}")
+    hash_ = parse_hex_text(envelope.hash, "hash", HASH_SIZE)
+    return _Said(
+        client_of(message), message, sequence, count, hash_, parse_hex_text(envelope.signature, "signature", 64)
+    )

@@ -10,14 +10,18 @@ import asyncio
 from dataclasses import dataclass
 from typing import Protocol
 
-from channel.errors import ForcemoveError, InvalidValue
+from channel.errors import ForcemoveError, InvalidValue, UnknownVersion
 
-__all__ = ["MemoryTransport", "Reader", "Transport", "TransportFault"]
+__all__ = ["TRANSPORT_FAULTS", "MemoryTransport", "Reader", "Transport", "TransportFault"]
 
 
 @dataclass(eq=False)
 class TransportFault(ForcemoveError):
     """A message on the log is not what a client of this table has said. Subclasses tell why."""
+
+
+TRANSPORT_FAULTS = (TransportFault, UnknownVersion)
+"""What a reader raises in the place of a message."""
 
 
 class Reader(Protocol):
@@ -26,8 +30,9 @@ class Reader(Protocol):
     async def read(self) -> bytes:
         """The next message, as soon as there is one.
 
-        Raises a `TransportFault` in the place of a message that is none; the next call goes on after it. Cancelling
-        leaves the place where it was: no message is lost.
+        Raises a `TransportFault` in the place of a message that is none, and `UnknownVersion` in the place of one that
+        another program has written; the next call goes on after it. Cancelling leaves the place where it was: no
+        message is lost.
         """
         ...
 

@@ -171,16 +171,18 @@ def fingerprint(state_hash_: bytes, outcome_hash_: bytes) -> int:
 # ----------------------------------------------------------------------------------------- what is said around a table
 
 TABLE_DOMAIN_TYPE = b"EIP712Domain(string name,string version)"
-MESSAGE_TYPE = b"Message(bytes32 tableId,uint64 sequence,bytes message)"
+MESSAGE_TYPE = b"Message(bytes32 tableId,uint64 sequence,uint64 readCount,bytes32 readHash,bytes message)"
 KEY_TYPE = b"Key(bytes32 tableId,string clientId,bytes publicKey)"
 _TABLE_SEPARATOR = keccak256(keccak256(TABLE_DOMAIN_TYPE) + keccak256(b"Forcemove table") + _VERSION_HASH)
 _MESSAGE_TYPEHASH, _KEY_TYPEHASH = keccak256(MESSAGE_TYPE), keccak256(KEY_TYPE)
 
 
-def message_digest(table_id: bytes, sequence: int, message: bytes) -> bytes:
-    """What a client signs of its message number `sequence` (EIP-712, domain "Forcemove table" version "1"): no state's
-    signature can be taken for it, and no message of another table, or at another place."""
-    return _table_digest(_MESSAGE_TYPEHASH + table_id + word(sequence) + keccak256(message))
+def message_digest(table_id: bytes, sequence: int, read_count: int, read_hash: bytes, message: bytes) -> bytes:
+    """What a client signs of its message number `sequence`, said when it had been told `read_count` entries of the
+    table's log with the running hash `read_hash` (EIP-712, domain "Forcemove table" version "1"): no state's signature
+    can be taken for it, and no message of another table, at another place, or after another history."""
+    said = word(sequence) + word(read_count) + read_hash + keccak256(message)
+    return _table_digest(_MESSAGE_TYPEHASH + table_id + said)
 
 
 def key_digest(table_id: bytes, client_id: str, public_key: bytes) -> bytes:

@@ -7,12 +7,13 @@ allows goes through every one of them. Knows bounds, and no format but its size.
 from __future__ import annotations
 
 from channel.protocol.outcome import MAX_ALLOCATIONS
-from channel.protocol.types import MAX_APP_DATA, MAX_PARTICIPANTS, UINT256_MAX
+from channel.protocol.types import MAX_APP_DATA, MAX_PARTICIPANTS, UINT64_MAX, UINT256_MAX
 
 __all__ = [
     "MAX_ACTION",
     "MAX_CLIENT_ID",
     "MAX_DEPTH",
+    "MAX_ENVELOPE",
     "MAX_FILE",
     "MAX_MESSAGE",
     "MAX_NESTING",
@@ -28,6 +29,7 @@ MAX_VERSION = 65_535
 """The highest number that is taken for a version; what is above it is no version at all."""
 
 MAX_UINT256_DIGITS = len(str(UINT256_MAX))
+_UINT64_DIGITS = len(str(UINT64_MAX))
 
 
 def _hex(length: int) -> int:
@@ -63,6 +65,9 @@ hex digits, 61,800 bytes, as are all its keys; a part of a view (`games.spectato
 MAX_NESTING = 256
 """Arrays and objects that an action may have inside each other: views are as deep as games like. A message in it has
 two."""
+_ENVELOPE_FRAME = len("[,,,,,]") + len(str(MAX_VERSION)) + 2 * _UINT64_DIGITS
+MAX_ENVELOPE = _ENVELOPE_FRAME + len('""') + _hex(32) + len('""') + _hex(SIGNATURE) + MAX_ACTION
+"""A signed action: version, sequence, count and hash of what was read, signature and the action, see `flow.signed`."""
 MAX_RELAYED = 4 * 2**20
 """A message of a feed over all its parts: a public view, which games may make as large as they like, within what a
 spectator's memory is to bear. No state of a channel goes this way."""

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from channel.errors import ForcemoveError, InvalidValue
+from channel.errors import ForcemoveError, InvalidValue, UnknownVersion
 from channel.flow.actions import ActionCodec, MalformedAction
 from channel.flow.keys import (
     ClientTwice,
@@ -26,6 +26,7 @@ from channel.flow.keys import (
 )
 from channel.flow.transport import MemoryTransport, Transport
 from channel.protocol.encoding import key_digest
+from channel.protocol.json_text import hex_text
 from channel.protocol.signing import Key
 from tests.flow.table import ADDRESSES, KEYS, MALLORY, NAMES, TABLE_ID, Delayed, Said, queue_of
 from tests.flow.virtual_time import at_every_wait, cancelled_at, run_virtual
@@ -36,7 +37,7 @@ EXCHANGE = ActionCodec(KeyExchange)
 
 def posted(client_id: str, key: Key, *, by: Key | None = None, table: bytes = TABLE_ID) -> KeyExchange:
     signature = (by or key).sign(key_digest(table, client_id, key.public_key))
-    return KeyExchange(client_id, key.public_key.hex(), signature.compact.hex())
+    return KeyExchange(client_id, hex_text(key.public_key), hex_text(signature.compact))
 
 
 async def join(log: Transport, name: str, names: Sequence[str]) -> Table:
@@ -140,17 +141,27 @@ def test_nobody_comes_twice() -> None:
     [
         b"",
         b'{"client_id":"mallory","number":1,"type":"Said"}',
-        b'{"public_key":"00","signature":"00","type":"KeyExchange"}',
-        EXCHANGE.encode(KeyExchange("mallory", "no hex", "00" * 64)),
-        EXCHANGE.encode(KeyExchange("mallory", "02" + "ff" * 32, "00" * 64)),
-        EXCHANGE.encode(KeyExchange("mallory", KEYS["bob"].public_key.hex(), "00")),
+        b'{"public_key":"0x00","signature":"0x00","type":"KeyExchange","version":1}',
+        EXCHANGE.encode(KeyExchange("mallory", "no hex", "0x" + "00" * 64)),
+        EXCHANGE.encode(KeyExchange("mallory", "0x02" + "ff" * 32, "0x" + "00" * 64)),
+        EXCHANGE.encode(KeyExchange("mallory", hex_text(KEYS["bob"].public_key), "0x00")),
+        EXCHANGE.encode(KeyExchange("bob", hex_text(KEYS["bob"].public_key).upper(), "0x" + "00" * 64)),
+        EXCHANGE.encode(posted("bob", KEYS["bob"])).replace(b',"version":1', b""),
+        EXCHANGE.encode(posted("bob", KEYS["bob"])).replace(b'"version":1', b'"version":"1"'),
     ],
-    ids=["nothing", "wrong type", "no name", "no hex", "no point", "short signature"],
+    ids=["nothing", "wrong type", "no name", "no hex", "no point", "short signature", "upper case", "none", "text"],
 )
 def test_what_is_no_key_is_refused_by_all(message: bytes) -> None:
     first, second = meet_after(message)
     assert isinstance(first, MalformedAction)
     assert first == second
+
+
+def test_a_key_of_another_version_says_which() -> None:
+    """Also where it is written in another way."""
+    newer = EXCHANGE.encode(posted("bob", KEYS["bob"])).replace(b'"version":1', b'"version":2')
+    for message in (newer, newer.replace(b"public_key", b"public_keys")):
+        assert meet_after(message) == [UnknownVersion("key of a table", 2, 1)] * 2
 
 
 class Trouble(NamedTuple):
@@ -227,7 +238,7 @@ def test_who_has_come_under_another_name_does_not_go_on_under_this_one() -> None
 
 
 def test_a_signature_that_nobody_can_have_made_proves_nothing() -> None:
-    forged = KeyExchange("bob", KEYS["bob"].public_key.hex(), "ff" * 64)
+    forged = KeyExchange("bob", hex_text(KEYS["bob"].public_key), "0x" + "ff" * 64)
     assert meet_after(forged) == [KeyNotProven("bob")] * 2
 
 

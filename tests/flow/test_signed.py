@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from eth_account.messages import encode_typed_data
 
-from channel.errors import InvalidValue
+from channel.errors import InvalidValue, UnknownVersion
 from channel.flow.signed import (
     BadSignature,
     MessageReplayed,
@@ -21,6 +21,7 @@ from channel.flow.signed import (
 from channel.flow.transport import MemoryTransport, Reader, TransportFault
 from channel.protocol.encoding import key_digest, message_digest
 from channel.protocol.hashing import keccak256
+from channel.protocol.limits import MAX_ENVELOPE
 from channel.protocol.signing import ORDER, Key
 from tests.flow.table import ADDRESSES, CODEC, KEYS, MALLORY, TABLE_ID, Left, Said, signed
 from tests.flow.virtual_time import run_virtual
@@ -28,13 +29,28 @@ from tests.flow.virtual_time import run_virtual
 ONE, TWO, THREE = (CODEC.encode(Said("alice", number)) for number in (1, 2, 3))
 
 
-def envelope(message: bytes, sequence: int, key: Key, *, table: bytes = TABLE_ID) -> dict[str, Any]:
-    signature = key.sign(message_digest(table, sequence, message)).compact.hex()
-    return {"message": json.loads(message), "sequence": sequence, "signature": signature}
+NOTHING = (0, bytes(32))
+MEMBERS = ("version", "sequence", "count", "hash", "signature", "message")
 
 
-def packed(content: object) -> bytes:
-    return json.dumps(content, separators=(",", ":"), sort_keys=True).encode()
+def envelope(
+    message: bytes, sequence: int, key: Key, *, table: bytes = TABLE_ID, read: tuple[int, bytes] = NOTHING
+) -> dict[str, Any]:
+    signature = key.sign(message_digest(table, sequence, *read, message)).compact.hex()
+    values = (1, sequence, read[0], "0x" + read[1].hex(), "0x" + signature, json.loads(message))
+    return dict(zip(MEMBERS, values, strict=True))
+
+
+def packed(content: dict[str, Any]) -> bytes:
+    return json.dumps([*content.values()], separators=(",", ":"), sort_keys=True).encode()
+
+
+def told(*entries: bytes) -> tuple[int, bytes]:
+    """What somebody names who has been told these entries of a log."""
+    hash_ = bytes(32)
+    for each in entries:
+        hash_ = keccak256(hash_ + each)
+    return len(entries), hash_
 
 
 def first_fault(*messages: bytes) -> TransportFault:
@@ -71,9 +87,16 @@ def test_the_digests_are_those_of_eip_712() -> None:
         )
         return keccak256(b"\x19" + signable.version + signable.header + signable.body)
 
-    message = {"tableId": "bytes32", "sequence": "uint64", "message": "bytes"}
-    values: dict[str, object] = {"tableId": TABLE_ID, "sequence": 5, "message": ONE}
-    assert message_digest(TABLE_ID, 5, ONE) == typed("Message", message, values)
+    message = {
+        "tableId": "bytes32",
+        "sequence": "uint64",
+        "readCount": "uint64",
+        "readHash": "bytes32",
+        "message": "bytes",
+    }
+    hash_ = keccak256(ONE)
+    values: dict[str, object] = {"tableId": TABLE_ID, "sequence": 5, "readCount": 7, "readHash": hash_, "message": ONE}
+    assert message_digest(TABLE_ID, 5, 7, hash_, ONE) == typed("Message", message, values)
     key = {"tableId": "bytes32", "clientId": "string", "publicKey": "bytes"}
     public_key = KEYS["bob"].public_key
     values = {"tableId": TABLE_ID, "clientId": "bob", "publicKey": public_key}
@@ -86,11 +109,11 @@ def test_a_message_without_a_signature_is_refused() -> None:
 
 def malleated(content: dict[str, Any]) -> dict[str, Any]:
     """The other signature that the same key could have made: s and the parity negated."""
-    compact = bytes.fromhex(content["signature"])
+    compact = bytes.fromhex(content["signature"][2:])
     vs = int.from_bytes(compact[32:], "big")
     s, parity = vs & (2**255 - 1), vs >> 255
     other = (ORDER - s) | ((1 - parity) << 255)
-    return content | {"signature": (compact[:32] + other.to_bytes(32, "big")).hex()}
+    return content | {"signature": "0x" + (compact[:32] + other.to_bytes(32, "big")).hex()}
 
 
 @pytest.mark.parametrize(
@@ -99,20 +122,57 @@ def malleated(content: dict[str, Any]) -> dict[str, Any]:
         lambda content: content | {"sequence": "0"},
         lambda content: content | {"sequence": -1},
         lambda content: content | {"sequence": 2**64},
+        lambda content: content | {"sequence": 10**100},
+        lambda content: content | {"count": "0"},
+        lambda content: content | {"count": -1},
+        lambda content: content | {"count": 2**64},
+        lambda content: content | {"count": 0.0},
+        lambda content: content | {"hash": content["hash"][2:]},
+        lambda content: content | {"hash": content["hash"] + "00"},
+        lambda content: content | {"hash": None},
+        lambda content: content | {"signature": content["signature"].upper().replace("X", "x")},
+        lambda content: content | {"signature": content["signature"][:-2]},
+        lambda content: content | {"signature": content["signature"][:-2] + "  "},
+        lambda content: content | {"signature": "no hex"},
+        lambda content: content | {"version": "1"},
+        lambda content: content | {"version": True},
+        lambda content: content | {"version": None},
+        lambda content: content | {"version": -1},
+        lambda content: content | {"version": 2**16},
+        lambda content: {name: value for name, value in content.items() if name != "version"},
         lambda content: content | {"extra": 1},
         lambda content: {name: value for name, value in content.items() if name != "signature"},
         lambda content: content | {"message": {"type": "Said", "number": 1}},
         lambda content: content | {"message": [1]},
     ],
 )
-def test_an_envelope_that_is_none_is_refused(change: Callable[[dict[str, Any]], object]) -> None:
+def test_an_envelope_that_is_none_is_refused(change: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
     assert isinstance(first_fault(packed(change(envelope(ONE, 0, KEYS["alice"])))), UnsignedMessage)
 
 
 def test_an_envelope_has_one_form() -> None:
-    spaced = json.dumps(envelope(ONE, 0, KEYS["alice"]), sort_keys=True).encode()
-    assert isinstance(first_fault(spaced), UnsignedMessage)
-    assert isinstance(first_fault(b"x" * 70_000), UnsignedMessage)
+    content = envelope(ONE, 0, KEYS["alice"])
+    assert isinstance(first_fault(json.dumps([*content.values()], sort_keys=True).encode()), UnsignedMessage)
+    assert isinstance(first_fault(json.dumps(content, sort_keys=True).encode()), UnsignedMessage)
+    assert isinstance(first_fault(b" " * (MAX_ENVELOPE + 1)), UnsignedMessage)
+
+
+@pytest.mark.parametrize("version", [2, 3, 65_535])
+def test_an_envelope_of_another_version_says_which(version: int) -> None:
+    """Whatever else stands in it; and reading goes on after it."""
+    other = packed(envelope(ONE, 0, KEYS["alice"]) | {"version": version, "new": [{"any": "thing"}]})
+
+    async def story() -> None:
+        log = MemoryTransport()
+        await log.post(other)
+        await signed(log, "alice").post(TWO)
+        reader = signed(log, "bob").reader()
+        with pytest.raises(UnknownVersion) as refused:
+            await reader.read()
+        assert refused.value == UnknownVersion("signed action", version, 1)
+        assert await reader.read() == await signed(log, "bob").reader(1).read() == TWO
+
+    run_virtual(story())
 
 
 def test_a_client_whose_key_nobody_knows_is_refused() -> None:
@@ -125,14 +185,16 @@ def test_a_client_whose_key_nobody_knows_is_refused() -> None:
     [
         lambda content: content | {"message": json.loads(TWO)},
         lambda content: content | {"sequence": 1},
-        lambda content: content | {"signature": "00" * 64},
-        lambda content: content | {"signature": "00"},
-        lambda content: content | {"signature": "no hex"},
+        lambda content: content | {"count": 1},
+        lambda content: content | {"hash": "0x" + "01" * 32},
+        lambda content: content | {"signature": "0x" + "00" * 64},
         malleated,
     ],
-    ids=["another message", "another place", "zeroes", "short", "no hex", "malleated"],
+    ids=["another message", "another place", "another count", "another hash", "zeroes", "malleated"],
 )
-def test_what_the_client_has_not_signed_like_this_is_refused(change: Callable[[dict[str, Any]], object]) -> None:
+def test_what_the_client_has_not_signed_like_this_is_refused(
+    change: Callable[[dict[str, Any]], dict[str, Any]],
+) -> None:
     fault = first_fault(packed(change(envelope(ONE, 0, KEYS["alice"]))))
     assert isinstance(fault, BadSignature)
     assert fault.client_id == "alice"
@@ -152,8 +214,8 @@ def test_a_signature_is_good_at_one_table() -> None:
 def test_the_signature_covers_every_byte_of_the_text(said: str, forged: str) -> None:
     """Also where a lossy decoder would make the same of both."""
     first, second = (f'{{"client_id":"alice","text":"{text}"}}'.encode() for text in (said, forged))
-    signature = KEYS["alice"].sign(message_digest(TABLE_ID, 0, first)).compact.hex()
-    sent = b'{"message":' + second + b',"sequence":0,"signature":"' + signature.encode() + b'"}'
+    signature = KEYS["alice"].sign(message_digest(TABLE_ID, 0, *NOTHING, first)).compact.hex()
+    sent = b'[1,0,0,"0x' + b"0" * 64 + b'","0x' + signature.encode() + b'",' + second + b"]"
     assert first_fault(sent) == BadSignature("alice", 0)
     genuine = sent.replace(second, first)
     assert first_fault(genuine, genuine) == MessageReplayed("alice", 1, 0)

@@ -23,7 +23,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("channel.protocol.inputs", "channel.protocol.channel"),
     ("channel.protocol.watch", "channel.protocol.wire"),
     ("channel.protocol.machine",),
-    ("channel.flow.actions", "channel.flow.transport"),
+    ("channel.flow.actions", "channel.flow.history", "channel.flow.transport"),
     ("channel.flow.signed", "channel.flow.queue"),
     ("channel.flow.steps", "channel.flow.seat"),
     ("channel.flow.keys", "channel.flow.channel"),

@@ -23,13 +23,13 @@ from channel.chain.book import load_book
 from channel.errors import ForcemoveError
 from channel.flow.actions import Action, ActionCodec, client_of
 from channel.flow.channel import UPDATES
-from channel.flow.keys import KeyExchange
+from channel.flow.keys import KEYS
 from channel.flow.signed import SignedTransport
 from channel.flow.transport import MemoryTransport
 from channel.node.keys import address_in_key_file, read_key_file
 from channel.protocol.encoding import decode_record, decode_variable_part
 from channel.protocol.json_text import MAX_LENGTH, parse_json
-from channel.protocol.limits import MAX_ACTION, MAX_MESSAGE, MAX_RECORD, MAX_RELAYED
+from channel.protocol.limits import MAX_ACTION, MAX_ENVELOPE, MAX_MESSAGE, MAX_RECORD, MAX_RELAYED
 from channel.protocol.wire import decode_file, decode_message, parse_hex
 from games.commitment import Opening
 from games.spectator import joined
@@ -47,8 +47,17 @@ class Shown(Action, frozen=True):
 
 
 def _envelope(data: bytes) -> object:
-    transport = SignedTransport(MemoryTransport(), bytes(32), ALICE, {"alice": ALICE.address})
-    return transport.verify(data, lambda _: 0)
+    """Read from a log, which has it already and is not waited for."""
+
+    async def read() -> bytes:
+        log = MemoryTransport()
+        await log.post(data)
+        return await SignedTransport(log, bytes(32), ALICE, {"alice": ALICE.address}).reader().read()
+
+    try:
+        return read().send(None)
+    except StopIteration as read_:
+        return read_.value
 
 
 def _in_file(read: Callable[[Path], object]) -> Callable[[bytes, Path], object]:
@@ -73,11 +82,11 @@ DECODERS: dict[str, tuple[Callable[[bytes, Path], object], int]] = {
     "a message": (_in_memory(decode_message), MAX_MESSAGE),
     "an action of a channel": (_in_memory(UPDATES.decode), MAX_ACTION),
     "an action of a card table": (_in_memory(CARDS.decode), MAX_ACTION),
-    "a posted key": (_in_memory(ActionCodec(KeyExchange).decode), MAX_ACTION),
+    "a posted key": (_in_memory(KEYS.decode), MAX_ACTION),
     "an action with any JSON in it": (_in_memory(ActionCodec(Shown).decode), MAX_ACTION),
     "the name of an action's client": (_in_memory(client_of), MAX_ACTION),
     "a message of a feed that came in parts": (_in_memory(lambda data: joined(data, "alice")), MAX_RELAYED // 4),
-    "an envelope": (_in_memory(_envelope), MAX_ACTION),
+    "an envelope": (_in_memory(_envelope), MAX_ENVELOPE),
     "JSON": (_in_memory(lambda data: parse_json(data.decode(), "text")), MAX_LENGTH),
     "a signed-state file": (_in_memory(decode_file), MAX_LENGTH),
     **{what: (_in_file(read), MAX_LENGTH) for what, read in FILES.items()},
@@ -109,6 +118,7 @@ _LISTS = "[]" * 300
 """So many that their depth has to be looked at."""
 _ACTION = '{"anything":'
 _END = ',"client_id":"a","type":"Shown"}'
+_ENVELOPE = '[1,0,0,"0x' + "00" * 32 + '","0x' + "00" * 64 + '",{"client_id":"alice"}]'
 _STATE = '{"channelId":"0x' + "00" * 32 + '","kind":"state",'
 TEXTS: dict[str, Callable[[int], bytes]] = {
     "quotes and backslashes": _filled(_LISTS, '\\"'),
@@ -125,9 +135,14 @@ TEXTS: dict[str, Callable[[int], bytes]] = {
     "a long fraction": _filled(_ACTION + "0.", "0", "1" + _END),
     "a long exponent": _filled(_ACTION + "1e", "9", _END),
     "long numbers": _filled("[", "9" * 4_000 + ",", "1]"),
-    "a long sequence number": _filled('{"message":{"client_id":"alice"},"sequence":', "9", ',"signature":""}'),
-    "a deep message in an envelope": _both_ways('{"message":', "[", "]", ',"sequence":0,"signature":""}'),
-    "a long signature": _filled('{"message":{"client_id":"alice"},"sequence":0,"signature":"', "0", '"}'),
+    "a long version number": _filled("[", "1", _ENVELOPE[2:]),
+    "a long sequence number": _filled("[1,", "9", ',0,"","",{"client_id":"alice"}]'),
+    "a long count": _filled("[1,0,", "9", ',"","",{"client_id":"alice"}]'),
+    "a deep message in an envelope": _both_ways('[1,0,0,"","",', "[", "]", "]"),
+    "many members of an envelope": _filled("[1,", "0,", "0]"),
+    "a long hash": _filled('[1,0,0,"0x', "0", '","",{"client_id":"alice"}]'),
+    "a long signature": _filled('[1,0,0,"","0x', "0", '",{"client_id":"alice"}]'),
+    "a long message in an envelope": _filled(_ENVELOPE[:-2] + ',"text":"', "a", '"}]'),
     "names given again and again": _filled("{", '"a":1,', '"a":1}'),
     "escapes": _filled('"', "\\u00e9", '"'),
     "halves of pairs": _filled('"', "\\ud834", '"'),
@@ -137,6 +152,7 @@ TEXTS: dict[str, Callable[[int], bytes]] = {
     "many signers": _filled(_STATE + '"record":"0x","signers":[', "0,", '0],"version":1}'),
     "a message's long version number": _filled(_STATE + '"record":"0x","signers":[],"version":', "1", "}"),
     "a deep version": _both_ways(_STATE + '"version":', "[", "]", "}"),
+    "a deep version of an envelope": _both_ways("[", "[", "]", _ENVELOPE[2:]),
     "a long turn number": _filled('{"channelId":"","kind":"greeting","nextTurn":', "9", ',"sender":0,"version":1}'),
     "any message of another version": _filled('{"a":[', "{},", '{}],"version":2}'),
     "zeros": bytes,

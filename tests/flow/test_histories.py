@@ -1,0 +1,373 @@
+"""A log that is told differently to two clients is found out, and one that is told alike never is."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from channel.errors import ForcemoveError
+from channel.flow.history import NOTHING_READ, History
+from channel.flow.keys import Table, exchange_keys
+from channel.flow.queue import FAULTS
+from channel.flow.signed import LogChanged, LogsDiffer, SignedTransport, UnsignedMessage
+from channel.flow.transport import MemoryTransport, Reader, TransportFault
+from tests.flow.table import ADDRESSES, CODEC, KEYS, NAMES, TABLE_ID, Said, signed
+from tests.flow.test_signed import envelope, packed, told
+from tests.flow.virtual_time import run_virtual
+
+THREE = NAMES[:3]
+HOUR = 3600.0
+
+
+def said(name: str, sequence: int, number: int = 0) -> bytes:
+    """An entry of a client that has been told nothing."""
+    return packed(envelope(CODEC.encode(Said(name, number)), sequence, KEYS[name]))
+
+
+TALE = (said("alice", 0), said("bob", 0), said("carol", 0), b"rubbish", said("carol", 1))
+"""What Alice is told. Of each of its entries everybody takes it that it is genuine, but for the rubbish."""
+
+
+async def log_of(entries: Sequence[bytes]) -> MemoryTransport:
+    log = MemoryTransport()
+    for each in entries:
+        await log.post(each)
+    return log
+
+
+async def read_all(reader: Reader, count: int) -> list[bytes | ForcemoveError]:
+    heard: list[bytes | ForcemoveError] = []
+    for _ in range(count):
+        try:
+            heard.append(await reader.read())
+        except FAULTS as fault:
+            heard.append(fault)
+    return heard
+
+
+async def next_action(name: str, log: MemoryTransport) -> bytes:
+    """The entry that a client posts who has been told all of a log."""
+    await signed(log, name).post(CODEC.encode(Said(name, 99)))
+    return await log.reader(log.length() - 1).read()
+
+
+def found_by_bob(tale: Sequence[bytes]) -> list[bytes | ForcemoveError]:
+    """What Bob reads who was told this, when Alice, who was told `TALE`, has said something after it."""
+
+    async def story() -> list[bytes | ForcemoveError]:
+        action = await next_action("alice", await log_of(TALE))
+        bobs = await log_of((*tale, action))
+        return await read_all(signed(bobs, "bob").reader(), bobs.length())
+
+    return run_virtual(story())
+
+
+# ------------------------------------------------------------------------------------------------------ two histories
+
+LIES = {
+    "reordered": (TALE[0], TALE[2], TALE[1], *TALE[3:]),
+    "the last one left out": TALE[:-1],
+    "the last two left out": TALE[:-2],
+    "one replaced that its client has signed twice": (*TALE[:-1], said("carol", 1, 7)),
+    "rubbish replaced": (*TALE[:3], b"garbage", *TALE[4:]),
+    "rubbish left out": (*TALE[:3], *TALE[4:]),
+    "rubbish put in": (b"rubbish", *TALE),
+    "nothing told at all": (TALE[0],),
+}
+
+
+@pytest.mark.parametrize("lie", LIES)
+def test_a_log_that_was_told_differently_is_found_out_at_the_next_action(lie: str) -> None:
+    """And not before: all that is in it is genuine."""
+    tale = LIES[lie]
+    *before, last = found_by_bob(tale)
+    assert last == LogsDiffer("alice", len(tale), len(TALE))
+    assert all(isinstance(each, bytes | UnsignedMessage) for each in before)
+
+
+def test_a_log_that_was_told_alike_is_none() -> None:
+    *_, last = found_by_bob(TALE)
+    assert last == CODEC.encode(Said("alice", 99))
+
+
+def test_what_was_told_after_an_action_is_found_out_at_the_one_after_it() -> None:
+    """Bob is told an entry before Alice's that Alice is not told: it may have crossed hers, as far as Bob can see."""
+
+    async def story() -> None:
+        alices, bobs = await log_of(TALE), await log_of((*TALE, said("carol", 2)))
+        alice, bob = signed(alices, "alice"), signed(bobs, "bob").reader()
+        await alice.post(CODEC.encode(Said("alice", 1)))
+        await bobs.post(await alices.reader(len(TALE)).read())
+        heard = await read_all(bob, bobs.length())
+        assert heard[-1] == CODEC.encode(Said("alice", 1))
+        await read_all(alice.reader(), alices.length())
+        await alice.post(CODEC.encode(Said("alice", 2)))
+        await bobs.post(await alices.reader(len(TALE) + 1).read())
+        assert await read_all(bob, 1) == [LogsDiffer("alice", len(TALE) + 2, len(TALE) + 1)]
+
+    run_virtual(story())
+
+
+@given(st.permutations(TALE), st.integers(0, len(TALE)))
+@settings(max_examples=100)
+def test_whatever_else_is_told_is_found_out(tale: list[bytes], length: int) -> None:
+    """At Alice's action, or at what is missing before it."""
+    last = found_by_bob(tale[:length])[-1]
+    assert isinstance(last, bytes) == (tuple(tale[:length]) == TALE)
+
+
+def test_after_a_lie_every_action_of_that_client_tells() -> None:
+    """Its messages are counted all the same, so that nothing else is found wrong with them."""
+
+    async def story() -> None:
+        alices, bobs = await log_of(TALE), await log_of(TALE[:-1])
+        alice = signed(alices, "alice")
+        for number in range(3):
+            await alice.post(CODEC.encode(Said("alice", number)))
+            await bobs.post(await alices.reader(len(TALE) + number).read())
+        heard = await read_all(signed(bobs, "bob").reader(), bobs.length())
+        assert heard[-3:] == [LogsDiffer("alice", len(TALE) - 1 + number, len(TALE)) for number in range(3)]
+
+    run_virtual(story())
+
+
+@pytest.mark.parametrize("count", [6, 7, 1_000, 2**64 - 1])
+def test_nobody_has_read_what_comes_later(count: int) -> None:
+    """Not even what will come, which a client might know that is told everything first."""
+    action = packed(envelope(CODEC.encode(Said("alice", 9)), 1, KEYS["alice"], read=(count, told(*TALE, b"x")[1])))
+
+    async def story() -> None:
+        bobs = await log_of((*TALE, action, b"x"))
+        heard = await read_all(signed(bobs, "bob").reader(), bobs.length())
+        assert heard[len(TALE)] == LogsDiffer("alice", len(TALE), count)
+
+    run_virtual(story())
+
+
+@pytest.mark.parametrize("count", range(len(TALE) + 1))
+def test_who_has_read_less_says_so(count: int) -> None:
+    """Also nothing at all: no entry, and 32 bytes of zero. The hash must be that of as many entries."""
+
+    def found(read: tuple[int, bytes]) -> bytes | ForcemoveError:
+        action = packed(envelope(CODEC.encode(Said("alice", 9)), 1, KEYS["alice"], read=read))
+
+        async def story() -> bytes | ForcemoveError:
+            bobs = await log_of((*TALE, action))
+            return (await read_all(signed(bobs, "bob").reader(), bobs.length()))[-1]
+
+        return run_virtual(story())
+
+    assert found(told(*TALE[:count])) == CODEC.encode(Said("alice", 9))
+    assert found((count, told(*TALE, b"more")[1])) == LogsDiffer("alice", len(TALE), count)
+
+
+# ----------------------------------------------------------------------------------------------------- one history
+
+
+class Fickle(MemoryTransport):
+    """A log that tells one reader after the other something else."""
+
+    def __init__(self, *tales: Sequence[bytes]) -> None:
+        super().__init__()
+        self._tales = iter(tales)
+
+    def reader(self, start: int = 0) -> Reader:
+        return _Teller(list(next(self._tales))[start:])
+
+
+class _Teller:
+    def __init__(self, entries: list[bytes]) -> None:
+        self._entries = iter(entries)
+
+    async def read(self) -> bytes:
+        for entry in self._entries:
+            return entry
+        await asyncio.Future[None]()
+        raise AssertionError
+
+
+def test_a_log_that_tells_us_something_else_than_before_is_found_out() -> None:
+    """By whichever of our readers hears it; and what it says from there on is not believed."""
+
+    async def story() -> None:
+        other = (*TALE[:3], b"garbage", TALE[4], said("alice", 1), said("bob", 1))
+        transport = signed(Fickle(TALE, other, TALE), "bob")
+        assert isinstance((await read_all(transport.reader(), len(TALE)))[-1], bytes)
+        heard = await read_all(transport.reader(), len(other))
+        assert heard[4:] == [LogChanged(4), LogChanged(5), LogChanged(6)]
+        assert isinstance((await read_all(transport.reader(), len(TALE)))[-1], bytes)
+
+    run_virtual(story())
+
+
+def test_who_comes_back_to_another_log_finds_it_out_at_its_own_action() -> None:
+    """A client that has crashed knows nothing but its key. What it has said itself tells what was there before it."""
+
+    async def story() -> None:
+        action = await next_action("bob", await log_of(TALE))
+        changed = await log_of((*TALE[:2], b"something else", *TALE[3:], action))
+        heard = await read_all(signed(changed, "bob").reader(), len(TALE) + 1)
+        assert heard[-1] == LogsDiffer("bob", len(TALE), len(TALE))
+
+    run_virtual(story())
+
+
+def test_who_comes_back_to_another_log_signs_no_place_twice() -> None:
+    async def story() -> None:
+        action = await next_action("bob", await log_of(TALE))
+        changed = await log_of((b"something else", *TALE[1:], action))
+        await signed(changed, "bob").post(CODEC.encode(Said("bob", 5)))
+        *_, last = await read_all(changed.reader(), changed.length())
+        assert isinstance(last, bytes)
+        assert last.startswith(b"[1,2,")
+
+    run_virtual(story())
+
+
+class _Gappy:
+    def __init__(self, inner: Reader, gaps: frozenset[int]) -> None:
+        self._inner, self._gaps, self._next = inner, gaps, 0
+
+    async def read(self) -> bytes:
+        entry, position = await self._inner.read(), self._next
+        self._next += 1
+        if position in self._gaps:
+            raise TransportFault
+        return entry
+
+
+class Gappy(MemoryTransport):
+    """A log that has lost some entries, and says so in their place."""
+
+    def __init__(self, *gaps: int) -> None:
+        super().__init__()
+        self._gaps = frozenset(gaps)
+
+    def reader(self, start: int = 0) -> Reader:
+        return _Gappy(super().reader(start), self._gaps)
+
+
+def test_beyond_a_gap_what_others_have_read_is_not_known() -> None:
+    """The gap is the fault. Up to it, histories are compared; and what comes later nobody has read there either."""
+
+    async def story(*reads: tuple[int, bytes]) -> list[bytes | ForcemoveError]:
+        log = Gappy(2)
+        for told_ in TALE:
+            await log.post(told_)
+        for sequence, read in enumerate(reads):
+            await log.post(packed(envelope(CODEC.encode(Said("alice", 9)), sequence + 1, KEYS["alice"], read=read)))
+        bob = signed(log, "bob")
+        heard = await read_all(bob.reader(), log.length())
+        await bob.post(CODEC.encode(Said("bob", 5)))
+        entry = (await read_all(MemoryTransport.reader(log), log.length()))[-1]
+        assert isinstance(entry, bytes)
+        assert entry.startswith(b'[1,1,2,"0x' + told(*TALE[:2])[1].hex().encode())
+        return heard[len(TALE) :]
+
+    action = CODEC.encode(Said("alice", 9))
+    known, unknown = told(*TALE[:2]), told(*TALE)
+    assert run_virtual(story(known, unknown)) == [action, action]
+    heard = run_virtual(story((2, bytes(32)), (99, bytes(32))))
+    assert heard == [LogsDiffer("alice", 5, 2), LogsDiffer("alice", 6, 99)]
+
+
+@st.composite
+def happenings(draw: st.DrawFn) -> list[tuple[str, str]]:
+    kinds = st.sampled_from(("say", "say", "read", "read again", "come back", "rubbish"))
+    return draw(st.lists(st.tuples(kinds, st.sampled_from(THREE)), max_size=25))
+
+
+@given(happenings())
+@settings(max_examples=100)
+def test_a_log_that_all_are_told_alike_is_never_accused(story_: list[tuple[str, str]]) -> None:
+    """Whoever reads how much of it and when, with several readers, with rubbish in it, and after crashes."""
+
+    async def story() -> None:
+        log = MemoryTransport()
+        transports = {name: signed(log, name) for name in THREE}
+        for number, (kind, name) in enumerate(story_):
+            if kind == "say":
+                await transports[name].post(CODEC.encode(Said(name, number)))
+            elif kind == "rubbish":
+                await log.post(b"rubbish %d" % number)
+            elif kind == "come back":
+                transports[name] = signed(log, name)
+            else:
+                await read_all(transports[name].reader(), log.length() // (2 if kind == "read" else 1))
+        for transport in transports.values():
+            heard = await read_all(transport.reader(), log.length())
+            assert len([each for each in heard if isinstance(each, UnsignedMessage)]) == sum(
+                kind == "rubbish" for kind, _ in story_
+            )
+            assert all(isinstance(each, bytes | UnsignedMessage) for each in heard)
+
+    run_virtual(story())
+
+
+# ------------------------------------------------------------------------------------------------------- key exchange
+
+
+async def meet(names: Sequence[str], log: MemoryTransport) -> dict[str, Table]:
+    expected = [ADDRESSES[name] for name in names]
+    joining = (exchange_keys(log, TABLE_ID, name, KEYS[name], expected, within=HOUR) for name in names)
+    return dict(zip(names, await asyncio.gather(*joining), strict=True))
+
+
+def test_keys_that_came_in_another_order_for_somebody_else_are_found_out() -> None:
+    """The order is the order of turns. What was said in the exchange is part of what has been read."""
+
+    async def story() -> None:
+        first = MemoryTransport()
+        await meet(NAMES[:2], first)
+        keys = [await first.reader(index).read() for index in range(2)]
+        alices, bobs = await log_of(keys), await log_of(keys[::-1])
+        alice, bob = await meet(NAMES[:2], alices), await meet(NAMES[:2], bobs)
+        assert list(alice["alice"].keys) == list(bob["bob"].keys)[::-1]
+        await alice["alice"].transport.post(CODEC.encode(Said("alice", 1)))
+        await bobs.post(await alices.reader(2).read())
+        assert await read_all(bob["bob"].transport.reader(), 1) == [LogsDiffer("alice", 2, 2)]
+
+    run_virtual(story())
+
+
+def test_after_an_exchange_what_was_said_in_it_counts() -> None:
+    async def story() -> None:
+        log = await log_of([b"what was before"])
+        expected = [ADDRESSES[name] for name in NAMES[:2]]
+        tables = await asyncio.gather(
+            *(exchange_keys(log, TABLE_ID, name, KEYS[name], expected, start=1) for name in NAMES[:2])
+        )
+        await tables[0].transport.post(CODEC.encode(Said("alice", 1)))
+        keys = [await log.reader(index).read() for index in (1, 2)]
+        entry = await log.reader(3).read()
+        assert entry.startswith(b'[1,0,2,"0x' + told(*keys)[1].hex().encode())
+        assert await tables[1].transport.reader().read() == CODEC.encode(Said("alice", 1))
+
+    run_virtual(story())
+
+
+# ---------------------------------------------------------------------------------------------------------------- cost
+
+
+def test_a_history_costs_32_bytes_an_entry() -> None:
+    history = History()
+    for entry in TALE:
+        history.add(entry)
+    assert history.hashes[:32] == NOTHING_READ
+    assert len(history.hashes) == 32 * (len(TALE) + 1)
+    assert (history.count, history.at(history.count)) == told(*TALE)
+    assert [history.at(count) for count in range(history.count)] == [told(*TALE[:n])[1] for n in range(len(TALE))]
+
+
+def test_readers_of_one_transport_share_its_history() -> None:
+    async def story() -> None:
+        transport = SignedTransport(await log_of(TALE), TABLE_ID, KEYS["bob"], ADDRESSES)
+        for _ in range(3):
+            await read_all(transport.reader(), len(TALE))
+        assert transport._history.count == len(TALE)
+
+    run_virtual(story())
