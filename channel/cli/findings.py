@@ -1,7 +1,8 @@
 """What can be told of a state without a chain, as values for JSON; `pages` makes text of the same values.
 
-Amounts are decimal numbers in quotes, in the asset's smallest unit; bytes are hex with 0x, addresses with their
-checksum. Names stand in a finding even where they are null, so that a program need not ask whether they are there.
+Amounts (in the asset's smallest unit), chain ids and nonces are decimal numbers in quotes, since programs in many
+languages could not hold them otherwise; bytes are hex with 0x, addresses with their checksum. Names stand in a finding
+even where they are null, so that a program need not ask whether they are there.
 """
 
 from __future__ import annotations
@@ -123,7 +124,7 @@ def fixed_part_finding(fixed_part: FixedPart) -> Finding:
     """`{"participants", "channelNonce", "appDefinition", "challengeDuration"}`."""
     return {
         "participants": [show_address(participant) for participant in fixed_part.participants],
-        "channelNonce": fixed_part.channel_nonce,
+        "channelNonce": str(fixed_part.channel_nonce),
         "appDefinition": show_address(fixed_part.app_definition),
         "challengeDuration": fixed_part.challenge_duration,
     }

@@ -61,7 +61,7 @@ def signed_state_finding(
     attempts = _attempts(adjudicator, standing, file, good) if problem is None else []
     finding: Finding = {
         "kind": "signed-state",
-        "chainId": file.domain.chain_id,
+        "chainId": str(file.domain.chain_id),
         "adjudicator": show_address(file.domain.adjudicator),
         "channelId": show_hex(id_),
         "fixedPart": fixed_part_finding(fixed_part),

@@ -225,7 +225,7 @@ def standing_finding(
     """
     status = standing.status
     return {
-        "chainId": standing.domain.chain_id,
+        "chainId": str(standing.domain.chain_id),
         "adjudicator": show_address(standing.domain.adjudicator),
         "channelId": show_hex(standing.channel_id),
         "block": standing.block,

@@ -16,10 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from channel.errors import ForcemoveError, InvalidValue, LocalError, MalformedBytes
-from channel.protocol.json_text import MAX_LENGTH, parse_json
+from channel.protocol.json_text import MAX_LENGTH, parse_json, require_version
 from channel.protocol.signing import ORDER, Key
 
 __all__ = [
+    "KEY_FILE_VERSION",
     "UNLOCK_VARIABLE",
     "PRIVATE_KEY_VARIABLE",
     "EmptyPassphrase",
@@ -40,6 +41,8 @@ UNLOCK_VARIABLE = "FORCEMOVE_PASSPHRASE"
 """The environment variable that a key file's passphrase is read from."""
 PRIVATE_KEY_VARIABLE = "FORCEMOVE_PRIVATE_KEY"
 """The environment variable that a private key to import is read from."""
+KEY_FILE_VERSION = 3
+"""The version of Web3 Secret Storage that wallets write, the only one that is read and written here."""
 SCRYPT_WORK = 2**18
 """scrypt's n as wallets choose it: every guess at a passphrase costs about a second."""
 _MOST_SCRYPT_WORK = 2**23  # n * r * p; wallets have 2**21
@@ -148,7 +151,8 @@ def _write_new(path: Path, text: str) -> None:
 
 
 def read_key_file(path: Path, passphrase: str) -> Key:
-    """Open a key file. Raises `KeyFileMissing`, `KeyFileUnusable`, `MalformedKeyFile`, `WrongPassphrase`."""
+    """Open a key file. Raises `KeyFileMissing`, `KeyFileUnusable`, `MalformedKeyFile`, `UnknownVersion`,
+    `WrongPassphrase`."""
     from eth_keyfile.keyfile import decode_keyfile_json
 
     content = _load(path)
@@ -182,7 +186,7 @@ def _checked(path: Path, content: Mapping[str, Any], secret: bytes) -> Key:
 def address_in_key_file(path: Path) -> bytes:
     """The address (20 bytes) that a key file says it is of; only opening it proves it.
 
-    Raises `KeyFileMissing`, `KeyFileUnusable`, `MalformedKeyFile`.
+    Raises `KeyFileMissing`, `KeyFileUnusable`, `MalformedKeyFile`, `UnknownVersion`.
     """
     return _address(path, _load(path))
 
@@ -207,9 +211,17 @@ def _load(path: Path) -> Mapping[str, Any]:
     if not isinstance(content, dict):
         raise MalformedKeyFile(str(path), "it is not a JSON object")
     lowered = {str(name).lower(): value for name, value in content.items()}
-    if lowered.get("version") != 3 or not isinstance(lowered.get("crypto"), dict):
-        raise MalformedKeyFile(str(path), "it is no encrypted key file of version 3")
+    if not isinstance(lowered.get("crypto"), dict):
+        raise MalformedKeyFile(str(path), "it is no encrypted key file")
+    _require_version(path, lowered.get("version"))
     return lowered
+
+
+def _require_version(path: Path, version: object) -> None:
+    try:
+        require_version(version, f"key file {path}", KEY_FILE_VERSION)
+    except MalformedBytes as error:
+        raise MalformedKeyFile(str(path), error.reason) from None
 
 
 def _require_usual(path: Path, content: Mapping[str, Any]) -> None:

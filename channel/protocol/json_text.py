@@ -14,7 +14,15 @@ from typing import Any
 from channel.errors import MalformedBytes, UnknownVersion
 from channel.protocol.limits import MAX_DEPTH, MAX_FILE, MAX_VERSION
 
-__all__ = ["MAX_LENGTH", "hex_text", "parse_hex_text", "parse_json", "require_shallow", "require_version"]
+__all__ = [
+    "MAX_LENGTH",
+    "hex_text",
+    "parse_hex_text",
+    "parse_json",
+    "require_format",
+    "require_shallow",
+    "require_version",
+]
 
 MAX_LENGTH = MAX_FILE
 """Characters."""
@@ -55,6 +63,16 @@ def require_version(version: object, what: str, known: int) -> None:
         raise MalformedBytes(what, f"its version is missing, or no number from 1 to {MAX_VERSION}")
     if version != known:
         raise UnknownVersion(what, version, known)
+
+
+def require_format(format_: object, family: str, known: int, what: str) -> None:
+    """Refuse what a file says of itself where it is not `family/known`. Raises `UnknownVersion` where it is another
+    version of the family, else `MalformedBytes` (of a `what`)."""
+    found, _, version = format_.rpartition("/") if isinstance(format_, str) else ("", "", "")
+    digits = version if version.isascii() and version.isdecimal() and not version.startswith("0") else ""
+    if found != family or not 0 < len(digits) <= len(str(MAX_VERSION)):
+        raise MalformedBytes(what, f"its format is {format_!a:.60}, not {family}/{known}")
+    require_version(int(digits), what, known)
 
 
 def hex_text(data: bytes) -> str:

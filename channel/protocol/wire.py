@@ -28,7 +28,7 @@ from msgspec import Struct
 from channel.errors import ForcemoveError, InvalidValue, MalformedBytes, UnknownVersion
 from channel.protocol.encoding import Domain, decode_record, encode_record
 from channel.protocol.inputs import Greeted, StateReceived
-from channel.protocol.json_text import hex_text, parse_json, require_shallow, require_version
+from channel.protocol.json_text import hex_text, parse_json, require_format, require_shallow, require_version
 from channel.protocol.limits import MAX_MESSAGE, MAX_UINT256_DIGITS
 from channel.protocol.outcome import Allocation
 from channel.protocol.state import SignedState, VariablePart
@@ -48,6 +48,7 @@ __all__ = [
 
 MESSAGE_VERSION = 1
 """The version of messages that this program writes and reads."""
+_FILE_FAMILY = "forcemove-signed-state"
 FILE_VERSION = 1
 """The version of signed-state files that this program writes and reads."""
 
@@ -156,7 +157,7 @@ def encode_file(file: SignedStateFile) -> str:
     """The text of a signed-state file."""
     fixed_part, state = file.fixed_part, file.signed.state
     content = {
-        "version": FILE_VERSION,
+        "format": f"{_FILE_FAMILY}/{FILE_VERSION}",
         "chainId": str(file.domain.chain_id),
         "adjudicator": hex_text(file.domain.adjudicator),
         "fixedPart": {
@@ -190,7 +191,7 @@ def decode_file(text: str | bytes) -> SignedStateFile:
 
 
 def _decode_file(file: _Fields) -> SignedStateFile:
-    require_version(file.take("version", int), "signed-state file", FILE_VERSION)
+    require_format(file.take("format", str), _FILE_FAMILY, FILE_VERSION, "signed-state file")
     domain = Domain(file.number("chainId"), file.hex("adjudicator", 20))
     fixed_part = _decode_fixed_part(_Fields(file.take("fixedPart", dict), "fixedPart"))
     state = _decode_state(_Fields(file.take("state", dict), "state"))

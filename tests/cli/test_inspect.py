@@ -64,11 +64,11 @@ def test_a_file_is_told_field_by_field(forcemove: Command) -> None:
     finding = found(forcemove, SAVED.save(state_of(5)))
 
     assert finding["kind"] == "signed-state"
-    assert (finding["chainId"], finding["adjudicator"].lower()) == (31_337, "0x" + "ad" * 20)
+    assert (finding["chainId"], finding["adjudicator"].lower()) == ("31337", "0x" + "ad" * 20)
     assert finding["channelId"] == "0x" + SAVED.id.hex()
     assert finding["fixedPart"] == {
         "participants": [A, B],
-        "channelNonce": 0,
+        "channelNonce": "0",
         "appDefinition": show_address(APP),
         "challengeDuration": DAY,
     }

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from channel.errors import UnknownVersion
 from channel.node.keys import (
     EmptyPassphrase,
     KeyFileExists,
@@ -127,7 +128,9 @@ def test_places_that_cannot_be_used_are_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        lambda file: file.update(version=1),
+        lambda file: file.update(version="3"),
+        lambda file: file.update(version=3.0),
+        lambda file: file.update(version=0),
         lambda file: file.pop("version"),
         lambda file: file.pop("crypto"),
         lambda file: file.update(crypto=[]),
@@ -161,6 +164,16 @@ def test_a_damaged_file_is_told(path: Path, change: Callable[[dict[str, Any]], o
 
     with pytest.raises(MalformedKeyFile):
         read_key_file(path, OPEN)
+
+
+@pytest.mark.parametrize("version", [1, 2, 4])
+def test_a_key_file_of_another_version_says_which(path: Path, version: int) -> None:
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"version": version, "crypto": {}}))
+
+    for read in (address_in_key_file, lambda path: read_key_file(path, OPEN)):
+        with pytest.raises(UnknownVersion) as refused:
+            read(path)
+        assert refused.value == UnknownVersion(f"key file {path}", version, 3)
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "null", "{}", "[" * 100_000, "\x00"])

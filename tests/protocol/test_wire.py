@@ -184,22 +184,51 @@ def test_a_message_of_another_version_says_which(version: int) -> None:
 @pytest.mark.parametrize("version", [None, 0, -1, 65_536, 10**400, True, "1", 1.0, [1], {"a": 1}])
 def test_a_version_is_a_number(version: object) -> None:
     assert refused(canonical({**json.loads(message()), "version": version}))
-    with pytest.raises(MalformedBytes):
-        decode_file(json.dumps({**json.loads(file()), "version": version}))
 
 
 def test_what_has_no_version_is_malformed() -> None:
     content, written = json.loads(message()), json.loads(file())
-    del content["version"], written["version"]
+    del content["version"], written["format"]
     assert refused(canonical(content))
     with pytest.raises(MalformedBytes):
         decode_file(json.dumps(written))
 
 
-def test_a_file_of_another_version_says_which() -> None:
+@pytest.mark.parametrize("version", [2, 10, 65_535])
+def test_a_file_of_another_version_says_which(version: int) -> None:
+    written = {**json.loads(file()), "format": f"forcemove-signed-state/{version}", "new": 1, "state": None}
     with pytest.raises(UnknownVersion) as raised:
-        decode_file(json.dumps({**json.loads(file()), "version": 7, "new": 1, "state": None}))
-    assert raised.value == UnknownVersion("signed-state file", 7, 1)
+        decode_file(json.dumps(written))
+    assert raised.value == UnknownVersion("signed-state file", version, 1)
+
+
+FAMILY = "forcemove-signed-state"
+
+
+@pytest.mark.parametrize(
+    "format_",
+    [
+        "",
+        "/",
+        "1",
+        FAMILY,
+        FAMILY + "/",
+        FAMILY + "/0",
+        FAMILY + "/01",
+        FAMILY + "/-1",
+        FAMILY + "/65536",
+        FAMILY + "/\u0661",
+        "forcemove-address-book/1",
+        FAMILY + "/1/1",
+        FAMILY + "/" + "1" * 5_000,
+        None,
+        1,
+        ["forcemove-signed-state/1"],
+    ],
+)
+def test_a_file_says_what_it_is(format_: object) -> None:
+    with pytest.raises(MalformedBytes):
+        decode_file(json.dumps({**json.loads(file()), "format": format_}))
 
 
 def test_numbers_that_other_languages_cannot_hold_stand_in_quotes() -> None:

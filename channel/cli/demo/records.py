@@ -10,25 +10,23 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from channel.errors import ForcemoveError, MalformedBytes
+from channel.errors import ForcemoveError, MalformedBytes, UnknownVersion
 from channel.protocol.agreement import Agreement
 from channel.protocol.channel import Accepted, Channel
 from channel.protocol.encoding import Domain, decode_variable_part, encode_variable_part, hash_state
 from channel.protocol.hashing import keccak256
-from channel.protocol.json_text import require_shallow
+from channel.protocol.json_text import require_format, require_shallow
 from channel.protocol.state import SignedState
 from channel.protocol.types import FixedPart, Signature
 
-__all__ = ["FORMAT", "Kept", "Ledger", "OtherVersion", "decode_ledger", "encode_ledger"]
+__all__ = ["FORMAT", "VERSION", "Kept", "Ledger", "decode_ledger", "encode_ledger"]
 
-_FAMILY = "forcemove-demo-channels/"
-FORMAT = _FAMILY + "1"
+_FAMILY = "forcemove-demo-channels"
+VERSION = 1
+"""The version of files that this program writes and reads."""
+FORMAT = f"{_FAMILY}/{VERSION}"
 """What stands at the head of a file."""
 _WHAT = "record of unfinished channels"
-
-
-class OtherVersion(MalformedBytes):
-    """It was written by another version of this program. `reason` names the version."""
 
 
 @dataclass(slots=True)
@@ -140,28 +138,19 @@ def _state_record(signed: SignedState) -> _State:
 
 
 def decode_ledger(data: bytes) -> Ledger:
-    """The inverse. Raises `OtherVersion`; `MalformedBytes` where anything in it is missing, wrong, unknown or changed,
-    even a single bit."""
+    """The inverse. Raises `UnknownVersion`; `MalformedBytes` where anything in it is missing, wrong, unknown or
+    changed, even a single bit."""
     try:
         require_shallow(data, _WHAT)
-        _require_format(data)
+        require_format(msgspec.json.decode(data, type=_Head).format, _FAMILY, VERSION, _WHAT)
         file = msgspec.json.decode(data, type=_File)
         if keccak256(bytes(file.content)).hex() != file.digest:
             raise MalformedBytes(_WHAT, "its content is not what was written: the digest differs")
         return _ledger(msgspec.json.decode(file.content, type=_Content))
-    except MalformedBytes:
+    except (MalformedBytes, UnknownVersion):
         raise
     except (msgspec.DecodeError, ForcemoveError, ValueError) as error:
         raise MalformedBytes(_WHAT, str(error)) from None
-
-
-def _require_format(data: bytes) -> None:
-    format_ = msgspec.json.decode(data, type=_Head).format
-    if format_ == FORMAT:
-        return
-    if format_.startswith(_FAMILY):
-        raise OtherVersion(_WHAT, f"its format is {format_!r:.60}, and this program knows {FORMAT}")
-    raise MalformedBytes(_WHAT, f"its format is {format_!r:.60}")
 
 
 def _ledger(content: _Content) -> Ledger:

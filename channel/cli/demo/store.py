@@ -12,9 +12,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Self
 
-from channel.cli.demo.records import Kept, Ledger, OtherVersion, decode_ledger, encode_ledger
+from channel.cli.demo.records import Kept, Ledger, decode_ledger, encode_ledger
 from channel.cli.errors import Explained
-from channel.errors import ForcemoveError, MalformedBytes
+from channel.errors import ForcemoveError, MalformedBytes, UnknownVersion
 from channel.protocol.channel import Channel
 
 __all__ = [
@@ -43,9 +43,10 @@ class RecordDamaged(Explained):
 class RecordOfAnotherVersion(Explained):
     """The file was written by another version of this program; it was left as it is."""
 
-    def __init__(self, path: Path, reason: str) -> None:
+    def __init__(self, path: Path, error: UnknownVersion) -> None:
         super().__init__(
-            f"The record of unfinished channels, {path}, is of another version: {reason}.",
+            f"The record of unfinished channels, {path}, is of version {error.version}; this program knows version "
+            f"{error.known}.",
             "It was left as it is. Run the version that has written it, which brings the money home.",
             path=str(path),
         )
@@ -184,8 +185,8 @@ def _read(path: Path) -> Ledger | None:
         return decode_ledger(path.read_bytes())
     except FileNotFoundError:
         return None
-    except OtherVersion as error:
-        raise RecordOfAnotherVersion(path, error.reason) from None
+    except UnknownVersion as error:
+        raise RecordOfAnotherVersion(path, error) from None
     except MalformedBytes as error:
         raise RecordDamaged(path, error.reason) from None
     except OSError as error:
