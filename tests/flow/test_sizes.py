@@ -13,7 +13,7 @@ from channel.flow.actions import MalformedAction
 from channel.flow.keys import exchange_keys
 from channel.flow.queue import ActionQueue
 from channel.flow.seat import UPDATES, Line, Seat, Update, drive, hear
-from channel.flow.signed import SignedTransport
+from channel.flow.signed import SignedTransport, UnsignedMessage
 from channel.flow.transport import MemoryTransport
 from channel.protocol.channel import Channel, Phase
 from channel.protocol.encoding import Domain, channel_id, digest, encode_variable_part, hash_state
@@ -170,5 +170,19 @@ def test_the_largest_action_goes_into_the_largest_envelope() -> None:
         transport = SignedTransport(log, bytes(32), key, {"alice": key.address})
         await transport.post(action)
         assert await transport.reader().read() == action
+
+    run_virtual(story())
+
+
+def test_a_larger_action_goes_into_no_envelope() -> None:
+    """However well it is signed."""
+    key = players(1)[0]
+    action = b'{"client_id":"alice","text":"' + b"x" * MAX_ENVELOPE + b'"}'
+
+    async def story() -> None:
+        log = MemoryTransport()
+        await log.post(packed(envelope(action, 0, key)))
+        with pytest.raises(UnsignedMessage):
+            await SignedTransport(log, bytes(32), key, {"alice": key.address}).reader().read()
 
     run_virtual(story())

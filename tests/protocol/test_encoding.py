@@ -21,9 +21,9 @@ from channel.protocol.encoding import (
     hash_state,
     word,
 )
-from channel.protocol.outcome import Allocation
+from channel.protocol.outcome import MAX_ALLOCATIONS, Allocation
 from channel.protocol.state import VariablePart
-from channel.protocol.types import UINT48_MAX, UINT256_MAX, FixedPart
+from channel.protocol.types import MAX_APP_DATA, MAX_PARTICIPANTS, UINT48_MAX, UINT256_MAX, FixedPart, Signature
 from tests.protocol.builders import ALICE, BOB, DOMAIN, fixed_part, sign, sign_all, state
 
 ABI_TYPE = "((address,bytes32,uint256)[],bytes,uint48,bool)"
@@ -188,6 +188,22 @@ def test_a_record_that_ends_early_is_malformed_or_has_fewer_signatures() -> None
         else:
             with pytest.raises(MalformedBytes):
                 decode_record(RECORD[:length])
+
+
+@pytest.mark.parametrize(
+    ("allocations", "app_data", "signatures"),
+    [(0, 0, 1), (MAX_ALLOCATIONS + 1, 0, 1), (1, MAX_APP_DATA + 1, 1), (1, 0, MAX_PARTICIPANTS + 1)],
+)
+def test_a_record_has_bounds(allocations: int, app_data: int, signatures: int) -> None:
+    """Those of the protocol; none of these could have been logged."""
+    allocation = Allocation(bytes(20), bytes(32), 1)
+    recorded = VariablePart((allocation,) * allocations, bytes(app_data), 1)
+    with pytest.raises(InvalidValue):
+        encode_record(recorded, [Signature(bytes(64))] * signatures)
+    head = bytes((0, 0, 0, 0, 0, 1, 0, allocations)) + app_data.to_bytes(2, "big")
+    words = bytes(10) + (bytes(64) + word(1)) * allocations + bytes(app_data + 64 * signatures)
+    with pytest.raises(MalformedBytes):
+        decode_record(head + words[10:] if allocations else head + bytes(64 * signatures))
 
 
 @pytest.mark.parametrize(("position", "value"), [(6, 2), (7, 3), (9, 33), (10, 1)])

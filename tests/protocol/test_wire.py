@@ -330,6 +330,7 @@ def test_threat_25_any_json_is_malformed(value: object) -> None:
         b"1" * 60_000,
         b" " * (MAX_MESSAGE + 1),
         message() + b" " * MAX_MESSAGE,
+        b'{"new":"' + b"x" * MAX_MESSAGE + b'","version":2}',
         b"\xff\xfe" + message(),
         message() + b"{}",
         message().replace(b'{"ch', b'{"state":"0x","ch', 1),
