@@ -7,6 +7,7 @@ counts is the raw bytes.
 
 from __future__ import annotations
 
+from channel.errors import InvalidValue
 from channel.protocol.hashing import keccak256
 
 __all__ = ["HASH_SIZE", "NOTHING_READ", "History", "running_hash"]
@@ -25,7 +26,9 @@ class History:
     """The running hashes over the entries that are known, from the log's beginning on without a gap."""
 
     def __init__(self, hashes: bytes = NOTHING_READ) -> None:
-        """`hashes`: as `hashes` has them."""
+        """`hashes`: as `hashes` has them. Raises `InvalidValue` where there are none, or a part of one."""
+        if not hashes.startswith(NOTHING_READ) or len(hashes) % HASH_SIZE:
+            raise InvalidValue("hashes", hashes, f"hashes of {HASH_SIZE} bytes each, from that over no entry on")
         self._hashes = bytearray(hashes)
 
     @property

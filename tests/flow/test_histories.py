@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from channel.errors import ForcemoveError
+from channel.errors import ForcemoveError, InvalidValue
 from channel.flow.history import NOTHING_READ, History
 from channel.flow.keys import Table, exchange_keys
 from channel.flow.queue import FAULTS
@@ -361,6 +361,12 @@ def test_a_history_costs_32_bytes_an_entry() -> None:
     assert len(history.hashes) == 32 * (len(TALE) + 1)
     assert (history.count, history.at(history.count)) == told(*TALE)
     assert [history.at(count) for count in range(history.count)] == [told(*TALE[:n])[1] for n in range(len(TALE))]
+
+
+@pytest.mark.parametrize("hashes", [b"", bytes(31), bytes(33), b"\x01" * 32])
+def test_a_history_begins_with_nothing(hashes: bytes) -> None:
+    with pytest.raises(InvalidValue):
+        SignedTransport(MemoryTransport(), TABLE_ID, KEYS["bob"], ADDRESSES, read=hashes)
 
 
 def test_readers_of_one_transport_share_its_history() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from eth_account.messages import encode_typed_data
 from channel.errors import InvalidValue, UnknownVersion
 from channel.flow.signed import (
     BadSignature,
+    LogsDiffer,
     MessageReplayed,
     MessagesMissing,
     SignedTransport,
@@ -155,6 +157,23 @@ def test_an_envelope_has_one_form() -> None:
     assert isinstance(first_fault(json.dumps([*content.values()], sort_keys=True).encode()), UnsignedMessage)
     assert isinstance(first_fault(json.dumps(content, sort_keys=True).encode()), UnsignedMessage)
     assert isinstance(first_fault(b" " * (MAX_ENVELOPE + 1)), UnsignedMessage)
+
+
+def test_whatever_byte_of_an_envelope_is_changed_or_cut_off_is_found_out() -> None:
+    good = packed(envelope(ONE, 0, KEYS["alice"], read=(3, keccak256(b"three"))))
+
+    def is_refused(data: bytes) -> bool:
+        try:
+            return isinstance(first_fault(data), TransportFault) and not isinstance(first_fault(data), LogsDiffer)
+        except UnknownVersion:
+            return not data.startswith(b"[1,")
+
+    assert isinstance(first_fault(good), LogsDiffer)  # genuine, but said after three entries that are not there
+    assert all(is_refused(good[:length]) for length in range(len(good)))
+    assert all(is_refused(good[start:]) for start in range(1, len(good)))
+    for place, value in product(range(len(good)), (0x00, 0x20, 0x22, 0x30, 0x39, 0x61, 0x7B, 0xFF)):
+        if value != good[place]:
+            assert is_refused(good[:place] + bytes((value,)) + good[place + 1 :])
 
 
 @pytest.mark.parametrize("version", [2, 3, 65_535])

@@ -29,6 +29,7 @@ from channel.flow.channel import (
 )
 from channel.flow.keys import exchange_keys
 from channel.flow.queue import ActionQueue
+from channel.flow.signed import LogsDiffer
 from channel.flow.steps import NothingHeard, Step, repeat, run, sequence
 from channel.flow.transport import MemoryTransport, Transport
 from channel.node.client import Fault
@@ -137,20 +138,54 @@ def test_a_game_goes_on_until_somebody_leaves(story: Story) -> None:
 
 def test_a_game_on_a_signed_transport_after_a_key_exchange(channel: Story) -> None:
     """The table's id is the channel's, and the expected addresses are its participants'."""
+    log = MemoryTransport()
+    seats = play_signed(channel, log, log)
+    channel.ends_with(channel.players[0].newest.state.outcome)
+    assert not any(seat.faults for seat in seats)
+
+
+def play_signed(story: Story, *logs: Transport) -> list[Seat]:
+    """Both seats' whole games, each on its own view of a log, after an exchange of keys."""
 
     async def join(log: Transport, seat: Seat, index: int) -> None:
-        agreement = channel.agreement
+        agreement = story.agreement
         expected = agreement.fixed_part.participants
         table = await exchange_keys(log, agreement.channel_id, seat.client_id, KEYS[index], expected, within=TICK)
-        await run(bot_of(channel, index), queue_of(table.transport), seat)
+        await run(bot_of(story, index), queue_of(table.transport), seat)
 
-    async def both() -> None:
-        log = MemoryTransport()
-        async with passing_time(channel), asyncio.TaskGroup() as group:
-            for index, seat in enumerate(seats_of(channel)):
+    async def both() -> list[Seat]:
+        seats = seats_of(story)
+        async with asyncio.timeout(_LONG), passing_time(story), asyncio.TaskGroup() as group:
+            for index, (seat, log) in enumerate(zip(seats, logs, strict=True)):
                 group.create_task(join(log, seat, index))
+        return seats
 
-    run_virtual(both())
+    return run_virtual(both())
+
+
+class Forked(MemoryTransport):
+    """One of two views of a log: what is posted to either stands in both, until one of them is told something else."""
+
+    def __init__(self, fork_at: int | None = None) -> None:
+        super().__init__()
+        self._fork_at, self.other = fork_at, self
+
+    async def post(self, message: bytes) -> None:
+        if self._fork_at is not None and self.length() >= self._fork_at:
+            self._fork_at = None
+            await super().post(b"what the other is not told")
+        for log in (self, self.other):
+            await MemoryTransport.post(log, message)
+
+
+@pytest.mark.parametrize("fork_at", [6, 7, 10])
+def test_threat_25_a_log_that_is_told_differently_costs_a_channel_time_only(channel: Story, fork_at: int) -> None:
+    """Once both have paid in. Neither believes the other's actions any more; the chain carries the rest."""
+    alices, bobs = Forked(fork_at), Forked()
+    alices.other, bobs.other = bobs, alices
+    alice, bob = play_signed(channel, alices, bobs)
+    assert any(isinstance(fault, LogsDiffer) and fault.client_id == "alice" for fault in bob.faults)
+    assert any(isinstance(fault, LogsDiffer) and fault.client_id == "bob" for fault in alice.faults)
     channel.ends_with(channel.players[0].newest.state.outcome)
 
 
