@@ -7,6 +7,7 @@ from collections import Counter
 import pytest
 
 from channel.chain.local import EmbeddedChain
+from channel.errors import UnknownVersion
 from channel.node.greetings import Greetings
 from channel.protocol.channel import Phase
 from channel.protocol.inputs import ChallengeWanted
@@ -113,6 +114,18 @@ def test_threat_40_a_greeting_of_nobody_is_a_fault_and_one_of_another_channel_to
     story.alice.client.poll()
     assert len(story.alice.faults) == 3
     assert story.lines[1].receive() == ()
+
+
+def test_threat_25_what_a_newer_program_says_is_told_as_that_and_play_goes_on(playground: Playground) -> None:
+    story = playground.story(TIC_TAC_TOE)
+    story.play_until(6)
+    said = encode_message(story.agreement.channel_id, story.bob.newest)
+    story.lines[1].send(said.replace(b'"version":1', b'"version":2'))
+    story.lines[1].send(said.replace(b'"version":1', b'"new":[],"version":2'))
+    story.alice.client.poll()
+    assert story.alice.faults == [UnknownVersion("message", 2, 1)] * 2
+    story.go_on()
+    story.ends_with(story.alice.newest.state.outcome)
 
 
 # -------------------------------------------------------------------------------------------------------- bad weather
