@@ -1,10 +1,11 @@
-"""Makes the project's environment: pinned Python packages in `.venv`, and the compiler and anvil in `contracts`.
+"""Makes the project's environment: pinned Python packages in `.venv`, and Node's packages in `contracts`.
 
 Runs on the system's Python with the standard library alone; `scripts/setup` finds one that is new enough. What is up to
 date is left alone, what was interrupted is made anew, and of two set-ups at once the second waits for the first.
 
     scripts/setup play      what playing needs
-    scripts/setup test      that, and what the tests need; Node's packages too
+    scripts/setup test      that, and what the tests need: the compiler, anvil, viem, and in an environment of its own
+                            (`.venv/analysis`: it wants another web3) the static analysis of the contracts
 
 `FORCEMOVE_VENV` names another folder for the Python environment.
 """
@@ -25,11 +26,14 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 VENV = Path(os.environ.get("FORCEMOVE_VENV") or ROOT / ".venv").absolute()
+ANALYSIS = VENV / "analysis"
 CONTRACTS = ROOT / "contracts"
 LOCKS = {"play": "requirements.lock", "test": "requirements-test.lock"}
+ANALYSIS_LOCK = "requirements-analysis.lock"
 OLDEST_NODE = 20
 
 _INTERRUPTED = VENV / "set-up-under-way"
+_ANALYSIS_STAMP = ANALYSIS / "set-up-complete"
 _NODE_STAMP = CONTRACTS / "node_modules" / "set-up-complete"
 # Settings of the user's shell that would send packages elsewhere, or take modules from there.
 _MISLEADING = ("PIP_USER", "PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "PYTHONPATH", "PYTHONHOME")
@@ -47,6 +51,8 @@ def set_up(purpose: str) -> None:
     if needs_node:
         require_node()
     set_up_python(purpose)
+    if purpose == "test" and not is_analysis_set_up():
+        set_up_analysis()
     if needs_node:
         set_up_node()
 
@@ -84,24 +90,25 @@ def _read_stamp(purpose: str) -> str | None:
 
 def _install_python(purpose: str) -> None:
     if not _is_usable():
-        _make_venv()
+        _say(f"Making a Python environment in {VENV}")
+        _make_venv(VENV)
     _INTERRUPTED.touch()
     for each in LOCKS:
         _stamp_path(each).unlink(missing_ok=True)
-    _install_pinned(ROOT / LOCKS[purpose])
-    _finish("installing the project", _pip("--no-deps", "--no-build-isolation", "--editable", str(ROOT)))
+    _install_pinned(VENV, ROOT / LOCKS[purpose], "a minute or two")
+    _finish("installing the project", _pip(VENV, "--no-deps", "--no-build-isolation", "--editable", str(ROOT)))
     _INTERRUPTED.unlink()
 
 
-def _install_pinned(lock: Path) -> None:
+def _install_pinned(venv: Path, lock: Path, duration: str) -> None:
     count = sum("==" in line for line in lock.read_text("utf-8").splitlines() if line[:1].isalnum())
-    _say(f"Installing {count} pinned Python packages (a minute or two, once)")
-    _finish("installing Python packages", _pip("--require-hashes", "--requirement", str(lock)), count)
+    _say(f"Installing {count} pinned Python packages ({duration}, once)")
+    _finish("installing Python packages", _pip(venv, "--require-hashes", "--requirement", str(lock)), count)
 
 
-def _pip(*arguments: str) -> list[str]:
+def _pip(venv: Path, *arguments: str) -> list[str]:
     options = ("--disable-pip-version-check", "--no-input", "--progress-bar", "off")
-    return [str(VENV / "bin" / "python"), "-m", "pip", "install", *options, *arguments]
+    return [str(venv / "bin" / "python"), "-m", "pip", "install", *options, *arguments]
 
 
 def _is_usable() -> bool:
@@ -114,28 +121,50 @@ def _is_usable() -> bool:
     return subprocess.run([python, "-c", check], env=_ENVIRONMENT, capture_output=True, check=False).returncode == 0
 
 
-def _make_venv() -> None:
+def _make_venv(venv: Path) -> None:
+    """Begin anew, with a mark that it is not finished."""
     if find_spec("venv") is None or find_spec("ensurepip") is None:
         raise SetupFailed(
             f"{sys.executable} has no module venv. On Debian and Ubuntu: sudo apt install python3-venv; elsewhere "
             "install Python from python.org."
         )
-    _say(f"Making a Python environment in {VENV}")
-    if VENV.exists():
-        shutil.rmtree(VENV)
-    VENV.mkdir(parents=True)
-    _INTERRUPTED.touch()
-    _finish("making the Python environment", [sys.executable, "-m", "venv", str(VENV)])
+    if venv.exists():
+        shutil.rmtree(venv)
+    venv.mkdir(parents=True)
+    if venv == VENV:
+        _INTERRUPTED.touch()
+    _finish("making the Python environment", [sys.executable, "-m", "venv", str(venv)])
+
+
+# ------------------------------------------------------------------------------------------------------------ analysis
+
+
+def set_up_analysis() -> None:
+    """Make the environment of the static analysis anew; it is complete once it has its stamp."""
+    _make_venv(ANALYSIS)
+    _install_pinned(ANALYSIS, ROOT / ANALYSIS_LOCK, "half a minute")
+    _ANALYSIS_STAMP.write_text(_analysis_stamp(), "utf-8")
+
+
+def is_analysis_set_up() -> bool:
+    """Whether what its lock file pins is installed, at this place."""
+    return _ANALYSIS_STAMP.exists() and _ANALYSIS_STAMP.read_text("utf-8") == _analysis_stamp()
+
+
+def _analysis_stamp() -> str:
+    return f"{ANALYSIS}\n{_digest(ROOT / ANALYSIS_LOCK)}\n"
 
 
 # ---------------------------------------------------------------------------------------------------------------- Node
 
 
 def set_up_node() -> None:
-    """Install what `contracts/package-lock.json` pins: the compiler, OpenZeppelin's contracts and anvil."""
-    _say("Installing the Solidity compiler and anvil (half a minute, once)")
+    """Install what `contracts/package-lock.json` pins: the compiler, OpenZeppelin's contracts, anvil and viem."""
+    _say("Installing the Solidity compiler, anvil and viem (half a minute, once)")
     # npm ci empties node_modules first, the stamp with it. Nobody's install scripts run: anvil's binary needs none.
-    _finish("installing Node's packages", ["npm", "ci", "--ignore-scripts", "--no-audit"], folder=CONTRACTS)
+    _finish(
+        "installing Node's packages", ["npm", "ci", "--include=dev", "--ignore-scripts", "--no-audit"], folder=CONTRACTS
+    )
     _require_anvil()
     _NODE_STAMP.write_text(_node_stamp(), "utf-8")
 

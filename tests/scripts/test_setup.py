@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 SCRIPTS = Path(__file__).parents[2] / "scripts"
+ANALYSIS_LOCK = "requirements-analysis.lock"
 _PYPROJECT = """
 [build-system]
 requires = []
@@ -70,7 +71,7 @@ def make_project(root: Path) -> Project:
         shutil.copy(SCRIPTS / name, root / "scripts" / name)
     (root / "pyproject.toml").write_text(_PYPROJECT, "utf-8")
     (root / "backend.py").write_text(_BACKEND, "utf-8")
-    for lock in ("requirements.lock", "requirements-test.lock"):
+    for lock in ("requirements.lock", "requirements-test.lock", ANALYSIS_LOCK):
         (root / lock).write_text("# nothing is needed\n", "utf-8")
     (root / "contracts").mkdir()
     for lock in ("package.json", "package-lock.json"):
@@ -117,6 +118,23 @@ def test_a_clone_that_was_moved_gets_a_new_environment(tmp_path: Path) -> None:
     assert done.returncode == 0
     assert "Making a Python environment" in done.stderr
     assert str(project.root) not in (moved.environment / "bin" / "pip").read_text("utf-8")
+
+
+def test_the_analysis_has_an_environment_of_its_own_and_only_for_tests(project: Project, tmp_path: Path) -> None:
+    """It is made anew when its lock changes, and left alone otherwise."""
+    analysis, lock = project.environment / "analysis", project.root / ANALYSIS_LOCK
+    assert not analysis.exists()
+    npm = "mkdir -p node_modules/@foundry-rs/anvil-here/bin && touch node_modules/@foundry-rs/anvil-here/bin/anvil"
+    path = programs(tmp_path / "bin", node="echo v22.0.0", npm=npm) + os.pathsep + os.environ["PATH"]
+
+    assert project.set_up("test", path).returncode == 0
+    assert (analysis / "bin" / "python").exists()
+    assert project.set_up("test", path).stderr == ""
+
+    lock.write_text("# nothing is needed any more\n", "utf-8")
+    (analysis / "old").touch()
+    assert "Installing 0 pinned Python packages" in project.set_up("test", path).stderr
+    assert not (analysis / "old").exists()
 
 
 def test_wrong_usage_is_told(tmp_path: Path) -> None:
