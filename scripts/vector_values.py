@@ -1,0 +1,87 @@
+"""The keys, channels and values of the golden vectors, and their JSON. See `scripts/vectors.py`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from channel.protocol.encoding import Domain, channel_id, digest, hash_state
+from channel.protocol.hashing import keccak256
+from channel.protocol.outcome import Allocation, address_destination
+from channel.protocol.signing import Key
+from channel.protocol.state import VariablePart
+from channel.protocol.types import ETHER, UINT64_MAX, FixedPart, Signature
+
+__all__ = [
+    "CHANNELS",
+    "ELSEWHERE",
+    "HERE",
+    "KEYS",
+    "allocation_to",
+    "fixed_part_to_json",
+    "hex_",
+    "id_of",
+    "sign",
+    "state_to_json",
+]
+
+KEYS = tuple(Key(keccak256(b"forcemove vector key %d" % index)) for index in range(8))
+"""Known to everybody, and worth nothing."""
+HERE = Domain(31_337, bytes.fromhex("ad" * 20))
+"""A chain on which a test can put the adjudicator at this address."""
+ELSEWHERE = Domain(2**63 + 29, bytes.fromhex("ae" * 20))
+"""A chain whose id no JSON number of most languages holds."""
+APP = bytes.fromhex("a9" * 20)
+"""The counting app: appData is one word that counts up by one each turn."""
+
+_ADDRESSES = tuple(key.address for key in KEYS)
+_SMALL = FixedPart(_ADDRESSES[:2], 0, APP, 86_400)
+CHANNELS = (
+    (HERE, _SMALL),
+    (HERE, FixedPart(_ADDRESSES[:3], UINT64_MAX, APP, 60)),
+    (HERE, FixedPart(_ADDRESSES, 2**53 + 1, APP, 31_536_000)),
+    (ELSEWHERE, _SMALL),
+)
+
+
+def id_of(channel: int) -> bytes:
+    """The id of one of the channels."""
+    domain, fixed = CHANNELS[channel]
+    return channel_id(fixed, domain)
+
+
+def sign(key: Key, channel: int, state: VariablePart) -> Signature:
+    """A signature of a state of one of the channels."""
+    return key.sign(digest(CHANNELS[channel][0], hash_state(id_of(channel), state).state))
+
+
+def allocation_to(participant: int, amount: int) -> Allocation:
+    """Ether, to a participant's own address."""
+    return Allocation(ETHER, address_destination(_ADDRESSES[participant]), amount)
+
+
+def hex_(data: bytes) -> str:
+    """As all bytes stand in the files."""
+    return "0x" + data.hex()
+
+
+def fixed_part_to_json(fixed: FixedPart) -> dict[str, Any]:
+    """As in a signed-state file."""
+    return {
+        "participants": [hex_(participant) for participant in fixed.participants],
+        "channelNonce": str(fixed.channel_nonce),
+        "appDefinition": hex_(fixed.app_definition),
+        "challengeDuration": fixed.challenge_duration,
+    }
+
+
+def state_to_json(state: VariablePart) -> dict[str, Any]:
+    """As in a signed-state file, which is also what typed data want."""
+    return {
+        "outcome": [
+            {"asset": hex_(each.asset), "destination": hex_(each.destination), "amount": str(each.amount)}
+            for each in state.outcome
+        ],
+        "appData": hex_(state.app_data),
+        "turnNum": state.turn_num,
+        "isFinal": state.is_final,
+    }

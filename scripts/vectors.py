@@ -1,0 +1,291 @@
+#!/usr/bin/env python3
+"""Writes what clients in other languages are made with: `contracts/eip712.json` and `contracts/vectors.json`.
+
+    scripts/vectors.py              bring both up to date
+    scripts/vectors.py --check      only say which is stale (exit status 1)
+
+The first holds the EIP-712 types and the domain as `eth_signTypedData_v4` takes them, the second golden vectors: inputs
+with what must come out. All of it comes from the Python twin (`channel.protocol`); what a refused proof is refused with
+is written down in `scripts/vector_proofs.py` besides, and must be what the twin says. `contracts/README.md` explains
+every part. Runs in the project's environment.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from channel.protocol.encoding import (  # noqa: E402
+    ALLOCATION_TYPE,
+    CHALLENGE_TYPE,
+    DOMAIN_TYPE,
+    STATE_TYPE,
+    Domain,
+    challenge_hash,
+    channel_id,
+    digest,
+    encode_record,
+    encode_variable_part,
+    fingerprint,
+    hash_state,
+    word,
+)
+from channel.protocol.outcome import Allocation, Outcome, address_destination  # noqa: E402
+from channel.protocol.signing import HALF_ORDER, ORDER  # noqa: E402
+from channel.protocol.state import VariablePart  # noqa: E402
+from channel.protocol.status import Status  # noqa: E402
+from channel.protocol.types import ETHER, UINT48_MAX, UINT256_MAX, FixedPart, Signature  # noqa: E402
+from scripts.vector_proofs import proof_vectors  # noqa: E402
+from scripts.vector_values import (  # noqa: E402
+    CHANNELS,
+    ELSEWHERE,
+    HERE,
+    KEYS,
+    allocation_to,
+    fixed_part_to_json,
+    hex_,
+    id_of,
+    sign,
+    state_to_json,
+)
+
+__all__ = ["EIP712", "VECTORS", "build_files", "main"]
+
+EIP712 = ROOT / "contracts" / "eip712.json"
+VECTORS = ROOT / "contracts" / "vectors.json"
+_TOKENS = tuple(bytes([byte]) * 20 for byte in (0x11, 0x22, 0x33))
+
+
+# -------------------------------------------------------------------------------------------------------------- EIP-712
+
+
+def eip712() -> dict[str, Any]:
+    """The types, each with its members in their order, and the domain's two members that are always the same."""
+    written = {b"EIP712Domain": DOMAIN_TYPE, b"State": STATE_TYPE, b"Allocation": ALLOCATION_TYPE}
+    types = {name.decode(): _members(text) for name, text in (written | {b"Challenge": CHALLENGE_TYPE}).items()}
+    return {"types": types, "domain": {"name": "Forcemove", "version": "1"}}
+
+
+def _members(text: bytes) -> list[dict[str, str]]:
+    """Of the first type in an encoded type: `State(bytes32 channelId,...)`."""
+    inside = text.decode().partition("(")[2].partition(")")[0]
+    return [{"name": name, "type": kind} for kind, _, name in (each.partition(" ") for each in inside.split(","))]
+
+
+def typed_data(domain: Domain, primary: str, message: dict[str, Any]) -> dict[str, Any]:
+    """What `eth_signTypedData_v4` is given: with only the types that it needs."""
+    parts = eip712()
+    needed = ("EIP712Domain", "State", "Allocation") if primary == "State" else ("EIP712Domain", "Challenge")
+    place = {"chainId": str(domain.chain_id), "verifyingContract": hex_(domain.adjudicator)}
+    return {
+        "types": {name: parts["types"][name] for name in needed},
+        "primaryType": primary,
+        "domain": parts["domain"] | place,
+        "message": message,
+    }
+
+
+# -------------------------------------------------------------------------------------------------------------- vectors
+
+
+def vectors() -> dict[str, Any]:
+    """All golden vectors."""
+    return {
+        "version": 1,
+        "keys": [{"privateKey": hex_(key.secret), "address": hex_(key.address)} for key in KEYS],
+        "domains": [_domain_vector(domain) for domain in (HERE, ELSEWHERE)],
+        "channels": [_channel_vector(domain, fixed) for domain, fixed in CHANNELS],
+        "states": [_state_vector(channel, state) for channel, state in _states()],
+        "statuses": [_status_vector(status) for status in _statuses()],
+        "signatures": _signature_vectors(),
+        "records": _record_vectors(),
+        "proofs": proof_vectors(),
+    }
+
+
+def _domain_vector(domain: Domain) -> dict[str, Any]:
+    return {
+        "chainId": str(domain.chain_id),
+        "adjudicator": hex_(domain.adjudicator),
+        "separator": hex_(domain.separator),
+    }
+
+
+def _channel_vector(domain: Domain, fixed: FixedPart) -> dict[str, Any]:
+    return {
+        "domain": (HERE, ELSEWHERE).index(domain),
+        "fixedPart": fixed_part_to_json(fixed),
+        "channelId": hex_(channel_id(fixed, domain)),
+    }
+
+
+def _states() -> tuple[tuple[int, VariablePart], ...]:
+    """States with the number of their channel: small, final, of many assets, wide, and the first one elsewhere."""
+    stakes = (allocation_to(0, 10**18), allocation_to(1, 2**53 + 1))
+    first = VariablePart(stakes, word(3), 0)
+    return (
+        (0, first),
+        (0, VariablePart(stakes, b"", 11)),
+        (0, VariablePart(stakes, b"", 14, True)),
+        (1, VariablePart(_mixed(), bytes(range(33)), UINT48_MAX)),
+        (2, VariablePart(_wide(), bytes(range(256)) * 2, 2**40)),
+        (3, first),
+    )
+
+
+def _mixed() -> Outcome:
+    """Four assets; to addresses, to a channel; nothing, and the most that there is."""
+    return (
+        allocation_to(0, 0),
+        Allocation(ETHER, id_of(0), 7),
+        Allocation(_TOKENS[0], address_destination(KEYS[1].address), UINT256_MAX),
+        Allocation(_TOKENS[1], b"\xff" * 32, 1),
+        Allocation(_TOKENS[1], address_destination(KEYS[2].address), 2),
+        Allocation(_TOKENS[2], address_destination(KEYS[0].address), 2**128),
+    )
+
+
+def _wide() -> Outcome:
+    """As many allocations as there may be."""
+    return tuple(allocation_to(index % 8, index) for index in range(32))
+
+
+def _state_vector(channel: int, state: VariablePart) -> dict[str, Any]:
+    domain, fixed = CHANNELS[channel]
+    id_ = channel_id(fixed, domain)
+    hashes = hash_state(id_, state)
+    challenged = challenge_hash(id_, state.turn_num, hashes.state)
+    signers = KEYS[: len(fixed.participants)]
+    signatures = [sign(key, channel, state) for key in signers]
+    message = {"channelId": hex_(id_)} | state_to_json(state)
+    challenge = {"channelId": hex_(id_), "turnNum": state.turn_num, "stateHash": hex_(hashes.state)}
+    return {
+        "channel": channel,
+        "state": state_to_json(state),
+        "outcomeHash": hex_(hashes.outcome),
+        "appDataHash": hex_(hashes.app_data),
+        "stateHash": hex_(hashes.state),
+        "digest": hex_(digest(domain, hashes.state)),
+        "fingerprint": hex_(fingerprint(hashes.state, hashes.outcome).to_bytes(20, "big")),
+        "typedData": typed_data(domain, "State", message),
+        "signatures": [hex_(each.compact) for each in signatures],
+        "longSignature": hex_(_long(signatures[0])),
+        "abiEncoding": hex_(encode_variable_part(state)),
+        "record": hex_(encode_record(state, signatures)),
+        "challengeHash": hex_(challenged),
+        "challengeDigest": hex_(digest(domain, challenged)),
+        "challengeTypedData": typed_data(domain, "Challenge", challenge),
+        "challengeSignature": hex_(KEYS[0].sign(digest(domain, challenged)).compact),
+    }
+
+
+def _long(signature: Signature) -> bytes:
+    """The 65 bytes that most libraries give: r, s, and v, which is 27 or 28."""
+    vs = int.from_bytes(signature.vs, "big")
+    return signature.r + word(vs & 2**255 - 1) + bytes([27 + (vs >> 255)])
+
+
+def _statuses() -> tuple[Status, ...]:
+    return (
+        Status(0, 0, 0),
+        Status(11, 0, 2**160 - 1),
+        Status(14, 1_900_000_000, 0x1234),
+        Status(UINT48_MAX, UINT48_MAX, 2**159),
+    )
+
+
+def _status_vector(status: Status) -> dict[str, Any]:
+    return {
+        "word": hex_(word(status.pack())),
+        "turnNumRecord": status.turn_num_record,
+        "finalizesAt": status.finalizes_at,
+        "fingerprint": hex_(status.fingerprint.to_bytes(20, "big")),
+    }
+
+
+def _signature_vectors() -> list[dict[str, Any]]:
+    """Signatures of one digest: a good one, and what is made of it that nobody takes."""
+    said = digest(HERE, word(1))
+    good = KEYS[0].sign(said)
+    cases: list[tuple[str, bytes, str | None]] = [
+        ("as it was made", good.compact, None),
+        ("s is half the order and one", good.r + word(HALF_ORDER + 1), "SignatureMalleable"),
+        ("r is zero", bytes(32) + good.vs, "SignatureUnrecoverable"),
+        ("s is zero", good.r + bytes(32), "SignatureUnrecoverable"),
+        ("r is not below the order", word(ORDER) + good.vs, "SignatureUnrecoverable"),
+    ]
+    return [
+        {
+            "name": name,
+            "digest": hex_(said),
+            "signature": hex_(compact),
+            "signer": hex_(KEYS[0].address),
+            "error": error,
+        }
+        for name, compact, error in cases
+    ]
+
+
+def _record_vectors() -> dict[str, Any]:
+    """Records with fewer signatures than participants, as `respond` and proofs from the record leave them, and bytes
+    that are no records."""
+    state = VariablePart((allocation_to(0, 1), allocation_to(1, 2)), b"abc", 12)
+    signature = sign(KEYS[0], 0, state)
+    record = encode_record(state, [signature])
+    whole = [
+        {"channel": 0, "record": hex_(encode_record(state, given)), "state": state_to_json(state)}
+        | {"signatures": [hex_(each.compact) for each in given]}
+        for given in ([signature], [])
+    ]
+    return {"whole": whole, "refused": [{"name": name, "record": hex_(data)} for name, data in _no_records(record)]}
+
+
+def _no_records(record: bytes) -> list[tuple[str, bytes]]:
+    return [
+        ("empty", b""),
+        ("cut inside of its head", record[:9]),
+        ("cut after its head", record[:12]),
+        ("cut inside of an allocation", record[:100]),
+        ("cut inside of appData", record[:194]),
+        ("cut inside of a signature", record[:-1]),
+        ("one byte too long", record + b"\x00"),
+        ("isFinal is 2", record[:6] + b"\x02" + record[7:]),
+        ("no allocations", record[:7] + b"\x00" + record[8:]),
+        ("more allocations than it has", record[:7] + b"\x04" + record[8:]),
+        ("more appData than it has", record[:8] + b"\xff\xff" + record[10:]),
+        ("the head's last two bytes are not zero", record[:11] + b"\x01" + record[12:]),
+        ("an asset is wider than an address", record[:96] + b"\x01" + record[97:]),
+    ]
+
+
+# ---------------------------------------------------------------------------------------------------------------- files
+
+
+def build_files() -> dict[Path, str]:
+    """Each file with its text."""
+    return {path: json.dumps(content, indent=1) + "\n" for path, content in ((EIP712, eip712()), (VECTORS, vectors()))}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command; returns its exit status."""
+    parser = argparse.ArgumentParser(description="Write the files for clients in other languages.")
+    parser.add_argument("--check", action="store_true", help="only say which files are stale; exit status 1 if any is")
+    check = parser.parse_args(arguments).check
+    files = build_files()
+    stale = [path for path, text in files.items() if not path.exists() or path.read_text("utf-8") != text]
+    for path in stale:
+        if not check:
+            path.write_text(files[path], "utf-8")
+        print(f"{path.relative_to(ROOT)} {'is stale: run scripts/vectors.py' if check else 'written'}")
+    return 1 if check and stale else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,245 @@
+"""The golden vectors, read from their file: they are what the twin makes, and the bytecode says the same."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from channel.chain.adjudicator import Adjudicator
+from channel.chain.local import AnvilChain, local_keys
+from channel.chain.reverts import app_errors
+from channel.errors import ForcemoveError, MalformedBytes
+from channel.protocol.adjudication import Adjudication, Transaction, checkpoint
+from channel.protocol.encoding import (
+    Domain,
+    challenge_hash,
+    channel_id,
+    decode_record,
+    decode_variable_part,
+    digest,
+    encode_record,
+    encode_variable_part,
+    fingerprint,
+    hash_state,
+    word,
+)
+from channel.protocol.hashing import keccak256
+from channel.protocol.outcome import Allocation
+from channel.protocol.signing import Key, require_signer
+from channel.protocol.state import SupportProof, VariablePart
+from channel.protocol.status import Status
+from channel.protocol.types import FixedPart, Signature
+from contracts import artifact
+from scripts import vectors
+from scripts.vectors import EIP712, VECTORS
+from tests.protocol.builders import COUNTING, MalformedCount, WrongCount
+
+CONTENT: dict[str, Any] = json.loads(VECTORS.read_text("utf-8"))
+KEYS = [Key(bytes.fromhex(each["privateKey"][2:])) for each in CONTENT["keys"]]
+HERE = 0
+"""The domain in which the bytecode is asked."""
+STATUSES_SLOT = 0
+"""Where the adjudicator keeps its statuses."""
+
+
+def bytes_(text: str) -> bytes:
+    assert text == text.lower()
+    return bytes.fromhex(text.removeprefix("0x"))
+
+
+def domain(index: int) -> Domain:
+    content = CONTENT["domains"][index]
+    return Domain(int(content["chainId"]), bytes_(content["adjudicator"]))
+
+
+def fixed_part(content: dict[str, Any]) -> FixedPart:
+    participants = tuple(map(bytes_, content["participants"]))
+    app, nonce = bytes_(content["appDefinition"]), int(content["channelNonce"])
+    return FixedPart(participants, nonce, app, content["challengeDuration"])
+
+
+def channel(vector: dict[str, Any]) -> tuple[Domain, FixedPart, bytes]:
+    """Domain, fixed part and id of the channel that a vector is of."""
+    content = CONTENT["channels"][vector["channel"]]
+    return domain(content["domain"]), fixed_part(content["fixedPart"]), bytes_(content["channelId"])
+
+
+def state_of(content: dict[str, Any]) -> VariablePart:
+    outcome = tuple(
+        Allocation(bytes_(each["asset"]), bytes_(each["destination"]), int(each["amount"]))
+        for each in content["outcome"]
+    )
+    return VariablePart(outcome, bytes_(content["appData"]), content["turnNum"], content["isFinal"])
+
+
+def signatures_of(texts: list[str]) -> tuple[Signature, ...]:
+    return tuple(Signature(bytes_(text)) for text in texts)
+
+
+def proof_of(vector: dict[str, Any]) -> SupportProof:
+    states = tuple(map(state_of, vector["states"]))
+    return SupportProof(states, signatures_of(vector["signatures"]), int(vector["signedStates"], 16))
+
+
+def status_of(vector: dict[str, Any]) -> Status:
+    """What stands on chain."""
+    return Status.unpack(int(vector["recorded"]["status"], 16)) if vector["recorded"] else Status(0, 0, 0)
+
+
+# --------------------------------------------------------------------------------------------------------- up to date
+
+
+def test_the_files_are_what_the_twin_makes() -> None:
+    built = vectors.build_files()
+    assert built.keys() == {EIP712, VECTORS}
+    assert [path.name for path, text in built.items() if path.read_text("utf-8") != text] == []
+
+
+def test_a_stale_file_is_told_and_brought_up_to_date(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "eip712.json"
+    monkeypatch.setattr(vectors, "ROOT", tmp_path)
+    monkeypatch.setattr(vectors, "build_files", lambda: {path: "new"})
+    path.write_text("old", "utf-8")
+
+    assert vectors.main(["--check"]) == 1
+    assert capsys.readouterr().out == "eip712.json is stale: run scripts/vectors.py\n"
+    assert path.read_text("utf-8") == "old"
+    assert vectors.main([]) == 0
+    assert path.read_text("utf-8") == "new"
+    assert vectors.main(["--check"]) == 0
+
+
+# --------------------------------------------------------------------------------------------------------- the twin
+
+
+@pytest.mark.parametrize("index", range(len(CONTENT["domains"])))
+def test_domains(index: int) -> None:
+    assert domain(index).separator == bytes_(CONTENT["domains"][index]["separator"])
+
+
+@pytest.mark.parametrize("vector", CONTENT["channels"])
+def test_channels(vector: dict[str, Any]) -> None:
+    assert channel_id(fixed_part(vector["fixedPart"]), domain(vector["domain"])) == bytes_(vector["channelId"])
+
+
+@pytest.mark.parametrize("vector", CONTENT["states"])
+def test_states(vector: dict[str, Any]) -> None:
+    where, fixed, id_ = channel(vector)
+    state = state_of(vector["state"])
+    hashes = hash_state(id_, state)
+    to_sign = digest(where, hashes.state)
+    signatures = tuple(key.sign(to_sign) for key in KEYS[: len(fixed.participants)])
+    assert [hashes.outcome, hashes.app_data, hashes.state, to_sign] == [
+        bytes_(vector[name]) for name in ("outcomeHash", "appDataHash", "stateHash", "digest")
+    ]
+    assert word(fingerprint(hashes.state, hashes.outcome))[12:] == bytes_(vector["fingerprint"])
+    assert signatures == signatures_of(vector["signatures"])
+    assert encode_variable_part(state) == bytes_(vector["abiEncoding"])
+    assert decode_variable_part(bytes_(vector["abiEncoding"])) == state
+    assert encode_record(state, signatures) == bytes_(vector["record"])
+    assert decode_record(bytes_(vector["record"])) == (state, signatures)
+
+
+@pytest.mark.parametrize("vector", CONTENT["states"])
+def test_challenges(vector: dict[str, Any]) -> None:
+    where, _, id_ = channel(vector)
+    hash_ = challenge_hash(id_, vector["state"]["turnNum"], bytes_(vector["stateHash"]))
+    assert hash_ == bytes_(vector["challengeHash"])
+    assert digest(where, hash_) == bytes_(vector["challengeDigest"])
+    assert KEYS[0].sign(digest(where, hash_)).compact == bytes_(vector["challengeSignature"])
+
+
+@pytest.mark.parametrize("vector", CONTENT["statuses"])
+def test_statuses(vector: dict[str, Any]) -> None:
+    status = Status(vector["turnNumRecord"], vector["finalizesAt"], int(vector["fingerprint"], 16))
+    assert Status.unpack(int(vector["word"], 16)) == status
+    assert word(status.pack()) == bytes_(vector["word"])
+
+
+@pytest.mark.parametrize("vector", CONTENT["signatures"], ids=lambda vector: vector["name"])
+def test_signatures(vector: dict[str, Any]) -> None:
+    to_sign, signature = bytes_(vector["digest"]), Signature(bytes_(vector["signature"]))
+    assert verdict(lambda: require_signer(to_sign, signature, bytes_(vector["signer"]))) == vector["error"]
+
+
+@pytest.mark.parametrize("vector", CONTENT["records"]["whole"])
+def test_records(vector: dict[str, Any]) -> None:
+    state, signatures = state_of(vector["state"]), signatures_of(vector["signatures"])
+    assert decode_record(bytes_(vector["record"])) == (state, signatures)
+    assert encode_record(state, signatures) == bytes_(vector["record"])
+
+
+@pytest.mark.parametrize("vector", CONTENT["records"]["refused"], ids=lambda vector: vector["name"])
+def test_bytes_that_are_no_record(vector: dict[str, Any]) -> None:
+    with pytest.raises(MalformedBytes):
+        decode_record(bytes_(vector["record"]))
+
+
+def verdict(action: Any) -> str | None:
+    """The name of what is raised, or None."""
+    try:
+        action()
+    except ForcemoveError as error:
+        return type(error).__name__
+    return None
+
+
+@pytest.mark.parametrize("vector", CONTENT["proofs"], ids=lambda vector: vector["name"])
+def test_proofs(vector: dict[str, Any]) -> None:
+    where, fixed, id_ = channel(vector)
+    before = Adjudication(where, {id_: status_of(vector)} if vector["recorded"] else {})
+    sent = Transaction(KEYS[0].address, 1_900_000_000)
+    assert verdict(lambda: checkpoint(before, sent, fixed, proof_of(vector), COUNTING)) == vector["error"]
+
+
+# ------------------------------------------------------------------------------------------------------- the bytecode
+
+
+@pytest.fixture(scope="module")
+def adjudicator(anvil: AnvilChain) -> Iterator[Adjudicator]:
+    """At the vectors' address, with the counting app at its own."""
+    app = fixed_part(CONTENT["channels"][0]["fixedPart"]).app_definition
+    for address, name in ((domain(HERE).adjudicator, "Adjudicator"), (app, "CountingApp")):
+        anvil.rpc.ask("anvil_setCode", _hex(address), _hex(artifact(name).runtime_bytecode))
+    errors = app_errors("CountingApp", {"MalformedCount": MalformedCount, "WrongCount": WrongCount})
+    made = Adjudicator(anvil, domain(HERE).adjudicator, errors)
+    assert made.domain == domain(HERE)
+    yield made
+    for address in (domain(HERE).adjudicator, app):
+        anvil.rpc.ask("anvil_setCode", _hex(address), "0x")
+
+
+def _hex(data: bytes) -> str:
+    return "0x" + data.hex()
+
+
+def record(adjudicator: Adjudicator, id_: bytes, status: Status) -> None:
+    """Put a status on the chain."""
+    slot = keccak256(id_ + word(STATUSES_SLOT))
+    adjudicator.chain.rpc.ask("anvil_setStorageAt", _hex(adjudicator.address), _hex(slot), _hex(word(status.pack())))
+    assert adjudicator.status_of(id_) == status
+
+
+PROOFS_HERE = [each for each in CONTENT["proofs"] if CONTENT["channels"][each["channel"]]["domain"] == HERE]
+
+
+@pytest.mark.parametrize("vector", PROOFS_HERE, ids=lambda vector: vector["name"])
+def test_proofs_on_the_bytecode(adjudicator: Adjudicator, vector: dict[str, Any]) -> None:
+    _, fixed, id_ = channel(vector)
+    record(adjudicator, id_, status_of(vector))
+    operation, sender = adjudicator.checkpoint(fixed, proof_of(vector)), local_keys()[7]
+    try:
+        assert verdict(lambda: adjudicator.simulate(operation, sender.address)) == vector["error"]
+        if vector["error"] is None:
+            block = adjudicator.send(operation, sender).block_number
+            (log,) = adjudicator.chain.logs(adjudicator.address, (), block, block)
+            assert log.data[64:].startswith(bytes_(vector["logged"]))
+            assert int.from_bytes(log.data[32:64], "big") == len(bytes_(vector["logged"]))
+    finally:
+        record(adjudicator, id_, Status(0, 0, 0))

@@ -1,0 +1,404 @@
+// What a client needs of the protocol, written from contracts/README.md alone: hashes, signatures, records, messages and
+// support proofs. States and fixed parts are as in JSON: bytes in hex, large numbers as decimal strings.
+import { readFileSync } from "node:fs";
+
+import { viem } from "./packages.mjs";
+
+const { concat, encodeAbiParameters, hashTypedData, hexToBigInt, keccak256, numberToHex, pad, recoverAddress, size, slice } =
+  viem;
+
+export const EIP712 = JSON.parse(readFileSync(new URL("../../contracts/eip712.json", import.meta.url)));
+
+const WORD = 2n ** 256n;
+const HALF_ORDER = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
+const MAX_ALLOCATIONS = 32;
+const MAX_ASSETS = 4;
+const MAX_APP_DATA = 8192;
+const MAX_PARTICIPANTS = 8;
+const NOBODY = `0x${"00".repeat(32)}`;
+
+/** A rule is broken, or bytes are not what they should be. `name` is that of the adjudicator's error where it has one. */
+export class Refused extends Error {
+  constructor(name, message = name) {
+    super(message);
+    this.name = name;
+  }
+}
+
+function refuseIf(condition, name, message) {
+  if (condition) throw new Refused(name, message);
+}
+
+const word = (value) => numberToHex(BigInt(value), { size: 32 });
+
+// ------------------------------------------------------------------------------------------------------------- hashes
+
+/** `domain` is { chainId, adjudicator }. */
+export function channelId(domain, fixedPart) {
+  const { channelNonce, appDefinition, challengeDuration, participants } = fixedPart;
+  const addresses = [appDefinition, ...participants].map((address) => pad(address));
+  const [app, ...players] = addresses;
+  const head = [word(domain.chainId), pad(domain.adjudicator), word(channelNonce), app, word(challengeDuration)];
+  return keccak256(concat([...head, ...players]));
+}
+
+/** Where a factory puts a contract; the salt is the project's. */
+export function deployedAt(factory, creationCode) {
+  const salt = viem.stringToHex("forcemove", { size: 32 });
+  return slice(keccak256(concat(["0xff", factory, salt, keccak256(creationCode)])), 12);
+}
+
+const typehash = (...names) =>
+  keccak256(
+    viem.stringToHex(
+      names.map((name) => `${name}(${EIP712.types[name].map((each) => `${each.type} ${each.name}`).join(",")})`).join(""),
+    ),
+  );
+
+export function domainSeparator({ chainId, adjudicator }) {
+  const { name, version } = EIP712.domain;
+  const texts = [name, version].map((text) => keccak256(viem.stringToHex(text)));
+  return keccak256(concat([typehash("EIP712Domain"), ...texts, word(chainId), pad(adjudicator)]));
+}
+
+export function outcomeHash(outcome) {
+  const type = typehash("Allocation");
+  const hashes = outcome.map(({ asset, destination, amount }) =>
+    keccak256(concat([type, pad(asset), destination, word(amount)])),
+  );
+  return keccak256(concat(hashes));
+}
+
+export function stateHash(id, state) {
+  const { outcome, appData, turnNum, isFinal } = state;
+  const members = [id, outcomeHash(outcome), keccak256(appData), word(turnNum), word(isFinal ? 1 : 0)];
+  return keccak256(concat([typehash("State", "Allocation"), ...members]));
+}
+
+export function challengeHash(id, turnNum, hash) {
+  return keccak256(concat([typehash("Challenge"), id, word(turnNum), hash]));
+}
+
+export function digest(domain, structHash) {
+  return keccak256(concat(["0x1901", domainSeparator(domain), structHash]));
+}
+
+/** What the chain keeps of a state, 20 bytes. */
+export function fingerprint(hash, hashOfOutcome) {
+  return slice(keccak256(concat([hash, hashOfOutcome])), 12);
+}
+
+export function readStatus(statusWord) {
+  const value = hexToBigInt(statusWord);
+  return {
+    turnNumRecord: Number(value >> 208n),
+    finalizesAt: Number((value >> 160n) & (2n ** 48n - 1n)),
+    fingerprint: numberToHex(value & (2n ** 160n - 1n), { size: 20 }),
+  };
+}
+
+export const isEmptyStatus = (status) => status.turnNumRecord === 0 && BigInt(status.fingerprint) === 0n;
+
+/** The whole JSON that a wallet is given, of a `State` or a `Challenge`. */
+export function typedData(domain, primaryType, message) {
+  const names = primaryType === "State" ? ["EIP712Domain", "State", "Allocation"] : ["EIP712Domain", primaryType];
+  return {
+    types: Object.fromEntries(names.map((name) => [name, EIP712.types[name]])),
+    primaryType,
+    domain: { ...EIP712.domain, chainId: String(domain.chainId), verifyingContract: domain.adjudicator },
+    message,
+  };
+}
+
+export const stateTypedData = (domain, id, state) => typedData(domain, "State", { channelId: id, ...state });
+
+/** The digest of typed data as viem computes it, which wants numbers for what JSON has as text. */
+export function typedDataDigest({ types, primaryType, domain, message }) {
+  const { EIP712Domain: _, ...rest } = types;
+  return hashTypedData({ types: rest, primaryType, domain: { ...domain, chainId: BigInt(domain.chainId) }, message });
+}
+
+// --------------------------------------------------------------------------------------------------------- signatures
+
+/** r, s, v (65 bytes) to r, vs (64 bytes). */
+export function toCompact(signature) {
+  const [r, s, v] = [slice(signature, 0, 32), hexToBigInt(slice(signature, 32, 64)), hexToBigInt(slice(signature, 64, 65))];
+  refuseIf(s > HALF_ORDER, "SignatureMalleable");
+  return concat([r, word(s + (v === 28n || v === 1n ? WORD / 2n : 0n))]);
+}
+
+/** r, vs (64 bytes) to r, s, v (65 bytes). */
+export function toLong(compact) {
+  refuseIf(size(compact) !== 64, "MalformedBytes", `a signature has 64 bytes, not ${size(compact)}`);
+  const vs = hexToBigInt(slice(compact, 32));
+  return concat([slice(compact, 0, 32), word(vs % (WORD / 2n)), vs >= WORD / 2n ? "0x1c" : "0x1b"]);
+}
+
+/** The address that has signed, in lower case. */
+export async function recover(hash, compact) {
+  const long = toLong(compact);
+  refuseIf(hexToBigInt(slice(long, 32, 64)) > HALF_ORDER, "SignatureMalleable");
+  try {
+    return (await recoverAddress({ hash, signature: long })).toLowerCase();
+  } catch {
+    throw new Refused("SignatureUnrecoverable", "nobody can have made this signature");
+  }
+}
+
+export async function requireSigner(hash, compact, expected) {
+  const signer = await recover(hash, compact);
+  refuseIf(signer !== expected.toLowerCase(), "WrongSigner", `${signer} has signed, not ${expected}`);
+}
+
+/** In calldata. */
+export const asTuple = (compact) => ({ r: slice(compact, 0, 32), vs: slice(compact, 32) });
+
+// -------------------------------------------------------------------------------------------------- calldata and logs
+
+const STATE_ABI = {
+  type: "tuple",
+  components: [
+    { name: "outcome", type: "tuple[]", components: EIP712.types.Allocation },
+    { name: "appData", type: "bytes" },
+    { name: "turnNum", type: "uint48" },
+    { name: "isFinal", type: "bool" },
+  ],
+};
+
+/** As viem wants it: large numbers as numbers. */
+export const asArgument = (state) => ({
+  ...state,
+  outcome: state.outcome.map((each) => ({ ...each, amount: BigInt(each.amount) })),
+});
+
+export const encodeState = (state) => encodeAbiParameters([STATE_ABI], [asArgument(state)]);
+
+/** The layout that the adjudicator logs and that messages carry. */
+export function encodeRecord(state, signatures) {
+  const head = [
+    numberToHex(state.turnNum, { size: 6 }),
+    numberToHex(state.isFinal ? 1 : 0, { size: 1 }),
+    numberToHex(state.outcome.length, { size: 1 }),
+    numberToHex(size(state.appData), { size: 2 }),
+    "0x0000",
+  ];
+  const words = state.outcome.flatMap(({ asset, destination, amount }) => [pad(asset), destination, word(amount)]);
+  return concat([...head, slice(concat(words), 12), state.appData, ...signatures]);
+}
+
+/** The state and the signatures in a record. */
+export function decodeRecord(record) {
+  const refuse = (why) => refuseIf(true, "MalformedBytes", `record: ${why}`);
+  const length = size(record);
+  const number = (start, end) => Number(hexToBigInt(slice(record, start, end)));
+  const bytes = (start, end) => (start === end ? "0x" : slice(record, start, end));
+  if (length < 96) refuse(`it has ${length} bytes, and no room for an allocation`);
+  const [isFinal, count, appDataLength] = [number(6, 7), number(7, 8), number(8, 10)];
+  const appDataAt = 96 * count;
+  const signaturesAt = appDataAt + appDataLength;
+  if (isFinal > 1) refuse("isFinal is neither 0 nor 1");
+  if (count < 1 || count > MAX_ALLOCATIONS) refuse(`it has ${count} allocations`);
+  if (appDataLength > MAX_APP_DATA) refuse(`it has ${appDataLength} bytes of appData`);
+  if (signaturesAt > length || (length - signaturesAt) % 64) refuse(`it has ${length} bytes, which do not fit its head`);
+  if (number(10, 12)) refuse("the last bytes of its head are not zero");
+  const outcome = [];
+  for (let at = 0; at < appDataAt; at += 96) {
+    if (at > 0 && hexToBigInt(slice(record, at, at + 12))) refuse("an asset is wider than an address");
+    const amount = hexToBigInt(slice(record, at + 64, at + 96)).toString();
+    outcome.push({ asset: slice(record, at + 12, at + 32), destination: slice(record, at + 32, at + 64), amount });
+  }
+  const signatures = [];
+  for (let at = signaturesAt; at < length; at += 64) signatures.push(slice(record, at, at + 64));
+  if (signatures.length > MAX_PARTICIPANTS) refuse(`it has ${signatures.length} signatures`);
+  const state = { outcome, appData: bytes(appDataAt, signaturesAt), turnNum: number(0, 6), isFinal: isFinal === 1 };
+  return { state, signatures };
+}
+
+/** Which of a logged record's signatures are of the logged state: by participant. */
+export async function signaturesOfLogged(domain, fixedPart, { state, signatures }) {
+  const players = fixedPart.participants;
+  const hash = digest(domain, stateHash(channelId(domain, fixedPart), state));
+  const mover = state.turnNum % players.length;
+  if (signatures.length < players.length) {
+    if (signatures.length === 0) return {};
+    await requireSigner(hash, signatures.at(-1), players[mover]);
+    return { [mover]: signatures.at(-1) };
+  }
+  const found = {};
+  for (const [index, signature] of signatures.entries()) {
+    if ((await recover(hash, signature)) === players[index].toLowerCase()) found[index] = signature;
+  }
+  return found;
+}
+
+// ------------------------------------------------------------------------------------------------------------ messages
+
+const MESSAGE_VERSION = 1;
+const MEMBERS = {
+  state: ["channelId", "kind", "record", "signers", "version"],
+  greeting: ["channelId", "kind", "nextTurn", "sender", "version"],
+};
+
+/** JSON with its members sorted, and no spaces. */
+const canonical = (message) =>
+  JSON.stringify(Object.fromEntries(Object.entries(message).sort(([a], [b]) => (a < b ? -1 : 1))));
+
+/** A state on its way; `signatures` by participant. */
+export function encodeMessage(id, state, signatures) {
+  const signers = Object.keys(signatures).map(Number).sort();
+  const record = encodeRecord(state, signers.map((index) => signatures[index]));
+  return canonical({ version: MESSAGE_VERSION, kind: "state", channelId: id, record, signers });
+}
+
+export const encodeGreeting = (id, sender, nextTurn) =>
+  canonical({ version: MESSAGE_VERSION, kind: "greeting", channelId: id, sender, nextTurn });
+
+/** { kind, channelId, ... }: of a state with `state` and `signatures` by participant. */
+export function decodeMessage(text) {
+  const refuse = (why) => refuseIf(true, "MalformedBytes", `message: ${why}`);
+  let message;
+  try {
+    message = JSON.parse(text);
+  } catch {
+    refuse("it is no JSON");
+  }
+  if (message === null || typeof message !== "object") refuse("it is no JSON object");
+  if (message.version !== MESSAGE_VERSION) {
+    const who = message.version > MESSAGE_VERSION ? "this client" : "whoever has sent it";
+    throw new Refused("UnknownVersion", `message: version ${message.version}; ${who} must be updated`);
+  }
+  const members = Object.hasOwn(MEMBERS, message.kind) ? MEMBERS[message.kind] : refuse(`its kind is ${message.kind}`);
+  if (Object.keys(message).join() !== members.join() || canonical(message) !== text) refuse("it is not in canonical form");
+  if (!/^0x[0-9a-f]{64}$/.test(message.channelId)) refuse("channelId is no word");
+  if (message.kind === "greeting") return message;
+  if (!/^0x([0-9a-f]{2})*$/.test(message.record)) refuse("record is no hex");
+  const { state, signatures } = decodeRecord(message.record);
+  const { signers } = message;
+  const rise = signers.every((signer, place) => Number.isInteger(signer) && signer > (signers[place - 1] ?? -1));
+  if (!rise || signers.length !== signatures.length) refuse("its signers do not rise, or do not fit the signatures");
+  const bySigner = Object.fromEntries(signers.map((signer, place) => [signer, signatures[place]]));
+  return { ...message, state, signatures: bySigner };
+}
+
+// ------------------------------------------------------------------------------------------------- states and proofs
+
+/** A state in itself. */
+export function requireValidState(domain, id, state) {
+  const { outcome, appData, isFinal } = state;
+  refuseIf(outcome.length < 1 || outcome.length > MAX_ALLOCATIONS, "AllocationCountOutOfRange");
+  const forbidden = [NOBODY, id.toLowerCase(), pad(domain.adjudicator).toLowerCase()];
+  let [previous, assets, total] = [BigInt(outcome[0].asset), 1, 0n];
+  for (const { asset, destination, amount } of outcome) {
+    if (BigInt(asset) !== previous) {
+      refuseIf(BigInt(asset) < previous, "AssetsNotSorted");
+      refuseIf(++assets > MAX_ASSETS, "TooManyAssets");
+      [previous, total] = [BigInt(asset), 0n];
+    }
+    refuseIf(forbidden.includes(destination.toLowerCase()), "ForbiddenDestination");
+    refuseIf((total += BigInt(amount)) >= WORD, "OutcomeTotalOverflow");
+  }
+  refuseIf(size(appData) > MAX_APP_DATA, "AppDataTooLong");
+  refuseIf(isFinal && size(appData) !== 0, "FinalStateWithAppData");
+}
+
+/** [asset, total] of each asset, in order. */
+function totals(outcome) {
+  const found = new Map();
+  for (const { asset, amount } of outcome) found.set(BigInt(asset), (found.get(BigInt(asset)) ?? 0n) + BigInt(amount));
+  return [...found];
+}
+
+function requireSameTotals(from, to) {
+  const [before, after] = [totals(from.outcome), totals(to.outcome)];
+  for (const [place, [asset, total]] of before.entries()) {
+    refuseIf(after[place] === undefined || after[place][0] !== asset, "AssetsChanged");
+    refuseIf(after[place][1] !== total, "TotalChanged");
+  }
+  refuseIf(after.length !== before.length, "AssetsChanged");
+}
+
+/** From one good state to the next. `validTransition(from, to)` throws a `Refused` where the app refuses the move; where
+ *  it takes time, so does this. */
+export async function requireValidTransition(count, from, to, validTransition) {
+  refuseIf(to.turnNum !== from.turnNum + 1, "TurnNumberNotConsecutive");
+  requireSameTotals(from, to);
+  const sameOutcome = outcomeHash(from.outcome) === outcomeHash(to.outcome);
+  if (to.isFinal) return refuseIf(!sameOutcome, "OutcomeChanged");
+  refuseIf(from.isFinal, "FinalStateRequired");
+  if (to.turnNum >= 2 * count) return validTransition(from, to);
+  refuseIf(!sameOutcome, "OutcomeChanged");
+  return refuseIf(from.appData !== to.appData, "AppDataChanged");
+}
+
+/** Refuses what `checkpoint` would. `proof` is { signatures, states, signedStates }, `status` what stands on chain. */
+export async function requireSupported(domain, fixedPart, status, proof, validTransition) {
+  const { signatures, states, signedStates } = proof;
+  const players = fixedPart.participants;
+  const id = channelId(domain, fixedPart);
+  refuseIf(states.length === 0, "StateCountOutOfRange");
+  const isNewer = isEmptyStatus(status) || states.at(-1).turnNum > status.turnNumRecord;
+  refuseIf(!isNewer, "TurnNumberNotIncreased");
+  if (states.length === 1) {
+    refuseIf(BigInt(signedStates) !== 0n, "SignedStatesNotCanonical");
+    requireValidState(domain, id, states[0]);
+    return requireSignedInTurn(domain, id, players, proof);
+  }
+  refuseIf(states.length > players.length, "StateCountOutOfRange");
+  const fromRecord = signatures.length === states.length - 1 && BigInt(signedStates) === 0n;
+  if (fromRecord) requireRecorded(id, status, states[0]);
+  else requireValidState(domain, id, states[0]);
+  for (const [place, state] of states.slice(1).entries()) {
+    requireValidState(domain, id, state);
+    await requireValidTransition(players.length, states[place], state, validTransition);
+  }
+  return fromRecord ? requireSignedByMovers(domain, id, players, proof) : requireSignedInTurn(domain, id, players, proof);
+}
+
+export function requireRecorded(id, status, state) {
+  const found = fingerprint(stateHash(id, state), outcomeHash(state.outcome));
+  refuseIf(found !== status.fingerprint, "FingerprintMismatch");
+}
+
+async function requireSignedByMovers(domain, id, players, { signatures, states }) {
+  for (const [place, signature] of signatures.entries()) {
+    const state = states[place + 1];
+    await requireSigner(digest(domain, stateHash(id, state)), signature, players[state.turnNum % players.length]);
+  }
+}
+
+async function requireSignedInTurn(domain, id, players, { signatures, states, signedStates }) {
+  refuseIf(signatures.length !== players.length, "SignatureCountMismatch");
+  const last = states.length - 1;
+  const lastTurn = states[last].turnNum;
+  let rest = BigInt(signedStates);
+  for (const [index, player] of players.entries()) {
+    const signed = Number(rest & 0xffn);
+    rest >>= 8n;
+    const turnsAgo = (((lastTurn - index) % players.length) + players.length) % players.length;
+    refuseIf(signed > last || signed + turnsAgo < last, "SignedStateOutOfRange");
+    await requireSigner(digest(domain, stateHash(id, states[signed])), signatures[index], player);
+  }
+  refuseIf(rest !== 0n, "SignedStatesNotCanonical");
+}
+
+/** A proof of the newest of `held`, [{ state, signatures }] with the oldest first, each signed by its mover; it takes the
+ *  shortest row in which everybody has signed in time. */
+export function buildProof(count, held) {
+  const lastTurn = held.at(-1).state.turnNum;
+  for (let length = 1; length <= Math.min(count, held.length); length++) {
+    const row = held.slice(-length);
+    const chosen = [];
+    for (let index = 0; index < count; index++) {
+      const turnsAgo = (((lastTurn - index) % count) + count) % count;
+      const first = Math.max(0, length - 1 - turnsAgo);
+      chosen.push(row.findIndex(({ signatures }, place) => place >= first && signatures[index]));
+    }
+    if (chosen.includes(-1)) continue;
+    return {
+      states: row.map(({ state }) => state),
+      signatures: chosen.map((place, index) => row[place].signatures[index]),
+      signedStates: chosen.reduce((sum, place, index) => sum + (BigInt(place) << BigInt(8 * index)), 0n),
+    };
+  }
+  throw new Refused("NotSupported", "somebody's signature is missing");
+}
