@@ -31,6 +31,10 @@ def test_the_wheel_has_every_module_and_contract_of_the_product(names: set[str])
     assert modules | artifacts | {"contracts/__init__.py", "contracts/interfaces/IForceMoveApp.sol"} <= names
 
 
+def test_the_wheel_has_what_clients_in_other_languages_are_made_with(names: set[str]) -> None:
+    assert {"contracts/README.md", "contracts/eip712.json", "contracts/vectors.json"} <= names
+
+
 def test_the_wheel_has_nothing_that_only_developers_need(names: set[str]) -> None:
     packages = ("channel/", "games/", "contracts/", "forcemove-")
     assert [name for name in names if not name.startswith(packages)] == []

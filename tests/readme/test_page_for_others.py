@@ -1,0 +1,108 @@
+"""What contracts/README.md says is so: its links, names, types and numbers are those of contracts and twin."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from channel.protocol.encoding import ALLOCATION_TYPE, CHALLENGE_TYPE, STATE_TYPE
+from channel.protocol.outcome import MAX_ALLOCATIONS, MAX_ASSETS
+from channel.protocol.signing import HALF_ORDER
+from channel.protocol.types import (
+    MAX_APP_DATA,
+    MAX_CHALLENGE_DURATION,
+    MAX_PARTICIPANTS,
+    MIN_CHALLENGE_DURATION,
+    MIN_PARTICIPANTS,
+)
+from contracts import artifact
+from tests.readme.text import ROOT
+
+PAGE = ROOT / "contracts" / "README.md"
+TEXT = PAGE.read_text("utf-8")
+SPANS = re.findall(r"`([^`\n]+)`", re.sub(r"^```.*?^```$", "", TEXT, flags=re.DOTALL | re.MULTILINE))
+ABI = artifact("Adjudicator").abi
+NAMES = {kind: {each["name"] for each in ABI if each["type"] == kind} for kind in ("function", "event", "error")}
+APP_ERRORS = {"MalformedCount", "WrongCount"}
+NO_ERRORS = {"FixedPart", "VariablePart", "Allocation", "State", "Challenge"}
+
+
+def parameters(kind: str, name: str) -> list[str]:
+    (entry,) = (each for each in ABI if each["type"] == kind and each["name"] == name)
+    return [each["name"] for each in entry["inputs"]]
+
+
+def anchors(text: str) -> set[str]:
+    """As GitHub makes them of headings."""
+    headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_every_link_leads_somewhere() -> None:
+    links = re.findall(r"\]\(([^)\s]+)\)", TEXT)
+    assert links
+    for link in links:
+        path, _, anchor = link.partition("#")
+        target = (PAGE.parent / path).resolve() if path else PAGE
+        assert target.exists(), link
+        assert not anchor or anchor in anchors(target.read_text("utf-8")), link
+
+
+def test_the_readme_leads_here() -> None:
+    assert "](contracts/README.md)" in (ROOT / "README.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize("kind", ["function", "event"])
+def test_calls_and_events_are_spelt_as_in_the_abi(kind: str) -> None:
+    found = dict(re.findall(r"^(\w+)\(([\w, ]*)\)$", span)[0] for span in SPANS if re.match(r"^\w+\([\w, ]*\)$", span))
+    shown = {name: re.findall(r"\w+", values) for name, values in found.items() if name in NAMES[kind]}
+    assert shown == {name: parameters(kind, name) for name in shown}
+    least = {"deposit", "challenge", "respond", "checkpoint", "conclude", "transfer", "claim", "payCredit", "statusOf"}
+    assert shown.keys() >= (least if kind == "function" else NAMES["event"])
+
+
+def test_errors_are_those_of_the_abi() -> None:
+    """All of a proof's are there; the rest is in the interface."""
+    words = {span for span in SPANS if re.fullmatch(r"(?:[A-Z][a-z]+){2,}\d*", span)}
+    known = NAMES["error"] | NAMES["event"] | APP_ERRORS | NO_ERRORS | {"SafeERC20FailedOperation"}
+    assert words - known == set()
+    assert {
+        "WrongSigner",
+        "FingerprintMismatch",
+        "SignedStateOutOfRange",
+        "TransitionRefused",
+        "AppDataChanged",
+    } <= words
+
+
+def test_views_that_are_named_exist() -> None:
+    named = ("statusesOf", "holdingsOfList", "channelIdOf", "stateHashOf", "creditOf", "holdingsOf", "eip712Domain")
+    assert [name for name in named if name not in TEXT or name not in NAMES["function"]] == []
+
+
+def test_types_are_those_that_are_hashed() -> None:
+    lines = {line.strip() for line in TEXT.splitlines()}
+    state = STATE_TYPE.removesuffix(ALLOCATION_TYPE)
+    assert {each.decode() for each in (state, ALLOCATION_TYPE, CHALLENGE_TYPE)} <= lines
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        f"{MIN_PARTICIPANTS} to {MAX_PARTICIPANTS}, distinct",
+        f"seconds, {MIN_CHALLENGE_DURATION} to {MAX_CHALLENGE_DURATION:,}",
+        f"1 to {MAX_ALLOCATIONS}, grouped by asset in rising order, at most {MAX_ASSETS} assets",
+        f"at most {MAX_APP_DATA:,}; empty in a final state",
+        f"0x{HALF_ORDER:x}",
+        f"the number of allocations, 1 to {MAX_ALLOCATIONS}",
+    ],
+)
+def test_bounds_are_those_of_the_twin(said: str) -> None:
+    assert said in TEXT
+
+
+def test_the_file_that_is_shown_is_json() -> None:
+    (shown,) = re.findall(r"^```json\n(.*?)^```$", TEXT, re.DOTALL | re.MULTILINE)
+    assert json.loads(shown)["chainId"] == "31337"
