@@ -102,6 +102,7 @@ def vectors() -> dict[str, Any]:
         "keys": [{"privateKey": hex_(key.secret), "address": hex_(key.address)} for key in KEYS],
         "domains": [_domain_vector(domain) for domain in (HERE, ELSEWHERE)],
         "channels": [_channel_vector(domain, fixed) for domain, fixed in CHANNELS],
+        "noChannels": _no_channels(),
         "states": [_state_vector(channel, state) for channel, state in _states()],
         "statuses": [_status_vector(status) for status in _statuses()],
         "signatures": _signature_vectors(),
@@ -124,6 +125,22 @@ def _channel_vector(domain: Domain, fixed: FixedPart) -> dict[str, Any]:
         "fixedPart": fixed_part_to_json(fixed),
         "channelId": hex_(channel_id(fixed, domain)),
     }
+
+
+def _no_channels() -> list[dict[str, Any]]:
+    """Fixed parts that are refused, with the error."""
+    good = fixed_part_to_json(CHANNELS[0][1])
+    first, second = good["participants"]
+    eight = fixed_part_to_json(CHANNELS[2][1])["participants"]
+    cases: list[tuple[str, dict[str, Any]]] = [
+        ("ParticipantCountOutOfRange", {"participants": [first]}),
+        ("ParticipantCountOutOfRange", {"participants": [*eight, "0x" + "99" * 20]}),
+        ("ZeroParticipant", {"participants": [first, "0x" + "00" * 20]}),
+        ("DuplicateParticipant", {"participants": [first, second, first]}),
+        ("ChallengeDurationOutOfRange", {"challengeDuration": 59}),
+        ("ChallengeDurationOutOfRange", {"challengeDuration": 31_536_001}),
+    ]
+    return [{"fixedPart": good | changed, "error": error} for error, changed in cases]
 
 
 def _states() -> tuple[tuple[int, VariablePart], ...]:

@@ -9,7 +9,10 @@ from typing import Any
 
 import pytest
 
-from channel.chain.adjudicator import Adjudicator
+from channel.chain.addresses import show_address
+from channel.chain.adjudicator import Adjudicator, Operation
+from channel.chain.chain import Call
+from channel.chain.codec import fixed_part_values, function, state_values
 from channel.chain.local import AnvilChain, local_keys
 from channel.chain.reverts import app_errors
 from channel.errors import ForcemoveError, MalformedBytes
@@ -128,6 +131,11 @@ def test_channels(vector: dict[str, Any]) -> None:
     assert channel_id(fixed_part(vector["fixedPart"]), domain(vector["domain"])) == bytes_(vector["channelId"])
 
 
+@pytest.mark.parametrize("vector", CONTENT["noChannels"])
+def test_fixed_parts_that_are_refused(vector: dict[str, Any]) -> None:
+    assert verdict(lambda: fixed_part(vector["fixedPart"])) == vector["error"]
+
+
 @pytest.mark.parametrize("vector", CONTENT["states"])
 def test_states(vector: dict[str, Any]) -> None:
     where, fixed, id_ = channel(vector)
@@ -227,6 +235,39 @@ def record(adjudicator: Adjudicator, id_: bytes, status: Status) -> None:
 
 
 PROOFS_HERE = [each for each in CONTENT["proofs"] if CONTENT["channels"][each["channel"]]["domain"] == HERE]
+
+
+@pytest.mark.parametrize("vector", [each for each in CONTENT["channels"] if each["domain"] == HERE])
+def test_channels_on_the_bytecode(adjudicator: Adjudicator, vector: dict[str, Any]) -> None:
+    values = fixed_part_values(fixed_part(vector["fixedPart"]))
+    assert view(adjudicator, "channelIdOf", values) == (bytes_(vector["channelId"]),)
+
+
+@pytest.mark.parametrize("vector", CONTENT["noChannels"])
+def test_fixed_parts_that_are_refused_on_the_bytecode(adjudicator: Adjudicator, vector: dict[str, Any]) -> None:
+    given = vector["fixedPart"]
+    app, nonce = bytes_(given["appDefinition"]), int(given["channelNonce"])
+    values = (list(map(bytes_, given["participants"])), nonce, app, given["challengeDuration"])
+    operation = Operation("checkpoint", function("checkpoint").encode(values, [], [], 0))
+    sender = local_keys()[7].address
+    assert verdict(lambda: adjudicator.simulate(operation, sender)) == vector["error"]
+
+
+@pytest.mark.parametrize("vector", CONTENT["states"])
+def test_states_on_the_bytecode(adjudicator: Adjudicator, vector: dict[str, Any]) -> None:
+    values = (channel(vector)[2], *state_values(state_of(vector["state"])))
+    assert view(adjudicator, "stateHashOf", values) == (bytes_(vector["stateHash"]),)
+
+
+def test_the_domain_on_the_bytecode(adjudicator: Adjudicator) -> None:
+    said = json.loads(EIP712.read_text("utf-8"))["domain"]
+    place = (adjudicator.domain.chain_id, show_address(adjudicator.address).lower())
+    assert view(adjudicator, "eip712Domain") == (b"\x0f", said["name"], said["version"], *place, bytes(32), ())
+
+
+def view(adjudicator: Adjudicator, name: str, *values: Any) -> tuple[Any, ...]:
+    asked = function(name)
+    return asked.decode(adjudicator.chain.call(Call(adjudicator.address, asked.encode(*values))))
 
 
 @pytest.mark.parametrize("vector", PROOFS_HERE, ids=lambda vector: vector["name"])

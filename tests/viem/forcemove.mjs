@@ -282,6 +282,17 @@ export function decodeMessage(text) {
 
 // ------------------------------------------------------------------------------------------------- states and proofs
 
+/** What the adjudicator takes as a channel. */
+export function requireValidFixedPart({ participants, challengeDuration }) {
+  const count = participants.length;
+  refuseIf(count < 2 || count > MAX_PARTICIPANTS, "ParticipantCountOutOfRange");
+  for (const [index, participant] of participants.entries()) {
+    refuseIf(BigInt(participant) === 0n, "ZeroParticipant");
+    refuseIf(participants.indexOf(participant) !== index, "DuplicateParticipant");
+  }
+  refuseIf(challengeDuration < 60 || challengeDuration > 31_536_000, "ChallengeDurationOutOfRange");
+}
+
 /** A state in itself. */
 export function requireValidState(domain, id, state) {
   const { outcome, appData, isFinal } = state;

@@ -43,6 +43,12 @@ const checks = {
       check(index, forcemove.channelId(vectors.domains[domain], fixedPart), channelId),
     ),
 
+  async noChannels() {
+    for (const { fixedPart, error } of vectors.noChannels) {
+      check(error, await verdict(() => forcemove.requireValidFixedPart(fixedPart)), error);
+    }
+  },
+
   async states() {
     for (const [index, vector] of vectors.states.entries()) {
       const { domain, id } = placeOf(vector);
