@@ -5,9 +5,9 @@
     scripts/vectors.py --check      only say which is stale (exit status 1)
 
 The first holds the EIP-712 types and the domain as `eth_signTypedData_v4` takes them, the second golden vectors: inputs
-with what must come out. All of it comes from the Python twin (`channel.protocol`); what a refused proof is refused with
-is written down in `scripts/vector_proofs.py` besides, and must be what the twin says. `contracts/README.md` explains
-every part. Runs in the project's environment.
+with what must come out. All of it comes from the Python twin (`channel.protocol`). What is to be refused, and with
+which error, also stands in `scripts/vector_proofs.py` and `scripts/vector_messages.py`, and must be what the twin says.
+`contracts/README.md` explains every part. Runs in the project's environment.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from channel.chain.create2 import CUSTOMARY_FACTORY, SALT, create2_address  # noqa: E402
 from channel.protocol.encoding import (  # noqa: E402
     ALLOCATION_TYPE,
     CHALLENGE_TYPE,
@@ -37,12 +38,13 @@ from channel.protocol.encoding import (  # noqa: E402
     hash_state,
     word,
 )
+from channel.protocol.hashing import keccak256  # noqa: E402
 from channel.protocol.outcome import Allocation, Outcome, address_destination  # noqa: E402
-from channel.protocol.signing import HALF_ORDER, ORDER  # noqa: E402
 from channel.protocol.state import VariablePart  # noqa: E402
-from channel.protocol.status import Status  # noqa: E402
 from channel.protocol.types import ETHER, UINT48_MAX, UINT256_MAX, FixedPart, Signature  # noqa: E402
+from scripts.vector_messages import file_vectors, message_vectors  # noqa: E402
 from scripts.vector_proofs import proof_vectors  # noqa: E402
+from scripts.vector_records import record_vectors, signature_vectors, status_vectors  # noqa: E402
 from scripts.vector_values import (  # noqa: E402
     CHANNELS,
     ELSEWHERE,
@@ -104,10 +106,13 @@ def vectors() -> dict[str, Any]:
         "channels": [_channel_vector(domain, fixed) for domain, fixed in CHANNELS],
         "noChannels": _no_channels(),
         "states": [_state_vector(channel, state) for channel, state in _states()],
-        "statuses": [_status_vector(status) for status in _statuses()],
-        "signatures": _signature_vectors(),
-        "records": _record_vectors(),
+        "statuses": status_vectors(),
+        "signatures": signature_vectors(),
+        "records": record_vectors(),
         "proofs": proof_vectors(),
+        "deployments": _deployments(),
+        "messages": message_vectors(),
+        "files": file_vectors(),
     }
 
 
@@ -209,76 +214,17 @@ def _long(signature: Signature) -> bytes:
     return signature.r + word(vs & 2**255 - 1) + bytes([27 + (vs >> 255)])
 
 
-def _statuses() -> tuple[Status, ...]:
-    return (
-        Status(0, 0, 0),
-        Status(11, 0, 2**160 - 1),
-        Status(14, 1_900_000_000, 0x1234),
-        Status(UINT48_MAX, UINT48_MAX, 2**159),
-    )
-
-
-def _status_vector(status: Status) -> dict[str, Any]:
-    return {
-        "word": hex_(word(status.pack())),
-        "turnNumRecord": status.turn_num_record,
-        "finalizesAt": status.finalizes_at,
-        "fingerprint": hex_(status.fingerprint.to_bytes(20, "big")),
-    }
-
-
-def _signature_vectors() -> list[dict[str, Any]]:
-    """Signatures of one digest: a good one, and what is made of it that nobody takes."""
-    said = digest(HERE, word(1))
-    good = KEYS[0].sign(said)
-    cases: list[tuple[str, bytes, str | None]] = [
-        ("as it was made", good.compact, None),
-        ("s is half the order and one", good.r + word(HALF_ORDER + 1), "SignatureMalleable"),
-        ("r is zero", bytes(32) + good.vs, "SignatureUnrecoverable"),
-        ("s is zero", good.r + bytes(32), "SignatureUnrecoverable"),
-        ("r is not below the order", word(ORDER) + good.vs, "SignatureUnrecoverable"),
-    ]
+def _deployments() -> list[dict[str, Any]]:
+    """Where factories put contracts, under the project's salt."""
+    codes = (b"", bytes.fromhex("deadbeef"), bytes(range(256)) * 4)
     return [
         {
-            "name": name,
-            "digest": hex_(said),
-            "signature": hex_(compact),
-            "signer": hex_(KEYS[0].address),
-            "error": error,
+            "factory": hex_(factory),
+            "creationCode": hex_(code),
+            "address": hex_(create2_address(factory, SALT, keccak256(code))),
         }
-        for name, compact, error in cases
-    ]
-
-
-def _record_vectors() -> dict[str, Any]:
-    """Records with fewer signatures than participants, as `respond` and proofs from the record leave them, and bytes
-    that are no records."""
-    state = VariablePart((allocation_to(0, 1), allocation_to(1, 2)), b"abc", 12)
-    signature = sign(KEYS[0], 0, state)
-    record = encode_record(state, [signature])
-    whole = [
-        {"channel": 0, "record": hex_(encode_record(state, given)), "state": state_to_json(state)}
-        | {"signatures": [hex_(each.compact) for each in given]}
-        for given in ([signature], [])
-    ]
-    return {"whole": whole, "refused": [{"name": name, "record": hex_(data)} for name, data in _no_records(record)]}
-
-
-def _no_records(record: bytes) -> list[tuple[str, bytes]]:
-    return [
-        ("empty", b""),
-        ("cut inside of its head", record[:9]),
-        ("cut after its head", record[:12]),
-        ("cut inside of an allocation", record[:100]),
-        ("cut inside of appData", record[:194]),
-        ("cut inside of a signature", record[:-1]),
-        ("one byte too long", record + b"\x00"),
-        ("isFinal is 2", record[:6] + b"\x02" + record[7:]),
-        ("no allocations", record[:7] + b"\x00" + record[8:]),
-        ("more allocations than it has", record[:7] + b"\x04" + record[8:]),
-        ("more appData than it has", record[:8] + b"\xff\xff" + record[10:]),
-        ("the head's last two bytes are not zero", record[:11] + b"\x01" + record[12:]),
-        ("an asset is wider than an address", record[:96] + b"\x01" + record[97:]),
+        for factory in (CUSTOMARY_FACTORY, bytes.fromhex("fa" * 20))
+        for code in codes
     ]
 
 

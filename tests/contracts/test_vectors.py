@@ -13,6 +13,7 @@ from channel.chain.addresses import show_address
 from channel.chain.adjudicator import Adjudicator, Operation
 from channel.chain.chain import Call
 from channel.chain.codec import fixed_part_values, function, state_values
+from channel.chain.create2 import SALT, create2_address
 from channel.chain.local import AnvilChain, local_keys
 from channel.chain.reverts import app_errors
 from channel.errors import ForcemoveError, MalformedBytes
@@ -31,11 +32,19 @@ from channel.protocol.encoding import (
     word,
 )
 from channel.protocol.hashing import keccak256
+from channel.protocol.inputs import Greeted, StateReceived
 from channel.protocol.outcome import Allocation
 from channel.protocol.signing import Key, require_signer
-from channel.protocol.state import SupportProof, VariablePart
+from channel.protocol.state import SignedState, SupportProof, VariablePart
 from channel.protocol.status import Status
 from channel.protocol.types import FixedPart, Signature
+from channel.protocol.wire import (
+    SignedStateFile,
+    decode_file,
+    decode_message,
+    encode_greeting,
+    encode_message,
+)
 from contracts import artifact
 from scripts import vectors
 from scripts.vectors import EIP712, VECTORS
@@ -187,6 +196,48 @@ def test_records(vector: dict[str, Any]) -> None:
 def test_bytes_that_are_no_record(vector: dict[str, Any]) -> None:
     with pytest.raises(MalformedBytes):
         decode_record(bytes_(vector["record"]))
+
+
+@pytest.mark.parametrize("vector", CONTENT["deployments"])
+def test_deployments(vector: dict[str, Any]) -> None:
+    code_hash = keccak256(bytes_(vector["creationCode"]))
+    assert create2_address(bytes_(vector["factory"]), SALT, code_hash) == bytes_(vector["address"])
+
+
+@pytest.mark.parametrize("vector", CONTENT["messages"]["states"])
+def test_messages(vector: dict[str, Any]) -> None:
+    id_ = channel(vector)[2]
+    signed = signed_of(vector)
+    assert decode_message(vector["message"].encode()) == (id_, StateReceived(signed))
+    assert encode_message(id_, signed) == vector["message"].encode()
+
+
+@pytest.mark.parametrize("vector", CONTENT["messages"]["greetings"])
+def test_greetings(vector: dict[str, Any]) -> None:
+    id_, said = channel(vector)[2], Greeted(vector["sender"], vector["nextTurn"])
+    assert decode_message(vector["message"].encode()) == (id_, said)
+    assert encode_greeting(id_, said.sender, said.next_turn) == vector["message"].encode()
+
+
+@pytest.mark.parametrize("vector", CONTENT["files"]["whole"])
+def test_files(vector: dict[str, Any]) -> None:
+    where, fixed, _ = channel(vector)
+    assert decode_file(vector["file"]) == SignedStateFile(where, fixed, signed_of(vector))
+
+
+@pytest.mark.parametrize("vector", CONTENT["messages"]["refused"], ids=lambda vector: vector["name"])
+def test_messages_that_are_refused(vector: dict[str, Any]) -> None:
+    assert verdict(lambda: decode_message(vector["text"].encode())) == vector["error"]
+
+
+@pytest.mark.parametrize("vector", CONTENT["files"]["refused"], ids=lambda vector: vector["name"])
+def test_files_that_are_refused(vector: dict[str, Any]) -> None:
+    assert verdict(lambda: decode_file(vector["text"])) == vector["error"]
+
+
+def signed_of(vector: dict[str, Any]) -> SignedState:
+    signatures = {int(index): Signature(bytes_(text)) for index, text in vector["signatures"].items()}
+    return SignedState(state_of(vector["state"]), signatures)
 
 
 def verdict(action: Any) -> str | None:

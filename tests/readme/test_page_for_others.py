@@ -26,7 +26,7 @@ SPANS = re.findall(r"`([^`\n]+)`", re.sub(r"^```.*?^```$", "", TEXT, flags=re.DO
 ABI = artifact("Adjudicator").abi
 NAMES = {kind: {each["name"] for each in ABI if each["type"] == kind} for kind in ("function", "event", "error")}
 APP_ERRORS = {"MalformedCount", "WrongCount"}
-NO_ERRORS = {"FixedPart", "VariablePart", "Allocation", "State", "Challenge"}
+NO_ERRORS = {"MalformedBytes", "UnknownVersion", "FixedPart", "VariablePart", "Allocation", "State", "Challenge"}
 
 
 def parameters(kind: str, name: str) -> list[str]:

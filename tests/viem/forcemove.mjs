@@ -233,7 +233,7 @@ export async function signaturesOfLogged(domain, fixedPart, { state, signatures 
 
 // ------------------------------------------------------------------------------------------------------------ messages
 
-const MESSAGE_VERSION = 1;
+const VERSION = 1;
 const MEMBERS = {
   state: ["channelId", "kind", "record", "signers", "version"],
   greeting: ["channelId", "kind", "nextTurn", "sender", "version"],
@@ -247,11 +247,17 @@ const canonical = (message) =>
 export function encodeMessage(id, state, signatures) {
   const signers = Object.keys(signatures).map(Number).sort();
   const record = encodeRecord(state, signers.map((index) => signatures[index]));
-  return canonical({ version: MESSAGE_VERSION, kind: "state", channelId: id, record, signers });
+  return canonical({ version: VERSION, kind: "state", channelId: id, record, signers });
 }
 
 export const encodeGreeting = (id, sender, nextTurn) =>
-  canonical({ version: MESSAGE_VERSION, kind: "greeting", channelId: id, sender, nextTurn });
+  canonical({ version: VERSION, kind: "greeting", channelId: id, sender, nextTurn });
+
+/** Messages and files have the same version today. */
+function requireVersion(version, refuse) {
+  if (!Number.isInteger(version) || version < 1) refuse("its version is missing, or no number from 1 on");
+  refuseIf(version !== VERSION, "UnknownVersion", `version ${version}: this program must be updated`);
+}
 
 /** { kind, channelId, ... }: of a state with `state` and `signatures` by participant. */
 export function decodeMessage(text) {
@@ -263,10 +269,7 @@ export function decodeMessage(text) {
     refuse("it is no JSON");
   }
   if (message === null || typeof message !== "object") refuse("it is no JSON object");
-  if (message.version !== MESSAGE_VERSION) {
-    const who = message.version > MESSAGE_VERSION ? "this client" : "whoever has sent it";
-    throw new Refused("UnknownVersion", `message: version ${message.version}; ${who} must be updated`);
-  }
+  requireVersion(message.version, refuse);
   const members = Object.hasOwn(MEMBERS, message.kind) ? MEMBERS[message.kind] : refuse(`its kind is ${message.kind}`);
   if (Object.keys(message).join() !== members.join() || canonical(message) !== text) refuse("it is not in canonical form");
   if (!/^0x[0-9a-f]{64}$/.test(message.channelId)) refuse("channelId is no word");
@@ -277,7 +280,64 @@ export function decodeMessage(text) {
   const rise = signers.every((signer, place) => Number.isInteger(signer) && signer > (signers[place - 1] ?? -1));
   if (!rise || signers.length !== signatures.length) refuse("its signers do not rise, or do not fit the signatures");
   const bySigner = Object.fromEntries(signers.map((signer, place) => [signer, signatures[place]]));
+  if (signers.some((signer) => signer >= MAX_PARTICIPANTS)) refuse("no channel has so many participants");
   return { ...message, state, signatures: bySigner };
+}
+
+// -------------------------------------------------------------------------------------------------------------- files
+
+const isHex = (length) => (value) => new RegExp(`^0x[0-9a-f]{${2 * length}}$`).test(value);
+const isBytes = (value) => /^0x([0-9a-f]{2})*$/.test(value);
+const isDecimal = (bits) => (value) =>
+  typeof value === "string" && /^(0|[1-9][0-9]{0,77})$/.test(value) && BigInt(value) < 2n ** BigInt(bits);
+const isNumber = (bits) => (value) => Number.isInteger(value) && value >= 0 && value < 2 ** bits;
+const isList = (of) => (value) => Array.isArray(value) && value.every(of);
+
+/** An object with exactly these members, each as its check wants it. */
+const isObject = (members) => (value) =>
+  value !== null &&
+  typeof value === "object" &&
+  Object.keys(value).sort().join() === Object.keys(members).sort().join() &&
+  Object.entries(members).every(([name, check]) => check(value[name]));
+
+const isFile = isObject({
+  format: () => true,
+  chainId: isDecimal(256),
+  adjudicator: isHex(20),
+  fixedPart: isObject({
+    participants: isList(isHex(20)),
+    channelNonce: isDecimal(64),
+    appDefinition: isHex(20),
+    challengeDuration: isNumber(48),
+  }),
+  state: isObject({
+    turnNum: isNumber(48),
+    isFinal: (value) => typeof value === "boolean",
+    appData: isBytes,
+    outcome: isList(isObject({ asset: isHex(20), destination: isHex(32), amount: isDecimal(256) })),
+  }),
+  signatures: (value) =>
+    value !== null && Object.entries(value).every(([index, each]) => /^[0-7]$/.test(index) && isHex(64)(each)),
+});
+
+/** A signed-state file, complete. */
+export function decodeFile(text) {
+  const refuse = (why) => refuseIf(true, "MalformedBytes", `signed state: ${why}`);
+  let file;
+  try {
+    file = JSON.parse(text);
+  } catch {
+    refuse("it is no JSON");
+  }
+  const version = /^forcemove-signed-state\/([1-9][0-9]{0,4})$/.exec(file?.format)?.[1];
+  requireVersion(Number(version), refuse);
+  if (!isFile(file)) refuse("a member is missing, unknown, or not what it should be");
+  try {
+    requireValidFixedPart(file.fixedPart);
+  } catch (error) {
+    refuse(error.message);
+  }
+  return file;
 }
 
 // ------------------------------------------------------------------------------------------------- states and proofs

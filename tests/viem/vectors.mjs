@@ -88,6 +88,44 @@ const checks = {
       }
     }
   },
+
+  deployments: () =>
+    vectors.deployments.forEach(({ factory, creationCode, address }, index) =>
+      check(index, forcemove.deployedAt(factory, creationCode), address),
+    ),
+
+  async messages() {
+    for (const { channel, message, state, signatures } of vectors.messages.states) {
+      const id = vectors.channels[channel].channelId;
+      const heard = forcemove.decodeMessage(message);
+      check(message, [heard.kind, heard.channelId, heard.signatures], ["state", id, signatures]);
+      check(message, ordered(heard.state), ordered(state));
+      check(message, forcemove.encodeMessage(id, state, signatures), message);
+    }
+    for (const { channel, message, sender, nextTurn } of vectors.messages.greetings) {
+      const id = vectors.channels[channel].channelId;
+      const heard = forcemove.decodeMessage(message);
+      check(message, [heard.kind, heard.channelId, heard.sender, heard.nextTurn], ["greeting", id, sender, nextTurn]);
+      check(message, forcemove.encodeGreeting(id, sender, nextTurn), message);
+    }
+    for (const { name, text, error } of vectors.messages.refused) {
+      check(name, await verdict(() => forcemove.decodeMessage(text)), error);
+    }
+  },
+
+  async files() {
+    for (const vector of vectors.files.whole) {
+      const { domain, fixedPart } = placeOf(vector);
+      const shown = forcemove.decodeFile(vector.file);
+      check("domain", [shown.chainId, shown.adjudicator], [domain.chainId, domain.adjudicator]);
+      check("fixedPart", shown.fixedPart, fixedPart);
+      check("state", ordered(shown.state), ordered(vector.state));
+      check("signatures", shown.signatures, vector.signatures);
+    }
+    for (const { name, text, error } of vectors.files.refused) {
+      check(name, await verdict(() => forcemove.decodeFile(text)), error);
+    }
+  },
 };
 
 function placeOf({ channel }) {

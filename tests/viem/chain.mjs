@@ -1,0 +1,116 @@
+// The adjudicator and an app on a chain, by their compiled ABIs: transactions, views, logs. From contracts/README.md alone.
+import { readFileSync } from "node:fs";
+
+import { Refused, asArgument, decodeRecord, deployedAt, readStatus } from "./forcemove.mjs";
+import { privateKeyToAccount, viem } from "./packages.mjs";
+
+const artifact = (name) => JSON.parse(readFileSync(new URL(`../../contracts/artifacts/${name}.json`, import.meta.url)));
+const ADJUDICATOR = artifact("Adjudicator");
+const WORD = 32;
+
+export class Chain {
+  /** Of the task: `rpc`, `chainId`, `factory` (null where a test has deployed otherwise), `adjudicator`, `app` (its name),
+   *  `appAbi`, `fixedPart`, `walletKey`. */
+  static async open(task) {
+    const chain = new Chain(task);
+    const found = await chain.reader.getChainId();
+    if (String(found) !== task.chainId) {
+      throw new Refused("WrongChain", `this is chain ${found}, and the channel is of chain ${task.chainId}`);
+    }
+    if (task.factory !== null) {
+      await chain.requireGenuine(task.factory, "Adjudicator", task.adjudicator);
+      await chain.requireGenuine(task.factory, task.app, task.fixedPart.appDefinition);
+    }
+    return chain;
+  }
+
+  constructor({ rpc, chainId, adjudicator, appAbi, fixedPart, walletKey }) {
+    const transport = viem.http(rpc);
+    const place = { id: Number(chainId), name: "the test's chain", nativeCurrency: { name: "", symbol: "", decimals: 18 } };
+    const chain = { ...place, rpcUrls: { default: { http: [rpc] } } };
+    this.reader = viem.createPublicClient({ chain, transport, pollingInterval: 20 });
+    this.wallet = viem.createWalletClient({ chain, transport, account: privateKeyToAccount(walletKey) });
+    this.address = adjudicator;
+    this.appAbi = appAbi;
+    this.appAddress = fixedPart.appDefinition;
+    // An app's errors come through the adjudicator as they are.
+    this.abi = [...ADJUDICATOR.abi, ...appAbi.filter(({ type }) => type === "error")];
+    this.spent = 0n;
+  }
+
+  /** Refuses what is not one of the project's contracts, deployed by this factory. */
+  async requireGenuine(factory, name, address) {
+    const expected = deployedAt(factory, artifact(name).bytecode);
+    if (address.toLowerCase() !== expected) {
+      throw new Refused("NotGenuine", `${address} is no genuine ${name}, which stands at ${expected}`);
+    }
+    if (!(await this.reader.getCode({ address }))) throw new Refused("NoContract", `there is no ${name} at ${address}`);
+  }
+
+  /** Sends a transaction from the wallet and waits until it is mined; what it reverts with is thrown. */
+  async send(functionName, args, value = 0n) {
+    const call = { address: this.address, abi: this.abi, functionName, args, value };
+    try {
+      const { request } = await this.reader.simulateContract({ ...call, account: this.wallet.account });
+      const hash = await this.wallet.writeContract(request);
+      const receipt = await this.reader.waitForTransactionReceipt({ hash });
+      this.spent += receipt.gasUsed * receipt.effectiveGasPrice + value;
+    } catch (error) {
+      throw refusal(error);
+    }
+  }
+
+  read(functionName, args = []) {
+    return this.reader.readContract({ address: this.address, abi: this.abi, functionName, args });
+  }
+
+  async status(id) {
+    return readStatus(viem.numberToHex(await this.read("statusOf", [id]), { size: WORD }));
+  }
+
+  async held(id, asset) {
+    const [held] = await this.read("holdingsOf", [id, asset]);
+    return held;
+  }
+
+  /** Asks the app itself whether a move is legal. */
+  async requireMove(id, from, to, count) {
+    const call = { address: this.appAddress, abi: this.appAbi, functionName: "validTransition" };
+    try {
+      const args = [id, asArgument(from), asArgument(to), BigInt(count)];
+      const legal = await this.reader.readContract({ ...call, args });
+      if (!legal) throw new Refused("TransitionRefused");
+    } catch (error) {
+      throw refusal(error);
+    }
+  }
+
+  /** The channel's logs from a block on, oldest first: { name, ...values }, records decoded. */
+  async logs(id, fromBlock) {
+    const found = await this.reader.request({
+      method: "eth_getLogs",
+      params: [{ address: this.address, topics: [null, id], fromBlock: viem.numberToHex(fromBlock), toBlock: "latest" }],
+    });
+    return found.map((log) => readLog(log));
+  }
+}
+
+/** A log as the node gives it. */
+export function readLog({ topics, data }) {
+  let eventName, args;
+  try {
+    ({ eventName, args } = viem.decodeEventLog({ abi: ADJUDICATOR.abi, topics, data }));
+  } catch (error) {
+    throw new Refused("MalformedBytes", `log: ${error.shortMessage ?? error.message}`);
+  }
+  const { record, ...values } = args;
+  return { name: eventName, ...values, ...(record === undefined ? {} : decodeRecord(record)) };
+}
+
+/** The custom error in a failed call, by its name; anything else as it is. */
+function refusal(error) {
+  const reverted = error instanceof viem.BaseError && error.walk((each) => each.data?.errorName !== undefined);
+  if (!reverted) return error;
+  const { errorName, args } = reverted.data;
+  return new Refused(errorName, `${errorName}(${(args ?? []).join(", ")})`);
+}
