@@ -93,8 +93,7 @@ library Rules {
     }
 
     /// @dev Refuses what is no chain of 2 to `count` consecutive states, each a valid transition from the one before; the
-    /// first one is the recorded one where `fromRecord`. Returns the states' hashes, and behind them the outcome's hash of
-    /// the last one.
+    /// first one is the recorded one where `fromRecord`. Returns the states' hashes, and the hash of the last one's outcome.
     function requireValidChain(
         bytes32 channelId,
         Status status,
@@ -146,6 +145,7 @@ library Rules {
         uint256 count = signatures.length;
         for (uint256 i = 0; i < count; ++i) {
             unchecked {
+                // The states are consecutive, so there were as many turns before the last one.
                 address mover = participants[(lastTurn + i + 1 - count) % participants.length];
                 Signatures.requireSigner(Hashing.digest(domainSeparator, hashes[i + 1]), signatures[i], mover);
             }
@@ -153,7 +153,7 @@ library Rules {
     }
 
     /// @dev Each participant has signed the state of its own turn or a later one; where its own turn lies before the
-    /// proof, any of it. `hashes` are those of the proof's states, of which the last is number `last` and of `lastTurn`.
+    /// proof, any of it. `hashes` are those of the proof's states, which end in `lastTurn`.
     function requireSignedInTurn(
         bytes32 domainSeparator,
         bytes32[] memory hashes,
