@@ -15,11 +15,10 @@ from channel.cli.standing import Standing
 from channel.errors import ForcemoveError, RuleError
 from channel.protocol.encoding import hash_state
 from channel.protocol.outcome import totals
-from channel.protocol.rules import build_support_proof
 from channel.protocol.state import SignedState, SupportProof
 from channel.protocol.status import Mode
 from channel.protocol.types import FixedPart
-from channel.protocol.watch import concluding_answer
+from channel.protocol.watch import cheapest_proof, concluding_answer
 
 __all__ = ["Attempt", "actions_on_chain", "try_operations"]
 
@@ -95,7 +94,8 @@ def _claims_of_state(
             bare = SupportProof((signed.state,), (), 0)
             yield Action("challenge", answer), adjudicator.challenge(fixed_part, bare)
         return
-    proof = build_support_proof(fixed_part, [*_recorded_states(standing, fixed_part, signed), signed])
+    recorded = _recorded_states(standing, fixed_part, signed)
+    proof = cheapest_proof(fixed_part, recorded[0].state if recorded else None, [*recorded, signed])
     if proof is not None:
         yield Action("challenge", answer), adjudicator.challenge(fixed_part, proof)
         record = "have this state recorded" + (", which stops the clock" if standing.mode is Mode.CHALLENGE else "")

@@ -26,11 +26,12 @@ from channel.protocol.rules import build_support_proof
 from channel.protocol.signing import Key
 from channel.protocol.state import SignedState, SupportProof, VariablePart
 from channel.protocol.types import ETHER
+from channel.protocol.wire import SignedStateFile, encode_file
 from games.tic_tac_toe import GAME
 from tests.chain.world import deploy_contract
 from tests.cli.command import Command
 from tests.cli.saved import Saved, final_of, state_of
-from tests.protocol.builders import ALICE, BOB, DAY, MALLORY, fixed_part, outcome
+from tests.protocol.builders import ALICE, BOB, DAY, MALLORY, chain, fixed_part, outcome, players, sign, sign_all
 
 MINER = local_keys()[0]
 A, B = show_address(ALICE.address), show_address(BOB.address)
@@ -297,6 +298,23 @@ def test_a_later_state_answers_a_challenge(forcemove: Command, court: Court) -> 
     finding = found(forcemove, court.saved.save(state_of(7)), court)
 
     assert words(finding)[1] == ["wait", "respond", "challenge", "checkpoint"]
+
+
+def test_a_state_after_the_recorded_one_needs_only_its_movers_signature(forcemove: Command, court: Court) -> None:
+    """Three participants; Carol has made the recorded move alone, and Alice has signed the next one."""
+    keys, fixed = players(3), fixed_part(players(3), next(_nonces), deploy_contract(court.chain, "CountingApp"))
+    domain, states = court.adjudicator.domain, chain(10, 11, 12, num_participants=3)
+    agreed = SupportProof(states[:1], sign_all(states[0], keys, fixed, domain), 0)
+    court.send(court.adjudicator.checkpoint(fixed, agreed))
+    alone = SupportProof(states[:2], (sign(keys[2], states[1], fixed, domain),), 0)
+    court.send(court.adjudicator.checkpoint(fixed, alone))
+    signed = SignedState(states[2], {0: sign(keys[0], states[2], fixed, domain)})
+    Path("twelve.json").write_text(encode_file(SignedStateFile(domain, fixed, signed)))
+
+    finding = found(forcemove, "twelve.json", court)
+
+    assert all({"challenge", "checkpoint"} <= set(each) for each in words(finding))
+    assert refused(finding) == []
 
 
 def test_an_illegal_answer_is_refused_with_the_games_own_error(forcemove: Command, court: Court) -> None:
