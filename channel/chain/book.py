@@ -132,7 +132,7 @@ class AddressBook:
         """As it stands in the file."""
         return {
             "format": f"{_FORMAT}{VERSION}",
-            "chainId": self.chain_id,
+            "chainId": str(self.chain_id),
             "factory": show_address(self.factory),
             "salt": _hex(SALT),
             "deploymentBlock": self.deployment_block,
@@ -231,6 +231,13 @@ class _Fields:
             raise MalformedBytes(self.where, f"{name} of {self.where} is negative")
         return value
 
+    def decimal(self, name: str) -> int:
+        """A number that other languages could not hold, as decimal digits in quotes."""
+        text = self.take(name, str)
+        if not re.fullmatch(r"0|[1-9][0-9]{0,77}", text):
+            raise MalformedBytes(self.where, f"{name} of {self.where} is no decimal number in quotes")
+        return int(text)
+
     def address(self, name: str) -> bytes:
         return parse_address(self.take(name, str))
 
@@ -259,7 +266,7 @@ def _parse(fields: _Fields, path: Path) -> AddressBook:
     compiler = _Fields(fields.take("compiler", dict), "compiler")
     block = fields.number("deploymentBlock")
     book = AddressBook(
-        chain_id=fields.number("chainId"),
+        chain_id=fields.decimal("chainId"),
         factory=fields.address("factory"),
         compiler_version=compiler.take("version", str),
         compiler_settings=compiler.take("settings", dict),

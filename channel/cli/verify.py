@@ -60,7 +60,7 @@ def verify(ctx: click.Context, endpoint: str, path: Path | None, confirmations: 
     if as_json:
         shown = [_as_json(verdict) for verdict in verdicts]
         content = {
-            "chainId": chain.chain_id,
+            "chainId": str(chain.chain_id),
             "factory": show_address(book.factory),
             "genuine": genuine,
             "contracts": shown,

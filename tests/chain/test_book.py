@@ -38,7 +38,9 @@ BOOK = AddressBook(
 PENDING = Pending("TicTacToe", b"\xaa" * 20, b"\x06" * 32, 8)
 
 
-@pytest.mark.parametrize("book", [BOOK, replace(BOOK, pending=PENDING), replace(BOOK, contracts={})])
+@pytest.mark.parametrize(
+    "book", [BOOK, replace(BOOK, pending=PENDING), replace(BOOK, contracts={}), replace(BOOK, chain_id=2**256 - 1)]
+)
 def test_a_book_is_read_as_it_was_written(tmp_path: Path, book: AddressBook) -> None:
     save_book(book, tmp_path / "book.json")
 

@@ -194,7 +194,7 @@ def test_an_account_without_ether_is_told(forcemove: Command) -> None:
 )
 def test_bad_input_is_told(forcemove: Command, anvil: AnvilChain, arguments: tuple[str, ...], words: str) -> None:
     Path("bad.key").write_text("{")
-    Path("book-of-5.json").write_text(json.dumps(_EMPTY_BOOK | {"chainId": 5}))
+    Path("book-of-5.json").write_text(json.dumps(_EMPTY_BOOK | {"chainId": "5"}))
     Path("old.json").write_text(json.dumps(_EMPTY_BOOK | {"format": "forcemove-address-book/1"}))
     Path("new.json").write_text(json.dumps(_EMPTY_BOOK | {"format": "forcemove-address-book/3"}))
 
@@ -215,7 +215,7 @@ def test_a_wrong_passphrase_is_told(forcemove: Command, anvil: AnvilChain, monke
 
 _EMPTY_BOOK = {
     "format": "forcemove-address-book/2",
-    "chainId": 31_337,
+    "chainId": "31337",
     "factory": show_address(CUSTOMARY_FACTORY),
     "salt": "0x" + SALT.hex(),
     "deploymentBlock": 0,
