@@ -23,7 +23,7 @@ sys.path.insert(0, str(ROOT))
 
 from channel.protocol.app import Terms  # noqa: E402
 from channel.protocol.channel import Phase  # noqa: E402
-from channel.protocol.machine import _DUTIES  # noqa: E402
+from channel.protocol.duties import DUTIES  # noqa: E402
 from games.discard.rules import TABLE as DISCARD  # noqa: E402
 from games.discard.rules import Row  # noqa: E402
 from games.game import Game, LabelledEnum  # noqa: E402
@@ -87,7 +87,7 @@ _DOING = {
 def life_diagram() -> str:
     """The phases with their duties, and the steps between them."""
     lines = ["stateDiagram-v2"]
-    for phase, duties in _DUTIES.items():
+    for phase, duties in DUTIES.items():
         lines.append(f'state "{phase.value}" as {phase.name}')
         lines += [f"{phase.name} : {_DOING[duty.__name__]}" for duty in duties]
     lines.append(f"[*] --> {Phase.CHECKING.name} : all have agreed on the terms")

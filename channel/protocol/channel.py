@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from channel.errors import AlreadySigned, FinalStateSigned
 from channel.protocol.agreement import Agreement
-from channel.protocol.effects import Submission
+from channel.protocol.effects import Effect, Submission
 from channel.protocol.encoding import StateHashes, digest
 from channel.protocol.outcome import Outcome, destination_address
 from channel.protocol.rules import build_support_proof
@@ -18,7 +18,7 @@ from channel.protocol.state import SignedState, VariablePart
 from channel.protocol.status import EMPTY_STATUS, Mode, Status
 from channel.protocol.types import Signature
 
-__all__ = ["Accepted", "Channel", "Owed", "Phase"]
+__all__ = ["OVER", "Accepted", "Channel", "Owed", "Phase", "Step"]
 
 
 class Phase(Enum):
@@ -35,6 +35,10 @@ class Phase(Enum):
 
     # Its members are looked up at every step, and an Enum's own hash is slow.
     __hash__ = object.__hash__
+
+
+OVER = (Phase.FINALIZED, Phase.CLOSED)
+"""Nothing is said any more."""
 
 
 class Accepted(Struct, frozen=True):
@@ -219,3 +223,7 @@ class Channel(Struct, frozen=True):
             conclude_at=None,
             requested=frozenset(),
         )
+
+
+Step = tuple[Channel, tuple[Effect, ...]]
+"""A channel after something has happened to it, and what is asked of the world because of it."""

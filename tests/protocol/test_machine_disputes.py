@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from channel.errors import StateConflict
 from channel.protocol.channel import Phase
+from channel.protocol.duties import answer_margin
 from channel.protocol.effects import (
     SubmitChallenge,
     SubmitCheckpoint,
@@ -16,7 +17,6 @@ from channel.protocol.effects import (
 )
 from channel.protocol.encoding import word
 from channel.protocol.inputs import ChallengeWanted, ConcludeWanted, HoldingsSeen, SubmissionFailed, Tick
-from channel.protocol.machine import answer_margin
 from channel.protocol.state import SupportProof, VariablePart
 from channel.protocol.types import ETHER
 from tests.protocol.builders import ALICE, players, proof

@@ -17,9 +17,9 @@ from msgspec.structs import replace
 
 from channel.errors import AppError, ForcemoveError, InvalidValue
 from channel.protocol.channel import Phase
+from channel.protocol.duties import answer_margin
 from channel.protocol.effects import Submission, SubmitChallenge, SubmitCheckpoint, SubmitDeposit, SubmitRespond
 from channel.protocol.inputs import ChallengeWanted, ConcludeWanted, MoveChosen, StateReceived
-from channel.protocol.machine import answer_margin
 from channel.protocol.rules import build_support_proof
 from channel.protocol.state import SignedState, VariablePart
 from channel.protocol.types import ETHER, Signature

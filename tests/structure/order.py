@@ -22,6 +22,8 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("channel.protocol.effects",),
     ("channel.protocol.inputs", "channel.protocol.channel"),
     ("channel.protocol.watch", "channel.protocol.wire"),
+    ("channel.protocol.hearing", "channel.protocol.duties"),
+    ("channel.protocol.news",),
     ("channel.protocol.machine",),
     ("channel.flow.actions", "channel.flow.history", "channel.flow.transport"),
     ("channel.flow.signed", "channel.flow.queue"),

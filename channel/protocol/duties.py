@@ -1,0 +1,192 @@
+"""What a participant does by itself: the table of duties, phase by phase. Pure; `machine.step` carries them out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from msgspec.structs import replace
+
+from channel.protocol.channel import Accepted, Channel, Owed, Phase, Step
+from channel.protocol.effects import (
+    ChooseMove,
+    Effect,
+    SendState,
+    Submission,
+    SubmitDeposit,
+    SubmitPayCredit,
+    SubmitTransfer,
+    WakeAt,
+)
+from channel.protocol.encoding import StateHashes, hash_state
+from channel.protocol.signing import Key
+from channel.protocol.state import VariablePart
+from channel.protocol.watch import Answer, best_answer, concluding_answer
+
+__all__ = ["DUTIES", "Duty", "answer_margin", "ask", "concluding", "finish", "sign_next"]
+
+_MAX_MARGIN = 600
+
+
+def answer_margin(challenge_duration: int) -> int:
+    """How many seconds before the end of a challenge the machine answers for a participant who has not chosen: a third
+    of the duration, at most ten minutes."""
+    return min(challenge_duration // 3, _MAX_MARGIN)
+
+
+Duty = Callable[[Channel, int, Key], Step | None]
+"""Something that is to be done in a phase; None where it is not due."""
+
+
+def ask(channel: Channel, submission: Submission) -> Step | None:
+    """Ask for a transaction, once."""
+    return None if submission in channel.requested else (channel.request(submission), (submission,))
+
+
+def sign_next(channel: Channel, state: VariablePart, hashes: StateHashes, key: Key) -> Step:
+    """Sign the successor of the newest state, and send it. Raises as `Channel.sign_next`."""
+    channel = channel.sign_next(state, hashes, key)
+    return channel, (SendState(channel.accepted[-1].signed),)
+
+
+def _sign_setup(channel: Channel, _now: int, key: Key) -> Step | None:
+    """Our prefund state, once it is our turn; our postfund state, once everything is there. Neither after a record."""
+    if not channel.is_our_turn or channel.leaving or not channel.status.is_empty:
+        return None
+    if channel.next_turn >= channel.agreement.count and not channel.is_funded:
+        return None
+    state = channel.agreement.setup_state(channel.next_turn)
+    return sign_next(channel, state, hash_state(channel.agreement.channel_id, state), key)
+
+
+def _deposit(channel: Channel, _now: int, _key: Key) -> Step | None:
+    """Our deposit, once those before us have made theirs. What we rely on is our own expectation."""
+    if not channel.status.is_empty or channel.leaving:
+        return None
+    for asset, amounts in channel.agreement.deposits:
+        expected_held, amount = sum(amounts[: channel.index]), amounts[channel.index]
+        if expected_held <= channel.held(asset) < expected_held + amount:
+            done = ask(channel, SubmitDeposit(asset, expected_held, amount))
+            if done is not None:
+                return done
+    return None
+
+
+def _sign_final(channel: Channel, _now: int, key: Key) -> Step | None:
+    """The final state, once we want to leave and it is our turn."""
+    return finish(channel, key) if channel.leaving and channel.is_our_turn else None
+
+
+def finish(channel: Channel, key: Key) -> Step | None:
+    """Sign the final state after the newest one, if we may."""
+    newest = channel.newest
+    if newest is None or newest.state.is_final or not _may_finish(channel, newest):
+        return None
+    state = VariablePart(newest.state.outcome, b"", newest.state.turn_num + 1, True)
+    return sign_next(channel, state, hash_state(channel.agreement.channel_id, state), key)
+
+
+def _may_finish(channel: Channel, newest: Accepted) -> bool:
+    """Whether we have signed no other end. (Somebody else who uses our key might bring us there.)"""
+    return channel.final_outcome in (None, newest.hashes.outcome)
+
+
+def _countersign(channel: Channel, _now: int, key: Key) -> Step | None:
+    """A counterparty's final state: its outcome is that of the state before, which all can be held to anyway."""
+    newest = channel.newest
+    if newest is None or not newest.state.is_final or channel.index in newest.signed.signatures:
+        return None
+    if not _may_finish(channel, newest) or newest.state.turn_num < channel.agreement.count:
+        return None  # before all prefund states are signed nobody has paid in, and there is nothing to agree on
+    channel = channel.countersign(newest, key)
+    return channel, (SendState(channel.accepted[-1].signed),)
+
+
+def concluding(channel: Channel) -> Submission | None:
+    """Conclude, where everybody has signed the newest state and it is final."""
+    newest = channel.newest
+    return concluding_answer(channel.agreement.fixed_part, newest.signed) if newest else None
+
+
+def _conclude(channel: Channel, now: int, _key: Key) -> Step | None:
+    """Conclude on chain. Whoever made the final state does; the others do after a challenge duration without it."""
+    fixed_part, answer = channel.agreement.fixed_part, concluding(channel)
+    if answer is None:
+        return None
+    if fixed_part.mover(channel.next_turn - 1) == channel.index:
+        return ask(channel, answer)
+    if channel.conclude_at is None:
+        conclude_at = now + fixed_part.challenge_duration
+        return replace(channel, conclude_at=conclude_at), (WakeAt(conclude_at),)
+    return ask(channel, answer) if now >= channel.conclude_at else None
+
+
+def _ask_for_move(channel: Channel, _now: int, _key: Key) -> Step | None:
+    if not channel.is_our_turn or channel.leaving:
+        return None
+    return _choose(channel, None)
+
+
+def _choose(channel: Channel, answer_by: int | None) -> Step | None:
+    """Ask for our move, once, and once more where it has to be made in time."""
+    newest = channel.newest
+    if newest is None:
+        return None
+    turn_num = newest.state.turn_num + 1
+    if channel.asked == (turn_num, answer_by):
+        return None
+    effects: tuple[Effect, ...] = (ChooseMove(newest.state, answer_by),)
+    return channel.ask(turn_num, answer_by), effects if answer_by is None else (*effects, WakeAt(answer_by))
+
+
+def _answer(channel: Channel, now: int, key: Key) -> Step | None:
+    """Clear a challenge with what we hold; else ask for our move in time, and conclude when time runs out.
+
+    One answer is enough: until it has failed, what is played meanwhile does not call for another.
+    """
+    recorded, newest = channel.recorded, channel.newest
+    if recorded is None or newest is None or any(isinstance(each, Answer) for each in channel.requested):
+        return None
+    fixed_part = channel.agreement.fixed_part
+    answer = best_answer(fixed_part, recorded.signed, channel.signed_states) or best_answer(
+        fixed_part, recorded.signed, channel.kept_states
+    )
+    if answer is not None:
+        return ask(channel, answer)
+    if not channel.is_our_turn:
+        return None
+    answer_by = channel.status.finalizes_at - answer_margin(fixed_part.challenge_duration)
+    if channel.leaving or newest.state.is_final or now >= answer_by:
+        return finish(channel, key)
+    return _choose(channel, answer_by)
+
+
+def _collect(channel: Channel, _now: int, _key: Key) -> Step | None:
+    """Pay out what the chain has decided, whenever there is something to pay it from."""
+    recorded = channel.recorded
+    owed = channel.owed or (Owed(recorded.hashes.state, recorded.state.outcome) if recorded else None)
+    if owed is None or not any(held for _, held in channel.holdings):
+        return None
+    return ask(channel, SubmitTransfer(owed.state_hash, owed.outcome, channel.holdings))
+
+
+def _collect_credit(channel: Channel, _now: int, _key: Key) -> Step | None:
+    """Have paid what could not be pushed to us."""
+    for asset, amount in channel.credits:
+        if channel.payee is not None and amount:
+            done = ask(channel, SubmitPayCredit(channel.payee, asset, amount))
+            if done is not None:
+                return done
+    return None
+
+
+DUTIES: dict[Phase, tuple[Duty, ...]] = {
+    Phase.CHECKING: (),
+    Phase.PREFUND: (_sign_setup,),
+    Phase.FUNDING: (_sign_final, _deposit, _sign_setup),
+    Phase.PLAYING: (_sign_final, _ask_for_move),
+    Phase.CONCLUDING: (_countersign, _conclude),
+    Phase.CHALLENGED: (_countersign, _answer),
+    Phase.FINALIZED: (_collect, _collect_credit),
+    Phase.CLOSED: (_collect_credit,),
+}
+"""The phase table: what a participant does by itself, in this order."""
