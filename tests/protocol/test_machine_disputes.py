@@ -442,6 +442,21 @@ def test_who_is_let_down_after_a_hidden_record_challenges_with_it() -> None:
     assert table.balances[carol.key.address] == carol.newest.state.outcome[2].amount - DEPOSIT
 
 
+def test_the_recorded_state_itself_is_challenged_where_nothing_follows_it() -> None:
+    """Nobody has signed it but Carol, and it needs no proof."""
+    carol = carol_after_a_hidden_record()
+    table, recorded = carol.table, carol.newest.state
+    carol.feed(carol.next_move())
+    mine = carol.newest
+    alone = SupportProof((recorded, mine.state), (mine.signatures[2],), 0)
+    table.transact(carol.key, SubmitCheckpoint(alone))
+    carol.poll()
+    assert table.record == (11, False)
+    carol.feed(ChallengeWanted())
+    assert carol.submitted[-1] == SubmitChallenge(SupportProof((mine.state,), (), 0))
+    assert table.record == (11, True)
+
+
 def test_what_a_hidden_record_left_behind_still_beats_an_older_state() -> None:
     """Another chain wins, on which the record never was; the others challenge with a state that Carol can refute."""
     carol = carol_after_a_hidden_record()

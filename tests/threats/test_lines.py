@@ -8,6 +8,7 @@ import pytest
 
 from channel.chain.local import EmbeddedChain
 from channel.errors import UnknownVersion
+from channel.node.client import Sent
 from channel.node.greetings import Greetings
 from channel.protocol.channel import Phase
 from channel.protocol.inputs import ChallengeWanted
@@ -230,3 +231,14 @@ def test_of_a_line_in_order_nothing_is_sent_again(playground: Playground) -> Non
     counted = Counter(weather.states)
     assert counted.pop(max(counted)) == 2
     assert set(counted.values()) == {1}
+
+
+def test_a_state_that_is_sent_again_is_not_told_again(playground: Playground) -> None:
+    """Bob says that he has lost what Alice has signed: she sends it, and her owner hears nothing new."""
+    story = playground.story(TIC_TAC_TOE)
+    story.play_until(6)
+    told = [event for event in story.alice.events if isinstance(event, Sent)]
+    story.lines[1].send(encode_greeting(story.agreement.channel_id, 1, 0))
+    story.alice.client.poll()
+    assert story.lines[1].receive()
+    assert [event for event in story.alice.events if isinstance(event, Sent)] == told

@@ -209,13 +209,10 @@ class Table:
             self.stage.show.refused(who, what, error)
 
     def _show_turn(self, seat: int, signed: SignedState) -> None:
-        """A state that has been signed, once for each who signs it, however often it is sent."""
+        """A state that this seat has signed: a client tells it once, however often it sends it."""
         show, state, mover = self.stage.show, signed.state, signed.state.turn_num % self.agreement.count
-        known = [each for each in self.signed if each.state == state]
         self.signed.append(signed)
         self._save(signed)
-        if seat not in signed.signatures or any(seat in each.signatures for each in known):
-            return
         if seat != mover:
             show.countersigned(seat, state.turn_num)
         elif state.turn_num < 2 * self.agreement.count and not state.is_final:
