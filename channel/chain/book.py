@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from channel.chain.addresses import parse_address, show_address
 from channel.chain.create2 import SALT
 from channel.errors import ForcemoveError, LocalError, MalformedBytes
-from channel.protocol.json_text import MAX_LENGTH, parse_json
+from channel.protocol.json_text import MAX_LENGTH, parse_decimal, parse_json
 
 __all__ = [
     "AddressBook",
@@ -232,11 +232,7 @@ class _Fields:
         return value
 
     def decimal(self, name: str) -> int:
-        """A number that other languages could not hold, as decimal digits in quotes."""
-        text = self.take(name, str)
-        if not re.fullmatch(r"0|[1-9][0-9]{0,77}", text):
-            raise MalformedBytes(self.where, f"{name} of {self.where} is no decimal number in quotes")
-        return int(text)
+        return parse_decimal(self.take(name, str), self.where, name)
 
     def address(self, name: str) -> bytes:
         return parse_address(self.take(name, str))

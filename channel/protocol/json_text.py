@@ -12,11 +12,12 @@ import re
 from typing import Any
 
 from channel.errors import MalformedBytes, UnknownVersion
-from channel.protocol.limits import MAX_DEPTH, MAX_FILE, MAX_VERSION
+from channel.protocol.limits import MAX_DEPTH, MAX_FILE, MAX_UINT256_DIGITS, MAX_VERSION
 
 __all__ = [
     "MAX_LENGTH",
     "hex_text",
+    "parse_decimal",
     "parse_hex_text",
     "parse_json",
     "require_format",
@@ -73,6 +74,15 @@ def require_format(format_: object, family: str, known: int, what: str) -> None:
     if found != family or not 0 < len(digits) <= len(str(MAX_VERSION)):
         raise MalformedBytes(what, f"its format is {format_!a:.60}, not {family}/{known}")
     require_version(int(digits), what, known)
+
+
+def parse_decimal(text: str, what: str, name: str) -> int:
+    """The number that `name` of a `what` has as decimal digits in quotes, because other languages could not hold it
+    otherwise. Raises `MalformedBytes` where there are too many digits, or it is another way to write it."""
+    is_decimal = text.isascii() and text.isdecimal() and (text == "0" or not text.startswith("0"))
+    if not (is_decimal and len(text) <= MAX_UINT256_DIGITS):
+        raise MalformedBytes(what, f'"{name}" is no decimal number in quotes')
+    return int(text)
 
 
 def hex_text(data: bytes) -> str:

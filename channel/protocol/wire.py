@@ -28,8 +28,15 @@ from msgspec import Struct
 from channel.errors import ForcemoveError, InvalidValue, MalformedBytes, UnknownVersion
 from channel.protocol.encoding import Domain, decode_record, encode_record
 from channel.protocol.inputs import Greeted, StateReceived
-from channel.protocol.json_text import hex_text, parse_json, require_format, require_shallow, require_version
-from channel.protocol.limits import MAX_MESSAGE, MAX_UINT256_DIGITS
+from channel.protocol.json_text import (
+    hex_text,
+    parse_decimal,
+    parse_json,
+    require_format,
+    require_shallow,
+    require_version,
+)
+from channel.protocol.limits import MAX_MESSAGE
 from channel.protocol.outcome import Allocation
 from channel.protocol.state import SignedState, VariablePart
 from channel.protocol.types import MAX_PARTICIPANTS, UINT48_MAX, FixedPart, Signature
@@ -244,18 +251,11 @@ class _Fields:
 
     def number(self, name: str) -> int:
         """A number that other languages could not hold, as decimal digits in quotes."""
-        digits = self.take(name, str)
-        if not (_is_decimal(digits) and len(digits) <= MAX_UINT256_DIGITS):
-            raise MalformedBytes(self._what, f'"{name}" is no decimal number in quotes')
-        return int(digits)
+        return parse_decimal(self.take(name, str), self._what, name)
 
     def done(self) -> None:
         if self._content:
             raise MalformedBytes(self._what, f"it has {len(self._content)} unknown members")
-
-
-def _is_decimal(text: str) -> bool:
-    return text.isascii() and text.isdecimal() and (text == "0" or not text.startswith("0"))
 
 
 _JSON_NAMES = {int: "number", str: "string", bool: "boolean", list: "array", dict: "object"}
