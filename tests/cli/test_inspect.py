@@ -292,7 +292,7 @@ def _book(tic_tac_toe: str, chain_id: int = 31_337) -> dict[str, Any]:
     }
     return {
         "format": "forcemove-address-book/2",
-        "chainId": chain_id,
+        "chainId": str(chain_id),
         "factory": show_address(CUSTOMARY_FACTORY),
         "salt": "0x" + SALT.hex(),
         "deploymentBlock": 1,
