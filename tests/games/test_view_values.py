@@ -176,8 +176,8 @@ def test_a_renewed_value_is_the_new_one_and_shares_nothing_with_it(old: Any, new
 def test_what_stands_around_a_change_in_a_list_is_the_same_object(
     old: Any, start: int, length: int, inserted: Any
 ) -> None:
-    old = [[each] for each in old]
-    new = [*old[:start], *inserted, *old[start + length :]]
+    old = [[index, each] for index, each in enumerate(old)]  # no two are equal, nor is what is inserted
+    new = [*old[:start], *({"new": each} for each in inserted), *old[start + length :]]
     result = renewed(strict(old)[0], json.loads(json.dumps(new))).value
     for index in range(min(start, len(old))):
         assert result[index] is old[index]
