@@ -12,8 +12,8 @@ from typing import Any, TypeVar
 
 from channel.chain.addresses import parse_address, show_address
 from channel.chain.create2 import SALT
-from channel.errors import ForcemoveError, LocalError, MalformedBytes
-from channel.protocol.json_text import MAX_LENGTH, parse_decimal, parse_json
+from channel.errors import ForcemoveError, LocalError, MalformedBytes, UnknownVersion
+from channel.protocol.json_text import MAX_LENGTH, parse_decimal, parse_json, require_format
 
 __all__ = [
     "AddressBook",
@@ -30,7 +30,7 @@ __all__ = [
 ]
 
 VERSION = 2
-_FORMAT = "forcemove-address-book/"
+_FORMAT = "forcemove-address-book"
 ValueT = TypeVar("ValueT")
 
 
@@ -131,7 +131,7 @@ class AddressBook:
     def to_json(self) -> dict[str, Any]:
         """As it stands in the file."""
         return {
-            "format": f"{_FORMAT}{VERSION}",
+            "format": f"{_FORMAT}/{VERSION}",
             "chainId": str(self.chain_id),
             "factory": show_address(self.factory),
             "salt": _hex(SALT),
@@ -278,13 +278,11 @@ def _parse(fields: _Fields, path: Path) -> AddressBook:
 
 def _require_version(format_: str, path: Path) -> None:
     """Before anything else is read: whatever another version may say."""
-    found = re.fullmatch(re.escape(_FORMAT) + r"([1-9][0-9]{0,8})", format_)
-    if found is None:
-        raise MalformedBytes("format", f"its format is not {_FORMAT} and a number")
-    version = int(found[1])
-    if version != VERSION:
-        error = BookOfOlderProgram if version < VERSION else BookOfNewerProgram
-        raise error(str(path), version, VERSION)
+    try:
+        require_format(format_, _FORMAT, VERSION, "format")
+    except UnknownVersion as error:
+        other = BookOfNewerProgram if error.is_newer else BookOfOlderProgram
+        raise other(str(path), error.version, VERSION) from None
 
 
 def _parse_deployed(fields: _Fields) -> Deployed:

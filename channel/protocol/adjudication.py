@@ -21,7 +21,6 @@ from channel.errors import (
     ChannelClosed,
     ChannelFinalized,
     ChannelNotFinalized,
-    FingerprintMismatch,
     ForbiddenRecipient,
     HoldingsBelowExpected,
     HoldingsOverflow,
@@ -65,6 +64,7 @@ from channel.protocol.logs import (
 )
 from channel.protocol.outcome import Allocation, Outcome, destination_address, require_valid_outcome, totals
 from channel.protocol.rules import (
+    require_fingerprint,
     require_recorded,
     require_supported,
     require_valid_state,
@@ -391,9 +391,7 @@ def transfer(
     status = draft.status_of(channel_id)
     if draft.mode(status) is not Mode.FINALIZED:
         raise ChannelNotFinalized(channel_id, status.finalizes_at)
-    submitted = fingerprint(state_hash, outcome_hash(outcome))
-    if status.fingerprint != submitted:
-        raise FingerprintMismatch(status.fingerprint, submitted)
+    require_fingerprint(status, state_hash, outcome_hash(outcome))
     chosen = _choose(outcome, indices)
 
     _settle(draft, channel_id, state_hash, outcome, chosen, status)

@@ -45,6 +45,7 @@ from channel.protocol.types import MAX_APP_DATA, FixedPart, Signature
 __all__ = [
     "build_proof_from_record",
     "build_support_proof",
+    "require_fingerprint",
     "require_recorded",
     "require_signed_by_all",
     "require_signed_by_movers",
@@ -149,10 +150,16 @@ def require_recorded(channel_id: bytes, status: Status, state: VariablePart) -> 
     """The hashes of the recorded state, which was found valid when it was recorded. Raises `FingerprintMismatch` on
     another one."""
     hashes = hash_state(channel_id, state)
-    submitted = fingerprint(hashes.state, hashes.outcome)
+    require_fingerprint(status, hashes.state, hashes.outcome)
+    return hashes
+
+
+def require_fingerprint(status: Status, state_hash: bytes, outcome_hash: bytes) -> None:
+    """Refuse a state, given by its hashes (32 bytes each), that is not the recorded one. Raises `FingerprintMismatch`.
+    The twin of `StatusLibrary.requireFingerprint`."""
+    submitted = fingerprint(state_hash, outcome_hash)
     if status.fingerprint != submitted:
         raise FingerprintMismatch(status.fingerprint, submitted)
-    return hashes
 
 
 def require_signed_by_movers(fixed_part: FixedPart, proof: SupportProof, digests: Sequence[bytes]) -> None:

@@ -148,10 +148,9 @@ def test_threat_34_two_of_three_cannot_pass_over_the_third(three: Table) -> None
 def test_threat_35_a_challenge_after_a_checkpoint_of_the_same_state_starts_the_clock(court: Court, count: int) -> None:
     """Whatever proof it was sent with: signed by all, a chain, or from what was recorded before."""
     table = Table(court, count)
-    for length, make in enumerate((table.signed_by_all, table.from_record, table.signed_by_all), start=1):
+    states = table.later(1)
+    for given in (table.signed_by_all(states[1]), table.signed_by_all(*states), table.from_record(*states)):
         with court.trial():
-            states = table.later(1)
-            given = make(*(states if make is not table.signed_by_all or length > 1 else states[1:]))
             assert table.checkpoint(table.from_record(*states)) == ALLOWED
             assert table.challenge(given) == ALLOWED
             assert court.status(table.fixed).finalizes_at == court.now + DAY
@@ -391,7 +390,7 @@ def test_nothing_is_recorded_that_challenges_and_answers_could_not_bring_about(
     assert met.keys() >= {"", "WrongSigner", "FingerprintMismatch"}
 
 
-def test_the_chain_before_the_record_is_not_needed(three: Table) -> None:
-    """What two of three show each other in secret stays what it was: a chain with everybody's signatures."""
+def test_a_chain_signed_by_all_needs_nothing_of_the_record(three: Table) -> None:
+    """Nor does it have to follow it."""
     assert three.checkpoint(three.signed_by_all(*chain(50, 51, 52, num_participants=3))) == ALLOWED
     assert three.court.record(three.fixed) == 52
