@@ -14,8 +14,8 @@
     └── `PassingError`        ... as it does now and then: the same request may work in a moment
 
 What can go wrong on a log, in a step, in a view or at a card table is defined beside what raises it: `TransportFault`
-and `MalformedAction`, `UnexpectedAction` and its like in `channel.flow`; `games.views`; `CardFault` in
-`games.sra.faults`.
+and `MalformedAction`, `UnexpectedAction` and its like in `forcemove.channel.flow`; `forcemove.games.views`; `CardFault`
+in `forcemove.games.sra.faults`.
 
 Knows no other module.
 """

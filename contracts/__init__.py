@@ -10,7 +10,7 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import Any
 
-from channel.errors import ForcemoveError
+from forcemove.channel.errors import ForcemoveError
 
 __all__ = ["Artifact", "UnknownArtifact", "artifact", "artifact_names", "standard_json"]
 

@@ -17,11 +17,11 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from channel.chain.addresses import show_address
-from channel.chain.create2 import CUSTOMARY_FACTORY, SALT, create2_address
-from channel.protocol.hashing import keccak256
+from forcemove.channel.chain.addresses import show_address
+from forcemove.channel.chain.create2 import CUSTOMARY_FACTORY, SALT, create2_address
+from forcemove.channel.protocol.hashing import keccak256
 
-CONTRACTS = Path(__file__).parent
+CONTRACTS = Path(__file__).resolve().parent
 ARTIFACTS = CONTRACTS / "artifacts"
 SOLC_VERSION = "0.8.37"
 _OPTIMIZER_STEPS = (

@@ -10,11 +10,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from operator import index
 
-from channel.errors import MalformedBytes
-from channel.protocol.encoding import word
-from channel.protocol.hashing import keccak256
-from channel.protocol.types import UINT256_MAX, require_bytes, require_uint
-from games.randomness import Randomness, system_randomness
+from forcemove.channel.errors import MalformedBytes
+from forcemove.channel.protocol.encoding import word
+from forcemove.channel.protocol.hashing import keccak256
+from forcemove.channel.protocol.types import UINT256_MAX, require_bytes, require_uint
+from forcemove.games.randomness import Randomness, system_randomness
 
 __all__ = ["SALT_LENGTH", "Opening", "commit"]
 

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import NamedTuple, Protocol, runtime_checkable
 
-from channel.errors import AppError, LocalError
-from channel.protocol.app import App
-from channel.protocol.outcome import Outcome
-from channel.protocol.state import VariablePart
-from games.randomness import Randomness
+from forcemove.channel.errors import AppError, LocalError
+from forcemove.channel.protocol.app import App
+from forcemove.channel.protocol.outcome import Outcome
+from forcemove.channel.protocol.state import VariablePart
+from forcemove.games.randomness import Randomness
 
 __all__ = ["SEATS", "Bot", "Game", "LabelledEnum", "Move", "Names", "NotOurTurn", "TransitionRow"]
 

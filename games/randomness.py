@@ -8,8 +8,8 @@ from hashlib import shake_256
 from itertools import count
 from typing import TypeVar
 
-from channel.errors import InvalidValue
-from channel.protocol.types import require_bytes
+from forcemove.channel.errors import InvalidValue
+from forcemove.channel.protocol.types import require_bytes
 
 __all__ = ["Randomness", "choose", "seeded", "system_randomness"]
 

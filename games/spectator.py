@@ -1,9 +1,10 @@
 """Spectators: who has no seat and no key follows a table through its public view, and is told nothing more.
 
 A client at the table relays to a feed, which is any log: first the public view as it is then, and after it each action
-with what that newly shows (see `games.views`). What is too large for one message of a log travels in parts, one after
-the other. A spectator, who may come at any time, replays them. It believes the view with which it begins; what comes
-after that must follow from it by the game's own rules. Of the game's state nothing but the public view is kept here.
+with what that newly shows (see `forcemove.games.views`). What is too large for one message of a log travels in parts,
+one after the other. A spectator, who may come at any time, replays them. It believes the view with which it begins;
+what comes after that must follow from it by the game's own rules. Of the game's state nothing but the public view is
+kept here.
 
 Knows no game: it is given one, as a value.
 """
@@ -17,13 +18,13 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from channel.errors import ForcemoveError
-from channel.flow.actions import Action, ActionCodec, MalformedAction, require_shallow
-from channel.flow.queue import ActionQueue
-from channel.flow.steps import Step, UnexpectedAction, transition
-from channel.flow.transport import Transport
-from channel.protocol.limits import MAX_ACTION, MAX_RELAYED
-from games.views import Json, NewInfo, PlayResult, ViewedGame, filter_state, replay_action
+from forcemove.channel.errors import ForcemoveError
+from forcemove.channel.flow.actions import Action, ActionCodec, MalformedAction, require_shallow
+from forcemove.channel.flow.queue import ActionQueue
+from forcemove.channel.flow.steps import Step, UnexpectedAction, transition
+from forcemove.channel.flow.transport import Transport
+from forcemove.channel.protocol.limits import MAX_ACTION, MAX_RELAYED
+from forcemove.games.views import Json, NewInfo, PlayResult, ViewedGame, filter_state, replay_action
 
 __all__ = [
     "FEED",

@@ -11,11 +11,11 @@ from struct import unpack
 
 from msgspec.structs import replace
 
-from channel.errors import AppError, InvalidValue
-from channel.protocol.outcome import Outcome
-from channel.protocol.state import VariablePart
-from channel.protocol.types import UINT256_MAX
-from games.game import NotOurTurn
+from forcemove.channel.errors import AppError, InvalidValue
+from forcemove.channel.protocol.outcome import Outcome
+from forcemove.channel.protocol.state import VariablePart
+from forcemove.channel.protocol.types import UINT256_MAX
+from forcemove.games.game import NotOurTurn
 
 __all__ = [
     "DECODED_POSITIONS",

@@ -30,24 +30,24 @@ os.environ.setdefault("ETH_HASH_BACKEND", "pysha3")  # eth_account's faster one,
 import msgspec  # noqa: E402
 from coincurve import PrivateKey, PublicKey  # noqa: E402
 
-from channel.flow.channel import UPDATES, Update  # noqa: E402
-from channel.flow.queue import ActionQueue  # noqa: E402
-from channel.flow.signed import SignedTransport  # noqa: E402
-from channel.flow.transport import MemoryTransport, Transport  # noqa: E402
-from channel.protocol.agreement import agree  # noqa: E402
-from channel.protocol.channel import Channel  # noqa: E402
-from channel.protocol.effects import SendState  # noqa: E402
-from channel.protocol.encoding import Domain, digest, hash_state  # noqa: E402
-from channel.protocol.hashing import keccak256  # noqa: E402
-from channel.protocol.inputs import ContractsGenuine, HoldingsSeen, Input, MoveChosen, StateReceived  # noqa: E402
-from channel.protocol.machine import step  # noqa: E402
-from channel.protocol.outcome import address_destination  # noqa: E402
-from channel.protocol.signing import Key, require_signer  # noqa: E402
-from channel.protocol.state import SignedState, VariablePart  # noqa: E402
-from channel.protocol.types import ETHER, FixedPart, Signature  # noqa: E402
-from games.rock_paper_scissors import GAME  # noqa: E402
-from games.sra.deck import shuffle_between_two  # noqa: E402
-from games.views import Json, apply_update, filter_state, play_action, replay_action  # noqa: E402
+from forcemove.channel.flow.channel import UPDATES, Update  # noqa: E402
+from forcemove.channel.flow.queue import ActionQueue  # noqa: E402
+from forcemove.channel.flow.signed import SignedTransport  # noqa: E402
+from forcemove.channel.flow.transport import MemoryTransport, Transport  # noqa: E402
+from forcemove.channel.protocol.agreement import agree  # noqa: E402
+from forcemove.channel.protocol.channel import Channel  # noqa: E402
+from forcemove.channel.protocol.effects import SendState  # noqa: E402
+from forcemove.channel.protocol.encoding import Domain, digest, hash_state  # noqa: E402
+from forcemove.channel.protocol.hashing import keccak256  # noqa: E402
+from forcemove.channel.protocol.inputs import ContractsGenuine, HoldingsSeen, Input, MoveChosen, StateReceived  # noqa: E402
+from forcemove.channel.protocol.machine import step  # noqa: E402
+from forcemove.channel.protocol.outcome import address_destination  # noqa: E402
+from forcemove.channel.protocol.signing import Key, require_signer  # noqa: E402
+from forcemove.channel.protocol.state import SignedState, VariablePart  # noqa: E402
+from forcemove.channel.protocol.types import ETHER, FixedPart, Signature  # noqa: E402
+from forcemove.games.rock_paper_scissors import GAME  # noqa: E402
+from forcemove.games.sra.deck import shuffle_between_two  # noqa: E402
+from forcemove.games.views import Json, apply_update, filter_state, play_action, replay_action  # noqa: E402
 
 NOW = 1_800_000_000
 STAKE = 1

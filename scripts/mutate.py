@@ -150,9 +150,9 @@ def copy_sources(target: Path) -> None:
         text=True,
     )
     for name in filter(None, listed.stdout.split("\0")):
-        if (ROOT / name).is_file():
+        if (ROOT / name).is_file() or (ROOT / name).is_symlink():
             (target / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(ROOT / name, target / name)
+            shutil.copy2(ROOT / name, target / name, follow_symlinks=False)
     modules = ROOT / "contracts" / "node_modules"
     if modules.is_dir():
         (target / "contracts" / "node_modules").symlink_to(modules)
@@ -165,7 +165,7 @@ def rebuild(contract: str) -> None:
     """
     import solcx
 
-    from contracts import compile as compiler
+    from forcemove.contracts import compile as compiler
 
     compile_standard: Callable[..., dict[str, Any]] = solcx.compile_standard
     solcx.compile_standard = lambda *args, **options: compile_standard(*args, **options) | {"errors": []}
@@ -184,7 +184,7 @@ def _artifact(contract: str) -> Path:
 @cache
 def _sources_of(contract: str) -> frozenset[str]:
     """The files that a contract is made of; none where there is no such contract."""
-    from contracts.compile import standard_json
+    from forcemove.contracts.compile import standard_json
 
     path = _artifact(contract)
     if not path.is_file():
@@ -195,7 +195,7 @@ def _sources_of(contract: str) -> frozenset[str]:
 def _run(tree: Path, *arguments: str, seconds: int = SECONDS) -> subprocess.CompletedProcess[str]:
     """Python inside of a copy, with the copy's code. Raises `Failure` where it does not end."""
     command = [sys.executable, *arguments]
-    environment = os.environ | {"PYTHONPATH": str(tree)}
+    environment = os.environ | {"PYTHONPATH": f"{tree / '.package'}{os.pathsep}{tree}"}
     try:
         return subprocess.run(
             command, cwd=tree, env=environment, capture_output=True, text=True, check=False, timeout=seconds
@@ -227,7 +227,7 @@ def prepare(tree: Path, mutations: Sequence[Mutation], jobs: int) -> None:
     """Make the unchanged copy, and see it pass every test that a mutation names. Raises `Failure`."""
     copy_sources(tree)
     if any(mutation.contract for mutation in mutations):
-        _require_success(_run(tree, "-m", "contracts.compile"), "the unchanged sources do not compile")
+        _require_success(_run(tree, "-m", "forcemove.contracts.compile"), "the unchanged sources do not compile")
     tests = sorted({test for mutation in mutations for test in mutation.tests})
     done = _run(tree, *_PYTEST, "--tb=short", "-n", str(jobs), *tests, seconds=SECONDS_UNCHANGED)
     _require_success(done, "the unchanged sources do not pass")

@@ -11,14 +11,14 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from channel.errors import RuleError
-from channel.protocol.adjudication import Adjudication, Transaction, checkpoint
-from channel.protocol.encoding import encode_record, fingerprint, hash_state, word
-from channel.protocol.outcome import Outcome
-from channel.protocol.signing import HALF_ORDER
-from channel.protocol.state import SupportProof, VariablePart
-from channel.protocol.status import Status
-from channel.protocol.types import Signature
+from forcemove.channel.errors import RuleError
+from forcemove.channel.protocol.adjudication import Adjudication, Transaction, checkpoint
+from forcemove.channel.protocol.encoding import encode_record, fingerprint, hash_state, word
+from forcemove.channel.protocol.outcome import Outcome
+from forcemove.channel.protocol.signing import HALF_ORDER
+from forcemove.channel.protocol.state import SupportProof, VariablePart
+from forcemove.channel.protocol.status import Status
+from forcemove.channel.protocol.types import Signature
 from scripts.vector_values import CHANNELS, KEYS, allocation_to, hex_, id_of, sign, state_to_json
 from tests.protocol.builders import COUNTING, pack_pattern, usual_pattern
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import settings
 
-from channel.chain.local import AnvilChain, EmbeddedChain
+from forcemove.channel.chain.local import AnvilChain, EmbeddedChain
 from tests.chain.world import World, make_world
 
 # How long an example takes says how busy the machine is, not whether the code is right.

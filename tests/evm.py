@@ -1,8 +1,8 @@
 """An EVM in process, for verdicts: deploys an artifact by name, answers static calls, names the errors it reverts with.
 
 pyrevm answers tens of thousands of calls a second, but its gas over successive calls is wrong and it knows neither
-nonces nor signatures. Take gas and transactions from `channel.chain` instead. Nothing is committed here on purpose.
-"""
+nonces nor signatures. Take gas and transactions from `forcemove.channel.chain` instead. Nothing is committed here on
+purpose."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 import pyrevm
 
-from channel.protocol.hashing import keccak256
-from contracts.compile import ARTIFACTS
+from forcemove.channel.protocol.hashing import keccak256
+from forcemove.contracts.compile import ARTIFACTS
 
 CALLER = "0x00000000000000000000000000000000000ca11e"
 _GAS = 2**62

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from channel.errors import MalformedBytes
-from channel.protocol.hashing import keccak256
+from forcemove.channel.errors import MalformedBytes
+from forcemove.channel.protocol.hashing import keccak256
 
 __all__ = ["parse_address", "show_address"]
 

@@ -11,17 +11,17 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from channel.chain import codec
-from channel.chain.chain import Call, Chain, Fees, Place, RawLog, Receipt, SignedTransaction
-from channel.chain.reverts import NO_ERRORS, ErrorTable, adjudicator_errors
-from channel.errors import ForcemoveError
-from channel.protocol.encoding import Domain
-from channel.protocol.logs import Log
-from channel.protocol.outcome import Outcome
-from channel.protocol.signing import Key
-from channel.protocol.state import SupportProof, VariablePart
-from channel.protocol.status import Status
-from channel.protocol.types import ETHER, FixedPart, Signature, require_bytes
+from forcemove.channel.chain import codec
+from forcemove.channel.chain.chain import Call, Chain, Fees, Place, RawLog, Receipt, SignedTransaction
+from forcemove.channel.chain.reverts import NO_ERRORS, ErrorTable, adjudicator_errors
+from forcemove.channel.errors import ForcemoveError
+from forcemove.channel.protocol.encoding import Domain
+from forcemove.channel.protocol.logs import Log
+from forcemove.channel.protocol.outcome import Outcome
+from forcemove.channel.protocol.signing import Key
+from forcemove.channel.protocol.state import SupportProof, VariablePart
+from forcemove.channel.protocol.status import Status
+from forcemove.channel.protocol.types import ETHER, FixedPart, Signature, require_bytes
 
 __all__ = ["Adjudicator", "Holdings", "Operation", "PlacedLog"]
 
@@ -133,7 +133,7 @@ class Adjudicator:
 
     def simulate(self, operation: Operation, sender: bytes) -> None:
         """Raise what the operation would fail with, were `sender` (20 bytes) to send it now: the `RuleError` that the
-        contract or the app reverts with, else one of `channel.chain.errors`."""
+        contract or the app reverts with, else one of `forcemove.channel.chain.errors`."""
         self.chain.simulate(self._call(operation), sender, self._errors)
 
     def send(self, operation: Operation, key: Key, *, timeout: float = DEFAULT_TIMEOUT) -> Receipt[PlacedLog]:

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from channel.chain.addresses import parse_address, show_address
-from channel.chain.create2 import SALT
-from channel.errors import ForcemoveError, LocalError, MalformedBytes, UnknownVersion
-from channel.protocol.json_text import MAX_LENGTH, parse_decimal, parse_json, require_format
+from forcemove.channel.chain.addresses import parse_address, show_address
+from forcemove.channel.chain.create2 import SALT
+from forcemove.channel.errors import ForcemoveError, LocalError, MalformedBytes, UnknownVersion
+from forcemove.channel.protocol.json_text import MAX_LENGTH, parse_decimal, parse_json, require_format
 
 __all__ = [
     "AddressBook",

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
-from channel.chain.errors import (
+from forcemove.channel.chain.errors import (
     CannotTravel,
     EndpointFailed,
     InsufficientFunds,
@@ -17,12 +17,12 @@ from channel.chain.errors import (
     TransactionReverted,
     WrongChain,
 )
-from channel.chain.reverts import NO_ERRORS, ErrorTable
-from channel.chain.rpc import Reverted, Rpc, as_bytes, as_number
-from channel.errors import ForcemoveError
-from channel.protocol.hashing import keccak256
-from channel.protocol.signing import Key
-from channel.protocol.types import ZERO_ADDRESS
+from forcemove.channel.chain.reverts import NO_ERRORS, ErrorTable
+from forcemove.channel.chain.rpc import Reverted, Rpc, as_bytes, as_number
+from forcemove.channel.errors import ForcemoveError
+from forcemove.channel.protocol.hashing import keccak256
+from forcemove.channel.protocol.signing import Key
+from forcemove.channel.protocol.types import ZERO_ADDRESS
 
 if TYPE_CHECKING:
     from web3 import Web3

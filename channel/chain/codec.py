@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from channel.chain.chain import RawLog
-from channel.chain.reverts import abi_type
-from channel.errors import MalformedBytes
-from channel.protocol.encoding import decode_record
-from channel.protocol.hashing import keccak256
-from channel.protocol.logs import (
+from forcemove.channel.chain.chain import RawLog
+from forcemove.channel.chain.reverts import abi_type
+from forcemove.channel.errors import MalformedBytes
+from forcemove.channel.protocol.encoding import decode_record
+from forcemove.channel.protocol.hashing import keccak256
+from forcemove.channel.protocol.logs import (
     ChallengeRegistered,
     Checkpointed,
     Claimed,
@@ -24,10 +24,10 @@ from channel.protocol.logs import (
     PartlyPaid,
     Responded,
 )
-from channel.protocol.outcome import Allocation, Outcome
-from channel.protocol.state import SupportProof, VariablePart
-from channel.protocol.types import ETHER, FixedPart, Signature
-from contracts import artifact
+from forcemove.channel.protocol.outcome import Allocation, Outcome
+from forcemove.channel.protocol.state import SupportProof, VariablePart
+from forcemove.channel.protocol.types import ETHER, FixedPart, Signature
+from forcemove.contracts import artifact
 
 __all__ = [
     "EMPTY_SIGNATURE",

@@ -9,7 +9,7 @@ could look for two creation codes with one address, for the square root of the w
 
 from __future__ import annotations
 
-from channel.protocol.hashing import keccak256
+from forcemove.channel.protocol.hashing import keccak256
 
 __all__ = [
     "CUSTOMARY_FACTORY",

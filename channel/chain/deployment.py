@@ -1,9 +1,8 @@
 """Deploys the adjudicator and the games.
 
-Where a contract stands follows from its creation code (`channel.chain.create2`): what anybody has deployed already is
-taken over. The address book is written before each transaction and after each contract, so that a killed deployment
-goes on where it stood: what stands is kept, what waits is waited for, what was dropped is sent anew.
-"""
+Where a contract stands follows from its creation code (`forcemove.channel.chain.create2`): what anybody has deployed
+already is taken over. The address book is written before each transaction and after each contract, so that a killed
+deployment goes on where it stood: what stands is kept, what waits is waited for, what was dropped is sent anew."""
 
 from __future__ import annotations
 
@@ -13,15 +12,15 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
 
-from channel.chain.book import AddressBook, Deployed, Pending, load_book, save_book, write_atomically
-from channel.chain.chain import Call, Chain, Fees, RawLog, Receipt, SignedTransaction, contract_address
-from channel.chain.create2 import CUSTOMARY_FACTORY, FACTORY_CREATION_CODE, deploying_calldata
-from channel.chain.errors import (
+from forcemove.channel.chain.book import AddressBook, Deployed, Pending, load_book, save_book, write_atomically
+from forcemove.channel.chain.chain import Call, Chain, Fees, RawLog, Receipt, SignedTransaction, contract_address
+from forcemove.channel.chain.create2 import CUSTOMARY_FACTORY, FACTORY_CREATION_CODE, deploying_calldata
+from forcemove.channel.chain.errors import (
     CallRefused,
     TransactionRefused,
     TransactionReverted,
 )
-from channel.chain.factory import (
+from forcemove.channel.chain.factory import (
     FACTORY,
     FUNDS,
     bring_customary_factory,
@@ -29,11 +28,11 @@ from channel.chain.factory import (
     factory_stands,
     stood,
 )
-from channel.chain.genuine import ADJUDICATOR, derived_address, require_genuine_contract
-from channel.chain.verification import require_chain
-from channel.errors import LocalError
-from channel.protocol.signing import Key
-from contracts import artifact, artifact_names, standard_json
+from forcemove.channel.chain.genuine import ADJUDICATOR, derived_address, require_genuine_contract
+from forcemove.channel.chain.verification import require_chain
+from forcemove.channel.errors import LocalError
+from forcemove.channel.protocol.signing import Key
+from forcemove.contracts import artifact, artifact_names, standard_json
 
 __all__ = [
     "BookOfOtherContracts",

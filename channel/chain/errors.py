@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from channel.errors import ChainError, ForcemoveError, PassingError
+from forcemove.channel.errors import ChainError, ForcemoveError, PassingError
 
 __all__ = [
     "AnvilFailed",

@@ -3,15 +3,15 @@ contract stands.
 
 The customary factory comes with a presigned transaction, whose sender is sent the ether for it first. It names no
 chain, and a node may refuse transactions that another chain could take, too; then an account of ours creates the same
-code at an address that only the address book knows. It serves as well: see `channel.chain.create2`.
+code at an address that only the address book knows. It serves as well: see `forcemove.channel.chain.create2`.
 """
 
 from __future__ import annotations
 
 from typing import Protocol
 
-from channel.chain.chain import Call, Chain, Fees, RawLog, Receipt, SignedTransaction
-from channel.chain.create2 import (
+from forcemove.channel.chain.chain import Call, Chain, Fees, RawLog, Receipt, SignedTransaction
+from forcemove.channel.chain.create2 import (
     FACTORY_CREATION_CODE,
     FACTORY_RUNTIME_CODE,
     PRESIGNED,
@@ -21,7 +21,7 @@ from channel.chain.create2 import (
     PRESIGNED_PRICE,
     PRESIGNER,
 )
-from channel.chain.errors import EndpointFailed, InsufficientFunds, TransactionRefused, TransactionReverted
+from forcemove.channel.chain.errors import EndpointFailed, InsufficientFunds, TransactionRefused, TransactionReverted
 
 __all__ = ["FACTORY", "FACTORY_GAS", "FUNDS", "Sender", "bring_customary_factory", "deployment_block", "factory_stands"]
 

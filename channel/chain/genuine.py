@@ -2,15 +2,15 @@
 
 A counterparty may name a look-alike adjudicator or game. Its runtime code proves nothing: other creation code can fill
 the storage first, with a credit that nobody has paid for, and then return the very same runtime code. The address does:
-see `channel.chain.create2`.
+see `forcemove.channel.chain.create2`.
 """
 
 from __future__ import annotations
 
-from channel.chain.chain import Chain
-from channel.chain.create2 import CUSTOMARY_FACTORY, SALT, create2_address
-from channel.chain.errors import NoContract, NotConfirmed, NotGenuine
-from contracts import artifact
+from forcemove.channel.chain.chain import Chain
+from forcemove.channel.chain.create2 import CUSTOMARY_FACTORY, SALT, create2_address
+from forcemove.channel.chain.errors import NoContract, NotConfirmed, NotGenuine
+from forcemove.contracts import artifact
 
 __all__ = ["ADJUDICATOR", "derived_address", "require_genuine", "require_genuine_contract"]
 

@@ -18,12 +18,12 @@ from functools import cache
 from pathlib import Path
 from typing import IO, Any
 
-from channel.chain.chain import Call, Chain
-from channel.chain.errors import AnvilFailed, AnvilMissing, CannotTravel, Unreachable
-from channel.chain.reverts import ErrorTable
-from channel.chain.rpc import shown_endpoint
-from channel.protocol.hashing import keccak256
-from channel.protocol.signing import Key
+from forcemove.channel.chain.chain import Call, Chain
+from forcemove.channel.chain.errors import AnvilFailed, AnvilMissing, CannotTravel, Unreachable
+from forcemove.channel.chain.reverts import ErrorTable
+from forcemove.channel.chain.rpc import shown_endpoint
+from forcemove.channel.protocol.hashing import keccak256
+from forcemove.channel.protocol.signing import Key
 
 __all__ = ["LOCAL_BALANCE", "AnvilChain", "EmbeddedChain", "connect", "find_anvil", "local_keys", "open_chain"]
 
@@ -146,7 +146,7 @@ def _web3(endpoint: str) -> Any:
         request = {"timeout": _REQUEST_SECONDS}
         return Web3(HTTPProvider(endpoint, request_kwargs=request, exception_retry_configuration=retries))
     if separator and scheme.lower() in ("ws", "wss"):
-        from channel.chain.websocket import WebSocketProvider
+        from forcemove.channel.chain.websocket import WebSocketProvider
 
         return Web3(WebSocketProvider(endpoint, _REQUEST_SECONDS))
     if separator:

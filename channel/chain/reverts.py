@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from channel.chain.errors import CallRefused, Panicked, RevertedWithText, UnknownRevert
-from channel.errors import ADJUDICATOR_ERRORS, ForcemoveError, InvalidValue
-from channel.protocol.hashing import keccak256
-from contracts import artifact
+from forcemove.channel.chain.errors import CallRefused, Panicked, RevertedWithText, UnknownRevert
+from forcemove.channel.errors import ADJUDICATOR_ERRORS, ForcemoveError, InvalidValue
+from forcemove.channel.protocol.hashing import keccak256
+from forcemove.contracts import artifact
 
 __all__ = ["NO_ERRORS", "ErrorTable", "abi_type", "adjudicator_errors", "app_errors", "revert_data"]
 

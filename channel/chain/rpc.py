@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
-from channel.chain.errors import EndpointFailed, NotAnEthereumEndpoint, Unreachable
-from channel.chain.reverts import revert_data
-from channel.errors import ForcemoveError
+from forcemove.channel.chain.errors import EndpointFailed, NotAnEthereumEndpoint, Unreachable
+from forcemove.channel.chain.reverts import revert_data
+from forcemove.channel.errors import ForcemoveError
 
 if TYPE_CHECKING:
     from web3 import Web3

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from channel.chain.chain import Call, Chain
-from channel.chain.codec import Function
-from channel.protocol.hashing import keccak256
+from forcemove.channel.chain.chain import Call, Chain
+from forcemove.channel.chain.codec import Function
+from forcemove.channel.protocol.hashing import keccak256
 
 __all__ = ["Token"]
 

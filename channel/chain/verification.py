@@ -7,10 +7,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from channel.chain.book import AddressBook
-from channel.chain.chain import Chain
-from channel.chain.errors import NoContract, NotConfirmed, NotGenuine, WrongChain
-from channel.chain.genuine import derived_address, require_genuine_contract
+from forcemove.channel.chain.book import AddressBook
+from forcemove.channel.chain.chain import Chain
+from forcemove.channel.chain.errors import NoContract, NotConfirmed, NotGenuine, WrongChain
+from forcemove.channel.chain.genuine import derived_address, require_genuine_contract
 
 __all__ = ["Standing", "Verdict", "require_chain", "verify"]
 

@@ -6,7 +6,7 @@ from decimal import Decimal, InvalidOperation, localcontext
 
 import click
 
-from channel.protocol.types import UINT256_MAX
+from forcemove.channel.protocol.types import UINT256_MAX
 
 __all__ = ["AMOUNT", "format_amount"]
 

@@ -8,17 +8,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from channel.chain.adjudicator import Adjudicator, Operation
-from channel.chain.errors import CallRefused, Panicked, RevertedWithText, UnknownRevert
-from channel.cli.possibilities import Action, turn_actions
-from channel.cli.standing import Standing
-from channel.errors import ForcemoveError, RuleError
-from channel.protocol.encoding import hash_state
-from channel.protocol.outcome import totals
-from channel.protocol.state import SignedState, SupportProof
-from channel.protocol.status import Mode
-from channel.protocol.types import FixedPart
-from channel.protocol.watch import cheapest_proof, concluding_answer
+from forcemove.channel.chain.adjudicator import Adjudicator, Operation
+from forcemove.channel.chain.errors import CallRefused, Panicked, RevertedWithText, UnknownRevert
+from forcemove.channel.cli.possibilities import Action, turn_actions
+from forcemove.channel.cli.standing import Standing
+from forcemove.channel.errors import ForcemoveError, RuleError
+from forcemove.channel.protocol.encoding import hash_state
+from forcemove.channel.protocol.outcome import totals
+from forcemove.channel.protocol.state import SignedState, SupportProof
+from forcemove.channel.protocol.status import Mode
+from forcemove.channel.protocol.types import FixedPart
+from forcemove.channel.protocol.watch import cheapest_proof, concluding_answer
 
 __all__ = ["Attempt", "actions_on_chain", "try_operations"]
 

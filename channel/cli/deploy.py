@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from channel.cli.errors import Explained, MainnetRefused
-from channel.cli.key import open_key_file
-from channel.cli.progress import waiting
+from forcemove.channel.cli.errors import Explained, MainnetRefused
+from forcemove.channel.cli.key import open_key_file
+from forcemove.channel.cli.progress import waiting
 
 if TYPE_CHECKING:
-    from channel.chain.book import AddressBook
-    from channel.chain.chain import Chain
-    from channel.chain.deployment import Progress
-    from channel.cli.terminal import Terminal
+    from forcemove.channel.chain.book import AddressBook
+    from forcemove.channel.chain.chain import Chain
+    from forcemove.channel.chain.deployment import Progress
+    from forcemove.channel.cli.terminal import Terminal
 
 __all__ = ["book_path", "deploy", "open_node", "require_not_mainnet"]
 
@@ -30,7 +30,7 @@ def book_path(chain_id: int) -> Path:
 
 def open_node(endpoint: str) -> Chain:
     """The chain of a node that outlives this command: a deployment to a chain of our own would be gone with it."""
-    from channel.chain.local import connect
+    from forcemove.channel.chain.local import connect
 
     if endpoint in ("eth-tester", "anvil"):
         raise Explained(
@@ -79,7 +79,7 @@ def deploy(endpoint: str, key_file: Path, out: Path | None, allow_mainnet: bool,
 
     Whatever interrupts a deployment, the same command goes on where it stood and deploys nothing twice.
     """
-    from channel.chain.deployment import deploy as bring
+    from forcemove.channel.chain.deployment import deploy as bring
 
     chain = open_node(endpoint)
     require_not_mainnet(chain, allow_mainnet)
@@ -91,7 +91,7 @@ def deploy(endpoint: str, key_file: Path, out: Path | None, allow_mainnet: bool,
 
 
 def _tell(progress: Progress, terminal: Terminal) -> None:
-    from channel.chain.addresses import show_address
+    from forcemove.channel.chain.addresses import show_address
 
     terminal.note(f"{progress.contract}: {progress.stage.value}, at {show_address(progress.address)}")
     if progress.gas_used is not None:
@@ -112,7 +112,7 @@ def _since(progress: Progress) -> str:
 
 
 def _summary(book: AddressBook, path: Path) -> str:
-    from channel.chain.addresses import show_address
+    from forcemove.channel.chain.addresses import show_address
 
     lines = [f"Chain {book.chain_id}, from block {book.deployment_block}, by the factory {show_address(book.factory)}:"]
     lines += [f"  {show_address(entry.address)}  {name}" for name, entry in sorted(book.contracts.items())]

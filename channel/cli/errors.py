@@ -10,8 +10,8 @@ from typing import IO, Any
 
 import click
 
-from channel.cli.terminal import wants_colours
-from channel.errors import (
+from forcemove.channel.cli.terminal import wants_colours
+from forcemove.channel.errors import (
     AppError,
     ChainError,
     CounterpartyError,
@@ -220,7 +220,7 @@ def _shown(value: Any) -> Any:
 
 
 def _address(address: bytes) -> str:
-    from channel.chain.addresses import show_address
+    from forcemove.channel.chain.addresses import show_address
 
     return show_address(address)
 

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from channel.chain.addresses import show_address
-from channel.errors import AppError, ForcemoveError, MalformedBytes
-from channel.protocol.encoding import decode_record, decode_variable_part
-from channel.protocol.outcome import Allocation, Outcome, destination_address
-from channel.protocol.signing import recover
-from channel.protocol.state import VariablePart
-from channel.protocol.types import FixedPart, Signature
+from forcemove.channel.chain.addresses import show_address
+from forcemove.channel.errors import AppError, ForcemoveError, MalformedBytes
+from forcemove.channel.protocol.encoding import decode_record, decode_variable_part
+from forcemove.channel.protocol.outcome import Allocation, Outcome, destination_address
+from forcemove.channel.protocol.signing import recover
+from forcemove.channel.protocol.state import VariablePart
+from forcemove.channel.protocol.types import FixedPart, Signature
 
 __all__ = [
     "Finding",
@@ -64,7 +64,7 @@ class KnownBy(Enum):
 
 @dataclass(frozen=True, slots=True)
 class KnownApp:
-    """A game (as `games.game.Game` describes it) that a channel plays, or seems to play."""
+    """A game (as `forcemove.games.game.Game` describes it) that a channel plays, or seems to play."""
 
     game: Any
     known_by: KnownBy

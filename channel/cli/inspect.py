@@ -16,24 +16,24 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from channel.chain.addresses import parse_address, show_address
-from channel.cli.deploy import book_path, open_node
-from channel.cli.errors import EXIT_ERROR, Explained
-from channel.cli.findings import Finding, KnownApp, KnownBy, guess_app, hex_finding, show_hex
-from channel.cli.games import game_names, load_game
-from channel.cli.pages import page
-from channel.cli.progress import waiting
-from channel.cli.signed_state import signed_state_finding
-from channel.errors import MalformedBytes
-from channel.protocol.encoding import channel_id
-from channel.protocol.json_text import MAX_LENGTH, parse_json
-from channel.protocol.wire import SignedStateFile, decode_file, parse_hex
+from forcemove.channel.chain.addresses import parse_address, show_address
+from forcemove.channel.cli.deploy import book_path, open_node
+from forcemove.channel.cli.errors import EXIT_ERROR, Explained
+from forcemove.channel.cli.findings import Finding, KnownApp, KnownBy, guess_app, hex_finding, show_hex
+from forcemove.channel.cli.games import game_names, load_game
+from forcemove.channel.cli.pages import page
+from forcemove.channel.cli.progress import waiting
+from forcemove.channel.cli.signed_state import signed_state_finding
+from forcemove.channel.errors import MalformedBytes
+from forcemove.channel.protocol.encoding import channel_id
+from forcemove.channel.protocol.json_text import MAX_LENGTH, parse_json
+from forcemove.channel.protocol.wire import SignedStateFile, decode_file, parse_hex
 
 if TYPE_CHECKING:
-    from channel.chain.adjudicator import Adjudicator
-    from channel.chain.book import AddressBook
-    from channel.chain.chain import Chain
-    from channel.cli.standing import Standing
+    from forcemove.channel.chain.adjudicator import Adjudicator
+    from forcemove.channel.chain.book import AddressBook
+    from forcemove.channel.chain.chain import Chain
+    from forcemove.channel.cli.standing import Standing
 
 __all__ = ["inspect"]
 
@@ -130,7 +130,7 @@ def _games() -> list[Any]:
 
 def _book(options: _Options, chain_id: int) -> AddressBook | None:
     """The book that was named, else the usual one where it exists. Refuses that of another chain."""
-    from channel.chain.book import load_book
+    from forcemove.channel.chain.book import load_book
 
     path = options.book_file or book_path(chain_id)
     if options.book_file is None and not path.exists():
@@ -159,7 +159,7 @@ def _hex(data: bytes, options: _Options) -> Finding:
 
 
 def _channel(id_: bytes, options: _Options) -> Finding:
-    from channel.protocol.outcome import destination_address
+    from forcemove.channel.protocol.outcome import destination_address
 
     if options.endpoint is None:
         raise Explained(
@@ -177,7 +177,7 @@ def _channel(id_: bytes, options: _Options) -> Finding:
             f"The adjudicator {show_address(adjudicator.address)} knows nothing of channel {show_hex(id_)}.",
             "Nothing was ever paid in or recorded: the id, the chain or the adjudicator may be another.",
         )
-    from channel.cli.standing import standing_finding
+    from forcemove.channel.cli.standing import standing_finding
 
     games = _games()
     return {"kind": "channel"} | standing_finding(standing, lambda state: guess_app(state.app_data, games))
@@ -196,23 +196,23 @@ def _address_of_adjudicator(options: _Options, book: AddressBook | None, chain_i
 
 def _factory(book: AddressBook | None) -> bytes:
     """That of the book, else the customary one."""
-    from channel.chain.create2 import CUSTOMARY_FACTORY
+    from forcemove.channel.chain.create2 import CUSTOMARY_FACTORY
 
     return book.factory if book else CUSTOMARY_FACTORY
 
 
 def _adjudicator(chain: Chain, address: bytes, factory: bytes, game: Any = None) -> Adjudicator:
     """The adjudicator at an address, once it is known to be ours; a look-alike could answer anything."""
-    from channel.chain.adjudicator import Adjudicator
-    from channel.chain.genuine import ADJUDICATOR, require_genuine_contract
-    from channel.chain.reverts import NO_ERRORS, app_errors
+    from forcemove.channel.chain.adjudicator import Adjudicator
+    from forcemove.channel.chain.genuine import ADJUDICATOR, require_genuine_contract
+    from forcemove.channel.chain.reverts import NO_ERRORS, app_errors
 
     require_genuine_contract(chain, ADJUDICATOR, address, factory)
     return Adjudicator(chain, address, app_errors(game.contract, game.errors) if game else NO_ERRORS)
 
 
 def _standing(adjudicator: Adjudicator, id_: bytes, book: AddressBook | None, **more: Any) -> Standing:
-    from channel.cli.standing import read_standing
+    from forcemove.channel.cli.standing import read_standing
 
     with waiting("Reading the chain"):
         return read_standing(adjudicator, id_, book.deployment_block if book else 0, **more)
@@ -257,9 +257,9 @@ def _app(file: SignedStateFile, book: AddressBook | None, chain: Chain | None) -
 
 
 def _app_on_chain(chain: Chain, address: bytes, factory: bytes, games: Sequence[Any]) -> KnownApp | None:
-    from channel.chain.errors import NoContract, NotGenuine
-    from channel.chain.genuine import require_genuine_contract
-    from contracts import UnknownArtifact
+    from forcemove.channel.chain.errors import NoContract, NotGenuine
+    from forcemove.channel.chain.genuine import require_genuine_contract
+    from forcemove.contracts import UnknownArtifact
 
     for game in games:
         try:

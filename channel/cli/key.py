@@ -9,9 +9,9 @@ from pathlib import Path
 
 import click
 
-from channel.cli.errors import Explained
-from channel.node.keys import PRIVATE_KEY_VARIABLE, UNLOCK_VARIABLE
-from channel.protocol.signing import Key
+from forcemove.channel.cli.errors import Explained
+from forcemove.channel.node.keys import PRIVATE_KEY_VARIABLE, UNLOCK_VARIABLE
+from forcemove.channel.protocol.signing import Key
 
 __all__ = ["key", "open_key_file"]
 
@@ -34,7 +34,7 @@ def key() -> None:
 @_JSON
 def new(file: Path, as_json: bool) -> None:
     """Make a fresh key and write it to FILE, encrypted."""
-    from channel.node.keys import new_key
+    from forcemove.channel.node.keys import new_key
 
     _write(file, new_key(), as_json)
 
@@ -48,7 +48,7 @@ def import_(file: Path, as_json: bool) -> None:
     The key, 64 hex digits, is read from the environment variable FORCEMOVE_PRIVATE_KEY, else asked for or read from
     standard input.
     """
-    from channel.node.keys import parse_private_key
+    from forcemove.channel.node.keys import parse_private_key
 
     text = os.environ.get(PRIVATE_KEY_VARIABLE)
     if text is None:
@@ -61,13 +61,13 @@ def import_(file: Path, as_json: bool) -> None:
 @_JSON
 def show(file: Path, as_json: bool) -> None:
     """Show the address of FILE. The key itself is never shown; no passphrase is needed."""
-    from channel.node.keys import address_in_key_file
+    from forcemove.channel.node.keys import address_in_key_file
 
     _print(file, address_in_key_file(file), as_json)
 
 
 def _write(file: Path, made: Key, as_json: bool) -> None:
-    from channel.node.keys import KeyFileExists, write_key_file
+    from forcemove.channel.node.keys import KeyFileExists, write_key_file
 
     if file.exists():
         raise KeyFileExists(str(file))
@@ -78,7 +78,7 @@ def _write(file: Path, made: Key, as_json: bool) -> None:
 
 
 def _print(file: Path, address: bytes, as_json: bool) -> None:
-    from channel.chain.addresses import show_address
+    from forcemove.channel.chain.addresses import show_address
 
     shown = show_address(address)
     click.echo(json.dumps({"address": shown, "file": str(file)}) if as_json else f"{shown}  {file}")
@@ -87,9 +87,9 @@ def _print(file: Path, address: bytes, as_json: bool) -> None:
 def open_key_file(file: Path) -> Key:
     """The key in a key file, its passphrase from the environment or asked for.
 
-    Raises what `channel.node.keys.read_key_file` raises.
+    Raises what `forcemove.channel.node.keys.read_key_file` raises.
     """
-    from channel.node.keys import address_in_key_file, read_key_file
+    from forcemove.channel.node.keys import address_in_key_file, read_key_file
 
     address_in_key_file(file)  # a file that is none is told apart before anybody is asked for a passphrase
     return read_key_file(file, _passphrase(file, confirm=False))

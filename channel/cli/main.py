@@ -8,8 +8,8 @@ from importlib import import_module
 
 import click
 
-from channel.cli.errors import DEBUG_VARIABLE, run
-from channel.cli.terminal import wants_colours
+from forcemove.channel.cli.errors import DEBUG_VARIABLE, run
+from forcemove.channel.cli.terminal import wants_colours
 
 __all__ = ["forcemove", "main"]
 
@@ -31,9 +31,9 @@ class _LazyGroup(click.Group):
     def get_command(self, _ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _COMMANDS:
             return None
-        command = getattr(import_module(f"channel.cli.{cmd_name}"), cmd_name)
+        command = getattr(import_module(f"forcemove.channel.cli.{cmd_name}"), cmd_name)
         if not isinstance(command, click.Command):
-            raise TypeError(f"channel.cli.{cmd_name}.{cmd_name} is no command")
+            raise TypeError(f"forcemove.channel.cli.{cmd_name}.{cmd_name} is no command")
         return command
 
     def format_commands(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:

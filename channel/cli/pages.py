@@ -8,8 +8,8 @@ from typing import Any
 
 import click
 
-from channel.cli.amounts import format_amount
-from channel.cli.findings import Finding
+from forcemove.channel.cli.amounts import format_amount
+from forcemove.channel.cli.findings import Finding
 
 __all__ = ["page"]
 

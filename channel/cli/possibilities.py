@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from channel.cli.findings import stage_of
-from channel.protocol.state import VariablePart
-from channel.protocol.types import FixedPart
+from forcemove.channel.cli.findings import stage_of
+from forcemove.channel.protocol.state import VariablePart
+from forcemove.channel.protocol.types import FixedPart
 
 __all__ = ["ACTIONS", "Action", "dispute_actions", "missing_support", "turn_actions"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from channel.cli.terminal import Terminal
+from forcemove.channel.cli.terminal import Terminal
 
 __all__ = ["waiting"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from channel.chain.addresses import show_address
-from channel.cli.findings import (
+from forcemove.channel.chain.addresses import show_address
+from forcemove.channel.cli.findings import (
     Finding,
     KnownApp,
     SignatureCheck,
@@ -18,18 +18,18 @@ from channel.cli.findings import (
     signature_finding,
     state_finding,
 )
-from channel.cli.possibilities import Action, dispute_actions, missing_support, turn_actions
-from channel.cli.progress import waiting
-from channel.errors import RuleError
-from channel.protocol.encoding import channel_id, digest, hash_state
-from channel.protocol.rules import require_valid_state
-from channel.protocol.state import SignedState
-from channel.protocol.wire import SignedStateFile
+from forcemove.channel.cli.possibilities import Action, dispute_actions, missing_support, turn_actions
+from forcemove.channel.cli.progress import waiting
+from forcemove.channel.errors import RuleError
+from forcemove.channel.protocol.encoding import channel_id, digest, hash_state
+from forcemove.channel.protocol.rules import require_valid_state
+from forcemove.channel.protocol.state import SignedState
+from forcemove.channel.protocol.wire import SignedStateFile
 
 if TYPE_CHECKING:
-    from channel.chain.adjudicator import Adjudicator
-    from channel.cli.attempts import Attempt
-    from channel.cli.standing import Standing
+    from forcemove.channel.chain.adjudicator import Adjudicator
+    from forcemove.channel.cli.attempts import Attempt
+    from forcemove.channel.cli.standing import Standing
 
 __all__ = ["signed_state_finding"]
 
@@ -102,7 +102,7 @@ def _attempts(
 ) -> list[Attempt]:
     if adjudicator is None or standing is None:
         return []
-    from channel.cli.attempts import try_operations
+    from forcemove.channel.cli.attempts import try_operations
 
     with waiting("Asking the adjudicator"):
         return try_operations(adjudicator, standing, file.fixed_part, good)
@@ -115,7 +115,7 @@ def _could(
     if standing is None:
         actions = turn_actions(fixed_part, good.state, signers, index)
         return _actions_finding(file, index, [*actions, *dispute_actions(fixed_part, good.state, signers)])
-    from channel.cli.attempts import actions_on_chain
+    from forcemove.channel.cli.attempts import actions_on_chain
 
     return _actions_finding(file, index, actions_on_chain(standing, fixed_part, good, attempts, index))
 
@@ -133,7 +133,7 @@ def _chain_finding(
 ) -> Finding:
     if standing is None:
         return {}
-    from channel.cli.standing import standing_finding
+    from forcemove.channel.cli.standing import standing_finding
 
     return {
         "refused": [

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from channel.chain.addresses import show_address
-from channel.chain.adjudicator import Adjudicator, Holdings, PlacedLog
-from channel.cli.findings import (
+from forcemove.channel.chain.addresses import show_address
+from forcemove.channel.chain.adjudicator import Adjudicator, Holdings, PlacedLog
+from forcemove.channel.cli.findings import (
     Finding,
     KnownApp,
     app_finding,
@@ -16,14 +16,21 @@ from channel.cli.findings import (
     show_hex,
     state_finding,
 )
-from channel.errors import ForcemoveError
-from channel.protocol.encoding import Domain, digest, fingerprint, hash_state, outcome_hash
-from channel.protocol.logs import ChallengeRegistered, Checkpointed, Concluded, Deposited, PartlyPaid, Responded
-from channel.protocol.outcome import Outcome, destination_address
-from channel.protocol.signing import recover
-from channel.protocol.state import SignedState, VariablePart
-from channel.protocol.status import Mode, Status
-from channel.protocol.types import ETHER, FixedPart, Signature
+from forcemove.channel.errors import ForcemoveError
+from forcemove.channel.protocol.encoding import Domain, digest, fingerprint, hash_state, outcome_hash
+from forcemove.channel.protocol.logs import (
+    ChallengeRegistered,
+    Checkpointed,
+    Concluded,
+    Deposited,
+    PartlyPaid,
+    Responded,
+)
+from forcemove.channel.protocol.outcome import Outcome, destination_address
+from forcemove.channel.protocol.signing import recover
+from forcemove.channel.protocol.state import SignedState, VariablePart
+from forcemove.channel.protocol.status import Mode, Status
+from forcemove.channel.protocol.types import ETHER, FixedPart, Signature
 
 __all__ = ["Credit", "Owed", "Recorded", "Standing", "read_standing", "standing_finding"]
 

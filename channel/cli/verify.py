@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from channel.cli.deploy import book_path, open_node
-from channel.cli.errors import EXIT_ERROR
-from channel.cli.progress import waiting
+from forcemove.channel.cli.deploy import book_path, open_node
+from forcemove.channel.cli.errors import EXIT_ERROR
+from forcemove.channel.cli.progress import waiting
 
 if TYPE_CHECKING:
-    from channel.chain.verification import Verdict
+    from forcemove.channel.chain.verification import Verdict
 
 __all__ = ["verify"]
 
@@ -45,11 +45,11 @@ def verify(ctx: click.Context, endpoint: str, path: Path | None, confirmations: 
     at the code alone would not find a credit that was stored before the code was. Exits with 1 if anything is missing,
     different, or not deep enough.
     """
-    from channel.chain.addresses import show_address
-    from channel.chain.book import load_book
-    from channel.chain.deployment import contracts_to_deploy
-    from channel.chain.verification import Standing
-    from channel.chain.verification import verify as compare
+    from forcemove.channel.chain.addresses import show_address
+    from forcemove.channel.chain.book import load_book
+    from forcemove.channel.chain.deployment import contracts_to_deploy
+    from forcemove.channel.chain.verification import Standing
+    from forcemove.channel.chain.verification import verify as compare
 
     chain = open_node(endpoint)
     book = load_book(path or book_path(chain.chain_id))
@@ -74,7 +74,7 @@ def verify(ctx: click.Context, endpoint: str, path: Path | None, confirmations: 
 
 
 def _line(verdict: Verdict) -> str:
-    from channel.chain.addresses import show_address
+    from forcemove.channel.chain.addresses import show_address
 
     code = "code stands there" if verdict.has_code else "no code stands there"
     line = f"{verdict.contract}: {verdict.standing.value}; its address is {show_address(verdict.derived)}, {code}"
@@ -84,7 +84,7 @@ def _line(verdict: Verdict) -> str:
 
 
 def _as_json(verdict: Verdict) -> dict[str, Any]:
-    from channel.chain.addresses import show_address
+    from forcemove.channel.chain.addresses import show_address
 
     return {
         "contract": verdict.contract,

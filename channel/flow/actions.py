@@ -12,9 +12,9 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 
-from channel.errors import ForcemoveError, MalformedBytes
-from channel.protocol import json_text
-from channel.protocol.limits import MAX_ACTION, MAX_CLIENT_ID, MAX_NESTING
+from forcemove.channel.errors import ForcemoveError, MalformedBytes
+from forcemove.channel.protocol import json_text
+from forcemove.channel.protocol.limits import MAX_ACTION, MAX_CLIENT_ID, MAX_NESTING
 
 __all__ = ["Action", "ActionCodec", "MalformedAction", "client_of", "require_shallow"]
 

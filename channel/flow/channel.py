@@ -15,14 +15,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from channel.errors import ForcemoveError
-from channel.flow.queue import ActionQueue
-from channel.flow.seat import UPDATES, Line, Participant, Seat, Update, drive, hear, look_again, tell
-from channel.flow.steps import NothingHeard, Step
-from channel.protocol.channel import Channel, Phase
-from channel.protocol.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
-from channel.protocol.outcome import Outcome
-from channel.protocol.state import VariablePart
+from forcemove.channel.errors import ForcemoveError
+from forcemove.channel.flow.queue import ActionQueue
+from forcemove.channel.flow.seat import UPDATES, Line, Participant, Seat, Update, drive, hear, look_again, tell
+from forcemove.channel.flow.steps import NothingHeard, Step
+from forcemove.channel.protocol.channel import Channel, Phase
+from forcemove.channel.protocol.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
+from forcemove.channel.protocol.outcome import Outcome
+from forcemove.channel.protocol.state import VariablePart
 
 __all__ = [
     "UPDATES",

@@ -7,8 +7,8 @@ counts is the raw bytes.
 
 from __future__ import annotations
 
-from channel.errors import InvalidValue
-from channel.protocol.hashing import keccak256
+from forcemove.channel.errors import InvalidValue
+from forcemove.channel.protocol.hashing import keccak256
 
 __all__ = ["HASH_SIZE", "NOTHING_READ", "History", "running_hash"]
 

@@ -13,18 +13,18 @@ from types import MappingProxyType
 
 import msgspec
 
-from channel.errors import ForcemoveError, InvalidValue, MalformedBytes
-from channel.flow.actions import Action, ActionCodec, MalformedAction, client_of
-from channel.flow.history import History
-from channel.flow.queue import ActionQueue, said_before
-from channel.flow.signed import ENVELOPE_VERSION, SignedTransport
-from channel.flow.steps import Step, local, repeat, run, sequence, transition
-from channel.flow.transport import Transport
-from channel.protocol.encoding import key_digest
-from channel.protocol.json_text import hex_text, parse_hex_text, require_version
-from channel.protocol.limits import MAX_ACTION
-from channel.protocol.signing import Key, public_key_address, recover
-from channel.protocol.types import Signature, require_bytes
+from forcemove.channel.errors import ForcemoveError, InvalidValue, MalformedBytes
+from forcemove.channel.flow.actions import Action, ActionCodec, MalformedAction, client_of
+from forcemove.channel.flow.history import History
+from forcemove.channel.flow.queue import ActionQueue, said_before
+from forcemove.channel.flow.signed import ENVELOPE_VERSION, SignedTransport
+from forcemove.channel.flow.steps import Step, local, repeat, run, sequence, transition
+from forcemove.channel.flow.transport import Transport
+from forcemove.channel.protocol.encoding import key_digest
+from forcemove.channel.protocol.json_text import hex_text, parse_hex_text, require_version
+from forcemove.channel.protocol.limits import MAX_ACTION
+from forcemove.channel.protocol.signing import Key, public_key_address, recover
+from forcemove.channel.protocol.types import Signature, require_bytes
 
 __all__ = [
     "KEYS",

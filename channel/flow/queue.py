@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from channel.errors import ForcemoveError, LocalError
-from channel.flow.actions import Action, ActionCodec, MalformedAction
-from channel.flow.transport import TRANSPORT_FAULTS, Reader, Transport
+from forcemove.channel.errors import ForcemoveError, LocalError
+from forcemove.channel.flow.actions import Action, ActionCodec, MalformedAction
+from forcemove.channel.flow.transport import TRANSPORT_FAULTS, Reader, Transport
 
 __all__ = ["FAULTS", "ActionQueue", "SaidOtherwise", "said_before"]
 

@@ -19,11 +19,11 @@ from typing import Any, Protocol
 
 import msgspec
 
-from channel.errors import ChainError, ForcemoveError, PassingError
-from channel.flow.actions import Action, ActionCodec, MalformedAction
-from channel.flow.queue import FAULTS, ActionQueue
-from channel.protocol.channel import Channel, Phase
-from channel.protocol.inputs import Input
+from forcemove.channel.errors import ChainError, ForcemoveError, PassingError
+from forcemove.channel.flow.actions import Action, ActionCodec, MalformedAction
+from forcemove.channel.flow.queue import FAULTS, ActionQueue
+from forcemove.channel.protocol.channel import Channel, Phase
+from forcemove.channel.protocol.inputs import Input
 
 __all__ = ["UPDATES", "Line", "Participant", "Seat", "Update", "drive", "hear", "look_again", "tell"]
 
@@ -41,7 +41,7 @@ UPDATES: ActionCodec[Update] = ActionCodec(Update)
 
 
 class Participant(Protocol):
-    """One participant's client, as `channel.node.client.Client` is one."""
+    """One participant's client, as `forcemove.channel.node.client.Client` is one."""
 
     @property
     def channel(self) -> Channel:

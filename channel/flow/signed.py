@@ -22,15 +22,15 @@ from dataclasses import dataclass
 
 import msgspec
 
-from channel.errors import ForcemoveError, MalformedBytes
-from channel.flow.actions import MalformedAction, client_of, require_shallow
-from channel.flow.history import HASH_SIZE, NOTHING_READ, History, running_hash
-from channel.flow.transport import TRANSPORT_FAULTS, Reader, Transport, TransportFault
-from channel.protocol.encoding import message_digest
-from channel.protocol.json_text import hex_text, parse_hex_text, require_version
-from channel.protocol.limits import MAX_ENVELOPE
-from channel.protocol.signing import Key, recover
-from channel.protocol.types import UINT64_MAX, Signature, require_bytes
+from forcemove.channel.errors import ForcemoveError, MalformedBytes
+from forcemove.channel.flow.actions import MalformedAction, client_of, require_shallow
+from forcemove.channel.flow.history import HASH_SIZE, NOTHING_READ, History, running_hash
+from forcemove.channel.flow.transport import TRANSPORT_FAULTS, Reader, Transport, TransportFault
+from forcemove.channel.protocol.encoding import message_digest
+from forcemove.channel.protocol.json_text import hex_text, parse_hex_text, require_version
+from forcemove.channel.protocol.limits import MAX_ENVELOPE
+from forcemove.channel.protocol.signing import Key, recover
+from forcemove.channel.protocol.types import UINT64_MAX, Signature, require_bytes
 
 __all__ = [
     "ENVELOPE_VERSION",

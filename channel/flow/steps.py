@@ -6,9 +6,9 @@ is done in its order. What is no step is refused when the flow is built. (`trans
 rules about two states are called `valid_transition`.) After the state machine of the Mental Poker Toolkit's documents.
 
 >>> import asyncio
->>> from channel.flow.actions import Action, ActionCodec
->>> from channel.flow.queue import ActionQueue
->>> from channel.flow.transport import MemoryTransport
+>>> from forcemove.channel.flow.actions import Action, ActionCodec
+>>> from forcemove.channel.flow.queue import ActionQueue
+>>> from forcemove.channel.flow.transport import MemoryTransport
 >>> class Hello(Action, frozen=True):
 ...     pass
 >>> async def greet(queue, context):
@@ -28,9 +28,9 @@ from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, 
 from dataclasses import dataclass
 from typing import Any, TypeGuard, TypeVar
 
-from channel.errors import ForcemoveError, InvalidValue, LocalError
-from channel.flow.actions import Action
-from channel.flow.queue import ActionQueue
+from forcemove.channel.errors import ForcemoveError, InvalidValue, LocalError
+from forcemove.channel.flow.actions import Action
+from forcemove.channel.flow.queue import ActionQueue
 
 __all__ = [
     "NoStep",

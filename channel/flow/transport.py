@@ -10,7 +10,7 @@ import asyncio
 from dataclasses import dataclass
 from typing import Protocol
 
-from channel.errors import ForcemoveError, InvalidValue, UnknownVersion
+from forcemove.channel.errors import ForcemoveError, InvalidValue, UnknownVersion
 
 __all__ = ["TRANSPORT_FAULTS", "MemoryTransport", "Reader", "Transport", "TransportFault"]
 

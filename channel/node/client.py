@@ -12,12 +12,12 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from channel.chain.adjudicator import Adjudicator, PlacedLog
-from channel.chain.chain import Receipt
-from channel.chain.create2 import CUSTOMARY_FACTORY
-from channel.chain.errors import EndpointFailed, NotConfirmed
-from channel.chain.genuine import require_genuine
-from channel.errors import (
+from forcemove.channel.chain.adjudicator import Adjudicator, PlacedLog
+from forcemove.channel.chain.chain import Receipt
+from forcemove.channel.chain.create2 import CUSTOMARY_FACTORY
+from forcemove.channel.chain.errors import EndpointFailed, NotConfirmed
+from forcemove.channel.chain.genuine import require_genuine
+from forcemove.channel.errors import (
     ChainError,
     ChannelIdUsed,
     CounterpartyError,
@@ -27,14 +27,14 @@ from channel.errors import (
     PassingError,
     UnknownVersion,
 )
-from channel.node.clock import seconds
-from channel.node.greetings import Greetings
-from channel.node.ports import Line, Store
-from channel.node.submitter import Submitter
-from channel.protocol.agreement import Agreement
-from channel.protocol.app import App
-from channel.protocol.channel import Channel, Phase
-from channel.protocol.effects import (
+from forcemove.channel.node.clock import seconds
+from forcemove.channel.node.greetings import Greetings
+from forcemove.channel.node.ports import Line, Store
+from forcemove.channel.node.submitter import Submitter
+from forcemove.channel.protocol.agreement import Agreement
+from forcemove.channel.protocol.app import App
+from forcemove.channel.protocol.channel import Channel, Phase
+from forcemove.channel.protocol.effects import (
     ChooseMove,
     Effect,
     SendGreeting,
@@ -42,7 +42,7 @@ from channel.protocol.effects import (
     Submission,
     WakeAt,
 )
-from channel.protocol.inputs import (
+from forcemove.channel.protocol.inputs import (
     ChainRead,
     ConcludeWanted,
     ContractsGenuine,
@@ -57,11 +57,11 @@ from channel.protocol.inputs import (
     SubmissionFailed,
     Tick,
 )
-from channel.protocol.logs import Closed, PartlyPaid
-from channel.protocol.machine import Step, step
-from channel.protocol.signing import Key
-from channel.protocol.state import SignedState, VariablePart
-from channel.protocol.wire import decode_message, encode_greeting, encode_message
+from forcemove.channel.protocol.logs import Closed, PartlyPaid
+from forcemove.channel.protocol.machine import Step, step
+from forcemove.channel.protocol.signing import Key
+from forcemove.channel.protocol.state import SignedState, VariablePart
+from forcemove.channel.protocol.wire import decode_message, encode_greeting, encode_message
 
 __all__ = ["Choose", "Client", "Event", "Fault", "Mined", "Refused", "Sent"]
 

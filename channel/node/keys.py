@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from channel.errors import ForcemoveError, InvalidValue, LocalError, MalformedBytes
-from channel.protocol.json_text import MAX_LENGTH, parse_json, require_version
-from channel.protocol.signing import ORDER, Key
+from forcemove.channel.errors import ForcemoveError, InvalidValue, LocalError, MalformedBytes
+from forcemove.channel.protocol.json_text import MAX_LENGTH, parse_json, require_version
+from forcemove.channel.protocol.signing import ORDER, Key
 
 __all__ = [
     "KEY_FILE_VERSION",

@@ -13,26 +13,26 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Protocol
 
-from channel.chain.adjudicator import Adjudicator
-from channel.chain.book import AddressBook
-from channel.chain.chain import Chain
-from channel.chain.deployment import contracts_to_deploy, deploy, deploy_beside
-from channel.chain.local import EmbeddedChain, local_keys
-from channel.chain.reverts import app_errors
-from channel.errors import AppError, InvalidValue
-from channel.flow.channel import UPDATES, Line, Seat
-from channel.flow.queue import ActionQueue
-from channel.flow.steps import Step, run
-from channel.flow.transport import MemoryTransport
-from channel.node.client import Choose, Client
-from channel.node.memory import MemoryStore
-from channel.node.nonces import draw_nonce
-from channel.node.virtual_time import VirtualTimeLoop
-from channel.protocol.agreement import agree
-from channel.protocol.app import App
-from channel.protocol.effects import ChooseMove
-from channel.protocol.outcome import Outcome, address_destination
-from channel.protocol.types import ETHER, FixedPart
+from forcemove.channel.chain.adjudicator import Adjudicator
+from forcemove.channel.chain.book import AddressBook
+from forcemove.channel.chain.chain import Chain
+from forcemove.channel.chain.deployment import contracts_to_deploy, deploy, deploy_beside
+from forcemove.channel.chain.local import EmbeddedChain, local_keys
+from forcemove.channel.chain.reverts import app_errors
+from forcemove.channel.errors import AppError, InvalidValue
+from forcemove.channel.flow.channel import UPDATES, Line, Seat
+from forcemove.channel.flow.queue import ActionQueue
+from forcemove.channel.flow.steps import Step, run
+from forcemove.channel.flow.transport import MemoryTransport
+from forcemove.channel.node.client import Choose, Client
+from forcemove.channel.node.memory import MemoryStore
+from forcemove.channel.node.nonces import draw_nonce
+from forcemove.channel.node.virtual_time import VirtualTimeLoop
+from forcemove.channel.protocol.agreement import agree
+from forcemove.channel.protocol.app import App
+from forcemove.channel.protocol.effects import ChooseMove
+from forcemove.channel.protocol.outcome import Outcome, address_destination
+from forcemove.channel.protocol.types import ETHER, FixedPart
 
 __all__ = ["LocalTable", "PlayableApp", "local_table", "undecided"]
 

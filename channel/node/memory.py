@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from itertools import count
 from operator import itemgetter
 
-from channel.errors import ForcemoveError
-from channel.protocol.channel import Channel
+from forcemove.channel.errors import ForcemoveError
+from forcemove.channel.protocol.channel import Channel
 
 __all__ = ["MemoryStore", "MemoryLine"]
 

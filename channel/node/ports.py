@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from channel.errors import ForcemoveError
-from channel.protocol.channel import Channel
+from forcemove.channel.errors import ForcemoveError
+from forcemove.channel.protocol.channel import Channel
 
 __all__ = ["Line", "Store"]
 

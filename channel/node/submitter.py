@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from channel.chain.adjudicator import Adjudicator, Operation, PlacedLog
-from channel.chain.chain import Receipt, SignedTransaction
-from channel.chain.errors import NotMined
-from channel.chain.token import Token
-from channel.errors import ForcemoveError, PassingError
-from channel.protocol.agreement import Agreement
-from channel.protocol.effects import (
+from forcemove.channel.chain.adjudicator import Adjudicator, Operation, PlacedLog
+from forcemove.channel.chain.chain import Receipt, SignedTransaction
+from forcemove.channel.chain.errors import NotMined
+from forcemove.channel.chain.token import Token
+from forcemove.channel.errors import ForcemoveError, PassingError
+from forcemove.channel.protocol.agreement import Agreement
+from forcemove.channel.protocol.effects import (
     Submission,
     SubmitChallenge,
     SubmitCheckpoint,
@@ -24,8 +24,8 @@ from channel.protocol.effects import (
     SubmitRespond,
     SubmitTransfer,
 )
-from channel.protocol.signing import Key
-from channel.protocol.types import ETHER
+from forcemove.channel.protocol.signing import Key
+from forcemove.channel.protocol.types import ETHER
 
 __all__ = ["Submitter"]
 

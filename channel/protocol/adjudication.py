@@ -16,7 +16,7 @@ from typing import NamedTuple
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from channel.errors import (
+from forcemove.channel.errors import (
     ChallengerNotParticipant,
     ChannelClosed,
     ChannelFinalized,
@@ -38,8 +38,8 @@ from channel.errors import (
     TurnNumberNotIncreased,
     ValueMismatch,
 )
-from channel.protocol.app import Rules
-from channel.protocol.encoding import (
+from forcemove.channel.protocol.app import Rules
+from forcemove.channel.protocol.encoding import (
     EMPTY_HASH,
     Domain,
     StateHashes,
@@ -50,7 +50,7 @@ from channel.protocol.encoding import (
     outcome_hash,
     state_hash,
 )
-from channel.protocol.logs import (
+from forcemove.channel.protocol.logs import (
     ChallengeRegistered,
     Checkpointed,
     Claimed,
@@ -62,18 +62,18 @@ from channel.protocol.logs import (
     PartlyPaid,
     Responded,
 )
-from channel.protocol.outcome import Allocation, Outcome, destination_address, require_valid_outcome, totals
-from channel.protocol.rules import (
+from forcemove.channel.protocol.outcome import Allocation, Outcome, destination_address, require_valid_outcome, totals
+from forcemove.channel.protocol.rules import (
     require_fingerprint,
     require_recorded,
     require_supported,
     require_valid_state,
     require_valid_transition,
 )
-from channel.protocol.signing import recover, require_signer
-from channel.protocol.state import SupportProof, VariablePart
-from channel.protocol.status import EMPTY_STATUS, Mode, Status
-from channel.protocol.types import ETHER, UINT256_MAX, ZERO_ADDRESS, FixedPart, Signature
+from forcemove.channel.protocol.signing import recover, require_signer
+from forcemove.channel.protocol.state import SupportProof, VariablePart
+from forcemove.channel.protocol.status import EMPTY_STATUS, Mode, Status
+from forcemove.channel.protocol.types import ETHER, UINT256_MAX, ZERO_ADDRESS, FixedPart, Signature
 
 __all__ = [
     "MAX_HOLDINGS",

@@ -8,12 +8,12 @@ from __future__ import annotations
 from msgspec import Struct
 from msgspec.structs import force_setattr
 
-from channel.errors import InvalidValue
-from channel.protocol.app import App, Deposits, Terms
-from channel.protocol.encoding import Domain, channel_id
-from channel.protocol.outcome import Allocation, Outcome, require_valid_outcome
-from channel.protocol.state import VariablePart
-from channel.protocol.types import FixedPart, require_bytes
+from forcemove.channel.errors import InvalidValue
+from forcemove.channel.protocol.app import App, Deposits, Terms
+from forcemove.channel.protocol.encoding import Domain, channel_id
+from forcemove.channel.protocol.outcome import Allocation, Outcome, require_valid_outcome
+from forcemove.channel.protocol.state import VariablePart
+from forcemove.channel.protocol.types import FixedPart, require_bytes
 
 __all__ = ["Agreement", "agree"]
 

@@ -6,7 +6,7 @@ from typing import Protocol, runtime_checkable
 
 from msgspec import Struct
 
-from channel.protocol.state import VariablePart
+from forcemove.channel.protocol.state import VariablePart
 
 __all__ = ["App", "Deposits", "Rules", "Terms"]
 

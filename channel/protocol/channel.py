@@ -7,16 +7,16 @@ from enum import Enum
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from channel.errors import AlreadySigned, FinalStateSigned
-from channel.protocol.agreement import Agreement
-from channel.protocol.effects import Effect, Submission
-from channel.protocol.encoding import StateHashes, digest
-from channel.protocol.outcome import Outcome, destination_address
-from channel.protocol.rules import build_support_proof
-from channel.protocol.signing import Key
-from channel.protocol.state import SignedState, VariablePart
-from channel.protocol.status import EMPTY_STATUS, Mode, Status
-from channel.protocol.types import Signature
+from forcemove.channel.errors import AlreadySigned, FinalStateSigned
+from forcemove.channel.protocol.agreement import Agreement
+from forcemove.channel.protocol.effects import Effect, Submission
+from forcemove.channel.protocol.encoding import StateHashes, digest
+from forcemove.channel.protocol.outcome import Outcome, destination_address
+from forcemove.channel.protocol.rules import build_support_proof
+from forcemove.channel.protocol.signing import Key
+from forcemove.channel.protocol.state import SignedState, VariablePart
+from forcemove.channel.protocol.status import EMPTY_STATUS, Mode, Status
+from forcemove.channel.protocol.types import Signature
 
 __all__ = ["OVER", "Accepted", "Channel", "Owed", "Phase", "Step"]
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from channel.protocol.channel import Accepted, Channel, Owed, Phase, Step
-from channel.protocol.effects import (
+from forcemove.channel.protocol.channel import Accepted, Channel, Owed, Phase, Step
+from forcemove.channel.protocol.effects import (
     ChooseMove,
     Effect,
     SendState,
@@ -17,10 +17,10 @@ from channel.protocol.effects import (
     SubmitTransfer,
     WakeAt,
 )
-from channel.protocol.encoding import StateHashes, hash_state
-from channel.protocol.signing import Key
-from channel.protocol.state import VariablePart
-from channel.protocol.watch import Answer, best_answer, concluding_answer
+from forcemove.channel.protocol.encoding import StateHashes, hash_state
+from forcemove.channel.protocol.signing import Key
+from forcemove.channel.protocol.state import VariablePart
+from forcemove.channel.protocol.watch import Answer, best_answer, concluding_answer
 
 __all__ = ["DUTIES", "Duty", "answer_margin", "ask", "concluding", "finish", "sign_next"]
 

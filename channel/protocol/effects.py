@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from channel.protocol.outcome import Outcome
-from channel.protocol.state import SignedState, SupportProof, VariablePart
-from channel.protocol.types import Signature
+from forcemove.channel.protocol.outcome import Outcome
+from forcemove.channel.protocol.state import SignedState, SupportProof, VariablePart
+from forcemove.channel.protocol.types import Signature
 
 __all__ = [
     "ChooseMove",

@@ -13,11 +13,11 @@ from typing import NamedTuple
 from msgspec import Struct
 from msgspec.structs import force_setattr
 
-from channel.errors import ForcemoveError, InvalidValue, MalformedBytes
-from channel.protocol.hashing import keccak256
-from channel.protocol.outcome import MAX_ALLOCATIONS, Allocation, Outcome
-from channel.protocol.state import VariablePart
-from channel.protocol.types import (
+from forcemove.channel.errors import ForcemoveError, InvalidValue, MalformedBytes
+from forcemove.channel.protocol.hashing import keccak256
+from forcemove.channel.protocol.outcome import MAX_ALLOCATIONS, Allocation, Outcome
+from forcemove.channel.protocol.state import VariablePart
+from forcemove.channel.protocol.types import (
     MAX_APP_DATA,
     MAX_PARTICIPANTS,
     UINT48_MAX,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from channel.errors import (
+from forcemove.channel.errors import (
     CounterpartyError,
     ForcemoveError,
     InvalidValue,
@@ -15,15 +15,15 @@ from channel.errors import (
     SignatureMissing,
     StateConflict,
 )
-from channel.protocol.app import Rules
-from channel.protocol.channel import OVER, Accepted, Channel, Phase, Step
-from channel.protocol.effects import Effect, SendGreeting, SendState
-from channel.protocol.encoding import StateHashes, digest, hash_state
-from channel.protocol.inputs import Greeted
-from channel.protocol.rules import require_valid_state, require_valid_transition
-from channel.protocol.signing import require_signer
-from channel.protocol.state import SignedState, VariablePart
-from channel.protocol.types import Signature
+from forcemove.channel.protocol.app import Rules
+from forcemove.channel.protocol.channel import OVER, Accepted, Channel, Phase, Step
+from forcemove.channel.protocol.effects import Effect, SendGreeting, SendState
+from forcemove.channel.protocol.encoding import StateHashes, digest, hash_state
+from forcemove.channel.protocol.inputs import Greeted
+from forcemove.channel.protocol.rules import require_valid_state, require_valid_transition
+from forcemove.channel.protocol.signing import require_signer
+from forcemove.channel.protocol.state import SignedState, VariablePart
+from forcemove.channel.protocol.types import Signature
 
 __all__ = ["answer_greeting", "greet", "receive", "require_next", "require_signatures"]
 

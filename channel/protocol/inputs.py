@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from channel.protocol.effects import Submission
-from channel.protocol.logs import Log
-from channel.protocol.outcome import Outcome
-from channel.protocol.state import SignedState
+from forcemove.channel.protocol.effects import Submission
+from forcemove.channel.protocol.logs import Log
+from forcemove.channel.protocol.outcome import Outcome
+from forcemove.channel.protocol.state import SignedState
 
 __all__ = [
     "ChainRead",

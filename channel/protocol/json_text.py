@@ -11,8 +11,8 @@ import json
 import re
 from typing import Any
 
-from channel.errors import MalformedBytes, UnknownVersion
-from channel.protocol.limits import MAX_DEPTH, MAX_FILE, MAX_UINT256_DIGITS, MAX_VERSION
+from forcemove.channel.errors import MalformedBytes, UnknownVersion
+from forcemove.channel.protocol.limits import MAX_DEPTH, MAX_FILE, MAX_UINT256_DIGITS, MAX_VERSION
 
 __all__ = [
     "MAX_LENGTH",

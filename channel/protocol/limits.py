@@ -6,8 +6,8 @@ allows goes through every one of them. Knows bounds, and no format but its size.
 
 from __future__ import annotations
 
-from channel.protocol.outcome import MAX_ALLOCATIONS
-from channel.protocol.types import MAX_APP_DATA, MAX_PARTICIPANTS, UINT64_MAX, UINT256_MAX
+from forcemove.channel.protocol.outcome import MAX_ALLOCATIONS
+from forcemove.channel.protocol.types import MAX_APP_DATA, MAX_PARTICIPANTS, UINT64_MAX, UINT256_MAX
 
 __all__ = [
     "MAX_ACTION",
@@ -60,8 +60,9 @@ _CLIENT_ID = 6 * MAX_CLIENT_ID
 MAX_UPDATE = len('{"client_id":"","message":,"type":"Update"}') + _CLIENT_ID + MAX_MESSAGE
 """The action that carries a message."""
 MAX_ACTION = max(2**16, MAX_UPDATE)
-"""An action. Those of games are larger than a state: a shuffled deck of 120 cards (`games.sra`) is 120 numbers of 512
-hex digits, 61,800 bytes, as are all its keys; a part of a view (`games.spectator`) is 16,000 characters of up to 4."""
+"""An action. Those of games are larger than a state: a shuffled deck of 120 cards (`forcemove.games.sra`) is 120
+numbers of 512 hex digits, 61,800 bytes, as are all its keys; a part of a view (`forcemove.games.spectator`) is 16,000
+characters of up to 4."""
 MAX_NESTING = 256
 """Arrays and objects that an action may have inside each other: views are as deep as games like. A message in it has
 two."""

@@ -13,13 +13,13 @@ from typing import assert_never
 
 from msgspec.structs import replace
 
-from channel.errors import NotSupported, OutOfTurn, WrongPhase
-from channel.protocol.app import Rules
-from channel.protocol.channel import OVER, Channel, Phase, Step
-from channel.protocol.duties import DUTIES, ask, concluding, finish, sign_next
-from channel.protocol.effects import Effect, SubmitChallenge
-from channel.protocol.hearing import answer_greeting, greet, receive, require_next
-from channel.protocol.inputs import (
+from forcemove.channel.errors import NotSupported, OutOfTurn, WrongPhase
+from forcemove.channel.protocol.app import Rules
+from forcemove.channel.protocol.channel import OVER, Channel, Phase, Step
+from forcemove.channel.protocol.duties import DUTIES, ask, concluding, finish, sign_next
+from forcemove.channel.protocol.effects import Effect, SubmitChallenge
+from forcemove.channel.protocol.hearing import answer_greeting, greet, receive, require_next
+from forcemove.channel.protocol.inputs import (
     ChainRead,
     ChallengeWanted,
     ConcludeWanted,
@@ -36,10 +36,10 @@ from channel.protocol.inputs import (
     SubmissionFailed,
     Tick,
 )
-from channel.protocol.news import read, see
-from channel.protocol.signing import Key
-from channel.protocol.state import SupportProof, VariablePart
-from channel.protocol.watch import cheapest_proof
+from forcemove.channel.protocol.news import read, see
+from forcemove.channel.protocol.signing import Key
+from forcemove.channel.protocol.state import SupportProof, VariablePart
+from forcemove.channel.protocol.watch import cheapest_proof
 
 __all__ = ["Step", "step"]
 

@@ -10,14 +10,14 @@ from typing import assert_never
 
 from msgspec.structs import replace
 
-from channel.errors import ForcemoveError
-from channel.protocol.app import Rules
-from channel.protocol.channel import Accepted, Channel, Owed, Step
-from channel.protocol.effects import Effect, SubmitDeposit, SubmitPayCredit, WakeAt
-from channel.protocol.encoding import StateHashes, fingerprint, hash_state
-from channel.protocol.hearing import require_next, require_signatures
-from channel.protocol.inputs import CreditSeen, HoldingsSeen, LogSeen, News, SubmissionFailed
-from channel.protocol.logs import (
+from forcemove.channel.errors import ForcemoveError
+from forcemove.channel.protocol.app import Rules
+from forcemove.channel.protocol.channel import Accepted, Channel, Owed, Step
+from forcemove.channel.protocol.effects import Effect, SubmitDeposit, SubmitPayCredit, WakeAt
+from forcemove.channel.protocol.encoding import StateHashes, fingerprint, hash_state
+from forcemove.channel.protocol.hearing import require_next, require_signatures
+from forcemove.channel.protocol.inputs import CreditSeen, HoldingsSeen, LogSeen, News, SubmissionFailed
+from forcemove.channel.protocol.logs import (
     ChallengeRegistered,
     Checkpointed,
     Closed,
@@ -26,9 +26,9 @@ from channel.protocol.logs import (
     PartlyPaid,
     Responded,
 )
-from channel.protocol.state import SignedState, VariablePart
-from channel.protocol.status import Status
-from channel.protocol.types import Signature
+from forcemove.channel.protocol.state import SignedState, VariablePart
+from forcemove.channel.protocol.status import Status
+from forcemove.channel.protocol.types import Signature
 
 __all__ = ["read", "see"]
 

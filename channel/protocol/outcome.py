@@ -11,7 +11,7 @@ from operator import attrgetter
 
 from msgspec import Struct
 
-from channel.errors import (
+from forcemove.channel.errors import (
     AllocationCountOutOfRange,
     AssetsChanged,
     AssetsNotSorted,
@@ -21,7 +21,7 @@ from channel.errors import (
     TooManyAssets,
     TotalChanged,
 )
-from channel.protocol.types import UINT256_MAX, require_bytes, require_uint
+from forcemove.channel.protocol.types import UINT256_MAX, require_bytes, require_uint
 
 __all__ = [
     "MAX_ALLOCATIONS",

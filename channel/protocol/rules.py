@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from itertools import dropwhile, pairwise
 
-from channel.errors import (
+from forcemove.channel.errors import (
     AppDataChanged,
     AppDataTooLong,
     FinalStateRequired,
@@ -24,8 +24,8 @@ from channel.errors import (
     TransitionRefused,
     TurnNumberNotConsecutive,
 )
-from channel.protocol.app import Rules
-from channel.protocol.encoding import (
+from forcemove.channel.protocol.app import Rules
+from forcemove.channel.protocol.encoding import (
     Domain,
     StateHashes,
     app_data_hash,
@@ -36,11 +36,11 @@ from channel.protocol.encoding import (
     outcome_hash,
     state_hash,
 )
-from channel.protocol.outcome import Outcome, require_same_totals, require_valid_outcome
-from channel.protocol.signing import require_signer
-from channel.protocol.state import SignedState, SupportProof, VariablePart
-from channel.protocol.status import EMPTY_STATUS, Status
-from channel.protocol.types import MAX_APP_DATA, FixedPart, Signature
+from forcemove.channel.protocol.outcome import Outcome, require_same_totals, require_valid_outcome
+from forcemove.channel.protocol.signing import require_signer
+from forcemove.channel.protocol.state import SignedState, SupportProof, VariablePart
+from forcemove.channel.protocol.status import EMPTY_STATUS, Status
+from forcemove.channel.protocol.types import MAX_APP_DATA, FixedPart, Signature
 
 __all__ = [
     "build_proof_from_record",

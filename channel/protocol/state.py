@@ -8,9 +8,9 @@ from types import MappingProxyType
 from msgspec import Struct, field
 from msgspec.structs import force_setattr
 
-from channel.errors import InvalidValue
-from channel.protocol.outcome import Allocation, Outcome
-from channel.protocol.types import UINT48_MAX, Signature, require_uint
+from forcemove.channel.errors import InvalidValue
+from forcemove.channel.protocol.outcome import Allocation, Outcome
+from forcemove.channel.protocol.types import UINT48_MAX, Signature, require_uint
 
 __all__ = ["SignedState", "SupportProof", "VariablePart"]
 

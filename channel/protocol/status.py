@@ -6,7 +6,7 @@ from enum import Enum
 
 from msgspec import Struct
 
-from channel.protocol.types import UINT48_MAX, UINT256_MAX, require_uint
+from forcemove.channel.protocol.types import UINT48_MAX, UINT256_MAX, require_uint
 
 __all__ = ["EMPTY_STATUS", "Mode", "Status"]
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from channel.errors import (
+from forcemove.channel.errors import (
     ChallengeDurationOutOfRange,
     DuplicateParticipant,
     InvalidValue,

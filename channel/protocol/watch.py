@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from channel.protocol.effects import SubmitCheckpoint, SubmitConclude, SubmitRespond
-from channel.protocol.rules import build_proof_from_record, build_support_proof
-from channel.protocol.state import SignedState, SupportProof, VariablePart
-from channel.protocol.types import FixedPart
+from forcemove.channel.protocol.effects import SubmitCheckpoint, SubmitConclude, SubmitRespond
+from forcemove.channel.protocol.rules import build_proof_from_record, build_support_proof
+from forcemove.channel.protocol.state import SignedState, SupportProof, VariablePart
+from forcemove.channel.protocol.types import FixedPart
 
 __all__ = ["Answer", "best_answer", "cheapest_proof", "concluding_answer"]
 

@@ -25,10 +25,10 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from channel.errors import ForcemoveError, InvalidValue, MalformedBytes, UnknownVersion
-from channel.protocol.encoding import Domain, decode_record, encode_record
-from channel.protocol.inputs import Greeted, StateReceived
-from channel.protocol.json_text import (
+from forcemove.channel.errors import ForcemoveError, InvalidValue, MalformedBytes, UnknownVersion
+from forcemove.channel.protocol.encoding import Domain, decode_record, encode_record
+from forcemove.channel.protocol.inputs import Greeted, StateReceived
+from forcemove.channel.protocol.json_text import (
     hex_text,
     parse_decimal,
     parse_json,
@@ -36,10 +36,10 @@ from channel.protocol.json_text import (
     require_shallow,
     require_version,
 )
-from channel.protocol.limits import MAX_MESSAGE
-from channel.protocol.outcome import Allocation
-from channel.protocol.state import SignedState, VariablePart
-from channel.protocol.types import MAX_PARTICIPANTS, UINT48_MAX, FixedPart, Signature
+from forcemove.channel.protocol.limits import MAX_MESSAGE
+from forcemove.channel.protocol.outcome import Allocation
+from forcemove.channel.protocol.state import SignedState, VariablePart
+from forcemove.channel.protocol.types import MAX_PARTICIPANTS, UINT48_MAX, FixedPart, Signature
 
 __all__ = [
     "FILE_VERSION",

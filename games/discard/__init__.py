@@ -5,7 +5,7 @@ The value `GAME` is what a command line plays. It is a game over a log without m
 
 from __future__ import annotations
 
-from games.discard.demonstration import Discard
+from forcemove.games.discard.demonstration import Discard
 
 __all__ = ["GAME"]
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from games.discard.cards import SIZE, fits, suit, value
-from games.discard.rules import Kind, Move, Position
+from forcemove.games.discard.cards import SIZE, fits, suit, value
+from forcemove.games.discard.rules import Kind, Move, Position
 
 __all__ = ["best_move"]
 

@@ -11,21 +11,21 @@ import time
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from typing import Any
 
-from channel.errors import InvalidValue
-from channel.flow.actions import Action
-from channel.flow.keys import exchange_keys
-from channel.flow.steps import run
-from channel.flow.transport import MemoryTransport
-from channel.protocol.signing import Key
-from games.discard import picture, rules
-from games.discard.bot import best_move
-from games.discard.cards import HAND, SIZE
-from games.discard.flow import discard
-from games.discard.rules import Phase
-from games.discard.table import DiscardTable, Result, open_queue, sit_down
-from games.game import Names
-from games.randomness import seeded, system_randomness
-from games.sra.flow import Choose
+from forcemove.channel.errors import InvalidValue
+from forcemove.channel.flow.actions import Action
+from forcemove.channel.flow.keys import exchange_keys
+from forcemove.channel.flow.steps import run
+from forcemove.channel.flow.transport import MemoryTransport
+from forcemove.channel.protocol.signing import Key
+from forcemove.games.discard import picture, rules
+from forcemove.games.discard.bot import best_move
+from forcemove.games.discard.cards import HAND, SIZE
+from forcemove.games.discard.flow import discard
+from forcemove.games.discard.rules import Phase
+from forcemove.games.discard.table import DiscardTable, Result, open_queue, sit_down
+from forcemove.games.game import Names
+from forcemove.games.randomness import seeded, system_randomness
+from forcemove.games.sra.flow import Choose
 
 __all__ = ["Ask", "Discard", "Tell"]
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from channel.flow.queue import ActionQueue
-from channel.flow.steps import Step, Steps, local, repeat, sequence
-from games.discard import rules
-from games.discard.cards import HAND
-from games.discard.table import CannotMove, DiscardTable, Result
-from games.sra.flow import (
+from forcemove.channel.flow.queue import ActionQueue
+from forcemove.channel.flow.steps import Step, Steps, local, repeat, sequence
+from forcemove.games.discard import rules
+from forcemove.games.discard.cards import HAND
+from forcemove.games.discard.table import CannotMove, DiscardTable, Result
+from forcemove.games.sra.flow import (
     Choose,
     auditing,
     card_turn,
@@ -24,7 +24,7 @@ from games.sra.flow import (
     shuffling,
     turning_up,
 )
-from games.sra.table import Discard, Draw
+from forcemove.games.sra.table import Discard, Draw
 
 __all__ = ["discard"]
 

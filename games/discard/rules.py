@@ -14,12 +14,12 @@ from enum import Enum
 from itertools import pairwise
 from typing import NamedTuple
 
-from channel.errors import LocalError
-from games.discard.cards import fits
-from games.game import LabelledEnum
-from games.sra.faults import CardFault, DiscardNotAllowed, DrawNotAllowed
-from games.sra.pile import Pile, Rules
-from games.two_player import PLAYERS
+from forcemove.channel.errors import LocalError
+from forcemove.games.discard.cards import fits
+from forcemove.games.game import LabelledEnum
+from forcemove.games.sra.faults import CardFault, DiscardNotAllowed, DrawNotAllowed
+from forcemove.games.sra.pile import Pile, Rules
+from forcemove.games.two_player import PLAYERS
 
 __all__ = [
     "RULES",

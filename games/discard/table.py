@@ -6,18 +6,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from channel.errors import ForcemoveError
-from channel.flow.actions import Action, ActionCodec
-from channel.flow.queue import ActionQueue, said_before
-from channel.flow.signed import BadSignature, MessageReplayed, UnknownClient, UnsignedMessage
-from channel.flow.transport import Transport
-from games.discard import rules
-from games.discard.cards import SIZE
-from games.discard.rules import RULES, Kind, Move, NotStuck, Phase, Position
-from games.randomness import Randomness
-from games.sra.deck import begin
-from games.sra.pile import Pile, Rules
-from games.sra.table import CARDS, CardTable
+from forcemove.channel.errors import ForcemoveError
+from forcemove.channel.flow.actions import Action, ActionCodec
+from forcemove.channel.flow.queue import ActionQueue, said_before
+from forcemove.channel.flow.signed import BadSignature, MessageReplayed, UnknownClient, UnsignedMessage
+from forcemove.channel.flow.transport import Transport
+from forcemove.games.discard import rules
+from forcemove.games.discard.cards import SIZE
+from forcemove.games.discard.rules import RULES, Kind, Move, NotStuck, Phase, Position
+from forcemove.games.randomness import Randomness
+from forcemove.games.sra.deck import begin
+from forcemove.games.sra.pile import Pile, Rules
+from forcemove.games.sra.table import CARDS, CardTable
 
 __all__ = ["ACTIONS", "CannotMove", "DiscardTable", "Result", "open_queue", "sit_down"]
 
@@ -113,7 +113,7 @@ class DiscardTable(CardTable):
 
 def sit_down(clients: tuple[str, str], seat: int, randomness: Randomness) -> DiscardTable:
     """A place at a table before the shuffle. `seat`: 0 or 1; 0 makes the first turn. `randomness`: of keys and order; a
-    client that draws them from `games.randomness.seeded` can come back to the game."""
+    client that draws them from `forcemove.games.randomness.seeded` can come back to the game."""
     return DiscardTable(clients, begin(SIZE, seat, randomness), randomness=randomness)
 
 

@@ -1,9 +1,8 @@
 """Discard for those who watch: the number of cards that each player holds, the pile, and the cards that were laid.
 
-A client at the table plays each turn here once more, as a game with secrets (see `games.views`), and relays it (see
-`games.spectator`). Spectators hold every turn to the rules. They are given no key, so which card a player laid they
-have to believe the client that relays; the players themselves believe nobody.
-"""
+A client at the table plays each turn here once more, as a game with secrets (see `forcemove.games.views`), and relays
+it (see `forcemove.games.spectator`). Spectators hold every turn to the rules. They are given no key, so which card a
+player laid they have to believe the client that relays; the players themselves believe nobody."""
 
 from __future__ import annotations
 
@@ -11,12 +10,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 
-from channel.errors import ForcemoveError
-from games.discard.cards import HAND, SIZE, fits
-from games.discard.rules import Kind, turns
-from games.discard.table import DiscardTable
-from games.two_player import PLAYERS
-from games.views import Filter, Json, PlayResult, apply_update, play_action
+from forcemove.channel.errors import ForcemoveError
+from forcemove.games.discard.cards import HAND, SIZE, fits
+from forcemove.games.discard.rules import Kind, turns
+from forcemove.games.discard.table import DiscardTable
+from forcemove.games.two_player import PLAYERS
+from forcemove.games.views import Filter, Json, PlayResult, apply_update, play_action
 
 __all__ = ["PUBLIC", "HiddenHands", "NotLegal", "Seen", "is_over"]
 
@@ -50,14 +49,14 @@ class HiddenHands:
         self._hands = {client_id: list(cards) for client_id, cards in (hands or {}).items()}
 
     def update_state(self, state: Json, action: Json) -> Json:
-        """See `games.views.ViewedGame`. Raises `NotLegal`."""
+        """See `forcemove.games.views.ViewedGame`. Raises `NotLegal`."""
         if not _LEGAL.get(action["type"], _nothing)(state, action):
             raise NotLegal(action.get("client_id"), action["type"])
         _CHANGES[action["type"]](state, action)
         return apply_update(state, self._know)
 
     def filters(self, state: Json) -> dict[str, Filter]:
-        """See `games.views`."""
+        """See `forcemove.games.views`."""
         return {viewer: partial(_view, viewer) for viewer in (*state["hands"], PUBLIC)}
 
     def _know(self, state: Json) -> None:
@@ -166,7 +165,7 @@ class Seen:
     """What one client at a table knows, as a state of `HiddenHands`. Make its `watch` the table's.
 
     `clients`: by seat. `client_id`: whose table it is. `show`: is called with each action and what it has led to,
-    secrets included; `games.spectator.Relay` picks what may be seen.
+    secrets included; `forcemove.games.spectator.Relay` picks what may be seen.
     """
 
     clients: tuple[str, str]

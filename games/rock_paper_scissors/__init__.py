@@ -1,7 +1,7 @@
 """Rock-paper-scissors. A proposes a round with a hidden weapon, B plays in the open, A reveals."""
 
-from games.game import Game
-from games.rock_paper_scissors.game import RockPaperScissors
+from forcemove.games.game import Game
+from forcemove.games.rock_paper_scissors.game import RockPaperScissors
 
 __all__ = ["GAME"]
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from channel.errors import LocalError, MalformedBytes
-from channel.protocol.state import VariablePart
-from games.commitment import Opening
-from games.game import Move
-from games.randomness import Randomness, choose, system_randomness
-from games.rock_paper_scissors import rules
-from games.rock_paper_scissors.position import Position, PositionType, Weapon, decode
-from games.two_player import can_afford, is_our_turn, require_our_turn, require_seat
+from forcemove.channel.errors import LocalError, MalformedBytes
+from forcemove.channel.protocol.state import VariablePart
+from forcemove.games.commitment import Opening
+from forcemove.games.game import Move
+from forcemove.games.randomness import Randomness, choose, system_randomness
+from forcemove.games.rock_paper_scissors import rules
+from forcemove.games.rock_paper_scissors.position import Position, PositionType, Weapon, decode
+from forcemove.games.two_player import can_afford, is_our_turn, require_our_turn, require_seat
 
 __all__ = ["RockPaperScissorsBot", "UnknownCommitment"]
 
@@ -39,7 +39,8 @@ class RockPaperScissorsBot:
         self._openings = {opening.commitment: opening for opening in _decode_openings(secrets)}
 
     def move(self, state: VariablePart, *, another_round: bool) -> Move | None:
-        """See `games.game.Bot.move`. Raises `UnknownCommitment` where what must be opened is not among our secrets."""
+        """See `forcemove.games.game.Bot.move`. Raises `UnknownCommitment` where what must be opened is not among our
+        secrets."""
         require_our_turn(state, self._seat)
         if state.is_final:
             return None
@@ -55,7 +56,8 @@ class RockPaperScissorsBot:
                 return rules.next_round(state) if _plays_on(state, position, another_round) else None
 
     def is_lost(self, state: VariablePart) -> bool:
-        """See `games.game.Bot.is_lost`: before we had to reveal a beaten weapon, and after the other has won."""
+        """See `forcemove.games.game.Bot.is_lost`: before we had to reveal a beaten weapon, and after the other has
+        won."""
         if state.is_final or not is_our_turn(state, self._seat):
             return False
         position = decode(state.app_data)

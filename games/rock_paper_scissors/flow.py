@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from channel.flow.channel import Seat, moves_of, turn
-from channel.flow.steps import Step, sequence
-from games.game import Bot
+from forcemove.channel.flow.channel import Seat, moves_of, turn
+from forcemove.channel.flow.steps import Step, sequence
+from forcemove.games.game import Bot
 
 __all__ = ["one_round"]
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from channel.errors import AppError
-from channel.protocol.app import Terms
-from channel.protocol.state import VariablePart
-from games.cheats import refused
-from games.game import SEATS, Names, TransitionRow
-from games.randomness import Randomness, system_randomness
-from games.rock_paper_scissors import rules
-from games.rock_paper_scissors.bot import RockPaperScissorsBot
-from games.rock_paper_scissors.cheats import cheats
-from games.rock_paper_scissors.position import Position, PositionType, Weapon, decode, initial
-from games.two_player import movers
+from forcemove.channel.errors import AppError
+from forcemove.channel.protocol.app import Terms
+from forcemove.channel.protocol.state import VariablePart
+from forcemove.games.cheats import refused
+from forcemove.games.game import SEATS, Names, TransitionRow
+from forcemove.games.randomness import Randomness, system_randomness
+from forcemove.games.rock_paper_scissors import rules
+from forcemove.games.rock_paper_scissors.bot import RockPaperScissorsBot
+from forcemove.games.rock_paper_scissors.cheats import cheats
+from forcemove.games.rock_paper_scissors.position import Position, PositionType, Weapon, decode, initial
+from forcemove.games.two_player import movers
 
 __all__ = ["RockPaperScissors"]
 
@@ -23,7 +23,7 @@ _MADE_BY_A = (PositionType.ROUND_PROPOSED, PositionType.REVEAL)
 
 
 class RockPaperScissors:
-    """See `games.game.Game`."""
+    """See `forcemove.games.game.Game`."""
 
     name = "rock-paper-scissors"
     contract = "RockPaperScissors"

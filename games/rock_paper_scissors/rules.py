@@ -12,13 +12,13 @@ from operator import index
 
 from msgspec.structs import replace
 
-from channel.errors import AppError
-from channel.protocol.state import VariablePart
-from channel.protocol.types import UINT256_MAX
-from games.commitment import Opening, commit
-from games.game import Move, TransitionRow
-from games.rock_paper_scissors.position import Position, PositionType, Weapon, decode
-from games.two_player import (
+from forcemove.channel.errors import AppError
+from forcemove.channel.protocol.state import VariablePart
+from forcemove.channel.protocol.types import UINT256_MAX
+from forcemove.games.commitment import Opening, commit
+from forcemove.games.game import Move, TransitionRow
+from forcemove.games.rock_paper_scissors.position import Position, PositionType, Weapon, decode
+from forcemove.games.two_player import (
     PLAYERS,
     SHARED_ERRORS,
     NoSuchTransition,
@@ -205,7 +205,7 @@ _RULES: dict[tuple[PositionType, PositionType], Callable[[Position, Position], i
 
 
 def propose(state: VariablePart, pre_commit: bytes) -> Move:
-    """A offers a round with a commitment to its weapon (see `games.commitment`)."""
+    """A offers a round with a commitment to its weapon (see `forcemove.games.commitment`)."""
     old = decode(state.app_data)
     return _legal(state, Position(_PROPOSED, old.stake, pre_commit, round_num=old.round_num))
 

@@ -2,7 +2,8 @@
 
 Everybody plays once, everybody reveals once, in any order, but nobody reveals before the last has played. All read the
 same log, so all end with the same result or with the same error, which names the culprit. The state is plain JSON, and
-a game for `games.views`: who watches applies the same rules to a view in which no weapon stands before its reveal.
+a game for `forcemove.games.views`: who watches applies the same rules to a view in which no weapon stands before its
+reveal.
 
 Knows neither who watches nor what carries the log. There is no money in it; for that there are channels.
 """
@@ -16,17 +17,17 @@ from functools import partial
 
 import msgspec
 
-from channel.errors import ForcemoveError, InvalidValue
-from channel.flow.actions import Action, ActionCodec, MalformedAction
-from channel.flow.queue import ActionQueue
-from channel.flow.steps import Step, local, repeat, sequence, transition
-from channel.protocol.hashing import keccak256
-from channel.protocol.types import require_bytes
-from games.commitment import Opening
-from games.randomness import Randomness, choose, system_randomness
-from games.rock_paper_scissors.position import Weapon
-from games.two_player import PLAYERS
-from games.views import Filter, Json, PlayResult, apply_update, play_action
+from forcemove.channel.errors import ForcemoveError, InvalidValue
+from forcemove.channel.flow.actions import Action, ActionCodec, MalformedAction
+from forcemove.channel.flow.queue import ActionQueue
+from forcemove.channel.flow.steps import Step, local, repeat, sequence, transition
+from forcemove.channel.protocol.hashing import keccak256
+from forcemove.channel.protocol.types import require_bytes
+from forcemove.games.commitment import Opening
+from forcemove.games.randomness import Randomness, choose, system_randomness
+from forcemove.games.rock_paper_scissors.position import Weapon
+from forcemove.games.two_player import PLAYERS
+from forcemove.games.views import Filter, Json, PlayResult, apply_update, play_action
 
 __all__ = [
     "ACTIONS",
@@ -141,7 +142,7 @@ class Round:
 
     `table_id`: 32 bytes; a table may see many rounds. `clients`: the ids of both. `client_id`: which of them we are.
     `choose`: decides on our weapon, once. `show`: is called with each action and what it has led to, secrets included;
-    `games.spectator` picks what may be seen. `state`: what we know, see `HiddenRound`.
+    `forcemove.games.spectator` picks what may be seen. `state`: what we know, see `HiddenRound`.
 
     Raises `InvalidValue` where the clients are not two, or we are none of them.
     """
@@ -263,8 +264,8 @@ class HiddenRound:
         self._openings = dict(openings or {})
 
     def update_state(self, state: Json, action: Json) -> Json:
-        """See `games.views.ViewedGame`. Raises `ActionNotDue`, `MalformedAction`, `DisclosesMore`, `NoSuchWeapon`,
-        `CommitmentNotOpened`."""
+        """See `forcemove.games.views.ViewedGame`. Raises `ActionNotDue`, `MalformedAction`, `DisclosesMore`,
+        `NoSuchWeapon`, `CommitmentNotOpened`."""
         client_id, is_play = action["client_id"], action["type"] == "Play"
         if client_id not in _missing(state, action["type"]):
             raise ActionNotDue(client_id, action["type"])
@@ -282,7 +283,7 @@ class HiddenRound:
         return state
 
     def filters(self, state: Json) -> dict[str, Filter]:
-        """See `games.views`."""
+        """See `forcemove.games.views`."""
         return {viewer: partial(_view, viewer) for viewer in (*state["clients"], PUBLIC)}
 
     def _keep(self, client_id: str, state: Json) -> None:

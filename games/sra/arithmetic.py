@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from channel.errors import MalformedBytes
+from forcemove.channel.errors import MalformedBytes
 
 try:
     import gmpy2

@@ -30,9 +30,9 @@ from hashlib import shake_256
 from types import MappingProxyType
 from typing import NoReturn
 
-from channel.errors import InvalidValue
-from games.randomness import Randomness, system_randomness
-from games.sra.arithmetic import (
+from forcemove.channel.errors import InvalidValue
+from forcemove.games.randomness import Randomness, system_randomness
+from forcemove.games.sra.arithmetic import (
     NUMBER_LENGTH,
     Numbers,
     decode_number,
@@ -42,7 +42,7 @@ from games.sra.arithmetic import (
     power,
     product,
 )
-from games.sra.faults import InvalidExponent
+from forcemove.games.sra.faults import InvalidExponent
 
 __all__ = [
     "MAX_CARDS",

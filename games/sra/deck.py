@@ -19,11 +19,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from channel.errors import InvalidValue
-from games.randomness import Randomness, choose, system_randomness
-from games.sra.arithmetic import MODULUS, Numbers, inverse, is_square, power, product
-from games.sra.cipher import DecryptionKey, Key, card_numbers, find_card, open_number, require_size
-from games.sra.faults import (
+from forcemove.channel.errors import InvalidValue
+from forcemove.games.randomness import Randomness, choose, system_randomness
+from forcemove.games.sra.arithmetic import MODULUS, Numbers, inverse, is_square, power, product
+from forcemove.games.sra.cipher import DecryptionKey, Key, card_numbers, find_card, open_number, require_size
+from forcemove.games.sra.faults import (
     CardTwice,
     DeckNotDue,
     NoSuchCard,
@@ -34,7 +34,7 @@ from games.sra.faults import (
     NumberTwice,
     WrongCount,
 )
-from games.two_player import PLAYERS, require_seat
+from forcemove.games.two_player import PLAYERS, require_seat
 
 __all__ = [
     "STEPS",

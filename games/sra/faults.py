@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from channel.errors import ForcemoveError, LocalError
+from forcemove.channel.errors import ForcemoveError, LocalError
 
 __all__ = [
     "CardFault",

@@ -6,9 +6,8 @@ key, and the other side sees the card. What the rules forbid is refused on both 
 with a `LocalError`, the other's with a `CardFault` that names its client. When the hand is over, both give all their
 keys and see that no card was missing or there twice; where one was, they see who has cheated.
 
-Play it on a signed log (`channel.flow.signed`): who said what is not asked here. Keys are in memory only; a client that
-draws them from `games.randomness.seeded` can come back to a hand after a crash.
-"""
+Play it on a signed log (`forcemove.channel.flow.signed`): who said what is not asked here. Keys are in memory only; a
+client that draws them from `forcemove.games.randomness.seeded` can come back to a hand after a crash."""
 
 from __future__ import annotations
 
@@ -16,16 +15,16 @@ import inspect
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, TypeVar
 
-from channel.errors import InvalidValue
-from channel.flow.actions import Action
-from channel.flow.queue import ActionQueue
-from channel.flow.steps import Step, Steps, choice, local, repeat, sequence, transition
-from games.sra import deck, player
-from games.sra.arithmetic import encode_numbers
-from games.sra.deck import Shown
-from games.sra.faults import CardFault, WrongCount
-from games.sra.player import Player
-from games.sra.table import (
+from forcemove.channel.errors import InvalidValue
+from forcemove.channel.flow.actions import Action
+from forcemove.channel.flow.queue import ActionQueue
+from forcemove.channel.flow.steps import Step, Steps, choice, local, repeat, sequence, transition
+from forcemove.games.sra import deck, player
+from forcemove.games.sra.arithmetic import encode_numbers
+from forcemove.games.sra.deck import Shown
+from forcemove.games.sra.faults import CardFault, WrongCount
+from forcemove.games.sra.player import Player
+from forcemove.games.sra.table import (
     AllKeys,
     CardTable,
     Deal,
@@ -38,7 +37,7 @@ from games.sra.table import (
     keys_of,
     numbers_of,
 )
-from games.two_player import PLAYERS
+from forcemove.games.two_player import PLAYERS
 
 __all__ = [
     "Choose",

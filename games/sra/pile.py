@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 
-from games.sra.arithmetic import Numbers
-from games.sra.cipher import DecryptionKey
-from games.sra.deck import open_card
-from games.sra.faults import CardTwice, KeyNotDue, KeyTwice, NotTheTop, PileEmpty
+from forcemove.games.sra.arithmetic import Numbers
+from forcemove.games.sra.cipher import DecryptionKey
+from forcemove.games.sra.deck import open_card
+from forcemove.games.sra.faults import CardTwice, KeyNotDue, KeyTwice, NotTheTop, PileEmpty
 
 __all__ = ["ANYTHING", "Pile", "Place", "Rules", "lift", "publish", "require_unseen"]
 

@@ -13,10 +13,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from channel.errors import InvalidValue
-from games.sra.cipher import DecryptionKey, Key
-from games.sra.deck import Shuffle, open_card
-from games.sra.faults import (
+from forcemove.channel.errors import InvalidValue
+from forcemove.games.sra.cipher import DecryptionKey, Key
+from forcemove.games.sra.deck import Shuffle, open_card
+from forcemove.games.sra.faults import (
     DiscardNotAllowed,
     DrawNotAllowed,
     KeyNotDue,
@@ -27,8 +27,8 @@ from games.sra.faults import (
     ShuffleNotFinished,
     WrongCount,
 )
-from games.sra.pile import Pile, Rules, lift, publish, require_unseen
-from games.two_player import PLAYERS
+from forcemove.games.sra.pile import Pile, Rules, lift, publish, require_unseen
+from forcemove.games.two_player import PLAYERS
 
 __all__ = [
     "Player",

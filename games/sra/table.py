@@ -10,17 +10,17 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from channel.errors import InvalidValue, MalformedBytes
-from channel.flow.actions import Action, ActionCodec, MalformedAction
-from channel.flow.queue import ActionQueue
-from games.randomness import Randomness, system_randomness
-from games.sra import player
-from games.sra.arithmetic import Numbers, decode_numbers
-from games.sra.cipher import DecryptionKey
-from games.sra.deck import Shown, Shuffle
-from games.sra.pile import ANYTHING, Rules
-from games.sra.player import Player
-from games.two_player import PLAYERS
+from forcemove.channel.errors import InvalidValue, MalformedBytes
+from forcemove.channel.flow.actions import Action, ActionCodec, MalformedAction
+from forcemove.channel.flow.queue import ActionQueue
+from forcemove.games.randomness import Randomness, system_randomness
+from forcemove.games.sra import player
+from forcemove.games.sra.arithmetic import Numbers, decode_numbers
+from forcemove.games.sra.cipher import DecryptionKey
+from forcemove.games.sra.deck import Shown, Shuffle
+from forcemove.games.sra.pile import ANYTHING, Rules
+from forcemove.games.sra.player import Player
+from forcemove.games.two_player import PLAYERS
 
 __all__ = [
     "CARDS",

@@ -1,7 +1,7 @@
 """Tic-tac-toe. Each mark takes the stake, so that leaving a running round forfeits it."""
 
-from games.game import Game
-from games.tic_tac_toe.game import TicTacToe
+from forcemove.games.game import Game
+from forcemove.games.tic_tac_toe.game import TicTacToe
 
 __all__ = ["GAME"]
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from channel.flow.channel import Seat, moves_of, playing, turn
-from channel.flow.steps import Step, sequence
-from channel.protocol.state import VariablePart
-from games.game import Bot
-from games.tic_tac_toe.position import PositionType, decode
+from forcemove.channel.flow.channel import Seat, moves_of, playing, turn
+from forcemove.channel.flow.steps import Step, sequence
+from forcemove.channel.protocol.state import VariablePart
+from forcemove.games.game import Bot
+from forcemove.games.tic_tac_toe.position import PositionType, decode
 
 __all__ = ["one_round"]
 

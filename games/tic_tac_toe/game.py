@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from channel.errors import AppError
-from channel.protocol.app import Terms
-from channel.protocol.state import VariablePart
-from games.cheats import refused
-from games.game import SEATS, Names, TransitionRow
-from games.randomness import Randomness, system_randomness
-from games.tic_tac_toe import rules
-from games.tic_tac_toe.bot import TicTacToeBot
-from games.tic_tac_toe.cheats import cheats
-from games.tic_tac_toe.position import CELLS, Position, PositionType, decode, initial, mark_of
-from games.two_player import movers
+from forcemove.channel.errors import AppError
+from forcemove.channel.protocol.app import Terms
+from forcemove.channel.protocol.state import VariablePart
+from forcemove.games.cheats import refused
+from forcemove.games.game import SEATS, Names, TransitionRow
+from forcemove.games.randomness import Randomness, system_randomness
+from forcemove.games.tic_tac_toe import rules
+from forcemove.games.tic_tac_toe.bot import TicTacToeBot
+from forcemove.games.tic_tac_toe.cheats import cheats
+from forcemove.games.tic_tac_toe.position import CELLS, Position, PositionType, decode, initial, mark_of
+from forcemove.games.two_player import movers
 
 __all__ = ["TicTacToe"]
 
@@ -31,7 +31,7 @@ _TEXTS = {
 
 
 class TicTacToe:
-    """See `games.game.Game`."""
+    """See `forcemove.games.game.Game`."""
 
     name = "tic-tac-toe"
     contract = "TicTacToe"

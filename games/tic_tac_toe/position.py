@@ -11,10 +11,10 @@ from functools import lru_cache
 
 from msgspec import Struct
 
-from channel.errors import AppError, InvalidValue
-from channel.protocol.types import UINT256_MAX, require_uint
-from games.game import LabelledEnum
-from games.two_player import DECODED_POSITIONS, MalformedPosition, encode_words, read_words
+from forcemove.channel.errors import AppError, InvalidValue
+from forcemove.channel.protocol.types import UINT256_MAX, require_uint
+from forcemove.games.game import LabelledEnum
+from forcemove.games.two_player import DECODED_POSITIONS, MalformedPosition, encode_words, read_words
 
 __all__ = [
     "CELLS",

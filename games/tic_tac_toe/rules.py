@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from channel.errors import AppError, InvalidValue
-from channel.protocol.state import VariablePart
-from games.game import Move, TransitionRow
-from games.tic_tac_toe.position import (
+from forcemove.channel.errors import AppError, InvalidValue
+from forcemove.channel.protocol.state import VariablePart
+from forcemove.games.game import Move, TransitionRow
+from forcemove.games.tic_tac_toe.position import (
     FULL_BOARD,
     BoardFull,
     LineMissing,
@@ -24,7 +24,7 @@ from games.tic_tac_toe.position import (
     has_line,
     mark_of,
 )
-from games.two_player import (
+from forcemove.games.two_player import (
     PLAYERS,
     SHARED_ERRORS,
     NoSuchTransition,

@@ -44,8 +44,8 @@ view may have 4 MiB of JSON text after it.
 
 from __future__ import annotations
 
-from games.views.drafts import ViewedGame, apply_update
-from games.views.errors import (
+from forcemove.games.views.drafts import ViewedGame, apply_update
+from forcemove.games.views.errors import (
     DisclosureMalformed,
     DisclosuresLeft,
     NestedAction,
@@ -57,9 +57,9 @@ from games.views.errors import (
     TwoResults,
     UnknownViewer,
 )
-from games.views.faults import Json
-from games.views.patches import NewInfo
-from games.views.playing import Filter, PlayResult, filter_state, play_action, replay_action
+from forcemove.games.views.faults import Json
+from forcemove.games.views.patches import NewInfo
+from forcemove.games.views.playing import Filter, PlayResult, filter_state, play_action, replay_action
 
 __all__ = [
     "DisclosureMalformed",

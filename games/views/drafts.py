@@ -13,9 +13,9 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Protocol
 
-from games.views.errors import NestedAction, NotAwaited, OutsideAction, TwoResults
-from games.views.faults import Json
-from games.views.values import UNWRITABLE, Known, is_same, json_of, text_of
+from forcemove.games.views.errors import NestedAction, NotAwaited, OutsideAction, TwoResults
+from forcemove.games.views.faults import Json
+from forcemove.games.views.values import UNWRITABLE, Known, is_same, json_of, text_of
 
 __all__ = ["Change", "Update", "ViewedGame", "apply_update", "changed", "perform", "placed"]
 

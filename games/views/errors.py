@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from channel.errors import ForcemoveError, LocalError
+from forcemove.channel.errors import ForcemoveError, LocalError
 
 __all__ = [
     "DisclosureMalformed",

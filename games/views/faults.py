@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from games.views.errors import NotJson
+from forcemove.games.views.errors import NotJson
 
 __all__ = ["MAX_DEPTH", "Json", "escaped", "fault"]
 

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 
 import jsonpatch
 
-from games.views.errors import DisclosureMalformed, NotJson
-from games.views.faults import MAX_DEPTH, Json, escaped
-from games.views.values import Known, copy_of, depth_of, strict, text_of
+from forcemove.games.views.errors import DisclosureMalformed, NotJson
+from forcemove.games.views.faults import MAX_DEPTH, Json, escaped
+from forcemove.games.views.values import Known, copy_of, depth_of, strict, text_of
 
 __all__ = ["MAX_OPERATIONS", "MAX_VIEW", "OPERATIONS", "NewInfo", "Patch", "difference", "patched"]
 

@@ -7,11 +7,17 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from games.views.drafts import Change, ViewedGame, changed, perform, placed
-from games.views.errors import DisclosureMalformed, DisclosuresLeft, NoDisclosure, ReplayMismatch, UnknownViewer
-from games.views.faults import Json
-from games.views.patches import NewInfo, difference, patched
-from games.views.values import Known, is_same, renewed, strict, taken, text_of, unshare
+from forcemove.games.views.drafts import Change, ViewedGame, changed, perform, placed
+from forcemove.games.views.errors import (
+    DisclosureMalformed,
+    DisclosuresLeft,
+    NoDisclosure,
+    ReplayMismatch,
+    UnknownViewer,
+)
+from forcemove.games.views.faults import Json
+from forcemove.games.views.patches import NewInfo, difference, patched
+from forcemove.games.views.values import Known, is_same, renewed, strict, taken, text_of, unshare
 
 __all__ = ["Filter", "PlayResult", "filter_state", "play_action", "replay_action"]
 

@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 import msgspec
 
-from games.views.errors import NotJson
-from games.views.faults import MAX_DEPTH, Json, fault
+from forcemove.games.views.errors import NotJson
+from forcemove.games.views.faults import MAX_DEPTH, Json, fault
 
 __all__ = [
     "UNWRITABLE",

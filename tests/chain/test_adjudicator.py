@@ -8,13 +8,13 @@ from collections.abc import Callable
 import pytest
 import requests
 
-from channel.chain.adjudicator import Adjudicator, Holdings, Operation
-from channel.chain.chain import Call
-from channel.chain.codec import function
-from channel.chain.errors import CallRefused, EndpointFailed, Panicked, RevertedWithText, TransactionReverted
-from channel.chain.local import connect
-from channel.chain.token import Token
-from channel.errors import (
+from forcemove.channel.chain.adjudicator import Adjudicator, Holdings, Operation
+from forcemove.channel.chain.chain import Call
+from forcemove.channel.chain.codec import function
+from forcemove.channel.chain.errors import CallRefused, EndpointFailed, Panicked, RevertedWithText, TransactionReverted
+from forcemove.channel.chain.local import connect
+from forcemove.channel.chain.token import Token
+from forcemove.channel.errors import (
     ChannelFinalized,
     ChannelNotFinalized,
     ForcemoveError,
@@ -27,8 +27,8 @@ from channel.errors import (
     TurnNumberNotIncreased,
     WrongSigner,
 )
-from channel.protocol.encoding import word
-from channel.protocol.logs import (
+from forcemove.channel.protocol.encoding import word
+from forcemove.channel.protocol.logs import (
     ChallengeRegistered,
     Checkpointed,
     Claimed,
@@ -40,10 +40,10 @@ from channel.protocol.logs import (
     PartlyPaid,
     Responded,
 )
-from channel.protocol.outcome import Outcome
-from channel.protocol.signing import Key
-from channel.protocol.status import EMPTY_STATUS, Mode
-from channel.protocol.types import ETHER
+from forcemove.channel.protocol.outcome import Outcome
+from forcemove.channel.protocol.signing import Key
+from forcemove.channel.protocol.status import EMPTY_STATUS, Mode
+from forcemove.channel.protocol.types import ETHER
 from tests.chain.server import serving
 from tests.chain.world import World, deploy_contract, place
 from tests.protocol.builders import (

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from channel.chain.book import (
+from forcemove.channel.chain.book import (
     AddressBook,
     BookMissing,
     BookOfNewerProgram,
@@ -22,8 +22,8 @@ from channel.chain.book import (
     load_book,
     save_book,
 )
-from channel.chain.create2 import SALT
-from channel.errors import LocalError, MalformedBytes
+from forcemove.channel.chain.create2 import SALT
+from forcemove.channel.errors import LocalError, MalformedBytes
 
 BOOK = AddressBook(
     chain_id=31_337,

@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import pytest
 
-from channel.chain.chain import Call, Chain, Fees, contract_address
-from channel.chain.errors import EndpointFailed, InsufficientFunds, NotMined, TransactionRefused
-from channel.chain.local import AnvilChain
-from channel.chain.token import Token
-from channel.protocol.signing import Key
-from channel.protocol.types import ZERO_ADDRESS
+from forcemove.channel.chain.chain import Call, Chain, Fees, contract_address
+from forcemove.channel.chain.errors import EndpointFailed, InsufficientFunds, NotMined, TransactionRefused
+from forcemove.channel.chain.local import AnvilChain
+from forcemove.channel.chain.token import Token
+from forcemove.channel.protocol.signing import Key
+from forcemove.channel.protocol.types import ZERO_ADDRESS
 from tests.chain.world import MINER, World, deploy_contract
 from tests.protocol.builders import ALICE, BOB
 
@@ -158,7 +158,7 @@ def _invalid(chain: Chain) -> bytes:
 
 
 def test_a_token_is_approved_and_counted(world: World) -> None:
-    from channel.chain.codec import function
+    from forcemove.channel.chain.codec import function
 
     token = Token(world.chain, deploy_contract(world.chain, "TestToken"))
     mint = function("mint", "TestToken").encode(ALICE.address, 50)

@@ -11,22 +11,22 @@ from pathlib import Path
 
 import pytest
 
-from channel.chain.book import AddressBook, Pending, load_book, save_book
-from channel.chain.chain import Call, Chain
-from channel.chain.create2 import CUSTOMARY_FACTORY, deploying_calldata
-from channel.chain.deployment import (
+from forcemove.channel.chain.book import AddressBook, Pending, load_book, save_book
+from forcemove.channel.chain.chain import Call, Chain
+from forcemove.channel.chain.create2 import CUSTOMARY_FACTORY, deploying_calldata
+from forcemove.channel.chain.deployment import (
     BookOfOtherContracts,
     Progress,
     Stage,
     contracts_to_deploy,
     deploy,
 )
-from channel.chain.errors import NotMined, WrongChain
-from channel.chain.genuine import derived_address
-from channel.chain.local import AnvilChain, EmbeddedChain, local_keys
-from channel.chain.verification import Standing, verify
-from channel.protocol.signing import Key
-from contracts import artifact, standard_json
+from forcemove.channel.chain.errors import NotMined, WrongChain
+from forcemove.channel.chain.genuine import derived_address
+from forcemove.channel.chain.local import AnvilChain, EmbeddedChain, local_keys
+from forcemove.channel.chain.verification import Standing, verify
+from forcemove.channel.protocol.signing import Key
+from forcemove.contracts import artifact, standard_json
 from tests.chain.world import bring_factory
 
 KEY = local_keys()[2]
@@ -107,8 +107,8 @@ def test_what_stands_is_kept(embedded: EmbeddedChain, path: Path) -> None:
 _KILLED = """
 import os, signal, sys
 from pathlib import Path
-from channel.chain.deployment import deploy
-from channel.chain.local import connect, local_keys
+from forcemove.channel.chain.deployment import deploy
+from forcemove.channel.chain.local import connect, local_keys
 
 def kill(progress):
     if (progress.contract, progress.stage.name) == (sys.argv[3], sys.argv[4]):

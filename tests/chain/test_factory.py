@@ -12,12 +12,12 @@ from threading import Barrier, Event
 import pytest
 from eth_account import Account
 
-from channel.chain import create2
-from channel.chain.addresses import show_address
-from channel.chain.book import AddressBook, load_book, save_book
-from channel.chain.chain import Call, Chain, Fees, SignedTransaction, contract_address
-from channel.chain.create2 import CUSTOMARY_FACTORY, PRESIGNER, deploying_calldata
-from channel.chain.deployment import (
+from forcemove.channel.chain import create2
+from forcemove.channel.chain.addresses import show_address
+from forcemove.channel.chain.book import AddressBook, load_book, save_book
+from forcemove.channel.chain.chain import Call, Chain, Fees, SignedTransaction, contract_address
+from forcemove.channel.chain.create2 import CUSTOMARY_FACTORY, PRESIGNER, deploying_calldata
+from forcemove.channel.chain.deployment import (
     NotAFactory,
     Progress,
     Stage,
@@ -25,15 +25,15 @@ from channel.chain.deployment import (
     deploy,
     deploy_beside,
 )
-from channel.chain.errors import InsufficientFunds, NoContract
-from channel.chain.factory import FACTORY, FUNDS, deployment_block
-from channel.chain.genuine import derived_address
-from channel.chain.local import AnvilChain, EmbeddedChain, connect, local_keys
-from channel.chain.reverts import NO_ERRORS, ErrorTable
-from channel.chain.verification import Standing, verify
-from channel.protocol.signing import Key
-from contracts import artifact
-from contracts.compile import PINNED
+from forcemove.channel.chain.errors import InsufficientFunds, NoContract
+from forcemove.channel.chain.factory import FACTORY, FUNDS, deployment_block
+from forcemove.channel.chain.genuine import derived_address
+from forcemove.channel.chain.local import AnvilChain, EmbeddedChain, connect, local_keys
+from forcemove.channel.chain.reverts import NO_ERRORS, ErrorTable
+from forcemove.channel.chain.verification import Standing, verify
+from forcemove.channel.protocol.signing import Key
+from forcemove.contracts import artifact
+from forcemove.contracts.compile import PINNED
 from tests.chain.nodes import forgets, node_before, wants_replay_protection
 from tests.chain.test_deployment import kill_at, sent_by
 from tests.chain.world import MINER, bring_factory, place

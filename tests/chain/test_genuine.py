@@ -8,13 +8,13 @@ import pytest
 from eth_utils.address import to_canonical_address
 from web3 import Web3
 
-from channel.chain.chain import Call
-from channel.chain.create2 import CUSTOMARY_FACTORY, SALT
-from channel.chain.deployment import deploy, deploy_beside
-from channel.chain.errors import NoContract, NotConfirmed, NotGenuine
-from channel.chain.genuine import derived_address, require_genuine, require_genuine_contract
-from channel.chain.local import EmbeddedChain
-from contracts import UnknownArtifact, artifact, artifact_names
+from forcemove.channel.chain.chain import Call
+from forcemove.channel.chain.create2 import CUSTOMARY_FACTORY, SALT
+from forcemove.channel.chain.deployment import deploy, deploy_beside
+from forcemove.channel.chain.errors import NoContract, NotConfirmed, NotGenuine
+from forcemove.channel.chain.genuine import derived_address, require_genuine, require_genuine_contract
+from forcemove.channel.chain.local import EmbeddedChain
+from forcemove.contracts import UnknownArtifact, artifact, artifact_names
 from tests.chain.world import MINER, World, deploy_contract, place
 
 NOBODY = b"\x99" * 20

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from channel.chain.chain import Call, Chain
-from channel.chain.errors import (
+from forcemove.channel.chain.chain import Call, Chain
+from forcemove.channel.chain.errors import (
     AnvilFailed,
     AnvilMissing,
     CannotTravel,
@@ -16,8 +16,16 @@ from channel.chain.errors import (
     Unreachable,
     WrongChain,
 )
-from channel.chain.local import LOCAL_BALANCE, AnvilChain, EmbeddedChain, connect, find_anvil, local_keys, open_chain
-from channel.chain.rpc import shown_endpoint
+from forcemove.channel.chain.local import (
+    LOCAL_BALANCE,
+    AnvilChain,
+    EmbeddedChain,
+    connect,
+    find_anvil,
+    local_keys,
+    open_chain,
+)
+from forcemove.channel.chain.rpc import shown_endpoint
 from tests.chain.server import serving
 from tests.protocol.builders import BOB
 
@@ -176,7 +184,7 @@ def test_a_node_that_goes_away_is_unreachable() -> None:
 
 def test_a_missing_anvil_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr("channel.chain.local.__file__", str(tmp_path / "a" / "b" / "local.py"))
+    monkeypatch.setattr("forcemove.channel.chain.local.__file__", str(tmp_path / "a" / "b" / "local.py"))
 
     with pytest.raises(AnvilMissing):
         find_anvil()

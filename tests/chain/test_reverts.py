@@ -11,11 +11,11 @@ from eth_tester.exceptions import TransactionFailed
 from web3.exceptions import ContractCustomError, ContractLogicError, Web3RPCError
 from web3.types import RPCResponse
 
-from channel.chain.errors import CallRefused, Panicked, RevertedWithText, UnknownRevert
-from channel.chain.reverts import NO_ERRORS, ErrorTable, adjudicator_errors, app_errors, revert_data
-from channel.errors import ADJUDICATOR_ERRORS, AppError, InvalidValue, NotAChannelId, TotalChanged
-from channel.protocol.hashing import keccak256
-from contracts import artifact
+from forcemove.channel.chain.errors import CallRefused, Panicked, RevertedWithText, UnknownRevert
+from forcemove.channel.chain.reverts import NO_ERRORS, ErrorTable, adjudicator_errors, app_errors, revert_data
+from forcemove.channel.errors import ADJUDICATOR_ERRORS, AppError, InvalidValue, NotAChannelId, TotalChanged
+from forcemove.channel.protocol.hashing import keccak256
+from forcemove.contracts import artifact
 from tests.protocol.builders import MalformedCount, WrongCount
 
 TO = b"\x22" * 20

@@ -14,13 +14,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from channel.chain.adjudicator import Adjudicator
-from channel.chain.chain import Chain
-from channel.chain.errors import Unreachable
-from channel.chain.local import connect, find_anvil, local_keys
-from channel.cli.demo.stage import counterparty_key
-from channel.node.keys import write_key_file
-from channel.protocol.types import ETHER
+from forcemove.channel.chain.adjudicator import Adjudicator
+from forcemove.channel.chain.chain import Chain
+from forcemove.channel.chain.errors import Unreachable
+from forcemove.channel.chain.local import connect, find_anvil, local_keys
+from forcemove.channel.cli.demo.stage import counterparty_key
+from forcemove.channel.node.keys import write_key_file
+from forcemove.channel.protocol.types import ETHER
 
 PAYER = local_keys()[0]
 COUNTERPARTY = counterparty_key(PAYER)
@@ -135,7 +135,7 @@ def spawn(folder: Path, *arguments: str, before: str = "") -> Demo:
     """`forcemove demo` with these arguments."""
     number = len(list(folder.glob("said-*")))
     out, err = folder / f"said-{number}.txt", folder / f"complained-{number}.txt"
-    program = [sys.executable, "-c", f"{before}\nfrom channel.cli.main import main\nmain()"]
+    program = [sys.executable, "-c", f"{before}\nfrom forcemove.channel.cli.main import main\nmain()"]
     with out.open("wb") as said, err.open("wb") as complained:
         process = subprocess.Popen(  # noqa: S603  # our own program
             [*program, "demo", *arguments],
@@ -168,6 +168,6 @@ def require_all_home(node: Node, *demos: Demo) -> None:
 
 
 def _adjudicator(folder: Path) -> bytes:
-    from channel.chain.book import load_book
+    from forcemove.channel.chain.book import load_book
 
     return load_book(folder / "forcemove-31337.json").adjudicator

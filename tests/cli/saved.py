@@ -7,12 +7,12 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from channel.protocol.encoding import Domain, channel_id
-from channel.protocol.signing import Key
-from channel.protocol.state import SignedState, VariablePart
-from channel.protocol.types import FixedPart, Signature
-from channel.protocol.wire import SignedStateFile, encode_file
-from games.tic_tac_toe import GAME
+from forcemove.channel.protocol.encoding import Domain, channel_id
+from forcemove.channel.protocol.signing import Key
+from forcemove.channel.protocol.state import SignedState, VariablePart
+from forcemove.channel.protocol.types import FixedPart, Signature
+from forcemove.channel.protocol.wire import SignedStateFile, encode_file
+from forcemove.games.tic_tac_toe import GAME
 from tests.protocol.builders import DOMAIN, PLAYERS, fixed_part, outcome, sign, terms
 
 STAKE = 2

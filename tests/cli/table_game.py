@@ -7,13 +7,13 @@ from collections.abc import Callable, Mapping
 from importlib.metadata import EntryPoint, EntryPoints, entry_points
 from typing import Any
 
-from channel.cli.games import TABLE_GROUP, Ask
+from forcemove.channel.cli.games import TABLE_GROUP, Ask
 
 __all__ = ["GAME", "HigherNumber", "installed"]
 
 
 class HigherNumber:
-    """See `channel.cli.games.TableGame`."""
+    """See `forcemove.channel.cli.games.TableGame`."""
 
     name = "higher"
     title = "Higher number"

@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from channel.chain.local import AnvilChain, local_keys
-from channel.cli.amounts import format_amount
-from channel.cli.demo import stage
-from channel.cli.demo.command import _stories as planned_stories
-from channel.cli.demo.stage import counterparty_key
-from channel.cli.errors import run
-from channel.cli.main import forcemove
-from channel.node.keys import write_key_file
-from channel.protocol.wire import decode_file
+from forcemove.channel.chain.local import AnvilChain, local_keys
+from forcemove.channel.cli.amounts import format_amount
+from forcemove.channel.cli.demo import stage
+from forcemove.channel.cli.demo.command import _stories as planned_stories
+from forcemove.channel.cli.demo.stage import counterparty_key
+from forcemove.channel.cli.errors import run
+from forcemove.channel.cli.main import forcemove
+from forcemove.channel.node.keys import write_key_file
+from forcemove.channel.protocol.wire import decode_file
 
 GAMES = ("rock-paper-scissors", "tic-tac-toe")
 SCENARIOS = ("honest", "stall", "stale-state", "cheat")

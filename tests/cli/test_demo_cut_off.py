@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from channel.chain.addresses import show_address
-from channel.chain.adjudicator import Adjudicator
-from channel.chain.errors import Unreachable
-from channel.chain.local import connect
-from channel.cli.demo.records import Ledger, decode_ledger
-from channel.protocol.encoding import hash_state
-from channel.protocol.types import ETHER
-from channel.protocol.wire import decode_file
+from forcemove.channel.chain.addresses import show_address
+from forcemove.channel.chain.adjudicator import Adjudicator
+from forcemove.channel.chain.errors import Unreachable
+from forcemove.channel.chain.local import connect
+from forcemove.channel.cli.demo.records import Ledger, decode_ledger
+from forcemove.channel.protocol.encoding import hash_state
+from forcemove.channel.protocol.types import ETHER
+from forcemove.channel.protocol.wire import decode_file
 from tests.cli.nodes import COUNTERPARTY, PAYER, START, Demo, Node, records, require_all_home, spawn, start_demo
 
 HONEST = ("--game", "tic-tac-toe", "--scenario", "honest")
@@ -26,7 +26,7 @@ NOTHING_LOST = "nothing of value is lost"
 
 AT_SAVE = """
 import os
-from channel.cli.demo import store
+from forcemove.channel.cli.demo import store
 replace, left = store._replace, [{count}]
 def crash(path, data):
     replace(path, data)
@@ -38,7 +38,7 @@ store._replace = crash
 
 AT_BROADCAST = """
 import os
-from channel.chain.chain import Chain
+from forcemove.channel.chain.chain import Chain
 broadcast, left = Chain.broadcast, [{count}]
 def crash(self, signed):
     broadcast(self, signed)
@@ -176,7 +176,9 @@ def test_a_node_that_dies_is_told_and_the_money_comes_home_when_it_is_back(
 
 def test_a_challenge_that_was_running_is_answered_or_waited_for(tmp_path: Path, node: Node) -> None:
     arguments = ("--game", "tic-tac-toe", "--scenario", "stall")
-    first = start_demo(tmp_path, node, *arguments, before="from channel.cli.demo.stage import Stage\n" + IMPATIENT)
+    first = start_demo(
+        tmp_path, node, *arguments, before="from forcemove.channel.cli.demo.stage import Stage\n" + IMPATIENT
+    )
     first.reach("challenges: the clock starts")
     assert first.end(by=signal.SIGTERM) == 143
     assert "Locked: 0.002 ether" in first.complained
@@ -244,8 +246,8 @@ def signed_states(folder: Path) -> dict[tuple[bytes, int], bytes]:
 
 
 def _channel_id(file: object) -> bytes:
-    from channel.protocol.encoding import channel_id
-    from channel.protocol.wire import SignedStateFile
+    from forcemove.channel.protocol.encoding import channel_id
+    from forcemove.channel.protocol.wire import SignedStateFile
 
     assert isinstance(file, SignedStateFile)
     return channel_id(file.fixed_part, file.domain)
@@ -312,7 +314,7 @@ def test_an_anvil_of_its_own_goes_with_it(tmp_path: Path) -> None:
 
 
 NAME_THE_ENDPOINT = """
-from channel.chain import local
+from forcemove.channel.chain import local
 start = local.AnvilChain.__init__
 def named(self):
     start(self)

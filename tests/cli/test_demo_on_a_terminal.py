@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from channel.cli.demo.show import shortened
+from forcemove.channel.cli.demo.show import shortened
 from tests.cli.nodes import Node, spawn, start_demo
 from tests.cli.screens import Screen, Shown, forcemove
 
@@ -170,8 +170,8 @@ def test_a_countdown_stays_until_the_challenge_is_over(tmp_path: Path) -> None:
 
 IMPATIENT = """
 import sys
-from channel.cli.demo.stage import Stage
-from channel.cli.main import main
+from forcemove.channel.cli.demo.stage import Stage
+from forcemove.channel.cli.main import main
 Stage.patience = 3.0
 Stage.__init__.__defaults__ = tuple(3.0 if each == 60.0 else each for each in Stage.__init__.__defaults__)
 main()

@@ -13,9 +13,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from channel.cli.demo import store
-from channel.cli.demo.records import FORMAT, Kept, Ledger, decode_ledger, encode_ledger
-from channel.cli.demo.store import (
+from forcemove.channel.cli.demo import store
+from forcemove.channel.cli.demo.records import FORMAT, Kept, Ledger, decode_ledger, encode_ledger
+from forcemove.channel.cli.demo.store import (
     RecordDamaged,
     RecordInUse,
     RecordOfAnotherVersion,
@@ -24,10 +24,10 @@ from channel.cli.demo.store import (
     Unfinished,
     record_path,
 )
-from channel.errors import MalformedBytes, UnknownVersion
-from channel.node.local import LocalTable, local_table
-from channel.protocol.channel import Channel, Phase
-from games.tic_tac_toe import GAME
+from forcemove.channel.errors import MalformedBytes, UnknownVersion
+from forcemove.channel.node.local import LocalTable, local_table
+from forcemove.channel.protocol.channel import Channel, Phase
+from forcemove.games.tic_tac_toe import GAME
 
 CHAIN_ID, PAYER = 31_337, b"\x11" * 20
 

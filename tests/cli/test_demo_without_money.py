@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from channel.cli import games
+from forcemove.channel.cli import games
 from tests.cli.command import Command
 from tests.cli.screens import Screen
 from tests.cli.table_game import installed
@@ -19,8 +19,8 @@ ROOT = Path(__file__).parents[2]
 WITH_THE_GAME = f"""
 import sys
 sys.path.insert(0, {str(ROOT)!r})
-from channel.cli import games
-from channel.cli.main import main
+from forcemove.channel.cli import games
+from forcemove.channel.cli.main import main
 from tests.cli.table_game import installed
 games.entry_points = installed
 main()

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from channel.chain.addresses import show_address
-from channel.chain.create2 import CUSTOMARY_FACTORY, SALT
-from channel.chain.deployment import contracts_to_deploy
-from channel.chain.local import AnvilChain, local_keys
-from channel.node.keys import write_key_file
+from forcemove.channel.chain.addresses import show_address
+from forcemove.channel.chain.create2 import CUSTOMARY_FACTORY, SALT
+from forcemove.channel.chain.deployment import contracts_to_deploy
+from forcemove.channel.chain.local import AnvilChain, local_keys
+from forcemove.channel.node.keys import write_key_file
 from tests.chain.nodes import forgets, node_before, wants_replay_protection
 from tests.cli.command import Command
 from tests.protocol.builders import MALLORY

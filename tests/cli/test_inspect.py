@@ -13,16 +13,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from channel.chain.addresses import show_address
-from channel.chain.create2 import CUSTOMARY_FACTORY, SALT
-from channel.cli.possibilities import ACTIONS
-from channel.protocol.encoding import encode_record, encode_variable_part
-from channel.protocol.outcome import Allocation
-from channel.protocol.signing import Key
-from channel.protocol.state import SignedState, VariablePart
-from channel.protocol.types import Signature
-from games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
-from games.tic_tac_toe import GAME as TIC_TAC_TOE
+from forcemove.channel.chain.addresses import show_address
+from forcemove.channel.chain.create2 import CUSTOMARY_FACTORY, SALT
+from forcemove.channel.cli.possibilities import ACTIONS
+from forcemove.channel.protocol.encoding import encode_record, encode_variable_part
+from forcemove.channel.protocol.outcome import Allocation
+from forcemove.channel.protocol.signing import Key
+from forcemove.channel.protocol.state import SignedState, VariablePart
+from forcemove.channel.protocol.types import Signature
+from forcemove.games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
+from forcemove.games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.cli.command import Command
 from tests.cli.saved import Saved, final_of, state_of
 from tests.protocol.builders import (
@@ -450,13 +450,13 @@ def test_no_hex_makes_it_stumble(forcemove: Command, data: bytes, cut: int, mode
 def test_without_a_chain_nothing_heavy_is_imported(forcemove: Command) -> None:
     program = (
         "import sys\n"
-        "from channel.cli.main import forcemove\n"
+        "from forcemove.channel.cli.main import forcemove\n"
         f"forcemove.main(['inspect', {SAVED.save(state_of(5))!r}], standalone_mode=False)\n"
         "print(sorted({'web3', 'rich', 'eth_account', 'eth_abi', 'eth_tester', 'requests'} & set(sys.modules)))\n"
     )
     said = subprocess.run(  # noqa: S603  # this very interpreter
         [sys.executable, "-c", program],
-        env={"PYTHONPATH": str(Path(__file__).parents[2])},
+        env={"PYTHONPATH": str(Path(__file__).parents[2] / ".package")},
         check=True,
         capture_output=True,
         text=True,

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from channel.chain.addresses import show_address
-from channel.node.keys import read_key_file
+from forcemove.channel.chain.addresses import show_address
+from forcemove.channel.node.keys import read_key_file
 from tests.cli.command import Command
 from tests.protocol.builders import ALICE
 

@@ -10,15 +10,15 @@ from pathlib import Path
 
 import pytest
 
-import channel.chain.book
-import channel.chain.deployment
-import channel.chain.errors
-import channel.node.keys
-import contracts
-from channel.chain.errors import NotMined, TransactionReverted, Unreachable
-from channel.cli import errors
-from channel.cli.errors import Explained, MainnetRefused, explain, run
-from channel.errors import (
+import forcemove.channel.chain.book
+import forcemove.channel.chain.deployment
+import forcemove.channel.chain.errors
+import forcemove.channel.node.keys
+import forcemove.contracts
+from forcemove.channel.chain.errors import NotMined, TransactionReverted, Unreachable
+from forcemove.channel.cli import errors
+from forcemove.channel.cli.errors import Explained, MainnetRefused, explain, run
+from forcemove.channel.errors import (
     ADJUDICATOR_ERRORS,
     AppError,
     CounterpartyError,
@@ -70,7 +70,7 @@ def test_wrong_usage_exits_with_two(forcemove: Command, arguments: tuple[str, ..
 def test_help_imports_nothing_heavy() -> None:
     program = (
         "import sys\n"
-        "from channel.cli.main import forcemove\n"
+        "from forcemove.channel.cli.main import forcemove\n"
         "forcemove.main(['--help'], standalone_mode=False)\n"
         "print(sorted({'web3', 'rich', 'eth_account', 'eth_keyfile', 'eth_tester', 'requests'} & set(sys.modules)))\n"
     )
@@ -136,7 +136,7 @@ def test_values_are_shown_as_people_write_them() -> None:
 
 def test_an_address_is_shown_with_its_checksum() -> None:
     assert "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed" in explain(
-        channel.chain.errors.NoContract("TicTacToe", ADDRESS)
+        forcemove.channel.chain.errors.NoContract("TicTacToe", ADDRESS)
     )
 
 
@@ -162,7 +162,13 @@ def test_an_unknown_version_says_who_must_update() -> None:
 
 
 def _named_errors() -> list[type[ForcemoveError]]:
-    modules = (channel.chain.errors, channel.chain.book, channel.chain.deployment, channel.node.keys, contracts)
+    modules = (
+        forcemove.channel.chain.errors,
+        forcemove.channel.chain.book,
+        forcemove.channel.chain.deployment,
+        forcemove.channel.node.keys,
+        forcemove.contracts,
+    )
     return [
         found
         for module in modules

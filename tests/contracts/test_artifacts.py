@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-import contracts.compile as compiler
-from channel.protocol.hashing import keccak256
-from contracts import UnknownArtifact, artifact, artifact_names, standard_json
+import forcemove.contracts.compile as compiler
+from forcemove.channel.protocol.hashing import keccak256
+from forcemove.contracts import UnknownArtifact, artifact, artifact_names, standard_json
 
 
 @pytest.fixture(scope="module")

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-import contracts.compile as compiler
-from contracts import artifact, artifact_names
+import forcemove.contracts.compile as compiler
+from forcemove.contracts import artifact, artifact_names
 
 MOVED = (
     "This moves the address of every contract that is named here: channels at the old addresses stay there, and new "

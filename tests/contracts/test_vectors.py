@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 
-from channel.chain.addresses import show_address
-from channel.chain.adjudicator import Adjudicator, Operation
-from channel.chain.chain import Call
-from channel.chain.codec import fixed_part_values, function, state_values
-from channel.chain.create2 import SALT, create2_address
-from channel.chain.local import AnvilChain, local_keys
-from channel.chain.reverts import app_errors
-from channel.errors import ForcemoveError, MalformedBytes
-from channel.protocol.adjudication import Adjudication, Transaction, checkpoint
-from channel.protocol.encoding import (
+from forcemove.channel.chain.addresses import show_address
+from forcemove.channel.chain.adjudicator import Adjudicator, Operation
+from forcemove.channel.chain.chain import Call
+from forcemove.channel.chain.codec import fixed_part_values, function, state_values
+from forcemove.channel.chain.create2 import SALT, create2_address
+from forcemove.channel.chain.local import AnvilChain, local_keys
+from forcemove.channel.chain.reverts import app_errors
+from forcemove.channel.errors import ForcemoveError, MalformedBytes
+from forcemove.channel.protocol.adjudication import Adjudication, Transaction, checkpoint
+from forcemove.channel.protocol.encoding import (
     Domain,
     challenge_hash,
     channel_id,
@@ -31,21 +31,21 @@ from channel.protocol.encoding import (
     hash_state,
     word,
 )
-from channel.protocol.hashing import keccak256
-from channel.protocol.inputs import Greeted, StateReceived
-from channel.protocol.outcome import Allocation
-from channel.protocol.signing import Key, require_signer
-from channel.protocol.state import SignedState, SupportProof, VariablePart
-from channel.protocol.status import Status
-from channel.protocol.types import FixedPart, Signature
-from channel.protocol.wire import (
+from forcemove.channel.protocol.hashing import keccak256
+from forcemove.channel.protocol.inputs import Greeted, StateReceived
+from forcemove.channel.protocol.outcome import Allocation
+from forcemove.channel.protocol.signing import Key, require_signer
+from forcemove.channel.protocol.state import SignedState, SupportProof, VariablePart
+from forcemove.channel.protocol.status import Status
+from forcemove.channel.protocol.types import FixedPart, Signature
+from forcemove.channel.protocol.wire import (
     SignedStateFile,
     decode_file,
     decode_message,
     encode_greeting,
     encode_message,
 )
-from contracts import artifact
+from forcemove.contracts import artifact
 from scripts import vectors
 from scripts.vectors import EIP712, VECTORS
 from tests.protocol.builders import COUNTING, MalformedCount, WrongCount

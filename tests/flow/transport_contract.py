@@ -8,7 +8,7 @@ import weakref
 from collections.abc import Coroutine, Sequence
 from typing import Any
 
-from channel.flow.transport import Reader, Transport
+from forcemove.channel.flow.transport import Reader, Transport
 from tests.flow.table import CODEC, NAMES, Said
 from tests.flow.virtual_time import run_virtual
 

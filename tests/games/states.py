@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from channel.protocol.outcome import Allocation, Outcome, address_destination
-from channel.protocol.state import VariablePart
-from games.game import Move
-from games.randomness import Randomness
-from games.tic_tac_toe.position import mark_of
+from forcemove.channel.protocol.outcome import Allocation, Outcome, address_destination
+from forcemove.channel.protocol.state import VariablePart
+from forcemove.games.game import Move
+from forcemove.games.randomness import Randomness
+from forcemove.games.tic_tac_toe.position import mark_of
 
 STAKE = 3
 BALANCE = 10

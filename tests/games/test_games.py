@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from channel.errors import AppError
-from channel.protocol.app import App
-from channel.protocol.outcome import require_same_totals
-from channel.protocol.state import VariablePart
-from games.commitment import Opening
-from games.game import Game
-from games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
-from games.rock_paper_scissors import rules as rock_paper_scissors
-from games.rock_paper_scissors.position import Weapon
-from games.tic_tac_toe import GAME as TIC_TAC_TOE
+from forcemove.channel.errors import AppError
+from forcemove.channel.protocol.app import App
+from forcemove.channel.protocol.outcome import require_same_totals
+from forcemove.channel.protocol.state import VariablePart
+from forcemove.games.commitment import Opening
+from forcemove.games.game import Game
+from forcemove.games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
+from forcemove.games.rock_paper_scissors import rules as rock_paper_scissors
+from forcemove.games.rock_paper_scissors.position import Weapon
+from forcemove.games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.evm import errors_of
 from tests.games.states import BALANCE, STAKE, final, outcome, state
 from tests.parity.calls import Bench, Call

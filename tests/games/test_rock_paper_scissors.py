@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from channel.errors import AppError, InvalidValue
-from channel.protocol.state import VariablePart
-from channel.protocol.types import UINT256_MAX
-from games.commitment import Opening
-from games.rock_paper_scissors import GAME, rules
-from games.rock_paper_scissors.position import Position, PositionType, Weapon, decode, initial
-from games.two_player import (
+from forcemove.channel.errors import AppError, InvalidValue
+from forcemove.channel.protocol.state import VariablePart
+from forcemove.channel.protocol.types import UINT256_MAX
+from forcemove.games.commitment import Opening
+from forcemove.games.rock_paper_scissors import GAME, rules
+from forcemove.games.rock_paper_scissors.position import Position, PositionType, Weapon, decode, initial
+from forcemove.games.two_player import (
     BalanceOverflow,
     BalanceTooLow,
     DestinationChanged,

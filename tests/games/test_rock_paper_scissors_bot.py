@@ -6,12 +6,12 @@ from collections import Counter
 
 import pytest
 
-from channel.errors import InvalidValue, MalformedBytes
-from channel.protocol.state import VariablePart
-from games.game import Bot, NotOurTurn
-from games.rock_paper_scissors import GAME
-from games.rock_paper_scissors.bot import UnknownCommitment
-from games.rock_paper_scissors.position import PositionType, Weapon, decode, initial
+from forcemove.channel.errors import InvalidValue, MalformedBytes
+from forcemove.channel.protocol.state import VariablePart
+from forcemove.games.game import Bot, NotOurTurn
+from forcemove.games.rock_paper_scissors import GAME
+from forcemove.games.rock_paper_scissors.bot import UnknownCommitment
+from forcemove.games.rock_paper_scissors.position import PositionType, Weapon, decode, initial
 from tests.games.states import ID, STAKE, always, amounts, final, outcome, state
 
 A, B = 1, 0

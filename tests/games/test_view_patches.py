@@ -14,10 +14,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from games.views import DisclosureMalformed, NotJson, apply_update, filter_state, play_action, replay_action
-from games.views.faults import MAX_DEPTH
-from games.views.patches import MAX_OPERATIONS, MAX_VIEW, OPERATIONS, difference
-from games.views.values import renewed, strict
+from forcemove.games.views import DisclosureMalformed, NotJson, apply_update, filter_state, play_action, replay_action
+from forcemove.games.views.faults import MAX_DEPTH
+from forcemove.games.views.patches import MAX_OPERATIONS, MAX_VIEW, OPERATIONS, difference
+from forcemove.games.views.values import renewed, strict
 
 LARGEST = 65_536
 """Bytes of a message."""

@@ -19,8 +19,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from games import views
-from games.views import (
+from forcemove.games import views
+from forcemove.games.views import (
     DisclosureMalformed,
     DisclosuresLeft,
     NestedAction,

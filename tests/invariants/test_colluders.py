@@ -21,16 +21,16 @@ from hypothesis.stateful import (
 )
 from msgspec.structs import replace
 
-from channel.errors import AppError
-from channel.protocol.effects import SubmitCheckpoint, SubmitConclude, SubmitRespond
-from channel.protocol.encoding import channel_id, hash_state
-from channel.protocol.logs import ChallengeRegistered, Checkpointed, Responded
-from channel.protocol.outcome import Outcome
-from channel.protocol.rules import build_support_proof
-from channel.protocol.state import SignedState, SupportProof, VariablePart
-from channel.protocol.status import Mode
-from channel.protocol.types import ETHER
-from channel.protocol.watch import Answer, best_answer, cheapest_proof
+from forcemove.channel.errors import AppError
+from forcemove.channel.protocol.effects import SubmitCheckpoint, SubmitConclude, SubmitRespond
+from forcemove.channel.protocol.encoding import channel_id, hash_state
+from forcemove.channel.protocol.logs import ChallengeRegistered, Checkpointed, Responded
+from forcemove.channel.protocol.outcome import Outcome
+from forcemove.channel.protocol.rules import build_support_proof
+from forcemove.channel.protocol.state import SignedState, SupportProof, VariablePart
+from forcemove.channel.protocol.status import Mode
+from forcemove.channel.protocol.types import ETHER
+from forcemove.channel.protocol.watch import Answer, best_answer, cheapest_proof
 from tests.parity.core_verdict import Verdict
 from tests.parity.core_world import World
 from tests.protocol.builders import fixed_part, outcome, players, sign, signed

@@ -4,25 +4,25 @@ from __future__ import annotations
 
 import pytest
 
-from channel.chain.local import EmbeddedChain
-from channel.errors import (
+from forcemove.channel.chain.local import EmbeddedChain
+from forcemove.channel.errors import (
     InvalidValue,
     LocalError,
     MalformedBytes,
     OutOfTurn,
     WrongPhase,
 )
-from channel.node.client import Client, Fault, Mined, Sent
-from channel.node.memory import MemoryLine, MemoryStore
-from channel.protocol.agreement import agree
-from channel.protocol.channel import Channel, Phase
-from channel.protocol.inputs import ConcludeWanted, MoveChosen, Reconnected
-from channel.protocol.limits import MAX_MESSAGE
-from channel.protocol.signing import Key
-from channel.protocol.types import UINT48_MAX
-from channel.protocol.wire import encode_greeting, encode_message
-from games.tic_tac_toe import GAME as TIC_TAC_TOE
-from games.two_player import WrongPositionLength
+from forcemove.channel.node.client import Client, Fault, Mined, Sent
+from forcemove.channel.node.memory import MemoryLine, MemoryStore
+from forcemove.channel.protocol.agreement import agree
+from forcemove.channel.protocol.channel import Channel, Phase
+from forcemove.channel.protocol.inputs import ConcludeWanted, MoveChosen, Reconnected
+from forcemove.channel.protocol.limits import MAX_MESSAGE
+from forcemove.channel.protocol.signing import Key
+from forcemove.channel.protocol.types import UINT48_MAX
+from forcemove.channel.protocol.wire import encode_greeting, encode_message
+from forcemove.games.tic_tac_toe import GAME as TIC_TAC_TOE
+from forcemove.games.two_player import WrongPositionLength
 from tests.scenarios.story import ALICE, BOB, DEPOSIT, MALLORY, STAKE, Playground, Story
 
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from channel.chain.local import local_keys
-from channel.errors import InvalidValue
-from channel.node.local import local_table
-from channel.protocol.channel import Phase
-from channel.protocol.effects import ChooseMove
-from channel.protocol.inputs import ConcludeWanted
-from channel.protocol.types import ETHER
-from contracts import UnknownArtifact
-from games.tic_tac_toe import GAME
-from games.tic_tac_toe.game import TicTacToe
+from forcemove.channel.chain.local import local_keys
+from forcemove.channel.errors import InvalidValue
+from forcemove.channel.node.local import local_table
+from forcemove.channel.protocol.channel import Phase
+from forcemove.channel.protocol.effects import ChooseMove
+from forcemove.channel.protocol.inputs import ConcludeWanted
+from forcemove.channel.protocol.types import ETHER
+from forcemove.contracts import UnknownArtifact
+from forcemove.games.tic_tac_toe import GAME
+from forcemove.games.tic_tac_toe.game import TicTacToe
 
 STAKE = 10**17
 

@@ -9,17 +9,17 @@ from typing import Any
 
 import pytest
 
-from channel.chain.adjudicator import Adjudicator
-from channel.chain.chain import Chain
-from channel.chain.errors import Unreachable
-from channel.chain.local import EmbeddedChain
-from channel.node.client import Event, Fault, Mined, Sent
-from channel.node.memory import MemoryLine, MemoryStore
-from channel.protocol.channel import Channel, Phase
-from channel.protocol.effects import ChooseMove
-from channel.protocol.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
-from channel.protocol.wire import encode_message
-from games.tic_tac_toe import GAME as TIC_TAC_TOE
+from forcemove.channel.chain.adjudicator import Adjudicator
+from forcemove.channel.chain.chain import Chain
+from forcemove.channel.chain.errors import Unreachable
+from forcemove.channel.chain.local import EmbeddedChain
+from forcemove.channel.node.client import Event, Fault, Mined, Sent
+from forcemove.channel.node.memory import MemoryLine, MemoryStore
+from forcemove.channel.protocol.channel import Channel, Phase
+from forcemove.channel.protocol.effects import ChooseMove
+from forcemove.channel.protocol.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
+from forcemove.channel.protocol.wire import encode_message
+from forcemove.games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.scenarios.story import Playground, Story
 
 

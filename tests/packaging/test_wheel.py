@@ -7,7 +7,7 @@ from zipfile import ZipFile
 
 import pytest
 
-from contracts import artifact_names
+from forcemove.contracts import artifact_names
 from tests.packaging.wheel import ROOT, build_wheel, install, run
 
 
@@ -23,23 +23,30 @@ def names(wheel: Path) -> set[str]:
 
 
 def test_the_wheel_has_every_module_and_contract_of_the_product(names: set[str]) -> None:
-    modules = {
-        str(path.relative_to(ROOT)) for package in ("channel", "games") for path in (ROOT / package).rglob("*.py")
-    }
-    folders = ("contracts/artifacts", "contracts/artifacts/standard-json")
+    modules = {_installed(path) for folder in ("channel", "games") for path in (ROOT / folder).rglob("*.py")}
+    folders = ("forcemove/contracts/artifacts", "forcemove/contracts/artifacts/standard-json")
     artifacts = {f"{folder}/{name}.json" for folder in folders for name in artifact_names()}
-    assert modules | artifacts | {"contracts/__init__.py", "contracts/interfaces/IForceMoveApp.sol"} <= names
+    others = {
+        "forcemove/contracts/__init__.py",
+        "forcemove/contracts/interfaces/IForceMoveApp.sol",
+        "forcemove/py.typed",
+    }
+    assert modules | artifacts | others <= names
+
+
+def _installed(path: Path) -> str:
+    return f"forcemove/{path.relative_to(ROOT)}".replace("/channel/public/", "/")
 
 
 def test_the_wheel_has_what_clients_in_other_languages_are_made_with(names: set[str]) -> None:
-    assert {"contracts/README.md", "contracts/eip712.json", "contracts/vectors.json"} <= names
+    assert {f"forcemove/contracts/{name}" for name in ("README.md", "eip712.json", "vectors.json")} <= names
 
 
 def test_the_wheel_has_nothing_that_only_developers_need(names: set[str]) -> None:
-    packages = ("channel/", "games/", "contracts/", "forcemove-")
-    assert [name for name in names if not name.startswith(packages)] == []
-    unwanted = ("contracts/test/", "contracts/artifacts/test/", "contracts/node_modules/", "contracts/compile.py")
-    assert [name for name in names if name.startswith(unwanted) or "package" in name] == []
+    assert [name for name in names if not name.startswith(("forcemove/", "forcemove-"))] == []
+    unwanted = ("test/", "artifacts/test/", "node_modules/", "compile.py")
+    unwanted_names = tuple(f"forcemove/contracts/{each}" for each in unwanted)
+    assert [name for name in names if name.startswith(unwanted_names) or "package" in name] == []
 
 
 def test_the_wheel_in_an_empty_environment_plays_the_demo(wheel: Path, tmp_path: Path) -> None:

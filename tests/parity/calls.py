@@ -12,11 +12,11 @@ from dataclasses import fields
 from functools import cache
 from typing import NamedTuple
 
-from channel.errors import AppError
-from channel.protocol.app import Rules
-from channel.protocol.encoding import encode_variable_part_tail, word
-from channel.protocol.outcome import Allocation, Outcome, address_destination
-from channel.protocol.state import VariablePart
+from forcemove.channel.errors import AppError
+from forcemove.channel.protocol.app import Rules
+from forcemove.channel.protocol.encoding import encode_variable_part_tail, word
+from forcemove.channel.protocol.outcome import Allocation, Outcome, address_destination
+from forcemove.channel.protocol.state import VariablePart
 from tests.evm import Evm, errors_of, function_selector
 
 FROM, TO = 0, 1

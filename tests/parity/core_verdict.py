@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from channel.errors import ADJUDICATOR_ERRORS, ForcemoveError, RuleError
+from forcemove.channel.errors import ADJUDICATOR_ERRORS, ForcemoveError, RuleError
 from tests.evm import decode_error
 
 

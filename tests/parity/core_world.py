@@ -11,16 +11,16 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 
-from channel.errors import RuleError, SafeERC20FailedOperation
-from channel.protocol import adjudication
-from channel.protocol.adjudication import Adjudication, Payment, Result, Transaction
-from channel.protocol.app import Rules
-from channel.protocol.encoding import Domain, word
-from channel.protocol.logs import Deposited, Log
-from channel.protocol.outcome import Outcome
-from channel.protocol.signing import Key
-from channel.protocol.state import SupportProof, VariablePart
-from channel.protocol.types import ETHER, FixedPart, Signature
+from forcemove.channel.errors import RuleError, SafeERC20FailedOperation
+from forcemove.channel.protocol import adjudication
+from forcemove.channel.protocol.adjudication import Adjudication, Payment, Result, Transaction
+from forcemove.channel.protocol.app import Rules
+from forcemove.channel.protocol.encoding import Domain, word
+from forcemove.channel.protocol.logs import Deposited, Log
+from forcemove.channel.protocol.outcome import Outcome
+from forcemove.channel.protocol.signing import Key
+from forcemove.channel.protocol.state import SupportProof, VariablePart
+from forcemove.channel.protocol.types import ETHER, FixedPart, Signature
 from tests.evm import function_selector
 from tests.parity import core_abi as abi
 from tests.parity.core_chain import Chain, Receipt

@@ -9,11 +9,11 @@ import time
 from collections.abc import Iterator
 from itertools import product
 
-from channel.protocol.state import VariablePart
-from channel.protocol.types import UINT256_MAX
-from games.commitment import commit
-from games.rock_paper_scissors import GAME
-from games.rock_paper_scissors.position import Position, PositionType, Weapon
+from forcemove.channel.protocol.state import VariablePart
+from forcemove.channel.protocol.types import UINT256_MAX
+from forcemove.games.commitment import commit
+from forcemove.games.rock_paper_scissors import GAME
+from forcemove.games.rock_paper_scissors.position import Position, PositionType, Weapon
 from tests.parity.calls import FROM, TO, Bench, Call, Variation, outcome
 
 STAKE = 3

@@ -7,15 +7,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from channel.protocol.outcome import Allocation, Outcome
-from channel.protocol.state import VariablePart
-from channel.protocol.types import UINT48_MAX, UINT256_MAX
-from games.commitment import commit
-from games.game import Game
-from games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
-from games.rock_paper_scissors import rules as rock_paper_scissors
-from games.tic_tac_toe import GAME as TIC_TAC_TOE
-from games.tic_tac_toe import rules as tic_tac_toe
+from forcemove.channel.protocol.outcome import Allocation, Outcome
+from forcemove.channel.protocol.state import VariablePart
+from forcemove.channel.protocol.types import UINT48_MAX, UINT256_MAX
+from forcemove.games.commitment import commit
+from forcemove.games.game import Game
+from forcemove.games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
+from forcemove.games.rock_paper_scissors import rules as rock_paper_scissors
+from forcemove.games.tic_tac_toe import GAME as TIC_TAC_TOE
+from forcemove.games.tic_tac_toe import rules as tic_tac_toe
 from tests.games.states import BALANCE, STAKE, outcome, state
 from tests.parity.calls import FROM, TO, TURN_NUM, Bench, Call
 from tests.protocol.builders import terms

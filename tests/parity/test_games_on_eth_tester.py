@@ -11,11 +11,11 @@ from eth_typing import ChecksumAddress
 from web3 import EthereumTesterProvider, Web3
 from web3.types import TxParams
 
-from channel.chain.reverts import revert_data
-from channel.errors import AppError
-from channel.protocol.app import Rules
-from games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
-from games.tic_tac_toe import GAME as TIC_TAC_TOE
+from forcemove.channel.chain.reverts import revert_data
+from forcemove.channel.errors import AppError
+from forcemove.channel.protocol.app import Rules
+from forcemove.games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
+from forcemove.games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.evm import RevertName, artifact, decode_error, function_selector
 from tests.parity import rock_paper_scissors_space, tic_tac_toe_space
 from tests.parity.calls import ID, Call, Variation

@@ -7,11 +7,11 @@ from itertools import product
 
 import pytest
 
-from channel.protocol.state import VariablePart
-from games.commitment import Opening
-from games.game import Move
-from games.rock_paper_scissors import GAME, rules
-from games.rock_paper_scissors.position import Weapon, initial
+from forcemove.channel.protocol.state import VariablePart
+from forcemove.games.commitment import Opening
+from forcemove.games.game import Move
+from forcemove.games.rock_paper_scissors import GAME, rules
+from forcemove.games.rock_paper_scissors.position import Weapon, initial
 from tests.games.states import STAKE, state
 from tests.parity.calls import Bench, Call
 from tests.parity.rock_paper_scissors_space import run_parity

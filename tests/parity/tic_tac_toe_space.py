@@ -13,11 +13,11 @@ from itertools import islice, repeat
 from multiprocessing import get_context
 from typing import NamedTuple
 
-from channel.protocol.state import VariablePart
-from channel.protocol.types import UINT256_MAX
-from games.tic_tac_toe import GAME
-from games.tic_tac_toe.position import FULL_BOARD, PositionType, decode
-from games.tic_tac_toe.rules import legal_moves, play_again
+from forcemove.channel.protocol.state import VariablePart
+from forcemove.channel.protocol.types import UINT256_MAX
+from forcemove.games.tic_tac_toe import GAME
+from forcemove.games.tic_tac_toe.position import FULL_BOARD, PositionType, decode
+from forcemove.games.tic_tac_toe.rules import legal_moves, play_again
 from tests.parity.calls import FROM, TO, Bench, Call, Variation, outcome
 from tests.protocol.builders import terms
 

@@ -13,13 +13,13 @@ from dataclasses import dataclass, field
 
 from msgspec.structs import replace
 
-from channel.errors import ChainError, CounterpartyError, ForcemoveError, LocalError, RuleError
-from channel.protocol import adjudication as model
-from channel.protocol.adjudication import Adjudication, Result, Transaction
-from channel.protocol.agreement import Agreement, agree
-from channel.protocol.app import App, Terms
-from channel.protocol.channel import Channel, Phase
-from channel.protocol.effects import (
+from forcemove.channel.errors import ChainError, CounterpartyError, ForcemoveError, LocalError, RuleError
+from forcemove.channel.protocol import adjudication as model
+from forcemove.channel.protocol.adjudication import Adjudication, Result, Transaction
+from forcemove.channel.protocol.agreement import Agreement, agree
+from forcemove.channel.protocol.app import App, Terms
+from forcemove.channel.protocol.channel import Channel, Phase
+from forcemove.channel.protocol.effects import (
     ChooseMove,
     Effect,
     SendGreeting,
@@ -34,8 +34,8 @@ from channel.protocol.effects import (
     SubmitTransfer,
     WakeAt,
 )
-from channel.protocol.encoding import word
-from channel.protocol.inputs import (
+from forcemove.channel.protocol.encoding import word
+from forcemove.channel.protocol.inputs import (
     ChainRead,
     ConcludeWanted,
     ContractsGenuine,
@@ -49,13 +49,13 @@ from channel.protocol.inputs import (
     SubmissionFailed,
     Tick,
 )
-from channel.protocol.logs import Log
-from channel.protocol.machine import step
-from channel.protocol.outcome import address_destination
-from channel.protocol.signing import Key
-from channel.protocol.state import SignedState, VariablePart
-from channel.protocol.types import ETHER
-from channel.protocol.wire import decode_message, encode_greeting, encode_message
+from forcemove.channel.protocol.logs import Log
+from forcemove.channel.protocol.machine import step
+from forcemove.channel.protocol.outcome import address_destination
+from forcemove.channel.protocol.signing import Key
+from forcemove.channel.protocol.state import SignedState, VariablePart
+from forcemove.channel.protocol.types import ETHER
+from forcemove.channel.protocol.wire import decode_message, encode_greeting, encode_message
 from tests.protocol import builders
 from tests.protocol.builders import DOMAIN, CountingRules, fixed_part, players
 

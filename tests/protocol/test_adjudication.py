@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from channel.errors import (
+from forcemove.channel.errors import (
     ChallengerNotParticipant,
     ChannelClosed,
     ChannelFinalized,
@@ -31,10 +31,10 @@ from channel.errors import (
     ValueMismatch,
     WrongSigner,
 )
-from channel.protocol import adjudication
-from channel.protocol.adjudication import MAX_HOLDINGS, Adjudication, Payment, Result, Transaction
-from channel.protocol.encoding import channel_id, fingerprint, hash_state
-from channel.protocol.logs import (
+from forcemove.channel.protocol import adjudication
+from forcemove.channel.protocol.adjudication import MAX_HOLDINGS, Adjudication, Payment, Result, Transaction
+from forcemove.channel.protocol.encoding import channel_id, fingerprint, hash_state
+from forcemove.channel.protocol.logs import (
     ChallengeRegistered,
     Checkpointed,
     Claimed,
@@ -46,11 +46,11 @@ from channel.protocol.logs import (
     PartlyPaid,
     Responded,
 )
-from channel.protocol.outcome import Allocation, Outcome
-from channel.protocol.signing import Key
-from channel.protocol.state import SupportProof, VariablePart
-from channel.protocol.status import EMPTY_STATUS, Mode, Status
-from channel.protocol.types import ETHER, Signature
+from forcemove.channel.protocol.outcome import Allocation, Outcome
+from forcemove.channel.protocol.signing import Key
+from forcemove.channel.protocol.state import SupportProof, VariablePart
+from forcemove.channel.protocol.status import EMPTY_STATUS, Mode, Status
+from forcemove.channel.protocol.types import ETHER, Signature
 from tests.protocol.builders import (
     ALICE,
     BOB,

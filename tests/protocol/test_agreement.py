@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from channel.errors import AllocationCountOutOfRange, AssetsNotSorted, ForbiddenDestination, InvalidValue
-from channel.protocol.agreement import Agreement, agree
-from channel.protocol.app import Deposits
-from channel.protocol.encoding import channel_id
-from channel.protocol.outcome import Allocation, address_destination
-from channel.protocol.state import VariablePart
-from channel.protocol.types import ETHER
-from games.rock_paper_scissors import GAME
+from forcemove.channel.errors import AllocationCountOutOfRange, AssetsNotSorted, ForbiddenDestination, InvalidValue
+from forcemove.channel.protocol.agreement import Agreement, agree
+from forcemove.channel.protocol.app import Deposits
+from forcemove.channel.protocol.encoding import channel_id
+from forcemove.channel.protocol.outcome import Allocation, address_destination
+from forcemove.channel.protocol.state import VariablePart
+from forcemove.channel.protocol.types import ETHER
+from forcemove.games.rock_paper_scissors import GAME
 from tests.protocol.builders import ALICE, BOB, DOMAIN, MALLORY, TOKEN, fixed_part, terms
 
 TO_BOTH = (address_destination(ALICE.address), address_destination(BOB.address))

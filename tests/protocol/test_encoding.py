@@ -7,8 +7,8 @@ from eth_abi.abi import encode
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from channel.errors import InvalidValue, MalformedBytes
-from channel.protocol.encoding import (
+from forcemove.channel.errors import InvalidValue, MalformedBytes
+from forcemove.channel.protocol.encoding import (
     Domain,
     challenge_hash,
     channel_id,
@@ -21,9 +21,16 @@ from channel.protocol.encoding import (
     hash_state,
     word,
 )
-from channel.protocol.outcome import MAX_ALLOCATIONS, Allocation
-from channel.protocol.state import VariablePart
-from channel.protocol.types import MAX_APP_DATA, MAX_PARTICIPANTS, UINT48_MAX, UINT256_MAX, FixedPart, Signature
+from forcemove.channel.protocol.outcome import MAX_ALLOCATIONS, Allocation
+from forcemove.channel.protocol.state import VariablePart
+from forcemove.channel.protocol.types import (
+    MAX_APP_DATA,
+    MAX_PARTICIPANTS,
+    UINT48_MAX,
+    UINT256_MAX,
+    FixedPart,
+    Signature,
+)
 from tests.protocol.builders import ALICE, BOB, DOMAIN, fixed_part, sign, sign_all, state
 
 ABI_TYPE = "((address,bytes32,uint256)[],bytes,uint48,bool)"

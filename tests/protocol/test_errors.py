@@ -7,8 +7,8 @@ from dataclasses import fields, is_dataclass
 
 import pytest
 
-from channel import errors
-from channel.errors import (
+from forcemove.channel import errors
+from forcemove.channel.errors import (
     ADJUDICATOR_ERRORS,
     ChannelClosed,
     ForcemoveError,

@@ -7,11 +7,11 @@ from collections.abc import Callable
 import pytest
 from msgspec.structs import replace
 
-from channel.errors import CounterpartyError, ForcemoveError
-from channel.protocol.channel import Channel, Phase
-from channel.protocol.effects import SendState, SubmitTransfer
-from channel.protocol.encoding import word
-from channel.protocol.inputs import (
+from forcemove.channel.errors import CounterpartyError, ForcemoveError
+from forcemove.channel.protocol.channel import Channel, Phase
+from forcemove.channel.protocol.effects import SendState, SubmitTransfer
+from forcemove.channel.protocol.encoding import word
+from forcemove.channel.protocol.inputs import (
     ChainRead,
     ChallengeWanted,
     ConcludeWanted,
@@ -26,13 +26,13 @@ from channel.protocol.inputs import (
     SubmissionFailed,
     Tick,
 )
-from channel.protocol.logs import Checkpointed, Closed, Deposited
-from channel.protocol.machine import step
-from channel.protocol.state import SignedState, VariablePart
-from channel.protocol.types import ETHER, UINT48_MAX
-from games.game import Game
-from games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
-from games.tic_tac_toe import GAME as TIC_TAC_TOE
+from forcemove.channel.protocol.logs import Checkpointed, Closed, Deposited
+from forcemove.channel.protocol.machine import step
+from forcemove.channel.protocol.state import SignedState, VariablePart
+from forcemove.channel.protocol.types import ETHER, UINT48_MAX
+from forcemove.games.game import Game
+from forcemove.games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
+from forcemove.games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.protocol.builders import players, sign
 from tests.protocol.table import DEPOSIT, Seat, Table, agreed_table, counting_table, open_table, playing
 

@@ -11,10 +11,10 @@ from random import Random
 
 import pytest
 
-from channel.protocol.channel import Phase
-from channel.protocol.inputs import ChallengeWanted
-from games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
-from games.tic_tac_toe import GAME as TIC_TAC_TOE
+from forcemove.channel.protocol.channel import Phase
+from forcemove.channel.protocol.inputs import ChallengeWanted
+from forcemove.games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
+from forcemove.games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.protocol.table import DEPOSIT, Table, counting, counting_table, playing
 
 Story = Callable[[Collection[int]], Table]

@@ -5,20 +5,20 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from channel.errors import StateConflict
-from channel.protocol.channel import Phase
-from channel.protocol.duties import answer_margin
-from channel.protocol.effects import (
+from forcemove.channel.errors import StateConflict
+from forcemove.channel.protocol.channel import Phase
+from forcemove.channel.protocol.duties import answer_margin
+from forcemove.channel.protocol.effects import (
     SubmitChallenge,
     SubmitCheckpoint,
     SubmitDeposit,
     SubmitRespond,
     SubmitTransfer,
 )
-from channel.protocol.encoding import word
-from channel.protocol.inputs import ChallengeWanted, ConcludeWanted, HoldingsSeen, SubmissionFailed, Tick
-from channel.protocol.state import SupportProof, VariablePart
-from channel.protocol.types import ETHER
+from forcemove.channel.protocol.encoding import word
+from forcemove.channel.protocol.inputs import ChallengeWanted, ConcludeWanted, HoldingsSeen, SubmissionFailed, Tick
+from forcemove.channel.protocol.state import SupportProof, VariablePart
+from forcemove.channel.protocol.types import ETHER
 from tests.protocol.builders import ALICE, players, proof
 from tests.protocol.table import DEPOSIT, DURATION, Seat, agreed_table, open_table
 

@@ -15,19 +15,25 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 from msgspec.structs import replace
 
-from channel.errors import AppError, ForcemoveError, InvalidValue
-from channel.protocol.channel import Phase
-from channel.protocol.duties import answer_margin
-from channel.protocol.effects import Submission, SubmitChallenge, SubmitCheckpoint, SubmitDeposit, SubmitRespond
-from channel.protocol.inputs import ChallengeWanted, ConcludeWanted, MoveChosen, StateReceived
-from channel.protocol.rules import build_support_proof
-from channel.protocol.state import SignedState, VariablePart
-from channel.protocol.types import ETHER, Signature
-from channel.protocol.watch import concluding_answer
-from channel.protocol.wire import decode_message
-from games.game import Bot, Game
-from games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
-from games.tic_tac_toe import GAME as TIC_TAC_TOE
+from forcemove.channel.errors import AppError, ForcemoveError, InvalidValue
+from forcemove.channel.protocol.channel import Phase
+from forcemove.channel.protocol.duties import answer_margin
+from forcemove.channel.protocol.effects import (
+    Submission,
+    SubmitChallenge,
+    SubmitCheckpoint,
+    SubmitDeposit,
+    SubmitRespond,
+)
+from forcemove.channel.protocol.inputs import ChallengeWanted, ConcludeWanted, MoveChosen, StateReceived
+from forcemove.channel.protocol.rules import build_support_proof
+from forcemove.channel.protocol.state import SignedState, VariablePart
+from forcemove.channel.protocol.types import ETHER, Signature
+from forcemove.channel.protocol.watch import concluding_answer
+from forcemove.channel.protocol.wire import decode_message
+from forcemove.games.game import Bot, Game
+from forcemove.games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
+from forcemove.games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.protocol.builders import ALICE, BOB, MALLORY
 from tests.protocol.table import DEPOSIT, DURATION, Table, playing
 

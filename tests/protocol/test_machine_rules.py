@@ -5,17 +5,17 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from channel.errors import (
+from forcemove.channel.errors import (
     AlreadySigned,
     FinalStateSigned,
     InvalidValue,
     OpeningMismatch,
     StateConflict,
 )
-from channel.protocol.channel import Channel, Phase
-from channel.protocol.effects import SubmitCheckpoint, SubmitConclude, SubmitDeposit
-from channel.protocol.encoding import hash_state, word
-from channel.protocol.inputs import (
+from forcemove.channel.protocol.channel import Channel, Phase
+from forcemove.channel.protocol.effects import SubmitCheckpoint, SubmitConclude, SubmitDeposit
+from forcemove.channel.protocol.encoding import hash_state, word
+from forcemove.channel.protocol.inputs import (
     ConcludeWanted,
     ContractsGenuine,
     HoldingsSeen,
@@ -23,9 +23,9 @@ from channel.protocol.inputs import (
     SubmissionFailed,
     Tick,
 )
-from channel.protocol.outcome import address_destination
-from channel.protocol.state import SignedState, VariablePart
-from channel.protocol.types import ETHER
+from forcemove.channel.protocol.outcome import address_destination
+from forcemove.channel.protocol.state import SignedState, VariablePart
+from forcemove.channel.protocol.types import ETHER
 from tests.protocol.builders import ALICE, BOB, MALLORY, players, proof
 from tests.protocol.table import (
     DEPOSIT,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from channel.errors import (
+from forcemove.channel.errors import (
     AllocationCountOutOfRange,
     AssetsChanged,
     AssetsNotSorted,
@@ -15,7 +15,7 @@ from channel.errors import (
     TooManyAssets,
     TotalChanged,
 )
-from channel.protocol.outcome import (
+from forcemove.channel.protocol.outcome import (
     Allocation,
     Outcome,
     address_destination,
@@ -24,7 +24,7 @@ from channel.protocol.outcome import (
     require_valid_outcome,
     totals,
 )
-from channel.protocol.types import ETHER, UINT256_MAX
+from forcemove.channel.protocol.types import ETHER, UINT256_MAX
 from tests.protocol.builders import ALICE, BOB, TOKEN, allocation, outcome
 
 ID = b"\xc1" * 32

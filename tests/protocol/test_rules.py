@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from channel.errors import (
+from forcemove.channel.errors import (
     AppDataChanged,
     AppDataTooLong,
     FinalStateRequired,
@@ -20,16 +20,16 @@ from channel.errors import (
     TurnNumberNotConsecutive,
     WrongSigner,
 )
-from channel.protocol.app import Rules
-from channel.protocol.encoding import channel_id, hash_state
-from channel.protocol.rules import (
+from forcemove.channel.protocol.app import Rules
+from forcemove.channel.protocol.encoding import channel_id, hash_state
+from forcemove.channel.protocol.rules import (
     build_support_proof,
     require_supported,
     require_valid_state,
     require_valid_transition,
 )
-from channel.protocol.state import VariablePart
-from channel.protocol.types import ETHER
+from forcemove.channel.protocol.state import VariablePart
+from forcemove.channel.protocol.types import ETHER
 from tests.protocol.builders import (
     ALICE,
     BOB,

@@ -8,10 +8,10 @@ import pytest
 from coincurve import PublicKey
 from eth_account import Account
 
-from channel.errors import InvalidValue, SignatureMalleable, SignatureUnrecoverable, WrongSigner
-from channel.protocol.hashing import keccak256
-from channel.protocol.signing import HALF_ORDER, ORDER, Key, recover, require_signer
-from channel.protocol.types import Signature
+from forcemove.channel.errors import InvalidValue, SignatureMalleable, SignatureUnrecoverable, WrongSigner
+from forcemove.channel.protocol.hashing import keccak256
+from forcemove.channel.protocol.signing import HALF_ORDER, ORDER, Key, recover, require_signer
+from forcemove.channel.protocol.types import Signature
 from tests.protocol.builders import ALICE, BOB, NO_SIGNATURE, sign, state
 
 DIGEST = keccak256(b"digest")

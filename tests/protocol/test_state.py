@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from channel.errors import InvalidValue
-from channel.protocol.state import SignedState, SupportProof, VariablePart
+from forcemove.channel.errors import InvalidValue
+from forcemove.channel.protocol.state import SignedState, SupportProof, VariablePart
 from tests.protocol.builders import ALICE, BOB, outcome, sign, signed, state
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from channel.errors import (
+from forcemove.channel.errors import (
     ChallengeDurationOutOfRange,
     DuplicateParticipant,
     InvalidValue,
     ParticipantCountOutOfRange,
     ZeroParticipant,
 )
-from channel.protocol.types import UINT48_MAX, ZERO_ADDRESS, FixedPart, Signature, require_bytes, require_uint
+from forcemove.channel.protocol.types import UINT48_MAX, ZERO_ADDRESS, FixedPart, Signature, require_bytes, require_uint
 from tests.protocol.builders import ALICE, APP, BOB, CAROL, DAY, fixed_part, players
 
 

@@ -7,15 +7,15 @@ from collections.abc import Sequence
 
 import pytest
 
-from channel.errors import RuleError
-from channel.protocol import adjudication as model
-from channel.protocol.adjudication import Adjudication, Result, Transaction
-from channel.protocol.effects import SubmitCheckpoint, SubmitConclude, SubmitRespond
-from channel.protocol.encoding import channel_id
-from channel.protocol.signing import Key
-from channel.protocol.state import SignedState, VariablePart
-from channel.protocol.types import FixedPart
-from channel.protocol.watch import Answer, best_answer, cheapest_proof, concluding_answer
+from forcemove.channel.errors import RuleError
+from forcemove.channel.protocol import adjudication as model
+from forcemove.channel.protocol.adjudication import Adjudication, Result, Transaction
+from forcemove.channel.protocol.effects import SubmitCheckpoint, SubmitConclude, SubmitRespond
+from forcemove.channel.protocol.encoding import channel_id
+from forcemove.channel.protocol.signing import Key
+from forcemove.channel.protocol.state import SignedState, VariablePart
+from forcemove.channel.protocol.types import FixedPart
+from forcemove.channel.protocol.watch import Answer, best_answer, cheapest_proof, concluding_answer
 from tests.protocol.builders import (
     ALICE,
     BOB,

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from channel.chain.addresses import parse_address
-from channel.chain.chain import Call
-from channel.chain.local import AnvilChain, local_keys
-from contracts import artifact_names
+from forcemove.channel.chain.addresses import parse_address
+from forcemove.channel.chain.chain import Call
+from forcemove.channel.chain.local import AnvilChain, local_keys
+from forcemove.contracts import artifact_names
 from tests.readme.text import ROOT, blocks
 
 COMMANDS = [line for block in blocks("sh") for line in block.splitlines()]

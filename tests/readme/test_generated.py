@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from games.discard.rules import TABLE as DISCARD
-from games.game import Game
-from games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
-from games.tic_tac_toe import GAME as TIC_TAC_TOE
+from forcemove.games.discard.rules import TABLE as DISCARD
+from forcemove.games.game import Game
+from forcemove.games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
+from forcemove.games.tic_tac_toe import GAME as TIC_TAC_TOE
 from scripts import diagrams
 from tests.readme.text import README
 

@@ -8,15 +8,15 @@ from itertools import count, pairwise
 import pytest
 from msgspec.structs import replace
 
-from channel.chain.local import local_keys
-from channel.node.client import Client
-from channel.node.local import LocalTable, local_table
-from channel.node.memory import MemoryLine, MemoryStore
-from channel.protocol.channel import Channel, Phase
-from channel.protocol.effects import ChooseMove
-from channel.protocol.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
-from channel.protocol.signing import Key
-from games.tic_tac_toe import GAME, rules
+from forcemove.channel.chain.local import local_keys
+from forcemove.channel.node.client import Client
+from forcemove.channel.node.local import LocalTable, local_table
+from forcemove.channel.node.memory import MemoryLine, MemoryStore
+from forcemove.channel.protocol.channel import Channel, Phase
+from forcemove.channel.protocol.effects import ChooseMove
+from forcemove.channel.protocol.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
+from forcemove.channel.protocol.signing import Key
+from forcemove.games.tic_tac_toe import GAME, rules
 from scripts.diagrams import LIFE
 
 Edge = tuple[Phase, Phase]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from channel.chain.local import AnvilChain, EmbeddedChain
-from games.game import Game
-from games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
-from games.tic_tac_toe import GAME as TIC_TAC_TOE
+from forcemove.channel.chain.local import AnvilChain, EmbeddedChain
+from forcemove.games.game import Game
+from forcemove.games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
+from forcemove.games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.scenarios.story import Playground, Story
 
 

@@ -13,29 +13,29 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from channel.chain.adjudicator import Adjudicator, Operation, PlacedLog
-from channel.chain.book import AddressBook
-from channel.chain.chain import Call, Chain, Receipt
-from channel.chain.deployment import deploy
-from channel.chain.local import EmbeddedChain, local_keys
-from channel.chain.reverts import app_errors
-from channel.chain.token import Token
-from channel.errors import ForcemoveError
-from channel.node.client import Client, Event, Fault, Mined, Refused
-from channel.node.memory import MemoryLine, MemoryStore
-from channel.node.ports import Line
-from channel.protocol.agreement import Agreement, agree
-from channel.protocol.channel import Phase
-from channel.protocol.effects import ChooseMove
-from channel.protocol.encoding import digest, hash_state
-from channel.protocol.inputs import ConcludeWanted, MoveChosen
-from channel.protocol.outcome import Outcome, address_destination
-from channel.protocol.rules import build_support_proof
-from channel.protocol.signing import Key
-from channel.protocol.state import SignedState, SupportProof, VariablePart
-from channel.protocol.types import ETHER, FixedPart
-from channel.protocol.wire import encode_message
-from games.game import Bot, Game
+from forcemove.channel.chain.adjudicator import Adjudicator, Operation, PlacedLog
+from forcemove.channel.chain.book import AddressBook
+from forcemove.channel.chain.chain import Call, Chain, Receipt
+from forcemove.channel.chain.deployment import deploy
+from forcemove.channel.chain.local import EmbeddedChain, local_keys
+from forcemove.channel.chain.reverts import app_errors
+from forcemove.channel.chain.token import Token
+from forcemove.channel.errors import ForcemoveError
+from forcemove.channel.node.client import Client, Event, Fault, Mined, Refused
+from forcemove.channel.node.memory import MemoryLine, MemoryStore
+from forcemove.channel.node.ports import Line
+from forcemove.channel.protocol.agreement import Agreement, agree
+from forcemove.channel.protocol.channel import Phase
+from forcemove.channel.protocol.effects import ChooseMove
+from forcemove.channel.protocol.encoding import digest, hash_state
+from forcemove.channel.protocol.inputs import ConcludeWanted, MoveChosen
+from forcemove.channel.protocol.outcome import Outcome, address_destination
+from forcemove.channel.protocol.rules import build_support_proof
+from forcemove.channel.protocol.signing import Key
+from forcemove.channel.protocol.state import SignedState, SupportProof, VariablePart
+from forcemove.channel.protocol.types import ETHER, FixedPart
+from forcemove.channel.protocol.wire import encode_message
+from forcemove.games.game import Bot, Game
 
 ALICE, BOB, MALLORY, MINER = local_keys()[:4]
 KEYS = (ALICE, BOB)

@@ -6,15 +6,15 @@ from collections.abc import Iterator
 
 import pytest
 
-from channel.chain.errors import NotMined
-from channel.chain.local import AnvilChain
-from channel.errors import ForcemoveError
-from channel.node.client import Mined
-from channel.node.memory import MemoryStore
-from channel.protocol.channel import Channel, Phase
-from channel.protocol.inputs import ChallengeWanted
-from games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
-from games.tic_tac_toe import GAME as TIC_TAC_TOE
+from forcemove.channel.chain.errors import NotMined
+from forcemove.channel.chain.local import AnvilChain
+from forcemove.channel.errors import ForcemoveError
+from forcemove.channel.node.client import Mined
+from forcemove.channel.node.memory import MemoryStore
+from forcemove.channel.protocol.channel import Channel, Phase
+from forcemove.channel.protocol.inputs import ChallengeWanted
+from forcemove.games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
+from forcemove.games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.scenarios.story import Playground, Story
 
 # ------------------------------------------------------------------------------------------------- processes that end

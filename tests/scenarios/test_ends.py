@@ -5,17 +5,17 @@ from __future__ import annotations
 
 import pytest
 
-from channel.chain.chain import Call
-from channel.chain.token import Token
-from channel.errors import ChannelIdUsed, PaymentRefused
-from channel.node.local import local_table
-from channel.node.memory import MemoryStore
-from channel.node.nonces import draw_nonce
-from channel.protocol.channel import Phase
-from channel.protocol.encoding import word
-from channel.protocol.inputs import ConcludeWanted
-from channel.protocol.types import ETHER
-from games.tic_tac_toe import GAME as TIC_TAC_TOE
+from forcemove.channel.chain.chain import Call
+from forcemove.channel.chain.token import Token
+from forcemove.channel.errors import ChannelIdUsed, PaymentRefused
+from forcemove.channel.node.local import local_table
+from forcemove.channel.node.memory import MemoryStore
+from forcemove.channel.node.nonces import draw_nonce
+from forcemove.channel.protocol.channel import Phase
+from forcemove.channel.protocol.encoding import word
+from forcemove.channel.protocol.inputs import ConcludeWanted
+from forcemove.channel.protocol.types import ETHER
+from forcemove.games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.chain.world import deploy_contract
 from tests.evm import function_selector
 from tests.parity import core_abi as abi

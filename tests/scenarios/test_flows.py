@@ -9,9 +9,9 @@ from contextlib import asynccontextmanager
 import msgspec
 import pytest
 
-from channel.errors import MalformedBytes, UnknownVersion
-from channel.flow.actions import MalformedAction
-from channel.flow.channel import (
+from forcemove.channel.errors import MalformedBytes, UnknownVersion
+from forcemove.channel.flow.actions import MalformedAction
+from forcemove.channel.flow.channel import (
     UPDATES,
     ChannelDecided,
     Line,
@@ -27,20 +27,20 @@ from channel.flow.channel import (
     rounds,
     turn,
 )
-from channel.flow.keys import exchange_keys
-from channel.flow.queue import ActionQueue
-from channel.flow.signed import LogsDiffer
-from channel.flow.steps import NothingHeard, Step, repeat, run, sequence
-from channel.flow.transport import MemoryTransport, Transport
-from channel.node.client import Fault
-from channel.protocol.channel import Phase
-from channel.protocol.state import VariablePart
-from channel.protocol.wire import encode_message
-from games.game import Game
-from games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
-from games.rock_paper_scissors.flow import one_round as rock_paper_scissors_round
-from games.tic_tac_toe import GAME as TIC_TAC_TOE
-from games.tic_tac_toe.flow import one_round as tic_tac_toe_round
+from forcemove.channel.flow.keys import exchange_keys
+from forcemove.channel.flow.queue import ActionQueue
+from forcemove.channel.flow.signed import LogsDiffer
+from forcemove.channel.flow.steps import NothingHeard, Step, repeat, run, sequence
+from forcemove.channel.flow.transport import MemoryTransport, Transport
+from forcemove.channel.node.client import Fault
+from forcemove.channel.protocol.channel import Phase
+from forcemove.channel.protocol.state import VariablePart
+from forcemove.channel.protocol.wire import encode_message
+from forcemove.games.game import Game
+from forcemove.games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
+from forcemove.games.rock_paper_scissors.flow import one_round as rock_paper_scissors_round
+from forcemove.games.tic_tac_toe import GAME as TIC_TAC_TOE
+from forcemove.games.tic_tac_toe.flow import one_round as tic_tac_toe_round
 from tests.flow.table import Flooded
 from tests.flow.virtual_time import at_every_wait, cancelled_at, run_busy, run_virtual
 from tests.scenarios.story import DEPOSIT, DURATION, KEYS, Playground, Story

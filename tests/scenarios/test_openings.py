@@ -7,18 +7,18 @@ from collections.abc import Callable
 import pytest
 from msgspec.structs import replace
 
-from channel.chain.adjudicator import Adjudicator
-from channel.chain.errors import NoContract, NotGenuine
-from channel.errors import CounterpartyError, HoldingsBelowExpected, InvalidValue, OpeningMismatch
-from channel.node.client import Client
-from channel.node.memory import MemoryLine, MemoryStore
-from channel.protocol.agreement import agree
-from channel.protocol.channel import Channel, Phase
-from channel.protocol.inputs import ChallengeWanted, ConcludeWanted
-from channel.protocol.outcome import address_destination
-from channel.protocol.state import VariablePart
-from channel.protocol.types import ETHER
-from games.tic_tac_toe import GAME as TIC_TAC_TOE
+from forcemove.channel.chain.adjudicator import Adjudicator
+from forcemove.channel.chain.errors import NoContract, NotGenuine
+from forcemove.channel.errors import CounterpartyError, HoldingsBelowExpected, InvalidValue, OpeningMismatch
+from forcemove.channel.node.client import Client
+from forcemove.channel.node.memory import MemoryLine, MemoryStore
+from forcemove.channel.protocol.agreement import agree
+from forcemove.channel.protocol.channel import Channel, Phase
+from forcemove.channel.protocol.inputs import ChallengeWanted, ConcludeWanted
+from forcemove.channel.protocol.outcome import address_destination
+from forcemove.channel.protocol.state import VariablePart
+from forcemove.channel.protocol.types import ETHER
+from forcemove.games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.chain.world import deploy_contract, place
 from tests.protocol.builders import terms
 from tests.scenarios.story import ALICE, BOB, DEPOSIT, MALLORY, STAKE, Playground, Story

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from channel.chain.chain import Call
-from channel.chain.codec import function
-from channel.errors import CounterpartyError, RuleError
-from channel.node.client import Mined
-from channel.protocol.inputs import ChallengeWanted, ConcludeWanted
-from channel.protocol.state import SignedState, VariablePart
-from games.game import Game
+from forcemove.channel.chain.chain import Call
+from forcemove.channel.chain.codec import function
+from forcemove.channel.errors import CounterpartyError, RuleError
+from forcemove.channel.node.client import Mined
+from forcemove.channel.protocol.inputs import ChallengeWanted, ConcludeWanted
+from forcemove.channel.protocol.state import SignedState, VariablePart
+from forcemove.games.game import Game
 from tests.chain.world import deploy_contract
 from tests.scenarios.story import ALICE, BOB, DEPOSIT, KEYS, Playground, Story
 

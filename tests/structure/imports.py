@@ -8,6 +8,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("channel", "contracts", "games", "scripts")
+"""The folders with modules of ours. What the wheel has is imported by way of `forcemove`, which names leave out here."""
+_ROOT = "forcemove."
+_SHIPPED = frozenset(PACKAGES) - {"scripts"}
 
 Imports = Mapping[str, frozenset[str]]
 """For each module of ours the modules that it imports: ours in full, others by their first name."""
@@ -21,6 +24,8 @@ def source_files() -> dict[str, Path]:
 
 def _module_name(path: Path) -> str:
     parts = path.relative_to(ROOT).with_suffix("").parts
+    if parts[:2] == ("channel", "public"):
+        return "forcemove"
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
@@ -37,13 +42,20 @@ def imports_of(source: str, ours: frozenset[str]) -> frozenset[str]:
 def _names(node: ast.AST, ours: frozenset[str]) -> Iterator[str]:
     match node:
         case ast.Import(names):
-            yield from (alias.name for alias in names)
+            yield from (_within(alias.name) for alias in names)
         case ast.ImportFrom(module, names, 0) if module:
             for alias in names:
-                inner = f"{module}.{alias.name}"
-                yield inner if inner in ours else module
+                inner = _within(f"{module}.{alias.name}")
+                yield inner if inner in ours else _within(module)
         case ast.ImportFrom(level=level) if level:
             raise AssertionError("imports are absolute here")
+
+
+def _within(name: str) -> str:
+    """A module's name without `forcemove`. A short name would load the same module a second time."""
+    if name.split(".", maxsplit=1)[0] in _SHIPPED:
+        raise AssertionError(f"{name} is imported by its short name")
+    return name.removeprefix(_ROOT)
 
 
 def _shown(name: str, ours: frozenset[str]) -> str:

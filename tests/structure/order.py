@@ -69,7 +69,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("channel.node.memory",),
     ("channel.node.client", "channel.node.virtual_time"),
     ("channel.node.local",),
-    ("channel.cli.*", "channel.cli.demo.*", "scripts", "scripts.*"),
+    ("forcemove", "channel.cli.*", "channel.cli.demo.*", "scripts", "scripts.*"),
 )
 SHELL = len(ORDER) - 1
 """The last line: programs, whose modules may import each other, though not in a circle."""

@@ -55,10 +55,10 @@ def test_a_circle_among_programs_is_seen() -> None:
     ("source", "expected"),
     [
         ("import web3.types", {"web3"}),
-        ("import channel.errors as e", {"channel.errors"}),
-        ("from channel.protocol import rules", {"channel.protocol.rules"}),
-        ("from channel.errors import InvalidValue", {"channel.errors"}),
-        ("def f():\n    from games import x\n    import os.path", {"games", "os"}),
+        ("import forcemove.channel.errors as e", {"channel.errors"}),
+        ("from forcemove.channel.protocol import rules", {"channel.protocol.rules"}),
+        ("from forcemove.channel.errors import InvalidValue", {"channel.errors"}),
+        ("def f():\n    from forcemove.games import x\n    import os.path", {"games", "os"}),
         ("if TYPE_CHECKING:\n    import asyncio", {"asyncio"}),
     ],
 )

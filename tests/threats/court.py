@@ -5,14 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from channel.protocol.adjudication import Transaction
-from channel.protocol.encoding import channel_id, hash_state
-from channel.protocol.logs import Log
-from channel.protocol.outcome import Allocation, Outcome
-from channel.protocol.signing import Key
-from channel.protocol.state import SupportProof, VariablePart
-from channel.protocol.status import Status
-from channel.protocol.types import ETHER, FixedPart, Signature
+from forcemove.channel.protocol.adjudication import Transaction
+from forcemove.channel.protocol.encoding import channel_id, hash_state
+from forcemove.channel.protocol.logs import Log
+from forcemove.channel.protocol.outcome import Allocation, Outcome
+from forcemove.channel.protocol.signing import Key
+from forcemove.channel.protocol.state import SupportProof, VariablePart
+from forcemove.channel.protocol.status import Status
+from forcemove.channel.protocol.types import ETHER, FixedPart, Signature
 from tests.evm import function_selector
 from tests.parity import core_abi as abi
 from tests.parity.core_chain import Receipt

@@ -5,10 +5,10 @@ Nothing in the code that then stands on the chain tells it from an honest deploy
 
 from __future__ import annotations
 
-from channel.chain.chain import Chain
-from channel.protocol.encoding import Domain, word
-from channel.protocol.hashing import keccak256
-from contracts import artifact
+from forcemove.channel.chain.chain import Chain
+from forcemove.channel.protocol.encoding import Domain, word
+from forcemove.channel.protocol.hashing import keccak256
+from forcemove.contracts import artifact
 
 __all__ = ["credit_place", "poisoned_creation_code"]
 

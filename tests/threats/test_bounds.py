@@ -6,14 +6,14 @@ from collections.abc import Callable
 
 import pytest
 
-from channel.errors import AllocationCountOutOfRange, ParticipantCountOutOfRange, RuleError
-from channel.protocol.agreement import Agreement
-from channel.protocol.encoding import Domain, channel_id, digest, hash_state, word
-from channel.protocol.hashing import keccak256
-from channel.protocol.rules import require_valid_state
-from channel.protocol.signing import Key
-from channel.protocol.state import SupportProof, VariablePart
-from channel.protocol.types import FixedPart, Signature
+from forcemove.channel.errors import AllocationCountOutOfRange, ParticipantCountOutOfRange, RuleError
+from forcemove.channel.protocol.agreement import Agreement
+from forcemove.channel.protocol.encoding import Domain, channel_id, digest, hash_state, word
+from forcemove.channel.protocol.hashing import keccak256
+from forcemove.channel.protocol.rules import require_valid_state
+from forcemove.channel.protocol.signing import Key
+from forcemove.channel.protocol.state import SupportProof, VariablePart
+from forcemove.channel.protocol.types import FixedPart, Signature
 from tests.evm import function_selector
 from tests.parity import core_abi as abi
 from tests.parity.core_verdict import Verdict, of_bytecode, of_error

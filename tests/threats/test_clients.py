@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from channel.errors import CounterpartyError
-from channel.protocol.agreement import Agreement
-from channel.protocol.channel import Channel, Phase
-from channel.protocol.effects import (
+from forcemove.channel.errors import CounterpartyError
+from forcemove.channel.protocol.agreement import Agreement
+from forcemove.channel.protocol.channel import Channel, Phase
+from forcemove.channel.protocol.effects import (
     Effect,
     SendGreeting,
     SubmitCheckpoint,
@@ -18,8 +18,8 @@ from channel.protocol.effects import (
     SubmitDeposit,
     SubmitRespond,
 )
-from channel.protocol.encoding import channel_id, word
-from channel.protocol.inputs import (
+from forcemove.channel.protocol.encoding import channel_id, word
+from forcemove.channel.protocol.inputs import (
     ChainRead,
     ContractsGenuine,
     HoldingsSeen,
@@ -30,11 +30,11 @@ from channel.protocol.inputs import (
     SubmissionFailed,
     Tick,
 )
-from channel.protocol.logs import ChallengeRegistered
-from channel.protocol.machine import step
-from channel.protocol.signing import Key
-from channel.protocol.state import SignedState
-from channel.protocol.types import ETHER
+from forcemove.channel.protocol.logs import ChallengeRegistered
+from forcemove.channel.protocol.machine import step
+from forcemove.channel.protocol.signing import Key
+from forcemove.channel.protocol.state import SignedState
+from forcemove.channel.protocol.types import ETHER
 from tests.protocol.builders import (
     ALICE,
     BOB,

@@ -19,21 +19,21 @@ from typing import Any
 
 import pytest
 
-from channel.chain.book import load_book
-from channel.errors import ForcemoveError
-from channel.flow.actions import Action, ActionCodec, client_of
-from channel.flow.channel import UPDATES
-from channel.flow.keys import KEYS
-from channel.flow.signed import SignedTransport
-from channel.flow.transport import MemoryTransport
-from channel.node.keys import address_in_key_file, read_key_file
-from channel.protocol.encoding import decode_record, decode_variable_part
-from channel.protocol.json_text import MAX_LENGTH, parse_json
-from channel.protocol.limits import MAX_ACTION, MAX_ENVELOPE, MAX_MESSAGE, MAX_RECORD, MAX_RELAYED
-from channel.protocol.wire import decode_file, decode_message, parse_hex
-from games.commitment import Opening
-from games.spectator import joined
-from games.sra.table import CARDS
+from forcemove.channel.chain.book import load_book
+from forcemove.channel.errors import ForcemoveError
+from forcemove.channel.flow.actions import Action, ActionCodec, client_of
+from forcemove.channel.flow.channel import UPDATES
+from forcemove.channel.flow.keys import KEYS
+from forcemove.channel.flow.signed import SignedTransport
+from forcemove.channel.flow.transport import MemoryTransport
+from forcemove.channel.node.keys import address_in_key_file, read_key_file
+from forcemove.channel.protocol.encoding import decode_record, decode_variable_part
+from forcemove.channel.protocol.json_text import MAX_LENGTH, parse_json
+from forcemove.channel.protocol.limits import MAX_ACTION, MAX_ENVELOPE, MAX_MESSAGE, MAX_RECORD, MAX_RELAYED
+from forcemove.channel.protocol.wire import decode_file, decode_message, parse_hex
+from forcemove.games.commitment import Opening
+from forcemove.games.spectator import joined
+from forcemove.games.sra.table import CARDS
 from tests.protocol.builders import ALICE
 
 MOST_TIMES = 100
@@ -221,7 +221,7 @@ def test_threat_39_a_string_that_does_not_end_is_read_once() -> None:
 
 _DEEP = """
 import sys, threading
-from channel.errors import ForcemoveError
+from forcemove.channel.errors import ForcemoveError
 from tests.threats.test_decoders import DECODERS, TEXTS
 sys.setrecursionlimit(100_000)  # as libraries for Ethereum do
 decode, size = DECODERS[sys.argv[1]]

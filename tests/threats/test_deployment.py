@@ -8,21 +8,21 @@ from dataclasses import replace
 import msgspec
 import pytest
 
-from channel.chain.adjudicator import Adjudicator
-from channel.chain.chain import Call
-from channel.chain.create2 import SALT, create2_address
-from channel.chain.deployment import deploy_beside
-from channel.chain.errors import NotGenuine
-from channel.chain.local import EmbeddedChain
-from channel.chain.verification import Standing, verify
-from channel.node.client import Client
-from channel.node.memory import MemoryLine, MemoryStore
-from channel.protocol.agreement import agree
-from channel.protocol.channel import Phase
-from channel.protocol.encoding import Domain
-from channel.protocol.hashing import keccak256
-from channel.protocol.types import ETHER
-from games.tic_tac_toe import GAME as TIC_TAC_TOE
+from forcemove.channel.chain.adjudicator import Adjudicator
+from forcemove.channel.chain.chain import Call
+from forcemove.channel.chain.create2 import SALT, create2_address
+from forcemove.channel.chain.deployment import deploy_beside
+from forcemove.channel.chain.errors import NotGenuine
+from forcemove.channel.chain.local import EmbeddedChain
+from forcemove.channel.chain.verification import Standing, verify
+from forcemove.channel.node.client import Client
+from forcemove.channel.node.memory import MemoryLine, MemoryStore
+from forcemove.channel.protocol.agreement import agree
+from forcemove.channel.protocol.channel import Phase
+from forcemove.channel.protocol.encoding import Domain
+from forcemove.channel.protocol.hashing import keccak256
+from forcemove.channel.protocol.types import ETHER
+from forcemove.games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.chain.world import place
 from tests.scenarios.story import ALICE, BOB, MALLORY, MINER, STAKE, Playground, Story
 from tests.threats.poison import credit_place, poisoned_creation_code

@@ -7,21 +7,21 @@ from itertools import product
 import pytest
 from msgspec.structs import replace
 
-from channel.protocol.app import App
-from channel.protocol.outcome import Outcome
-from channel.protocol.state import VariablePart
-from channel.protocol.types import FixedPart
-from games.commitment import SALT_LENGTH, Opening, commit
-from games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
-from games.rock_paper_scissors import rules as rps
-from games.rock_paper_scissors.position import PositionType, Weapon
-from games.rock_paper_scissors.position import decode as decode_rps
-from games.tic_tac_toe import GAME as TIC_TAC_TOE
-from games.tic_tac_toe.position import Position as Board
-from games.tic_tac_toe.position import PositionType as Kind
-from games.tic_tac_toe.position import decode as decode_board
-from games.tic_tac_toe.rules import legal_moves
-from games.two_player import shift
+from forcemove.channel.protocol.app import App
+from forcemove.channel.protocol.outcome import Outcome
+from forcemove.channel.protocol.state import VariablePart
+from forcemove.channel.protocol.types import FixedPart
+from forcemove.games.commitment import SALT_LENGTH, Opening, commit
+from forcemove.games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
+from forcemove.games.rock_paper_scissors import rules as rps
+from forcemove.games.rock_paper_scissors.position import PositionType, Weapon
+from forcemove.games.rock_paper_scissors.position import decode as decode_rps
+from forcemove.games.tic_tac_toe import GAME as TIC_TAC_TOE
+from forcemove.games.tic_tac_toe.position import Position as Board
+from forcemove.games.tic_tac_toe.position import PositionType as Kind
+from forcemove.games.tic_tac_toe.position import decode as decode_board
+from forcemove.games.tic_tac_toe.rules import legal_moves
+from forcemove.games.two_player import shift
 from tests.evm import decode_error
 from tests.parity.calls import Bench, Call
 from tests.parity.tic_tac_toe_space import boards, marks, moves

@@ -13,16 +13,16 @@ from dataclasses import dataclass
 import pytest
 from eth_account import Account
 
-from channel.chain.adjudicator import Operation
-from channel.chain.chain import Call
-from channel.chain.errors import EndpointFailed
-from channel.chain.local import AnvilChain
-from channel.chain.token import Token
-from channel.protocol.encoding import word
-from channel.protocol.outcome import MAX_ALLOCATIONS, MAX_ASSETS, Outcome
-from channel.protocol.signing import Key
-from channel.protocol.state import SupportProof, VariablePart
-from channel.protocol.types import ETHER, MAX_APP_DATA, MAX_PARTICIPANTS, FixedPart
+from forcemove.channel.chain.adjudicator import Operation
+from forcemove.channel.chain.chain import Call
+from forcemove.channel.chain.errors import EndpointFailed
+from forcemove.channel.chain.local import AnvilChain
+from forcemove.channel.chain.token import Token
+from forcemove.channel.protocol.encoding import word
+from forcemove.channel.protocol.outcome import MAX_ALLOCATIONS, MAX_ASSETS, Outcome
+from forcemove.channel.protocol.signing import Key
+from forcemove.channel.protocol.state import SupportProof, VariablePart
+from forcemove.channel.protocol.types import ETHER, MAX_APP_DATA, MAX_PARTICIPANTS, FixedPart
 from tests.chain.world import World, deploy_contract, make_world
 from tests.evm import function_selector
 from tests.parity import core_abi as abi

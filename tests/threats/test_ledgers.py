@@ -7,11 +7,11 @@ from itertools import permutations
 import pytest
 from msgspec.structs import replace
 
-from channel.protocol.encoding import hash_state
-from channel.protocol.logs import Closed, Deposited
-from channel.protocol.outcome import Outcome
-from channel.protocol.state import VariablePart
-from channel.protocol.types import ETHER, FixedPart
+from forcemove.channel.protocol.encoding import hash_state
+from forcemove.channel.protocol.logs import Closed, Deposited
+from forcemove.channel.protocol.outcome import Outcome
+from forcemove.channel.protocol.state import VariablePart
+from forcemove.channel.protocol.types import ETHER, FixedPart
 from tests.protocol.builders import ALICE, BOB, MALLORY, allocation, chain, final, outcome, state
 from tests.threats.court import ALLOWED, Court
 

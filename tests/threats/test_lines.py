@@ -6,15 +6,15 @@ from collections import Counter
 
 import pytest
 
-from channel.chain.local import EmbeddedChain
-from channel.errors import UnknownVersion
-from channel.node.client import Sent
-from channel.node.greetings import Greetings
-from channel.protocol.channel import Phase
-from channel.protocol.inputs import ChallengeWanted
-from channel.protocol.wire import encode_greeting, encode_message
-from games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
-from games.tic_tac_toe import GAME as TIC_TAC_TOE
+from forcemove.channel.chain.local import EmbeddedChain
+from forcemove.channel.errors import UnknownVersion
+from forcemove.channel.node.client import Sent
+from forcemove.channel.node.greetings import Greetings
+from forcemove.channel.protocol.channel import Phase
+from forcemove.channel.protocol.inputs import ChallengeWanted
+from forcemove.channel.protocol.wire import encode_greeting, encode_message
+from forcemove.games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
+from forcemove.games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.scenarios.story import Playground, Story
 from tests.scenarios.weather import MOST_SENT, Weather
 

@@ -10,11 +10,11 @@ from typing import cast
 import pytest
 from eth_account import Account
 
-from channel.chain.adjudicator import Operation, PlacedLog
-from channel.chain.chain import Call, Receipt
-from channel.chain.errors import TransactionReverted
-from channel.chain.local import EmbeddedChain
-from channel.errors import (
+from forcemove.channel.chain.adjudicator import Operation, PlacedLog
+from forcemove.channel.chain.chain import Call, Receipt
+from forcemove.channel.chain.errors import TransactionReverted
+from forcemove.channel.chain.local import EmbeddedChain
+from forcemove.channel.errors import (
     ChannelFinalized,
     ChannelNotFinalized,
     ForcemoveError,
@@ -22,11 +22,11 @@ from channel.errors import (
     NothingToDeposit,
     TurnNumberNotIncreased,
 )
-from channel.protocol.encoding import hash_state
-from channel.protocol.outcome import Outcome
-from channel.protocol.signing import Key
-from channel.protocol.status import EMPTY_STATUS
-from channel.protocol.types import ETHER, FixedPart
+from forcemove.channel.protocol.encoding import hash_state
+from forcemove.channel.protocol.outcome import Outcome
+from forcemove.channel.protocol.signing import Key
+from forcemove.channel.protocol.status import EMPTY_STATUS
+from forcemove.channel.protocol.types import ETHER, FixedPart
 from tests.chain.world import MINER, World, deploy_contract, make_world
 from tests.evm import selector
 from tests.protocol.builders import ALICE, BOB, MALLORY, allocation, final, outcome, state

@@ -8,23 +8,23 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
-from channel.chain.adjudicator import Adjudicator
-from channel.chain.chain import Chain
-from channel.chain.local import local_keys
-from channel.node.client import Client, Event, Fault, Mined
-from channel.node.memory import MemoryStore
-from channel.protocol.agreement import Agreement, agree
-from channel.protocol.app import App, Terms
-from channel.protocol.channel import Phase
-from channel.protocol.effects import ChooseMove
-from channel.protocol.hashing import keccak256
-from channel.protocol.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
-from channel.protocol.outcome import address_destination
-from channel.protocol.signing import Key
-from channel.protocol.state import SignedState
-from channel.protocol.types import ETHER, FixedPart
-from channel.protocol.wire import SignedStateFile, encode_file
-from contracts import artifact
+from forcemove.channel.chain.adjudicator import Adjudicator
+from forcemove.channel.chain.chain import Chain
+from forcemove.channel.chain.local import local_keys
+from forcemove.channel.node.client import Client, Event, Fault, Mined
+from forcemove.channel.node.memory import MemoryStore
+from forcemove.channel.protocol.agreement import Agreement, agree
+from forcemove.channel.protocol.app import App, Terms
+from forcemove.channel.protocol.channel import Phase
+from forcemove.channel.protocol.effects import ChooseMove
+from forcemove.channel.protocol.hashing import keccak256
+from forcemove.channel.protocol.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
+from forcemove.channel.protocol.outcome import address_destination
+from forcemove.channel.protocol.signing import Key
+from forcemove.channel.protocol.state import SignedState
+from forcemove.channel.protocol.types import ETHER, FixedPart
+from forcemove.channel.protocol.wire import SignedStateFile, encode_file
+from forcemove.contracts import artifact
 from tests.protocol.builders import CountingRules, count_data
 from tests.viem.line import NodeLine
 

@@ -8,20 +8,20 @@ from typing import Any
 
 import pytest
 
-from channel.chain.adjudicator import Adjudicator
-from channel.chain.chain import RawLog
-from channel.chain.local import AnvilChain
-from channel.chain.reverts import app_errors
-from channel.errors import CounterpartyError, WrongSigner
-from channel.protocol.effects import ChooseMove
-from channel.protocol.encoding import Domain, channel_id, digest, hash_state, word
-from channel.protocol.inputs import ConcludeWanted, MoveChosen, StateReceived
-from channel.protocol.logs import ChallengeRegistered, Checkpointed
-from channel.protocol.signing import Key
-from channel.protocol.state import SignedState, SupportProof, VariablePart
-from channel.protocol.types import ETHER
-from channel.protocol.wire import decode_message, encode_message
-from games.tic_tac_toe import GAME
+from forcemove.channel.chain.adjudicator import Adjudicator
+from forcemove.channel.chain.chain import RawLog
+from forcemove.channel.chain.local import AnvilChain
+from forcemove.channel.chain.reverts import app_errors
+from forcemove.channel.errors import CounterpartyError, WrongSigner
+from forcemove.channel.protocol.effects import ChooseMove
+from forcemove.channel.protocol.encoding import Domain, channel_id, digest, hash_state, word
+from forcemove.channel.protocol.inputs import ConcludeWanted, MoveChosen, StateReceived
+from forcemove.channel.protocol.logs import ChallengeRegistered, Checkpointed
+from forcemove.channel.protocol.signing import Key
+from forcemove.channel.protocol.state import SignedState, SupportProof, VariablePart
+from forcemove.channel.protocol.types import ETHER
+from forcemove.channel.protocol.wire import decode_message, encode_message
+from forcemove.games.tic_tac_toe import GAME
 from tests.chain.world import deploy_contract
 from tests.protocol.builders import count_data, proof
 from tests.scenarios.story import Playground

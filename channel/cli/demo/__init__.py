@@ -1,5 +1,5 @@
 """`forcemove demo`: the command, and the scenery that its stories are played in."""
 
-from channel.cli.demo.command import demo
+from forcemove.channel.cli.demo.command import demo
 
 __all__ = ["demo"]

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from channel.chain.addresses import show_address
-from channel.cli.amounts import format_amount
-from channel.cli.errors import Explained
+from forcemove.channel.chain.addresses import show_address
+from forcemove.channel.cli.amounts import format_amount
+from forcemove.channel.cli.errors import Explained
 
 if TYPE_CHECKING:
-    from channel.chain.chain import Chain
-    from channel.protocol.signing import Key
+    from forcemove.channel.chain.chain import Chain
+    from forcemove.channel.protocol.signing import Key
 
 __all__ = [
     "DEPOSIT_IN_STAKES",
@@ -80,9 +80,9 @@ def gas_for_token() -> int:
 
 def gas_for_deployment(chain: Chain, factory: bytes) -> int:
     """What the contracts take that do not stand yet, and the factory where it does not."""
-    from channel.chain.deployment import contracts_to_deploy
-    from channel.chain.factory import FACTORY_GAS, factory_stands
-    from channel.chain.genuine import derived_address
+    from forcemove.channel.chain.deployment import contracts_to_deploy
+    from forcemove.channel.chain.factory import FACTORY_GAS, factory_stands
+    from forcemove.channel.chain.genuine import derived_address
 
     missing = [name for name in contracts_to_deploy() if not chain.code(derived_address(name, factory))]
     gas = 0 if factory_stands(chain, factory) else TRANSFER_GAS + FACTORY_GAS
@@ -92,15 +92,15 @@ def gas_for_deployment(chain: Chain, factory: bytes) -> int:
 def _price_of_factory(chain: Chain, factory: bytes) -> tuple[int, int]:
     """Where there is none: the ether that the presigned transaction wants which brings it, and what it pays for a unit
     of gas, which nodes then suggest to pay, too."""
-    from channel.chain.create2 import PRESIGNED_COST, PRESIGNED_PRICE
-    from channel.chain.factory import factory_stands
+    from forcemove.channel.chain.create2 import PRESIGNED_COST, PRESIGNED_PRICE
+    from forcemove.channel.chain.factory import factory_stands
 
     return (0, 0) if factory_stands(chain, factory) else (PRESIGNED_COST, PRESIGNED_PRICE)
 
 
 def _gas_to_deploy(contract: str) -> int:
     """At most: 200 gas for a byte that is kept, 16 for one that is sent, and a little for running the constructor."""
-    from contracts import artifact
+    from forcemove.contracts import artifact
 
     return 60_000 + 220 * len(artifact(contract).bytecode)
 

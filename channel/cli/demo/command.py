@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from channel.cli.amounts import AMOUNT
-from channel.cli.errors import EXIT_ERROR, Explained
-from channel.cli.games import find_table_game, game_names, load_game, table_game_names
-from channel.cli.terminal import Terminal
+from forcemove.channel.cli.amounts import AMOUNT
+from forcemove.channel.cli.errors import EXIT_ERROR, Explained
+from forcemove.channel.cli.games import find_table_game, game_names, load_game, table_game_names
+from forcemove.channel.cli.terminal import Terminal
 
 if TYPE_CHECKING:
-    from channel.cli.demo.performance import Performance, Plan
-    from channel.cli.games import TableGame
+    from forcemove.channel.cli.demo.performance import Performance, Plan
+    from forcemove.channel.cli.games import TableGame
 
 __all__ = ["demo"]
 
@@ -68,7 +68,7 @@ class _Told:
         """Print it, once there is nothing to be added."""
         if not self._wanted:
             return
-        from channel.cli.demo.results import error_json
+        from forcemove.channel.cli.demo.results import error_json
 
         click.echo(json.dumps(self.content | {"error": error and error_json(error)}, indent=1))
 
@@ -174,7 +174,7 @@ def demo(
     is_local = chain_name in _LOCAL_CHAINS
     if not is_local and key_file is None:
         raise click.UsageError("A node wants --key FILE: the account that plays and pays (`forcemove key new FILE`).")
-    from channel.cli.demo.performance import Plan
+    from forcemove.channel.cli.demo.performance import Plan
 
     plan = Plan(
         stories=tuple(_stories(game_name, scenario)),
@@ -204,8 +204,8 @@ def _stories(game_name: str | None, scenario: str | None) -> list[tuple[str, Any
 
 
 def _in_channels(told: _Told, plan: Plan) -> int:
-    from channel.cli.demo.budget import require_playable
-    from channel.cli.demo.performance import Performance
+    from forcemove.channel.cli.demo.budget import require_playable
+    from forcemove.channel.cli.demo.performance import Performance
 
     require_playable(plan.stake, len(plan.stories))
     if plan.save_to is not None:
@@ -252,7 +252,7 @@ def _require_no_channel_options(ctx: click.Context, game: TableGame) -> None:
 
 
 def _at_a_table(told: _Told, game: TableGame, play: bool, as_json: bool) -> int:
-    from channel.cli.demo.without_money import sit_down, watch
+    from forcemove.channel.cli.demo.without_money import sit_down, watch
 
     told.content = {"game": game.name, "result": None}
     if play and as_json:

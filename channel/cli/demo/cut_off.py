@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from channel.chain.addresses import show_address
-from channel.cli.amounts import format_amount
-from channel.cli.demo.signals import Stopped
-from channel.cli.demo.unfinished import Locked, locked_in
-from channel.cli.errors import EXIT_ERROR, Explained, words_of
-from channel.errors import ChainError
+from forcemove.channel.chain.addresses import show_address
+from forcemove.channel.cli.amounts import format_amount
+from forcemove.channel.cli.demo.signals import Stopped
+from forcemove.channel.cli.demo.unfinished import Locked, locked_in
+from forcemove.channel.cli.errors import EXIT_ERROR, Explained, words_of
+from forcemove.channel.errors import ChainError
 
 if TYPE_CHECKING:
-    from channel.cli.demo.store import Unfinished
+    from forcemove.channel.cli.demo.store import Unfinished
 
 __all__ = ["CutOff", "cut_off_locally", "cut_off_on_a_node"]
 
@@ -64,7 +64,7 @@ def _shown(locked: Locked) -> list[str]:
 
 def _ask(endpoint: str, unfinished: Unfinished, counterparty: bytes) -> tuple[tuple[Locked, ...], int | None]:
     """Over a connection of its own: the other may have been left in the middle of an answer."""
-    from channel.chain.local import connect
+    from forcemove.channel.chain.local import connect
 
     try:
         with connect(endpoint) as chain:

@@ -9,22 +9,22 @@ from typing import Any
 
 import click
 
-from channel.chain.book import load_book
-from channel.chain.deployment import deploy
-from channel.chain.local import connect, local_keys, open_chain
-from channel.cli.demo.budget import require_local_funds, require_node_funds
-from channel.cli.demo.cut_off import CutOff, cut_off_locally, cut_off_on_a_node
-from channel.cli.demo.results import StoryResult, Transaction, results_json
-from channel.cli.demo.show import Show
-from channel.cli.demo.signals import Stopped, run_until_stopped, stopped_by_signals
-from channel.cli.demo.stage import Stage, counterparty_key
-from channel.cli.demo.store import Unfinished, record_path
-from channel.cli.demo.stories import STORIES
-from channel.cli.demo.unfinished import bring_home, settle_accounts
-from channel.cli.deploy import book_path, require_not_mainnet
-from channel.cli.key import open_key_file
-from channel.cli.terminal import Terminal
-from channel.node.virtual_time import VirtualTimeLoop
+from forcemove.channel.chain.book import load_book
+from forcemove.channel.chain.deployment import deploy
+from forcemove.channel.chain.local import connect, local_keys, open_chain
+from forcemove.channel.cli.demo.budget import require_local_funds, require_node_funds
+from forcemove.channel.cli.demo.cut_off import CutOff, cut_off_locally, cut_off_on_a_node
+from forcemove.channel.cli.demo.results import StoryResult, Transaction, results_json
+from forcemove.channel.cli.demo.show import Show
+from forcemove.channel.cli.demo.signals import Stopped, run_until_stopped, stopped_by_signals
+from forcemove.channel.cli.demo.stage import Stage, counterparty_key
+from forcemove.channel.cli.demo.store import Unfinished, record_path
+from forcemove.channel.cli.demo.stories import STORIES
+from forcemove.channel.cli.demo.unfinished import bring_home, settle_accounts
+from forcemove.channel.cli.deploy import book_path, require_not_mainnet
+from forcemove.channel.cli.key import open_key_file
+from forcemove.channel.cli.terminal import Terminal
+from forcemove.channel.node.virtual_time import VirtualTimeLoop
 
 __all__ = ["Performance", "Plan"]
 

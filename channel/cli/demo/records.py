@@ -10,14 +10,14 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from channel.errors import ForcemoveError, MalformedBytes, UnknownVersion
-from channel.protocol.agreement import Agreement
-from channel.protocol.channel import Accepted, Channel
-from channel.protocol.encoding import Domain, decode_variable_part, encode_variable_part, hash_state
-from channel.protocol.hashing import keccak256
-from channel.protocol.json_text import require_format, require_shallow
-from channel.protocol.state import SignedState
-from channel.protocol.types import FixedPart, Signature
+from forcemove.channel.errors import ForcemoveError, MalformedBytes, UnknownVersion
+from forcemove.channel.protocol.agreement import Agreement
+from forcemove.channel.protocol.channel import Accepted, Channel
+from forcemove.channel.protocol.encoding import Domain, decode_variable_part, encode_variable_part, hash_state
+from forcemove.channel.protocol.hashing import keccak256
+from forcemove.channel.protocol.json_text import require_format, require_shallow
+from forcemove.channel.protocol.state import SignedState
+from forcemove.channel.protocol.types import FixedPart, Signature
 
 __all__ = ["FORMAT", "VERSION", "Kept", "Ledger", "decode_ledger", "encode_ledger"]
 

@@ -21,10 +21,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from channel.chain.addresses import show_address
-from channel.chain.chain import Receipt
-from channel.cli.errors import Explained, words_of
-from channel.protocol.types import ETHER
+from forcemove.channel.chain.addresses import show_address
+from forcemove.channel.chain.chain import Receipt
+from forcemove.channel.cli.errors import Explained, words_of
+from forcemove.channel.protocol.types import ETHER
 
 __all__ = ["PlayerResult", "StoryResult", "Transaction", "error_json", "results_json"]
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from channel.cli.amounts import format_amount
-from channel.errors import CounterpartyError
+from forcemove.channel.cli.amounts import format_amount
+from forcemove.channel.errors import CounterpartyError
 
 if TYPE_CHECKING:
-    from channel.cli.demo.results import PlayerResult, StoryResult
-    from channel.cli.terminal import Terminal
-    from channel.errors import ForcemoveError
-    from channel.protocol.outcome import Outcome
-    from channel.protocol.state import VariablePart
+    from forcemove.channel.cli.demo.results import PlayerResult, StoryResult
+    from forcemove.channel.cli.terminal import Terminal
+    from forcemove.channel.errors import ForcemoveError
+    from forcemove.channel.protocol.outcome import Outcome
+    from forcemove.channel.protocol.state import VariablePart
 
 __all__ = ["Show", "shortened"]
 

@@ -6,22 +6,22 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from channel.chain.book import AddressBook
-from channel.chain.chain import Call, Chain, Receipt, contract_address
-from channel.chain.codec import function
-from channel.chain.create2 import CUSTOMARY_FACTORY
-from channel.chain.token import Token
-from channel.cli.demo.budget import DEPOSIT_IN_STAKES, TRANSFER_GAS, gas_for_stories
-from channel.cli.demo.records import Kept
-from channel.cli.demo.results import Transaction
-from channel.cli.demo.show import Show
-from channel.cli.demo.store import Unfinished
-from channel.node.memory import MemoryStore
-from channel.node.ports import Store
-from channel.protocol.hashing import keccak256
-from channel.protocol.signing import Key
-from channel.protocol.types import ETHER
-from contracts import artifact
+from forcemove.channel.chain.book import AddressBook
+from forcemove.channel.chain.chain import Call, Chain, Receipt, contract_address
+from forcemove.channel.chain.codec import function
+from forcemove.channel.chain.create2 import CUSTOMARY_FACTORY
+from forcemove.channel.chain.token import Token
+from forcemove.channel.cli.demo.budget import DEPOSIT_IN_STAKES, TRANSFER_GAS, gas_for_stories
+from forcemove.channel.cli.demo.records import Kept
+from forcemove.channel.cli.demo.results import Transaction
+from forcemove.channel.cli.demo.show import Show
+from forcemove.channel.cli.demo.store import Unfinished
+from forcemove.channel.node.memory import MemoryStore
+from forcemove.channel.node.ports import Store
+from forcemove.channel.protocol.hashing import keccak256
+from forcemove.channel.protocol.signing import Key
+from forcemove.channel.protocol.types import ETHER
+from forcemove.contracts import artifact
 
 __all__ = ["Stage", "counterparty_key"]
 

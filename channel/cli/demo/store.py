@@ -12,10 +12,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Self
 
-from channel.cli.demo.records import Kept, Ledger, decode_ledger, encode_ledger
-from channel.cli.errors import Explained
-from channel.errors import ForcemoveError, MalformedBytes, UnknownVersion
-from channel.protocol.channel import Channel
+from forcemove.channel.cli.demo.records import Kept, Ledger, decode_ledger, encode_ledger
+from forcemove.channel.cli.errors import Explained
+from forcemove.channel.errors import ForcemoveError, MalformedBytes, UnknownVersion
+from forcemove.channel.protocol.channel import Channel
 
 __all__ = [
     "RecordDamaged",
@@ -160,7 +160,7 @@ class Unfinished:
 
 
 class SeatStore:
-    """One client's memory; see `channel.node.ports.Store`."""
+    """One client's memory; see `forcemove.channel.node.ports.Store`."""
 
     def __init__(self, unfinished: Unfinished, begun: Kept, seat: int) -> None:
         self._unfinished, self._begun, self._seat = unfinished, begun, seat

@@ -6,11 +6,11 @@ from collections.abc import Callable, Coroutine
 from functools import partial
 from typing import Any
 
-from channel.cli.demo.results import StoryResult
-from channel.cli.demo.stage import Stage
-from channel.cli.demo.table import Player, Table, new_table
-from channel.errors import RuleError
-from channel.flow.channel import (
+from forcemove.channel.cli.demo.results import StoryResult
+from forcemove.channel.cli.demo.stage import Stage
+from forcemove.channel.cli.demo.table import Player, Table, new_table
+from forcemove.channel.errors import RuleError
+from forcemove.channel.flow.channel import (
     ChannelDecided,
     MoveChosen,
     Seat,
@@ -22,13 +22,13 @@ from channel.flow.channel import (
     rounds,
     turn,
 )
-from channel.flow.queue import ActionQueue
-from channel.flow.steps import Step, sequence
-from channel.protocol.encoding import digest, hash_state
-from channel.protocol.inputs import ChallengeWanted
-from channel.protocol.rules import build_support_proof
-from channel.protocol.state import SignedState, SupportProof, VariablePart
-from channel.protocol.wire import encode_message
+from forcemove.channel.flow.queue import ActionQueue
+from forcemove.channel.flow.steps import Step, sequence
+from forcemove.channel.protocol.encoding import digest, hash_state
+from forcemove.channel.protocol.inputs import ChallengeWanted
+from forcemove.channel.protocol.rules import build_support_proof
+from forcemove.channel.protocol.state import SignedState, SupportProof, VariablePart
+from forcemove.channel.protocol.wire import encode_message
 
 __all__ = ["STORIES", "Story"]
 

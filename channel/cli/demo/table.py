@@ -7,23 +7,23 @@ import time
 from collections.abc import Coroutine
 from typing import Any
 
-from channel.chain.adjudicator import Adjudicator
-from channel.chain.reverts import app_errors
-from channel.cli.demo.records import Kept
-from channel.cli.demo.results import PlayerResult, StoryResult, Transaction
-from channel.cli.demo.stage import Stage
-from channel.errors import ChainError, ForcemoveError
-from channel.flow.channel import UPDATES, ConcludeWanted, Line, MoveChosen, Seat, moves_of
-from channel.flow.queue import ActionQueue
-from channel.flow.steps import Step, run
-from channel.flow.transport import MemoryTransport
-from channel.node.client import Client, Event, Fault, Mined, Refused, Sent
-from channel.node.nonces import draw_nonce
-from channel.protocol.agreement import agree
-from channel.protocol.effects import Submission, SubmitChallenge
-from channel.protocol.outcome import Outcome, address_destination
-from channel.protocol.state import SignedState, VariablePart
-from channel.protocol.types import ETHER, FixedPart
+from forcemove.channel.chain.adjudicator import Adjudicator
+from forcemove.channel.chain.reverts import app_errors
+from forcemove.channel.cli.demo.records import Kept
+from forcemove.channel.cli.demo.results import PlayerResult, StoryResult, Transaction
+from forcemove.channel.cli.demo.stage import Stage
+from forcemove.channel.errors import ChainError, ForcemoveError
+from forcemove.channel.flow.channel import UPDATES, ConcludeWanted, Line, MoveChosen, Seat, moves_of
+from forcemove.channel.flow.queue import ActionQueue
+from forcemove.channel.flow.steps import Step, run
+from forcemove.channel.flow.transport import MemoryTransport
+from forcemove.channel.node.client import Client, Event, Fault, Mined, Refused, Sent
+from forcemove.channel.node.nonces import draw_nonce
+from forcemove.channel.protocol.agreement import agree
+from forcemove.channel.protocol.effects import Submission, SubmitChallenge
+from forcemove.channel.protocol.outcome import Outcome, address_destination
+from forcemove.channel.protocol.state import SignedState, VariablePart
+from forcemove.channel.protocol.types import ETHER, FixedPart
 
 __all__ = ["Player", "Table", "new_table"]
 
@@ -223,7 +223,7 @@ class Table:
     def _save(self, signed: SignedState) -> None:
         if self.stage.save_to is None:
             return
-        from channel.protocol.wire import SignedStateFile, encode_file
+        from forcemove.channel.protocol.wire import SignedStateFile, encode_file
 
         file = SignedStateFile(self.agreement.domain, self.agreement.fixed_part, signed)
         name = f"{self.game.name}-{self.number}-turn-{signed.state.turn_num}.json"

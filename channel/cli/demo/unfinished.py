@@ -7,22 +7,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from channel.chain.addresses import show_address
-from channel.chain.adjudicator import Adjudicator
-from channel.chain.chain import Chain
-from channel.chain.errors import EndpointFailed
-from channel.cli.amounts import format_amount
-from channel.cli.demo.budget import gas_for_stories
-from channel.cli.demo.records import Kept
-from channel.cli.demo.signals import run_until_stopped
-from channel.cli.demo.stage import Stage
-from channel.cli.demo.store import Unfinished
-from channel.cli.demo.table import Table
-from channel.cli.errors import Explained
-from channel.cli.games import load_game
-from channel.flow.channel import concluding
-from channel.protocol.signing import Key
-from channel.protocol.types import ETHER
+from forcemove.channel.chain.addresses import show_address
+from forcemove.channel.chain.adjudicator import Adjudicator
+from forcemove.channel.chain.chain import Chain
+from forcemove.channel.chain.errors import EndpointFailed
+from forcemove.channel.cli.amounts import format_amount
+from forcemove.channel.cli.demo.budget import gas_for_stories
+from forcemove.channel.cli.demo.records import Kept
+from forcemove.channel.cli.demo.signals import run_until_stopped
+from forcemove.channel.cli.demo.stage import Stage
+from forcemove.channel.cli.demo.store import Unfinished
+from forcemove.channel.cli.demo.table import Table
+from forcemove.channel.cli.errors import Explained
+from forcemove.channel.cli.games import load_game
+from forcemove.channel.flow.channel import concluding
+from forcemove.channel.protocol.signing import Key
+from forcemove.channel.protocol.types import ETHER
 
 __all__ = ["Locked", "StillWaiting", "bring_home", "locked_in", "settle_accounts"]
 
@@ -59,7 +59,7 @@ class Locked:
         return amount if self.exact else f"at most {amount}"
 
     def to_json(self) -> dict[str, Any]:
-        """See `channel.cli.demo.results`."""
+        """See `forcemove.channel.cli.demo.results`."""
         return {
             "channel_id": "0x" + self.channel_id.hex(),
             "adjudicator": show_address(self.adjudicator),

@@ -7,13 +7,13 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from channel.cli.demo.show import shortened
-from channel.cli.demo.signals import run_until_stopped, stopped_by_signals
-from channel.cli.errors import EXIT_INTERRUPTED, Explained
+from forcemove.channel.cli.demo.show import shortened
+from forcemove.channel.cli.demo.signals import run_until_stopped, stopped_by_signals
+from forcemove.channel.cli.errors import EXIT_INTERRUPTED, Explained
 
 if TYPE_CHECKING:
-    from channel.cli.games import TableGame
-    from channel.cli.terminal import Terminal
+    from forcemove.channel.cli.games import TableGame
+    from forcemove.channel.cli.terminal import Terminal
 
 __all__ = ["LeftTheTable", "watch", "sit_down"]
 

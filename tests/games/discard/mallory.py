@@ -9,18 +9,18 @@ from itertools import permutations
 
 from msgspec.structs import replace as replaced
 
-from channel.errors import ForcemoveError
-from channel.flow.actions import Action, MalformedAction
-from channel.flow.signed import MessagesMissing
-from channel.flow.steps import NothingHeard, UnexpectedAction, UnexpectedSender, run
-from channel.flow.transport import MemoryTransport, Reader, Transport
-from games.discard.cards import SIZE
-from games.discard.flow import discard
-from games.discard.table import ACTIONS, DiscardTable, open_queue
-from games.sra.arithmetic import MODULUS, Numbers, power
-from games.sra.cipher import Key, card_number
-from games.sra.deck import Shuffle, begin, exchange_keys, permute, receive, send
-from games.sra.faults import CardFault
+from forcemove.channel.errors import ForcemoveError
+from forcemove.channel.flow.actions import Action, MalformedAction
+from forcemove.channel.flow.signed import MessagesMissing
+from forcemove.channel.flow.steps import NothingHeard, UnexpectedAction, UnexpectedSender, run
+from forcemove.channel.flow.transport import MemoryTransport, Reader, Transport
+from forcemove.games.discard.cards import SIZE
+from forcemove.games.discard.flow import discard
+from forcemove.games.discard.table import ACTIONS, DiscardTable, open_queue
+from forcemove.games.sra.arithmetic import MODULUS, Numbers, power
+from forcemove.games.sra.cipher import Key, card_number
+from forcemove.games.sra.deck import Shuffle, begin, exchange_keys, permute, receive, send
+from forcemove.games.sra.faults import CardFault
 from tests.flow.table import signed
 from tests.flow.virtual_time import run_virtual
 from tests.games.discard.tables import HOUR, Choose, best, table_of

@@ -8,14 +8,14 @@ from random import Random
 
 import pytest
 
-from channel.flow.queue import ActionQueue
-from channel.flow.steps import NothingHeard
-from channel.flow.transport import MemoryTransport
-from games.discard import flow
-from games.discard.flow import discard
-from games.discard.rules import TABLE, Kind, Move, NotStuck, Phase, Position
-from games.discard.table import ACTIONS, CannotMove, DiscardTable
-from games.sra.faults import NotInHand, OurDiscardNotAllowed
+from forcemove.channel.flow.queue import ActionQueue
+from forcemove.channel.flow.steps import NothingHeard
+from forcemove.channel.flow.transport import MemoryTransport
+from forcemove.games.discard import flow
+from forcemove.games.discard.flow import discard
+from forcemove.games.discard.rules import TABLE, Kind, Move, NotStuck, Phase, Position
+from forcemove.games.discard.table import ACTIONS, CannotMove, DiscardTable
+from forcemove.games.sra.faults import NotInHand, OurDiscardNotAllowed
 from tests.flow.table import Delayed, signed
 from tests.flow.virtual_time import run_virtual
 from tests.games.discard.referee import CLIENTS, judged

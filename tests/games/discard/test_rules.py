@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from games.discard.cards import HAND, PLAIN_SUITS, SIZE, fits, name, names, suit, value
-from games.discard.rules import (
+from forcemove.games.discard.cards import HAND, PLAIN_SUITS, SIZE, fits, name, names, suit, value
+from forcemove.games.discard.rules import (
     RULES,
     CouldMove,
     Kind,
@@ -21,9 +21,9 @@ from games.discard.rules import (
     turns,
     winner,
 )
-from games.sra.cipher import DecryptionKey
-from games.sra.faults import CardFault, DiscardNotAllowed, DrawNotAllowed
-from games.sra.pile import Pile, Place
+from forcemove.games.sra.cipher import DecryptionKey
+from forcemove.games.sra.faults import CardFault, DiscardNotAllowed, DrawNotAllowed
+from forcemove.games.sra.pile import Pile, Place
 from tests.games.sra.shuffled import ALICE, BOB
 
 KEY = DecryptionKey(3)

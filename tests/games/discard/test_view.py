@@ -10,15 +10,15 @@ from typing import Any
 
 import pytest
 
-from channel.flow.queue import ActionQueue
-from channel.flow.steps import run
-from channel.flow.transport import MemoryTransport, Transport
-from games.discard.cards import SIZE
-from games.discard.table import DiscardTable
-from games.discard.view import PUBLIC, HiddenHands, NotLegal, Seen, is_over
-from games.spectator import FEED, FalseDisclosure, Relay, Shown, Spectator, Start, following
-from games.sra.table import AllKeys
-from games.views import filter_state, replay_action
+from forcemove.channel.flow.queue import ActionQueue
+from forcemove.channel.flow.steps import run
+from forcemove.channel.flow.transport import MemoryTransport, Transport
+from forcemove.games.discard.cards import SIZE
+from forcemove.games.discard.table import DiscardTable
+from forcemove.games.discard.view import PUBLIC, HiddenHands, NotLegal, Seen, is_over
+from forcemove.games.spectator import FEED, FalseDisclosure, Relay, Shown, Spectator, Start, following
+from forcemove.games.sra.table import AllKeys
+from forcemove.games.views import filter_state, replay_action
 from tests.flow.virtual_time import run_virtual
 from tests.games.discard.mallory import honest_against, only
 from tests.games.discard.referee import CLIENTS

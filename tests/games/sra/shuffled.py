@@ -8,13 +8,13 @@ from functools import cache
 from hashlib import shake_256
 from itertools import count
 
-from games.randomness import Randomness
-from games.sra.arithmetic import Numbers
-from games.sra.cipher import DecryptionKey, Key
-from games.sra.deck import STEPS, Shuffle, audit, begin, receive, send, shuffle_between_two
-from games.sra.pile import Pile
-from games.sra.player import Player, sit_down
-from games.two_player import PLAYERS
+from forcemove.games.randomness import Randomness
+from forcemove.games.sra.arithmetic import Numbers
+from forcemove.games.sra.cipher import DecryptionKey, Key
+from forcemove.games.sra.deck import STEPS, Shuffle, audit, begin, receive, send, shuffle_between_two
+from forcemove.games.sra.pile import Pile
+from forcemove.games.sra.player import Player, sit_down
+from forcemove.games.two_player import PLAYERS
 
 ALICE, BOB = 0, 1
 MALLORY = 1

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from channel.errors import ForcemoveError, InvalidValue, LocalError
-from games.sra.arithmetic import MODULUS
-from games.sra.cipher import DecryptionKey
-from games.sra.faults import (
+from forcemove.channel.errors import ForcemoveError, InvalidValue, LocalError
+from forcemove.games.sra.arithmetic import MODULUS
+from forcemove.games.sra.cipher import DecryptionKey
+from forcemove.games.sra.faults import (
     CardTwice,
     DiscardNotAllowed,
     DrawNotAllowed,
@@ -29,8 +29,8 @@ from games.sra.faults import (
     ShuffleNotFinished,
     WrongCount,
 )
-from games.sra.pile import ANYTHING, Pile, Rules, lift, publish
-from games.sra.player import (
+from forcemove.games.sra.pile import ANYTHING, Pile, Rules, lift, publish
+from forcemove.games.sra.player import (
     Player,
     deal,
     discard,

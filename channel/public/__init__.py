@@ -1,0 +1,1 @@
+"""Forcemove: turn-based games in state channels. Installed, this is the package `forcemove` itself."""
