@@ -10,7 +10,7 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import Any
 
-from forcemove.channel.errors import ForcemoveError
+from forcemove.channel.errors import LocalError
 
 __all__ = ["Artifact", "UnknownArtifact", "artifact", "artifact_names", "standard_json"]
 
@@ -19,7 +19,7 @@ _STANDARD_JSON = "standard-json"
 
 
 @dataclass(eq=False)
-class UnknownArtifact(ForcemoveError):
+class UnknownArtifact(LocalError):
     """No compiled contract has this name; `known` are those that are there."""
 
     name: str

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from forcemove.channel.errors import ForcemoveError
+from forcemove.channel.errors import CounterpartyError
 from forcemove.channel.flow.actions import Action, ActionCodec, MalformedAction, require_shallow
 from forcemove.channel.flow.queue import ActionQueue
 from forcemove.channel.flow.steps import Step, UnexpectedAction, transition
@@ -76,7 +76,7 @@ _ENCODER = msgspec.json.Encoder(order="sorted")
 
 
 @dataclass(eq=False)
-class FalseDisclosure(ForcemoveError):
+class FalseDisclosure(CounterpartyError):
     """What `client_id` relays does not follow from what it has relayed before. Whatever the players have done, an
     honest client plays an action by the rules itself before it shows it."""
 
@@ -85,7 +85,7 @@ class FalseDisclosure(ForcemoveError):
 
 
 @dataclass(eq=False)
-class PartRefused(ForcemoveError):
+class PartRefused(CounterpartyError):
     """What `client_id` has sent as part `index` of `count` is none that can come now: it is out of order, one of too
     many, of another message, or has another length than it must have. `expected`: the index that comes next."""
 

@@ -13,8 +13,9 @@ from functools import cache
 from typing import Any
 
 from forcemove.channel.chain.errors import CallRefused, Panicked, RevertedWithText, UnknownRevert
-from forcemove.channel.errors import ADJUDICATOR_ERRORS, ForcemoveError, InvalidValue
+from forcemove.channel.errors import ForcemoveError, InvalidValue
 from forcemove.channel.protocol.hashing import keccak256
+from forcemove.channel.protocol.rule_errors import ADJUDICATOR_ERRORS
 from forcemove.contracts import artifact
 
 __all__ = ["NO_ERRORS", "ErrorTable", "abi_type", "adjudicator_errors", "app_errors", "revert_data"]

@@ -22,6 +22,7 @@ from forcemove.channel.errors import (
     RuleError,
     UnknownVersion,
 )
+from forcemove.channel.protocol.errors import MessageRefused
 
 __all__ = [
     "EXIT_ERROR",
@@ -184,7 +185,8 @@ _OLDER_VERSION = (
 _FAMILIES: tuple[tuple[type[ForcemoveError], str, str], ...] = (
     (AppError, "The rules of the game forbid it: {error}.", "The move was ours; nothing was changed."),
     (RuleError, "The adjudicator refused: {error}.", "The request broke a rule of the protocol; nothing was changed."),
-    (CounterpartyError, "The counterparty broke a rule: {reason}.", "Nothing was changed; what it sent is evidence."),
+    (MessageRefused, "The counterparty broke a rule: {reason}.", "Nothing was changed; what it sent is evidence."),
+    (CounterpartyError, "The counterparty is at fault: {error}.", "Nothing was changed."),
     (MalformedBytes, "This is not a well-formed {what}: {reason}.", "Check what was given; nothing was changed."),
     (InvalidValue, "{field} cannot be {value}: it wants {reason}.", "Check what was given; nothing was changed."),
     (LocalError, "That cannot be done: {error}.", "Nothing was changed."),

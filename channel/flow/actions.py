@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 
-from forcemove.channel.errors import ForcemoveError, MalformedBytes
+from forcemove.channel.errors import CounterpartyError, MalformedBytes
 from forcemove.channel.protocol import json_text
 from forcemove.channel.protocol.limits import MAX_ACTION, MAX_CLIENT_ID, MAX_NESTING
 
@@ -32,7 +32,7 @@ A = TypeVar("A", bound=Action)
 
 
 @dataclass(eq=False)
-class MalformedAction(ForcemoveError):
+class MalformedAction(CounterpartyError):
     """Bytes on the log that are no action of this game. `client_id`: who they say has sent them, if they say it."""
 
     reason: str

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from forcemove.channel.errors import ForcemoveError
+from forcemove.channel.errors import LocalError
 from forcemove.channel.flow.queue import ActionQueue
 from forcemove.channel.flow.seat import UPDATES, Line, Participant, Seat, Update, drive, hear, look_again, tell
 from forcemove.channel.flow.steps import NothingHeard, Step
@@ -62,7 +62,7 @@ _OVER = (Phase.FINALIZED, Phase.CLOSED)
 
 
 @dataclass(eq=False)
-class ChannelDecided(ForcemoveError):
+class ChannelDecided(LocalError):
     """The chain has decided the channel while we were playing: somebody's time has run out, or it was concluded.
     `collecting` brings the money home."""
 

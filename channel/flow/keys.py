@@ -13,7 +13,7 @@ from types import MappingProxyType
 
 import msgspec
 
-from forcemove.channel.errors import ForcemoveError, InvalidValue, MalformedBytes
+from forcemove.channel.errors import CounterpartyError, ForcemoveError, InvalidValue, MalformedBytes
 from forcemove.channel.flow.actions import Action, ActionCodec, MalformedAction, client_of
 from forcemove.channel.flow.history import History
 from forcemove.channel.flow.queue import ActionQueue, said_before
@@ -83,7 +83,7 @@ KEYS: ActionCodec[KeyExchange] = _KeyCodec()
 
 
 @dataclass(eq=False)
-class ClientTwice(ForcemoveError):
+class ClientTwice(CounterpartyError):
     """Two messages name the same client; the second has the key of `address`."""
 
     client_id: str
@@ -91,7 +91,7 @@ class ClientTwice(ForcemoveError):
 
 
 @dataclass(eq=False)
-class KeyTwice(ForcemoveError):
+class KeyTwice(CounterpartyError):
     """A key that is here already under another name."""
 
     client_id: str
@@ -99,7 +99,7 @@ class KeyTwice(ForcemoveError):
 
 
 @dataclass(eq=False)
-class KeyNotExpected(ForcemoveError):
+class KeyNotExpected(CounterpartyError):
     """A client has come who was not invited."""
 
     client_id: str
@@ -107,14 +107,14 @@ class KeyNotExpected(ForcemoveError):
 
 
 @dataclass(eq=False)
-class KeyNotProven(ForcemoveError):
+class KeyNotProven(CounterpartyError):
     """A client has posted a key without its signature for this table and name: somebody else's, maybe."""
 
     client_id: str
 
 
 @dataclass(eq=False)
-class KeysMissing(ForcemoveError):
+class KeysMissing(CounterpartyError):
     """These addresses (20 bytes each) have not posted their keys within so many seconds."""
 
     addresses: tuple[bytes, ...]

@@ -28,7 +28,7 @@ from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, 
 from dataclasses import dataclass
 from typing import Any, TypeGuard, TypeVar
 
-from forcemove.channel.errors import ForcemoveError, InvalidValue, LocalError
+from forcemove.channel.errors import CounterpartyError, InvalidValue, LocalError
 from forcemove.channel.flow.actions import Action
 from forcemove.channel.flow.queue import ActionQueue
 
@@ -66,7 +66,7 @@ class NoStep(LocalError):
 
 
 @dataclass(eq=False)
-class UnexpectedAction(ForcemoveError):
+class UnexpectedAction(CounterpartyError):
     """A client has done something else than what was its turn to do. `expected`: the types that were allowed."""
 
     client_id: str
@@ -75,7 +75,7 @@ class UnexpectedAction(ForcemoveError):
 
 
 @dataclass(eq=False)
-class UnexpectedSender(ForcemoveError):
+class UnexpectedSender(CounterpartyError):
     """A client has acted for which it was not the turn. `expected`: who was to act."""
 
     client_id: str
@@ -84,7 +84,7 @@ class UnexpectedSender(ForcemoveError):
 
 
 @dataclass(eq=False)
-class NothingHeard(ForcemoveError):
+class NothingHeard(CounterpartyError):
     """Nobody has acted within the time. `expected`: who was to act, empty where it could be anybody; `seconds`: how
     long we waited."""
 

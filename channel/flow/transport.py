@@ -10,13 +10,13 @@ import asyncio
 from dataclasses import dataclass
 from typing import Protocol
 
-from forcemove.channel.errors import ForcemoveError, InvalidValue, UnknownVersion
+from forcemove.channel.errors import CounterpartyError, InvalidValue, UnknownVersion
 
 __all__ = ["TRANSPORT_FAULTS", "MemoryTransport", "Reader", "Transport", "TransportFault"]
 
 
 @dataclass(eq=False)
-class TransportFault(ForcemoveError):
+class TransportFault(CounterpartyError):
     """A message on the log is not what a client of this table has said. Subclasses tell why."""
 
 

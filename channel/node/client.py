@@ -19,7 +19,6 @@ from forcemove.channel.chain.errors import EndpointFailed, NotConfirmed
 from forcemove.channel.chain.genuine import require_genuine
 from forcemove.channel.errors import (
     ChainError,
-    ChannelIdUsed,
     CounterpartyError,
     ForcemoveError,
     InvalidValue,
@@ -42,6 +41,7 @@ from forcemove.channel.protocol.effects import (
     Submission,
     WakeAt,
 )
+from forcemove.channel.protocol.errors import ChannelIdUsed, MessageRefused
 from forcemove.channel.protocol.inputs import (
     ChainRead,
     ConcludeWanted,
@@ -399,7 +399,7 @@ class Client:
 
 def _bare(error: ForcemoveError) -> ForcemoveError:
     """Without what led to it: tracebacks would keep every frame, and all that it refers to, for as long as evidence."""
-    reason = error.reason if isinstance(error, CounterpartyError) else error
+    reason = error.reason if isinstance(error, MessageRefused) else error
     for each in (error, reason):
         if isinstance(each, ForcemoveError):
             each.__traceback__ = each.__cause__ = each.__context__ = None

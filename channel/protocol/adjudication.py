@@ -16,28 +16,6 @@ from typing import NamedTuple
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from forcemove.channel.errors import (
-    ChallengerNotParticipant,
-    ChannelClosed,
-    ChannelFinalized,
-    ChannelNotFinalized,
-    ForbiddenRecipient,
-    HoldingsBelowExpected,
-    HoldingsOverflow,
-    IndexOfAnotherAsset,
-    IndexOutOfRange,
-    IndicesNotIncreasing,
-    NoChallenge,
-    NotAChannelId,
-    NothingToClaim,
-    NothingToDeposit,
-    PaymentRefused,
-    PayoutBegun,
-    SignatureCountMismatch,
-    StateCountOutOfRange,
-    TurnNumberNotIncreased,
-    ValueMismatch,
-)
 from forcemove.channel.protocol.app import Rules
 from forcemove.channel.protocol.encoding import (
     EMPTY_HASH,
@@ -63,6 +41,28 @@ from forcemove.channel.protocol.logs import (
     Responded,
 )
 from forcemove.channel.protocol.outcome import Allocation, Outcome, destination_address, require_valid_outcome, totals
+from forcemove.channel.protocol.rule_errors import (
+    ChallengerNotParticipant,
+    ChannelClosed,
+    ChannelFinalized,
+    ChannelNotFinalized,
+    ForbiddenRecipient,
+    HoldingsBelowExpected,
+    HoldingsOverflow,
+    IndexOfAnotherAsset,
+    IndexOutOfRange,
+    IndicesNotIncreasing,
+    NoChallenge,
+    NotAChannelId,
+    NothingToClaim,
+    NothingToDeposit,
+    PaymentRefused,
+    PayoutBegun,
+    SignatureCountMismatch,
+    StateCountOutOfRange,
+    TurnNumberNotIncreased,
+    ValueMismatch,
+)
 from forcemove.channel.protocol.rules import (
     require_fingerprint,
     require_recorded,

@@ -7,10 +7,10 @@ from enum import Enum
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from forcemove.channel.errors import AlreadySigned, FinalStateSigned
 from forcemove.channel.protocol.agreement import Agreement
 from forcemove.channel.protocol.effects import Effect, Submission
 from forcemove.channel.protocol.encoding import StateHashes, digest
+from forcemove.channel.protocol.errors import AlreadySigned, FinalStateSigned
 from forcemove.channel.protocol.outcome import Outcome, destination_address
 from forcemove.channel.protocol.rules import build_support_proof
 from forcemove.channel.protocol.signing import Key

@@ -1,24 +1,18 @@
 """What counterparties say: their states, taken as the next ones or as more signatures, and where they are. Pure.
 
-Whatever is wrong with it is a `CounterpartyError` with what was sent, and changes nothing.
+Whatever is wrong with it is a `MessageRefused` with what was sent, and changes nothing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from forcemove.channel.errors import (
-    CounterpartyError,
-    ForcemoveError,
-    InvalidValue,
-    OpeningMismatch,
-    SignatureMissing,
-    StateConflict,
-)
+from forcemove.channel.errors import ForcemoveError, InvalidValue
 from forcemove.channel.protocol.app import Rules
 from forcemove.channel.protocol.channel import OVER, Accepted, Channel, Phase, Step
 from forcemove.channel.protocol.effects import Effect, SendGreeting, SendState
 from forcemove.channel.protocol.encoding import StateHashes, digest, hash_state
+from forcemove.channel.protocol.errors import MessageRefused, OpeningMismatch, SignatureMissing, StateConflict
 from forcemove.channel.protocol.inputs import Greeted
 from forcemove.channel.protocol.rules import require_valid_state, require_valid_transition
 from forcemove.channel.protocol.signing import require_signer
@@ -42,7 +36,7 @@ def receive(channel: Channel, signed: SignedState, now: int, app: Rules) -> Step
             return _receive_again(channel, signed), ()
         return channel.accept(_verify_next(channel, signed, app)), ()
     except ForcemoveError as error:
-        raise CounterpartyError(error, signed) from error
+        raise MessageRefused(error, signed) from error
 
 
 def _receive_again(channel: Channel, signed: SignedState) -> Channel:
@@ -76,7 +70,7 @@ def greet(channel: Channel, now: int) -> tuple[Effect, ...]:
 def answer_greeting(channel: Channel, greeting: Greeted, now: int) -> tuple[Effect, ...]:
     """What its sender lacks of what we have signed; where it is ahead of us, our own greeting says so."""
     if not 0 <= greeting.sender < channel.agreement.count or greeting.sender == channel.index:
-        raise CounterpartyError(InvalidValue("sender", greeting.sender, "another participant's index"), greeting)
+        raise MessageRefused(InvalidValue("sender", greeting.sender, "another participant's index"), greeting)
     if channel.phase(now) in _SILENT:
         return ()
     if greeting.next_turn > channel.next_turn:

@@ -13,11 +13,11 @@ from typing import assert_never
 
 from msgspec.structs import replace
 
-from forcemove.channel.errors import NotSupported, OutOfTurn, WrongPhase
 from forcemove.channel.protocol.app import Rules
 from forcemove.channel.protocol.channel import OVER, Channel, Phase, Step
 from forcemove.channel.protocol.duties import DUTIES, ask, concluding, finish, sign_next
 from forcemove.channel.protocol.effects import Effect, SubmitChallenge
+from forcemove.channel.protocol.errors import NotSupported, OutOfTurn, WrongPhase
 from forcemove.channel.protocol.hearing import answer_greeting, greet, receive, require_next
 from forcemove.channel.protocol.inputs import (
     ChainRead,

@@ -11,12 +11,12 @@ from operator import attrgetter
 
 from msgspec import Struct
 
-from forcemove.channel.errors import (
+from forcemove.channel.errors import InvalidValue
+from forcemove.channel.protocol.rule_errors import (
     AllocationCountOutOfRange,
     AssetsChanged,
     AssetsNotSorted,
     ForbiddenDestination,
-    InvalidValue,
     OutcomeTotalOverflow,
     TooManyAssets,
     TotalChanged,

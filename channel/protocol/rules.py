@@ -10,20 +10,6 @@ from collections.abc import Sequence
 from functools import lru_cache
 from itertools import dropwhile, pairwise
 
-from forcemove.channel.errors import (
-    AppDataChanged,
-    AppDataTooLong,
-    FinalStateRequired,
-    FinalStateWithAppData,
-    FingerprintMismatch,
-    OutcomeChanged,
-    SignatureCountMismatch,
-    SignedStateOutOfRange,
-    SignedStatesNotCanonical,
-    StateCountOutOfRange,
-    TransitionRefused,
-    TurnNumberNotConsecutive,
-)
 from forcemove.channel.protocol.app import Rules
 from forcemove.channel.protocol.encoding import (
     Domain,
@@ -37,6 +23,20 @@ from forcemove.channel.protocol.encoding import (
     state_hash,
 )
 from forcemove.channel.protocol.outcome import Outcome, require_same_totals, require_valid_outcome
+from forcemove.channel.protocol.rule_errors import (
+    AppDataChanged,
+    AppDataTooLong,
+    FinalStateRequired,
+    FinalStateWithAppData,
+    FingerprintMismatch,
+    OutcomeChanged,
+    SignatureCountMismatch,
+    SignedStateOutOfRange,
+    SignedStatesNotCanonical,
+    StateCountOutOfRange,
+    TransitionRefused,
+    TurnNumberNotConsecutive,
+)
 from forcemove.channel.protocol.signing import require_signer
 from forcemove.channel.protocol.state import SignedState, SupportProof, VariablePart
 from forcemove.channel.protocol.status import EMPTY_STATUS, Status

@@ -9,8 +9,9 @@ from functools import lru_cache
 
 from coincurve import PrivateKey, PublicKey
 
-from forcemove.channel.errors import InvalidValue, SignatureMalleable, SignatureUnrecoverable, WrongSigner
+from forcemove.channel.errors import InvalidValue
 from forcemove.channel.protocol.hashing import keccak256
+from forcemove.channel.protocol.rule_errors import SignatureMalleable, SignatureUnrecoverable, WrongSigner
 from forcemove.channel.protocol.types import ZERO_ADDRESS, Signature
 
 __all__ = ["HALF_ORDER", "ORDER", "Key", "public_key_address", "recover", "require_signer"]

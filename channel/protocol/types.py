@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from forcemove.channel.errors import (
+from forcemove.channel.errors import InvalidValue
+from forcemove.channel.protocol.rule_errors import (
     ChallengeDurationOutOfRange,
     DuplicateParticipant,
-    InvalidValue,
     ParticipantCountOutOfRange,
     ZeroParticipant,
 )

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 
-from forcemove.channel.errors import ForcemoveError
+from forcemove.channel.errors import CounterpartyError
 from forcemove.games.discard.cards import HAND, SIZE, fits
 from forcemove.games.discard.rules import Kind, turns
 from forcemove.games.discard.table import DiscardTable
@@ -26,7 +26,7 @@ _TYPES = {Kind.DISCARD: "Discard", Kind.DRAW: "Draw", Kind.CANNOT_MOVE: "CannotM
 
 
 @dataclass(eq=False)
-class NotLegal(ForcemoveError):
+class NotLegal(CounterpartyError):
     """An action that the rules do not allow in this state: out of turn, a card that does not fit or was laid already, a
     draw from an empty pile, and so on. `client_id`: whose it is said to be; None for what is nobody's turn."""
 

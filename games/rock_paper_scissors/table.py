@@ -17,7 +17,7 @@ from functools import partial
 
 import msgspec
 
-from forcemove.channel.errors import ForcemoveError, InvalidValue
+from forcemove.channel.errors import CounterpartyError, InvalidValue
 from forcemove.channel.flow.actions import Action, ActionCodec, MalformedAction
 from forcemove.channel.flow.queue import ActionQueue
 from forcemove.channel.flow.steps import Step, local, repeat, sequence, transition
@@ -75,7 +75,7 @@ Choose = Callable[[Randomness], Weapon]
 
 
 @dataclass(eq=False)
-class ActionNotDue(ForcemoveError):
+class ActionNotDue(CounterpartyError):
     """A client has acted out of turn: who is no player, plays or reveals twice, or reveals before the last play."""
 
     client_id: str
@@ -83,14 +83,14 @@ class ActionNotDue(ForcemoveError):
 
 
 @dataclass(eq=False)
-class DisclosesMore(ForcemoveError):
+class DisclosesMore(CounterpartyError):
     """With a client's action something else changes than what that action shows."""
 
     client_id: str
 
 
 @dataclass(eq=False)
-class NoSuchWeapon(ForcemoveError):
+class NoSuchWeapon(CounterpartyError):
     """A client has revealed a number that is no weapon."""
 
     client_id: str
@@ -98,7 +98,7 @@ class NoSuchWeapon(ForcemoveError):
 
 
 @dataclass(eq=False)
-class CommitmentNotOpened(ForcemoveError):
+class CommitmentNotOpened(CounterpartyError):
     """What a client has revealed does not open its `commitment` (32 bytes): another weapon or salt, or a commitment
     that somebody else has made."""
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from forcemove.channel.errors import ForcemoveError, LocalError
+from forcemove.channel.errors import CounterpartyError, LocalError
 
 __all__ = [
     "CardFault",
@@ -39,7 +39,7 @@ __all__ = [
 
 
 @dataclass(eq=False)
-class CardFault(ForcemoveError):
+class CardFault(CounterpartyError):
     """Somebody else did what nobody does who keeps to the protocol. Nothing has changed.
 
     `culprit`: whose fault it is, by client id, where the flow of a table says so; None from the functions beneath.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from forcemove.channel.errors import ForcemoveError, LocalError
+from forcemove.channel.errors import CounterpartyError, LocalError
 
 __all__ = [
     "DisclosureMalformed",
@@ -61,14 +61,14 @@ class NestedAction(LocalError):
 
 
 @dataclass(eq=False)
-class NoDisclosure(ForcemoveError):
+class NoDisclosure(CounterpartyError):
     """`new_info` has `given` entries, and the action wants one more."""
 
     given: int
 
 
 @dataclass(eq=False)
-class DisclosuresLeft(ForcemoveError):
+class DisclosuresLeft(CounterpartyError):
     """`new_info` has `given` entries, and the action has taken `taken` of them."""
 
     given: int
@@ -76,7 +76,7 @@ class DisclosuresLeft(ForcemoveError):
 
 
 @dataclass(eq=False)
-class DisclosureMalformed(ForcemoveError):
+class DisclosureMalformed(CounterpartyError):
     """An entry of `new_info` is no JSON Patch, has more or other operations than may be, does not fit the view, or
     makes it too large."""
 

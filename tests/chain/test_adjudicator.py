@@ -14,19 +14,7 @@ from forcemove.channel.chain.codec import function
 from forcemove.channel.chain.errors import CallRefused, EndpointFailed, Panicked, RevertedWithText, TransactionReverted
 from forcemove.channel.chain.local import connect
 from forcemove.channel.chain.token import Token
-from forcemove.channel.errors import (
-    ChannelFinalized,
-    ChannelNotFinalized,
-    ForcemoveError,
-    HoldingsBelowExpected,
-    NoChallenge,
-    NotAChannelId,
-    NothingToClaim,
-    NothingToDeposit,
-    TransitionRefused,
-    TurnNumberNotIncreased,
-    WrongSigner,
-)
+from forcemove.channel.errors import ForcemoveError
 from forcemove.channel.protocol.encoding import word
 from forcemove.channel.protocol.logs import (
     ChallengeRegistered,
@@ -41,6 +29,18 @@ from forcemove.channel.protocol.logs import (
     Responded,
 )
 from forcemove.channel.protocol.outcome import Outcome
+from forcemove.channel.protocol.rule_errors import (
+    ChannelFinalized,
+    ChannelNotFinalized,
+    HoldingsBelowExpected,
+    NoChallenge,
+    NotAChannelId,
+    NothingToClaim,
+    NothingToDeposit,
+    TransitionRefused,
+    TurnNumberNotIncreased,
+    WrongSigner,
+)
 from forcemove.channel.protocol.signing import Key
 from forcemove.channel.protocol.status import EMPTY_STATUS, Mode
 from forcemove.channel.protocol.types import ETHER

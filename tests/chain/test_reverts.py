@@ -13,8 +13,9 @@ from web3.types import RPCResponse
 
 from forcemove.channel.chain.errors import CallRefused, Panicked, RevertedWithText, UnknownRevert
 from forcemove.channel.chain.reverts import NO_ERRORS, ErrorTable, adjudicator_errors, app_errors, revert_data
-from forcemove.channel.errors import ADJUDICATOR_ERRORS, AppError, InvalidValue, NotAChannelId, TotalChanged
+from forcemove.channel.errors import AppError, InvalidValue
 from forcemove.channel.protocol.hashing import keccak256
+from forcemove.channel.protocol.rule_errors import ADJUDICATOR_ERRORS, NotAChannelId, TotalChanged
 from forcemove.contracts import artifact
 from tests.protocol.builders import MalformedCount, WrongCount
 

@@ -19,16 +19,15 @@ from forcemove.channel.chain.errors import NotMined, TransactionReverted, Unreac
 from forcemove.channel.cli import errors
 from forcemove.channel.cli.errors import Explained, MainnetRefused, explain, run
 from forcemove.channel.errors import (
-    ADJUDICATOR_ERRORS,
     AppError,
-    CounterpartyError,
     ForcemoveError,
     InvalidValue,
     LocalError,
     MalformedBytes,
-    NothingToClaim,
     UnknownVersion,
 )
+from forcemove.channel.protocol.errors import MessageRefused
+from forcemove.channel.protocol.rule_errors import ADJUDICATOR_ERRORS, NothingToClaim
 from tests.cli.command import Command
 
 ROOT = Path(__file__).parents[2]
@@ -146,7 +145,7 @@ def test_an_address_is_shown_with_its_checksum() -> None:
         MalformedBytes("state", "it ends inside appData"),
         InvalidValue("stake", -1, "an integer"),
         AppError(),
-        CounterpartyError(NothingToClaim(ADDRESS, bytes(20)), b"evidence"),
+        MessageRefused(NothingToClaim(ADDRESS, bytes(20)), b"evidence"),
         LocalError(),
     ],
     ids=lambda error: type(error).__name__,

@@ -5,17 +5,12 @@ from __future__ import annotations
 import pytest
 
 from forcemove.channel.chain.local import EmbeddedChain
-from forcemove.channel.errors import (
-    InvalidValue,
-    LocalError,
-    MalformedBytes,
-    OutOfTurn,
-    WrongPhase,
-)
+from forcemove.channel.errors import InvalidValue, LocalError, MalformedBytes
 from forcemove.channel.node.client import Client, Fault, Mined, Sent
 from forcemove.channel.node.memory import MemoryLine, MemoryStore
 from forcemove.channel.protocol.agreement import agree
 from forcemove.channel.protocol.channel import Channel, Phase
+from forcemove.channel.protocol.errors import OutOfTurn, WrongPhase
 from forcemove.channel.protocol.inputs import ConcludeWanted, MoveChosen, Reconnected
 from forcemove.channel.protocol.limits import MAX_MESSAGE
 from forcemove.channel.protocol.signing import Key

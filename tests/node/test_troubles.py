@@ -303,7 +303,7 @@ def test_evidence_is_bounded_and_a_flood_of_one_kind_drowns_no_other(story: Stor
     story.alice.client.poll()
     assert len(story.alice.store.evidence) == 11
     errors = [error for _, error in story.alice.store.evidence]
-    assert type(errors[0]).__name__ == "CounterpartyError"
+    assert type(errors[0]).__name__ == "MessageRefused"
     assert all(error.__traceback__ is None and error.__context__ is None for error in errors)
 
 

@@ -11,13 +11,14 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 
-from forcemove.channel.errors import RuleError, SafeERC20FailedOperation
+from forcemove.channel.errors import RuleError
 from forcemove.channel.protocol import adjudication
 from forcemove.channel.protocol.adjudication import Adjudication, Payment, Result, Transaction
 from forcemove.channel.protocol.app import Rules
 from forcemove.channel.protocol.encoding import Domain, word
 from forcemove.channel.protocol.logs import Deposited, Log
 from forcemove.channel.protocol.outcome import Outcome
+from forcemove.channel.protocol.rule_errors import SafeERC20FailedOperation
 from forcemove.channel.protocol.signing import Key
 from forcemove.channel.protocol.state import SupportProof, VariablePart
 from forcemove.channel.protocol.types import ETHER, FixedPart, Signature

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from msgspec.structs import replace
 
-from forcemove.channel.errors import ChainError, CounterpartyError, ForcemoveError, LocalError, RuleError
+from forcemove.channel.errors import ChainError, ForcemoveError, LocalError, RuleError
 from forcemove.channel.protocol import adjudication as model
 from forcemove.channel.protocol.adjudication import Adjudication, Result, Transaction
 from forcemove.channel.protocol.agreement import Agreement, agree
@@ -35,6 +35,7 @@ from forcemove.channel.protocol.effects import (
     WakeAt,
 )
 from forcemove.channel.protocol.encoding import word
+from forcemove.channel.protocol.errors import MessageRefused
 from forcemove.channel.protocol.inputs import (
     ChainRead,
     ConcludeWanted,
@@ -111,7 +112,7 @@ class Seat:
     signed: dict[int, VariablePart] = field(default_factory=dict)
     asked: list[ChooseMove] = field(default_factory=list)
     submitted: list[Submission] = field(default_factory=list)
-    faults: list[CounterpartyError] = field(default_factory=list)
+    faults: list[MessageRefused] = field(default_factory=list)
     failed: list[Submission] = field(default_factory=list)
     seen: int = -1
     points: int = 0
@@ -183,7 +184,7 @@ class Seat:
         before = self.channel
         try:
             self.feed(said)
-        except CounterpartyError as error:
+        except MessageRefused as error:
             self.faults.append(error)
             assert self.channel is before
 

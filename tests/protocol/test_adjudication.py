@@ -6,14 +6,30 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from forcemove.channel.errors import (
+from forcemove.channel.errors import ForcemoveError
+from forcemove.channel.protocol import adjudication
+from forcemove.channel.protocol.adjudication import MAX_HOLDINGS, Adjudication, Payment, Result, Transaction
+from forcemove.channel.protocol.encoding import channel_id, fingerprint, hash_state
+from forcemove.channel.protocol.logs import (
+    ChallengeRegistered,
+    Checkpointed,
+    Claimed,
+    Closed,
+    Concluded,
+    Credited,
+    Deposited,
+    Log,
+    PartlyPaid,
+    Responded,
+)
+from forcemove.channel.protocol.outcome import Allocation, Outcome
+from forcemove.channel.protocol.rule_errors import (
     ChallengerNotParticipant,
     ChannelClosed,
     ChannelFinalized,
     ChannelNotFinalized,
     FingerprintMismatch,
     ForbiddenRecipient,
-    ForcemoveError,
     HoldingsBelowExpected,
     HoldingsOverflow,
     IndexOfAnotherAsset,
@@ -31,22 +47,6 @@ from forcemove.channel.errors import (
     ValueMismatch,
     WrongSigner,
 )
-from forcemove.channel.protocol import adjudication
-from forcemove.channel.protocol.adjudication import MAX_HOLDINGS, Adjudication, Payment, Result, Transaction
-from forcemove.channel.protocol.encoding import channel_id, fingerprint, hash_state
-from forcemove.channel.protocol.logs import (
-    ChallengeRegistered,
-    Checkpointed,
-    Claimed,
-    Closed,
-    Concluded,
-    Credited,
-    Deposited,
-    Log,
-    PartlyPaid,
-    Responded,
-)
-from forcemove.channel.protocol.outcome import Allocation, Outcome
 from forcemove.channel.protocol.signing import Key
 from forcemove.channel.protocol.state import SupportProof, VariablePart
 from forcemove.channel.protocol.status import EMPTY_STATUS, Mode, Status

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from forcemove.channel.errors import AllocationCountOutOfRange, AssetsNotSorted, ForbiddenDestination, InvalidValue
+from forcemove.channel.errors import InvalidValue
 from forcemove.channel.protocol.agreement import Agreement, agree
 from forcemove.channel.protocol.app import Deposits
 from forcemove.channel.protocol.encoding import channel_id
 from forcemove.channel.protocol.outcome import Allocation, address_destination
+from forcemove.channel.protocol.rule_errors import AllocationCountOutOfRange, AssetsNotSorted, ForbiddenDestination
 from forcemove.channel.protocol.state import VariablePart
 from forcemove.channel.protocol.types import ETHER
 from forcemove.games.rock_paper_scissors import GAME

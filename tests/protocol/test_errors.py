@@ -8,11 +8,10 @@ from dataclasses import fields, is_dataclass
 import pytest
 
 from forcemove.channel import errors
-from forcemove.channel.errors import (
+from forcemove.channel.errors import ForcemoveError, RuleError
+from forcemove.channel.protocol.rule_errors import (
     ADJUDICATOR_ERRORS,
     ChannelClosed,
-    ForcemoveError,
-    RuleError,
     TotalChanged,
     TurnNumberNotIncreased,
 )

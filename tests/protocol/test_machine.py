@@ -7,10 +7,11 @@ from collections.abc import Callable
 import pytest
 from msgspec.structs import replace
 
-from forcemove.channel.errors import CounterpartyError, ForcemoveError
+from forcemove.channel.errors import ForcemoveError
 from forcemove.channel.protocol.channel import Channel, Phase
 from forcemove.channel.protocol.effects import SendState, SubmitTransfer
 from forcemove.channel.protocol.encoding import word
+from forcemove.channel.protocol.errors import MessageRefused
 from forcemove.channel.protocol.inputs import (
     ChainRead,
     ChallengeWanted,
@@ -300,7 +301,7 @@ EXPECTED = {
 def verdict(alice: Seat, input_: Input) -> str:
     try:
         step(alice.channel, input_, alice.table.now, alice.key, alice.table.app)
-    except CounterpartyError as error:
+    except MessageRefused as error:
         return "!" + type(error.reason).__name__
     except ForcemoveError as error:
         return type(error).__name__

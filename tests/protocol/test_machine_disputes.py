@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from forcemove.channel.errors import StateConflict
 from forcemove.channel.protocol.channel import Phase
 from forcemove.channel.protocol.duties import answer_margin
 from forcemove.channel.protocol.effects import (
@@ -16,6 +15,7 @@ from forcemove.channel.protocol.effects import (
     SubmitTransfer,
 )
 from forcemove.channel.protocol.encoding import word
+from forcemove.channel.protocol.errors import StateConflict
 from forcemove.channel.protocol.inputs import ChallengeWanted, ConcludeWanted, HoldingsSeen, SubmissionFailed, Tick
 from forcemove.channel.protocol.state import SupportProof, VariablePart
 from forcemove.channel.protocol.types import ETHER

@@ -5,16 +5,11 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from forcemove.channel.errors import (
-    AlreadySigned,
-    FinalStateSigned,
-    InvalidValue,
-    OpeningMismatch,
-    StateConflict,
-)
+from forcemove.channel.errors import InvalidValue
 from forcemove.channel.protocol.channel import Channel, Phase
 from forcemove.channel.protocol.effects import SubmitCheckpoint, SubmitConclude, SubmitDeposit
 from forcemove.channel.protocol.encoding import hash_state, word
+from forcemove.channel.protocol.errors import AlreadySigned, FinalStateSigned, OpeningMismatch, StateConflict
 from forcemove.channel.protocol.inputs import (
     ConcludeWanted,
     ContractsGenuine,

@@ -4,17 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from forcemove.channel.errors import (
-    AllocationCountOutOfRange,
-    AssetsChanged,
-    AssetsNotSorted,
-    ForbiddenDestination,
-    ForcemoveError,
-    InvalidValue,
-    OutcomeTotalOverflow,
-    TooManyAssets,
-    TotalChanged,
-)
+from forcemove.channel.errors import ForcemoveError, InvalidValue
 from forcemove.channel.protocol.outcome import (
     Allocation,
     Outcome,
@@ -23,6 +13,15 @@ from forcemove.channel.protocol.outcome import (
     require_same_totals,
     require_valid_outcome,
     totals,
+)
+from forcemove.channel.protocol.rule_errors import (
+    AllocationCountOutOfRange,
+    AssetsChanged,
+    AssetsNotSorted,
+    ForbiddenDestination,
+    OutcomeTotalOverflow,
+    TooManyAssets,
+    TotalChanged,
 )
 from forcemove.channel.protocol.types import ETHER, UINT256_MAX
 from tests.protocol.builders import ALICE, BOB, TOKEN, allocation, outcome

@@ -8,20 +8,20 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from forcemove.channel.errors import (
+from forcemove.channel.errors import ForcemoveError
+from forcemove.channel.protocol.app import Rules
+from forcemove.channel.protocol.encoding import channel_id, hash_state
+from forcemove.channel.protocol.rule_errors import (
     AppDataChanged,
     AppDataTooLong,
     FinalStateRequired,
     FinalStateWithAppData,
-    ForcemoveError,
     OutcomeChanged,
     TotalChanged,
     TransitionRefused,
     TurnNumberNotConsecutive,
     WrongSigner,
 )
-from forcemove.channel.protocol.app import Rules
-from forcemove.channel.protocol.encoding import channel_id, hash_state
 from forcemove.channel.protocol.rules import (
     build_support_proof,
     require_supported,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from forcemove.channel.errors import (
+from forcemove.channel.errors import InvalidValue
+from forcemove.channel.protocol.rule_errors import (
     ChallengeDurationOutOfRange,
     DuplicateParticipant,
-    InvalidValue,
     ParticipantCountOutOfRange,
     ZeroParticipant,
 )

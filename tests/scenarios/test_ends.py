@@ -7,13 +7,14 @@ import pytest
 
 from forcemove.channel.chain.chain import Call
 from forcemove.channel.chain.token import Token
-from forcemove.channel.errors import ChannelIdUsed, PaymentRefused
 from forcemove.channel.node.local import local_table
 from forcemove.channel.node.memory import MemoryStore
 from forcemove.channel.node.nonces import draw_nonce
 from forcemove.channel.protocol.channel import Phase
 from forcemove.channel.protocol.encoding import word
+from forcemove.channel.protocol.errors import ChannelIdUsed
 from forcemove.channel.protocol.inputs import ConcludeWanted
+from forcemove.channel.protocol.rule_errors import PaymentRefused
 from forcemove.channel.protocol.types import ETHER
 from forcemove.games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.chain.world import deploy_contract

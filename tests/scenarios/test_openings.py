@@ -9,13 +9,15 @@ from msgspec.structs import replace
 
 from forcemove.channel.chain.adjudicator import Adjudicator
 from forcemove.channel.chain.errors import NoContract, NotGenuine
-from forcemove.channel.errors import CounterpartyError, HoldingsBelowExpected, InvalidValue, OpeningMismatch
+from forcemove.channel.errors import InvalidValue
 from forcemove.channel.node.client import Client
 from forcemove.channel.node.memory import MemoryLine, MemoryStore
 from forcemove.channel.protocol.agreement import agree
 from forcemove.channel.protocol.channel import Channel, Phase
+from forcemove.channel.protocol.errors import MessageRefused, OpeningMismatch
 from forcemove.channel.protocol.inputs import ChallengeWanted, ConcludeWanted
 from forcemove.channel.protocol.outcome import address_destination
+from forcemove.channel.protocol.rule_errors import HoldingsBelowExpected
 from forcemove.channel.protocol.state import VariablePart
 from forcemove.channel.protocol.types import ETHER
 from forcemove.games.tic_tac_toe import GAME as TIC_TAC_TOE
@@ -64,7 +66,7 @@ def test_threat_27_a_crafted_opening_is_not_signed(story: Story) -> None:
         faults = len(story.bob.faults)
         story.say(0, story.sign(state, 0))
         (fault,) = story.bob.faults[faults:]
-        assert isinstance(fault, CounterpartyError)
+        assert isinstance(fault, MessageRefused)
         assert fault.reason == OpeningMismatch(0)
         assert fault.evidence == story.sign(state, 0)
     assert story.bob.client.channel.last_signed is None
@@ -141,7 +143,7 @@ def test_threat_41_nobody_countersigns_a_final_state_before_all_have_agreed(chan
     channel.alice.client.poll()
     channel.say(1, channel.sign(VariablePart(channel.agreement.outcome, b"", 1, True), 1))
     (fault,) = channel.alice.faults
-    assert isinstance(fault, CounterpartyError)
+    assert isinstance(fault, MessageRefused)
     assert fault.reason == OpeningMismatch(1)
     assert channel.alice.newest.state.turn_num == 0
 

@@ -6,8 +6,9 @@ import pytest
 
 from forcemove.channel.chain.chain import Call
 from forcemove.channel.chain.codec import function
-from forcemove.channel.errors import CounterpartyError, RuleError
+from forcemove.channel.errors import RuleError
 from forcemove.channel.node.client import Mined
+from forcemove.channel.protocol.errors import MessageRefused
 from forcemove.channel.protocol.inputs import ChallengeWanted, ConcludeWanted
 from forcemove.channel.protocol.state import SignedState, VariablePart
 from forcemove.games.game import Game
@@ -128,7 +129,7 @@ def test_threat_18_an_illegal_move_is_refused_by_the_client_and_by_the_chain(sto
             signed, faults = story.sign(move, 1), len(story.alice.faults)
             story.say(1, signed)
             fault = story.alice.faults[faults:]
-            assert [type(each) for each in fault] == [CounterpartyError]
+            assert [type(each) for each in fault] == [MessageRefused]
             assert story.alice.newest == before
             operation = story.adjudicator.challenge(story.agreement.fixed_part, story.proof([before, signed]))
             with pytest.raises(RuleError) as refused:

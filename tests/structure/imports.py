@@ -8,7 +8,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("channel", "contracts", "games", "scripts")
-"""The folders with modules of ours. What the wheel has is imported by way of `forcemove`, which names leave out here."""
+"""The folders with modules of ours. What the wheel has is imported by way of `forcemove`; names leave that out here."""
 _ROOT = "forcemove."
 _SHIPPED = frozenset(PACKAGES) - {"scripts"}
 

@@ -11,6 +11,7 @@ from tests.structure.imports import PACKAGES, Imports
 # Lowest first; a module imports only from lines above its own. `*` stands for one name.
 ORDER: tuple[tuple[str, ...], ...] = (
     ("channel", "channel.*", "channel.protocol.hashing"),
+    ("channel.protocol.errors", "channel.protocol.rule_errors"),
     ("channel.protocol.types",),
     ("channel.protocol.outcome",),
     ("channel.protocol.limits",),

@@ -6,10 +6,11 @@ from collections.abc import Callable
 
 import pytest
 
-from forcemove.channel.errors import AllocationCountOutOfRange, ParticipantCountOutOfRange, RuleError
+from forcemove.channel.errors import RuleError
 from forcemove.channel.protocol.agreement import Agreement
 from forcemove.channel.protocol.encoding import Domain, channel_id, digest, hash_state, word
 from forcemove.channel.protocol.hashing import keccak256
+from forcemove.channel.protocol.rule_errors import AllocationCountOutOfRange, ParticipantCountOutOfRange
 from forcemove.channel.protocol.rules import require_valid_state
 from forcemove.channel.protocol.signing import Key
 from forcemove.channel.protocol.state import SupportProof, VariablePart

@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from forcemove.channel.errors import CounterpartyError
 from forcemove.channel.protocol.agreement import Agreement
 from forcemove.channel.protocol.channel import Channel, Phase
 from forcemove.channel.protocol.effects import (
@@ -19,6 +18,7 @@ from forcemove.channel.protocol.effects import (
     SubmitRespond,
 )
 from forcemove.channel.protocol.encoding import channel_id, word
+from forcemove.channel.protocol.errors import MessageRefused
 from forcemove.channel.protocol.inputs import (
     ChainRead,
     ContractsGenuine,
@@ -179,7 +179,7 @@ def test_threat_25_what_does_not_fit_changes_nothing(make: Callable[[], SignedSt
     """And keeps the evidence. Play goes on afterwards."""
     alice = alice_in_turn(5)
     before, asked = alice.channel, list(alice.asked)
-    with pytest.raises(CounterpartyError) as caught:
+    with pytest.raises(MessageRefused) as caught:
         alice.receive(make())
     assert caught.value.evidence == make()
     assert (alice.channel, alice.asked) == (before, asked)

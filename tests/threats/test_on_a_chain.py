@@ -14,16 +14,16 @@ from forcemove.channel.chain.adjudicator import Operation, PlacedLog
 from forcemove.channel.chain.chain import Call, Receipt
 from forcemove.channel.chain.errors import TransactionReverted
 from forcemove.channel.chain.local import EmbeddedChain
-from forcemove.channel.errors import (
+from forcemove.channel.errors import ForcemoveError
+from forcemove.channel.protocol.encoding import hash_state
+from forcemove.channel.protocol.outcome import Outcome
+from forcemove.channel.protocol.rule_errors import (
     ChannelFinalized,
     ChannelNotFinalized,
-    ForcemoveError,
     HoldingsBelowExpected,
     NothingToDeposit,
     TurnNumberNotIncreased,
 )
-from forcemove.channel.protocol.encoding import hash_state
-from forcemove.channel.protocol.outcome import Outcome
 from forcemove.channel.protocol.signing import Key
 from forcemove.channel.protocol.status import EMPTY_STATUS
 from forcemove.channel.protocol.types import ETHER, FixedPart

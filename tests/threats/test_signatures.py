@@ -7,9 +7,9 @@ from msgspec.structs import replace
 
 from forcemove.channel.chain.adjudicator import Adjudicator
 from forcemove.channel.chain.local import AnvilChain, connect
-from forcemove.channel.errors import WrongSigner
 from forcemove.channel.protocol.encoding import Domain, channel_id, word
 from forcemove.channel.protocol.hashing import keccak256
+from forcemove.channel.protocol.rule_errors import WrongSigner
 from forcemove.channel.protocol.signing import Key
 from forcemove.channel.protocol.types import UINT256_MAX, FixedPart, Signature
 from tests.chain.world import World, make_world

@@ -12,11 +12,12 @@ from forcemove.channel.chain.adjudicator import Adjudicator
 from forcemove.channel.chain.chain import RawLog
 from forcemove.channel.chain.local import AnvilChain
 from forcemove.channel.chain.reverts import app_errors
-from forcemove.channel.errors import CounterpartyError, WrongSigner
 from forcemove.channel.protocol.effects import ChooseMove
 from forcemove.channel.protocol.encoding import Domain, channel_id, digest, hash_state, word
+from forcemove.channel.protocol.errors import MessageRefused
 from forcemove.channel.protocol.inputs import ConcludeWanted, MoveChosen, StateReceived
 from forcemove.channel.protocol.logs import ChallengeRegistered, Checkpointed
+from forcemove.channel.protocol.rule_errors import WrongSigner
 from forcemove.channel.protocol.signing import Key
 from forcemove.channel.protocol.state import SignedState, SupportProof, VariablePart
 from forcemove.channel.protocol.types import ETHER
@@ -295,7 +296,7 @@ def test_a_state_that_is_signed_as_another_type_is_told(playground: Playground, 
     while not table.faults:
         table.client.poll() or node.wait()
     (fault,) = table.faults
-    assert isinstance(fault, CounterpartyError)
+    assert isinstance(fault, MessageRefused)
     assert isinstance(fault.reason, WrongSigner)
 
 

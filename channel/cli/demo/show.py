@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from forcemove.channel.cli.amounts import format_amount
-from forcemove.channel.errors import CounterpartyError
+from forcemove.channel.protocol.errors import MessageRefused
 
 if TYPE_CHECKING:
     from forcemove.channel.cli.demo.results import PlayerResult, StoryResult
@@ -71,7 +71,7 @@ class Show:
 
     def refused(self, who: str, what: str, error: ForcemoveError) -> None:
         """Something that was tried and failed."""
-        reason = error.reason if isinstance(error, CounterpartyError) else error
+        reason = error.reason if isinstance(error, MessageRefused) else error
         self._line(f"refused     {who} {what}: {reason}", "yellow")
 
     def result(self, result: StoryResult) -> None:
