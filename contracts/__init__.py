@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
-from typing import Any
 
+from forcemove.channel.artifact import Artifact, load_artifact
 from forcemove.channel.errors import LocalError
 
 __all__ = ["Artifact", "UnknownArtifact", "artifact", "artifact_names", "standard_json"]
@@ -26,28 +24,6 @@ class UnknownArtifact(LocalError):
     known: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Artifact:
-    """One compiled contract, as the compiler left it.
-
-    `abi`: the ABI's entries. `bytecode`: the creation code, from whose Keccak-256, `creation_code_hash` (32 bytes), the
-    contract's address follows. `runtime_bytecode`: what then stands on the chain, with zeros in place of immutables,
-    which are the `immutable_references` (start, length in bytes). `source_hash`: SHA-256 over sources and settings, 32
-    bytes. `compiler_version`, `compiler_settings`: what it was compiled with.
-    """
-
-    name: str
-    source_name: str
-    abi: tuple[Mapping[str, Any], ...]
-    bytecode: bytes
-    creation_code_hash: bytes
-    runtime_bytecode: bytes
-    immutable_references: tuple[tuple[int, int], ...]
-    source_hash: bytes
-    compiler_version: str
-    compiler_settings: Mapping[str, Any]
-
-
 @cache
 def artifact(name: str) -> Artifact:
     """The artifact of the contract `name`; those of demonstrations too, and of tests where they are present.
@@ -57,7 +33,7 @@ def artifact(name: str) -> Artifact:
     found = _find(name)
     if found is None:
         raise UnknownArtifact(name, artifact_names())
-    return _parse(json.loads(found.read_text("utf-8")))
+    return load_artifact(found)
 
 
 @cache
@@ -86,22 +62,3 @@ def _find(name: str) -> Traversable | None:
         return None
     candidates = (_folder().joinpath(*place, name + _SUFFIX) for place in ((), ("demo",), ("test",)))
     return next((candidate for candidate in candidates if candidate.is_file()), None)
-
-
-def _parse(content: Mapping[str, Any]) -> Artifact:
-    return Artifact(
-        name=content["contractName"],
-        source_name=content["sourceName"],
-        abi=tuple(content["abi"]),
-        bytecode=_bytes(content["bytecode"]),
-        creation_code_hash=_bytes(content["creationCodeHash"]),
-        runtime_bytecode=_bytes(content["runtimeBytecode"]),
-        immutable_references=tuple((start, length) for start, length in content["immutableReferences"]),
-        source_hash=bytes.fromhex(content["sourceHash"]),
-        compiler_version=content["compiler"]["version"],
-        compiler_settings=content["compiler"]["settings"],
-    )
-
-
-def _bytes(text: str) -> bytes:
-    return bytes.fromhex(text.removeprefix("0x"))

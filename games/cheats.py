@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from forcemove.channel.errors import AppError
+from forcemove.channel.game import Move
 from forcemove.channel.protocol.outcome import Outcome
 from forcemove.channel.protocol.state import VariablePart
-from forcemove.games.game import Move
 from forcemove.games.two_player import PLAYERS, shift
 
 __all__ = ["Labelled", "RequireLegal", "refused", "wrong_payments"]

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from hashlib import shake_256
 from itertools import count
 from typing import TypeVar
 
 from forcemove.channel.errors import InvalidValue
+from forcemove.channel.game import Randomness
 from forcemove.channel.protocol.types import require_bytes
 
 __all__ = ["Randomness", "choose", "seeded", "system_randomness"]
-
-Randomness = Callable[[int], bytes]
-"""Given a number of bytes, so many unpredictable ones."""
 
 system_randomness: Randomness = secrets.token_bytes
 """The operating system's generator, made for secrets."""

@@ -12,10 +12,10 @@ from struct import unpack
 from msgspec.structs import replace
 
 from forcemove.channel.errors import AppError, InvalidValue
+from forcemove.channel.game import NotOurTurn
 from forcemove.channel.protocol.outcome import Outcome
 from forcemove.channel.protocol.state import VariablePart
 from forcemove.channel.protocol.types import UINT256_MAX
-from forcemove.games.game import NotOurTurn
 
 __all__ = [
     "DECODED_POSITIONS",

@@ -21,12 +21,12 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from forcemove.channel.game import Game, LabelledEnum  # noqa: E402
 from forcemove.channel.protocol.app import Terms  # noqa: E402
 from forcemove.channel.protocol.channel import Phase  # noqa: E402
 from forcemove.channel.protocol.duties import DUTIES  # noqa: E402
 from forcemove.games.discard.rules import TABLE as DISCARD  # noqa: E402
 from forcemove.games.discard.rules import Row  # noqa: E402
-from forcemove.games.game import Game, LabelledEnum  # noqa: E402
 from forcemove.games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS  # noqa: E402
 from forcemove.games.rock_paper_scissors.position import decode as decode_rock_paper_scissors  # noqa: E402
 from forcemove.games.tic_tac_toe import GAME as TIC_TAC_TOE  # noqa: E402

@@ -64,7 +64,7 @@ class KnownBy(Enum):
 
 @dataclass(frozen=True, slots=True)
 class KnownApp:
-    """A game (as `forcemove.games.game.Game` describes it) that a channel plays, or seems to play."""
+    """A game (as `forcemove.channel.game.Game` describes it) that a channel plays, or seems to play."""
 
     game: Any
     known_by: KnownBy

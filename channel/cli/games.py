@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["GROUP", "TABLE_GROUP", "Ask", "TableGame", "find_table_game", "game_names", "load_game", "table_game_names"]
 
 GROUP = "forcemove.games"
-"""The entry points' group of games for channels; each names a value as `forcemove.games.game.Game` describes it."""
+"""The entry points' group of games for channels; each names a value as `forcemove.channel.game.Game` describes it."""
 TABLE_GROUP = "forcemove.table_games"
 """The group of games without money, over a signed log; each names a `TableGame`."""
 

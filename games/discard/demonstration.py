@@ -16,6 +16,7 @@ from forcemove.channel.flow.actions import Action
 from forcemove.channel.flow.keys import exchange_keys
 from forcemove.channel.flow.steps import run
 from forcemove.channel.flow.transport import MemoryTransport
+from forcemove.channel.game import Names
 from forcemove.channel.protocol.signing import Key
 from forcemove.games.discard import picture, rules
 from forcemove.games.discard.bot import best_move
@@ -23,7 +24,6 @@ from forcemove.games.discard.cards import HAND, SIZE
 from forcemove.games.discard.flow import discard
 from forcemove.games.discard.rules import Phase
 from forcemove.games.discard.table import DiscardTable, Result, open_queue, sit_down
-from forcemove.games.game import Names
 from forcemove.games.randomness import seeded, system_randomness
 from forcemove.games.sra.flow import Choose
 

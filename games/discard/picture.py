@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from forcemove.channel.game import Names
 from forcemove.games.discard.cards import PLAIN_SUITS, SUITS, name, names
 from forcemove.games.discard.rules import Kind, Move, Position, Turn
 from forcemove.games.discard.table import DiscardTable, Result
-from forcemove.games.game import Names
 
 __all__ = ["move_text", "result_text", "screen", "suits_for", "turn_text"]
 

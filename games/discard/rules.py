@@ -15,8 +15,8 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from forcemove.channel.errors import LocalError
+from forcemove.channel.game import LabelledEnum
 from forcemove.games.discard.cards import fits
-from forcemove.games.game import LabelledEnum
 from forcemove.games.sra.faults import CardFault, DiscardNotAllowed, DrawNotAllowed
 from forcemove.games.sra.pile import Pile, Rules
 from forcemove.games.two_player import PLAYERS

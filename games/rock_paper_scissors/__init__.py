@@ -1,6 +1,6 @@
 """Rock-paper-scissors. A proposes a round with a hidden weapon, B plays in the open, A reveals."""
 
-from forcemove.games.game import Game
+from forcemove.channel.game import Game
 from forcemove.games.rock_paper_scissors.game import RockPaperScissors
 
 __all__ = ["GAME"]

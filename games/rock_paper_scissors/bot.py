@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from forcemove.channel.errors import LocalError, MalformedBytes
+from forcemove.channel.game import Move
 from forcemove.channel.protocol.state import VariablePart
 from forcemove.games.commitment import Opening
-from forcemove.games.game import Move
 from forcemove.games.randomness import Randomness, choose, system_randomness
 from forcemove.games.rock_paper_scissors import rules
 from forcemove.games.rock_paper_scissors.position import Position, PositionType, Weapon, decode
@@ -39,7 +39,7 @@ class RockPaperScissorsBot:
         self._openings = {opening.commitment: opening for opening in _decode_openings(secrets)}
 
     def move(self, state: VariablePart, *, another_round: bool) -> Move | None:
-        """See `forcemove.games.game.Bot.move`. Raises `UnknownCommitment` where what must be opened is not among our
+        """See `forcemove.channel.game.Bot.move`. Raises `UnknownCommitment` where what must be opened is not among our
         secrets."""
         require_our_turn(state, self._seat)
         if state.is_final:
@@ -56,7 +56,7 @@ class RockPaperScissorsBot:
                 return rules.next_round(state) if _plays_on(state, position, another_round) else None
 
     def is_lost(self, state: VariablePart) -> bool:
-        """See `forcemove.games.game.Bot.is_lost`: before we had to reveal a beaten weapon, and after the other has
+        """See `forcemove.channel.game.Bot.is_lost`: before we had to reveal a beaten weapon, and after the other has
         won."""
         if state.is_final or not is_our_turn(state, self._seat):
             return False

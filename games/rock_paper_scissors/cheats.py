@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from msgspec.structs import asdict
 
+from forcemove.channel.game import Move
 from forcemove.channel.protocol.state import VariablePart
 from forcemove.games.cheats import Labelled, wrong_payments
 from forcemove.games.commitment import Opening
-from forcemove.games.game import Move
 from forcemove.games.rock_paper_scissors.position import Position, PositionType, Weapon, decode
 from forcemove.games.rock_paper_scissors.rules import accept, next_round, propose, reject
 from forcemove.games.two_player import PLAYERS, can_afford, encode_words, shift

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from forcemove.channel.flow.channel import Seat, moves_of, turn
 from forcemove.channel.flow.steps import Step, sequence
-from forcemove.games.game import Bot
+from forcemove.channel.game import Bot
 
 __all__ = ["one_round"]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from forcemove.channel.errors import AppError
+from forcemove.channel.game import SEATS, Names, TransitionRow
 from forcemove.channel.protocol.app import Terms
 from forcemove.channel.protocol.state import VariablePart
 from forcemove.games.cheats import refused
-from forcemove.games.game import SEATS, Names, TransitionRow
 from forcemove.games.randomness import Randomness, system_randomness
 from forcemove.games.rock_paper_scissors import rules
 from forcemove.games.rock_paper_scissors.bot import RockPaperScissorsBot
@@ -23,7 +23,7 @@ _MADE_BY_A = (PositionType.ROUND_PROPOSED, PositionType.REVEAL)
 
 
 class RockPaperScissors:
-    """See `forcemove.games.game.Game`."""
+    """See `forcemove.channel.game.Game`."""
 
     name = "rock-paper-scissors"
     contract = "RockPaperScissors"

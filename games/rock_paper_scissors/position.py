@@ -12,8 +12,8 @@ from functools import lru_cache
 from msgspec import Struct
 
 from forcemove.channel.errors import InvalidValue
+from forcemove.channel.game import LabelledEnum
 from forcemove.channel.protocol.types import UINT256_MAX, require_bytes, require_uint
-from forcemove.games.game import LabelledEnum
 from forcemove.games.two_player import DECODED_POSITIONS, MalformedPosition, encode_words, read_words
 
 __all__ = ["Position", "PositionType", "Weapon", "decode", "initial"]

@@ -13,10 +13,10 @@ from operator import index
 from msgspec.structs import replace
 
 from forcemove.channel.errors import AppError
+from forcemove.channel.game import Move, TransitionRow
 from forcemove.channel.protocol.state import VariablePart
 from forcemove.channel.protocol.types import UINT256_MAX
 from forcemove.games.commitment import Opening, commit
-from forcemove.games.game import Move, TransitionRow
 from forcemove.games.rock_paper_scissors.position import Position, PositionType, Weapon, decode
 from forcemove.games.two_player import (
     PLAYERS,

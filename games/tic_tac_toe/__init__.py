@@ -1,6 +1,6 @@
 """Tic-tac-toe. Each mark takes the stake, so that leaving a running round forfeits it."""
 
-from forcemove.games.game import Game
+from forcemove.channel.game import Game
 from forcemove.games.tic_tac_toe.game import TicTacToe
 
 __all__ = ["GAME"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import cache
 
 from forcemove.channel.errors import MalformedBytes
+from forcemove.channel.game import Move
 from forcemove.channel.protocol.state import VariablePart
-from forcemove.games.game import Move
 from forcemove.games.randomness import Randomness, choose, system_randomness
 from forcemove.games.tic_tac_toe import rules
 from forcemove.games.tic_tac_toe.position import CELLS, FULL_BOARD, Position, PositionType, decode, has_line, mark_of
@@ -59,7 +59,7 @@ class TicTacToeBot:
         self._randomness = randomness
 
     def move(self, state: VariablePart, *, another_round: bool) -> Move | None:
-        """See `forcemove.games.game.Bot.move`."""
+        """See `forcemove.channel.game.Bot.move`."""
         require_our_turn(state, self._seat)
         if state.is_final:
             return None
@@ -73,7 +73,7 @@ class TicTacToeBot:
         return rules.play_again(state)
 
     def is_lost(self, state: VariablePart) -> bool:
-        """See `forcemove.games.game.Bot.is_lost`: against a perfect opponent, and after the other has won."""
+        """See `forcemove.channel.game.Bot.is_lost`: against a perfect opponent, and after the other has won."""
         if state.is_final or not is_our_turn(state, self._seat):
             return False
         position = decode(state.app_data)

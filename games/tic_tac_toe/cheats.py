@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from forcemove.channel.game import Move
 from forcemove.channel.protocol.state import VariablePart
 from forcemove.channel.protocol.types import UINT256_MAX
 from forcemove.games.cheats import Labelled, wrong_payments
-from forcemove.games.game import Move
 from forcemove.games.tic_tac_toe.position import FULL_BOARD, Position, PositionType, decode
 from forcemove.games.tic_tac_toe.rules import crosses_to_move, legal_moves
 from forcemove.games.two_player import encode_words

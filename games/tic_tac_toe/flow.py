@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from forcemove.channel.flow.channel import Seat, moves_of, playing, turn
 from forcemove.channel.flow.steps import Step, sequence
+from forcemove.channel.game import Bot
 from forcemove.channel.protocol.state import VariablePart
-from forcemove.games.game import Bot
 from forcemove.games.tic_tac_toe.position import PositionType, decode
 
 __all__ = ["one_round"]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from forcemove.channel.errors import AppError
+from forcemove.channel.game import SEATS, Names, TransitionRow
 from forcemove.channel.protocol.app import Terms
 from forcemove.channel.protocol.state import VariablePart
 from forcemove.games.cheats import refused
-from forcemove.games.game import SEATS, Names, TransitionRow
 from forcemove.games.randomness import Randomness, system_randomness
 from forcemove.games.tic_tac_toe import rules
 from forcemove.games.tic_tac_toe.bot import TicTacToeBot
@@ -31,7 +31,7 @@ _TEXTS = {
 
 
 class TicTacToe:
-    """See `forcemove.games.game.Game`."""
+    """See `forcemove.channel.game.Game`."""
 
     name = "tic-tac-toe"
     contract = "TicTacToe"

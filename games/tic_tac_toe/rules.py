@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from forcemove.channel.errors import AppError, InvalidValue
+from forcemove.channel.game import Move, TransitionRow
 from forcemove.channel.protocol.state import VariablePart
-from forcemove.games.game import Move, TransitionRow
 from forcemove.games.tic_tac_toe.position import (
     FULL_BOARD,
     BoardFull,

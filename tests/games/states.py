@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from forcemove.channel.game import Move
 from forcemove.channel.protocol.outcome import Allocation, Outcome, address_destination
 from forcemove.channel.protocol.state import VariablePart
-from forcemove.games.game import Move
 from forcemove.games.randomness import Randomness
 from forcemove.games.tic_tac_toe.position import mark_of
 

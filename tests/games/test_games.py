@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from forcemove.channel.errors import AppError
+from forcemove.channel.game import Game
 from forcemove.channel.protocol.app import App
 from forcemove.channel.protocol.outcome import require_same_totals
 from forcemove.channel.protocol.state import VariablePart
 from forcemove.games.commitment import Opening
-from forcemove.games.game import Game
 from forcemove.games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
 from forcemove.games.rock_paper_scissors import rules as rock_paper_scissors
 from forcemove.games.rock_paper_scissors.position import Weapon

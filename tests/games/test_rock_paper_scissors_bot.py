@@ -7,8 +7,8 @@ from collections import Counter
 import pytest
 
 from forcemove.channel.errors import InvalidValue, MalformedBytes
+from forcemove.channel.game import Bot, NotOurTurn
 from forcemove.channel.protocol.state import VariablePart
-from forcemove.games.game import Bot, NotOurTurn
 from forcemove.games.rock_paper_scissors import GAME
 from forcemove.games.rock_paper_scissors.bot import UnknownCommitment
 from forcemove.games.rock_paper_scissors.position import PositionType, Weapon, decode, initial

@@ -7,7 +7,7 @@ from functools import cache
 import pytest
 
 from forcemove.channel.errors import InvalidValue, MalformedBytes
-from forcemove.games.game import NotOurTurn
+from forcemove.channel.game import NotOurTurn
 from forcemove.games.tic_tac_toe import GAME, rules
 from forcemove.games.tic_tac_toe.bot import best_cells
 from forcemove.games.tic_tac_toe.position import Position, PositionType, decode, initial

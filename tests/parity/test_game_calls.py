@@ -7,11 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from forcemove.channel.game import Game
 from forcemove.channel.protocol.outcome import Allocation, Outcome
 from forcemove.channel.protocol.state import VariablePart
 from forcemove.channel.protocol.types import UINT48_MAX, UINT256_MAX
 from forcemove.games.commitment import commit
-from forcemove.games.game import Game
 from forcemove.games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
 from forcemove.games.rock_paper_scissors import rules as rock_paper_scissors
 from forcemove.games.tic_tac_toe import GAME as TIC_TAC_TOE

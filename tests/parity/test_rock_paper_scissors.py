@@ -7,9 +7,9 @@ from itertools import product
 
 import pytest
 
+from forcemove.channel.game import Move
 from forcemove.channel.protocol.state import VariablePart
 from forcemove.games.commitment import Opening
-from forcemove.games.game import Move
 from forcemove.games.rock_paper_scissors import GAME, rules
 from forcemove.games.rock_paper_scissors.position import Weapon, initial
 from tests.games.states import STAKE, state

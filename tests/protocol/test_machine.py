@@ -8,6 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from forcemove.channel.errors import ForcemoveError
+from forcemove.channel.game import Game
 from forcemove.channel.protocol.channel import Channel, Phase
 from forcemove.channel.protocol.effects import SendState, SubmitTransfer
 from forcemove.channel.protocol.encoding import word
@@ -31,7 +32,6 @@ from forcemove.channel.protocol.logs import Checkpointed, Closed, Deposited
 from forcemove.channel.protocol.machine import step
 from forcemove.channel.protocol.state import SignedState, VariablePart
 from forcemove.channel.protocol.types import ETHER, UINT48_MAX
-from forcemove.games.game import Game
 from forcemove.games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
 from forcemove.games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.protocol.builders import players, sign

@@ -16,6 +16,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from msgspec.structs import replace
 
 from forcemove.channel.errors import AppError, ForcemoveError, InvalidValue
+from forcemove.channel.game import Bot, Game
 from forcemove.channel.protocol.channel import Phase
 from forcemove.channel.protocol.duties import answer_margin
 from forcemove.channel.protocol.effects import (
@@ -31,7 +32,6 @@ from forcemove.channel.protocol.state import SignedState, VariablePart
 from forcemove.channel.protocol.types import ETHER, Signature
 from forcemove.channel.protocol.watch import concluding_answer
 from forcemove.channel.protocol.wire import decode_message
-from forcemove.games.game import Bot, Game
 from forcemove.games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
 from forcemove.games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.protocol.builders import ALICE, BOB, MALLORY

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from forcemove.channel.game import Game
 from forcemove.games.discard.rules import TABLE as DISCARD
-from forcemove.games.game import Game
 from forcemove.games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
 from forcemove.games.tic_tac_toe import GAME as TIC_TAC_TOE
 from scripts import diagrams

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from forcemove.channel.chain.local import AnvilChain, EmbeddedChain
-from forcemove.games.game import Game
+from forcemove.channel.game import Game
 from forcemove.games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
 from forcemove.games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.scenarios.story import Playground, Story

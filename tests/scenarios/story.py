@@ -21,6 +21,7 @@ from forcemove.channel.chain.local import EmbeddedChain, local_keys
 from forcemove.channel.chain.reverts import app_errors
 from forcemove.channel.chain.token import Token
 from forcemove.channel.errors import ForcemoveError
+from forcemove.channel.game import Bot, Game
 from forcemove.channel.node.client import Client, Event, Fault, Mined, Refused
 from forcemove.channel.node.memory import MemoryLine, MemoryStore
 from forcemove.channel.node.ports import Line
@@ -35,7 +36,6 @@ from forcemove.channel.protocol.signing import Key
 from forcemove.channel.protocol.state import SignedState, SupportProof, VariablePart
 from forcemove.channel.protocol.types import ETHER, FixedPart
 from forcemove.channel.protocol.wire import encode_message
-from forcemove.games.game import Bot, Game
 
 ALICE, BOB, MALLORY, MINER = local_keys()[:4]
 KEYS = (ALICE, BOB)

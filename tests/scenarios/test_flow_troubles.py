@@ -25,9 +25,9 @@ from forcemove.channel.flow.channel import (
 )
 from forcemove.channel.flow.steps import Step, repeat, sequence
 from forcemove.channel.flow.transport import MemoryTransport, Reader
+from forcemove.channel.game import Game
 from forcemove.channel.protocol.channel import Phase
 from forcemove.channel.protocol.state import VariablePart
-from forcemove.games.game import Game
 from forcemove.games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.chain.world import deploy_contract
 from tests.node.test_troubles import over_flaky_chain

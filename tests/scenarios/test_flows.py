@@ -32,11 +32,11 @@ from forcemove.channel.flow.queue import ActionQueue
 from forcemove.channel.flow.signed import LogsDiffer
 from forcemove.channel.flow.steps import NothingHeard, Step, repeat, run, sequence
 from forcemove.channel.flow.transport import MemoryTransport, Transport
+from forcemove.channel.game import Game
 from forcemove.channel.node.client import Fault
 from forcemove.channel.protocol.channel import Phase
 from forcemove.channel.protocol.state import VariablePart
 from forcemove.channel.protocol.wire import encode_message
-from forcemove.games.game import Game
 from forcemove.games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
 from forcemove.games.rock_paper_scissors.flow import one_round as rock_paper_scissors_round
 from forcemove.games.tic_tac_toe import GAME as TIC_TAC_TOE

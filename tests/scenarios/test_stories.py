@@ -7,11 +7,11 @@ import pytest
 from forcemove.channel.chain.chain import Call
 from forcemove.channel.chain.codec import function
 from forcemove.channel.errors import RuleError
+from forcemove.channel.game import Game
 from forcemove.channel.node.client import Mined
 from forcemove.channel.protocol.errors import MessageRefused
 from forcemove.channel.protocol.inputs import ChallengeWanted, ConcludeWanted
 from forcemove.channel.protocol.state import SignedState, VariablePart
-from forcemove.games.game import Game
 from tests.chain.world import deploy_contract
 from tests.scenarios.story import ALICE, BOB, DEPOSIT, KEYS, Playground, Story
 

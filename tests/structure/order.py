@@ -12,7 +12,7 @@ from tests.structure.imports import PACKAGES, Imports
 ORDER: tuple[tuple[str, ...], ...] = (
     ("channel", "channel.*", "channel.protocol.hashing"),
     ("channel.protocol.errors", "channel.protocol.rule_errors"),
-    ("channel.protocol.types",),
+    ("channel.protocol.types", "channel.artifact"),
     ("channel.protocol.outcome",),
     ("channel.protocol.limits",),
     ("channel.protocol.state", "channel.protocol.json_text"),
@@ -26,6 +26,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("channel.protocol.hearing", "channel.protocol.duties"),
     ("channel.protocol.news",),
     ("channel.protocol.machine",),
+    ("channel.game",),
     ("channel.flow.actions", "channel.flow.history", "channel.flow.transport"),
     ("channel.flow.signed", "channel.flow.queue"),
     ("channel.flow.steps", "channel.flow.seat"),
@@ -36,7 +37,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("games.views.drafts", "games.views.patches"),
     ("games.views.playing",),
     ("games.views",),
-    ("games.commitment", "games.game"),
+    ("games.commitment",),
     ("games.two_player", "games.sra.arithmetic", "games.sra.faults"),
     ("games.cheats", "games.*.position", "games.sra.cipher"),
     ("games.*.rules", "games.sra.deck"),
@@ -79,6 +80,8 @@ CORE_SEEN_BY_GAMES = frozenset(
     f"channel.{name}"
     for name in (
         "errors",
+        "artifact",
+        "game",
         "protocol.types",
         "protocol.outcome",
         "protocol.state",

@@ -6,7 +6,7 @@ participants' indices, 0 and 1; the mover of a state is `turn_num % 2`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import NamedTuple, Protocol, runtime_checkable
@@ -15,9 +15,11 @@ from forcemove.channel.errors import AppError, LocalError
 from forcemove.channel.protocol.app import App
 from forcemove.channel.protocol.outcome import Outcome
 from forcemove.channel.protocol.state import VariablePart
-from forcemove.games.randomness import Randomness
 
-__all__ = ["SEATS", "Bot", "Game", "LabelledEnum", "Move", "Names", "NotOurTurn", "TransitionRow"]
+__all__ = ["SEATS", "Bot", "Game", "LabelledEnum", "Move", "Names", "NotOurTurn", "Randomness", "TransitionRow"]
+
+Randomness = Callable[[int], bytes]
+"""Given a number of bytes, so many unpredictable ones."""
 
 Names = tuple[str, str]
 """What to call the two participants in texts."""
