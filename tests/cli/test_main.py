@@ -16,8 +16,8 @@ import forcemove.channel.chain.errors
 import forcemove.channel.node.keys
 import forcemove.contracts
 from forcemove.channel.chain.errors import NotMined, TransactionReverted, Unreachable
-from forcemove.channel.cli import errors
-from forcemove.channel.cli.errors import Explained, MainnetRefused, explain, run
+from forcemove.channel.cli.errors import Explained, MainnetRefused, run
+from forcemove.channel.cli.explanations import EXPLANATIONS, describe, explain
 from forcemove.channel.errors import (
     AppError,
     ForcemoveError,
@@ -26,8 +26,10 @@ from forcemove.channel.errors import (
     MalformedBytes,
     UnknownVersion,
 )
+from forcemove.channel.flow.actions import Action
+from forcemove.channel.flow.steps import UnexpectedAction
 from forcemove.channel.protocol.errors import MessageRefused
-from forcemove.channel.protocol.rule_errors import ADJUDICATOR_ERRORS, NothingToClaim
+from forcemove.channel.protocol.rule_errors import ADJUDICATOR_ERRORS, NothingToClaim, TurnNumberNotConsecutive
 from tests.cli.command import Command
 
 ROOT = Path(__file__).parents[2]
@@ -126,11 +128,26 @@ def test_debugging_shows_where(capsys: pytest.CaptureFixture[str], monkeypatch: 
 def test_values_are_shown_as_people_write_them() -> None:
     text = explain(NothingToClaim(ADDRESS, bytes(20)))
 
-    assert text.startswith("The adjudicator refused: NothingToClaim(")
+    assert text.startswith(
+        "The adjudicator refused: the sender has no credit in this asset (NothingToClaim: account 0x5aAeb6053F3E94C"
+    )
     reverted = explain(TransactionReverted(b"\x01" * 32, 7, 21_000, NothingToClaim(ADDRESS, bytes(20))))
     assert "block 7" in reverted
     assert "NothingToClaim" in reverted
     assert "0x" + "01" * 32 in explain(NotMined(b"\x01" * 32, 120.0))
+
+
+def test_nothing_of_python_is_shown_to_people() -> None:
+    class Play(Action, frozen=True, tag="Play"):
+        card: int
+
+    error = UnexpectedAction("bob", ("Draw", "Pass"), Play("bob", 3))
+    assert explain(error) == (
+        "The counterparty is at fault: a client has done something else than what was its turn to do "
+        "(UnexpectedAction: client id bob, expected Draw, Pass, action of the kind Play).\nNothing was changed."
+    )
+    assert describe(TurnNumberNotConsecutive(4, 7)).endswith("(TurnNumberNotConsecutive: from 4, to 7)")
+    assert describe(AppError()) == "a rule of an app forbids it (AppError)"
 
 
 def test_an_address_is_shown_with_its_checksum() -> None:
@@ -183,8 +200,8 @@ _FAMILY_IS_ENOUGH = {"CannotTravel", "Panicked", "RevertedWithText", "UnknownRev
 def test_the_errors_of_the_chain_and_of_keys_have_their_own_words() -> None:
     named = {error.__name__ for error in _named_errors()}
 
-    assert named - set(errors._EXPLANATIONS) == _FAMILY_IS_ENOUGH
-    assert set(errors._EXPLANATIONS) <= named
+    assert named - set(EXPLANATIONS) == _FAMILY_IS_ENOUGH
+    assert set(EXPLANATIONS) <= named
 
 
 @pytest.mark.parametrize("name", sorted(ADJUDICATOR_ERRORS))

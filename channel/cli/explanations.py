@@ -1,0 +1,210 @@
+"""The library's errors in words for people: what happened, whose fault it is, what to do next."""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+from typing import Any
+
+from forcemove.channel.errors import (
+    AppError,
+    ChainError,
+    CounterpartyError,
+    ForcemoveError,
+    InvalidValue,
+    LocalError,
+    MalformedBytes,
+    RuleError,
+    UnknownVersion,
+)
+from forcemove.channel.protocol.errors import MessageRefused
+
+__all__ = ["EXPLANATIONS", "describe", "explain", "show_value"]
+
+EXPLANATIONS: dict[str, tuple[str, str]] = {
+    "Unreachable": (
+        "Nobody answers at {endpoint}: {reason}.",
+        "The node may be down, or the address mistyped. Check --chain; a local node starts with `anvil`.",
+    ),
+    "NotAnEthereumEndpoint": (
+        "What answers at {endpoint} is no Ethereum node: {reason}.",
+        "Check --chain: it wants the JSON-RPC address of a node.",
+    ),
+    "WrongChain": (
+        "{endpoint} is chain {found}, but the address book is of chain {expected}; nothing was changed.",
+        "Give the node of chain {expected} with --chain, or the book of chain {found}.",
+    ),
+    "EndpointFailed": (
+        "The node refused {method}: {reason}.",
+        "This is the node's doing. Try again; if it stays, try another node.",
+    ),
+    "AnvilMissing": (
+        "anvil is not installed (looked in: {looked_in}).",
+        "Install it with `npm install --prefix contracts`, or from https://getfoundry.sh; or use --chain eth-tester.",
+    ),
+    "AnvilFailed": ("anvil did not start: {reason}.", "Run `anvil` by itself to see why, or use --chain eth-tester."),
+    "InsufficientFunds": (
+        "The account {account} cannot pay for the transaction: {reason}.",
+        "Send it some of the chain's ether and run the same command again.",
+    ),
+    "TransactionRefused": (
+        "The node did not take transaction {transaction_hash}: {reason}.",
+        "Another transaction of this account may be waiting; run the same command again in a while.",
+    ),
+    "NotMined": (
+        "Transaction {transaction_hash} was sent, but no block took it within {seconds:.0f} seconds.",
+        "The chain is busy or stands still. Run the same command again: it goes on from there.",
+    ),
+    "TransactionReverted": (
+        "Transaction {transaction_hash} failed in block {block_number}, though it had been tried before: {reason}.",
+        "Something came before it. Run the same command again.",
+    ),
+    "CallRefused": (
+        "The contract at {to} refused the call without a word.",
+        "It is not the contract that it is taken for, or what was sent is malformed.",
+    ),
+    "NoContract": (
+        "There is no {contract} at {address}: no code stands there.",
+        "The chain may have begun anew since the deployment; `forcemove deploy` deploys again.",
+    ),
+    "NotGenuine": (
+        "{address} is not {contract}: the address that follows from its creation code is {expected}.",
+        "Do not sign anything for it: it may be a look-alike, whatever its code. If it is of another version of "
+        "Forcemove, or of another factory, use that version, or the address book that names the factory.",
+    ),
+    "NotConfirmed": (
+        "{contract}, at {address}, stands less than {confirmations} blocks deep.",
+        "It is new. Wait for a few blocks and try again.",
+    ),
+    "UnknownArtifact": ("This version has no contract {name}.", "It has {known}."),
+    "BookMissing": (
+        "There is no address book at {path}.",
+        "`forcemove deploy` writes one; --book says where to find it.",
+    ),
+    "BookOfOlderProgram": (
+        "The address book {path} has format {version}, of an older version of Forcemove (this one: format {known}). "
+        "Its contracts cannot be told from poisoned ones, so this version signs nothing for them.",
+        "Deploy anew: `forcemove deploy` with another --out, or with that file moved away. The old contracts stay "
+        "where they are; money in their channels is brought home by the version that wrote the book.",
+    ),
+    "BookOfNewerProgram": (
+        "The address book {path} has format {version}, of a newer version of Forcemove (this one knows {known}).",
+        "Update Forcemove; nothing was changed.",
+    ),
+    "BookUnwritable": ("The address book {path} cannot be written: {reason}.", "Choose another place with --out."),
+    "BookOfOtherContracts": (
+        "The address book {path} is of another version of Forcemove: its {contract} stands at {address}.",
+        "It was left as it is, since channels may live there. Deploy beside it with another --out.",
+    ),
+    "NotAFactory": (
+        "The address book {path} names the factory {factory}, but other code stands there; nothing was sent.",
+        "The book was changed, or is of another chain with the same id. Deploy with another --out.",
+    ),
+    "NotInBook": ("The address book has no {contract}.", "Finish the deployment with `forcemove deploy`."),
+    "KeyFileMissing": ("There is no key file at {path}.", "`forcemove key new {path}` makes one."),
+    "KeyFileExists": (
+        "There is a file at {path} already; keys are never overwritten.",
+        "Choose another name, or move that file away.",
+    ),
+    "KeyFileUnusable": ("The key file {path} cannot be used: {reason}.", "Check the path and its permissions."),
+    "MalformedKeyFile": (
+        "{path} is no usable key file: {reason}.",
+        "It was damaged or is something else. Restore it from a copy, or import its key again.",
+    ),
+    "WrongPassphrase": (
+        "The passphrase does not open {path}.",
+        "Try again; FORCEMOVE_PASSPHRASE, where it is set, is used instead of asking.",
+    ),
+    "EmptyPassphrase": ("An empty passphrase protects nothing; no file was written.", "Choose a passphrase."),
+    "MalformedPrivateKey": (
+        "That is no private key: 64 hex digits are wanted, with or without 0x.",
+        "It came from FORCEMOVE_PRIVATE_KEY where that is set, else from what was typed or piped in.",
+    ),
+}
+"""What happened, and what to do next, by the name of the error; the facts of the error fill the braces."""
+
+_NEWER_VERSION = (
+    "The {what} is of version {version}; this program knows version {known}.",
+    "Update this program; nothing was changed.",
+)
+_OLDER_VERSION = (
+    "The {what} is of version {version}, which is older than this program's, {known}.",
+    "Whoever has written it must update and write it again; nothing was changed.",
+)
+
+_FAMILIES: tuple[tuple[type[ForcemoveError], str, str], ...] = (
+    (AppError, "The rules of the game forbid it: {error}.", "The move was ours; nothing was changed."),
+    (RuleError, "The adjudicator refused: {error}.", "The request broke a rule of the protocol; nothing was changed."),
+    (MessageRefused, "The counterparty broke a rule: {reason}.", "Nothing was changed; what it sent is evidence."),
+    (CounterpartyError, "The counterparty is at fault: {error}.", "Nothing was changed."),
+    (MalformedBytes, "This is not a well-formed {what}: {reason}.", "Check what was given; nothing was changed."),
+    (InvalidValue, "{field} cannot be {value}: it wants {reason}.", "Check what was given; nothing was changed."),
+    (LocalError, "That cannot be done: {error}.", "Nothing was changed."),
+    (ChainError, "The chain failed: {error}.", "Try again; if it stays, try another node."),
+    (ForcemoveError, "{error}.", ""),
+)
+
+
+def explain(error: ForcemoveError) -> str:
+    """What happened, and what to do next, in a line each."""
+    what, then = _explanation(error)
+    facts = {name: show_value(value) for name, value in error.values().items()} | {"error": describe(error)}
+    return "\n".join(text.format_map(facts) for text in (what, then) if text)
+
+
+def _explanation(error: ForcemoveError) -> tuple[str, str]:
+    if isinstance(error, UnknownVersion):
+        return _NEWER_VERSION if error.is_newer else _OLDER_VERSION
+    known = EXPLANATIONS.get(type(error).__name__)
+    if known is not None:
+        return known
+    return next((what, then) for family, what, then in _FAMILIES if isinstance(error, family))
+
+
+def describe(error: ForcemoveError) -> str:
+    """What went wrong in a clause, with the error's name and facts: `the record only rises (TurnNumberNotIncreased:
+    recorded 5, submitted 4)`."""
+    name = type(error).__name__
+    facts = ", ".join(f"{_words(fact)} {show_value(value)}" for fact, value in error.values().items())
+    named = f"{name}: {facts}" if facts else name
+    clause = _first_sentence(type(error))
+    return f"{clause} ({named})" if clause else named
+
+
+def _first_sentence(kind: type[ForcemoveError]) -> str:
+    """Of the class's own docstring, without its end; empty where there is none (`python -OO` leaves them out)."""
+    text = " ".join((kind.__dict__.get("__doc__") or "").replace("`", "").split())
+    if text.startswith(f"{kind.__name__}("):  # what a dataclass without a docstring is given
+        return ""
+    sentence = re.split(r"[.;:](?: |$)", text, maxsplit=1)[0]
+    return sentence if sentence[1:2].isupper() else sentence[:1].lower() + sentence[1:]
+
+
+def _words(name: str) -> str:
+    """A field's name: `turn_num` is `turn num`, and `from_`, which Python wants so, is `from`."""
+    return name.strip("_").replace("_", " ")
+
+
+def show_value(value: Any) -> Any:
+    """A fact of an error as people write it; of what has no short form only the kind."""
+    match value:
+        case None:
+            return "for no reason that can still be seen"
+        case bytes():
+            return _address(value) if len(value) == 20 else "0x" + value.hex()
+        case ForcemoveError():
+            return explain(value).partition("\n")[0].rstrip(".")
+        case Enum():
+            return show_value(value.value)
+        case tuple() | list() | set() | frozenset():
+            return ", ".join(str(show_value(each)) for each in value) or "none"
+        case bool() | int() | float() | str():
+            return value
+        case _:
+            return f"of the kind {type(value).__name__}"
+
+
+def _address(address: bytes) -> str:
+    from forcemove.channel.chain.addresses import show_address
+
+    return show_address(address)
