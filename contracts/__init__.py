@@ -60,5 +60,5 @@ def _folder() -> Traversable:
 def _find(name: str) -> Traversable | None:
     if not name.isidentifier():
         return None
-    candidates = (_folder().joinpath(*place, name + _SUFFIX) for place in ((), ("demo",), ("test",)))
+    candidates = (_folder().joinpath(*place, name + _SUFFIX) for place in ((), ("demo",), ("testing",), ("test",)))
     return next((candidate for candidate in candidates if candidate.is_file()), None)

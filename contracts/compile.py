@@ -47,7 +47,7 @@ STANDARD_JSON = ARTIFACTS / "standard-json"
 PINNED = CONTRACTS.parent / "tests" / "contracts" / "creation_codes.json"
 
 _PRODUCT = ("games", ".")
-_EXTRA = ("demo", "test")
+_EXTRA = ("demo", "test", "testing")
 _IMPORT = re.compile(r'^import\s+(?:[^"]*\s+from\s+)?"([^"]+)";', re.MULTILINE)
 
 

@@ -3,7 +3,11 @@
 // command loses input that arrives in pieces and cuts long output; this one reads to the end and writes through a file
 // descriptor until everything is out.
 import { readFileSync, writeSync } from "node:fs";
-import solc from "solc";
+import { createRequire } from "node:module";
+
+// FORCEMOVE_SOLC_PLACE: the folder whose node_modules, or those above, have the compiler; else our own.
+const place = process.env.FORCEMOVE_SOLC_PLACE;
+const solc = createRequire(place ? `${place}/` : import.meta.url)("solc");
 
 const line = process.argv.slice(2).join(" ");
 if (line.includes("--version")) {

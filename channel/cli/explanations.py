@@ -76,6 +76,23 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
         "{contract}, at {address}, stands less than {confirmations} blocks deep.",
         "It is new. Wait for a few blocks and try again.",
     ),
+    "CompilerMissing": (
+        "There is no Solidity compiler {version}: {reason}.",
+        "Install Node and run `npm install solc@{version}` in the project, or run this where the internet is open.",
+    ),
+    "SourceMissing": (
+        "There is no source {name}; it is imported by {importer}.",
+        "Check the import: it names a file of the project, one of forcemove/contracts/, or an npm package.",
+    ),
+    "SourceRefused": ("The compiler refuses the sources.\n{messages}", "Mend that and compile again."),
+    "NothingToCompile": (
+        "There is no Solidity source (.sol) in {folder}.",
+        "Run this in the project of a game, or name its folder. `forcemove new` begins one.",
+    ),
+    "NoSuchContract": (
+        "{source} has no contract {contract} that could be deployed.",
+        "It may be abstract: implement all functions of its interfaces.",
+    ),
     "UnknownArtifact": ("This version has no contract {name}.", "It has {known}."),
     "BookMissing": (
         "There is no address book at {path}.",

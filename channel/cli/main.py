@@ -18,6 +18,7 @@ _COMMANDS = {
     "deploy": "Deploy the adjudicator and the games to a chain.",
     "verify": "Compare a deployment with what stands on its chain.",
     "key": "Make, import and show key files.",
+    "compile": "Compile the contracts of a game of your own.",
     "inspect": "Explain a signed state, a piece of hex, or a channel on a chain.",
 }
 
@@ -31,10 +32,8 @@ class _LazyGroup(click.Group):
     def get_command(self, _ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _COMMANDS:
             return None
-        command = getattr(import_module(f"forcemove.channel.cli.{cmd_name}"), cmd_name)
-        if not isinstance(command, click.Command):
-            raise TypeError(f"forcemove.channel.cli.{cmd_name}.{cmd_name} is no command")
-        return command
+        module = import_module(f"forcemove.channel.cli.{cmd_name}")
+        return next(each for each in vars(module).values() if isinstance(each, click.Command) and each.name == cmd_name)
 
     def format_commands(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

@@ -62,10 +62,10 @@ class LocalTable:
 
     def play(self) -> None:
         """Poll the clients in turn until nothing changes any more: the channel is closed, or somebody waits."""
-        while any(client.poll() for client in self.clients) or self._pass_on():
+        while any(client.poll() for client in self.clients) or self.pass_on():
             pass
 
-    def _pass_on(self) -> bool:
+    def pass_on(self) -> bool:
         """Let everybody hear what the others have said; whether there was anything."""
         said = [(line, line.unsent.popleft()) for line in self.lines for _ in range(len(line.unsent))]
         for speaker, message in said:

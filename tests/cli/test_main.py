@@ -15,6 +15,8 @@ import forcemove.channel.chain.deployment
 import forcemove.channel.chain.errors
 import forcemove.channel.node.keys
 import forcemove.contracts
+import forcemove.contracts.compiler
+import forcemove.contracts.project
 from forcemove.channel.chain.errors import NotMined, TransactionReverted, Unreachable
 from forcemove.channel.cli.errors import Explained, MainnetRefused, run
 from forcemove.channel.cli.explanations import EXPLANATIONS, describe, explain
@@ -184,6 +186,8 @@ def _named_errors() -> list[type[ForcemoveError]]:
         forcemove.channel.chain.deployment,
         forcemove.channel.node.keys,
         forcemove.contracts,
+        forcemove.contracts.compiler,
+        forcemove.contracts.project,
     )
     return [
         found

@@ -14,14 +14,15 @@ from forcemove.channel.game import Game
 from forcemove.channel.protocol.app import App
 from forcemove.channel.protocol.outcome import require_same_totals
 from forcemove.channel.protocol.state import VariablePart
+from forcemove.contracts import artifact
 from forcemove.games.commitment import Opening
 from forcemove.games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
 from forcemove.games.rock_paper_scissors import rules as rock_paper_scissors
 from forcemove.games.rock_paper_scissors.position import Weapon
 from forcemove.games.tic_tac_toe import GAME as TIC_TAC_TOE
+from forcemove.testing.calls import Bench, Call
 from tests.evm import errors_of
 from tests.games.states import BALANCE, STAKE, final, outcome, state
-from tests.parity.calls import Bench, Call
 from tests.parity.tic_tac_toe_space import moves
 from tests.protocol.builders import terms
 
@@ -105,7 +106,7 @@ def test_during_the_setup_participant_0_is_announced_as_the_first_mover(game: Ga
 
 @each_game
 def test_illegal_moves_are_refused_by_the_bytecode_for_the_same_reason(game: Game) -> None:
-    bench = Bench(game.contract, game)
+    bench = Bench(artifact(game.contract), game)
     for at in list(reachable(game))[::7]:
         illegal = game.illegal_moves(at)
         assert len(illegal) >= 4

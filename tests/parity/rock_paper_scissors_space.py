@@ -11,10 +11,11 @@ from itertools import product
 
 from forcemove.channel.protocol.state import VariablePart
 from forcemove.channel.protocol.types import UINT256_MAX
+from forcemove.contracts import artifact
 from forcemove.games.commitment import commit
 from forcemove.games.rock_paper_scissors import GAME
 from forcemove.games.rock_paper_scissors.position import Position, PositionType, Weapon
-from tests.parity.calls import FROM, TO, Bench, Call, Variation, outcome
+from forcemove.testing.calls import FROM, TO, Bench, Call, Variation, outcome
 
 STAKE = 3
 BALANCE = 10
@@ -77,7 +78,7 @@ def _stakes(call: Call) -> list[Variation]:
 def run_parity() -> tuple[int, float]:
     """Compare all of it; returns how many cases there were and the seconds that they took."""
     started = time.perf_counter()
-    bench = Bench(GAME.contract, GAME)
+    bench = Bench(artifact(GAME.contract), GAME)
     for call in pairs():
         bench.compare(call, neighbours(call))
     return bench.cases, time.perf_counter() - started

@@ -16,9 +16,9 @@ from forcemove.channel.errors import AppError
 from forcemove.channel.protocol.app import Rules
 from forcemove.games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
 from forcemove.games.tic_tac_toe import GAME as TIC_TAC_TOE
+from forcemove.testing.calls import ID, Call, Variation
 from tests.evm import RevertName, artifact, decode_error, function_selector
 from tests.parity import rock_paper_scissors_space, tic_tac_toe_space
-from tests.parity.calls import ID, Call, Variation
 
 SAMPLE = 250
 

@@ -15,10 +15,11 @@ from typing import NamedTuple
 
 from forcemove.channel.protocol.state import VariablePart
 from forcemove.channel.protocol.types import UINT256_MAX
+from forcemove.contracts import artifact
 from forcemove.games.tic_tac_toe import GAME
 from forcemove.games.tic_tac_toe.position import FULL_BOARD, PositionType, decode
 from forcemove.games.tic_tac_toe.rules import legal_moves, play_again
-from tests.parity.calls import FROM, TO, Bench, Call, Variation, outcome
+from forcemove.testing.calls import FROM, TO, Bench, Call, Variation, outcome
 from tests.protocol.builders import terms
 
 STAKE = 3
@@ -171,7 +172,7 @@ def compare_share(share: int, shares: int) -> Parity:
 
     With the seats exchanged only the moves themselves and the wrong side's credit are asked about.
     """
-    bench = Bench(GAME.contract, GAME)
+    bench = Bench(artifact(GAME.contract), GAME)
     accepted = 0
     for question in islice(questions(), share, None, shares):
         accepted += bench.compare(*question.variations())[0]

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = ("channel", "contracts", "games", "scripts")
+PACKAGES = ("channel", "contracts", "games", "scripts", "testing")
 """The folders with modules of ours. What the wheel has is imported by way of `forcemove`; names leave that out here."""
 _ROOT = "forcemove."
 _SHIPPED = frozenset(PACKAGES) - {"scripts"}
@@ -26,6 +26,8 @@ def _module_name(path: Path) -> str:
     parts = path.relative_to(ROOT).with_suffix("").parts
     if parts[:2] == ("channel", "public"):
         return "forcemove"
+    if parts[:2] == ("channel", "testing"):
+        parts = parts[1:]
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 

@@ -52,7 +52,8 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("games.discard.demonstration",),
     ("games.*",),
     ("channel.chain.errors", "channel.chain.addresses", "channel.chain.create2", "channel.chain.websocket"),
-    ("contracts", "contracts.compile"),
+    ("contracts.compiler",),
+    ("contracts", "contracts.compile", "contracts.project"),
     ("channel.chain.reverts", "channel.chain.book"),
     ("channel.chain.rpc",),
     ("channel.chain.chain",),
@@ -71,6 +72,10 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("channel.node.memory",),
     ("channel.node.client", "channel.node.virtual_time"),
     ("channel.node.local",),
+    ("testing", "testing.evm"),
+    ("testing.calls",),
+    ("testing.walk",),
+    ("testing.properties", "testing.channels"),
     ("forcemove", "channel.cli.*", "channel.cli.demo.*", "scripts", "scripts.*"),
 )
 SHELL = len(ORDER) - 1

@@ -11,6 +11,7 @@ from forcemove.channel.protocol.app import App
 from forcemove.channel.protocol.outcome import Outcome
 from forcemove.channel.protocol.state import VariablePart
 from forcemove.channel.protocol.types import FixedPart
+from forcemove.contracts import artifact
 from forcemove.games.commitment import SALT_LENGTH, Opening, commit
 from forcemove.games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
 from forcemove.games.rock_paper_scissors import rules as rps
@@ -22,8 +23,8 @@ from forcemove.games.tic_tac_toe.position import PositionType as Kind
 from forcemove.games.tic_tac_toe.position import decode as decode_board
 from forcemove.games.tic_tac_toe.rules import legal_moves
 from forcemove.games.two_player import shift
+from forcemove.testing.calls import Bench, Call
 from tests.evm import decode_error
-from tests.parity.calls import Bench, Call
 from tests.parity.tic_tac_toe_space import boards, marks, moves
 from tests.protocol.builders import ALICE, BOB, allocation, outcome, state, terms
 from tests.threats.court import ALLOWED, Court
@@ -93,7 +94,7 @@ class Judge:
 
     def __init__(self, game: App) -> None:
         self._contract = game.contract
-        self._bench = Bench(game.contract, game)
+        self._bench = Bench(artifact(game.contract), game)
 
     def refusal(self, from_: VariablePart, to: VariablePart) -> str:
         """The name of the error; empty where the move is accepted."""

@@ -1,8 +1,8 @@
 """Asks a game's bytecode and its Python twin about the same pairs of states, many at a time.
 
-A `Call` is the hand-packed calldata of `validTransition(channelId, from, to, 2)`; a variation of it is a few words put
-elsewhere, together with the two states that the varied calldata encodes. `GameHarness` answers for a whole list of
-variations.
+A `Call` is the hand-packed calldata of `validTransition(channelId, from, to, numParticipants)`; a variation of it is a
+few words put elsewhere, together with the two states that the varied calldata encodes. `GameHarness` answers for a
+whole list of variations.
 """
 
 from __future__ import annotations
@@ -12,32 +12,45 @@ from dataclasses import fields
 from functools import cache
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
+from forcemove.channel.artifact import Artifact
 from forcemove.channel.errors import AppError
 from forcemove.channel.protocol.app import Rules
 from forcemove.channel.protocol.encoding import encode_variable_part_tail, word
 from forcemove.channel.protocol.outcome import Allocation, Outcome, address_destination
 from forcemove.channel.protocol.state import VariablePart
-from tests.evm import Evm, errors_of, function_selector
+from forcemove.channel.protocol.types import UINT256_MAX
+from forcemove.contracts import artifact
+from forcemove.testing.evm import Evm, errors_of, function_selector
 
 FROM, TO = 0, 1
 ID = bytes.fromhex("c0" * 32)
-ALICE, BOB = address_destination(b"\xa1" * 20), address_destination(b"\xb0" * 20)
 
 _TRUE = b"\xff"
 _SLACK = bytes(64)
 """Zeros behind the calldata, so that an appData that claims to be longer is refused by the game, not the decoder."""
 
-# Where things stand in an encoded state with two allocations.
+# Where a field is in an encoded state. Four words of the head, then the outcome: its length, three words for each
+# allocation; then the length of appData.
 TURN_NUM = 2 * 32
-_AMOUNTS = (7 * 32, 10 * 32)
-LENGTH = 11 * 32
-_WORDS = 12 * 32
+_FIRST_AMOUNT = 7 * 32
+_ALLOCATION = 3 * 32
+
+
+def length_position(count: int) -> int:
+    """Where the length of appData is, in bytes, in a state with `count` allocations."""
+    return 5 * 32 + count * _ALLOCATION
 
 
 @cache
-def outcome(alice: int, bob: int) -> Outcome:
-    """An outcome in ether."""
-    return (Allocation(bytes(20), ALICE, alice), Allocation(bytes(20), BOB, bob))
+def outcome(*amounts: int) -> Outcome:
+    """An outcome in ether (wei), an amount for each seat."""
+    return tuple(Allocation(bytes(20), _destination(seat), amount) for seat, amount in enumerate(amounts))
+
+
+def _destination(seat: int) -> bytes:
+    return address_destination(bytes((0xA1 + 15 * seat,)) * 20)
 
 
 class Variation(NamedTuple):
@@ -66,14 +79,16 @@ class Call:
     def word(self, side: int, index: int, value: int) -> Variation:
         """Another word of appData."""
         changed = value.to_bytes(32, "big")
-        patch = self.patch(side, _WORDS + 32 * index, changed)
-        old = (self.from_, self.to)[side].app_data
+        state = (self.from_, self.to)[side]
+        patch = self.patch(side, length_position(len(state.outcome)) + 32 + 32 * index, changed)
+        old = state.app_data
         return self._with_app_data(side, old[: 32 * index] + changed + old[32 * index + 32 :], (patch,))
 
     def length(self, side: int, length: int) -> Variation:
         """appData that claims another length: what follows it in the calldata becomes part of it."""
-        start = self._starts[side] + _WORDS - 4
-        patch = self.patch(side, LENGTH, word(length))
+        position = length_position(len((self.from_, self.to)[side].outcome))
+        start = self._starts[side] + position + 32 - 4
+        patch = self.patch(side, position, word(length))
         return self._with_app_data(side, self.calldata[start : start + length], (patch,))
 
     def _with_app_data(self, side: int, app_data: bytes, patches: tuple[bytes, ...]) -> Variation:
@@ -81,12 +96,17 @@ class Call:
             return Variation(patches, self._changed(self.from_, app_data=app_data), self.to)
         return Variation(patches, self.from_, self._changed(self.to, app_data=app_data))
 
-    def amounts(self, side: int, alice: int, bob: int) -> Variation:
-        """Other amounts in one of the two outcomes."""
-        patches = tuple(self.patch(side, at, word(n)) for at, n in zip(_AMOUNTS, (alice, bob), strict=True))
+    def amounts(self, side: int, *amounts: int) -> Variation:
+        """Other amounts in one of the two outcomes, one for each seat."""
+        changed = tuple(
+            replace(entry, amount=amount)
+            for entry, amount in zip((self.from_, self.to)[side].outcome, amounts, strict=True)
+        )
+        places = (_FIRST_AMOUNT + seat * _ALLOCATION for seat in range(len(amounts)))
+        patches = tuple(self.patch(side, place, word(n)) for place, n in zip(places, amounts, strict=True))
         if side == FROM:
-            return Variation(patches, self._changed(self.from_, outcome_=outcome(alice, bob)), self.to)
-        return Variation(patches, self.from_, self._changed(self.to, outcome_=outcome(alice, bob)))
+            return Variation(patches, self._changed(self.from_, outcome_=changed), self.to)
+        return Variation(patches, self.from_, self._changed(self.to, outcome_=changed))
 
     def both(self, first: Variation, second: Variation) -> Variation:
         """Two variations of this call, of different fields, at once."""
@@ -128,11 +148,12 @@ def _words_of(app_data: bytes) -> list[bytes]:
 class Bench:
     """A game's bytecode and its twin, side by side."""
 
-    def __init__(self, contract: str, rules: Rules) -> None:
-        self._evm = Evm()
+    def __init__(self, contract: Artifact, rules: Rules) -> None:
+        """`contract`: the compiled game. `rules`: its twin."""
+        self._evm, self._asker = Evm(), artifact("GameHarness")
         self._game = bytes.fromhex(self._evm.deploy(contract).removeprefix("0x"))
-        self._harness = self._evm.deploy("GameHarness")
-        self._contract = contract
+        self._harness = self._evm.deploy(self._asker)
+        self._contract = contract.name
         self._selector = function_selector(contract, "validTransition")
         self._valid_transition = rules.valid_transition
         self._encoders = {name: (selector, types) for selector, (name, types) in errors_of(contract).items()}
@@ -154,11 +175,13 @@ class Bench:
 
     def require_accepted(self, call: Call) -> None:
         """Fail unless both accept the call."""
-        assert self.compare(call, [call.unchanged()]) == [True], f"{call.from_} -> {call.to}"
+        if self.compare(call, [call.unchanged()]) != [True]:
+            raise AssertionError(f"{self._contract} and its twin refuse {call.from_} -> {call.to}")
 
     def require_refused(self, call: Call) -> None:
         """Fail unless both refuse the call, for the same reason."""
-        assert self.compare(call, [call.unchanged()]) == [False], f"{call.from_} -> {call.to}"
+        if self.compare(call, [call.unchanged()]) != [False]:
+            raise AssertionError(f"{self._contract} and its twin accept {call.from_} -> {call.to}")
 
     def ask_raw(self, calldata: bytes) -> tuple[bool, bytes]:
         """Whether the bytecode returned on calldata of any form, and what."""
@@ -178,8 +201,9 @@ class Bench:
             packed,
             bytes(-len(packed) % 32),
         )
-        returned, data = self._evm.call(self._harness, function_selector("GameHarness", "ask") + b"".join(arguments))
-        assert returned, data
+        returned, data = self._evm.call(self._harness, function_selector(self._asker, "ask") + b"".join(arguments))
+        if not returned:
+            raise AssertionError(f"{self._contract} gave no verdict: {data.hex()}")
         return data[64 : 64 + int.from_bytes(data[32:64], "big")]
 
     def _twin(self, from_: VariablePart, to: VariablePart, num_participants: int) -> bytes:
@@ -195,16 +219,25 @@ class Bench:
         if kind not in self._codes:
             selector, types = self._encoders[kind.__name__]
             names = tuple(field.name for field in fields(error))
-            assert len(names) == len(types)
+            if len(names) != len(types):
+                raise AssertionError(f"{kind.__name__} has {len(names)} values, its Solidity twin {len(types)}")
             self._codes[kind] = (bytes((4 + 32 * len(names),)) + selector, names)
         head, names = self._codes[kind]
-        return head + b"".join([_word(getattr(error, name)) for name in names])
+        values = [getattr(error, name) for name in names]
+        for value in values:
+            if isinstance(value, int) and not 0 <= value <= UINT256_MAX:
+                raise AssertionError(f"{kind.__name__} has the value {value}, which no word can hold")
+        return head + b"".join(map(_word, values))
 
     def _explain(self, call: Call, variations: Sequence[Variation], expected: list[bytes], actual: bytes) -> None:
         for variation, verdict in zip(variations, expected, strict=True):
             alone = self._ask(call, [variation])
-            assert alone == verdict, f"{self._contract}: {variation.from_} -> {variation.to}"
-        raise AssertionError((expected, actual))
+            if alone != verdict:
+                raise AssertionError(
+                    f"{self._contract} and its twin differ about {variation.from_} -> {variation.to}: "
+                    f"the bytecode says {alone.hex()}, the twin {verdict.hex()}"
+                )
+        raise AssertionError(f"{self._contract} and its twin differ, but only when asked about many: {actual.hex()}")
 
 
 def _word(value: int | bytes) -> bytes:

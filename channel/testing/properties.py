@@ -1,0 +1,168 @@
+"""What every game must keep to so that its players are safe, as checks: each raises `AssertionError` with a state.
+
+The checks walk through all that play reaches, so begin them with balances that last for a round or two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from random import Random
+
+from forcemove.channel.errors import AppError
+from forcemove.channel.protocol.app import Rules
+from forcemove.channel.protocol.outcome import require_same_totals
+from forcemove.channel.protocol.state import VariablePart
+from forcemove.channel.protocol.types import UINT256_MAX
+from forcemove.testing.calls import FROM, ID, TO, Bench, Call, Variation
+from forcemove.testing.walk import LegalMoves, moves_from, reachable, successors
+
+__all__ = [
+    "IsSettled",
+    "neighbours",
+    "require_both_alike",
+    "require_legal_moves",
+    "require_no_gain_by_leaving",
+    "require_successors",
+]
+
+IsSettled = Callable[[VariablePart], bool]
+"""Whether no round is running, so that concluding costs nobody anything."""
+
+_WORD = 32
+_BITS = (1, 1 << 8, 1 << 64, 1 << 128, 1 << 255)
+_VALUES = (0, 1, 2, 3, UINT256_MAX)
+
+
+def require_legal_moves(rules: Rules, begin: VariablePart, moves: LegalMoves) -> int:
+    """Each move that the game makes is one that its own rules allow, and keeps the total of every asset. Returns how
+    many there were."""
+    made = 0
+    for from_, to in moves_from(begin, moves):
+        made += 1
+        require_same_totals(from_.outcome, to.outcome)
+        try:
+            is_legal = rules.valid_transition(ID, from_, to, len(begin.outcome))
+        except AppError as error:
+            raise AssertionError(f"the rules refuse the game's own move {from_} -> {to}: {error}") from error
+        if is_legal is not True:
+            raise AssertionError(f"the rules answer {is_legal} about {from_} -> {to}; a legal move is True")
+    return made
+
+
+def require_successors(begin: VariablePart, moves: LegalMoves, is_settled: IsSettled) -> int:
+    """Each state that play reaches has a legal move, or no round is running in it: nobody is ever caught where only
+    losing is left to sign. Returns how many states there were."""
+    states = list(reachable(begin, moves))
+    for state in states:
+        if not is_settled(state) and not successors(state, moves):
+            raise AssertionError(f"nothing legal can follow {state}")
+    return len(states)
+
+
+# ------------------------------------------------------------------------------------------------------------- leaving
+
+
+def require_no_gain_by_leaving(begin: VariablePart, moves: LegalMoves, is_settled: IsSettled) -> int:
+    """No participant who is to move is better off by walking away than by its best move, whatever the others do then,
+    leaving included. What a leaver gets is the outcome of the state that it does not answer. Games whose rounds end.
+
+    Returns how many states were looked at. Of a game with hidden choices, what is found is what an all-knowing player
+    could do: it holds for others all the more.
+    """
+    leaving, states = _Leaving(moves, is_settled), list(reachable(begin, moves))
+    for state in states:
+        mover = (state.turn_num + 1) % len(state.outcome)
+        left, played = state.outcome[mover].amount, leaving.value(state, mover)
+        if left > played:
+            raise AssertionError(f"participant {mover} gets {left} by leaving {state}, and {played} by playing on")
+    return len(states)
+
+
+class _Leaving:
+    """What a participant can be sure of in a state: the worst that the others can do, and its own best."""
+
+    def __init__(self, moves: LegalMoves, is_settled: IsSettled) -> None:
+        self._moves, self._is_settled = moves, is_settled
+        self._known: dict[tuple[bytes, tuple[int, ...], int, int], int] = {}
+
+    def value(self, state: VariablePart, participant: int) -> int:
+        """In the asset's smallest unit."""
+        amounts = tuple(entry.amount for entry in state.outcome)
+        key = (state.app_data, amounts, state.turn_num % len(amounts), participant)
+        if key not in self._known:
+            self._known[key] = self._value(state, participant)
+        return self._known[key]
+
+    def _value(self, state: VariablePart, participant: int) -> int:
+        amount = state.outcome[participant].amount
+        if self._is_settled(state):
+            return amount
+        values = [self.value(successor, participant) for successor in successors(state, self._moves)]
+        is_ours = (state.turn_num + 1) % len(state.outcome) == participant
+        return max(values, default=amount) if is_ours else min([*values, amount])
+
+
+# -------------------------------------------------------------------------------------------------------------- parity
+
+
+def require_both_alike(
+    bench: Bench, begin: VariablePart, moves: LegalMoves, *, random_pairs: int = 200, seed: int = 0
+) -> int:
+    """Bytecode and twin give one verdict, one error and the same values: about every legal move that play reaches,
+    about what differs from it in one field, and about pairs of unrelated positions. Returns how many cases there were.
+    """
+    seats = len(begin.outcome)
+    states = []
+    for from_, to in moves_from(begin, moves):
+        states.append(to)
+        call = Call(from_, to, seats)
+        accepted = bench.compare(call, neighbours(call))
+        if not accepted[0]:
+            raise AssertionError(f"both refuse the legal move {from_} -> {to}")
+        for count in (seats - 1, seats + 1):
+            another = Call(from_, to, count)
+            bench.compare(another, [another.unchanged()])
+    _compare_strangers(bench, states or [begin], random_pairs, Random(seed))  # noqa: S311  # nothing secret
+    return bench.cases
+
+
+def _compare_strangers(bench: Bench, states: list[VariablePart], pairs: int, random: Random) -> None:
+    for _ in range(pairs):
+        from_, to = random.choice(states), random.choice(states)
+        follower = VariablePart(to.outcome, to.app_data, from_.turn_num + 1)
+        call = Call(from_, follower, len(from_.outcome))
+        bench.compare(call, [call.unchanged()])
+
+
+def neighbours(call: Call) -> list[Variation]:
+    """The call itself, and what differs from it in one field of either state: a bit or the value of a word, the length
+    of appData, an amount."""
+    found = [call.unchanged()]
+    for side in (FROM, TO):
+        found += [*_words(call, side), *_lengths(call, side), *_amounts(call, side)]
+    return found
+
+
+def _words(call: Call, side: int) -> Iterator[Variation]:
+    app_data = (call.from_, call.to)[side].app_data
+    for index in range(len(app_data) // _WORD):
+        value = int.from_bytes(app_data[index * _WORD : (index + 1) * _WORD], "big")
+        for other in {*(value ^ bit for bit in _BITS), *_VALUES} - {value}:
+            yield call.word(side, index, other)
+
+
+def _lengths(call: Call, side: int) -> Iterable[Variation]:
+    length = len((call.from_, call.to)[side].app_data)
+    return [call.length(side, other) for other in {0, length - 1, length + 1, length + _WORD} if other >= 0]
+
+
+def _amounts(call: Call, side: int) -> Iterator[Variation]:
+    """A unit from each participant to each other, and a unit more or less in the total."""
+    amounts = [entry.amount for entry in (call.from_, call.to)[side].outcome]
+    for giver in range(len(amounts)):
+        for taker in range(len(amounts)):
+            if amounts[giver] and amounts[taker] < UINT256_MAX and giver != taker:
+                changes = [(seat == taker) - (seat == giver) for seat in range(len(amounts))]
+                yield call.amounts(side, *(amount + change for amount, change in zip(amounts, changes, strict=True)))
+        if amounts[giver] < UINT256_MAX:
+            yield call.amounts(side, *(amount + (seat == giver) for seat, amount in enumerate(amounts)))

@@ -1,0 +1,112 @@
+"""Our own games under the kit that other people's games use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import pytest
+
+from forcemove.channel.game import Game, Move
+from forcemove.channel.protocol.outcome import Outcome
+from forcemove.channel.protocol.state import VariablePart
+from forcemove.contracts import artifact
+from forcemove.games.commitment import Opening
+from forcemove.games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
+from forcemove.games.rock_paper_scissors import position as rock_paper_scissors_position
+from forcemove.games.rock_paper_scissors import rules as rock_paper_scissors
+from forcemove.games.rock_paper_scissors.position import Weapon
+from forcemove.games.tic_tac_toe import GAME as TIC_TAC_TOE
+from forcemove.games.tic_tac_toe import position as tic_tac_toe_position
+from forcemove.games.tic_tac_toe import rules as tic_tac_toe
+from forcemove.testing.calls import Bench
+from forcemove.testing.channels import play_cheat, play_forced, play_honestly, play_silence, play_stale
+from forcemove.testing.properties import (
+    require_both_alike,
+    require_legal_moves,
+    require_no_gain_by_leaving,
+    require_successors,
+)
+from forcemove.testing.walk import first_state, terms_of
+
+STAKE, AMOUNTS = 3, (3, 3)
+"""Whoever has lost a round cannot pay for another."""
+SALT = b"\x5a" * 32
+
+
+@dataclass(frozen=True)
+class Case:
+    """A game, and what a walk through it needs."""
+
+    game: Game
+    moves: Callable[[VariablePart], Iterable[Move]]
+    is_settled: Callable[[VariablePart], bool]
+    states: int
+    """How many the walk meets."""
+    made: int
+    """How many moves it makes."""
+
+    @property
+    def begin(self) -> VariablePart:
+        return first_state(self.game.initial_app_data(terms_of(AMOUNTS, STAKE)), AMOUNTS)
+
+
+def _marks(state: VariablePart) -> Iterable[Move]:
+    kind = tic_tac_toe_position.PositionType
+    if tic_tac_toe_position.decode(state.app_data).position_type in (kind.VICTORY, kind.DRAW, kind.PLAY_AGAIN_ME_FIRST):
+        return [tic_tac_toe.play_again(state)]
+    return tic_tac_toe.legal_moves(state)
+
+
+def _is_between_boards(state: VariablePart) -> bool:
+    kind = tic_tac_toe_position.PositionType
+    return tic_tac_toe_position.decode(state.app_data).position_type not in (kind.X_PLAYING, kind.O_PLAYING)
+
+
+def _hands(state: VariablePart) -> Iterable[Move]:
+    """With each weapon that A may have hidden; one round, since rounds are counted without end."""
+    if rock_paper_scissors_position.decode(state.app_data).round_num > 0:
+        return []
+    moves = (move for weapon in Weapon for move in rock_paper_scissors.legal_moves(state, Opening(weapon, SALT)))
+    return {move.app_data: move for move in moves}.values()
+
+
+def _is_between_hands(state: VariablePart) -> bool:
+    kind = rock_paper_scissors_position.PositionType
+    position = rock_paper_scissors_position.decode(state.app_data)
+    return position.position_type in (kind.START, kind.REVEAL)
+
+
+CASES = [
+    Case(TIC_TAC_TOE, _marks, _is_between_boards, states=10_962, made=34_254),
+    Case(ROCK_PAPER_SCISSORS, _hands, _is_between_hands, states=25, made=33),
+]
+each_case = pytest.mark.parametrize("case", CASES, ids=[case.game.name for case in CASES])
+
+
+@each_case
+def test_every_legal_move_is_legal(case: Case) -> None:
+    assert require_legal_moves(case.game, case.begin, case.moves) == case.made
+
+
+@each_case
+def test_every_legal_state_has_a_legal_successor(case: Case) -> None:
+    assert require_successors(case.begin, case.moves, case.is_settled) == case.states
+
+
+@each_case
+def test_nobody_gains_by_walking_away(case: Case) -> None:
+    require_no_gain_by_leaving(case.begin, case.moves, case.is_settled)
+
+
+def test_bytecode_and_twin_are_alike() -> None:
+    """Of tic-tac-toe there is more in `tests/parity`, on the whole space."""
+    case = CASES[1]
+    bench = Bench(artifact(case.game.contract), case.game)
+    assert require_both_alike(bench, case.begin, case.moves) > 1_000
+
+
+@pytest.mark.parametrize("play", [play_honestly, play_silence, play_forced, play_stale, play_cheat])
+@each_case
+def test_a_channel_comes_to_its_end(case: Case, play: Callable[[Game, int], Outcome]) -> None:
+    play(case.game, 2)

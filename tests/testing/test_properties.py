@@ -1,0 +1,186 @@
+"""The kit finds what is wrong with a game: each check is seen to fail."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pytest
+
+from forcemove.channel.errors import AppError
+from forcemove.channel.game import Move
+from forcemove.channel.protocol.encoding import word
+from forcemove.channel.protocol.state import VariablePart
+from forcemove.contracts import artifact
+from forcemove.games.commitment import Opening
+from forcemove.games.rock_paper_scissors import GAME
+from forcemove.games.rock_paper_scissors.position import Weapon
+from forcemove.games.rock_paper_scissors.rules import legal_moves
+from forcemove.games.two_player import NoSuchTransition, WrongAmount
+from forcemove.testing.calls import Bench, Call, outcome
+from forcemove.testing.properties import (
+    neighbours,
+    require_both_alike,
+    require_legal_moves,
+    require_no_gain_by_leaving,
+    require_successors,
+)
+from forcemove.testing.walk import TooManyStates, first_state, reachable, terms_of
+
+BEGIN = first_state(word(3), (5, 5))
+LAST = 6
+
+
+@dataclass(eq=False)
+class MalformedCount(AppError):
+    length: int
+
+
+@dataclass(eq=False)
+class WrongCount(AppError):
+    expected: int
+    submitted: int
+
+
+class Counting:
+    """The twin of `CountingApp`."""
+
+    def valid_transition(self, channel_id: bytes, from_: VariablePart, to: VariablePart, num_participants: int) -> bool:
+        expected, submitted = self.count(from_.app_data) + 1, self.count(to.app_data)
+        if submitted != expected:
+            raise WrongCount(expected, submitted)
+        return True
+
+    def count(self, app_data: bytes) -> int:
+        if len(app_data) != 32:
+            raise MalformedCount(len(app_data))
+        return int.from_bytes(app_data, "big")
+
+
+class Untrue(Counting):
+    def valid_transition(self, channel_id: bytes, from_: VariablePart, to: VariablePart, num_participants: int) -> bool:
+        super().valid_transition(channel_id, from_, to, num_participants)
+        return False
+
+
+def count_of(state: VariablePart) -> int:
+    return int.from_bytes(state.app_data, "big")
+
+
+def one_more(state: VariablePart) -> list[Move]:
+    return [Move(state.outcome, word(count_of(state) + 1))] if count_of(state) < LAST else []
+
+
+def paying(amounts: dict[int, tuple[int, int]]) -> Callable[[VariablePart], list[Move]]:
+    """Counting, with an outcome for each count."""
+
+    def moves(state: VariablePart) -> list[Move]:
+        number = count_of(state) + 1
+        return [Move(outcome(*amounts[number]), word(number))] if number in amounts else []
+
+    return moves
+
+
+def is_last(state: VariablePart) -> bool:
+    return count_of(state) >= LAST
+
+
+def test_what_is_right_passes() -> None:
+    assert require_legal_moves(Counting(), BEGIN, one_more) == 3
+    assert require_successors(BEGIN, one_more, is_last) == 4
+    assert require_no_gain_by_leaving(BEGIN, one_more, is_last) == 4
+
+
+def a_call() -> Call:
+    return Call(VariablePart(outcome(5, 5), word(4), 4), VariablePart(outcome(5, 5), word(5), 5))
+
+
+def test_a_move_of_its_own_that_the_rules_refuse_is_found() -> None:
+    def two_more(state: VariablePart) -> list[Move]:
+        return [Move(state.outcome, word(count_of(state) + 2))] if count_of(state) < LAST else []
+
+    with pytest.raises(AssertionError, match=r"the rules refuse the game's own move.*WrongCount"):
+        require_legal_moves(Counting(), BEGIN, two_more)
+
+
+def test_a_rule_that_answers_something_else_than_true_is_found() -> None:
+    with pytest.raises(AssertionError, match="answer False"):
+        require_legal_moves(Untrue(), BEGIN, one_more)
+
+
+def test_a_move_that_makes_money_is_found() -> None:
+    with pytest.raises(Exception, match="TotalChanged"):
+        require_legal_moves(Counting(), BEGIN, paying({4: (6, 5)}))
+
+
+def test_a_state_that_nothing_can_follow_is_found() -> None:
+    with pytest.raises(AssertionError, match="nothing legal can follow"):
+        require_successors(BEGIN, one_more, lambda state: count_of(state) > LAST)
+
+
+def test_a_walk_without_end_is_stopped() -> None:
+    def on_and_on(state: VariablePart) -> list[Move]:
+        return [Move(state.outcome, word(count_of(state) + 1))]
+
+    with pytest.raises(TooManyStates, match="more than 100 states"):
+        list(reachable(BEGIN, on_and_on, limit=100))
+
+
+def test_a_gain_by_walking_away_is_found() -> None:
+    """Participant 1 is to lose its unit with its own next move, and would rather not make it."""
+    with pytest.raises(AssertionError, match=r"participant 1 gets 5 by leaving .* and 4 by playing on"):
+        require_no_gain_by_leaving(BEGIN, paying({4: (5, 5), 5: (6, 4), 6: (6, 4)}), is_last)
+
+
+def test_who_has_lost_already_gains_nothing() -> None:
+    assert require_no_gain_by_leaving(BEGIN, paying({4: (6, 4), 5: (6, 4), 6: (6, 4)}), is_last) == 4
+
+
+def lenient(*_: object) -> bool:
+    """Another verdict."""
+    return True
+
+
+def of_another_kind(channel_id: bytes, from_: VariablePart, to: VariablePart, num_participants: int) -> bool:
+    """The same verdict with another error."""
+    try:
+        return GAME.valid_transition(channel_id, from_, to, num_participants)
+    except AppError:
+        raise NoSuchTransition(7, 7) from None
+
+
+def with_another_value(channel_id: bytes, from_: VariablePart, to: VariablePart, num_participants: int) -> bool:
+    """The same verdict and error with another value."""
+    try:
+        return GAME.valid_transition(channel_id, from_, to, num_participants)
+    except WrongAmount as error:
+        raise WrongAmount(error.index, error.expected, error.submitted + 1) from None
+
+
+@dataclass(frozen=True)
+class Twin:
+    valid_transition: Callable[[bytes, VariablePart, VariablePart, int], bool]
+
+
+@pytest.mark.parametrize("twin", [lenient, of_another_kind, with_another_value])
+def test_a_twin_that_differs_is_found(twin: Callable[[bytes, VariablePart, VariablePart, int], bool]) -> None:
+    bench = Bench(artifact(GAME.contract), Twin(twin))
+    begin = first_state(GAME.initial_app_data(terms_of((5, 5), 1)), (5, 5))
+    with pytest.raises(AssertionError, match="RockPaperScissors and its twin differ about"):
+        require_both_alike(bench, begin, lambda state: legal_moves(state, Opening(Weapon.ROCK, bytes(32))))
+
+
+def test_a_value_that_no_word_can_hold_is_a_difference() -> None:
+    """Solidity would have stopped with a panic: `CountingApp` does, after the highest count."""
+    bench = Bench(artifact("CountingApp"), Counting())
+    with pytest.raises(AssertionError, match=r"WrongCount has the value .*, which no word can hold"):
+        require_both_alike(bench, BEGIN, one_more)
+
+
+def test_neighbours_differ_from_the_call_in_every_word_length_and_amount() -> None:
+    call = a_call()
+    found = neighbours(call)
+    assert (found[0].from_, found[0].to) == (call.from_, call.to)
+    assert len({(each.from_, each.to) for each in found}) == len(found)
+    assert {len(each.to.app_data) for each in found} == {0, 31, 32, 33, 64}
+    assert {(4, 6), (6, 4), (6, 5), (5, 6)} <= {tuple(e.amount for e in each.to.outcome) for each in found}
