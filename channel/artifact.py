@@ -7,7 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-__all__ = ["Artifact", "ReadableText", "load_artifact"]
+import msgspec
+
+from forcemove.channel.errors import MalformedBytes
+from forcemove.channel.protocol.hashing import keccak256
+
+__all__ = ["Artifact", "ReadableText", "load_artifact", "parse_artifact"]
+
+_WHAT = "contract's artifact"
 
 
 class ReadableText(Protocol):
@@ -23,9 +30,10 @@ class Artifact:
     """One compiled contract, as the compiler left it.
 
     `abi`: the ABI's entries. `bytecode`: the creation code, from whose Keccak-256, `creation_code_hash` (32 bytes), the
-    contract's address follows. `runtime_bytecode`: what then stands on the chain, with zeros in place of immutables,
+    contract's address follows. `runtime_bytecode`: what is then on the chain, with zeros in place of immutables,
     which are the `immutable_references` (start, length in bytes). `source_hash`: SHA-256 over sources and settings, 32
-    bytes. `compiler_version`, `compiler_settings`: what it was compiled with.
+    bytes. `compiler_version`, `compiler_settings`: what it was compiled with. `standard_json`: the compiler's standard
+    JSON input with all sources, which block explorers want; None where the artifact came without it.
     """
 
     name: str
@@ -38,25 +46,66 @@ class Artifact:
     source_hash: bytes
     compiler_version: str
     compiler_settings: Mapping[str, Any]
+    standard_json: Mapping[str, Any] | None = None
+
+    @property
+    def standard_json_text(self) -> str | None:
+        """The standard JSON input as the text of a file."""
+        if self.standard_json is None:
+            return None
+        return json.dumps(self.standard_json, indent=1, sort_keys=True) + "\n"
+
+
+class _Compiler(msgspec.Struct, frozen=True):
+    version: str
+    settings: dict[str, Any]
+
+
+class _File(msgspec.Struct, frozen=True, rename="camel"):
+    contract_name: str
+    source_name: str
+    compiler: _Compiler
+    source_hash: str
+    abi: tuple[dict[str, Any], ...]
+    bytecode: str
+    creation_code_hash: str
+    runtime_bytecode: str
+    immutable_references: tuple[tuple[int, int], ...]
+    standard_json: dict[str, Any] | None = None
 
 
 def load_artifact(file: ReadableText) -> Artifact:
-    """Read an artifact as `forcemove compile` writes it: JSON."""
-    return _parse(json.loads(file.read_text("utf-8")))
+    """Read an artifact as `forcemove compile` writes it: JSON. Raises what reading raises, and `MalformedBytes`."""
+    return parse_artifact(file.read_text("utf-8"))
 
 
-def _parse(content: Mapping[str, Any]) -> Artifact:
+def parse_artifact(text: str) -> Artifact:
+    """The artifact in the text of its file. Raises `MalformedBytes` where anything in it is missing or wrong, and where
+    the creation code is not the one whose hash is given: the contract's address would be another."""
+    try:
+        artifact = _artifact(msgspec.json.decode(text, type=_File))
+    except (msgspec.DecodeError, ValueError) as error:
+        raise MalformedBytes(_WHAT, str(error)) from None
+    if not artifact.name.isidentifier():
+        raise MalformedBytes(_WHAT, f"{artifact.name!a:.80} is no name of a contract")
+    if keccak256(artifact.bytecode) != artifact.creation_code_hash:
+        raise MalformedBytes(_WHAT, f"the creation code of {artifact.name} does not have the hash that is given for it")
+    return artifact
+
+
+def _artifact(file: _File) -> Artifact:
     return Artifact(
-        name=content["contractName"],
-        source_name=content["sourceName"],
-        abi=tuple(content["abi"]),
-        bytecode=_bytes(content["bytecode"]),
-        creation_code_hash=_bytes(content["creationCodeHash"]),
-        runtime_bytecode=_bytes(content["runtimeBytecode"]),
-        immutable_references=tuple((start, length) for start, length in content["immutableReferences"]),
-        source_hash=bytes.fromhex(content["sourceHash"]),
-        compiler_version=content["compiler"]["version"],
-        compiler_settings=content["compiler"]["settings"],
+        file.contract_name,
+        file.source_name,
+        file.abi,
+        _bytes(file.bytecode),
+        _bytes(file.creation_code_hash),
+        _bytes(file.runtime_bytecode),
+        file.immutable_references,
+        bytes.fromhex(file.source_hash),
+        file.compiler.version,
+        file.compiler.settings,
+        file.standard_json,
     )
 
 

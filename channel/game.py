@@ -1,22 +1,35 @@
-"""What a game shows to programs that know none by name: its rules as a table, its pictures, its player.
+"""The port that games plug into: what a game shows to programs that know none by name.
 
-`Game` extends the core's port `App`, which is all that channels need. States are `VariablePart`s; seats are the
-participants' indices, 0 and 1; the mover of a state is `turn_num % 2`.
+`App` (`forcemove.channel.protocol.app`) is what the core needs of a game, `PlayableApp` what a client and a deployment
+need besides, and `Game` what command lines, demonstrations and tests show of it. States are `VariablePart`s; seats are
+the participants' indices, from 0; of n participants the mover of a state is `turn_num % n`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import NamedTuple, Protocol, runtime_checkable
 
+from forcemove.channel.artifact import Artifact
 from forcemove.channel.errors import AppError, LocalError
 from forcemove.channel.protocol.app import App
 from forcemove.channel.protocol.outcome import Outcome
 from forcemove.channel.protocol.state import VariablePart
 
-__all__ = ["SEATS", "Bot", "Game", "LabelledEnum", "Move", "Names", "NotOurTurn", "Randomness", "TransitionRow"]
+__all__ = [
+    "SEATS",
+    "Bot",
+    "Game",
+    "LabelledEnum",
+    "Move",
+    "Names",
+    "NotOurTurn",
+    "PlayableApp",
+    "Randomness",
+    "TransitionRow",
+]
 
 Randomness = Callable[[int], bytes]
 """Given a number of bytes, so many unpredictable ones."""
@@ -97,8 +110,22 @@ class Bot(Protocol):
         ...
 
 
+class PlayableApp(App, Protocol):
+    """An app whose contract is known: it can be deployed, found genuine, and its reverts can be told apart."""
+
+    @property
+    def artifact(self) -> Artifact:
+        """Its compiled contract. Its name is the contract's name in address books."""
+        ...
+
+    @property
+    def errors(self) -> Mapping[str, type[AppError]]:
+        """The twins of its contract's custom errors, by name."""
+        ...
+
+
 @runtime_checkable
-class Game(App, Protocol):
+class Game(PlayableApp, Protocol):
     """A game as command lines, demonstrations and tests use it."""
 
     @property
@@ -107,13 +134,13 @@ class Game(App, Protocol):
         ...
 
     @property
-    def table(self) -> tuple[TransitionRow, ...]:
-        """The rules as rows; the moves that are in no row are illegal."""
+    def seats(self) -> Sequence[int]:
+        """How many participants it can have, rising, such as `(2,)` or `range(2, 5)`: from 2 to 8."""
         ...
 
     @property
-    def errors(self) -> Mapping[str, type[AppError]]:
-        """The twins of its contract's custom errors, by name."""
+    def table(self) -> tuple[TransitionRow, ...]:
+        """The rules as rows; the moves that are in no row are illegal."""
         ...
 
     def describe(self, state: VariablePart, names: Names = SEATS) -> str:

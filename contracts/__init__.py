@@ -10,10 +10,9 @@ from importlib.resources.abc import Traversable
 from forcemove.channel.artifact import Artifact, load_artifact
 from forcemove.channel.errors import LocalError
 
-__all__ = ["Artifact", "UnknownArtifact", "artifact", "artifact_names", "standard_json"]
+__all__ = ["Artifact", "UnknownArtifact", "artifact", "artifact_names"]
 
 _SUFFIX = ".json"
-_STANDARD_JSON = "standard-json"
 
 
 @dataclass(eq=False)
@@ -42,15 +41,6 @@ def artifact_names() -> tuple[str, ...]:
     return tuple(
         sorted(entry.name.removesuffix(_SUFFIX) for entry in _folder().iterdir() if entry.name.endswith(_SUFFIX))
     )
-
-
-@cache
-def standard_json(name: str) -> str:
-    """The compiler's standard JSON input of a contract of the product, as block explorers want it to verify a
-    deployment. Raises `UnknownArtifact`."""
-    if name not in artifact_names():
-        raise UnknownArtifact(name, artifact_names())
-    return _folder().joinpath(_STANDARD_JSON, name + _SUFFIX).read_text("utf-8")
 
 
 def _folder() -> Traversable:

@@ -2,53 +2,28 @@
 
 Each contract that is deployed is compiled by itself, from its own source and what that imports. The compiler's output
 can depend on everything that it is given at once, and a contract's address follows from its creation code: a new game
-could move the adjudicator. Its standard JSON input is kept for block explorers. The contracts of demonstrations and
-tests are compiled together. The compiler is npm's `solc`, pinned in `contracts/package.json`, behind the wrapper
-`contracts/solc.mjs`; where it is not installed, py-solc-x's own installation of the same version serves.
+could move the adjudicator. Its artifact contains the standard JSON input, for block explorers. The contracts of
+demonstrations and tests are compiled together. Warnings about our own sources are refused.
 """
 
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from forcemove.channel.chain.addresses import show_address
 from forcemove.channel.chain.create2 import CUSTOMARY_FACTORY, SALT, create2_address
-from forcemove.channel.protocol.hashing import keccak256
+from forcemove.contracts import compiler
 
 CONTRACTS = Path(__file__).resolve().parent
 ARTIFACTS = CONTRACTS / "artifacts"
-SOLC_VERSION = "0.8.37"
-_OPTIMIZER_STEPS = (
-    "dhfoDgvulfnTUtnIfi[xa[r]EscLMcCTUtTOntnfDIulLculVcul[j]Tpeulxa[rul]xa[r]cLgvifCTUca[r]LSsTFOtfDnca[r]Iulc]"
-    "jmul[jul]VcTOculjmul:fDnTOcmu"
-)
-"""The compiler's own sequence with one step more: functions are inlined (`i`) before the loop, too, while they are
-still small. That takes 20 to 700 gas off every operation."""
-
-SETTINGS: dict[str, Any] = {
-    "evmVersion": "cancun",
-    "optimizer": {
-        "enabled": True,
-        "runs": 1_000_000,
-        "details": {"yul": True, "yulDetails": {"stackAllocation": True, "optimizerSteps": _OPTIMIZER_STEPS}},
-    },
-    "viaIR": True,
-    "metadata": {"bytecodeHash": "none"},
-}
-"""No hash of the metadata, which a comment would change: the code, and with it the address, follows from what the
-contract does."""
-STANDARD_JSON = ARTIFACTS / "standard-json"
 PINNED = CONTRACTS.parent / "tests" / "contracts" / "creation_codes.json"
 
 _PRODUCT = ("games", ".")
 _EXTRA = ("demo", "test", "testing")
-_IMPORT = re.compile(r'^import\s+(?:[^"]*\s+from\s+)?"([^"]+)";', re.MULTILINE)
 
 
 def product_sources() -> list[Path]:
@@ -63,22 +38,11 @@ def extra_sources() -> list[Path]:
 
 def standard_json(sources: Iterable[Path]) -> dict[str, Any]:
     """The compiler's standard JSON input for sources and everything that they import."""
-    found: dict[str, str] = {}
-    waiting = [f"contracts/{path.relative_to(CONTRACTS)}" for path in sources]
-    while waiting:
-        name = waiting.pop()
-        if name in found:
-            continue
-        found[name] = _path_of(name).read_text("utf-8")
-        waiting += [_resolve(name, target) for target in _IMPORT.findall(found[name])]
-    return {
-        "language": "Solidity",
-        "sources": {name: {"content": found[name]} for name in sorted(found)},
-        "settings": SETTINGS | {"outputSelection": {"*": {"*": _OUTPUTS}}},
-    }
+    return compiler.standard_json(map(_name_of, sources), _path_of)
 
 
-_OUTPUTS = ["abi", "evm.bytecode.object", "evm.deployedBytecode.object", "evm.deployedBytecode.immutableReferences"]
+def _name_of(path: Path) -> str:
+    return f"contracts/{path.relative_to(CONTRACTS)}"
 
 
 def _path_of(name: str) -> Path:
@@ -87,81 +51,27 @@ def _path_of(name: str) -> Path:
     return CONTRACTS / "node_modules" / name
 
 
-def _resolve(importer: str, target: str) -> str:
-    if not target.startswith("."):
-        return target
-    parts = importer.split("/")[:-1]
-    for part in target.split("/"):
-        if part == "..":
-            parts.pop()
-        elif part != ".":
-            parts.append(part)
-    return "/".join(parts)
-
-
-def source_hash(standard_input: dict[str, Any]) -> str:
-    """SHA-256 over sources and settings, as hex: what an artifact was made of."""
-    text = json.dumps(standard_input, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
-def compile_sources(standard_input: dict[str, Any]) -> dict[str, Any]:
-    """Compile. Raises `solcx.exceptions.SolcError` with its messages; refuses warnings about our own sources."""
-    import solcx
-
-    wrapper = CONTRACTS / "solc.mjs"
-    if (CONTRACTS / "node_modules" / "solc").is_dir():
-        output = solcx.compile_standard(standard_input, solc_binary=wrapper)
-    else:
-        solcx.install_solc(SOLC_VERSION)
-        output = solcx.compile_standard(standard_input, solc_version=SOLC_VERSION)
-    warnings = [
-        error["formattedMessage"]
-        for error in output.get("errors", ())
-        if error.get("sourceLocation", {}).get("file", "").startswith("contracts/")
-    ]
+def build_artifacts(sources: list[Path]) -> dict[str, dict[str, Any]]:
+    """The artifact of each deployable contract in `sources`, by name. What was compiled from one source contains the
+    standard JSON input; the extra contracts, which nobody verifies, would only repeat each other's."""
+    standard_input = standard_json(sources)
+    compiled = compiler.compile_standard_json(standard_input, CONTRACTS)
+    warnings = [said for file, said in compiled.warnings if file.startswith("contracts/")]
     if warnings:
         raise SystemExit("\n".join(warnings))
-    return dict(output)
-
-
-def build_artifacts(sources: list[Path]) -> dict[str, dict[str, Any]]:
-    """The artifact of each deployable contract in `sources`, by name."""
-    standard_input = standard_json(sources)
-    digest = source_hash(standard_input)
-    contracts = compile_sources(standard_input)["contracts"]
     artifacts = {}
-    for path in sources:
-        source = f"contracts/{path.relative_to(CONTRACTS)}"
-        for name, output in contracts.get(source, {}).items():
-            bytecode = output["evm"]["bytecode"]["object"]
-            if bytecode and not _is_internal_library(output):
-                artifacts[name] = _artifact(name, source, digest, output)
+    for source in map(_name_of, sources):
+        for name, output in compiled.contracts.get(source, {}).items():
+            if output["evm"]["bytecode"]["object"] and not _is_internal_library(output):
+                artifacts[name] = compiler.artifact_json(name, source, standard_input, output)
+                if len(sources) > 1:
+                    del artifacts[name]["standardJson"]
     return artifacts
 
 
-def _is_internal_library(output: dict[str, Any]) -> bool:
+def _is_internal_library(output: Mapping[str, Any]) -> bool:
     """Internal libraries are inlined: what the compiler emits for them has no functions."""
     return not any(entry["type"] in ("function", "constructor", "fallback", "receive") for entry in output["abi"])
-
-
-def _artifact(name: str, source: str, digest: str, output: dict[str, Any]) -> dict[str, Any]:
-    creation, runtime = output["evm"]["bytecode"]["object"], output["evm"]["deployedBytecode"]
-    return {
-        "contractName": name,
-        "sourceName": source,
-        "compiler": {"version": SOLC_VERSION, "settings": SETTINGS},
-        "sourceHash": digest,
-        "abi": output["abi"],
-        "bytecode": "0x" + creation,
-        "creationCodeHash": "0x" + keccak256(bytes.fromhex(creation)).hex(),
-        "runtimeBytecode": "0x" + runtime["object"],
-        "immutableReferences": sorted(
-            (reference["start"], reference["length"])
-            for references in runtime.get("immutableReferences", {}).values()
-            for reference in references
-        ),
-    }
 
 
 def _text(value: Any) -> str:
@@ -174,7 +84,6 @@ def build_files() -> dict[Path, str]:
     for source in product_sources():
         for name, artifact in build_artifacts([source]).items():
             files[ARTIFACTS / f"{name}.json"] = _text(artifact)
-            files[STANDARD_JSON / f"{name}.json"] = _text(standard_json([source]))
     for name, artifact in build_artifacts(extra_sources()).items():
         folder = artifact["sourceName"].split("/")[1]
         if folder in _EXTRA:

@@ -22,6 +22,7 @@ __all__ = [
     "BookOfOlderProgram",
     "BookUnwritable",
     "Deployed",
+    "GameOfContract",
     "NotInBook",
     "Pending",
     "load_book",
@@ -76,16 +77,28 @@ class NotInBook(LocalError):
 
 
 @dataclass(frozen=True, slots=True)
+class GameOfContract:
+    """What must be installed to use a contract: the game's `name`, and the `distribution` that had it when it was
+    deployed, with its version, where there was one. `compiler_version`: of the game's own compiler."""
+
+    name: str
+    distribution: str | None
+    compiler_version: str
+
+
+@dataclass(frozen=True, slots=True)
 class Deployed:
     """One contract: `address` (20 bytes), the Keccak-256 of its creation code and the SHA-256 of its sources and the
-    compiler's settings (32 bytes each), the name of the file beside the book that block explorers want, and a block
-    before which it has logged nothing: its own, where that could be found out."""
+    compiler's settings (32 bytes each), the name of the file beside the book that block explorers want (None where the
+    contract came without its sources), and a block before which it has logged nothing: its own, where that could be
+    found out. `game`: which game it is of, where that was known."""
 
     address: bytes
     creation_code_hash: bytes
     source_hash: bytes
-    standard_json: str
+    standard_json: str | None
     block_number: int
+    game: GameOfContract | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +115,8 @@ class Pending:
 class AddressBook:
     """What was deployed on a chain, by which factory (20 bytes), and from what.
 
-    `pending` is not None while a deployment is unfinished.
+    `compiler_version` and `compiler_settings` are those of the adjudicator; a game's settings are in its standard JSON
+    input. `pending` is not None while a deployment is unfinished.
     """
 
     chain_id: int
@@ -143,13 +157,19 @@ class AddressBook:
 
 
 def _deployed_json(entry: Deployed) -> dict[str, Any]:
-    return {
+    """Books that were written before games could come from elsewhere have no `game`."""
+    content = {
         "address": show_address(entry.address),
         "block": entry.block_number,
         "creationCodeHash": _hex(entry.creation_code_hash),
         "sourceHash": _hex(entry.source_hash),
         "standardJson": entry.standard_json,
     }
+    return content if entry.game is None else content | {"game": _game_json(entry.game)}
+
+
+def _game_json(game: GameOfContract) -> dict[str, Any]:
+    return {"name": game.name, "distribution": game.distribution, "compilerVersion": game.compiler_version}
 
 
 def _pending_json(pending: Pending) -> dict[str, Any]:
@@ -249,6 +269,15 @@ class _Fields:
             return None
         return parse(_Fields(self.take(name, dict), name))
 
+    def text_or_none(self, name: str) -> str | None:
+        if name in self._left and self._left[name] is None:
+            self._left.pop(name)
+            return None
+        return self.take(name, str)
+
+    def has(self, name: str) -> bool:
+        return name in self._left
+
     def done(self) -> None:
         if self._left:
             raise MalformedBytes(self.where, f"{self.where} has unknown fields: {', '.join(sorted(self._left))}")
@@ -290,11 +319,20 @@ def _parse_deployed(fields: _Fields) -> Deployed:
         fields.address("address"),
         fields.word("creationCodeHash"),
         fields.word("sourceHash"),
-        _file_name(fields.take("standardJson", str)),
+        _file_name(fields.text_or_none("standardJson")),
         fields.number("block"),
+        _parse_game(_Fields(fields.take("game", dict), "game")) if fields.has("game") else None,
     )
     fields.done()
     return entry
+
+
+def _parse_game(fields: _Fields) -> GameOfContract:
+    game = GameOfContract(
+        fields.take("name", str), fields.text_or_none("distribution"), fields.take("compilerVersion", str)
+    )
+    fields.done()
+    return game
 
 
 def _parse_pending(fields: _Fields) -> Pending:
@@ -305,7 +343,9 @@ def _parse_pending(fields: _Fields) -> Pending:
     return entry
 
 
-def _file_name(text: str) -> str:
+def _file_name(text: str | None) -> str | None:
+    if text is None:
+        return None
     if not text or Path(text).name != text:
         raise MalformedBytes("standardJson", "standardJson is not the name of a file beside the book")
     return text

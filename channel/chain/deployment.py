@@ -1,4 +1,4 @@
-"""Deploys the adjudicator and the games.
+"""Deploys the adjudicator and the contracts of games.
 
 Where a contract stands follows from its creation code (`forcemove.channel.chain.create2`): what anybody has deployed
 already is taken over. The address book is written before each transaction and after each contract, so that a killed
@@ -7,12 +7,21 @@ deployment goes on where it stood: what stands is kept, what waits is waited for
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
 
-from forcemove.channel.chain.book import AddressBook, Deployed, Pending, load_book, save_book, write_atomically
+from forcemove.channel.artifact import Artifact
+from forcemove.channel.chain.book import (
+    AddressBook,
+    Deployed,
+    GameOfContract,
+    Pending,
+    load_book,
+    save_book,
+    write_atomically,
+)
 from forcemove.channel.chain.chain import Call, Chain, Fees, RawLog, Receipt, SignedTransaction, contract_address
 from forcemove.channel.chain.create2 import CUSTOMARY_FACTORY, FACTORY_CREATION_CODE, deploying_calldata
 from forcemove.channel.chain.errors import (
@@ -28,14 +37,16 @@ from forcemove.channel.chain.factory import (
     factory_stands,
     stood,
 )
-from forcemove.channel.chain.genuine import ADJUDICATOR, derived_address, require_genuine_contract
+from forcemove.channel.chain.genuine import adjudicator_artifact, derived_address, require_genuine_contract
 from forcemove.channel.chain.verification import require_chain
 from forcemove.channel.errors import LocalError
+from forcemove.channel.game import PlayableApp
+from forcemove.channel.installed import installed_games
 from forcemove.channel.protocol.signing import Key
-from forcemove.contracts import artifact, artifact_names, standard_json
 
 __all__ = [
     "BookOfOtherContracts",
+    "ContractNamedTwice",
     "NotAFactory",
     "Progress",
     "Stage",
@@ -65,6 +76,13 @@ class NotAFactory(LocalError):
     factory: bytes
 
 
+@dataclass(eq=False)
+class ContractNamedTwice(LocalError):
+    """Two different contracts of one name were to be deployed: an address book could not tell them apart."""
+
+    contract: str
+
+
 class Stage(Enum):
     """What has just happened to a contract of a deployment."""
 
@@ -90,50 +108,103 @@ class Progress:
     is_certain: bool = True
 
 
-def contracts_to_deploy() -> tuple[str, ...]:
-    """The adjudicator, then every game there is."""
-    return (ADJUDICATOR, *(name for name in artifact_names() if name != ADJUDICATOR))
+def contracts_to_deploy(games: Iterable[PlayableApp] | None = None) -> tuple[Artifact, ...]:
+    """The adjudicator, then the contract of each game: of every installed one where none are given. Raises
+    `ContractNamedTwice`."""
+    contracts: dict[str, Artifact] = {}
+    for contract in (adjudicator_artifact(), *(game.artifact for game in _games(games))):
+        known = contracts.setdefault(contract.name, contract)
+        if known.creation_code_hash != contract.creation_code_hash:
+            raise ContractNamedTwice(contract.name)
+    return tuple(contracts.values())
+
+
+def _games(games: Iterable[PlayableApp] | None) -> tuple[PlayableApp, ...]:
+    return installed_games().games if games is None else tuple(games)
 
 
 def deploy(
     chain: Chain,
     key: Key,
     path: Path,
+    games: Iterable[PlayableApp] | None = None,
     *,
     report: Callable[[Progress], None] = lambda _: None,
     timeout: float = 300.0,
 ) -> AddressBook:
-    """Deploy whatever does not stand yet; `path` is the address book, which is read where it exists.
+    """Deploy the adjudicator and the contracts of `games`, as far as they are not there yet: those of all installed
+    games where none are given. `path` is the address book, which is read where it exists; what it names besides stays
+    in it.
 
     A chain without the customary factory gets it, else one of our own, which the book then names. `timeout`: real
-    seconds to wait for each transaction. Raises `WrongChain`, `BookOfOtherContracts`, `NotAFactory`, `BookUnwritable`,
-    what reading the book raises, and what sending raises; whatever it raises, the same call later goes on from there.
+    seconds to wait for each transaction. Raises `WrongChain`, `BookOfOtherContracts`, `ContractNamedTwice`,
+    `NotAFactory`, `BookUnwritable`, what reading the book raises, and what sending raises; whatever it raises, the same
+    call later goes on from there.
     """
-    deployment = _Deployment(chain, key, path, report, timeout)
+    games = _games(games)
+    contracts = contracts_to_deploy(games)
+    deployment = _Deployment(chain, key, path, _games_of_contracts(games), report, timeout)
+    deployment.open(contracts)
     deployment.bring_factory()
-    for contract in contracts_to_deploy():
+    for contract in deployment.begun_first(contracts):
         deployment.bring(contract)
     return deployment.book
 
 
-def deploy_beside(chain: Chain, key: Key, contract: str, factory: bytes = CUSTOMARY_FACTORY) -> bytes:
-    """Let one more compiled contract stand, such as the app of a game that is being tried; its address. The factory
-    must stand. Raises `UnknownArtifact`, `NoContract` where the factory is none, and what sending raises."""
+def _games_of_contracts(games: Iterable[PlayableApp]) -> dict[str, GameOfContract]:
+    """By the name of the contract. A contract that several games share is written down as the first one's."""
+    found: dict[str, GameOfContract] = {}
+    for game in games:
+        distribution = installed_games().distribution_of(game)
+        of = GameOfContract(game.name, distribution, game.artifact.compiler_version)
+        found.setdefault(game.artifact.name, of)
+    return found
+
+
+def deploy_beside(chain: Chain, key: Key, contract: Artifact, factory: bytes = CUSTOMARY_FACTORY) -> bytes:
+    """Deploy one more compiled contract, such as the app of a game that is being tried, unless it is there; its
+    address. The factory must be there. Raises `NoContract` where it is not, and what sending raises."""
     address = derived_address(contract, factory)
     if not chain.code(address):
-        chain.send(Call(factory, deploying_calldata(artifact(contract).bytecode)), key)
+        chain.send(Call(factory, deploying_calldata(contract.bytecode)), key)
     require_genuine_contract(chain, contract, address, factory)
     return address
 
 
 class _Deployment:
-    """One run: the book as it stands in the file."""
+    """One run: the book as it is in the file. `games`: what is written down of a contract's game, by its name."""
 
-    def __init__(self, chain: Chain, key: Key, path: Path, report: Callable[[Progress], None], timeout: float) -> None:
-        self._chain, self._key, self._path = chain, key, path
+    def __init__(
+        self,
+        chain: Chain,
+        key: Key,
+        path: Path,
+        games: Mapping[str, GameOfContract],
+        report: Callable[[Progress], None],
+        timeout: float,
+    ) -> None:
+        self._chain, self._key, self._path, self._games = chain, key, path, games
         self._report, self._timeout = report, timeout
         self._fees: Fees | None = None
         self.book = _open_book(chain, path)
+
+    def open(self, contracts: Iterable[Artifact]) -> None:
+        """Write down what block explorers want of these contracts."""
+        for contract in contracts:
+            if contract.standard_json_text is not None:
+                path = self._path.with_name(_standard_json_name(self._path, contract.name))
+                write_atomically(path, contract.standard_json_text)
+
+    def begun_first(self, contracts: tuple[Artifact, ...]) -> list[Artifact]:
+        """The contracts in the order to bring them: first the one that an earlier run has sent, as the book remembers
+        one transaction only. What it has sent of another game is waited for, and is found later on by whoever wants
+        that game."""
+        pending = self.book.pending
+        ours = {FACTORY, FUNDS, *(each.name for each in contracts)}
+        if pending is not None and pending.contract not in ours:
+            self._resume(pending.contract)
+            self._save(replace(self.book, pending=None))
+        return sorted(contracts, key=lambda each: pending is None or each.name != pending.contract)
 
     # --------------------------------------------------------------------------------------------------- the factory
 
@@ -178,12 +249,12 @@ class _Deployment:
 
     # -------------------------------------------------------------------------------------------------- the contracts
 
-    def bring(self, contract: str) -> None:
-        """Let the contract stand at the end, whatever there was before."""
+    def bring(self, contract: Artifact) -> None:
+        """Let the contract be there at the end, whatever there was before."""
         address = derived_address(contract, self.book.factory)
         self._require_same_version(contract, address)
         empty_at = self._chain.block_number()
-        receipt = self._resume(contract)
+        receipt = self._resume(contract.name)
         if receipt is not None:
             self._finish(contract, address, receipt)
         elif self._chain.code(address):
@@ -191,27 +262,27 @@ class _Deployment:
         else:
             self._create(contract, address, empty_at)
 
-    def _require_same_version(self, contract: str, address: bytes) -> None:
+    def _require_same_version(self, contract: Artifact, address: bytes) -> None:
         """What another version has deployed, or has sent, is not overwritten."""
-        entry, pending = self.book.contracts.get(contract), self.book.pending
+        entry, pending = self.book.contracts.get(contract.name), self.book.pending
         if entry is not None and entry.address != address and self._chain.code(entry.address):
-            raise BookOfOtherContracts(str(self._path), contract, entry.address)
-        if pending is None or pending.contract != contract or pending.address == address:
+            raise BookOfOtherContracts(str(self._path), contract.name, entry.address)
+        if pending is None or pending.contract != contract.name or pending.address == address:
             return
-        if self._resume(contract) is not None:
-            raise BookOfOtherContracts(str(self._path), contract, pending.address)
+        if self._resume(contract.name) is not None:
+            raise BookOfOtherContracts(str(self._path), contract.name, pending.address)
         self._save(replace(self.book, pending=None))
 
-    def _take_over(self, contract: str, address: bytes, empty_at: int = -1) -> None:
-        """What stands, whoever has deployed it."""
-        known = self.book.contracts.get(contract)
+    def _take_over(self, contract: Artifact, address: bytes, empty_at: int = -1) -> None:
+        """What is there, whoever has deployed it."""
+        known = self.book.contracts.get(contract.name)
         if known is not None and known.address == address and self._is_early_enough(known):
             self._write_down(contract, address, known.block_number)
-            self._report(Progress(contract, Stage.KEPT, address))
+            self._report(Progress(contract.name, Stage.KEPT, address))
             return
         block, is_certain = deployment_block(self._chain, address, self.book.factory, empty_at=empty_at)
         self._write_down(contract, address, block)
-        self._report(Progress(contract, Stage.FOUND, address, block_number=block, is_certain=is_certain))
+        self._report(Progress(contract.name, Stage.FOUND, address, block_number=block, is_certain=is_certain))
 
     def _is_early_enough(self, known: Deployed) -> bool:
         """Whether the book's block is not behind the contract's own: a test chain that began anew is another one."""
@@ -219,11 +290,11 @@ class _Deployment:
             return False
         return known.block_number == 0 or not stood(self._chain, known.address, known.block_number - 1)
 
-    def _create(self, contract: str, address: bytes, empty_at: int) -> None:
+    def _create(self, contract: Artifact, address: bytes, empty_at: int) -> None:
         """Send it; that somebody else was first is as good."""
-        call = Call(self.book.factory, deploying_calldata(artifact(contract).bytecode))
+        call = Call(self.book.factory, deploying_calldata(contract.bytecode))
         try:
-            _, receipt = self._send(contract, call, address)
+            _, receipt = self._send(contract.name, call, address)
         except (CallRefused, TransactionRefused, TransactionReverted):
             if not self._comes_to_stand(address):
                 raise
@@ -240,19 +311,22 @@ class _Deployment:
             time.sleep(_LOOK_SECONDS)
         return True
 
-    def _finish(self, contract: str, address: bytes, receipt: Receipt[RawLog]) -> None:
+    def _finish(self, contract: Artifact, address: bytes, receipt: Receipt[RawLog]) -> None:
         require_genuine_contract(self._chain, contract, address, self.book.factory)
         self._write_down(contract, address, receipt.block_number)
-        self._report_deployed(contract, address, receipt)
+        self._report_deployed(contract.name, address, receipt)
 
-    def _write_down(self, contract: str, address: bytes, block: int) -> None:
-        compiled = artifact(contract)
+    def _write_down(self, contract: Artifact, address: bytes, block: int) -> None:
+        name = contract.name
         entry = Deployed(
-            address, compiled.creation_code_hash, compiled.source_hash, _standard_json_name(self._path, contract), block
+            address,
+            contract.creation_code_hash,
+            contract.source_hash,
+            None if contract.standard_json is None else _standard_json_name(self._path, name),
+            block,
+            self._games.get(name),
         )
-        pending = self.book.pending
-        left = None if pending is None or pending.contract == contract else pending
-        self._save(replace(self.book, contracts={**self.book.contracts, contract: entry}, pending=left))
+        self._save(replace(self.book, contracts={**self.book.contracts, name: entry}, pending=None))
 
     # ----------------------------------------------------------------------------------------------------- sending
 
@@ -289,15 +363,13 @@ class _Deployment:
 
 
 def _open_book(chain: Chain, path: Path) -> AddressBook:
-    """The book in the file, brought up to these artifacts, or a new one; with the standard JSON inputs beside it."""
-    compiled = artifact(ADJUDICATOR)
+    """The book in the file, or a new one."""
+    compiled = adjudicator_artifact()
     book = AddressBook(chain.chain_id, CUSTOMARY_FACTORY, compiled.compiler_version, compiled.compiler_settings)
     if path.exists():
         earlier = load_book(path)
         require_chain(chain, earlier)
         book = replace(book, factory=earlier.factory, contracts=earlier.contracts, pending=earlier.pending)
-    for contract in contracts_to_deploy():
-        write_atomically(path.with_name(_standard_json_name(path, contract)), standard_json(contract))
     return book
 
 

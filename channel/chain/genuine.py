@@ -7,36 +7,43 @@ see `forcemove.channel.chain.create2`.
 
 from __future__ import annotations
 
+from forcemove.channel.artifact import Artifact
 from forcemove.channel.chain.chain import Chain
 from forcemove.channel.chain.create2 import CUSTOMARY_FACTORY, SALT, create2_address
 from forcemove.channel.chain.errors import NoContract, NotConfirmed, NotGenuine
 from forcemove.contracts import artifact
 
-__all__ = ["ADJUDICATOR", "derived_address", "require_genuine", "require_genuine_contract"]
+__all__ = ["ADJUDICATOR", "adjudicator_artifact", "derived_address", "require_genuine", "require_genuine_contract"]
 
 ADJUDICATOR = "Adjudicator"
+"""The name of the one contract that is always ours."""
 
 
-def derived_address(contract: str, factory: bytes = CUSTOMARY_FACTORY) -> bytes:
-    """Where a compiled contract stands that this factory has deployed. Raises `UnknownArtifact` for a name of none."""
-    return create2_address(factory, SALT, artifact(contract).creation_code_hash)
+def adjudicator_artifact() -> Artifact:
+    """The adjudicator as this version has it."""
+    return artifact(ADJUDICATOR)
+
+
+def derived_address(contract: Artifact, factory: bytes = CUSTOMARY_FACTORY) -> bytes:
+    """Where a compiled contract is that this factory has deployed."""
+    return create2_address(factory, SALT, contract.creation_code_hash)
 
 
 def require_genuine_contract(
-    chain: Chain, contract: str, address: bytes, factory: bytes = CUSTOMARY_FACTORY, *, confirmations: int = 1
+    chain: Chain, contract: Artifact, address: bytes, factory: bytes = CUSTOMARY_FACTORY, *, confirmations: int = 1
 ) -> None:
-    """Refuse whatever is not exactly the compiled contract of this name, at least `confirmations` blocks deep.
+    """Refuse whatever is not exactly this compiled contract, at least `confirmations` blocks deep.
 
     That code is there is looked at, too: anybody can send ether to an address before anything is deployed there.
-    Raises `NotGenuine`, `NoContract`, `NotConfirmed`, and `UnknownArtifact` for a name of none.
+    Raises `NotGenuine`, `NoContract`, `NotConfirmed`.
     """
     expected = derived_address(contract, factory)
     if address != expected:
-        raise NotGenuine(contract, address, expected)
+        raise NotGenuine(contract.name, address, expected)
     if not chain.code(address):
-        raise NoContract(contract, address)
+        raise NoContract(contract.name, address)
     if confirmations > 1 and not _stood(chain, address, chain.block_number() - confirmations + 1):
-        raise NotConfirmed(contract, address, confirmations)
+        raise NotConfirmed(contract.name, address, confirmations)
 
 
 def _stood(chain: Chain, address: bytes, block: int) -> bool:
@@ -47,14 +54,14 @@ def require_genuine(
     chain: Chain,
     adjudicator: bytes,
     app: bytes,
-    app_contract: str,
+    app_contract: Artifact,
     factory: bytes = CUSTOMARY_FACTORY,
     *,
     confirmations: int = 1,
 ) -> None:
-    """Refuse a channel whose adjudicator, or whose app (the artifact's name, such as `TicTacToe`), is a look-alike.
+    """Refuse a channel whose adjudicator, or whose app (the artifact that its game carries), is a look-alike.
 
     Raises what `require_genuine_contract` raises.
     """
-    require_genuine_contract(chain, ADJUDICATOR, adjudicator, factory, confirmations=confirmations)
+    require_genuine_contract(chain, adjudicator_artifact(), adjudicator, factory, confirmations=confirmations)
     require_genuine_contract(chain, app_contract, app, factory, confirmations=confirmations)

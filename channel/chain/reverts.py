@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from forcemove.channel.artifact import Artifact
 from forcemove.channel.chain.errors import CallRefused, Panicked, RevertedWithText, UnknownRevert
 from forcemove.channel.errors import ForcemoveError, InvalidValue
 from forcemove.channel.protocol.hashing import keccak256
@@ -94,9 +95,9 @@ def adjudicator_errors() -> ErrorTable:
     return ErrorTable.of(artifact("Adjudicator").abi, ADJUDICATOR_ERRORS)
 
 
-def app_errors(contract: str, classes: Mapping[str, type[ForcemoveError]]) -> ErrorTable:
-    """The errors of an app, given by the name of its artifact (`TicTacToe`) and its classes by name."""
-    return ErrorTable.of(artifact(contract).abi, classes)
+def app_errors(contract: Artifact, classes: Mapping[str, type[ForcemoveError]]) -> ErrorTable:
+    """The errors of an app, given by its contract and its classes by name. Raises as `ErrorTable.of`."""
+    return ErrorTable.of(contract.abi, classes)
 
 
 # ----------------------------------------------------------------------------------------------- where revert data hide

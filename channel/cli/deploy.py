@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from forcemove.channel.cli.errors import Explained, MainnetRefused
+from forcemove.channel.cli.games import load_game, usable_games
 from forcemove.channel.cli.key import open_key_file
 from forcemove.channel.cli.progress import waiting
 
@@ -63,10 +64,22 @@ def require_not_mainnet(chain: Chain, allowed: bool) -> None:
     type=click.Path(dir_okay=False, path_type=Path),
     help="The address book to write or go on with.  [default: forcemove-CHAINID.json]",
 )
+@click.option(
+    "--game",
+    "names",
+    multiple=True,
+    metavar="NAME",
+    help="Deploy the contract of this game; may be given several times.  [default: all installed games]",
+)
 @click.option("--allow-mainnet", is_flag=True, help="Deploy even to Ethereum's main network, for real money.")
 @click.option("--json", "as_json", is_flag=True, help="Print the address book for a program to read.")
-def deploy(endpoint: str, key_file: Path, out: Path | None, allow_mainnet: bool, as_json: bool) -> None:
+def deploy(
+    endpoint: str, key_file: Path, out: Path | None, names: tuple[str, ...], allow_mainnet: bool, as_json: bool
+) -> None:
     """Deploy the adjudicator and the games to a chain.
+
+    The games are those that are installed, or those that are named with --game. What the address book names besides
+    stays in it: a game that was installed later is added to it by the same command.
 
     Every address follows from the contract's code, and is the same on every chain that has the customary factory
     (0x4e59b44847b379578588920cA78FbF26c0B4956C). A chain without it gets it, for 0.01 ether; a node that does not take
@@ -81,12 +94,13 @@ def deploy(endpoint: str, key_file: Path, out: Path | None, allow_mainnet: bool,
     """
     from forcemove.channel.chain.deployment import deploy as bring
 
+    games = tuple(map(load_game, names)) or usable_games()
     chain = open_node(endpoint)
     require_not_mainnet(chain, allow_mainnet)
     account = open_key_file(key_file)
     path = out or book_path(chain.chain_id)
     with waiting("Deploying") as terminal:
-        book = bring(chain, account, path, report=lambda progress: _tell(progress, terminal))
+        book = bring(chain, account, path, games, report=lambda progress: _tell(progress, terminal))
     click.echo(json.dumps(book.to_json(), indent=2) if as_json else _summary(book, path))
 
 

@@ -88,7 +88,7 @@ def app_finding(app: KnownApp | None) -> Finding | None:
     if app is None:
         return None
     game = app.game
-    return {"game": game.name, "title": game.title, "contract": game.contract, "knownBy": app.known_by.value}
+    return {"game": game.name, "title": game.title, "contract": game.artifact.name, "knownBy": app.known_by.value}
 
 
 def position_finding(app: KnownApp | None, state: VariablePart, names: tuple[str, str] | None = None) -> Finding | None:

@@ -1,20 +1,46 @@
-"""The games that are installed, found by entry point: the command line imports none by name."""
+"""The installed games as the command line needs them: errors explained, and those without money, too."""
 
 from __future__ import annotations
 
 from functools import cache
 from importlib.metadata import entry_points
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
+
+import click
 
 from forcemove.channel.cli.errors import Explained
+from forcemove.channel.cli.terminal import wants_colours
+from forcemove.channel.errors import LocalError
+from forcemove.channel.installed import (
+    GROUP,
+    ContractInstalledTwice,
+    GameInstalledTwice,
+    GameUnusable,
+    UnknownGame,
+    find_entry_point,
+    find_game,
+    game_names,
+    installed_games,
+    load_value,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
 
-__all__ = ["GROUP", "TABLE_GROUP", "Ask", "TableGame", "find_table_game", "game_names", "load_game", "table_game_names"]
+    from forcemove.channel.game import Game
 
-GROUP = "forcemove.games"
-"""The entry points' group of games for channels; each names a value as `forcemove.channel.game.Game` describes it."""
+__all__ = [
+    "GROUP",
+    "TABLE_GROUP",
+    "Ask",
+    "TableGame",
+    "find_table_game",
+    "game_names",
+    "load_game",
+    "table_game_names",
+    "usable_games",
+]
+
 TABLE_GROUP = "forcemove.table_games"
 """The group of games without money, over a signed log; each names a `TableGame`."""
 
@@ -45,33 +71,70 @@ class TableGame(Protocol):
 
 
 @cache
-def game_names() -> Sequence[str]:
-    """The names of the games for channels, in order."""
-    return sorted(point.name for point in entry_points(group=GROUP))
-
-
-@cache
 def table_game_names() -> Sequence[str]:
     """The names of the games without money, in order."""
-    return sorted(point.name for point in entry_points(group=TABLE_GROUP))
+    return sorted({point.name for point in entry_points(group=TABLE_GROUP)})
 
 
-def load_game(name: str) -> Any:
-    """The channel game of this name; raises `Explained` where there is none."""
-    for point in entry_points(group=GROUP, name=name):
-        return point.load()
-    installed = ", ".join([*game_names(), *table_game_names()])
-    raise Explained(
-        f"There is no game {name!r:.80}; installed are: {installed or 'none'}.",
-        f"A game announces itself with an entry point in the group {GROUP}, or {TABLE_GROUP} if it has no money.",
-    )
+def load_game(name: str) -> Game:
+    """The channel game of this name; raises `Explained` where there is none, or where it cannot be used."""
+    try:
+        return find_game(name).game
+    except LocalError as error:
+        raise _explained(error) from error.__cause__
+
+
+def usable_games() -> tuple[Game, ...]:
+    """All channel games that can be used, by name. What is wrong with the others is said on standard error."""
+    installed = installed_games()
+    for error in installed.errors:
+        _warn(_explained(error).message)
+    return installed.games
 
 
 def find_table_game(name: str) -> TableGame | None:
-    """The game without money of this name, or None. Where a channel game has the name, that is meant."""
+    """The game without money of this name, or None. Where a channel game has the name, that is meant. Raises
+    `Explained` where it cannot be used."""
     if name in game_names():
         return None
-    for point in entry_points(group=TABLE_GROUP, name=name):
-        game: TableGame = point.load()
-        return game
-    return None
+    try:
+        point = find_entry_point(TABLE_GROUP, name)
+        game: TableGame | None = None if point is None else load_value(point, TableGame)
+    except LocalError as error:
+        raise _explained(error) from error.__cause__
+    return game
+
+
+def _warn(message: str) -> None:
+    what, *then = message.splitlines()
+    for line in (click.style("Warning: ", fg="yellow", bold=True) + what, *then):
+        click.echo(line, err=True, color=None if wants_colours() else False)
+
+
+def _explained(error: LocalError) -> Explained:
+    """What is wrong with a game, and what to do."""
+    match error:
+        case UnknownGame(name):
+            installed = ", ".join([*game_names(), *table_game_names()])
+            return Explained(
+                f"There is no game {name!r:.80}; installed are: {installed or 'none'}.",
+                f"A game announces itself with an entry point in the group {GROUP}, or {TABLE_GROUP} if it has no "
+                "money.",
+            )
+        case GameUnusable(name, distribution, reason):
+            return Explained(
+                f"The game {name} of the distribution {distribution} cannot be used: {reason}.",
+                "Update that distribution, uninstall it, or tell its author; all other games can be used.",
+            )
+        case GameInstalledTwice(name, distributions):
+            return Explained(
+                f"Several distributions have a game {name}: {', '.join(distributions)}.",
+                "Uninstall all but one of them; all other games can be used.",
+            )
+        case ContractInstalledTwice(name, contract, distributions):
+            return Explained(
+                f"The game {name} cannot be used: several distributions have a contract {contract}, and not the same: "
+                f"{', '.join(distributions)}.",
+                "Uninstall all but one of them; all other games can be used.",
+            )
+    raise error

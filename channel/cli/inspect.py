@@ -20,7 +20,7 @@ from forcemove.channel.chain.addresses import parse_address, show_address
 from forcemove.channel.cli.deploy import book_path, open_node
 from forcemove.channel.cli.errors import EXIT_ERROR, Explained
 from forcemove.channel.cli.findings import Finding, KnownApp, KnownBy, guess_app, hex_finding, show_hex
-from forcemove.channel.cli.games import game_names, load_game
+from forcemove.channel.cli.games import usable_games
 from forcemove.channel.cli.pages import page
 from forcemove.channel.cli.progress import waiting
 from forcemove.channel.cli.signed_state import signed_state_finding
@@ -124,8 +124,8 @@ def _read_file(name: str) -> str:
         raise Explained(f"{name!r:.80} is no text.", "A signed state is JSON; hex begins with 0x.") from None
 
 
-def _games() -> list[Any]:
-    return [load_game(name) for name in game_names()]
+def _games() -> Sequence[Any]:
+    return usable_games()
 
 
 def _book(options: _Options, chain_id: int) -> AddressBook | None:
@@ -204,11 +204,11 @@ def _factory(book: AddressBook | None) -> bytes:
 def _adjudicator(chain: Chain, address: bytes, factory: bytes, game: Any = None) -> Adjudicator:
     """The adjudicator at an address, once it is known to be ours; a look-alike could answer anything."""
     from forcemove.channel.chain.adjudicator import Adjudicator
-    from forcemove.channel.chain.genuine import ADJUDICATOR, require_genuine_contract
+    from forcemove.channel.chain.genuine import adjudicator_artifact, require_genuine_contract
     from forcemove.channel.chain.reverts import NO_ERRORS, app_errors
 
-    require_genuine_contract(chain, ADJUDICATOR, address, factory)
-    return Adjudicator(chain, address, app_errors(game.contract, game.errors) if game else NO_ERRORS)
+    require_genuine_contract(chain, adjudicator_artifact(), address, factory)
+    return Adjudicator(chain, address, app_errors(game.artifact, game.errors) if game else NO_ERRORS)
 
 
 def _standing(adjudicator: Adjudicator, id_: bytes, book: AddressBook | None, **more: Any) -> Standing:
@@ -251,7 +251,8 @@ def _app(file: SignedStateFile, book: AddressBook | None, chain: Chain | None) -
     if chain is not None:
         return _app_on_chain(chain, address, _factory(book), games)
     for game in games:
-        if book and game.contract in book.contracts and book.contracts[game.contract].address == address:
+        contract = game.artifact.name
+        if book and contract in book.contracts and book.contracts[contract].address == address:
             return KnownApp(game, KnownBy.BOOK)
     return guess_app(file.signed.state.app_data, games)
 
@@ -259,12 +260,11 @@ def _app(file: SignedStateFile, book: AddressBook | None, chain: Chain | None) -
 def _app_on_chain(chain: Chain, address: bytes, factory: bytes, games: Sequence[Any]) -> KnownApp | None:
     from forcemove.channel.chain.errors import NoContract, NotGenuine
     from forcemove.channel.chain.genuine import require_genuine_contract
-    from forcemove.contracts import UnknownArtifact
 
     for game in games:
         try:
-            require_genuine_contract(chain, game.contract, address, factory)
-        except (NotGenuine, NoContract, UnknownArtifact):
-            continue  # the last: a game of somebody else's, whose contract did not come with it
+            require_genuine_contract(chain, game.artifact, address, factory)
+        except (NotGenuine, NoContract):
+            continue
         return KnownApp(game, KnownBy.CODE)
     return None

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,10 +12,13 @@ import click
 
 from forcemove.channel.cli.deploy import book_path, open_node
 from forcemove.channel.cli.errors import EXIT_ERROR
+from forcemove.channel.cli.games import usable_games
 from forcemove.channel.cli.progress import waiting
 
 if TYPE_CHECKING:
+    from forcemove.channel.chain.book import AddressBook, GameOfContract
     from forcemove.channel.chain.verification import Verdict
+    from forcemove.channel.game import Game
 
 __all__ = ["verify"]
 
@@ -40,37 +45,72 @@ __all__ = ["verify"]
 def verify(ctx: click.Context, endpoint: str, path: Path | None, confirmations: int, as_json: bool) -> None:
     """Check that a deployment is what it says.
 
-    For every contract of the address book, the address must be the one that follows from the factory, the salt and this
-    version's creation code, and code must stand there. Only then was its storage, too, written by nothing else: a look
-    at the code alone would not find a credit that was stored before the code was. Exits with 1 if anything is missing,
-    different, or not deep enough.
+    For every contract of the address book, the address must be the one that follows from the factory, the salt and the
+    creation code of the installed version, and code must be there. Only then was its storage, too, written by nothing
+    else: a look at the code alone would not find a credit that was stored before the code was. Exits with 1 if the
+    adjudicator is not deployed, or anything is missing, different, or not deep enough.
+
+    Installed games that are not deployed yet are named, and so are contracts of games that are not installed, of which
+    it cannot be told whether they are genuine. Neither makes the rest false.
     """
-    from forcemove.channel.chain.addresses import show_address
     from forcemove.channel.chain.book import load_book
-    from forcemove.channel.chain.deployment import contracts_to_deploy
-    from forcemove.channel.chain.verification import Standing
+    from forcemove.channel.chain.genuine import ADJUDICATOR
     from forcemove.channel.chain.verification import verify as compare
 
+    games = usable_games()
     chain = open_node(endpoint)
     book = load_book(path or book_path(chain.chain_id))
     with waiting("Comparing"):
-        verdicts = compare(chain, book, confirmations=confirmations)
-    absent = [name for name in contracts_to_deploy() if name not in book.contracts]
-    genuine = not absent and all(verdict.standing is Standing.GENUINE for verdict in verdicts)
-    if as_json:
-        shown = [_as_json(verdict) for verdict in verdicts]
-        content = {
-            "chainId": str(chain.chain_id),
-            "factory": show_address(book.factory),
-            "genuine": genuine,
-            "contracts": shown,
-            "notDeployed": absent,
-        }
-        click.echo(json.dumps(content, indent=2))
-    else:
-        click.echo("\n".join([*map(_line, verdicts), *(f"{name}: not deployed" for name in absent)]))
-        click.echo("Everything stands as it should." if genuine else "Do not use this deployment as it is.")
-    ctx.exit(0 if genuine else EXIT_ERROR)
+        verdicts = compare(chain, book, games, confirmations=confirmations)
+    findings = _Findings(
+        tuple(verdicts),
+        tuple(game for game in games if game.artifact.name not in book.contracts),
+        ADJUDICATOR in book.contracts,
+    )
+    click.echo(json.dumps(_as_json(book, findings), indent=2) if as_json else _page(findings))
+    ctx.exit(0 if findings.are_good else EXIT_ERROR)
+
+
+@dataclass(frozen=True, slots=True)
+class _Findings:
+    """`absent`: the installed games that the book does not name. `has_adjudicator`: whether it names the adjudicator,
+    without which nothing of it is of use."""
+
+    verdicts: tuple[Verdict, ...]
+    absent: tuple[Game, ...]
+    has_adjudicator: bool
+
+    @property
+    def unknown(self) -> tuple[Verdict, ...]:
+        """The contracts of which nothing can be told."""
+        return tuple(each for each in self.verdicts if each.standing.name == "UNKNOWN")
+
+    @property
+    def are_good(self) -> bool:
+        """Whether nothing is wrong with what can be told."""
+        return self.has_adjudicator and all(each.standing.name in ("GENUINE", "UNKNOWN") for each in self.verdicts)
+
+
+# ---------------------------------------------------------------------------------------------------------- for people
+
+
+def _page(findings: _Findings) -> str:
+    lines = [*map(_line, findings.verdicts)]
+    lines += [] if findings.has_adjudicator else ["Adjudicator: not deployed"]
+    lines += [f"{game.artifact.name}: not deployed; `forcemove deploy` adds it" for game in findings.absent]
+    return "\n".join([*lines, _conclusion(findings)])
+
+
+def _conclusion(findings: _Findings) -> str:
+    if not findings.are_good:
+        return "Do not use this deployment as it is."
+    if findings.unknown:
+        return f"Everything else is as it should be. Of {_names(findings.unknown)} nothing can be told here."
+    return "Everything stands as it should."
+
+
+def _names(verdicts: Sequence[Verdict]) -> str:
+    return ", ".join(verdict.contract for verdict in verdicts)
 
 
 def _line(verdict: Verdict) -> str:
@@ -78,12 +118,38 @@ def _line(verdict: Verdict) -> str:
 
     code = "code stands there" if verdict.has_code else "no code stands there"
     line = f"{verdict.contract}: {verdict.standing.value}; its address is {show_address(verdict.derived)}, {code}"
-    if verdict.address == verdict.derived:
-        return line
-    return f"{line}; the book says {show_address(verdict.address)}, which is another contract"
+    if verdict.address != verdict.derived:
+        return f"{line}; the book says {show_address(verdict.address)}, which is another contract"
+    return f"{line}. {_needed(verdict.game)}" if verdict.standing.name == "UNKNOWN" else line
 
 
-def _as_json(verdict: Verdict) -> dict[str, Any]:
+def _needed(game: GameOfContract | None) -> str:
+    if game is None:
+        return "Install the game that has this contract to verify it; the book does not say which."
+    of = f" (it was deployed with {game.distribution})" if game.distribution else ""
+    return f"Install the game {game.name}{of} to verify it."
+
+
+# -------------------------------------------------------------------------------------------------------- for programs
+
+
+def _as_json(book: AddressBook, findings: _Findings) -> dict[str, Any]:
+    from forcemove.channel.chain.addresses import show_address
+
+    return {
+        "chainId": str(book.chain_id),
+        "factory": show_address(book.factory),
+        "genuine": findings.are_good,
+        "contracts": [_verdict_json(verdict) for verdict in findings.verdicts],
+        "notDeployed": [
+            *([] if findings.has_adjudicator else ["Adjudicator"]),
+            *(game.artifact.name for game in findings.absent),
+        ],
+        "unknown": [verdict.contract for verdict in findings.unknown],
+    }
+
+
+def _verdict_json(verdict: Verdict) -> dict[str, Any]:
     from forcemove.channel.chain.addresses import show_address
 
     return {
@@ -92,4 +158,5 @@ def _as_json(verdict: Verdict) -> dict[str, Any]:
         "derivedAddress": show_address(verdict.derived),
         "hasCode": verdict.has_code,
         "standing": verdict.standing.value,
+        "game": verdict.game and {"name": verdict.game.name, "distribution": verdict.game.distribution},
     }

@@ -26,12 +26,12 @@ from forcemove.channel.errors import (
     PassingError,
     UnknownVersion,
 )
+from forcemove.channel.game import PlayableApp
 from forcemove.channel.node.clock import seconds
 from forcemove.channel.node.greetings import Greetings
 from forcemove.channel.node.ports import Line, Store
 from forcemove.channel.node.submitter import Submitter
 from forcemove.channel.protocol.agreement import Agreement
-from forcemove.channel.protocol.app import App
 from forcemove.channel.protocol.channel import Channel, Phase
 from forcemove.channel.protocol.effects import (
     ChooseMove,
@@ -111,7 +111,7 @@ class Client:
         self,
         agreement: Agreement,
         key: Key,
-        app: App,
+        app: PlayableApp,
         adjudicator: Adjudicator,
         line: Line,
         store: Store,
@@ -255,7 +255,7 @@ class Client:
     def _are_contracts_genuine(self) -> bool:
         """Whether they are known to be at the confirmation depth; while they are new, that is waited for."""
         chain, adjudicator = self._adjudicator.chain, self._adjudicator.address
-        app, contract = self.channel.agreement.fixed_part.app_definition, self._app.contract
+        app, contract = self.channel.agreement.fixed_part.app_definition, self._app.artifact
         try:
             require_genuine(chain, adjudicator, app, contract, self._factory, confirmations=self._confirmations)
         except NotConfirmed:

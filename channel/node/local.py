@@ -7,48 +7,37 @@ wants another chain, line or store takes the same parts.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Protocol
 
 from forcemove.channel.chain.adjudicator import Adjudicator
 from forcemove.channel.chain.book import AddressBook
 from forcemove.channel.chain.chain import Chain
-from forcemove.channel.chain.deployment import contracts_to_deploy, deploy, deploy_beside
+from forcemove.channel.chain.deployment import deploy
 from forcemove.channel.chain.local import EmbeddedChain, local_keys
 from forcemove.channel.chain.reverts import app_errors
-from forcemove.channel.errors import AppError, InvalidValue
+from forcemove.channel.errors import InvalidValue
 from forcemove.channel.flow.channel import UPDATES, Line, Seat
 from forcemove.channel.flow.queue import ActionQueue
 from forcemove.channel.flow.steps import Step, run
 from forcemove.channel.flow.transport import MemoryTransport
+from forcemove.channel.game import PlayableApp
 from forcemove.channel.node.client import Choose, Client
 from forcemove.channel.node.memory import MemoryStore
 from forcemove.channel.node.nonces import draw_nonce
 from forcemove.channel.node.virtual_time import VirtualTimeLoop
 from forcemove.channel.protocol.agreement import agree
-from forcemove.channel.protocol.app import App
 from forcemove.channel.protocol.effects import ChooseMove
 from forcemove.channel.protocol.outcome import Outcome, address_destination
 from forcemove.channel.protocol.types import ETHER, FixedPart
 
-__all__ = ["LocalTable", "PlayableApp", "local_table", "undecided"]
+__all__ = ["LocalTable", "local_table", "undecided"]
 
 _DEPOSIT_IN_STAKES = 5
 _CHALLENGE_DURATION = 3600
 _MINUTE = 60.0
 _MIN_PLAYERS = 2
-
-
-class PlayableApp(App, Protocol):
-    """An app whose reverts can be told apart."""
-
-    @property
-    def errors(self) -> Mapping[str, type[AppError]]:
-        """The twins of its contract's custom errors, by name."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -117,20 +106,19 @@ def local_table(app: PlayableApp, *players: Choose, stake: int, deposit: int | N
 
     Each player is a function that answers `ChooseMove` with a move, the wish to conclude, or None; where flows are to
     move (`LocalTable.run`), it is `undecided`. `stake` and
-    `deposit` (five stakes unless given) are in wei. An app that is no part of a deployment is deployed beside it.
-    Raises `InvalidValue` for a deposit below the stake and for any number of players but 2 to 9 (the last funded
-    account deploys), `UnknownArtifact` for an app whose contract was not compiled.
+    `deposit` (five stakes unless given) are in wei. Raises `InvalidValue` for a deposit below the stake and for any
+    number of players but 2 to 9 (the last funded account deploys).
     """
     if not _MIN_PLAYERS <= len(players) < len(local_keys()):
         raise InvalidValue("players", len(players), f"{_MIN_PLAYERS} to {len(local_keys()) - 1} players")
     chain = EmbeddedChain()
     keys = local_keys()[: len(players)]
-    book = _deploy(chain)
-    adjudicator = Adjudicator(chain, book.adjudicator, app_errors(app.contract, app.errors))
+    book = _deploy(chain, app)
+    adjudicator = Adjudicator(chain, book.adjudicator, app_errors(app.artifact, app.errors))
     addresses = tuple(key.address for key in keys)
     agreement = agree(
         adjudicator.domain,
-        FixedPart(addresses, draw_nonce(), _app_address(chain, book, app.contract), _CHALLENGE_DURATION),
+        FixedPart(addresses, draw_nonce(), book.find(app.artifact.name).address, _CHALLENGE_DURATION),
         app,
         stake,
         ((ETHER, (stake * _DEPOSIT_IN_STAKES if deposit is None else deposit,) * len(players)),),
@@ -144,12 +132,6 @@ def local_table(app: PlayableApp, *players: Choose, stake: int, deposit: int | N
     return LocalTable(chain, adjudicator, tuple(clients), lines)
 
 
-def _deploy(chain: Chain) -> AddressBook:
+def _deploy(chain: Chain, app: PlayableApp) -> AddressBook:
     with TemporaryDirectory() as folder:
-        return deploy(chain, local_keys()[-1], Path(folder) / "book.json")
-
-
-def _app_address(chain: Chain, book: AddressBook, contract: str) -> bytes:
-    if contract in contracts_to_deploy():
-        return book.find(contract).address
-    return deploy_beside(chain, local_keys()[-1], contract, book.factory)
+        return deploy(chain, local_keys()[-1], Path(folder) / "book.json", [app])

@@ -45,12 +45,7 @@ class App(Rules, Protocol):
 
     @property
     def name(self) -> str:
-        """The game's name on the command line, such as `tic-tac-toe`."""
-        ...
-
-    @property
-    def contract(self) -> str:
-        """The name of its contract, such as `TicTacToe`."""
+        """The game's name, as the command line knows it: lower-case words with hyphens."""
         ...
 
     def initial_app_data(self, terms: Terms) -> bytes:

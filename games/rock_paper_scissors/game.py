@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from forcemove.channel.artifact import Artifact
 from forcemove.channel.errors import AppError
 from forcemove.channel.game import SEATS, Names, TransitionRow
 from forcemove.channel.protocol.app import Terms
 from forcemove.channel.protocol.state import VariablePart
+from forcemove.contracts import artifact
 from forcemove.games.cheats import refused
 from forcemove.games.randomness import Randomness, system_randomness
 from forcemove.games.rock_paper_scissors import rules
 from forcemove.games.rock_paper_scissors.bot import RockPaperScissorsBot
 from forcemove.games.rock_paper_scissors.cheats import cheats
 from forcemove.games.rock_paper_scissors.position import Position, PositionType, Weapon, decode, initial
-from forcemove.games.two_player import movers
+from forcemove.games.two_player import PLAYERS, movers
 
 __all__ = ["RockPaperScissors"]
 
@@ -26,8 +28,9 @@ class RockPaperScissors:
     """See `forcemove.channel.game.Game`."""
 
     name = "rock-paper-scissors"
-    contract = "RockPaperScissors"
+    artifact: Artifact = artifact("RockPaperScissors")
     title = "Rock-paper-scissors"
+    seats = (PLAYERS,)
     table: tuple[TransitionRow, ...] = rules.TABLE
     errors: Mapping[str, type[AppError]] = rules.ERRORS
 

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from forcemove.channel.artifact import Artifact
 from forcemove.channel.errors import AppError
 from forcemove.channel.game import SEATS, Names, TransitionRow
 from forcemove.channel.protocol.app import Terms
 from forcemove.channel.protocol.state import VariablePart
+from forcemove.contracts import artifact
 from forcemove.games.cheats import refused
 from forcemove.games.randomness import Randomness, system_randomness
 from forcemove.games.tic_tac_toe import rules
 from forcemove.games.tic_tac_toe.bot import TicTacToeBot
 from forcemove.games.tic_tac_toe.cheats import cheats
 from forcemove.games.tic_tac_toe.position import CELLS, Position, PositionType, decode, initial, mark_of
-from forcemove.games.two_player import movers
+from forcemove.games.two_player import PLAYERS, movers
 
 __all__ = ["TicTacToe"]
 
@@ -34,8 +36,9 @@ class TicTacToe:
     """See `forcemove.channel.game.Game`."""
 
     name = "tic-tac-toe"
-    contract = "TicTacToe"
+    artifact: Artifact = artifact("TicTacToe")
     title = "Tic-tac-toe"
+    seats = (PLAYERS,)
     table: tuple[TransitionRow, ...] = rules.TABLE
     errors: Mapping[str, type[AppError]] = rules.ERRORS
 

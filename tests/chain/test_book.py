@@ -17,6 +17,7 @@ from forcemove.channel.chain.book import (
     BookOfOlderProgram,
     BookUnwritable,
     Deployed,
+    GameOfContract,
     NotInBook,
     Pending,
     load_book,
@@ -32,7 +33,14 @@ BOOK = AddressBook(
     compiler_settings={"viaIR": True},
     contracts={
         "Adjudicator": Deployed(b"\xad" * 20, b"\x02" * 32, b"\x03" * 32, "book.Adjudicator.json", 7),
-        "TicTacToe": Deployed(b"\xa9" * 20, b"\x04" * 32, b"\x05" * 32, "book.TicTacToe.json", 9),
+        "TicTacToe": Deployed(
+            b"\xa9" * 20,
+            b"\x04" * 32,
+            b"\x05" * 32,
+            "book.TicTacToe.json",
+            9,
+            GameOfContract("tic-tac-toe", "forcemove 0.1.0", "0.8.37"),
+        ),
     },
 )
 PENDING = Pending("TicTacToe", b"\xaa" * 20, b"\x06" * 32, 8)
@@ -108,7 +116,22 @@ def _paths(value: Any, path: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
     return [path] * bool(path) + [found for name in value for found in _paths(value[name], (*path, name))]
 
 
-@pytest.mark.parametrize("path", [path for path in _paths(_content()) if path[:1] != ("contracts",) or len(path) == 3])
+def _is_wanted(path: tuple[str, ...]) -> bool:
+    """But for the contracts themselves, and what older books do not say of their games."""
+    return path[:1] != ("contracts",) or (len(path) >= 3 and path[-1] != "game")
+
+
+def test_an_entry_may_lack_its_game_and_its_sources(tmp_path: Path) -> None:
+    content = _content()
+    del content["contracts"]["TicTacToe"]["game"]
+    content["contracts"]["TicTacToe"]["standardJson"] = None
+    (tmp_path / "book.json").write_text(json.dumps(content))
+
+    entry = load_book(tmp_path / "book.json").find("TicTacToe")
+    assert (entry.game, entry.standard_json) == (None, None)
+
+
+@pytest.mark.parametrize("path", [path for path in _paths(_content()) if _is_wanted(path)])
 def test_each_field_is_wanted(tmp_path: Path, path: tuple[str, ...]) -> None:
     content = _content()
     holder = content
@@ -122,9 +145,12 @@ def test_each_field_is_wanted(tmp_path: Path, path: tuple[str, ...]) -> None:
 
 
 _FILE_NAMES = tuple(("contracts", name, "standardJson") for name in BOOK.contracts)
-_FREE_TEXT = (("compiler", "version"), *_FILE_NAMES, ("pending", "contract"))
+_GAME = tuple(("contracts", "TicTacToe", "game", name) for name in ("name", "distribution", "compilerVersion"))
+_FREE_TEXT = (("compiler", "version"), *_FILE_NAMES, *_GAME, ("pending", "contract"))
 _ALLOWED: list[tuple[tuple[str, ...], object]] = [
     (("pending",), None),
+    *((path, None) for path in _FILE_NAMES),
+    (("contracts", "TicTacToe", "game", "distribution"), None),
     *((path, text) for path in _FREE_TEXT for text in ("", "0x", "text") if path not in _FILE_NAMES or text),
 ]
 _WRONG: list[tuple[tuple[str, ...], object]] = [
@@ -159,6 +185,7 @@ def _spoil(change: Callable[[dict[str, Any]], object]) -> dict[str, Any]:
     [
         _spoil(lambda book: book.update(extra=1)),
         _spoil(lambda book: book["contracts"]["TicTacToe"].update(extra=1)),
+        _spoil(lambda book: book["contracts"]["TicTacToe"]["game"].update(extra=1)),
         _spoil(lambda book: book["compiler"].update(extra=1)),
         _spoil(lambda book: book["pending"].update(extra=1)),
         _spoil(lambda book: book.update(deploymentBlock=8)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import subprocess
 import sys
@@ -18,16 +19,16 @@ from forcemove.channel.chain.deployment import (
     BookOfOtherContracts,
     Progress,
     Stage,
-    contracts_to_deploy,
     deploy,
 )
 from forcemove.channel.chain.errors import NotMined, WrongChain
-from forcemove.channel.chain.genuine import derived_address
+from forcemove.channel.chain.genuine import adjudicator_artifact, derived_address
 from forcemove.channel.chain.local import AnvilChain, EmbeddedChain, local_keys
 from forcemove.channel.chain.verification import Standing, verify
 from forcemove.channel.protocol.signing import Key
-from forcemove.contracts import artifact, standard_json
+from forcemove.contracts import artifact
 from tests.chain.world import bring_factory
+from tests.installed import CONTRACTS
 
 KEY = local_keys()[2]
 ROOT = Path(__file__).parents[2]
@@ -48,7 +49,7 @@ def own_anvil() -> Iterator[AnvilChain]:
 def fresh(own_anvil: AnvilChain) -> Iterator[AnvilChain]:
     """An anvil on which nothing was deployed yet."""
     before = own_anvil.rpc.ask("evm_snapshot")
-    assert not own_anvil.code(derived_address("Adjudicator"))
+    assert not own_anvil.code(derived_address(artifact("Adjudicator")))
     yield own_anvil
     assert own_anvil.rpc.ask("evm_revert", before)
 
@@ -66,12 +67,12 @@ def stages(chain: Chain, path: Path) -> dict[str, list[Stage]]:
     """Deploy, and tell what happened to each contract."""
     told: list[Progress] = []
     deploy(chain, KEY, path, report=told.append)
-    return {name: [each.stage for each in told if each.contract == name] for name in contracts_to_deploy()}
+    return {name: [each.stage for each in told if each.contract == name] for name in CONTRACTS}
 
 
 def genuine(chain: Chain, path: Path) -> bool:
     verdicts = verify(chain, load_book(path))
-    return {verdict.contract for verdict in verdicts} == set(contracts_to_deploy()) and all(
+    return {verdict.contract for verdict in verdicts} == set(CONTRACTS) and all(
         verdict.standing is Standing.GENUINE for verdict in verdicts
     )
 
@@ -83,12 +84,13 @@ NEW, AGAIN = [Stage.SENT, Stage.DEPLOYED], [Stage.RESUMED, Stage.DEPLOYED]
 def test_the_adjudicator_and_every_game_are_deployed(request: pytest.FixtureRequest, kind: str, path: Path) -> None:
     chain = EmbeddedChain() if kind == "eth-tester" else request.getfixturevalue("fresh")
 
-    assert stages(chain, path) == dict.fromkeys(contracts_to_deploy(), NEW)
+    assert stages(chain, path) == dict.fromkeys(CONTRACTS, NEW)
 
-    assert contracts_to_deploy()[0] == "Adjudicator"
+    assert CONTRACTS[0] == "Adjudicator"
     assert genuine(chain, path)
     for name, entry in load_book(path).contracts.items():
-        assert path.with_name(entry.standard_json).read_text() == standard_json(name)
+        assert entry.standard_json is not None
+        assert json.loads(path.with_name(entry.standard_json).read_text()) == artifact(name).standard_json
         assert (entry.creation_code_hash, entry.source_hash) == (
             artifact(name).creation_code_hash,
             artifact(name).source_hash,
@@ -99,7 +101,7 @@ def test_what_stands_is_kept(embedded: EmbeddedChain, path: Path) -> None:
     stages(embedded, path)
     before, block = path.read_text(), embedded.block_number()
 
-    assert stages(embedded, path) == {name: [Stage.KEPT] for name in contracts_to_deploy()}
+    assert stages(embedded, path) == {name: [Stage.KEPT] for name in CONTRACTS}
 
     assert (path.read_text(), embedded.block_number()) == (before, block)
 
@@ -130,20 +132,20 @@ def sent_by(chain: Chain, key: Key) -> int:
     return chain.rpc.number("eth_getTransactionCount", "0x" + key.address.hex(), "latest")
 
 
-@pytest.mark.parametrize("contract", contracts_to_deploy())
+@pytest.mark.parametrize("contract", CONTRACTS)
 @pytest.mark.parametrize("stage", [Stage.SENT, Stage.DEPLOYED])
 def test_a_killed_deployment_goes_on_where_it_stood(fresh: AnvilChain, path: Path, contract: str, stage: Stage) -> None:
     kill_at(fresh, path, contract, stage)
-    done = contracts_to_deploy().index(contract)
+    done = CONTRACTS.index(contract)
     nonce = sent_by(fresh, KEY)
 
     told = stages(fresh, path)
 
-    for index, name in enumerate(contracts_to_deploy()):
+    for index, name in enumerate(CONTRACTS):
         resumed = AGAIN if stage is Stage.SENT else [Stage.KEPT]
         assert told[name] == ([Stage.KEPT] if index < done else resumed if index == done else NEW)
     assert genuine(fresh, path)
-    left = len(contracts_to_deploy()) - done - 1
+    left = len(CONTRACTS) - done - 1
     assert sent_by(fresh, KEY) == nonce + left
 
 
@@ -175,7 +177,7 @@ def test_a_chain_that_began_anew_gets_everything_again(path: Path) -> None:
     stages(EmbeddedChain(), path)
     chain = EmbeddedChain()
 
-    assert stages(chain, path) == dict.fromkeys(contracts_to_deploy(), NEW)
+    assert stages(chain, path) == dict.fromkeys(CONTRACTS, NEW)
     assert genuine(chain, path)
 
 
@@ -191,7 +193,7 @@ def test_a_book_of_another_chain_is_left_alone(embedded: EmbeddedChain, anvil: A
 
 def swapped(book: AddressBook) -> AddressBook:
     """The book of somebody who has mixed up two contracts."""
-    first, second = contracts_to_deploy()[:2]
+    first, second = CONTRACTS[:2]
     return replace(book, contracts={**book.contracts, first: book.contracts[second]})
 
 
@@ -213,9 +215,9 @@ def test_verifying_tells_what_is_different(embedded: EmbeddedChain, path: Path) 
 
     adjudicator = verdicts["Adjudicator"]
     assert (adjudicator.standing, adjudicator.has_code) == (Standing.DIFFERENT, True)
-    assert adjudicator.derived == derived_address("Adjudicator") != adjudicator.address
+    assert adjudicator.derived == derived_address(artifact("Adjudicator")) != adjudicator.address
     assert [verdict.standing for name, verdict in verdicts.items() if name != "Adjudicator"] == [Standing.GENUINE] * (
-        len(contracts_to_deploy()) - 1
+        len(CONTRACTS) - 1
     )
 
 
@@ -235,7 +237,7 @@ def test_verifying_tells_what_is_not_deep_enough(embedded: EmbeddedChain, path: 
 
     verdicts = {verdict.contract: verdict.standing for verdict in verify(embedded, book, confirmations=depth)}
 
-    others = dict.fromkeys(contracts_to_deploy()[1:], Standing.UNCONFIRMED)
+    others = dict.fromkeys(CONTRACTS[1:], Standing.UNCONFIRMED)
     assert verdicts == {"Adjudicator": Standing.GENUINE} | others
 
 
@@ -257,18 +259,20 @@ def test_verifying_wants_the_books_chain(embedded: EmbeddedChain, anvil: AnvilCh
 
 def test_what_an_earlier_version_has_sent_is_left_alone(embedded: EmbeddedChain, path: Path) -> None:
     stages(embedded, path)
-    first = contracts_to_deploy()[0]
+    first = CONTRACTS[0]
     old = embedded.send(Call(CUSTOMARY_FACTORY, deploying_calldata(artifact("CountingApp").bytecode)), KEY)
-    pending = Pending(first, derived_address("CountingApp"), old.transaction_hash, old.block_number)
+    pending = Pending(first, derived_address(artifact("CountingApp")), old.transaction_hash, old.block_number)
     save_book(replace(load_book(path), contracts={}, pending=pending), path)
 
     with pytest.raises(BookOfOtherContracts) as caught:
         deploy(embedded, KEY, path)
 
-    assert caught.value == BookOfOtherContracts(str(path), first, derived_address("CountingApp"))
+    assert caught.value == BookOfOtherContracts(str(path), first, derived_address(artifact("CountingApp")))
 
 
-@pytest.mark.parametrize("address", [derived_address("Adjudicator"), b"\x01" * 20], ids=["ours", "another version's"])
+@pytest.mark.parametrize(
+    "address", [derived_address(adjudicator_artifact()), b"\x01" * 20], ids=["ours", "another version's"]
+)
 def test_a_creation_that_failed_is_sent_anew(embedded: EmbeddedChain, path: Path, address: bytes) -> None:
     stages(EmbeddedChain(), path)
     bring_factory(embedded)

@@ -21,13 +21,12 @@ from forcemove.channel.chain.deployment import (
     NotAFactory,
     Progress,
     Stage,
-    contracts_to_deploy,
     deploy,
     deploy_beside,
 )
 from forcemove.channel.chain.errors import InsufficientFunds, NoContract
 from forcemove.channel.chain.factory import FACTORY, FUNDS, deployment_block
-from forcemove.channel.chain.genuine import derived_address
+from forcemove.channel.chain.genuine import adjudicator_artifact, derived_address
 from forcemove.channel.chain.local import AnvilChain, EmbeddedChain, connect, local_keys
 from forcemove.channel.chain.reverts import NO_ERRORS, ErrorTable
 from forcemove.channel.chain.verification import Standing, verify
@@ -37,6 +36,7 @@ from forcemove.contracts.compile import PINNED
 from tests.chain.nodes import forgets, node_before, wants_replay_protection
 from tests.chain.test_deployment import kill_at, sent_by
 from tests.chain.world import MINER, bring_factory, place
+from tests.installed import CONTRACTS
 
 KEY, OTHER_KEY, POOR = *local_keys()[2:4], Key(b"\x07" * 32)
 
@@ -70,7 +70,7 @@ def told(chain: Chain, path: Path, key: Key = KEY) -> list[Progress]:
 
 def is_genuine(chain: Chain, book: AddressBook) -> bool:
     standings = {verdict.contract: verdict.standing for verdict in verify(chain, book)}
-    return standings == dict.fromkeys(contracts_to_deploy(), Standing.GENUINE)
+    return standings == dict.fromkeys(CONTRACTS, Standing.GENUINE)
 
 
 def pass_time(chain: Chain, blocks: int) -> None:
@@ -127,7 +127,7 @@ def test_the_contracts_do_not_pay_what_the_presigned_transaction_pays(bare: Anvi
     found = told(bare, path)
 
     hashes = [each.transaction_hash for each in found if each.stage is Stage.SENT]
-    assert len(hashes) == 1 + len(contracts_to_deploy())
+    assert len(hashes) == 1 + len(CONTRACTS)
     for hash_ in hashes:
         assert hash_ is not None
         sent = bare.rpc.ask("eth_getTransactionByHash", "0x" + hash_.hex())
@@ -160,7 +160,8 @@ def test_a_node_that_refuses_the_presigned_transaction_gets_a_factory_of_ours(ba
         assert book.factory == found[0].address != CUSTOMARY_FACTORY
         assert node.balance(PRESIGNER) == 0, "nothing is paid for what is refused"
         assert is_genuine(node, book)
-        assert book.adjudicator == derived_address("Adjudicator", book.factory) != derived_address("Adjudicator")
+        adjudicator = adjudicator_artifact()
+        assert book.adjudicator == derived_address(adjudicator, book.factory) != derived_address(adjudicator)
         assert {each.stage for each in told(node, path, OTHER_KEY)} == {Stage.KEPT}, "the book names it"
         assert load_book(path) == book
 
@@ -180,7 +181,7 @@ def test_a_deployment_killed_at_the_factory_goes_on(bare: AnvilChain, path: Path
 
     told(bare, path)
 
-    assert sent_by(bare, KEY) == sent + len(contracts_to_deploy())
+    assert sent_by(bare, KEY) == sent + len(CONTRACTS)
     assert load_book(path).factory == CUSTOMARY_FACTORY
     assert is_genuine(bare, load_book(path))
 
@@ -194,7 +195,7 @@ def test_a_deployment_killed_at_our_own_factory_goes_on(bare: AnvilChain, path: 
 
         told(node, path)
 
-        assert sent_by(node, KEY) == sent + len(contracts_to_deploy())
+        assert sent_by(node, KEY) == sent + len(CONTRACTS)
         assert load_book(path).factory == address
         assert is_genuine(node, load_book(path))
 
@@ -226,17 +227,18 @@ def test_what_is_no_factory_is_sent_nothing(embedded: EmbeddedChain, path: Path)
 def test_a_contract_is_deployed_beside_a_deployment(embedded: EmbeddedChain, path: Path) -> None:
     deploy(embedded, KEY, path)
 
-    address = deploy_beside(embedded, KEY, "CountingApp")
+    contract = artifact("CountingApp")
+    address = deploy_beside(embedded, KEY, contract)
 
     assert embedded.code(address) == artifact("CountingApp").runtime_bytecode
     block = embedded.block_number()
-    assert deploy_beside(embedded, OTHER_KEY, "CountingApp") == address == derived_address("CountingApp")
+    assert deploy_beside(embedded, OTHER_KEY, contract) == address == derived_address(contract)
     assert embedded.block_number() == block
 
 
 def test_a_factory_that_makes_nothing_is_told(embedded: EmbeddedChain) -> None:
     with pytest.raises(NoContract):
-        deploy_beside(embedded, KEY, "CountingApp", place(embedded, b"\0"))
+        deploy_beside(embedded, KEY, artifact("CountingApp"), place(embedded, b"\0"))
 
 
 # ------------------------------------------------------------------------------------------------ what others deployed
@@ -252,7 +254,7 @@ def test_what_somebody_else_has_deployed_is_taken_over(embedded: EmbeddedChain, 
     found = told(embedded, tmp_path / "b" / "book.json", OTHER_KEY)
 
     assert [(each.contract, each.stage, each.is_certain) for each in found] == [
-        (name, Stage.FOUND, True) for name in contracts_to_deploy()
+        (name, Stage.FOUND, True) for name in CONTRACTS
     ]
     assert load_book(tmp_path / "b" / "book.json") == first
     assert embedded.block_number() == block
@@ -423,7 +425,7 @@ def test_two_at_once_with_two_keys_both_end_well(tmp_path: Path, collide: bool, 
         first, second = (deployment.result() for deployment in deployments)
         assert first == second
         assert is_genuine(anvil, first)
-        assert failed == len(contracts_to_deploy()) or not collide
+        assert failed == len(CONTRACTS) or not collide
 
 
 def _deploy_to(chain: Chain, key: Key, folder: Path) -> AddressBook:

@@ -18,7 +18,7 @@ from forcemove.contracts import UnknownArtifact, artifact, artifact_names
 from tests.chain.world import MINER, World, deploy_contract, place
 
 NOBODY = b"\x99" * 20
-ADJUDICATOR, APP = derived_address("Adjudicator"), derived_address("CountingApp")
+ADJUDICATOR, APP = derived_address(artifact("Adjudicator")), derived_address(artifact("CountingApp"))
 
 
 @pytest.fixture(scope="module")
@@ -26,12 +26,12 @@ def chain(tmp_path_factory: pytest.TempPathFactory) -> EmbeddedChain:
     """With a deployment, and the counting app beside it."""
     chain = EmbeddedChain()
     deploy(chain, MINER, tmp_path_factory.mktemp("deployment") / "book.json")
-    deploy_beside(chain, MINER, "CountingApp")
+    deploy_beside(chain, MINER, artifact("CountingApp"))
     return chain
 
 
 def test_the_deployed_contracts_are_genuine(chain: EmbeddedChain) -> None:
-    require_genuine(chain, ADJUDICATOR, APP, "CountingApp")
+    require_genuine(chain, ADJUDICATOR, APP, artifact("CountingApp"))
 
 
 @pytest.mark.parametrize("name", [*artifact_names(), "CountingApp"])
@@ -39,7 +39,7 @@ def test_the_derived_address_is_that_of_eip_1014(name: str) -> None:
     init_code = artifact(name).bytecode
     preimage = b"\xff" + CUSTOMARY_FACTORY + SALT + Web3.keccak(init_code)
 
-    assert derived_address(name) == to_canonical_address(Web3.keccak(preimage)[-20:])
+    assert derived_address(artifact(name)) == to_canonical_address(Web3.keccak(preimage)[-20:])
 
 
 @pytest.mark.parametrize("where", ["the same code", "a bit of the code"])
@@ -49,7 +49,7 @@ def test_a_look_alike_adjudicator_is_refused(chain: EmbeddedChain, where: str) -
     address = place(chain, bytes(code))
 
     with pytest.raises(NotGenuine) as caught:
-        require_genuine(chain, address, APP, "CountingApp")
+        require_genuine(chain, address, APP, artifact("CountingApp"))
 
     assert caught.value == NotGenuine("Adjudicator", address, ADJUDICATOR)
 
@@ -57,7 +57,7 @@ def test_a_look_alike_adjudicator_is_refused(chain: EmbeddedChain, where: str) -
 def test_what_an_account_has_created_is_refused(embedded_world: World) -> None:
     """The very creation code: but nothing at its address says so."""
     with pytest.raises(NotGenuine):
-        require_genuine_contract(embedded_world.chain, "Adjudicator", embedded_world.adjudicator.address)
+        require_genuine_contract(embedded_world.chain, artifact("Adjudicator"), embedded_world.adjudicator.address)
 
 
 @pytest.mark.parametrize(
@@ -72,21 +72,21 @@ def test_what_the_factory_makes_otherwise_is_refused(chain: EmbeddedChain, salt:
     assert chain.code(address)
 
     with pytest.raises(NotGenuine):
-        require_genuine_contract(chain, "Adjudicator", address)
+        require_genuine_contract(chain, artifact("Adjudicator"), address)
 
 
 def test_another_factory_makes_another_address(chain: EmbeddedChain) -> None:
     with pytest.raises(NotGenuine) as caught:
-        require_genuine(chain, ADJUDICATOR, APP, "CountingApp", NOBODY)
+        require_genuine(chain, ADJUDICATOR, APP, artifact("CountingApp"), NOBODY)
 
-    assert caught.value.expected == derived_address("Adjudicator", NOBODY) != ADJUDICATOR
+    assert caught.value.expected == derived_address(artifact("Adjudicator"), NOBODY) != ADJUDICATOR
 
 
 def test_another_game_than_the_agreed_one_is_refused(chain: EmbeddedChain) -> None:
     other = deploy_contract(chain, "PermissiveApp")
 
     with pytest.raises(NotGenuine) as caught:
-        require_genuine(chain, ADJUDICATOR, other, "CountingApp")
+        require_genuine(chain, ADJUDICATOR, other, artifact("CountingApp"))
 
     assert (caught.value.contract, caught.value.address) == ("CountingApp", other)
 
@@ -97,7 +97,7 @@ def test_a_derived_address_without_code_is_refused(embedded: EmbeddedChain, wei:
     embedded.send(Call(ADJUDICATOR, b"", wei), MINER)
 
     with pytest.raises(NoContract) as caught:
-        require_genuine(embedded, ADJUDICATOR, APP, "CountingApp")
+        require_genuine(embedded, ADJUDICATOR, APP, artifact("CountingApp"))
 
     assert caught.value == NoContract("Adjudicator", ADJUDICATOR)
     assert embedded.balance(ADJUDICATOR) == wei
@@ -108,15 +108,15 @@ def test_a_new_contract_is_believed_once_it_is_deep_enough(embedded: EmbeddedCha
     block = book.find("Adjudicator").block_number
     while embedded.block_number() < block + 3:
         with pytest.raises(NotConfirmed) as caught:
-            require_genuine_contract(embedded, "Adjudicator", ADJUDICATOR, confirmations=4)
+            require_genuine_contract(embedded, artifact("Adjudicator"), ADJUDICATOR, confirmations=4)
         assert caught.value == NotConfirmed("Adjudicator", ADJUDICATOR, 4)
         embedded.send(Call(NOBODY, b"", 1), MINER)
 
-    require_genuine_contract(embedded, "Adjudicator", ADJUDICATOR, confirmations=4)
+    require_genuine_contract(embedded, artifact("Adjudicator"), ADJUDICATOR, confirmations=4)
     with pytest.raises(NotConfirmed):
-        require_genuine_contract(embedded, "Adjudicator", ADJUDICATOR, confirmations=10**6)
+        require_genuine_contract(embedded, artifact("Adjudicator"), ADJUDICATOR, confirmations=10**6)
 
 
 def test_a_contract_that_nobody_knows_is_refused(chain: EmbeddedChain) -> None:
     with pytest.raises(UnknownArtifact):
-        require_genuine(chain, ADJUDICATOR, APP, "Chess")
+        require_genuine(chain, ADJUDICATOR, APP, artifact("Chess"))

@@ -49,7 +49,7 @@ def test_an_error_with_an_address_has_its_twenty_bytes() -> None:
 
 
 def test_tables_merge_and_the_left_one_speaks_first() -> None:
-    counting = app_errors("CountingApp", {"WrongCount": WrongCount, "MalformedCount": MalformedCount})
+    counting = app_errors(artifact("CountingApp"), {"WrongCount": WrongCount, "MalformedCount": MalformedCount})
     selector = keccak256(b"WrongCount(uint256,uint256)")[:4]
 
     @dataclass(eq=False)
@@ -67,7 +67,7 @@ def test_tables_merge_and_the_left_one_speaks_first() -> None:
 
 def test_a_class_without_an_error_is_refused() -> None:
     with pytest.raises(InvalidValue):
-        app_errors("CountingApp", {"NoSuchError": WrongCount})
+        app_errors(artifact("CountingApp"), {"NoSuchError": WrongCount})
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ from tests.protocol.builders import (
 )
 
 MINER = local_keys()[0]
-COUNTING_ERRORS = app_errors("CountingApp", {"MalformedCount": MalformedCount, "WrongCount": WrongCount})
+COUNTING_ERRORS = app_errors(artifact("CountingApp"), {"MalformedCount": MalformedCount, "WrongCount": WrongCount})
 _nonces = itertools.count()
 
 

@@ -10,11 +10,11 @@ import pytest
 
 from forcemove.channel.chain.addresses import show_address
 from forcemove.channel.chain.create2 import CUSTOMARY_FACTORY, SALT
-from forcemove.channel.chain.deployment import contracts_to_deploy
 from forcemove.channel.chain.local import AnvilChain, local_keys
 from forcemove.channel.node.keys import write_key_file
 from tests.chain.nodes import forgets, node_before, wants_replay_protection
 from tests.cli.command import Command
+from tests.installed import CONTRACTS
 from tests.protocol.builders import MALLORY
 
 OPEN = "open sesame"
@@ -39,7 +39,7 @@ def test_a_deployment_is_written_down_and_verified(forcemove: Command, anvil: An
 
     book = json.loads(Path("forcemove-31337.json").read_text())
     assert (deployed.code, json.loads(deployed.out)) == (0, book)
-    assert set(book["contracts"]) == set(contracts_to_deploy())
+    assert set(book["contracts"]) == set(CONTRACTS)
     assert all(Path(entry["standardJson"]).is_file() for entry in book["contracts"].values())
     assert verified.code == 0
     content = json.loads(verified.out)
@@ -55,7 +55,7 @@ def test_people_are_told_what_stands_where(forcemove: Command) -> None:
 
         assert f"CREATE2 factory: deployed, at {show_address(CUSTOMARY_FACTORY)}" in said.err
         assert show_address(CUSTOMARY_FACTORY) in said.out
-        for contract in contracts_to_deploy():
+        for contract in CONTRACTS:
             assert contract in said.out
             assert f"{contract}: deployed" in said.err
         assert "book.json" in said.out
@@ -64,7 +64,7 @@ def test_people_are_told_what_stands_where(forcemove: Command) -> None:
         assert "Adjudicator: stands already, at" in again.err
         verified = forcemove("verify", "--chain", anvil.endpoint, "--book", "book.json")
         assert "Everything stands as it should." in verified.out
-        assert verified.out.count("code stands there") == len(contracts_to_deploy())
+        assert verified.out.count("code stands there") == len(CONTRACTS)
 
 
 def test_what_somebody_else_has_deployed_is_told_with_its_block(forcemove: Command, anvil: AnvilChain) -> None:
@@ -127,7 +127,7 @@ def test_a_chain_that_began_anew_fails_the_verification(forcemove: Command, anvi
 
     assert said.code == 1
     assert "Adjudicator: missing; its address is" in said.out
-    assert said.out.count("no code stands there") == len(contracts_to_deploy())
+    assert said.out.count("no code stands there") == len(CONTRACTS)
 
 
 def test_a_different_contract_fails_the_verification(forcemove: Command, anvil: AnvilChain) -> None:
@@ -143,16 +143,20 @@ def test_a_different_contract_fails_the_verification(forcemove: Command, anvil: 
     assert f"the book says {book['contracts']['TicTacToe']['address']}, which is another contract" in said.out
 
 
-def test_an_unfinished_deployment_fails_the_verification(forcemove: Command, anvil: AnvilChain) -> None:
+@pytest.mark.parametrize("contract", CONTRACTS)
+def test_only_a_deployment_without_its_adjudicator_fails_the_verification(
+    forcemove: Command, anvil: AnvilChain, contract: str
+) -> None:
     forcemove("deploy", "--chain", anvil.endpoint, "--key", "a.key", "--out", "book.json")
     book = json.loads(Path("book.json").read_text())
-    del book["contracts"]["TicTacToe"]
+    del book["contracts"][contract]
+    book["deploymentBlock"] = min(entry["block"] for entry in book["contracts"].values())
     Path("book.json").write_text(json.dumps(book))
 
     said = forcemove("verify", "--chain", anvil.endpoint, "--book", "book.json")
 
-    assert said.code == 1
-    assert "TicTacToe: not deployed" in said.out
+    assert said.code == (1 if contract == "Adjudicator" else 0)
+    assert f"{contract}: not deployed" in said.out
 
 
 def test_the_main_network_wants_to_be_asked_for(forcemove: Command, mainnet: AnvilChain) -> None:
@@ -162,7 +166,7 @@ def test_the_main_network_wants_to_be_asked_for(forcemove: Command, mainnet: Anv
     assert "--allow-mainnet" in refused.err
     assert mainnet.block_number() == 0
     assert forcemove("deploy", "--chain", mainnet.endpoint, "--key", "a.key", "--allow-mainnet").code == 0
-    assert mainnet.block_number() == len(contracts_to_deploy())
+    assert mainnet.block_number() == len(CONTRACTS)
 
 
 def test_an_account_without_ether_is_told(forcemove: Command) -> None:

@@ -198,7 +198,7 @@ def _named_errors() -> list[type[ForcemoveError]]:
 
 
 # What a user of these commands cannot meet, or that needs no more than its family says.
-_FAMILY_IS_ENOUGH = {"CannotTravel", "Panicked", "RevertedWithText", "UnknownRevert"}
+_FAMILY_IS_ENOUGH = {"CannotTravel", "ContractNamedTwice", "Panicked", "RevertedWithText", "UnknownRevert"}
 
 
 def test_the_errors_of_the_chain_and_of_keys_have_their_own_words() -> None:

@@ -266,7 +266,7 @@ def adjudicator(anvil: AnvilChain) -> Iterator[Adjudicator]:
     app = fixed_part(CONTENT["channels"][0]["fixedPart"]).app_definition
     for address, name in ((domain(HERE).adjudicator, "Adjudicator"), (app, "CountingApp")):
         anvil.rpc.ask("anvil_setCode", _hex(address), _hex(artifact(name).runtime_bytecode))
-    errors = app_errors("CountingApp", {"MalformedCount": MalformedCount, "WrongCount": WrongCount})
+    errors = app_errors(artifact("CountingApp"), {"MalformedCount": MalformedCount, "WrongCount": WrongCount})
     made = Adjudicator(anvil, domain(HERE).adjudicator, errors)
     assert made.domain == domain(HERE)
     yield made

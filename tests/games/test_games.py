@@ -14,7 +14,6 @@ from forcemove.channel.game import Game
 from forcemove.channel.protocol.app import App
 from forcemove.channel.protocol.outcome import require_same_totals
 from forcemove.channel.protocol.state import VariablePart
-from forcemove.contracts import artifact
 from forcemove.games.commitment import Opening
 from forcemove.games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
 from forcemove.games.rock_paper_scissors import rules as rock_paper_scissors
@@ -62,7 +61,7 @@ def test_the_game_is_found_by_its_entry_point(game: Game) -> None:
 @each_game
 def test_every_error_of_the_contract_has_its_twin(game: Game) -> None:
     """The same names, and as many values; parity tests compare the values."""
-    declared = {name: len(types) for name, types in errors_of(game.contract).values()}
+    declared = {name: len(types) for name, types in errors_of(game.artifact.name).values()}
     assert {name: len(error.__dataclass_fields__) for name, error in game.errors.items()} == declared
     assert all(issubclass(error, AppError) for error in game.errors.values())
 
@@ -106,7 +105,7 @@ def test_during_the_setup_participant_0_is_announced_as_the_first_mover(game: Ga
 
 @each_game
 def test_illegal_moves_are_refused_by_the_bytecode_for_the_same_reason(game: Game) -> None:
-    bench = Bench(artifact(game.contract), game)
+    bench = Bench(game.artifact, game)
     for at in list(reachable(game))[::7]:
         illegal = game.illegal_moves(at)
         assert len(illegal) >= 4

@@ -11,21 +11,13 @@ from forcemove.channel.protocol.channel import Phase
 from forcemove.channel.protocol.effects import ChooseMove
 from forcemove.channel.protocol.inputs import ConcludeWanted
 from forcemove.channel.protocol.types import ETHER
-from forcemove.contracts import UnknownArtifact
 from forcemove.games.tic_tac_toe import GAME
-from forcemove.games.tic_tac_toe.game import TicTacToe
 
 STAKE = 10**17
 
 
 def leave(question: ChooseMove) -> ConcludeWanted:
     return ConcludeWanted()
-
-
-class Nowhere(TicTacToe):
-    """A game that nobody has compiled."""
-
-    contract = "Nowhere"
 
 
 def test_a_table_is_played_to_its_end() -> None:
@@ -58,8 +50,3 @@ def test_any_other_number_of_players_is_refused(count: int) -> None:
 def test_a_deposit_below_the_stake_is_refused() -> None:
     with pytest.raises(InvalidValue):
         local_table(GAME, leave, leave, stake=STAKE, deposit=STAKE - 1)
-
-
-def test_a_game_without_a_compiled_contract_is_refused() -> None:
-    with pytest.raises(UnknownArtifact):
-        local_table(Nowhere(), leave, leave, stake=STAKE)

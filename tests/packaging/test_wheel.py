@@ -24,8 +24,7 @@ def names(wheel: Path) -> set[str]:
 
 def test_the_wheel_has_every_module_and_contract_of_the_product(names: set[str]) -> None:
     modules = {_installed(path) for folder in ("channel", "games") for path in (ROOT / folder).rglob("*.py")}
-    folders = ("forcemove/contracts/artifacts", "forcemove/contracts/artifacts/standard-json")
-    artifacts = {f"{folder}/{name}.json" for folder in folders for name in artifact_names()}
+    artifacts = {f"forcemove/contracts/artifacts/{name}.json" for name in artifact_names()}
     others = {
         "forcemove/contracts/__init__.py",
         "forcemove/contracts/interfaces/IForceMoveApp.sol",

@@ -11,7 +11,6 @@ from itertools import product
 
 from forcemove.channel.protocol.state import VariablePart
 from forcemove.channel.protocol.types import UINT256_MAX
-from forcemove.contracts import artifact
 from forcemove.games.commitment import commit
 from forcemove.games.rock_paper_scissors import GAME
 from forcemove.games.rock_paper_scissors.position import Position, PositionType, Weapon
@@ -78,7 +77,7 @@ def _stakes(call: Call) -> list[Variation]:
 def run_parity() -> tuple[int, float]:
     """Compare all of it; returns how many cases there were and the seconds that they took."""
     started = time.perf_counter()
-    bench = Bench(artifact(GAME.contract), GAME)
+    bench = Bench(GAME.artifact, GAME)
     for call in pairs():
         bench.compare(call, neighbours(call))
     return bench.cases, time.perf_counter() - started

@@ -11,7 +11,6 @@ from forcemove.channel.game import Game
 from forcemove.channel.protocol.outcome import Allocation, Outcome
 from forcemove.channel.protocol.state import VariablePart
 from forcemove.channel.protocol.types import UINT48_MAX, UINT256_MAX
-from forcemove.contracts import artifact
 from forcemove.games.commitment import commit
 from forcemove.games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
 from forcemove.games.rock_paper_scissors import rules as rock_paper_scissors
@@ -21,7 +20,7 @@ from forcemove.testing.calls import FROM, TO, TURN_NUM, Bench, Call
 from tests.games.states import BALANCE, STAKE, outcome, state
 from tests.protocol.builders import terms
 
-BENCHES = {game.name: Bench(artifact(game.contract), game) for game in (ROCK_PAPER_SCISSORS, TIC_TAC_TOE)}
+BENCHES = {game.name: Bench(game.artifact, game) for game in (ROCK_PAPER_SCISSORS, TIC_TAC_TOE)}
 GAMES = {game.name: game for game in (ROCK_PAPER_SCISSORS, TIC_TAC_TOE)}
 TOKEN, OTHER_TOKEN = b"\x70" * 20, b"\x71" * 20
 ASSET = 5 * 32

@@ -62,16 +62,16 @@ def sample(variations: list[Variation]) -> list[Variation]:
 def test_tic_tac_toe_on_eth_tester(web3: Web3) -> None:
     questions = islice(tic_tac_toe_space.questions(), 0, None, 997)
     variations = [variation for question in questions for variation in question.variations()[1]]
-    address = deploy(web3, TIC_TAC_TOE.contract)
+    address = deploy(web3, TIC_TAC_TOE.artifact.name)
     for variation in sample(variations):
-        on_chain = verdict_on_chain(web3, TIC_TAC_TOE.contract, address, variation)
+        on_chain = verdict_on_chain(web3, TIC_TAC_TOE.artifact.name, address, variation)
         assert on_chain == verdict_of_twin(TIC_TAC_TOE, variation)
 
 
 def test_rock_paper_scissors_on_eth_tester(web3: Web3) -> None:
     calls = islice(rock_paper_scissors_space.pairs(), 0, None, 29)
     variations = [variation for call in calls for variation in rock_paper_scissors_space.neighbours(call)]
-    address = deploy(web3, ROCK_PAPER_SCISSORS.contract)
+    address = deploy(web3, ROCK_PAPER_SCISSORS.artifact.name)
     for variation in sample(variations):
-        on_chain = verdict_on_chain(web3, ROCK_PAPER_SCISSORS.contract, address, variation)
+        on_chain = verdict_on_chain(web3, ROCK_PAPER_SCISSORS.artifact.name, address, variation)
         assert on_chain == verdict_of_twin(ROCK_PAPER_SCISSORS, variation)

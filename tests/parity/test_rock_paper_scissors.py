@@ -9,7 +9,6 @@ import pytest
 
 from forcemove.channel.game import Move
 from forcemove.channel.protocol.state import VariablePart
-from forcemove.contracts import artifact
 from forcemove.games.commitment import Opening
 from forcemove.games.rock_paper_scissors import GAME, rules
 from forcemove.games.rock_paper_scissors.position import Weapon, initial
@@ -23,7 +22,7 @@ from tests.parity.rock_paper_scissors_space import run_parity
 def test_a_whole_round_is_accepted_by_both_for_each_of_the_nine_pairs(
     a_play: Weapon, b_play: Weapon, turn_num: int
 ) -> None:
-    bench, opening = Bench(artifact(GAME.contract), GAME), Opening.fresh(a_play)
+    bench, opening = Bench(GAME.artifact, GAME), Opening.fresh(a_play)
     steps: tuple[Callable[[VariablePart], Move], ...] = (
         lambda at: rules.propose(at, opening.commitment),
         rules.reject,

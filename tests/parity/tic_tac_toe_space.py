@@ -15,7 +15,6 @@ from typing import NamedTuple
 
 from forcemove.channel.protocol.state import VariablePart
 from forcemove.channel.protocol.types import UINT256_MAX
-from forcemove.contracts import artifact
 from forcemove.games.tic_tac_toe import GAME
 from forcemove.games.tic_tac_toe.position import FULL_BOARD, PositionType, decode
 from forcemove.games.tic_tac_toe.rules import legal_moves, play_again
@@ -172,7 +171,7 @@ def compare_share(share: int, shares: int) -> Parity:
 
     With the seats exchanged only the moves themselves and the wrong side's credit are asked about.
     """
-    bench = Bench(artifact(GAME.contract), GAME)
+    bench = Bench(GAME.artifact, GAME)
     accepted = 0
     for question in islice(questions(), share, None, shares):
         accepted += bench.compare(*question.variations())[0]

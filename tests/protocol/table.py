@@ -73,7 +73,6 @@ class CountingGame(CountingRules):
     """The counting app as something to play: it begins with the number of the last setup turn."""
 
     name = "counting"
-    contract = "CountingApp"
 
     def __init__(self, count: int = 2) -> None:
         self.count = count

@@ -59,11 +59,11 @@ class Playground:
 
     def story(self, game: Game, *, asset: bytes = ETHER, confirmations: int = 1, app: bytes | None = None) -> Story:
         """A new channel; `app`: the address that they agree on, where it is not the game's."""
-        adjudicator = Adjudicator(self.chain, self.book.adjudicator, app_errors(game.contract, game.errors))
+        adjudicator = Adjudicator(self.chain, self.book.adjudicator, app_errors(game.artifact, game.errors))
         addresses = (ALICE.address, BOB.address)
         agreement = agree(
             adjudicator.domain,
-            FixedPart(addresses, next(_nonces), app or self.book.find(game.contract).address, DURATION),
+            FixedPart(addresses, next(_nonces), app or self.book.find(game.artifact.name).address, DURATION),
             game,
             STAKE,
             ((asset, (DEPOSIT, DEPOSIT)),),

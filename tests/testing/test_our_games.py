@@ -10,7 +10,6 @@ import pytest
 from forcemove.channel.game import Game, Move
 from forcemove.channel.protocol.outcome import Outcome
 from forcemove.channel.protocol.state import VariablePart
-from forcemove.contracts import artifact
 from forcemove.games.commitment import Opening
 from forcemove.games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
 from forcemove.games.rock_paper_scissors import position as rock_paper_scissors_position
@@ -102,7 +101,7 @@ def test_nobody_gains_by_walking_away(case: Case) -> None:
 def test_bytecode_and_twin_are_alike() -> None:
     """Of tic-tac-toe there is more in `tests/parity`, on the whole space."""
     case = CASES[1]
-    bench = Bench(artifact(case.game.contract), case.game)
+    bench = Bench(case.game.artifact, case.game)
     assert require_both_alike(bench, case.begin, case.moves) > 1_000
 
 

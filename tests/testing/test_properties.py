@@ -164,7 +164,7 @@ class Twin:
 
 @pytest.mark.parametrize("twin", [lenient, of_another_kind, with_another_value])
 def test_a_twin_that_differs_is_found(twin: Callable[[bytes, VariablePart, VariablePart, int], bool]) -> None:
-    bench = Bench(artifact(GAME.contract), Twin(twin))
+    bench = Bench(GAME.artifact, Twin(twin))
     begin = first_state(GAME.initial_app_data(terms_of((5, 5), 1)), (5, 5))
     with pytest.raises(AssertionError, match="RockPaperScissors and its twin differ about"):
         require_both_alike(bench, begin, lambda state: legal_moves(state, Opening(Weapon.ROCK, bytes(32))))

@@ -22,6 +22,7 @@ from forcemove.channel.protocol.channel import Phase
 from forcemove.channel.protocol.encoding import Domain
 from forcemove.channel.protocol.hashing import keccak256
 from forcemove.channel.protocol.types import ETHER
+from forcemove.contracts import artifact
 from forcemove.games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.chain.world import place
 from tests.scenarios.story import ALICE, BOB, MALLORY, MINER, STAKE, Playground, Story
@@ -92,8 +93,9 @@ def signs_nothing(client: Client, other: MemoryLine, store: MemoryStore) -> bool
 
 # ------------------------------------------------------------------------------------------- 32: a look-alike of an app
 
+OTHER_APP = artifact("PermissiveApp")
 LOOK_ALIKES: dict[str, Callable[[Playground], bytes]] = {
-    "another app of the same factory": lambda on: deploy_beside(on.chain, MINER, "PermissiveApp", on.book.factory),
+    "another app of the same factory": lambda on: deploy_beside(on.chain, MINER, OTHER_APP, on.book.factory),
     "the same code by another hand": lambda on: place(on.chain, on.chain.code(on.book.find("TicTacToe").address)),
 }
 

@@ -7,11 +7,10 @@ from itertools import product
 import pytest
 from msgspec.structs import replace
 
-from forcemove.channel.protocol.app import App
+from forcemove.channel.game import Game
 from forcemove.channel.protocol.outcome import Outcome
 from forcemove.channel.protocol.state import VariablePart
 from forcemove.channel.protocol.types import FixedPart
-from forcemove.contracts import artifact
 from forcemove.games.commitment import SALT_LENGTH, Opening, commit
 from forcemove.games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
 from forcemove.games.rock_paper_scissors import rules as rps
@@ -92,9 +91,9 @@ def test_threat_14_an_app_that_says_no_is_heard(court: Court) -> None:
 class Judge:
     """A game's bytecode, without its twin."""
 
-    def __init__(self, game: App) -> None:
-        self._contract = game.contract
-        self._bench = Bench(artifact(game.contract), game)
+    def __init__(self, game: Game) -> None:
+        self._contract = game.artifact.name
+        self._bench = Bench(game.artifact, game)
 
     def refusal(self, from_: VariablePart, to: VariablePart) -> str:
         """The name of the error; empty where the move is accepted."""
@@ -187,9 +186,9 @@ def test_threat_18_b_plays_no_weapon_that_a_could_not_answer(weapon: int) -> Non
 
 
 @pytest.mark.parametrize("game", [TIC_TAC_TOE, ROCK_PAPER_SCISSORS], ids=lambda game: str(game.name))
-def test_threat_18_concluding_is_a_successor_of_every_position(court: Court, game: App) -> None:
+def test_threat_18_concluding_is_a_successor_of_every_position(court: Court, game: Game) -> None:
     """No game is asked: also where somebody cannot pay for another round."""
-    channel = court.channel(app=court.chain.deploy(game.contract))
+    channel = court.channel(app=court.chain.deploy(game.artifact.name))
     poor = state(10, outcome(0, 20), app_data=game.initial_app_data(terms(STAKE)))
     ended = state(11, outcome(0, 20), is_final=True)
     assert court.challenge_with(channel, poor) == ALLOWED

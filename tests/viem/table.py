@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
@@ -11,10 +11,12 @@ from typing import Any
 from forcemove.channel.chain.adjudicator import Adjudicator
 from forcemove.channel.chain.chain import Chain
 from forcemove.channel.chain.local import local_keys
+from forcemove.channel.errors import AppError
+from forcemove.channel.game import PlayableApp
 from forcemove.channel.node.client import Client, Event, Fault, Mined
 from forcemove.channel.node.memory import MemoryStore
 from forcemove.channel.protocol.agreement import Agreement, agree
-from forcemove.channel.protocol.app import App, Terms
+from forcemove.channel.protocol.app import Terms
 from forcemove.channel.protocol.channel import Phase
 from forcemove.channel.protocol.effects import ChooseMove
 from forcemove.channel.protocol.hashing import keccak256
@@ -25,7 +27,7 @@ from forcemove.channel.protocol.state import SignedState
 from forcemove.channel.protocol.types import ETHER, FixedPart
 from forcemove.channel.protocol.wire import SignedStateFile, encode_file
 from forcemove.contracts import artifact
-from tests.protocol.builders import CountingRules, count_data
+from tests.protocol.builders import CountingRules, MalformedCount, WrongCount, count_data
 from tests.viem.line import NodeLine
 
 THROW_AWAY = Key(keccak256(b"the throw-away key of a JavaScript client"))
@@ -38,10 +40,14 @@ _nonces = count(2**63)
 """Above 2**53, so that no JSON number would do."""
 
 
+COUNTING_ERRORS = {error.__name__: error for error in (MalformedCount, WrongCount)}
+
+
 class Counting(CountingRules):
     """The counting app for three, as channels need it."""
 
-    name, contract = "counting", "CountingApp"
+    name, artifact = "counting", artifact("CountingApp")
+    errors: Mapping[str, type[AppError]] = COUNTING_ERRORS
 
     def initial_app_data(self, terms: Terms) -> bytes:
         return count_data(0, len(terms.participants))
@@ -60,7 +66,7 @@ def fixed_part(app: bytes, *others: Key, seat: int = 0) -> FixedPart:
     return FixedPart(tuple(addresses), next(_nonces), app, 3_600)
 
 
-def agree_with_wallet(adjudicator: Adjudicator, fixed: FixedPart, app: App) -> Agreement:
+def agree_with_wallet(adjudicator: Adjudicator, fixed: FixedPart, app: PlayableApp) -> Agreement:
     """Who has the throw-away key is paid to its wallet."""
     payees = [WALLET.address if each == THROW_AWAY.address else each for each in fixed.participants]
     deposits = ((ETHER, (DEPOSIT,) * len(payees)),)
@@ -100,7 +106,7 @@ class Table:
 
     node: NodeLine
     agreement: Agreement
-    app: App
+    app: PlayableApp
     adjudicator: Adjudicator
     choose: Callable[[ChooseMove], MoveChosen | ConcludeWanted | None]
     first_block: int

@@ -70,11 +70,11 @@ def chooser(leave_after: int = 20, silent_at: int | None = None) -> Callable[[Ch
 
 def tic_tac_toe(playground: Playground, node: NodeLine, scenario: str, **choices: Any) -> Table:
     """A channel for tic-tac-toe, JavaScript in the first seat; the task is told."""
-    adjudicator = Adjudicator(playground.chain, playground.book.adjudicator, app_errors(GAME.contract, GAME.errors))
-    fixed = fixed_part(playground.book.find(GAME.contract).address, PYTHON)
+    adjudicator = Adjudicator(playground.chain, playground.book.adjudicator, app_errors(GAME.artifact, GAME.errors))
+    fixed = fixed_part(playground.book.find(GAME.artifact.name).address, PYTHON)
     agreement = agree_with_wallet(adjudicator, fixed, GAME)
     first_block = playground.chain.block_number()
-    node.tell(**task(scenario, playground.chain, agreement, GAME.contract, first_block, playground.book.factory))
+    node.tell(**task(scenario, playground.chain, agreement, GAME.artifact.name, first_block, playground.book.factory))
     return Table(node, agreement, GAME, adjudicator, chooser(**choices), first_block)
 
 
@@ -232,7 +232,7 @@ def test_what_two_of_three_have_hidden_is_read_from_the_log_and_built_upon(anvil
 def test_another_chain_than_agreed_is_told(playground: Playground, node: NodeLine) -> None:
     adjudicator = Adjudicator(playground.chain, playground.book.adjudicator)
     agreement = agree_with_wallet(adjudicator, fixed_part(bytes(20), PYTHON), GAME)
-    elsewhere = task("play", playground.chain, agreement, GAME.contract, 0) | {"chainId": "31338"}
+    elsewhere = task("play", playground.chain, agreement, GAME.artifact.name, 0) | {"chainId": "31338"}
     node.tell(**elsewhere)
 
     told = node.wait()
@@ -243,17 +243,17 @@ def test_another_chain_than_agreed_is_told(playground: Playground, node: NodeLin
 def test_a_look_alike_is_told(playground: Playground, node: NodeLine, seen: str) -> None:
     """The very same code, deployed by somebody in another way."""
     chain, book = playground.chain, playground.book
-    address, app = book.adjudicator, book.find(GAME.contract).address
+    address, app = book.adjudicator, book.find(GAME.artifact.name).address
     if seen == "adjudicator":
         address = deploy_contract(chain, "Adjudicator")
     else:
-        app = deploy_contract(chain, GAME.contract)
+        app = deploy_contract(chain, GAME.artifact.name)
     agreement = agree_with_wallet(Adjudicator(chain, address), fixed_part(app, PYTHON), GAME)
-    node.tell(**task("play", chain, agreement, GAME.contract, 0, book.factory))
+    node.tell(**task("play", chain, agreement, GAME.artifact.name, 0, book.factory))
 
     told = node.wait()
     assert told["refused"] == "NotGenuine"
-    name, looks_alike = ("Adjudicator", address) if seen == "adjudicator" else (GAME.contract, app)
+    name, looks_alike = ("Adjudicator", address) if seen == "adjudicator" else (GAME.artifact.name, app)
     genuine = book.find(name).address
     assert told["message"] == f"0x{looks_alike.hex()} is no genuine {name}, which stands at 0x{genuine.hex()}"
 
@@ -264,10 +264,10 @@ def setup_of(table: Table, key: Key, to_sign: bytes) -> SignedState:
 
 def listener(playground: Playground, node: NodeLine) -> Table:
     """JavaScript in the second seat takes in one message."""
-    adjudicator = Adjudicator(playground.chain, playground.book.adjudicator, app_errors(GAME.contract, GAME.errors))
-    fixed = fixed_part(playground.book.find(GAME.contract).address, PYTHON, seat=1)
+    adjudicator = Adjudicator(playground.chain, playground.book.adjudicator, app_errors(GAME.artifact, GAME.errors))
+    fixed = fixed_part(playground.book.find(GAME.artifact.name).address, PYTHON, seat=1)
     agreement = agree_with_wallet(adjudicator, fixed, GAME)
-    node.tell(**task("listen", playground.chain, agreement, GAME.contract, 0))
+    node.tell(**task("listen", playground.chain, agreement, GAME.artifact.name, 0))
     return Table(node, agreement, GAME, adjudicator, chooser(), 0)
 
 
@@ -336,7 +336,7 @@ def test_a_cut_log_is_told(playground: Playground, node: NodeLine, kept: int) ->
     log = challenge_log(playground)
     adjudicator = Adjudicator(playground.chain, playground.book.adjudicator)
     agreement = agree_with_wallet(adjudicator, fixed_part(bytes(20), PYTHON), GAME)
-    node.tell(**task("log", playground.chain, agreement, GAME.contract, 0))
+    node.tell(**task("log", playground.chain, agreement, GAME.artifact.name, 0))
     data = log.data if kept == -1 else log.data[:kept]
     node.tell(log={"topics": ["0x" + topic.hex() for topic in log.topics], "data": "0x" + data.hex()})
     told = node.wait()

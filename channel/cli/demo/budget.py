@@ -13,7 +13,9 @@ from forcemove.channel.cli.amounts import format_amount
 from forcemove.channel.cli.errors import Explained
 
 if TYPE_CHECKING:
+    from forcemove.channel.artifact import Artifact
     from forcemove.channel.chain.chain import Chain
+    from forcemove.channel.game import PlayableApp
     from forcemove.channel.protocol.signing import Key
 
 __all__ = [
@@ -75,16 +77,18 @@ def gas_for_stories(stories: int) -> int:
 
 def gas_for_token() -> int:
     """What a token for the occasion takes: to deploy it, to give both players some, and to let it be taken."""
-    return _gas_to_deploy("DemoToken") + 4 * _TOKEN_CALL_GAS
+    from forcemove.contracts import artifact
+
+    return _gas_to_deploy(artifact("DemoToken")) + 4 * _TOKEN_CALL_GAS
 
 
-def gas_for_deployment(chain: Chain, factory: bytes) -> int:
-    """What the contracts take that do not stand yet, and the factory where it does not."""
+def gas_for_deployment(chain: Chain, factory: bytes, games: Iterable[PlayableApp]) -> int:
+    """What the contracts of these games take that are not deployed yet, the adjudicator, and the factory."""
     from forcemove.channel.chain.deployment import contracts_to_deploy
     from forcemove.channel.chain.factory import FACTORY_GAS, factory_stands
     from forcemove.channel.chain.genuine import derived_address
 
-    missing = [name for name in contracts_to_deploy() if not chain.code(derived_address(name, factory))]
+    missing = [each for each in contracts_to_deploy(games) if not chain.code(derived_address(each, factory))]
     gas = 0 if factory_stands(chain, factory) else TRANSFER_GAS + FACTORY_GAS
     return gas + sum(map(_gas_to_deploy, missing))
 
@@ -98,11 +102,9 @@ def _price_of_factory(chain: Chain, factory: bytes) -> tuple[int, int]:
     return (0, 0) if factory_stands(chain, factory) else (PRESIGNED_COST, PRESIGNED_PRICE)
 
 
-def _gas_to_deploy(contract: str) -> int:
+def _gas_to_deploy(contract: Artifact) -> int:
     """At most: 200 gas for a byte that is kept, 16 for one that is sent, and a little for running the constructor."""
-    from forcemove.contracts import artifact
-
-    return 60_000 + 220 * len(artifact(contract).bytecode)
+    return 60_000 + 220 * len(contract.bytecode)
 
 
 def require_playable(stake: int, stories: int) -> None:
@@ -133,17 +135,24 @@ def require_local_funds(chain: Chain, keys: tuple[Key, Key], stake: int, stories
 
 
 def require_node_funds(
-    chain: Chain, keys: tuple[Key, Key], stake: int, stories: int, factory: bytes, *, in_ether: bool
+    chain: Chain,
+    keys: tuple[Key, Key],
+    stake: int,
+    stories: int,
+    factory: bytes,
+    games: Iterable[PlayableApp],
+    *,
+    in_ether: bool,
 ) -> None:
-    """Refuse what the payer on a node cannot pay, for both players and whatever is to be deployed. Raises
-    `NotEnough`."""
+    """Refuse what the payer on a node cannot pay, for both players and whatever is to be deployed for these games.
+    Raises `NotEnough`."""
     payer, other = (key.address for key in keys)
     fee = chain.fees().max_fee_per_gas
     for_factory, dearer = _price_of_factory(chain, factory)
     deposits = _deposits(stake, stories) if in_ether else 0
     gas = [
         _Gas("gas for both players", 2 * gas_for_stories(stories) + 2 * TRANSFER_GAS, fee + dearer),
-        _Gas("contracts to deploy", gas_for_deployment(chain, factory), fee),
+        _Gas("contracts to deploy", gas_for_deployment(chain, factory, games), fee),
         _Gas("a token to deploy", 0 if in_ether else gas_for_token(), fee + dearer),
     ]
     others_need = deposits + gas_for_stories(stories) * (fee + dearer)

@@ -16,7 +16,7 @@ from click.core import ParameterSource
 
 from forcemove.channel.cli.amounts import AMOUNT
 from forcemove.channel.cli.errors import EXIT_ERROR, Explained
-from forcemove.channel.cli.games import find_table_game, game_names, load_game, table_game_names
+from forcemove.channel.cli.games import find_table_game, load_game, table_game_names, usable_games
 from forcemove.channel.cli.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -193,7 +193,7 @@ def demo(
 
 def _stories(game_name: str | None, scenario: str | None) -> list[tuple[str, Any]]:
     """Which scenario is played with which game."""
-    games = [load_game(game_name)] if game_name else [load_game(name) for name in game_names()]
+    games = [load_game(game_name)] if game_name else usable_games()
     if scenario:
         return [(scenario, game) for game in games]
     honest = [("honest", game) for game in games]

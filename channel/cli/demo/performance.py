@@ -24,6 +24,7 @@ from forcemove.channel.cli.demo.unfinished import bring_home, settle_accounts
 from forcemove.channel.cli.deploy import book_path, require_not_mainnet
 from forcemove.channel.cli.key import open_key_file
 from forcemove.channel.cli.terminal import Terminal
+from forcemove.channel.game import Game
 from forcemove.channel.node.virtual_time import VirtualTimeLoop
 
 __all__ = ["Performance", "Plan"]
@@ -36,7 +37,7 @@ class Plan:
     """What is to be played. `stories`: scenario and game each; `chain`: as `open_chain` names it; `key_file`: of who
     plays and pays on a node; `stake`: of ether or the token, in its smallest unit; `duration`: seconds."""
 
-    stories: tuple[tuple[str, Any], ...]
+    stories: tuple[tuple[str, Game], ...]
     chain: str
     key_file: Path | None
     stake: int
@@ -46,6 +47,11 @@ class Plan:
     save_to: Path | None
     allow_mainnet: bool
     quiet: bool
+
+    @property
+    def games(self) -> tuple[Game, ...]:
+        """Those of the stories, each once."""
+        return tuple({game.name: game for _, game in self.stories}.values())
 
 
 @dataclass
@@ -134,12 +140,18 @@ class Performance:
             stage.factory = load_book(book).factory
         if unfinished.channels:
             bring_home(stage, unfinished)
-        require_node_funds(stage.chain, stage.keys, plan.stake, stories, stage.factory, in_ether=plan.in_ether)
+        self._require_funds(stage)
         self._deploy(stage, book)
         self.terminal.status("Playing")
         stage.fund_counterparty(stories, in_ether=plan.in_ether)
         self._play(stage)
         stage.return_rest()
+
+    def _require_funds(self, stage: Stage) -> None:
+        plan, stories = self.plan, len(self.plan.stories)
+        require_node_funds(
+            stage.chain, stage.keys, plan.stake, stories, stage.factory, plan.games, in_ether=plan.in_ether
+        )
 
     def _stage(self, chain: Any, keys: Any) -> Stage:
         show = Show(_NAMES, self.terminal, quiet=self.plan.quiet)
@@ -148,7 +160,7 @@ class Performance:
     def _deploy(self, stage: Stage, book: Path) -> None:
         """Let the contracts stand: those of the book, and anew whatever is missing."""
         self.terminal.status("Deploying the contracts")
-        stage.deployment = deploy(stage.chain, stage.keys[0], book)
+        stage.deployment = deploy(stage.chain, stage.keys[0], book, self.plan.games)
         stage.factory = stage.deployment.factory
 
     def _play(self, stage: Stage) -> None:

@@ -75,7 +75,7 @@ class Player:
 def new_table(stage: Stage, game: Any, *, careless: int | None = None) -> Table:
     """A new channel between the two. `careless`: the seat of a player who does not think."""
     addresses = tuple(key.address for key in stage.keys)
-    app = stage.book.find(game.contract).address
+    app = stage.book.find(game.artifact.name).address
     agreement = agree(
         Adjudicator(stage.chain, stage.book.adjudicator).domain,
         FixedPart(addresses, draw_nonce(), app, stage.duration),
@@ -95,7 +95,7 @@ class Table:
     def __init__(self, stage: Stage, game: Any, begun: Kept, *, careless: int | None = None) -> None:
         self.stage, self.game, self.agreement = stage, game, begun.agreement
         self.number = stage.take_number()
-        self.errors = app_errors(game.contract, game.errors)
+        self.errors = app_errors(game.artifact, game.errors)
         self.adjudicator = Adjudicator(stage.chain, begun.agreement.domain.adjudicator, self.errors)
         self.log = MemoryTransport()
         self.signed: list[SignedState] = []
