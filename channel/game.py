@@ -19,9 +19,9 @@ from forcemove.channel.protocol.outcome import Outcome
 from forcemove.channel.protocol.state import VariablePart
 
 __all__ = [
-    "SEATS",
     "Bot",
     "Game",
+    "JsonValue",
     "LabelledEnum",
     "Move",
     "Names",
@@ -29,16 +29,23 @@ __all__ = [
     "PlayableApp",
     "Randomness",
     "TransitionRow",
+    "seat_names",
 ]
 
 Randomness = Callable[[int], bytes]
 """Given a number of bytes, so many unpredictable ones."""
 
-Names = tuple[str, str]
-"""What to call the two participants in texts."""
+Names = tuple[str, ...]
+"""What to call the participants in texts, by seat: as many names as there are participants."""
 
-SEATS: Names = ("Participant 0", "Participant 1")
-"""The names of participants who have none."""
+JsonValue = None | bool | int | str | Sequence["JsonValue"] | Mapping[str, "JsonValue"]
+"""What JSON can hold. Amounts are decimal digits in quotes, since programs in many languages could not hold them
+otherwise, and bytes are hex with 0x."""
+
+
+def seat_names(count: int) -> Names:
+    """The names of so many participants who have none."""
+    return tuple(f"Participant {seat}" for seat in range(count))
 
 
 @dataclass(eq=False)
@@ -140,21 +147,33 @@ class Game(PlayableApp, Protocol):
 
     @property
     def table(self) -> tuple[TransitionRow, ...]:
-        """The rules as rows; the moves that are in no row are illegal."""
+        """The rules as rows; the moves that are in no row are illegal. The first row leads from the position in which a
+        channel starts."""
         ...
 
-    def describe(self, state: VariablePart, names: Names = SEATS) -> str:
-        """One line: what has happened and who is to do what. Raises an `AppError` on bytes that are no position."""
+    def position(self, state: VariablePart) -> Mapping[str, JsonValue]:
+        """The position as data, for screens: all that appData says, and which seat has which part in it.
+
+        Raises an `AppError` on bytes that are no position. Of a final state, whose appData nobody reads, it is
+        `{"type": "Final"}`; else `type` is the label of the position's type.
+        """
         ...
 
-    def board(self, state: VariablePart, names: Names = SEATS) -> str:
-        """The position as plain text of one or more lines. Raises an `AppError` on bytes that are no position."""
+    def describe(self, state: VariablePart, names: Names = ...) -> str:
+        """One line: what has happened and who is to do what. `names`: one for each participant, so that their number is
+        the number of seats; `seat_names` of the fewest seats unless given. Raises an `AppError` on bytes that are no
+        position."""
+        ...
+
+    def board(self, state: VariablePart, names: Names = ...) -> str:
+        """The position as plain text of one or more lines; `names` and errors as of `describe`."""
         ...
 
     def bot(self, seat: int, randomness: Randomness = ..., secrets: bytes = b"") -> Bot:
         """A player for a seat; given the `secrets` of an earlier one, it goes on in its place.
 
-        Raises `InvalidValue` on a seat other than 0 and 1, `MalformedBytes` on secrets that no bot of this game gave.
+        How many participants there are it sees in the states. Raises `InvalidValue` on a seat that the game does not
+        have, `MalformedBytes` on secrets that no bot of this game gave.
         """
         ...
 

@@ -34,6 +34,7 @@ __all__ = [
     "game_names",
     "installed_games",
     "load_value",
+    "names_in",
 ]
 
 GROUP = "forcemove.games"
@@ -110,7 +111,12 @@ class InstalledGames:
 @cache
 def game_names() -> tuple[str, ...]:
     """The names of the installed games, in order. Imports none of them."""
-    return tuple(sorted({point.name for point in entry_points(group=GROUP)}))
+    return names_in(GROUP)
+
+
+def names_in(group: str) -> tuple[str, ...]:
+    """The names of the entry points of a group, in order."""
+    return tuple(sorted({point.name for point in entry_points(group=group)}))
 
 
 @cache

@@ -14,27 +14,25 @@ import argparse
 import json
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from importlib.metadata import entry_points
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from forcemove.channel.game import Game, LabelledEnum  # noqa: E402
-from forcemove.channel.protocol.app import Terms  # noqa: E402
+from forcemove.channel.cli.games import TABLE_GROUP  # noqa: E402
+from forcemove.channel.game import Game  # noqa: E402
+from forcemove.channel.installed import installed_games  # noqa: E402
 from forcemove.channel.protocol.channel import Phase  # noqa: E402
 from forcemove.channel.protocol.duties import DUTIES  # noqa: E402
-from forcemove.games.discard.rules import TABLE as DISCARD  # noqa: E402
-from forcemove.games.discard.rules import Row  # noqa: E402
-from forcemove.games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS  # noqa: E402
-from forcemove.games.rock_paper_scissors.position import decode as decode_rock_paper_scissors  # noqa: E402
-from forcemove.games.tic_tac_toe import GAME as TIC_TAC_TOE  # noqa: E402
-from forcemove.games.tic_tac_toe.position import decode as decode_tic_tac_toe  # noqa: E402
 
 __all__ = ["LIFE", "MarkerMissing", "Step", "fill", "main", "parts"]
 
 README = ROOT / "README.md"
+_OURS = "forcemove"
 SNAPSHOT = ROOT / "tests" / "gas" / "snapshot.json"
 SMALLEST_APP = ROOT / "contracts" / "test" / "CountingApp.sol"
 
@@ -99,10 +97,10 @@ def life_diagram() -> str:
 # ----------------------------------------------------------------------------------------------------------- the games
 
 
-def game_diagram(game: Game, position_type: Callable[[bytes], LabelledEnum]) -> str:
-    """The rows of a game's table. `position_type`: that of appData."""
-    start = position_type(game.initial_app_data(Terms(bytes(32), (), 0, ())))
-    lines = ["stateDiagram-v2", f"[*] --> {start.label} : setup states, signed by both"]
+def game_diagram(game: Game) -> str:
+    """The rows of a game's table, of which the first leads from the start."""
+    signers = "both" if max(game.seats) == 2 else "all"
+    lines = ["stateDiagram-v2", f"[*] --> {game.table[0].from_type.label} : setup states, signed by {signers}"]
     lines += [
         f"{row.from_type.label} --> {row.to_type.label} : {row.signer} signs {row.move} [{row.stakes}]"
         for row in game.table
@@ -110,12 +108,20 @@ def game_diagram(game: Game, position_type: Callable[[bytes], LabelledEnum]) -> 
     return _mermaid(lines)
 
 
-def flow_diagram(table: Sequence[Row]) -> str:
+def flow_diagram(table: Sequence[Any]) -> str:
     """The rows of a table game, from the first phase to the last."""
     lines = ["stateDiagram-v2", f"[*] --> {table[0].from_phase.label} : both have exchanged keys"]
     lines += [f"{row.from_phase.label} --> {row.to_phase.label} : {row.what}" for row in table]
     lines.append(f"{table[-1].to_phase.label} --> [*]")
     return _mermaid(lines)
+
+
+def games_diagrams() -> dict[str, str]:
+    """Of every game that is ours, by name: those for channels, and those without money."""
+    for_channels = (each for each in installed_games().usable if each.distribution.partition(" ")[0] == _OURS)
+    diagrams = {each.game.name: game_diagram(each.game) for each in for_channels}
+    points = (point for point in entry_points(group=TABLE_GROUP) if point.dist and point.dist.name == _OURS)
+    return diagrams | {point.name: flow_diagram(point.load().table) for point in points}
 
 
 # ------------------------------------------------------------------------------------------------------------- the gas
@@ -171,11 +177,7 @@ def parts() -> dict[str, str]:
     """Everything that is generated, by the name in its markers."""
     return {
         "life": life_diagram(),
-        "rock-paper-scissors": game_diagram(
-            ROCK_PAPER_SCISSORS, lambda data: decode_rock_paper_scissors(data).position_type
-        ),
-        "tic-tac-toe": game_diagram(TIC_TAC_TOE, lambda data: decode_tic_tac_toe(data).position_type),
-        "discard": flow_diagram(DISCARD),
+        **games_diagrams(),
         "gas": gas_table(),
         "smallest-app": smallest_app(),
     }

@@ -14,6 +14,7 @@ from typing import Any
 
 from forcemove.channel.chain.addresses import show_address
 from forcemove.channel.errors import AppError, ForcemoveError, MalformedBytes
+from forcemove.channel.game import Names
 from forcemove.channel.protocol.encoding import decode_record, decode_variable_part
 from forcemove.channel.protocol.outcome import Allocation, Outcome, destination_address
 from forcemove.channel.protocol.signing import recover
@@ -91,8 +92,9 @@ def app_finding(app: KnownApp | None) -> Finding | None:
     return {"game": game.name, "title": game.title, "contract": game.artifact.name, "knownBy": app.known_by.value}
 
 
-def position_finding(app: KnownApp | None, state: VariablePart, names: tuple[str, str] | None = None) -> Finding | None:
-    """`{"description", "board", "stake", "problem"}`, where an app is known and the state has a position.
+def position_finding(app: KnownApp | None, state: VariablePart, names: Names | None = None) -> Finding | None:
+    """`{"description", "board", "stake", "data", "problem"}`, where an app is known and the state has a position.
+    `data`: what the game's own `position` says.
 
     Bytes that are none of the app's positions have a `problem` and nothing else.
     """
@@ -104,10 +106,11 @@ def position_finding(app: KnownApp | None, state: VariablePart, names: tuple[str
             "description": app.game.describe(state, *naming),
             "board": app.game.board(state, *naming),
             "stake": str(app.game.stake_of(state.app_data)),
+            "data": app.game.position(state),
             "problem": None,
         }
     except AppError as error:
-        return {"description": None, "board": None, "stake": None, "problem": str(error)}
+        return {"description": None, "board": None, "stake": None, "data": None, "problem": str(error)}
 
 
 # ------------------------------------------------------------------------------------------------------------- states
@@ -215,6 +218,13 @@ def signature_finding(check: SignatureCheck) -> Finding:
 # ----------------------------------------------------------------------------------------------------------- bare hex
 
 
+def _names_in_turn(seats: int) -> Names:
+    """Of those who are only known by when they move."""
+    if seats == 2:
+        return ("the mover", "the other")
+    return ("the mover", *(f"number {turn} after the mover" for turn in range(1, seats)))
+
+
 def hex_finding(data: bytes, games: Iterable[Any]) -> Finding:
     """What a piece of hex is: `{"kind", "state", "app", "position", "signatures", "missing"}`.
 
@@ -254,13 +264,14 @@ def _bare_position_finding(data: bytes, games: tuple[Any, ...], why_no_state: st
         known = "".join(f", no position of {game.title}" for game in games)
         reason = f"these {len(data)} bytes are no state ({why_no_state}), no record{known}"
         raise MalformedBytes("state, record or position", reason)
-    # Whose turn it was is unknown, so the two cannot be told apart but by what they have done.
-    state = VariablePart((), data, 4)
+    # Whose turn it was is unknown, so they cannot be told apart but by what they have done: seat 0 is the mover's.
+    seats = min(app.game.seats)
+    state = VariablePart((), data, 2 * seats)
     return {
         "kind": "position",
         "state": None,
         "app": app_finding(app),
-        "position": position_finding(app, state, ("the mover", "the other")),
+        "position": position_finding(app, state, _names_in_turn(seats)),
         "signatures": [],
         "missing": [_ABSENT_STATE, _ABSENT_CHANNEL, _ABSENT_SIGNATURES, _ABSENT_APP],
     }

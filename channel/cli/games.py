@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cache
-from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Protocol
 
 import click
@@ -22,6 +21,7 @@ from forcemove.channel.installed import (
     game_names,
     installed_games,
     load_value,
+    names_in,
 )
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class TableGame(Protocol):
 @cache
 def table_game_names() -> Sequence[str]:
     """The names of the games without money, in order."""
-    return sorted({point.name for point in entry_points(group=TABLE_GROUP)})
+    return names_in(TABLE_GROUP)
 
 
 def load_game(name: str) -> Game:

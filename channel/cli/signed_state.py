@@ -21,6 +21,7 @@ from forcemove.channel.cli.findings import (
 from forcemove.channel.cli.possibilities import Action, dispute_actions, missing_support, turn_actions
 from forcemove.channel.cli.progress import waiting
 from forcemove.channel.errors import RuleError
+from forcemove.channel.game import seat_names
 from forcemove.channel.protocol.encoding import channel_id, digest, hash_state
 from forcemove.channel.protocol.rules import require_valid_state
 from forcemove.channel.protocol.state import SignedState
@@ -67,7 +68,7 @@ def signed_state_finding(
         "fixedPart": fixed_part_finding(fixed_part),
         "state": state_finding(state, fixed_part),
         "app": app_finding(app),
-        "position": position_finding(app, state),
+        "position": position_finding(app, state, seat_names(len(fixed_part.participants))),
         "signatures": [signature_finding(check) for check in checks],
         "problem": problem,
         "support": missing_support(fixed_part, state, frozenset(good.signatures)),

@@ -17,6 +17,7 @@ from forcemove.channel.cli.findings import (
     state_finding,
 )
 from forcemove.channel.errors import ForcemoveError
+from forcemove.channel.game import seat_names
 from forcemove.channel.protocol.encoding import Domain, digest, fingerprint, hash_state, outcome_hash
 from forcemove.channel.protocol.logs import (
     ChallengeRegistered,
@@ -264,7 +265,7 @@ def _recorded_finding(
     return {
         "state": state_finding(state, fixed_part),
         "app": app_finding(app),
-        "position": position_finding(app, state),
+        "position": position_finding(app, state, seat_names(len(fixed_part.participants)) if fixed_part else None),
         "signedBy": [show_address(signer) for signer in recorded.signers if signer is not None and signer in known],
     }
 

@@ -16,28 +16,25 @@ from forcemove.channel.chain.book import AddressBook
 from forcemove.channel.chain.chain import Chain
 from forcemove.channel.chain.deployment import deploy
 from forcemove.channel.chain.local import EmbeddedChain, local_keys
-from forcemove.channel.chain.reverts import app_errors
 from forcemove.channel.errors import InvalidValue
 from forcemove.channel.flow.channel import UPDATES, Line, Seat
 from forcemove.channel.flow.queue import ActionQueue
 from forcemove.channel.flow.steps import Step, run
 from forcemove.channel.flow.transport import MemoryTransport
-from forcemove.channel.game import PlayableApp
+from forcemove.channel.game import Game, PlayableApp
+from forcemove.channel.node.assemble import assemble
 from forcemove.channel.node.client import Choose, Client
 from forcemove.channel.node.memory import MemoryStore
-from forcemove.channel.node.nonces import draw_nonce
 from forcemove.channel.node.virtual_time import VirtualTimeLoop
-from forcemove.channel.protocol.agreement import agree
 from forcemove.channel.protocol.effects import ChooseMove
-from forcemove.channel.protocol.outcome import Outcome, address_destination
-from forcemove.channel.protocol.types import ETHER, FixedPart
+from forcemove.channel.protocol.outcome import Outcome
+from forcemove.channel.protocol.types import MAX_PARTICIPANTS, MIN_PARTICIPANTS
 
 __all__ = ["LocalTable", "local_table", "undecided"]
 
 _DEPOSIT_IN_STAKES = 5
 _CHALLENGE_DURATION = 3600
 _MINUTE = 60.0
-_MIN_PLAYERS = 2
 
 
 @dataclass(frozen=True)
@@ -105,31 +102,34 @@ def local_table(app: PlayableApp, *players: Choose, stake: int, deposit: int | N
     """A channel in ether between `players`, on a fresh chain in this process; `LocalTable.play` starts it.
 
     Each player is a function that answers `ChooseMove` with a move, the wish to conclude, or None; where flows are to
-    move (`LocalTable.run`), it is `undecided`. `stake` and
-    `deposit` (five stakes unless given) are in wei. Raises `InvalidValue` for a deposit below the stake and for any
-    number of players but 2 to 9 (the last funded account deploys).
+    move (`LocalTable.run`), it is `undecided`. `stake` and `deposit` (five stakes unless given) are in wei. Raises
+    `InvalidValue` for a deposit below the stake, and for a number of players that the game cannot have.
     """
-    if not _MIN_PLAYERS <= len(players) < len(local_keys()):
-        raise InvalidValue("players", len(players), f"{_MIN_PLAYERS} to {len(local_keys()) - 1} players")
+    _require_seats(app, len(players))
     chain = EmbeddedChain()
     keys = local_keys()[: len(players)]
-    book = _deploy(chain, app)
-    adjudicator = Adjudicator(chain, book.adjudicator, app_errors(app.artifact, app.errors))
-    addresses = tuple(key.address for key in keys)
-    agreement = agree(
-        adjudicator.domain,
-        FixedPart(addresses, draw_nonce(), book.find(app.artifact.name).address, _CHALLENGE_DURATION),
+    assembly = assemble(
+        chain,
+        _deploy(chain, app),
         app,
-        stake,
-        ((ETHER, (stake * _DEPOSIT_IN_STAKES if deposit is None else deposit,) * len(players)),),
-        tuple(map(address_destination, addresses)),
+        [key.address for key in keys],
+        stake=stake,
+        deposit=stake * _DEPOSIT_IN_STAKES if deposit is None else deposit,
+        duration=_CHALLENGE_DURATION,
     )
     lines = tuple(Line() for _ in players)
     clients = (
-        Client(agreement, key, app, adjudicator, line, MemoryStore(), choose, factory=book.factory)
+        assembly.client(key, line, MemoryStore(), choose)
         for key, line, choose in zip(keys, lines, players, strict=True)
     )
-    return LocalTable(chain, adjudicator, tuple(clients), lines)
+    return LocalTable(chain, assembly.adjudicator, tuple(clients), lines)
+
+
+def _require_seats(app: PlayableApp, count: int) -> None:
+    """A game says how many can play it; an app that is no more than that leaves it to its rules."""
+    allowed = app.seats if isinstance(app, Game) else range(MIN_PARTICIPANTS, MAX_PARTICIPANTS + 1)
+    if count not in allowed:
+        raise InvalidValue("players", count, f"{' or '.join(map(str, allowed))} players")
 
 
 def _deploy(chain: Chain, app: PlayableApp) -> AddressBook:

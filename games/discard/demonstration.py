@@ -16,7 +16,6 @@ from forcemove.channel.flow.actions import Action
 from forcemove.channel.flow.keys import exchange_keys
 from forcemove.channel.flow.steps import run
 from forcemove.channel.flow.transport import MemoryTransport
-from forcemove.channel.game import Names
 from forcemove.channel.protocol.signing import Key
 from forcemove.games.discard import picture, rules
 from forcemove.games.discard.bot import best_move
@@ -43,8 +42,12 @@ class Discard:
 
     name = "discard"
     title = "Discard"
+    table = rules.TABLE
+    """The rows of the rules, which the diagram is made of."""
 
-    async def demonstrate(self, tell: Tell, names: Names, *, encoding: str | None = None) -> Mapping[str, object]:
+    async def demonstrate(
+        self, tell: Tell, names: tuple[str, str], *, encoding: str | None = None
+    ) -> Mapping[str, object]:
         """Let two bots play a game, and tell what the first one sees.
 
         `names`: of the two players, 1 to 64 characters each and different. `encoding`: what the terminal can show, that
@@ -54,7 +57,9 @@ class Discard:
         """
         return await _play(_Narrator(tell, names, encoding), (_bot, _bot), within=_PATIENCE)
 
-    async def play(self, tell: Tell, ask: Ask, names: Names, *, encoding: str | None = None) -> Mapping[str, object]:
+    async def play(
+        self, tell: Tell, ask: Ask, names: tuple[str, str], *, encoding: str | None = None
+    ) -> Mapping[str, object]:
         """Let a person play against a bot; the person has the first name and the first turn.
 
         `ask` is given all that is legal, and waited for as long as it takes. As `demonstrate` otherwise; raises
@@ -80,7 +85,7 @@ def _bot(table: DiscardTable) -> Action:
 class _Narrator:
     """Tells what the player in seat 0 sees. `ending`: how it has ended, for JSON."""
 
-    def __init__(self, tell: Tell, names: Names, encoding: str | None) -> None:
+    def __init__(self, tell: Tell, names: tuple[str, str], encoding: str | None) -> None:
         self.tell, self.names = tell, names
         self.ending: dict[str, object] = {}
         self.suits = picture.suits_for(encoding or sys.stdout.encoding)

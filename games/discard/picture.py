@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from forcemove.channel.game import Names
 from forcemove.games.discard.cards import PLAIN_SUITS, SUITS, name, names
 from forcemove.games.discard.rules import Kind, Move, Position, Turn
 from forcemove.games.discard.table import DiscardTable, Result
@@ -21,7 +20,7 @@ def suits_for(encoding: str | None) -> str:
     return SUITS
 
 
-def screen(position: Position, players: Names, suits: str = SUITS) -> str:
+def screen(position: Position, players: tuple[str, str], suits: str = SUITS) -> str:
     """Three lines: the other player's cards from behind, the table, and our own hand. `players`: us, and the other."""
     us, them = players
     backs = " ".join([_BACK] * position.theirs)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from forcemove.channel.artifact import Artifact
 from forcemove.channel.errors import AppError
-from forcemove.channel.game import SEATS, Names, TransitionRow
+from forcemove.channel.game import JsonValue, Names, TransitionRow, seat_names
 from forcemove.channel.protocol.app import Terms
 from forcemove.channel.protocol.state import VariablePart
 from forcemove.contracts import artifact
@@ -21,6 +21,7 @@ from forcemove.games.two_player import PLAYERS, movers
 __all__ = ["RockPaperScissors"]
 
 _GAME_OVER = "The game is over."
+_SEATS = seat_names(PLAYERS)
 _MADE_BY_A = (PositionType.ROUND_PROPOSED, PositionType.REVEAL)
 
 
@@ -44,7 +45,30 @@ class RockPaperScissors:
 
     valid_transition = staticmethod(rules.valid_transition)
 
-    def describe(self, state: VariablePart, names: Names = SEATS) -> str:
+    def position(self, state: VariablePart) -> Mapping[str, JsonValue]:
+        """`type`, `stake`, `roundNum` (decimal digits), the seats of `a` and `b`; `aPlay` and `bPlay` ("rock", "paper",
+        "scissors"), `preCommit` and `salt` (hex), each null where the position does not have it."""
+        if state.is_final:
+            return {"type": "Final"}
+        position = decode(state.app_data)
+        a, b = _players(state, position)
+        kind = position.position_type
+        has_proposal, has_play, has_reveal = (
+            kind >= each for each in (PositionType.ROUND_PROPOSED, PositionType.ROUND_ACCEPTED, PositionType.REVEAL)
+        )
+        return {
+            "type": kind.label,
+            "stake": str(position.stake),
+            "roundNum": str(position.round_num),
+            "a": a,
+            "b": b,
+            "preCommit": "0x" + position.pre_commit.hex() if has_proposal else None,
+            "bPlay": _weapon(position.b_play) if has_play else None,
+            "aPlay": _weapon(position.a_play) if has_reveal else None,
+            "salt": "0x" + position.salt.hex() if has_reveal else None,
+        }
+
+    def describe(self, state: VariablePart, names: Names = _SEATS) -> str:
         """One line: what has happened and who is to do what."""
         if state.is_final:
             return _GAME_OVER
@@ -60,13 +84,12 @@ class RockPaperScissors:
             case PositionType.REVEAL:
                 return f"{last} reveals {_weapon(position.a_play)}: {_result(position, last, next_)}."
 
-    def board(self, state: VariablePart, names: Names = SEATS) -> str:
+    def board(self, state: VariablePart, names: Names = _SEATS) -> str:
         """Two lines, A's hand and then B's."""
         if state.is_final:
             return _GAME_OVER
         position = decode(state.app_data)
-        last, next_ = (names[seat] for seat in movers(state))
-        a, b = (last, next_) if position.position_type in _MADE_BY_A else (next_, last)
+        a, b = (names[seat] for seat in _players(state, position))
         width = max(map(len, names))
         hands = ((a, _hand_of_a(position)), (b, _hand_of_b(position)))
         return "\n".join(f"{name + ':':<{width + 1}} {hand}" for name, hand in hands)
@@ -82,6 +105,12 @@ class RockPaperScissors:
     def illegal_moves(self, state: VariablePart) -> list[tuple[str, VariablePart]]:
         """Successors that the core lets pass and the game refuses, each with a label."""
         return [] if state.is_final else refused(rules.require_legal, state, cheats(state))
+
+
+def _players(state: VariablePart, position: Position) -> tuple[int, int]:
+    """The seats of A and B."""
+    last, next_ = movers(state)
+    return (last, next_) if position.position_type in _MADE_BY_A else (next_, last)
 
 
 def _weapon(play: int) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from forcemove.channel.artifact import Artifact
 from forcemove.channel.errors import AppError
-from forcemove.channel.game import SEATS, Names, TransitionRow
+from forcemove.channel.game import JsonValue, Names, TransitionRow, seat_names
 from forcemove.channel.protocol.app import Terms
 from forcemove.channel.protocol.state import VariablePart
 from forcemove.contracts import artifact
@@ -21,6 +21,7 @@ from forcemove.games.two_player import PLAYERS, movers
 __all__ = ["TicTacToe"]
 
 _GAME_OVER = "The game is over."
+_SEATS = seat_names(PLAYERS)
 _RULE = "\n---+---+---\n"
 _TEXTS = {
     PositionType.X_PLAYING: "{last} has marked an X; {next} is to mark an O.",
@@ -52,7 +53,22 @@ class TicTacToe:
 
     valid_transition = staticmethod(rules.valid_transition)
 
-    def describe(self, state: VariablePart, names: Names = SEATS) -> str:
+    def position(self, state: VariablePart) -> Mapping[str, JsonValue]:
+        """`type`, `stake`, `cells` (nine by rows: "X", "O" or null), and the seats of `x` and `o`."""
+        if state.is_final:
+            return {"type": "Final"}
+        position = decode(state.app_data)
+        x_player, o_player = _players(state, position)
+        marks = (_cell(position, cell) for cell in CELLS)
+        return {
+            "type": position.position_type.label,
+            "stake": str(position.stake),
+            "cells": [None if mark.isdecimal() else mark for mark in marks],
+            "x": x_player,
+            "o": o_player,
+        }
+
+    def describe(self, state: VariablePart, names: Names = _SEATS) -> str:
         """One line: what has happened and who is to do what."""
         if state.is_final:
             return _GAME_OVER
@@ -60,13 +76,12 @@ class TicTacToe:
         last, next_ = (names[seat] for seat in movers(state))
         return _TEXTS[position.position_type].format(last=last, next=next_)
 
-    def board(self, state: VariablePart, names: Names = SEATS) -> str:
+    def board(self, state: VariablePart, names: Names = _SEATS) -> str:
         """Who has which marks, and five lines in which free cells show their numbers."""
         if state.is_final:
             return _GAME_OVER
         position = decode(state.app_data)
-        last, next_ = (names[seat] for seat in movers(state))
-        x_player, o_player = (last, next_) if _is_made_by_x(position) else (next_, last)
+        x_player, o_player = (names[seat] for seat in _players(state, position))
         shown = [f" {_cell(position, cell)} " for cell in CELLS]
         rows = _RULE.join("|".join(shown[start : start + 3]).rstrip() for start in (0, 3, 6))
         return f"X: {x_player}, O: {o_player}\n{rows}"
@@ -82,6 +97,12 @@ class TicTacToe:
     def illegal_moves(self, state: VariablePart) -> list[tuple[str, VariablePart]]:
         """Successors that the core lets pass and the game refuses, each with a label."""
         return [] if state.is_final else refused(rules.require_legal, state, cheats(state))
+
+
+def _players(state: VariablePart, position: Position) -> tuple[int, int]:
+    """The seats of X and O."""
+    last, next_ = movers(state)
+    return (last, next_) if _is_made_by_x(position) else (next_, last)
 
 
 def _is_made_by_x(position: Position) -> bool:

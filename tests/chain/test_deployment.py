@@ -6,17 +6,19 @@ import json
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from forcemove.channel.chain.book import AddressBook, Pending, load_book, save_book
+from forcemove.channel.chain.book import AddressBook, GameOfContract, Pending, load_book, save_book
 from forcemove.channel.chain.chain import Call, Chain
 from forcemove.channel.chain.create2 import CUSTOMARY_FACTORY, deploying_calldata
 from forcemove.channel.chain.deployment import (
     BookOfOtherContracts,
+    ContractNamedTwice,
     Progress,
     Stage,
     deploy,
@@ -28,7 +30,8 @@ from forcemove.channel.chain.verification import Standing, verify
 from forcemove.channel.protocol.signing import Key
 from forcemove.contracts import artifact
 from tests.chain.world import bring_factory
-from tests.installed import CONTRACTS
+from tests.installed import CONTRACTS, GAMES
+from tests.viem.table import COUNTING
 
 KEY = local_keys()[2]
 ROOT = Path(__file__).parents[2]
@@ -127,6 +130,20 @@ def kill_at(chain: Chain, path: Path, contract: str, stage: Stage) -> None:
     assert killed.returncode == -signal.SIGKILL
 
 
+class Killed(Exception):
+    """Somebody has interrupted the deployment."""
+
+
+def kill_on(contract: str) -> Callable[[Progress], None]:
+    """Interrupts a deployment as soon as it has sent this."""
+
+    def kill(progress: Progress) -> None:
+        if (progress.contract, progress.stage) == (contract, Stage.SENT):
+            raise Killed
+
+    return kill
+
+
 def sent_by(chain: Chain, key: Key) -> int:
     """How many transactions of the account are in blocks."""
     return chain.rpc.number("eth_getTransactionCount", "0x" + key.address.hex(), "latest")
@@ -147,6 +164,47 @@ def test_a_killed_deployment_goes_on_where_it_stood(fresh: AnvilChain, path: Pat
     assert genuine(fresh, path)
     left = len(CONTRACTS) - done - 1
     assert sent_by(fresh, KEY) == nonce + left
+
+
+def test_what_was_sent_of_another_game_is_waited_for_and_found_by_those_who_want_it(
+    fresh: AnvilChain, path: Path
+) -> None:
+    """Else the book would forget what is still on its way."""
+    first, other = GAMES[:2]
+    with pytest.raises(Killed):
+        deploy(fresh, KEY, path, [first], report=kill_on(first.artifact.name))
+    sent = sent_by(fresh, KEY)
+
+    told: list[Progress] = []
+    book = deploy(fresh, KEY, path, [other], report=told.append)
+
+    assert (told[0].contract, told[0].stage) == (first.artifact.name, Stage.RESUMED)
+    assert set(book.contracts) == {CONTRACTS[0], other.artifact.name}
+    assert book.pending is None
+    assert stages(fresh, path)[first.artifact.name] == [Stage.FOUND]
+    assert sent_by(fresh, KEY) == sent + 1, "for the other game alone"
+
+
+def test_two_contracts_of_one_name_are_deployed_by_nobody(embedded: EmbeddedChain, path: Path) -> None:
+    game = GAMES[0]
+    look_alike = SimpleNamespace(artifact=replace(game.artifact, creation_code_hash=bytes(32)), name="other")
+    before = embedded.block_number()
+
+    with pytest.raises(ContractNamedTwice) as caught:
+        deploy(embedded, KEY, path, [game, look_alike])
+
+    assert caught.value == ContractNamedTwice(game.artifact.name)
+    assert (path.exists(), embedded.block_number()) == (False, before)
+
+
+def test_a_contract_that_came_without_its_sources_is_deployed_without_them(embedded: EmbeddedChain, path: Path) -> None:
+    book = deploy(embedded, KEY, path, [COUNTING])
+    entry = book.find("CountingApp")
+
+    assert entry.standard_json is None
+    assert entry.game == GameOfContract("counting", None, artifact("CountingApp").compiler_version)
+    assert load_book(path) == book
+    assert not list(path.parent.glob("*CountingApp*"))
 
 
 def test_a_transaction_that_waits_is_waited_for(stalled: AnvilChain, path: Path) -> None:

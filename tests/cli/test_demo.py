@@ -17,8 +17,9 @@ from forcemove.channel.cli.errors import run
 from forcemove.channel.cli.main import forcemove
 from forcemove.channel.node.keys import write_key_file
 from forcemove.channel.protocol.wire import decode_file
+from tests.installed import GAMES
 
-GAMES = ("rock-paper-scissors", "tic-tac-toe")
+NAMES = [game.name for game in GAMES]
 SCENARIOS = ("honest", "stall", "stale-state", "cheat")
 
 
@@ -26,7 +27,7 @@ def demo(*arguments: str) -> Result:
     return CliRunner().invoke(forcemove, ["demo", *arguments], standalone_mode=False)
 
 
-@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("game", NAMES)
 @pytest.mark.parametrize("scenario", SCENARIOS)
 def test_a_story_ends_with_the_expected_balances(game: str, scenario: str) -> None:
     result = demo("--game", game, "--scenario", scenario)
@@ -35,10 +36,11 @@ def test_a_story_ends_with_the_expected_balances(game: str, scenario: str) -> No
     assert "WRONG" not in result.output
 
 
-def test_without_flags_both_games_are_played_honestly_and_then_each_dispute() -> None:
-    stories = [(game.name, scenario) for scenario, game in planned_stories(None, None)]
-    assert stories[:2] == [(game, "honest") for game in GAMES]
-    assert [scenario for _, scenario in stories[2:]] == ["stall", "stale-state", "cheat"]
+def test_without_flags_all_games_are_played_honestly_and_then_each_dispute() -> None:
+    stories = [(game.name, scenario, seats) for scenario, game, seats in planned_stories(None, None, None)]
+    honest, disputes = stories[: len(GAMES)], stories[len(GAMES) :]
+    assert honest == [(game.name, "honest", min(game.seats)) for game in GAMES]
+    assert [(scenario, seats) for _, scenario, seats in disputes] == [(name, 2) for name in SCENARIOS[1:]]
 
 
 def test_the_results_can_be_read_by_a_program() -> None:
@@ -116,7 +118,7 @@ def test_on_a_node_the_key_files_account_pays_and_gets_the_rest_back(
     payer = local_keys()[0]
     write_key_file(tmp_path / "alice.json", payer, "correct horse")
     with AnvilChain() as chain:
-        result = demo("--chain", chain.endpoint, "--key", "alice.json", "--scenario", "stale-state", "--game", GAMES[1])
+        result = demo("--chain", chain.endpoint, "--key", "alice.json", "--scenario", "stale-state", "--game", NAMES[1])
         assert result.return_value == 0
         rest = chain.balance(counterparty_key(payer).address)
     assert rest < 10**15

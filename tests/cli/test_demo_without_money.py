@@ -13,16 +13,17 @@ from forcemove.channel.cli import games
 from tests.cli.command import Command
 from tests.cli.screens import Screen
 from tests.cli.table_game import installed
+from tests.installed import GAMES
 
 ROOT = Path(__file__).parents[2]
 
 WITH_THE_GAME = f"""
 import sys
 sys.path.insert(0, {str(ROOT)!r})
-from forcemove.channel.cli import games
+import forcemove.channel.installed
 from forcemove.channel.cli.main import main
 from tests.cli.table_game import installed
-games.entry_points = installed
+forcemove.channel.installed.entry_points = installed
 main()
 """
 
@@ -30,7 +31,7 @@ main()
 @pytest.fixture
 def higher(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The game, as if it were installed."""
-    monkeypatch.setattr(games, "entry_points", installed)
+    monkeypatch.setattr("forcemove.channel.installed.entry_points", installed)
     games.table_game_names.cache_clear()
     yield
     games.table_game_names.cache_clear()
@@ -107,7 +108,7 @@ def test_an_unknown_game_is_told_with_all_that_are_installed(forcemove: Command)
     said = forcemove("demo", "--game", "chess")
 
     assert said.code == 1
-    assert "installed are: rock-paper-scissors, tic-tac-toe, discard, higher." in said.err
+    assert f"installed are: {', '.join(game.name for game in GAMES)}, discard, higher." in said.err
 
 
 def test_a_person_is_asked_again_until_the_answer_is_one_and_the_others_go_on(tmp_path: Path) -> None:

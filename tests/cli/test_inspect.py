@@ -21,10 +21,10 @@ from forcemove.channel.protocol.outcome import Allocation
 from forcemove.channel.protocol.signing import Key
 from forcemove.channel.protocol.state import SignedState, VariablePart
 from forcemove.channel.protocol.types import Signature
-from forcemove.games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
 from forcemove.games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.cli.command import Command
 from tests.cli.saved import Saved, final_of, state_of
+from tests.installed import each_game
 from tests.protocol.builders import (
     ALICE,
     APP,
@@ -101,7 +101,7 @@ def test_json_has_the_names_that_are_documented(forcemove: Command) -> None:
         *("problem", "support", "could", "refused", "channel"),
     }
     assert set(finding["app"]) == {"game", "title", "contract", "knownBy"}
-    assert set(finding["position"]) == {"description", "board", "stake", "problem"}
+    assert set(finding["position"]) == {"description", "board", "stake", "data", "problem"}
     assert {*finding["signatures"][0]} == {"participant", "address", "standing", "recovered", "problem"}
     assert {*finding["could"][0]} == {"participant", "address", "actions"}
 
@@ -327,7 +327,7 @@ def test_a_record_in_hex(forcemove: Command, count: int) -> None:
     assert finding["position"]["board"] == TIC_TAC_TOE.board(state_of(6))
 
 
-@pytest.mark.parametrize("game", [TIC_TAC_TOE, ROCK_PAPER_SCISSORS], ids=lambda game: game.name)
+@each_game
 def test_a_position_in_hex(forcemove: Command, game: Any) -> None:
     position = "0x" + game.initial_app_data(terms(7)).hex()
 
@@ -335,7 +335,8 @@ def test_a_position_in_hex(forcemove: Command, game: Any) -> None:
     said = forcemove("inspect", position)
 
     assert (finding["kind"], finding["state"], finding["app"]["game"]) == ("position", None, game.name)
-    assert finding["position"]["stake"] == "7"
+    assert finding["position"]["stake"] == finding["position"]["data"]["stake"] == "7"
+    assert finding["position"]["data"]["type"] == game.table[0].from_type.label
     assert finding["position"]["board"].splitlines()[0] in said.out
     for each in finding["missing"]:
         assert each in said.out

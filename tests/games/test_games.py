@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import json
 import tomllib
-from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 
@@ -13,36 +13,14 @@ from forcemove.channel.errors import AppError
 from forcemove.channel.game import Game
 from forcemove.channel.protocol.app import App
 from forcemove.channel.protocol.outcome import require_same_totals
-from forcemove.channel.protocol.state import VariablePart
-from forcemove.games.commitment import Opening
-from forcemove.games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
-from forcemove.games.rock_paper_scissors import rules as rock_paper_scissors
-from forcemove.games.rock_paper_scissors.position import Weapon
-from forcemove.games.tic_tac_toe import GAME as TIC_TAC_TOE
 from forcemove.testing.calls import Bench, Call
 from tests.evm import errors_of
 from tests.games.states import BALANCE, STAKE, final, outcome, state
-from tests.parity.tic_tac_toe_space import moves
+from tests.installed import each_game, space_of
 from tests.protocol.builders import terms
 
-GAMES = [ROCK_PAPER_SCISSORS, TIC_TAC_TOE]
 NAMES = ("Alice", "Bob")
 PYPROJECT = Path(__file__).parents[2] / "pyproject.toml"
-
-each_game = pytest.mark.parametrize("game", GAMES, ids=[game.name for game in GAMES])
-
-
-def reachable(game: Game) -> Iterator[VariablePart]:
-    """Positions that play reaches; of rock-paper-scissors with three openings."""
-    if game is TIC_TAC_TOE:
-        yield from {at.app_data: at for pair in moves() for at in pair}.values()
-        return
-    for weapon in Weapon:
-        waiting = [state(game.initial_app_data(terms(STAKE)))]
-        while waiting and waiting[0].turn_num < 15:
-            at = waiting.pop(0)
-            yield at
-            waiting += [move.after(at) for move in rock_paper_scissors.legal_moves(at, Opening(weapon, b"\x5a" * 32))]
 
 
 @each_game
@@ -68,7 +46,7 @@ def test_every_error_of_the_contract_has_its_twin(game: Game) -> None:
 
 @each_game
 def test_every_reachable_position_is_described_in_one_line(game: Game) -> None:
-    for at in reachable(game):
+    for at in space_of(game).reachable():
         text = game.describe(at, NAMES)
         assert text.endswith(".")
         assert "\n" not in text
@@ -77,8 +55,8 @@ def test_every_reachable_position_is_described_in_one_line(game: Game) -> None:
 
 @each_game
 def test_every_reachable_position_has_a_board(game: Game) -> None:
-    heights = {len(game.board(at, NAMES).splitlines()) for at in reachable(game)}
-    assert heights == {2 if game is ROCK_PAPER_SCISSORS else 6}
+    heights = {len(game.board(at, NAMES).splitlines()) for at in space_of(game).reachable()}
+    assert len(heights) == 1, "a screen does not jump"
 
 
 @each_game
@@ -106,7 +84,7 @@ def test_during_the_setup_participant_0_is_announced_as_the_first_mover(game: Ga
 @each_game
 def test_illegal_moves_are_refused_by_the_bytecode_for_the_same_reason(game: Game) -> None:
     bench = Bench(game.artifact, game)
-    for at in list(reachable(game))[::7]:
+    for at in list(space_of(game).reachable())[::7]:
         illegal = game.illegal_moves(at)
         assert len(illegal) >= 4
         for _, successor in illegal:
@@ -115,7 +93,7 @@ def test_illegal_moves_are_refused_by_the_bytecode_for_the_same_reason(game: Gam
 
 @each_game
 def test_illegal_moves_have_labels_that_differ_and_pass_the_core(game: Game) -> None:
-    for at in list(reachable(game))[::7]:
+    for at in list(space_of(game).reachable())[::7]:
         illegal = game.illegal_moves(at)
         assert len({label for label, _ in illegal}) == len(illegal)
         for _, successor in illegal:
@@ -129,3 +107,30 @@ def test_where_a_round_cannot_be_paid_for_starting_it_is_among_the_illegal_moves
     poor = state(game.initial_app_data(terms(STAKE)), outcome(STAKE - 1, BALANCE))
     assert game.illegal_moves(poor)
     assert game.illegal_moves(final()) == []
+
+
+@each_game
+def test_the_first_row_of_the_table_leads_from_the_position_in_which_a_channel_starts(game: Game) -> None:
+    start = state(game.initial_app_data(terms(STAKE)))
+    assert game.position(start)["type"] == game.table[0].from_type.label
+
+
+@each_game
+def test_every_type_of_position_is_reached_and_is_in_the_table(game: Game) -> None:
+    labels = {row.from_type.label for row in game.table} | {row.to_type.label for row in game.table}
+    assert {game.position(at)["type"] for at in space_of(game).reachable()} == labels
+
+
+@each_game
+def test_every_reachable_position_is_data_that_json_can_hold(game: Game) -> None:
+    """And positions that differ are told apart by it."""
+    found = [(at.app_data, json.dumps(game.position(at), sort_keys=True)) for at in space_of(game).reachable()]
+    assert all(json.loads(text)["stake"] == str(STAKE) for _, text in found)
+    assert len({text for _, text in found}) == len({data for data, _ in found})
+    assert game.position(final()) == {"type": "Final"}
+
+
+@each_game
+def test_bytes_that_are_no_position_are_no_data(game: Game) -> None:
+    with pytest.raises(AppError):
+        game.position(state(b"\xff" * 32))

@@ -12,6 +12,7 @@ from forcemove.channel.protocol.effects import ChooseMove
 from forcemove.channel.protocol.inputs import ConcludeWanted
 from forcemove.channel.protocol.types import ETHER
 from forcemove.games.tic_tac_toe import GAME
+from tests.viem.table import Counting
 
 STAKE = 10**17
 
@@ -39,12 +40,28 @@ def test_the_deposit_can_be_another() -> None:
     assert table.clients[0].channel.agreement.deposits == ((ETHER, (STAKE, STAKE)),)
 
 
-@pytest.mark.parametrize("count", [0, 1, 10])
+@pytest.mark.parametrize("count", [0, 1, 3, 9])
 def test_any_other_number_of_players_is_refused(count: int) -> None:
     with pytest.raises(InvalidValue) as caught:
         local_table(GAME, *[leave] * count, stake=STAKE)
 
-    assert caught.value == InvalidValue("players", count, "2 to 9 players")
+    assert caught.value == InvalidValue("players", count, "2 players")
+
+
+@pytest.mark.parametrize("count", [1, 9])
+def test_an_app_that_says_nothing_of_seats_has_as_many_as_a_channel(count: int) -> None:
+    with pytest.raises(InvalidValue) as caught:
+        local_table(Counting(), *[leave] * count, stake=STAKE)
+
+    assert caught.value == InvalidValue("players", count, "2 or 3 or 4 or 5 or 6 or 7 or 8 players")
+
+
+@pytest.mark.parametrize("count", [2, 5, 8])
+def test_as_many_play_as_there_are_seats(count: int) -> None:
+    table = local_table(Counting(), *[leave] * count, stake=STAKE)
+    table.play()
+
+    assert [client.phase for client in table.clients] == [Phase.CLOSED] * count
 
 
 def test_a_deposit_below_the_stake_is_refused() -> None:

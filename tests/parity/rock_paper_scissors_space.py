@@ -11,16 +11,19 @@ from itertools import product
 
 from forcemove.channel.protocol.state import VariablePart
 from forcemove.channel.protocol.types import UINT256_MAX
-from forcemove.games.commitment import commit
+from forcemove.games.commitment import Opening, commit
 from forcemove.games.rock_paper_scissors import GAME
 from forcemove.games.rock_paper_scissors.position import Position, PositionType, Weapon
+from forcemove.games.rock_paper_scissors.rules import legal_moves, propose
 from forcemove.testing.calls import FROM, TO, Bench, Call, Variation, outcome
+from tests.protocol.builders import terms
 
 STAKE = 3
 BALANCE = 10
 ROUND = 7
 SALT = b"\x5a" * 32
 
+_FIRST_TURN = 10
 _STAKE, _ROUND_NUM = 1, 6
 _WORDS = range(7)
 _VALUES = (0, 1, 2, 3, 4, 1 << 128, 1 << 255, UINT256_MAX)
@@ -41,6 +44,27 @@ def positions() -> list[Position]:
         ),
         *(Position(PositionType.REVEAL, STAKE, commitment, b, a, SALT, ROUND) for commitment, b, a in played),
     ]
+
+
+def reachable() -> list[VariablePart]:
+    """A state of each position that play reaches in one round and the beginning of the next, for each weapon of A's."""
+    found = {}
+    for weapon in Weapon:
+        waiting = [_start()]
+        while waiting and waiting[0].turn_num < _FIRST_TURN + 5:
+            at = waiting.pop(0)
+            found[at.app_data] = at
+            waiting += [move.after(at) for move in legal_moves(at, Opening(weapon, SALT))]
+    return list(found.values())
+
+
+def first_move() -> tuple[VariablePart, VariablePart]:
+    """A legal move, from the position in which a channel starts."""
+    return _start(), propose(_start(), commit(Weapon.ROCK, SALT)).after(_start())
+
+
+def _start() -> VariablePart:
+    return VariablePart(outcome(BALANCE, BALANCE), GAME.initial_app_data(terms(STAKE)), _FIRST_TURN)
 
 
 def pairs() -> Iterator[Call]:

@@ -11,29 +11,19 @@ from forcemove.channel.game import Game
 from forcemove.channel.protocol.outcome import Allocation, Outcome
 from forcemove.channel.protocol.state import VariablePart
 from forcemove.channel.protocol.types import UINT48_MAX, UINT256_MAX
-from forcemove.games.commitment import commit
-from forcemove.games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
-from forcemove.games.rock_paper_scissors import rules as rock_paper_scissors
-from forcemove.games.tic_tac_toe import GAME as TIC_TAC_TOE
-from forcemove.games.tic_tac_toe import rules as tic_tac_toe
 from forcemove.testing.calls import FROM, TO, TURN_NUM, Bench, Call
-from tests.games.states import BALANCE, STAKE, outcome, state
-from tests.protocol.builders import terms
+from tests.games.states import BALANCE, outcome
+from tests.installed import GAMES, each_game, space_of
 
-BENCHES = {game.name: Bench(game.artifact, game) for game in (ROCK_PAPER_SCISSORS, TIC_TAC_TOE)}
-GAMES = {game.name: game for game in (ROCK_PAPER_SCISSORS, TIC_TAC_TOE)}
+BENCHES = {game.name: Bench(game.artifact, game) for game in GAMES}
 TOKEN, OTHER_TOKEN = b"\x70" * 20, b"\x71" * 20
 ASSET = 5 * 32
-
-each_game = pytest.mark.parametrize("game", GAMES.values(), ids=GAMES)
 
 
 def first_move(game: Game) -> tuple[VariablePart, VariablePart]:
     """A legal move."""
-    start = state(game.initial_app_data(terms(STAKE)))
-    if game is TIC_TAC_TOE:
-        return start, tic_tac_toe.mark(start, 4).after(start)
-    return start, rock_paper_scissors.propose(start, commit(0, bytes(32))).after(start)
+    from_, to = space_of(game).first_move()
+    return from_, to
 
 
 @each_game

@@ -17,7 +17,7 @@ from forcemove.channel.protocol.state import VariablePart
 from forcemove.channel.protocol.types import UINT256_MAX
 from forcemove.games.tic_tac_toe import GAME
 from forcemove.games.tic_tac_toe.position import FULL_BOARD, PositionType, decode
-from forcemove.games.tic_tac_toe.rules import legal_moves, play_again
+from forcemove.games.tic_tac_toe.rules import legal_moves, mark, play_again
 from forcemove.testing.calls import FROM, TO, Bench, Call, Variation, outcome
 from tests.protocol.builders import terms
 
@@ -70,6 +70,16 @@ def moves(turn_num: int = FIRST_TURN) -> Iterator[tuple[VariablePart, VariablePa
             first = play_again(state).after(state)
             yield state, first
             yield first, play_again(first).after(first)
+
+
+def reachable() -> list[VariablePart]:
+    """A state of each position that play reaches."""
+    return list({at.app_data: at for pair in moves() for at in pair}.values())
+
+
+def first_move() -> tuple[VariablePart, VariablePart]:
+    """A legal move, from the position in which a channel starts."""
+    return start(), mark(start(), 4).after(start())
 
 
 def neighbours(call: Call) -> list[Variation]:

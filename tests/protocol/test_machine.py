@@ -32,8 +32,7 @@ from forcemove.channel.protocol.logs import Checkpointed, Closed, Deposited
 from forcemove.channel.protocol.machine import step
 from forcemove.channel.protocol.state import SignedState, VariablePart
 from forcemove.channel.protocol.types import ETHER, UINT48_MAX
-from forcemove.games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
-from forcemove.games.tic_tac_toe import GAME as TIC_TAC_TOE
+from tests.installed import GAMES_FOR_TWO
 from tests.protocol.builders import players, sign
 from tests.protocol.table import DEPOSIT, Seat, Table, agreed_table, counting_table, open_table, playing
 
@@ -54,7 +53,7 @@ def closed_with(table: Table) -> None:
 
 
 @pytest.mark.parametrize("last_turn", [4, 12, 33])
-@pytest.mark.parametrize("game", [ROCK_PAPER_SCISSORS, TIC_TAC_TOE], ids=lambda game: game.name)
+@pytest.mark.parametrize("game", GAMES_FOR_TWO, ids=lambda game: game.name)
 def test_a_game_is_played_to_its_end(game: Game, last_turn: int) -> None:
     table = Table(game, [playing(game.bot(seat), last_turn) for seat in (0, 1)])
     table.run()

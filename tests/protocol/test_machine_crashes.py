@@ -11,30 +11,26 @@ from random import Random
 
 import pytest
 
+from forcemove.channel.game import Game
 from forcemove.channel.protocol.channel import Phase
 from forcemove.channel.protocol.inputs import ChallengeWanted
-from forcemove.games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
-from forcemove.games.tic_tac_toe import GAME as TIC_TAC_TOE
+from tests.installed import GAMES_FOR_TWO
 from tests.protocol.table import DEPOSIT, Table, counting, counting_table, playing
 
 Story = Callable[[Collection[int]], Table]
 
 
-def rock_paper_scissors(killed_at: Collection[int]) -> Table:
-    """Every time that Alice is asked to propose, she hides another weapon under another salt."""
-    game = ROCK_PAPER_SCISSORS
-    table = Table(game, [playing(game.bot(seat, Random(seat).randbytes)) for seat in (0, 1)], killed_at=killed_at)
-    table.run()
-    return table
+def story_of(game: Game) -> Story:
+    """Whoever keeps secrets makes new ones each time that a move is asked for."""
 
+    def story(killed_at: Collection[int]) -> Table:
+        bots = [game.careless_bot(seat, Random(seat).randbytes) for seat in (0, 1)]
+        table = Table(game, [playing(bot) for bot in bots], killed_at=killed_at)
+        table.run()
+        return table
 
-def tic_tac_toe(killed_at: Collection[int]) -> Table:
-    game = TIC_TAC_TOE
-    table = Table(
-        game, [playing(game.careless_bot(seat, Random(seat).randbytes)) for seat in (0, 1)], killed_at=killed_at
-    )
-    table.run()
-    return table
+    story.__name__ = game.name.replace("-", "_")
+    return story
 
 
 def three(killed_at: Collection[int]) -> Table:
@@ -78,7 +74,7 @@ def deserted(killed_at: Collection[int]) -> Table:
     return table
 
 
-STORIES: tuple[Story, ...] = (rock_paper_scissors, tic_tac_toe, three, challenged, deserted)
+STORIES: tuple[Story, ...] = (*map(story_of, GAMES_FOR_TWO), three, challenged, deserted)
 
 
 def ends_well(table: Table) -> None:

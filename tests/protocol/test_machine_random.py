@@ -32,8 +32,7 @@ from forcemove.channel.protocol.state import SignedState, VariablePart
 from forcemove.channel.protocol.types import ETHER, Signature
 from forcemove.channel.protocol.watch import concluding_answer
 from forcemove.channel.protocol.wire import decode_message
-from forcemove.games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
-from forcemove.games.tic_tac_toe import GAME as TIC_TAC_TOE
+from tests.installed import GAMES_FOR_TWO
 from tests.protocol.builders import ALICE, BOB, MALLORY
 from tests.protocol.table import DEPOSIT, DURATION, Table, playing
 
@@ -42,9 +41,7 @@ numbers = st.integers(0, 2**16)
 
 
 class AwakeAlice(RuleBasedStateMachine):
-    @initialize(
-        game=st.sampled_from((ROCK_PAPER_SCISSORS, TIC_TAC_TOE)), seed=numbers, turns=st.sampled_from((0, 9, 18))
-    )
+    @initialize(game=st.sampled_from(GAMES_FOR_TWO), seed=numbers, turns=st.sampled_from((0, 9, 18)))
     def begin(self, game: Game, seed: int, turns: int) -> None:
         self.game = game
         bots = [self.game.careless_bot(seat, Random(seed + seat).randbytes) for seat in (0, 1)]

@@ -8,9 +8,8 @@ import pytest
 
 from forcemove.channel.game import Game
 from forcemove.games.discard.rules import TABLE as DISCARD
-from forcemove.games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
-from forcemove.games.tic_tac_toe import GAME as TIC_TAC_TOE
 from scripts import diagrams
+from tests.installed import each_game
 from tests.readme.text import README
 
 
@@ -72,7 +71,7 @@ def test_a_missing_marker_is_told_and_nothing_written(
     assert copy.read_text("utf-8") == before
 
 
-@pytest.mark.parametrize("game", [ROCK_PAPER_SCISSORS, TIC_TAC_TOE], ids=lambda game: game.name)
+@each_game
 def test_a_games_diagram_shows_every_row_of_its_table_with_its_signer(game: Game) -> None:
     arrows = [line.strip() for line in diagrams.parts()[game.name].splitlines() if "-->" in line]
     rows = [

@@ -6,8 +6,8 @@ import pytest
 
 from forcemove.channel.chain.local import AnvilChain, EmbeddedChain
 from forcemove.channel.game import Game
-from forcemove.games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
 from forcemove.games.tic_tac_toe import GAME as TIC_TAC_TOE
+from tests.installed import GAMES_FOR_TWO
 from tests.scenarios.story import Playground, Story
 
 
@@ -21,7 +21,7 @@ def anvil_playground(anvil: AnvilChain) -> Playground:
     return Playground.on(anvil)
 
 
-@pytest.fixture(params=[ROCK_PAPER_SCISSORS, TIC_TAC_TOE], ids=lambda game: game.name)
+@pytest.fixture(params=GAMES_FOR_TWO, ids=lambda game: game.name)
 def game(request: pytest.FixtureRequest) -> Game:
     chosen: Game = request.param
     return chosen

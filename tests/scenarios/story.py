@@ -7,34 +7,33 @@ many channels as a test wants; each `Story` is one channel between Alice and Bob
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from forcemove.channel.chain.adjudicator import Adjudicator, Operation, PlacedLog
+from forcemove.channel.chain.adjudicator import Operation, PlacedLog
 from forcemove.channel.chain.book import AddressBook
 from forcemove.channel.chain.chain import Call, Chain, Receipt
 from forcemove.channel.chain.deployment import deploy
 from forcemove.channel.chain.local import EmbeddedChain, local_keys
-from forcemove.channel.chain.reverts import app_errors
 from forcemove.channel.chain.token import Token
 from forcemove.channel.errors import ForcemoveError
 from forcemove.channel.game import Bot, Game
+from forcemove.channel.node.assemble import Assembly, assemble
 from forcemove.channel.node.client import Client, Event, Fault, Mined, Refused
 from forcemove.channel.node.memory import MemoryLine, MemoryStore
 from forcemove.channel.node.ports import Line
-from forcemove.channel.protocol.agreement import Agreement, agree
 from forcemove.channel.protocol.channel import Phase
 from forcemove.channel.protocol.effects import ChooseMove
 from forcemove.channel.protocol.encoding import digest, hash_state
 from forcemove.channel.protocol.inputs import ConcludeWanted, MoveChosen
-from forcemove.channel.protocol.outcome import Outcome, address_destination
+from forcemove.channel.protocol.outcome import Outcome
 from forcemove.channel.protocol.rules import build_support_proof
 from forcemove.channel.protocol.signing import Key
 from forcemove.channel.protocol.state import SignedState, SupportProof, VariablePart
-from forcemove.channel.protocol.types import ETHER, FixedPart
+from forcemove.channel.protocol.types import ETHER
 from forcemove.channel.protocol.wire import encode_message
 
 ALICE, BOB, MALLORY, MINER = local_keys()[:4]
@@ -59,17 +58,19 @@ class Playground:
 
     def story(self, game: Game, *, asset: bytes = ETHER, confirmations: int = 1, app: bytes | None = None) -> Story:
         """A new channel; `app`: the address that they agree on, where it is not the game's."""
-        adjudicator = Adjudicator(self.chain, self.book.adjudicator, app_errors(game.artifact, game.errors))
-        addresses = (ALICE.address, BOB.address)
-        agreement = agree(
-            adjudicator.domain,
-            FixedPart(addresses, next(_nonces), app or self.book.find(game.artifact.name).address, DURATION),
+        assembly = assemble(
+            self.chain,
+            self.book,
             game,
-            STAKE,
-            ((asset, (DEPOSIT, DEPOSIT)),),
-            tuple(map(address_destination, addresses)),
+            [key.address for key in KEYS],
+            stake=STAKE,
+            deposit=DEPOSIT,
+            duration=DURATION,
+            asset=asset,
+            nonce=next(_nonces),
+            app_address=app,
         )
-        return Story(self, game, agreement, adjudicator, confirmations)
+        return Story(self.chain, game, assembly, confirmations)
 
 
 @dataclass
@@ -137,12 +138,11 @@ class Player:
 class Story:
     """One channel, from the first message to the last payment."""
 
-    def __init__(
-        self, playground: Playground, game: Game, agreement: Agreement, adjudicator: Adjudicator, confirmations: int
-    ) -> None:
-        self.chain, self.game, self.agreement, self.adjudicator = playground.chain, game, agreement, adjudicator
+    def __init__(self, chain: Chain, game: Game, assembly: Assembly, confirmations: int) -> None:
+        self.chain, self.game, self.assembly = chain, game, assembly
+        self.agreement, self.adjudicator = assembly.agreement, assembly.adjudicator
         self.confirmations = confirmations
-        self.asset = agreement.deposits[0][0]
+        self.asset = self.agreement.deposits[0][0]
         self.first_block = self.chain.block_number()
         self.lines = MemoryLine.table(2)
         self.spent = [0, 0]
@@ -170,16 +170,12 @@ class Story:
             if isinstance(event, Mined):
                 self.charge(player.seat, event.receipt)
 
-        player.client = Client(
-            self.agreement,
+        player.client = replace(self.assembly, from_block=self.first_block).client(
             KEYS[player.seat],
-            self.game,
-            self.adjudicator,
             line or self.lines[player.seat],
             player.store,
             player.choose,
             report=report,
-            from_block=self.first_block,
             confirmations=self.confirmations,
             clock=lambda: self.seconds,
             **options,

@@ -37,16 +37,14 @@ from forcemove.channel.node.client import Fault
 from forcemove.channel.protocol.channel import Phase
 from forcemove.channel.protocol.state import VariablePart
 from forcemove.channel.protocol.wire import encode_message
-from forcemove.games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
-from forcemove.games.rock_paper_scissors.flow import one_round as rock_paper_scissors_round
 from forcemove.games.tic_tac_toe import GAME as TIC_TAC_TOE
 from forcemove.games.tic_tac_toe.flow import one_round as tic_tac_toe_round
 from tests.flow.table import Flooded
 from tests.flow.virtual_time import at_every_wait, cancelled_at, run_busy, run_virtual
+from tests.installed import GAMES_FOR_TWO, part_of
 from tests.scenarios.story import DEPOSIT, DURATION, KEYS, Playground, Story
 
 NAMES = ("alice", "bob")
-ROUNDS = {"rock-paper-scissors": rock_paper_scissors_round, "tic-tac-toe": tic_tac_toe_round}
 TICK = 60.0
 _LONG = 5.0 * DURATION
 """What takes longer never ends."""
@@ -117,12 +115,11 @@ def bot_of(story: Story, seat: int) -> Step[Seat]:
     return sequence(opening(), rounds(player.bot, another=lambda state: state.turn_num < 16), concluding())
 
 
-@pytest.mark.parametrize("name", ROUNDS)
-def test_a_whole_game_reads_as_a_sequence_of_steps(playground: Playground, name: str) -> None:
-    game: Game = {each.name: each for each in (ROCK_PAPER_SCISSORS, TIC_TAC_TOE)}[name]
-    story = playground.story(game)
+@pytest.mark.parametrize("game", GAMES_FOR_TWO, ids=[game.name for game in GAMES_FOR_TWO])
+def test_a_whole_game_reads_as_a_sequence_of_steps(playground: Playground, game: Game) -> None:
+    one_round, story = part_of(game, "flow").one_round, playground.story(game)
     flows = [
-        sequence(opening(), repeat(ROUNDS[name](player.bot), 2), concluding())  # a sequence of steps
+        sequence(opening(), repeat(one_round(player.bot), 2), concluding())  # a sequence of steps
         for player in story.players
     ]
     play(story, *flows)

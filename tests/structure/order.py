@@ -72,6 +72,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ),
     ("channel.node.memory",),
     ("channel.node.client", "channel.node.virtual_time"),
+    ("channel.node.assemble",),
     ("channel.node.local",),
     ("testing", "testing.evm"),
     ("testing.calls",),

@@ -24,6 +24,7 @@ from forcemove.games.tic_tac_toe.rules import legal_moves
 from forcemove.games.two_player import shift
 from forcemove.testing.calls import Bench, Call
 from tests.evm import decode_error
+from tests.installed import each_game
 from tests.parity.tic_tac_toe_space import boards, marks, moves
 from tests.protocol.builders import ALICE, BOB, allocation, outcome, state, terms
 from tests.threats.court import ALLOWED, Court
@@ -185,7 +186,7 @@ def test_threat_18_b_plays_no_weapon_that_a_could_not_answer(weapon: int) -> Non
     assert judge.refusal(at, replace(good, app_data=with_word(good.app_data, B_PLAY, weapon))) == "MalformedPosition"
 
 
-@pytest.mark.parametrize("game", [TIC_TAC_TOE, ROCK_PAPER_SCISSORS], ids=lambda game: str(game.name))
+@each_game
 def test_threat_18_concluding_is_a_successor_of_every_position(court: Court, game: Game) -> None:
     """No game is asked: also where somebody cannot pay for another round."""
     channel = court.channel(app=court.chain.deploy(game.artifact.name))

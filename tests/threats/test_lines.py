@@ -15,6 +15,7 @@ from forcemove.channel.protocol.inputs import ChallengeWanted
 from forcemove.channel.protocol.wire import encode_greeting, encode_message
 from forcemove.games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
 from forcemove.games.tic_tac_toe import GAME as TIC_TAC_TOE
+from tests.installed import GAMES_FOR_TWO
 from tests.scenarios.story import Playground, Story
 from tests.scenarios.weather import MOST_SENT, Weather
 
@@ -158,7 +159,7 @@ def test_a_lost_first_message_stops_nobody_for_ever(playground: Playground, firs
 def test_in_any_weather_the_channel_ends_and_sends_stay_few(
     playground: Playground, kind: dict[str, float], seed: int
 ) -> None:
-    story = playground.story((TIC_TAC_TOE, ROCK_PAPER_SCISSORS)[seed % 2])
+    story = playground.story(GAMES_FOR_TWO[seed % len(GAMES_FOR_TWO)])
     weather = Weather(seed, **kind)  # type: ignore[arg-type]  # copies is a whole number
     start(story, weather)
     play_on(story, weather)

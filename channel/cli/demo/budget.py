@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,6 +10,7 @@ import click
 
 from forcemove.channel.chain.addresses import show_address
 from forcemove.channel.cli.amounts import format_amount
+from forcemove.channel.cli.demo.show import NAMES
 from forcemove.channel.cli.errors import Explained
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DEPOSIT_IN_STAKES",
+    "Seats",
     "TRANSFER_GAS",
     "NotEnough",
     "gas_for_deployment",
@@ -28,11 +30,14 @@ __all__ = [
     "require_local_funds",
     "require_node_funds",
     "require_playable",
+    "stories_of",
 ]
 
 DEPOSIT_IN_STAKES = 5
 TRANSFER_GAS = 75_000
 """Gas that must be paid for in advance to send ether: the limit has headroom."""
+Seats = Sequence[int]
+"""How many players each of the stories has."""
 _STORY_GAS = 600_000
 """Gas that one player is given ether for: more than any story uses, in limits as well as in the end."""
 _TOKEN_CALL_GAS = 120_000
@@ -75,11 +80,16 @@ def gas_for_stories(stories: int) -> int:
     return _STORY_GAS * stories
 
 
-def gas_for_token() -> int:
-    """What a token for the occasion takes: to deploy it, to give both players some, and to let it be taken."""
+def stories_of(seat: int, seats: Seats) -> int:
+    """In how many of the stories somebody sits in this seat."""
+    return sum(seat < count for count in seats)
+
+
+def gas_for_token(players: int) -> int:
+    """What a token for the occasion takes: to deploy it, to give each player some, and to let it be taken."""
     from forcemove.contracts import artifact
 
-    return _gas_to_deploy(artifact("DemoToken")) + 4 * _TOKEN_CALL_GAS
+    return _gas_to_deploy(artifact("DemoToken")) + 2 * players * _TOKEN_CALL_GAS
 
 
 def gas_for_deployment(chain: Chain, factory: bytes, games: Iterable[PlayableApp]) -> int:
@@ -107,14 +117,14 @@ def _gas_to_deploy(contract: Artifact) -> int:
     return 60_000 + 220 * len(contract.bytecode)
 
 
-def require_playable(stake: int, stories: int) -> None:
+def require_playable(stake: int, seats: Seats) -> None:
     """Refuse a stake that nothing can be played for, ether or token. Raises `click.UsageError`."""
     if stake == 0:
         raise click.UsageError("A stake of 0 plays for nothing: give --stake 1 or more.")
-    most = _MAX_HOLDINGS // (2 * DEPOSIT_IN_STAKES * stories)
+    most = _MAX_HOLDINGS // (DEPOSIT_IN_STAKES * sum(seats))
     if stake > most:
         raise click.UsageError(
-            f"A stake of {_shown(stake)} is too high: both players deposit {DEPOSIT_IN_STAKES} stakes a story, and a "
+            f"A stake of {_shown(stake)} is too high: each player deposits {DEPOSIT_IN_STAKES} stakes a story, and a "
             f"channel holds less than 2**254 of an asset; give --stake {_shown(most)} or less."
         )
 
@@ -123,49 +133,56 @@ def _shown(stake: int) -> str:
     return f"{stake:,} (the asset's smallest unit)"
 
 
-def require_local_funds(chain: Chain, keys: tuple[Key, Key], stake: int, stories: int, *, in_ether: bool) -> None:
-    """Refuse what one of two accounts of a chain of our own cannot pay. Raises `NotEnough`."""
-    deposits = _deposits(stake, stories) if in_ether else 0
-    gas = _Gas("gas", gas_for_stories(stories), chain.fees().max_fee_per_gas)
-    for name, key in zip(("Alice", "Bob"), keys, strict=True):
-        there = chain.balance(key.address)
+def require_local_funds(chain: Chain, keys: Sequence[Key], stake: int, seats: Seats, *, in_ether: bool) -> None:
+    """Refuse what one of the players' accounts on a chain of our own cannot pay. Raises `NotEnough`."""
+    fee = chain.fees().max_fee_per_gas
+    for seat, (name, key) in enumerate(zip(NAMES, keys, strict=False)):
+        stories, there = stories_of(seat, seats), chain.balance(key.address)
+        deposits = _deposits(stake, stories) if in_ether else 0
+        gas = _Gas("gas", gas_for_stories(stories), fee)
         if there < deposits + gas.cost:
-            parts = [_deposits_shown("", stake, stories), str(gas)]
+            parts = [_deposits_shown(_stories_shown(stories), stories, stake), str(gas)]
             raise NotEnough(f"{name} ({show_address(key.address)})", deposits + gas.cost, there, parts, f"{_LESS}.")
 
 
 def require_node_funds(
     chain: Chain,
-    keys: tuple[Key, Key],
+    keys: Sequence[Key],
     stake: int,
-    stories: int,
+    seats: Seats,
     factory: bytes,
     games: Iterable[PlayableApp],
     *,
     in_ether: bool,
 ) -> None:
-    """Refuse what the payer on a node cannot pay, for both players and whatever is to be deployed for these games.
+    """Refuse what the payer on a node cannot pay, for all players and whatever is to be deployed for these games.
     Raises `NotEnough`."""
-    payer, other = (key.address for key in keys)
+    payer, *others = (key.address for key in keys)
     fee = chain.fees().max_fee_per_gas
     for_factory, dearer = _price_of_factory(chain, factory)
-    deposits = _deposits(stake, stories) if in_ether else 0
+    deposits = _deposits(stake, sum(seats)) if in_ether else 0
+    players = "both players" if len(others) == 1 else f"{len(keys)} players"
     gas = [
-        _Gas("gas for both players", 2 * gas_for_stories(stories) + 2 * TRANSFER_GAS, fee + dearer),
+        _Gas(f"gas for {players}", gas_for_stories(sum(seats)) + 2 * len(others) * TRANSFER_GAS, fee + dearer),
         _Gas("contracts to deploy", gas_for_deployment(chain, factory, games), fee),
-        _Gas("a token to deploy", 0 if in_ether else gas_for_token(), fee + dearer),
+        _Gas("a token to deploy", 0 if in_ether else gas_for_token(len(keys)), fee + dearer),
     ]
-    others_need = deposits + gas_for_stories(stories) * (fee + dearer)
-    already = min(chain.balance(other), others_need)
-    needed, there = 2 * deposits + sum(each.cost for each in gas) + for_factory - already, chain.balance(payer)
+    already = {}
+    for seat, other in enumerate(others, 1):
+        stories = stories_of(seat, seats)
+        need = (_deposits(stake, stories) if in_ether else 0) + gas_for_stories(stories) * (fee + dearer)
+        already[other] = min(chain.balance(other), need)
+    there = chain.balance(payer)
+    needed = deposits + sum(each.cost for each in gas) + for_factory - sum(already.values())
     if there >= needed:
         return
-    parts = [_deposits_shown("2 players x ", stake, stories)] if in_ether else []
+    parts = [_deposits_shown(_seats_shown(seats), sum(seats), stake)] if in_ether else []
     parts += [str(each) for each in gas if each.gas]
     if for_factory:
         parts.append(f"bringing a factory for the contracts to this chain: {format_amount(for_factory)}")
-    if already:
-        parts.append(f"less what the counterparty {show_address(other)} has already: {format_amount(already)}")
+    for other, has in already.items():
+        if has:
+            parts.append(f"less what the counterparty {show_address(other)} has already: {format_amount(has)}")
     who = f"The account of --key, {show_address(payer)},"
     raise NotEnough(who, needed, there, parts, f"{_LESS}; or send it ether.")
 
@@ -173,11 +190,21 @@ def require_node_funds(
 _LESS = "Give a lower --stake, or play less with --game and --scenario"
 
 
-def _deposits(stake: int, stories: int) -> int:
-    return DEPOSIT_IN_STAKES * stake * stories
+def _deposits(stake: int, count: int) -> int:
+    return DEPOSIT_IN_STAKES * stake * count
 
 
-def _deposits_shown(players: str, stake: int, stories: int) -> str:
-    count = "1 story" if stories == 1 else f"{stories} stories"
-    total = _deposits(stake, stories) * (2 if players else 1)
-    return f"deposits: {players}{count} x {DEPOSIT_IN_STAKES} stakes of {format_amount(stake)}, {format_amount(total)}"
+def _deposits_shown(who: str, count: int, stake: int) -> str:
+    total = format_amount(_deposits(stake, count))
+    return f"deposits: {who} x {DEPOSIT_IN_STAKES} stakes of {format_amount(stake)}, {total}"
+
+
+def _stories_shown(stories: int) -> str:
+    return "1 story" if stories == 1 else f"{stories} stories"
+
+
+def _seats_shown(seats: Seats) -> str:
+    """How many deposits there are, told as simply as the stories allow."""
+    if len(set(seats)) == 1:
+        return f"{seats[0]} players x {_stories_shown(len(seats))}"
+    return f"{sum(seats)} players in {_stories_shown(len(seats))}"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import sys
+from itertools import cycle
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,28 +16,45 @@ import click
 from click.core import ParameterSource
 
 from forcemove.channel.cli.amounts import AMOUNT
+from forcemove.channel.cli.demo.show import NAMES
 from forcemove.channel.cli.errors import EXIT_ERROR, Explained
-from forcemove.channel.cli.games import find_table_game, load_game, table_game_names, usable_games
+from forcemove.channel.cli.games import find_table_game, game_names, load_game, table_game_names, usable_games
 from forcemove.channel.cli.terminal import Terminal
+from forcemove.channel.protocol.types import MAX_PARTICIPANTS, MIN_PARTICIPANTS
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from forcemove.channel.cli.demo.performance import Performance, Plan
     from forcemove.channel.cli.games import TableGame
+    from forcemove.channel.game import Game
 
 __all__ = ["demo"]
 
-_SCENARIOS = ("honest", "stall", "stale-state", "cheat")
-_NAMES = ("Alice", "Bob")
+_DISPUTES = ("stall", "stale-state", "cheat")
+"""Told for two players."""
+_SCENARIOS = ("honest", *_DISPUTES)
 _LOCAL_CHAINS = ("eth-tester", "anvil")
 _LOCAL_STAKE, _STAKE = 2 * 10**17, 2 * 10**14
 _LOCAL_DURATION, _DURATION = 3_600, 60
 _MIN_DURATION, _MAX_DURATION = 60, 365 * 24 * 60 * 60
-_DEFAULT_GAMES = {"stall": 1, "stale-state": 0, "cheat": 1}
+_TWO = 2
 _OF_ALL_GAMES = ("game_name", "play", "as_json")
 
 
 class _Command(click.Command):
     """Tells what went wrong to programs, too, where `--json` was asked for."""
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The installed games, which are looked up only when help is asked for."""
+        with formatter.section("Games"):
+            formatter.write_dl(
+                [
+                    ("for channels", ", ".join(game_names()) or "none is installed"),
+                    ("without money", ", ".join(table_game_names()) or "none is installed"),
+                ]
+            )
+        super().format_epilog(ctx, formatter)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """See `click.Command.parse_args`."""
@@ -78,7 +96,13 @@ class _Told:
     "--game",
     "game_name",
     metavar="NAME",
-    help="A game for channels (rock-paper-scissors, tic-tac-toe; without it, both), or one without money (discard).",
+    help="A game for channels, or one without money, as listed below.  [default: all games for channels]",
+)
+@click.option(
+    "--seats",
+    type=click.IntRange(MIN_PARTICIPANTS, MAX_PARTICIPANTS),
+    metavar="NUMBER",
+    help="How many play, in games that can have more than two.  [default: as few as the game allows]",
 )
 @click.option("--play", is_flag=True, help="Sit at the table yourself, against a bot. Only in games without money.")
 @click.option(
@@ -140,6 +164,7 @@ class _Told:
 def demo(
     ctx: click.Context,
     game_name: str | None,
+    seats: int | None,
     play: bool,
     scenario: str | None,
     chain_name: str,
@@ -152,15 +177,15 @@ def demo(
     allow_mainnet: bool,
     as_json: bool,
 ) -> int:
-    """Watch two players open a channel, play, and settle.
+    """Watch players open a channel, play, and settle.
 
-    Alice and Bob fund a channel on a chain, play off chain with signed states, and settle: together, or through
-    disputes that the adjudicator decides. In the end the balances on the chain are compared with the expected ones; the
-    exit code is not zero if they differ.
+    Alice and Bob, and Carol in a game for three, fund a channel on a chain, play off chain with signed states, and
+    settle: together, or through disputes that the adjudicator decides. In the end the balances on the chain are
+    compared with the expected ones; the exit code is not zero if they differ.
 
-    Without options: both games, honest, then each dispute, on a chain inside this process. On a node the account of
-    --key plays Alice, and pays for Bob, a throw-away account that gives back what is left. What a run that was cut off
-    has left in channels there, the next one brings home before it plays.
+    Without options: all games, honest, then each dispute, on a chain inside this process. On a node the account of
+    --key plays Alice, and pays for the others, throw-away accounts that give back what is left. What a run that was
+    cut off has left in channels there, the next one brings home before it plays.
 
     A --game without money needs no chain: two bots play it, or you against one with --play.
     """
@@ -177,7 +202,7 @@ def demo(
     from forcemove.channel.cli.demo.performance import Plan
 
     plan = Plan(
-        stories=tuple(_stories(game_name, scenario)),
+        stories=tuple(_stories(game_name, scenario, seats)),
         chain=chain_name,
         key_file=None if is_local else key_file,
         stake=stake if stake is not None else (_LOCAL_STAKE if is_local else _STAKE),
@@ -191,13 +216,31 @@ def demo(
     return _in_channels(ctx.obj, plan)
 
 
-def _stories(game_name: str | None, scenario: str | None) -> list[tuple[str, Any]]:
-    """Which scenario is played with which game."""
+def _stories(game_name: str | None, scenario: str | None, seats: int | None) -> list[tuple[str, Game, int]]:
+    """Which scenario is played with which game, by how many. The disputes are told for two, and where no game was
+    named the games take turns in them, the last one first."""
     games = [load_game(game_name)] if game_name else usable_games()
-    if scenario:
-        return [(scenario, game) for game in games]
-    honest = [("honest", game) for game in games]
-    return honest + [(name, games[preferred % len(games)]) for name, preferred in _DEFAULT_GAMES.items()]
+    able = [game for game in games if seats is None or seats in game.seats]
+    for_two = [game for game in able if _TWO in game.seats and seats in (None, _TWO)]
+    honest = [("honest", game, seats or min(game.seats)) for game in able]
+    if scenario in _DISPUTES:
+        stories = [(scenario, game, _TWO) for game in for_two]
+    elif scenario:
+        stories = honest
+    else:
+        in_turn = zip(_DISPUTES, cycle(reversed(for_two)), strict=False)
+        stories = honest + [(name, game, _TWO) for name, game in in_turn]
+    if not stories:
+        raise click.UsageError(_why_nothing_is_played(games, scenario, seats))
+    return stories
+
+
+def _why_nothing_is_played(games: Sequence[Game], scenario: str | None, seats: int | None) -> str:
+    if not games:
+        return "No game for channels is installed."
+    can = "; ".join(f"{game.name}: {', '.join(map(str, game.seats))}" for game in games)
+    wanted = f"{scenario}, which is told for two players" if scenario in _DISPUTES else f"{seats} players"
+    return f"Nothing can be played with {wanted}. Players that the games can have: {can}."
 
 
 # ------------------------------------------------------------------------------------------------------ in channels
@@ -207,7 +250,7 @@ def _in_channels(told: _Told, plan: Plan) -> int:
     from forcemove.channel.cli.demo.budget import require_playable
     from forcemove.channel.cli.demo.performance import Performance
 
-    require_playable(plan.stake, len(plan.stories))
+    require_playable(plan.stake, plan.seats)
     if plan.save_to is not None:
         plan.save_to.mkdir(parents=True, exist_ok=True)
     terminal = Terminal()
@@ -260,7 +303,8 @@ def _at_a_table(told: _Told, game: TableGame, play: bool, as_json: bool) -> int:
     if play and not sys.stdin.isatty():
         raise click.UsageError("--play wants a terminal to ask you on; standard input is none.")
     terminal = Terminal(indent=0)
-    result = sit_down(game, _NAMES, terminal) if play else watch(game, _NAMES, terminal, quiet=as_json)
+    names = (NAMES[0], NAMES[1])
+    result = sit_down(game, names, terminal) if play else watch(game, names, terminal, quiet=as_json)
     told.content["result"] = result
     told.tell(None)
     return 0

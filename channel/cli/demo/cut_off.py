@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from forcemove.channel.chain.addresses import show_address
@@ -38,17 +39,19 @@ def cut_off_locally(cause: BaseException) -> CutOff:
     return CutOff(cause, _NO_LOSS)
 
 
-def cut_off_on_a_node(cause: BaseException, endpoint: str, unfinished: Unfinished, counterparty: bytes) -> CutOff:
-    """What is locked in channels and lies on the throw-away account, as far as the node at `endpoint` tells."""
-    locked, idle = _ask(endpoint, unfinished, counterparty)
+def cut_off_on_a_node(
+    cause: BaseException, endpoint: str, unfinished: Unfinished, counterparties: Sequence[bytes]
+) -> CutOff:
+    """What is locked in channels and lies on the throw-away accounts, as far as the node at `endpoint` tells."""
+    locked, idle = _ask(endpoint, unfinished, counterparties)
     lines = [line for each in locked for line in _shown(each)] or ["Nothing is locked in a channel."]
-    if idle is None:
-        lines += ["Perhaps unused: some ether", f"  on the throw-away account {show_address(counterparty)}"]
-    elif idle > _DUST:
-        lines += [f"Unused: {format_amount(idle)}", f"  on the throw-away account {show_address(counterparty)}"]
+    left = [(account, amount) for account, amount in idle.items() if amount is None or amount > _DUST]
+    for account, amount in left:
+        what = "Perhaps unused: some ether" if amount is None else f"Unused: {format_amount(amount)}"
+        lines += [what, f"  on the throw-away account {show_address(account)}"]
     if unfinished.channels:
         lines.append(f"What it takes to get it back is kept in {unfinished.path}.")
-    if locked or idle is None or idle > _DUST:
+    if locked or left:
         lines.append("Run the same command in the same directory: it brings the money home first.")
     return CutOff(cause, "\n".join(lines), locked)
 
@@ -62,12 +65,15 @@ def _shown(locked: Locked) -> list[str]:
     ]
 
 
-def _ask(endpoint: str, unfinished: Unfinished, counterparty: bytes) -> tuple[tuple[Locked, ...], int | None]:
-    """Over a connection of its own: the other may have been left in the middle of an answer."""
+def _ask(
+    endpoint: str, unfinished: Unfinished, counterparties: Sequence[bytes]
+) -> tuple[tuple[Locked, ...], Mapping[bytes, int | None]]:
+    """What is locked, and each account's balance, None where the chain does not tell. Over a connection of its own: the
+    other may have been left in the middle of an answer."""
     from forcemove.channel.chain.local import connect
 
     try:
         with connect(endpoint) as chain:
-            return locked_in(chain, unfinished), chain.balance(counterparty)
+            return locked_in(chain, unfinished), {each: chain.balance(each) for each in counterparties}
     except (ChainError, KeyboardInterrupt):
-        return locked_in(None, unfinished), None
+        return locked_in(None, unfinished), dict.fromkeys(counterparties)

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from forcemove.channel.chain.book import load_book
+from forcemove.channel.chain.chain import Chain
 from forcemove.channel.chain.deployment import deploy
 from forcemove.channel.chain.local import connect, local_keys, open_chain
 from forcemove.channel.cli.demo.budget import require_local_funds, require_node_funds
@@ -26,18 +27,18 @@ from forcemove.channel.cli.key import open_key_file
 from forcemove.channel.cli.terminal import Terminal
 from forcemove.channel.game import Game
 from forcemove.channel.node.virtual_time import VirtualTimeLoop
+from forcemove.channel.protocol.signing import Key
 
 __all__ = ["Performance", "Plan"]
-
-_NAMES = ("Alice", "Bob")
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is to be played. `stories`: scenario and game each; `chain`: as `open_chain` names it; `key_file`: of who
-    plays and pays on a node; `stake`: of ether or the token, in its smallest unit; `duration`: seconds."""
+    """What is to be played. `stories`: scenario, game and number of players each; `chain`: as `open_chain` names it;
+    `key_file`: of the player who pays on a node; `stake`: of ether or the token, in its smallest unit; `duration`:
+    seconds."""
 
-    stories: tuple[tuple[str, Game], ...]
+    stories: tuple[tuple[str, Game, int], ...]
     chain: str
     key_file: Path | None
     stake: int
@@ -51,7 +52,12 @@ class Plan:
     @property
     def games(self) -> tuple[Game, ...]:
         """Those of the stories, each once."""
-        return tuple({game.name: game for _, game in self.stories}.values())
+        return tuple({game.name: game for _, game, _ in self.stories}.values())
+
+    @property
+    def seats(self) -> tuple[int, ...]:
+        """The number of players of each story."""
+        return tuple(count for _, _, count in self.stories)
 
 
 @dataclass
@@ -98,8 +104,8 @@ class Performance:
         try:
             self.terminal.status("Bringing up the chain")
             with open_chain(plan.chain) as chain:
-                stage = self.stage = self._stage(chain, (local_keys()[0], local_keys()[1]))
-                require_local_funds(chain, stage.keys, plan.stake, len(plan.stories), in_ether=plan.in_ether)
+                stage = self.stage = self._stage(chain, local_keys()[: max(plan.seats)])
+                require_local_funds(chain, stage.keys, plan.stake, plan.seats, in_ether=plan.in_ether)
                 with tempfile.TemporaryDirectory() as folder:
                     self._deploy(stage, plan.book_file or Path(folder) / "book.json")
                 self._play(stage)
@@ -117,7 +123,9 @@ class Performance:
             key = open_key_file(key_file)
             book = self.plan.book_file or book_path(chain.chain_id)
             with Unfinished(record_path(book, key.address), chain.chain_id, key.address) as unfinished:
-                stage = self.stage = self._stage(chain, (key, counterparty_key(key)))
+                players = max(*self.plan.seats, *(each.agreement.count for each in unfinished.channels), 2)
+                keys = (key, *(counterparty_key(key, seat) for seat in range(1, players)))
+                stage = self.stage = self._stage(chain, keys)
                 stage.unfinished = unfinished
                 try:
                     self._play_with_payer(stage, unfinished, book)
@@ -130,10 +138,10 @@ class Performance:
 
     def _cut_off(self, error: BaseException, unfinished: Unfinished, stage: Stage) -> CutOff:
         self.terminal.status("Looking at what is locked")
-        return cut_off_on_a_node(error, self.plan.chain, unfinished, stage.keys[1].address)
+        counterparties = [key.address for key in stage.keys[1:]]
+        return cut_off_on_a_node(error, self.plan.chain, unfinished, counterparties)
 
     def _play_with_payer(self, stage: Stage, unfinished: Unfinished, book: Path) -> None:
-        plan, stories = self.plan, len(self.plan.stories)
         self.terminal.status("Waiting for transactions from before")
         settle_accounts(stage.chain, stage.keys)
         if book.exists():
@@ -143,18 +151,18 @@ class Performance:
         self._require_funds(stage)
         self._deploy(stage, book)
         self.terminal.status("Playing")
-        stage.fund_counterparty(stories, in_ether=plan.in_ether)
+        stage.fund_counterparties(self.plan.seats, in_ether=self.plan.in_ether)
         self._play(stage)
         stage.return_rest()
 
     def _require_funds(self, stage: Stage) -> None:
-        plan, stories = self.plan, len(self.plan.stories)
+        plan = self.plan
         require_node_funds(
-            stage.chain, stage.keys, plan.stake, stories, stage.factory, plan.games, in_ether=plan.in_ether
+            stage.chain, stage.keys, plan.stake, plan.seats, stage.factory, plan.games, in_ether=plan.in_ether
         )
 
-    def _stage(self, chain: Any, keys: Any) -> Stage:
-        show = Show(_NAMES, self.terminal, quiet=self.plan.quiet)
+    def _stage(self, chain: Chain, keys: tuple[Key, ...]) -> Stage:
+        show = Show(self.terminal, quiet=self.plan.quiet)
         return Stage(chain, keys, show, self.plan.stake, self.plan.duration, save_to=self.plan.save_to)
 
     def _deploy(self, stage: Stage, book: Path) -> None:
@@ -168,7 +176,7 @@ class Performance:
         if not self.plan.in_ether:
             stage.make_token(len(self.plan.stories))
         new_loop = VirtualTimeLoop if stage.chain.can_travel else None
-        for scenario, game in self.plan.stories:
+        for scenario, game, count in self.plan.stories:
             stage.show.title(f"{game.title}: {scenario}")
-            self.results.append(run_until_stopped(STORIES[scenario](stage, game), new_loop))
+            self.results.append(run_until_stopped(STORIES[scenario](stage, game, count), new_loop))
             self.terminal.status("Playing")

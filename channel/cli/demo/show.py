@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from forcemove.channel.cli.amounts import format_amount
 from forcemove.channel.protocol.errors import MessageRefused
@@ -12,11 +12,14 @@ if TYPE_CHECKING:
     from forcemove.channel.cli.demo.results import PlayerResult, StoryResult
     from forcemove.channel.cli.terminal import Terminal
     from forcemove.channel.errors import ForcemoveError
+    from forcemove.channel.game import Game
     from forcemove.channel.protocol.outcome import Outcome
     from forcemove.channel.protocol.state import VariablePart
 
-__all__ = ["Show", "shortened"]
+__all__ = ["NAMES", "Show", "shortened"]
 
+NAMES = ("Alice", "Bob", "Carol", "Dave", "Erin", "Frank", "Grace", "Heidi")
+"""Of the players, by seat: as many as a channel can have."""
 _INDENT = " " * 12
 _LONG_HEX = re.compile(r"\b(0x)?([0-9a-fA-F]{4})[0-9a-fA-F]{32,}([0-9a-fA-F]{4})\b")
 
@@ -29,8 +32,8 @@ def shortened(text: str) -> str:
 class Show:
     """Writes a story line by line. Nothing but the status is written where the answer is to be JSON."""
 
-    def __init__(self, names: tuple[str, str], terminal: Terminal, *, quiet: bool = False) -> None:
-        self.names, self.symbol, self._terminal, self._quiet = names, "ether", terminal, quiet
+    def __init__(self, terminal: Terminal, *, quiet: bool = False) -> None:
+        self.names, self.symbol, self._terminal, self._quiet = NAMES, "ether", terminal, quiet
 
     def title(self, text: str) -> None:
         """The beginning of a story."""
@@ -45,16 +48,15 @@ class Show:
         """What is waited for, beneath the story while it lasts."""
         self._terminal.status(text)
 
-    def turn(self, game: Any, seat: int, state: VariablePart) -> None:
-        """A state that a participant has made, and what it would pay."""
-        if state.is_final:
-            what = f"{self.names[seat]} signs a final state: pay this."
-        else:
-            what = game.describe(state, self.names)
+    def turn(self, game: Game, seat: int, state: VariablePart, seats: int) -> None:
+        """A state that one of so many participants has made, and what it would pay."""
+        names = self.names[:seats]
+        ending = f"{names[seat]} signs a final state: pay this."
+        what = ending if state.is_final else game.describe(state, names)
         self._line(f"turn {state.turn_num:>4}   {what}")
         self._line(f"{_INDENT}if it ended now: {self._outcome(state.outcome)}", "dim")
         if not state.is_final:
-            for line in game.board(state, self.names).splitlines():
+            for line in game.board(state, names).splitlines():
                 self._line(_INDENT + line)
 
     def countersigned(self, seat: int, turn_num: int) -> None:
@@ -108,11 +110,12 @@ class Show:
     def _each(self, what: str, lines: dict[str, str]) -> None:
         """A line for each player, the first one with a heading."""
         width = max(map(len, lines)) + 2
-        for heading, (name, text) in zip((what, ""), lines.items(), strict=True):
+        for number, (name, text) in enumerate(lines.items()):
+            heading = "" if number else what
             self._line(f"{heading:<{len(_INDENT)}}{name + ':':<{width}}{text}")
 
     def _outcome(self, outcome: Outcome) -> str:
-        shares = zip(self.names, outcome, strict=True)
+        shares = zip(self.names, outcome, strict=False)
         return ", ".join(f"{name} {format_amount(entry.amount, self.symbol)}" for name, entry in shares)
 
     def _line(self, text: str, style: str = "") -> None:

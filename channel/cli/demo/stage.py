@@ -11,7 +11,7 @@ from forcemove.channel.chain.chain import Call, Chain, Receipt, contract_address
 from forcemove.channel.chain.codec import function
 from forcemove.channel.chain.create2 import CUSTOMARY_FACTORY
 from forcemove.channel.chain.token import Token
-from forcemove.channel.cli.demo.budget import DEPOSIT_IN_STAKES, TRANSFER_GAS, gas_for_stories
+from forcemove.channel.cli.demo.budget import DEPOSIT_IN_STAKES, TRANSFER_GAS, Seats, gas_for_stories, stories_of
 from forcemove.channel.cli.demo.records import Kept
 from forcemove.channel.cli.demo.results import Transaction
 from forcemove.channel.cli.demo.show import Show
@@ -26,20 +26,23 @@ from forcemove.contracts import artifact
 __all__ = ["Stage", "counterparty_key"]
 
 
-def counterparty_key(payer: Key) -> Key:
-    """A throw-away account that only its payer can make again: what an interrupted run leaves there is not lost."""
-    return Key(keccak256(b"forcemove demo counterparty" + payer.secret))
+def counterparty_key(payer: Key, seat: int = 1) -> Key:
+    """The throw-away account of a seat other than the payer's, which is 0. Only its payer can make it again: what an
+    interrupted run leaves there is not lost."""
+    number = b"" if seat == 1 else b"%d" % seat
+    return Key(keccak256(b"forcemove demo counterparty" + number + payer.secret))
 
 
 @dataclass
 class Stage:
-    """Where stories are played. `asset`: 20 bytes; `stake`: in its smallest unit; `duration`: seconds. `patience`:
-    seconds that each waits for the other's turn; `look_every`: seconds between looks at the chain. `unfinished`: where
-    channels are kept, on a chain that outlives us. `deployment`: once the contracts stand. `factory`: 20 bytes, of the
-    contracts that stand already or will. `spent`: every transaction so far."""
+    """Where stories are played. `keys`: of the players, by seat, for the story that has most. `asset`: 20 bytes;
+    `stake`: in its smallest unit; `duration`: seconds. `patience`: seconds that each waits for another's turn;
+    `look_every`: seconds between looks at the chain. `unfinished`: where channels are kept, on a chain that outlives
+    us. `deployment`: once the contracts are deployed. `factory`: 20 bytes, of the contracts that are deployed already
+    or will be. `spent`: every transaction so far."""
 
     chain: Chain
-    keys: tuple[Key, Key]
+    keys: tuple[Key, ...]
     show: Show
     stake: int
     duration: int
@@ -100,30 +103,32 @@ class Stage:
             return self.chain.balance(account)
         return Token(self.chain, asset).balance_of(account)
 
-    def fund_counterparty(self, stories: int, *, in_ether: bool) -> None:
-        """Give the throw-away account what it needs for so many stories, less what it has."""
-        gas = gas_for_stories(stories) * self.chain.fees().max_fee_per_gas
-        self.bring_counterparty_to(gas + (self.deposit * stories if in_ether else 0))
+    def fund_counterparties(self, seats: Seats, *, in_ether: bool) -> None:
+        """Give each throw-away account what it needs for stories of so many players, less what it has."""
+        for seat in range(1, len(self.keys)):
+            stories = stories_of(seat, seats)
+            gas = gas_for_stories(stories) * self.chain.fees().max_fee_per_gas
+            self.bring_counterparty_to(seat, gas + (self.deposit * stories if in_ether else 0))
 
-    def bring_counterparty_to(self, balance: int) -> None:
-        """Let the throw-away account have so much ether at least."""
-        payer, other = self.keys
+    def bring_counterparty_to(self, seat: int, balance: int) -> None:
+        """Let the throw-away account of a seat have so much ether at least."""
+        payer, other = self.keys[0], self.keys[seat]
         missing = balance - self.chain.balance(other.address)
         if missing > 0:
             receipt = self.transact(Call(other.address, b"", missing), payer, "fund")
             self.show.transaction(self.show.names[0], "sends the throw-away counterparty ether", receipt.gas_used)
 
     def return_rest(self) -> None:
-        """Send what is left on the throw-away account back to who paid."""
-        payer, other = self.keys
-        reserve = TRANSFER_GAS * self.chain.fees().max_fee_per_gas
-        rest = self.chain.balance(other.address) - reserve
-        if rest > 0:
-            receipt = self.transact(Call(payer.address, b"", rest), other, "return")
-            self.show.transaction(self.show.names[1], "sends back what is left", receipt.gas_used)
+        """Send what is left on the throw-away accounts back to who paid."""
+        payer, *others = self.keys
+        for name, other in zip(self.show.names[1:], others, strict=False):
+            rest = self.chain.balance(other.address) - TRANSFER_GAS * self.chain.fees().max_fee_per_gas
+            if rest > 0:
+                receipt = self.transact(Call(payer.address, b"", rest), other, "return")
+                self.show.transaction(name, "sends back what is left", receipt.gas_used)
 
     def make_token(self, stories: int) -> None:
-        """Deploy a worthless token, give both players enough of it, and let the adjudicator take it; it is played for
+        """Deploy a worthless token, give each player enough of it, and let the adjudicator take it; it is played for
         from now on."""
         payer, amount = self.keys[0], self.deposit * stories
         signed = self.chain.sign(Call(None, artifact("DemoToken").bytecode), payer)

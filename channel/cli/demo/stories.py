@@ -1,4 +1,8 @@
-"""The stories of a demonstration. Each plays one channel to its end and says whether the money ended where it must."""
+"""The stories of a demonstration. Each plays one channel to its end and says whether the money ended where it must.
+
+Honest games have as many players as the game allows. The disputes are told for two: one of them does wrong, and the
+other defends itself.
+"""
 
 from __future__ import annotations
 
@@ -24,6 +28,7 @@ from forcemove.channel.flow.channel import (
 )
 from forcemove.channel.flow.queue import ActionQueue
 from forcemove.channel.flow.steps import Step, sequence
+from forcemove.channel.game import Game
 from forcemove.channel.protocol.encoding import digest, hash_state
 from forcemove.channel.protocol.inputs import ChallengeWanted
 from forcemove.channel.protocol.rules import build_support_proof
@@ -32,39 +37,46 @@ from forcemove.channel.protocol.wire import encode_message
 
 __all__ = ["STORIES", "Story"]
 
-Story = Callable[[Stage, Any], Coroutine[Any, Any, StoryResult]]
+Story = Callable[[Stage, Game, int], Coroutine[Any, Any, StoryResult]]
+"""Plays a game between so many players."""
 
 _LAST_TURN = 12
 """When players who have played on for long enough want to leave."""
+_WEARY_TURN = 40
+"""When a dispute goes on in a game that has no loser yet."""
+_CARELESS, _TWO = 1, 2
+"""The seat of the player who does wrong, and the number of players that the disputes are told for."""
 _ILLEGAL_MOVES = 4
 """How many of a game's illegal moves are tried: enough to get the idea."""
 
 
-async def honest(stage: Stage, game: Any) -> StoryResult:
-    """Both play a few rounds and conclude together."""
-    table = new_table(stage, game)
+async def honest(stage: Stage, game: Game, seats: int) -> StoryResult:
+    """All play a few rounds and conclude together."""
+    table = new_table(stage, game, seats)
     await table.together(*(_to_the_end(player) for player in table.players))
     return table.settle("honest", table.last.outcome)
 
 
-async def stall(stage: Stage, game: Any) -> StoryResult:
-    """One stops in a lost position; the other challenges, and collects when the clock has run out."""
-    table = new_table(stage, game, careless=1)
+async def stall(stage: Stage, game: Game, seats: int) -> StoryResult:
+    """One stops in a lost position, or, where nobody has lost after a while, all the same; the other challenges, and
+    collects when the clock has run out."""
+    table = new_table(stage, game, seats, careless=_CARELESS)
     first, second = (_until_lost(table, player) for player in table.players)
     await table.together(first, second, beside=_let_the_time_pass(table))
     stage.show.say("Nobody answered in time: the outcome of the challenged state was paid out.")
     return table.settle("stall", table.challenged.result().newest.state.outcome)
 
 
-async def stale_state(stage: Stage, game: Any) -> StoryResult:
+async def stale_state(stage: Stage, game: Game, seats: int) -> StoryResult:
     """Who is behind challenges with an old state; the other's client checkpoints the newest by itself."""
-    table = new_table(stage, game, careless=1)
+    table = new_table(stage, game, seats, careless=_CARELESS)
     flows = (playing(moves_of(player.bot), until=partial(_is_decided, table)) for player in table.players)
     await table.together(*(sequence(opening(), flow) for flow in flows))
     newest = table.last
     behind = min(table.players, key=lambda player: newest.outcome[player.seat].amount)
     ahead, names = table.players[1 - behind.seat], stage.show.names
-    stage.show.say(f"{names[behind.seat]} is behind, and takes the chain back to the beginning with an old state.")
+    why = "is behind, and" if _has_loser(newest) else "has second thoughts, and"
+    stage.show.say(f"{names[behind.seat]} {why} takes the chain back to the beginning with an old state.")
     _send(table, behind, "challenges with an old state", _opening_proof(table))
     ahead.client.poll()
     for player in table.players:
@@ -76,16 +88,17 @@ async def stale_state(stage: Stage, game: Any) -> StoryResult:
     return table.settle("stale-state", newest.outcome, as_told=is_recorded)
 
 
-async def cheat(stage: Stage, game: Any) -> StoryResult:
+async def cheat(stage: Stage, game: Game, seats: int) -> StoryResult:
     """One sends illegal moves and forged signatures, tries the chain with them, and withholds a move. In vain."""
-    table = new_table(stage, game)
+    table = new_table(stage, game, seats)
     honest_player, cheater = table.players
     name = stage.show.names[cheater.seat]
     await table.together(*(sequence(opening(), turn(moves_of(player.bot))) for player in table.players))
     stage.show.say(f"{name} tries illegal moves, here and on the chain.")
     state = table.last
     moves = game.illegal_moves(state)
-    tried = [_try_illegal(table, *move) for move in moves[:: len(moves) // _ILLEGAL_MOVES][:_ILLEGAL_MOVES]]
+    some = moves[:: max(1, len(moves) // _ILLEGAL_MOVES)][:_ILLEGAL_MOVES]
+    tried = [_try_illegal(table, *move) for move in some]
     stage.show.say(f"{name} forges {stage.show.names[0]}'s signature.")
     refused = _try_forgery(table, state) and all(tried)
     stage.show.say(f"{name} makes a legal move, but tells only the chain.")
@@ -112,7 +125,7 @@ def _to_the_end(player: Player) -> Step[Seat]:
 def _until_lost(table: Table, player: Player) -> Step[Seat]:
     """Plays for as long as there is hope, and then does nothing any more. Who waits for that in vain challenges, and
     collects what the chain has decided."""
-    hopeful = sequence(opening(), playing(moves_of(player.bot), until=player.bot.is_lost))
+    hopeful = sequence(opening(), playing(moves_of(player.bot), until=partial(_gives_up, player)))
 
     async def step(queue: ActionQueue[Any], seat: Seat) -> None:
         try:
@@ -120,10 +133,20 @@ def _until_lost(table: Table, player: Player) -> Step[Seat]:
         except ChannelDecided:
             await collecting()(queue, seat)
         else:
-            table.stage.show.say(f"{player.name} has lost this round, and stops answering.")
+            has_lost = player.bot.is_lost(player.newest.state)
+            why = "has lost this round, and" if has_lost else "has had enough of it, and"
+            table.stage.show.say(f"{player.name} {why} stops answering.")
             table.fall_silent(player)
 
     return step
+
+
+def _gives_up(player: Player, state: VariablePart) -> bool:
+    """Whether the player answers this state no more. In games that nobody loses, the careless one leaves after a
+    while."""
+    is_its_turn = (state.turn_num + 1) % _TWO == player.seat
+    is_weary = player.seat == _CARELESS and is_its_turn and state.turn_num >= _WEARY_TURN
+    return is_weary or player.bot.is_lost(state)
 
 
 async def _let_the_time_pass(table: Table) -> None:
@@ -138,9 +161,14 @@ async def _let_the_time_pass(table: Table) -> None:
 
 
 def _is_decided(table: Table, state: VariablePart) -> bool:
-    """Whether somebody is behind, and whoever is to move may leave: no round is running."""
+    """Whether somebody is behind, or nobody is after a while, and whoever is to move may leave: no round is running."""
     mover = table.players[(state.turn_num + 1) % len(table.players)]
-    return len({entry.amount for entry in state.outcome}) > 1 and mover.bot.move(state, another_round=False) is None
+    is_enough = _has_loser(state) or state.turn_num >= _WEARY_TURN
+    return is_enough and mover.bot.move(state, another_round=False) is None
+
+
+def _has_loser(state: VariablePart) -> bool:
+    return len({entry.amount for entry in state.outcome}) > 1
 
 
 def _opening_proof(table: Table) -> SupportProof:

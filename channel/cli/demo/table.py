@@ -1,4 +1,4 @@
-"""One channel of a demonstration: two players around a log, everything that they sign shown and counted once."""
+"""One channel of a demonstration: its players around a log, everything that they sign shown and counted once."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ import time
 from collections.abc import Coroutine
 from typing import Any
 
-from forcemove.channel.chain.adjudicator import Adjudicator
-from forcemove.channel.chain.reverts import app_errors
 from forcemove.channel.cli.demo.records import Kept
 from forcemove.channel.cli.demo.results import PlayerResult, StoryResult, Transaction
 from forcemove.channel.cli.demo.stage import Stage
@@ -17,13 +15,14 @@ from forcemove.channel.flow.channel import UPDATES, ConcludeWanted, Line, MoveCh
 from forcemove.channel.flow.queue import ActionQueue
 from forcemove.channel.flow.steps import Step, run
 from forcemove.channel.flow.transport import MemoryTransport
+from forcemove.channel.game import Bot, Game
+from forcemove.channel.node.assemble import assemble, reassemble
 from forcemove.channel.node.client import Client, Event, Fault, Mined, Refused, Sent
-from forcemove.channel.node.nonces import draw_nonce
-from forcemove.channel.protocol.agreement import agree
+from forcemove.channel.node.local import undecided
 from forcemove.channel.protocol.effects import Submission, SubmitChallenge
-from forcemove.channel.protocol.outcome import Outcome, address_destination
+from forcemove.channel.protocol.outcome import Outcome
 from forcemove.channel.protocol.state import SignedState, VariablePart
-from forcemove.channel.protocol.types import ETHER, FixedPart
+from forcemove.channel.protocol.types import ETHER
 
 __all__ = ["Player", "Table", "new_table"]
 
@@ -42,7 +41,7 @@ _GIVE_UP_AFTER = 10.0
 class Player:
     """One seat: a client, its place on the table's log, and a bot."""
 
-    def __init__(self, seat: int, name: str, bot: Any, log: MemoryTransport) -> None:
+    def __init__(self, seat: int, name: str, bot: Bot, log: MemoryTransport) -> None:
         self.seat, self.name, self.bot = seat, name, bot
         self.line, self.queue = Line(), ActionQueue(log, UPDATES)
         self.refusals: list[ForcemoveError] = []
@@ -72,31 +71,34 @@ class Player:
         return newest.signed
 
 
-def new_table(stage: Stage, game: Any, *, careless: int | None = None) -> Table:
-    """A new channel between the two. `careless`: the seat of a player who does not think."""
-    addresses = tuple(key.address for key in stage.keys)
-    app = stage.book.find(game.artifact.name).address
-    agreement = agree(
-        Adjudicator(stage.chain, stage.book.adjudicator).domain,
-        FixedPart(addresses, draw_nonce(), app, stage.duration),
+def new_table(stage: Stage, game: Game, seats: int, *, careless: int | None = None) -> Table:
+    """A new channel between so many players. `careless`: the seat of one who does not think."""
+    assembly = assemble(
+        stage.chain,
+        stage.book,
         game,
-        stage.stake,
-        ((stage.asset, (stage.deposit, stage.deposit)),),
-        tuple(map(address_destination, addresses)),
+        [key.address for key in stage.keys[:seats]],
+        stake=stage.stake,
+        deposit=stage.deposit,
+        duration=stage.duration,
+        asset=stage.asset,
     )
-    block = stage.chain.block_number()
-    return Table(stage, game, Kept(agreement, game.name, block, stage.chain.block_hash(block)), careless=careless)
+    block = assembly.from_block
+    kept = Kept(assembly.agreement, game.name, block, stage.chain.block_hash(block))
+    return Table(stage, game, kept, careless=careless)
 
 
 class Table:
-    """One channel: an agreement, two players around a log, and everything that was signed. Made inside an event loop;
+    """One channel: an agreement, the players around a log, and everything that was signed. Made inside an event loop;
     `challenged` is who has made the first challenge, once somebody has."""
 
-    def __init__(self, stage: Stage, game: Any, begun: Kept, *, careless: int | None = None) -> None:
+    def __init__(self, stage: Stage, game: Game, begun: Kept, *, careless: int | None = None) -> None:
         self.stage, self.game, self.agreement = stage, game, begun.agreement
         self.number = stage.take_number()
-        self.errors = app_errors(game.artifact, game.errors)
-        self.adjudicator = Adjudicator(stage.chain, begun.agreement.domain.adjudicator, self.errors)
+        self._assembly = reassemble(
+            stage.chain, begun.agreement, game, factory=stage.factory, from_block=begun.from_block
+        )
+        self.adjudicator = self._assembly.adjudicator
         self.log = MemoryTransport()
         self.signed: list[SignedState] = []
         self.attempt = "sends something"
@@ -104,36 +106,29 @@ class Table:
         self.challenged: asyncio.Future[Player] = asyncio.get_running_loop().create_future()
         self._asset = begun.agreement.deposits[0][0]
         self._refused: set[tuple[int, str]] = set()
-        self._before = tuple(stage.balance(key.address, self._asset) for key in stage.keys)
+        self._before = tuple(stage.balance(key.address, self._asset) for key in stage.keys[: begun.agreement.count])
         self._first_transaction = len(stage.spent)
-        self.players = tuple(self._player(seat, careless, begun) for seat in (0, 1))
+        self.players = tuple(self._player(seat, careless, begun) for seat in range(begun.agreement.count))
 
     def _player(self, seat: int, careless: int | None, begun: Kept) -> Player:
         bot = self.game.careless_bot(seat) if seat == careless else self.game.bot(seat)
         player = Player(seat, self.stage.show.names[seat], bot, self.log)
-        player.client = Client(
-            self.agreement,
+        player.client = self._assembly.client(
             self.stage.keys[seat],
-            self.game,
-            self.adjudicator,
             player.line,
             self.stage.store(begun, seat),
-            lambda _: None,  # the flows move
+            undecided,
             report=lambda event: self._report(player, event),
-            from_block=begun.from_block,
-            factory=self.stage.factory,
         )
         return player
 
-    async def together(
-        self, first: Step[Seat], second: Step[Seat], *, beside: Coroutine[Any, Any, None] | None = None
-    ) -> None:
-        """Both players' flows, side by side, until both have ended; `beside`: what goes on meanwhile. Raises what ends
+    async def together(self, *flows: Step[Seat], beside: Coroutine[Any, Any, None] | None = None) -> None:
+        """All players' flows, side by side, until all have ended; `beside`: what goes on meanwhile. Raises what ends
         one of them early, and what the chain says when it has failed for too long."""
-        await self._watched([self._run(*each) for each in zip(self.players, (first, second), strict=True)], beside)
+        await self._watched([self._run(*each) for each in zip(self.players, flows, strict=True)], beside)
 
     async def alone(self, player: Player, flow: Step[Seat]) -> None:
-        """One player's flow, while the other does nothing. Raises as `together` does."""
+        """One player's flow, while the others do nothing. Raises as `together` does."""
         await self._watched([self._run(player, flow)], None)
 
     async def _run(self, player: Player, flow: Step[Seat]) -> None:
@@ -163,7 +158,7 @@ class Table:
                     raise
 
     def fall_silent(self, player: Player) -> None:
-        """A player answers no more, and the other waits."""
+        """A player answers no more, and the others wait."""
         self._silence = player, asyncio.get_running_loop().time() + self.stage.patience
 
     def _show_clock(self) -> None:
@@ -174,14 +169,20 @@ class Table:
         if self._silence is not None and not finalizes_at:
             player, end = self._silence
             patience = max(0, round(end - asyncio.get_running_loop().time()))
-            text = f"{self.players[1 - player.seat].name} waits for {player.name}: {patience} more seconds"
+            text = f"{self._others_of(player)} waits for {player.name}: {patience} more seconds"
         self.stage.show.status(text)
 
     def say(self, player: Player, message: bytes) -> None:
-        """Let the other player's client hear this, whatever it is."""
-        other = self.players[1 - player.seat]
-        other.line.heard.append(message)
-        other.client.poll()
+        """Let the other players' clients hear this, whatever it is."""
+        for other in self.players:
+            if other is not player:
+                other.line.heard.append(message)
+                other.client.poll()
+
+    def _others_of(self, player: Player) -> str:
+        """The name of the other, where there is one other."""
+        others = [other.name for other in self.players if other is not player]
+        return others[0] if len(others) == 1 else "another player"
 
     # ------------------------------------------------------------------------------------------------------- showing
 
@@ -199,7 +200,7 @@ class Table:
             case Refused(submission, error):
                 self._show_refusal(player, player.name, _operation(submission), error)
             case Fault(error):
-                self._show_refusal(player, show.names[1 - player.seat], self.attempt, error)
+                self._show_refusal(player, self._others_of(player), self.attempt, error)
 
     def _show_refusal(self, player: Player, who: str, what: str, error: ForcemoveError) -> None:
         player.refusals.append(error)
@@ -218,7 +219,7 @@ class Table:
         elif state.turn_num < 2 * self.agreement.count and not state.is_final:
             show.setup(seat, "prefund" if state.turn_num < self.agreement.count else "postfund", state.turn_num)
         else:
-            show.turn(self.game, seat, state)
+            show.turn(self.game, seat, state, self.agreement.count)
 
     def _save(self, signed: SignedState) -> None:
         if self.stage.save_to is None:
@@ -247,7 +248,7 @@ class Table:
             self.agreement.channel_id,
             self._asset,
             self.stage.stake,
-            (self._player_result(0, outcome, transactions), self._player_result(1, outcome, transactions)),
+            tuple(self._player_result(each.seat, outcome, transactions) for each in self.players),
             transactions,
             as_told,
             is_closed,

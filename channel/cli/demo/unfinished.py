@@ -144,12 +144,13 @@ def _is_of(chain: Chain, kept: Kept) -> bool:
 
 def _top_up(stage: Stage) -> None:
     """Gas to finish with, where it has become dearer; who pays may have no more to give, and what is there may do."""
-    payer = stage.keys[0]
+    payer, *others = stage.keys
     fee = stage.chain.fees().max_fee_per_gas
-    if stage.chain.balance(payer.address) > 2 * gas_for_stories(1) * fee:
-        stage.bring_counterparty_to(gas_for_stories(1) * fee)
+    for seat in range(1, 1 + len(others)):
+        if stage.chain.balance(payer.address) > 2 * gas_for_stories(1) * fee:
+            stage.bring_counterparty_to(seat, gas_for_stories(1) * fee)
 
 
 async def _conclude(stage: Stage, kept: Kept) -> None:
     table = Table(stage, load_game(kept.game), kept)
-    await table.together(concluding(), concluding())
+    await table.together(*(concluding() for _ in table.players))

@@ -1,0 +1,112 @@
+"""Puts a channel together from its parts: what is agreed on, and what every client of it is made with.
+
+Local tables, demonstrations and tests all use it, so that there is one way to do it. Knows neither where keys and
+stores come from nor what carries the messages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from forcemove.channel.chain.adjudicator import Adjudicator
+from forcemove.channel.chain.book import AddressBook
+from forcemove.channel.chain.chain import Chain
+from forcemove.channel.chain.create2 import CUSTOMARY_FACTORY
+from forcemove.channel.chain.reverts import app_errors
+from forcemove.channel.game import PlayableApp
+from forcemove.channel.node.client import Choose, Client, Event
+from forcemove.channel.node.clock import seconds
+from forcemove.channel.node.nonces import draw_nonce
+from forcemove.channel.node.ports import Line, Store
+from forcemove.channel.protocol.agreement import Agreement, agree
+from forcemove.channel.protocol.outcome import address_destination
+from forcemove.channel.protocol.signing import Key
+from forcemove.channel.protocol.types import ETHER, FixedPart
+
+__all__ = ["Assembly", "assemble", "reassemble"]
+
+
+@dataclass(frozen=True, slots=True)
+class Assembly:
+    """One channel of an app on a chain. `adjudicator`: knows the app's errors. `factory`: of our own address book, 20
+    bytes. `from_block`: a block before which the channel has logged nothing."""
+
+    app: PlayableApp
+    adjudicator: Adjudicator
+    agreement: Agreement
+    factory: bytes = CUSTOMARY_FACTORY
+    from_block: int = 0
+
+    def client(
+        self,
+        key: Key,
+        line: Line,
+        store: Store,
+        choose: Choose,
+        *,
+        report: Callable[[Event], None] = lambda _: None,
+        confirmations: int = 1,
+        patience: float = 60.0,
+        clock: Callable[[], float] = seconds,
+    ) -> Client:
+        """A participant's client; see `Client` for all that it takes and raises."""
+        return Client(
+            self.agreement,
+            key,
+            self.app,
+            self.adjudicator,
+            line,
+            store,
+            choose,
+            report=report,
+            from_block=self.from_block,
+            confirmations=confirmations,
+            factory=self.factory,
+            patience=patience,
+            clock=clock,
+        )
+
+
+def assemble(
+    chain: Chain,
+    book: AddressBook,
+    app: PlayableApp,
+    participants: Sequence[bytes],
+    *,
+    stake: int,
+    deposit: int,
+    duration: int,
+    asset: bytes = ETHER,
+    nonce: int | None = None,
+    app_address: bytes | None = None,
+) -> Assembly:
+    """A new channel between participants (addresses, 20 bytes each), who are paid to their own accounts.
+
+    `stake`, and `deposit`, which each puts in: of `asset` (an address; zero is ether), in its smallest unit.
+    `duration`: of a challenge, in seconds. `nonce`: drawn unless given. `app_address`: the book's unless given. Raises
+    `NotInBook`, and what agreeing raises.
+    """
+    adjudicator = _adjudicator(chain, book.adjudicator, app)
+    address = book.find(app.artifact.name).address if app_address is None else app_address
+    agreement = agree(
+        adjudicator.domain,
+        FixedPart(tuple(participants), draw_nonce() if nonce is None else nonce, address, duration),
+        app,
+        stake,
+        ((asset, (deposit,) * len(participants)),),
+        tuple(map(address_destination, participants)),
+    )
+    return Assembly(app, adjudicator, agreement, book.factory, chain.block_number())
+
+
+def reassemble(
+    chain: Chain, agreement: Agreement, app: PlayableApp, *, factory: bytes = CUSTOMARY_FACTORY, from_block: int = 0
+) -> Assembly:
+    """A channel whose agreement is known from before."""
+    adjudicator = _adjudicator(chain, agreement.domain.adjudicator, app)
+    return Assembly(app, adjudicator, agreement, factory, from_block)
+
+
+def _adjudicator(chain: Chain, address: bytes, app: PlayableApp) -> Adjudicator:
+    return Adjudicator(chain, address, app_errors(app.artifact, app.errors))

@@ -1,0 +1,133 @@
+"""Counting: each says the next number; a game of two to four players, as somebody else would write it.
+
+Nobody wins, and nothing changes hands. Its contract lies beside this file. `tests.plugin.distribution` makes a
+distribution of this folder, so it imports nothing of the tests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import auto
+from importlib.resources import files
+
+from forcemove.channel.artifact import load_artifact
+from forcemove.channel.errors import AppError, InvalidValue
+from forcemove.channel.game import Game, JsonValue, LabelledEnum, Move, Names, Randomness, TransitionRow, seat_names
+from forcemove.channel.protocol.app import Terms
+from forcemove.channel.protocol.encoding import word
+from forcemove.channel.protocol.state import VariablePart
+from forcemove.games.randomness import system_randomness
+
+SEATS = range(2, 5)
+_SEATS = seat_names(min(SEATS))
+
+
+class Said(LabelledEnum):
+    """There is only one kind of position."""
+
+    NUMBER_SAID = auto()
+
+
+@dataclass(eq=False)
+class MalformedCount(AppError):
+    """appData is not exactly one word."""
+
+    length: int
+
+
+@dataclass(eq=False)
+class WrongCount(AppError):
+    """The count does not rise by exactly one."""
+
+    expected: int
+    submitted: int
+
+
+def count(app_data: bytes) -> int:
+    """The number in appData."""
+    if len(app_data) != 32:
+        raise MalformedCount(len(app_data))
+    return int.from_bytes(app_data, "big")
+
+
+class Counter:
+    """Says the next number, and leaves when it may."""
+
+    def __init__(self, seat: int) -> None:
+        if seat not in range(max(SEATS)):
+            raise InvalidValue("seat", seat, f"0 to {max(SEATS) - 1}")
+
+    def move(self, state: VariablePart, *, another_round: bool) -> Move | None:
+        """See `forcemove.channel.game.Bot`."""
+        if state.is_final or not another_round:
+            return None
+        return Move(state.outcome, word(count(state.app_data) + 1))
+
+    def is_lost(self, state: VariablePart) -> bool:
+        """Never."""
+        return False
+
+    def secrets(self) -> bytes:
+        """None."""
+        return b""
+
+
+class Counting:
+    """See `forcemove.channel.game.Game`."""
+
+    name, title, seats = "counting", "Counting", SEATS
+    artifact = load_artifact(files(__package__) / "CountingApp.json")
+    errors: Mapping[str, type[AppError]]
+    table = (TransitionRow(Said.NUMBER_SAID, Said.NUMBER_SAID, "the next", "count", "0", ("one more",)),)
+
+    def __init__(self) -> None:
+        self.errors = {error.__name__: error for error in (MalformedCount, WrongCount)}
+
+    def initial_app_data(self, terms: Terms) -> bytes:
+        """Nobody has said anything."""
+        return word(0)
+
+    def stake_of(self, app_data: bytes) -> int:
+        """Nothing is played for."""
+        return 0 * count(app_data)
+
+    def valid_transition(self, channel_id: bytes, from_: VariablePart, to: VariablePart, num_participants: int) -> bool:
+        """The twin of the contract."""
+        expected, submitted = count(from_.app_data) + 1, count(to.app_data)
+        if submitted != expected:
+            raise WrongCount(expected, submitted)
+        return True
+
+    def position(self, state: VariablePart) -> Mapping[str, JsonValue]:
+        """`type` and `count`."""
+        if state.is_final:
+            return {"type": "Final"}
+        return {"type": Said.NUMBER_SAID.label, "count": str(count(state.app_data))}
+
+    def describe(self, state: VariablePart, names: Names = _SEATS) -> str:
+        """Who has said which number."""
+        if state.is_final:
+            return "The game is over."
+        return f"{names[state.turn_num % len(names)]} says {count(state.app_data)}."
+
+    def board(self, state: VariablePart, names: Names = _SEATS) -> str:
+        """The number, and everybody who plays."""
+        return f"{count(state.app_data)} ({', '.join(names)})"
+
+    def bot(self, seat: int, randomness: Randomness = system_randomness, secrets: bytes = b"") -> Counter:
+        """The only player there is."""
+        return Counter(seat)
+
+    def careless_bot(self, seat: int, randomness: Randomness = system_randomness) -> Counter:
+        """The same."""
+        return Counter(seat)
+
+    def illegal_moves(self, state: VariablePart) -> list[tuple[str, VariablePart]]:
+        """Two numbers at once, and none."""
+        now = count(state.app_data)
+        wrong = (("skips a number", word(now + 2)), ("says no number", b""))
+        return [(label, Move(state.outcome, data).after(state)) for label, data in wrong]
+
+
+GAME: Game = Counting()

@@ -1,0 +1,72 @@
+"""Makes distributions in a folder, as an installer would leave them there: modules, and a `dist-info` beside them."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from forcemove.channel.installed import GROUP
+from forcemove.contracts.compile import ARTIFACTS, CONTRACTS, standard_json
+
+__all__ = ["Environment", "Ran"]
+
+_HERE = Path(__file__).parent
+
+
+@dataclass(frozen=True)
+class Ran:
+    """How a program has ended."""
+
+    code: int
+    out: str
+    err: str
+
+
+@dataclass(frozen=True)
+class Environment:
+    """Python with what this repository installs, and with what is put into a folder besides."""
+
+    site: Path
+    work: Path
+
+    def announce(self, name: str, version: str = "1.0", *, group: str = GROUP, **games: str) -> None:
+        """Let a distribution announce games: by name (hyphens written as underscores) what the entry point says."""
+        info = self.site / f"{name.replace('-', '_')}-{version}.dist-info"
+        info.mkdir(parents=True)
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
+        points = "".join(f"{game.replace('_', '-')} = {value}\n" for game, value in games.items())
+        (info / "entry_points.txt").write_text(f"[{group}]\n{points}")
+
+    def install_counting(self) -> None:
+        """The game of `tests.plugin.counting_game`, its contract with its sources beside it."""
+        folder = self.site / "counting_game"
+        shutil.copytree(_HERE / "counting_game", folder, ignore=shutil.ignore_patterns("__pycache__"))
+        artifact = json.loads((ARTIFACTS / "test" / "CountingApp.json").read_text("utf-8"))
+        artifact["standardJson"] = standard_json([CONTRACTS / "test" / "CountingApp.sol"])
+        (folder / "CountingApp.json").write_text(json.dumps(artifact), "utf-8")
+        self.announce("counting-game", "1.2", counting="counting_game:GAME")
+
+    def uninstall(self, name: str) -> None:
+        """Take a distribution's announcement away."""
+        for info in self.site.glob(f"{name.replace('-', '_')}-*.dist-info"):
+            shutil.rmtree(info)
+
+    def __call__(self, *arguments: str) -> Ran:
+        """Run `forcemove`, in a process and a directory of its own."""
+        paths = os.pathsep.join(filter(None, (str(self.site), os.environ.get("PYTHONPATH"))))
+        ended = subprocess.run(  # noqa: S603  # our own program
+            [sys.executable, "-m", "forcemove.channel.cli.main", *arguments],
+            cwd=self.work,
+            env=os.environ | {"PYTHONPATH": paths, "NO_COLOR": "1"},
+            capture_output=True,
+            text=True,
+            timeout=180,
+            check=False,
+        )
+        assert "Traceback" not in ended.stderr, ended.stderr
+        return Ran(ended.returncode, ended.stdout, ended.stderr)
