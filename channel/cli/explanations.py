@@ -117,6 +117,10 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
         "The address book {path} names the factory {factory}, but other code stands there; nothing was sent.",
         "The book was changed, or is of another chain with the same id. Deploy with another --out.",
     ),
+    "FolderInUse": (
+        "There is something at {path} already; nothing was written.",
+        "Choose another name, or another place with --in.",
+    ),
     "NotInBook": ("The address book has no {contract}.", "Finish the deployment with `forcemove deploy`."),
     "KeyFileMissing": ("There is no key file at {path}.", "`forcemove key new {path}` makes one."),
     "KeyFileExists": (

@@ -18,6 +18,7 @@ _COMMANDS = {
     "deploy": "Deploy the adjudicator and the games to a chain.",
     "verify": "Compare a deployment with what stands on its chain.",
     "key": "Make, import and show key files.",
+    "new": "Begin a game of your own: a folder with rules, a bot, tests and a page.",
     "compile": "Compile the contracts of a game of your own.",
     "inspect": "Explain a signed state, a piece of hex, or a channel on a chain.",
 }

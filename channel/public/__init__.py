@@ -58,7 +58,11 @@ if TYPE_CHECKING:
     from forcemove.channel.game import Game as Game
     from forcemove.channel.game import LabelledEnum as LabelledEnum
     from forcemove.channel.game import Move as Move
+    from forcemove.channel.game import Names as Names
+    from forcemove.channel.game import NotOurTurn as NotOurTurn
+    from forcemove.channel.game import Randomness as Randomness
     from forcemove.channel.game import TransitionRow as TransitionRow
+    from forcemove.channel.game import seat_names as seat_names
     from forcemove.channel.node.client import Client as Client
     from forcemove.channel.node.keys import new_key as new_key
     from forcemove.channel.node.keys import read_key_file as read_key_file
@@ -89,6 +93,9 @@ if TYPE_CHECKING:
     from forcemove.channel.protocol.types import ETHER as ETHER
     from forcemove.channel.protocol.types import FixedPart as FixedPart
     from forcemove.games.commitment import Opening as Opening
+    from forcemove.games.randomness import choose as choose
+    from forcemove.games.randomness import seeded as seeded
+    from forcemove.games.randomness import system_randomness as system_randomness
     from forcemove.games.views import apply_update as apply_update
     from forcemove.games.views import filter_state as filter_state
     from forcemove.games.views import play_action as play_action
@@ -158,7 +165,11 @@ _MODULES = {
         "Game",
         "LabelledEnum",
         "Move",
+        "Names",
+        "NotOurTurn",
+        "Randomness",
         "TransitionRow",
+        "seat_names",
     ),
     "forcemove.channel.node.client": ("Client",),
     "forcemove.channel.node.keys": (
@@ -210,6 +221,11 @@ _MODULES = {
         "FixedPart",
     ),
     "forcemove.games.commitment": ("Opening",),
+    "forcemove.games.randomness": (
+        "choose",
+        "seeded",
+        "system_randomness",
+    ),
     "forcemove.games.views": (
         "apply_update",
         "filter_state",

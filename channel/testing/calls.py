@@ -50,7 +50,7 @@ def outcome(*amounts: int) -> Outcome:
 
 
 def _destination(seat: int) -> bytes:
-    return address_destination(bytes((0xA1 + 15 * seat,)) * 20)
+    return address_destination(bytes(((0xA1 + 15 * seat) % 256,)) * 20)
 
 
 class Variation(NamedTuple):

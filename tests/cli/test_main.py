@@ -14,6 +14,7 @@ import forcemove.channel.chain.book
 import forcemove.channel.chain.deployment
 import forcemove.channel.chain.errors
 import forcemove.channel.node.keys
+import forcemove.channel.scaffold.scaffold
 import forcemove.contracts
 import forcemove.contracts.compiler
 import forcemove.contracts.project
@@ -188,6 +189,7 @@ def _named_errors() -> list[type[ForcemoveError]]:
         forcemove.contracts,
         forcemove.contracts.compiler,
         forcemove.contracts.project,
+        forcemove.channel.scaffold.scaffold,
     )
     return [
         found

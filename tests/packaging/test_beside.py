@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.packaging.wheel import build_wheel, install, run
+from tests.packaging.wheel import build_wheel, install_beside_ours, run
 
 PROGRAM = '''\
 """A user's program: plays a round of the user's own making on a local table."""
@@ -58,7 +58,7 @@ def best_cell() -> int | None:
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("beside")
-    return install(build_wheel(folder), folder / "environment")
+    return install_beside_ours(build_wheel(folder), folder / "environment")
 
 
 @pytest.fixture

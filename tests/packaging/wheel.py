@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import sysconfig
 import venv
 from pathlib import Path
 
@@ -37,4 +38,26 @@ def install(wheel: Path, folder: Path) -> Path:
     run(*pip, "--require-hashes", "--requirement", ROOT / "requirements.lock", folder=folder)
     run(*pip, "--no-deps", wheel, folder=folder)
     run(sys.executable, "-m", "pip", "--python", folder / "bin" / "python", "check", folder=folder)
+    return folder / "bin"
+
+
+def install_beside_ours(wheel: Path, folder: Path) -> Path:
+    """The programs of a new environment that has the wheel, and what it needs from our own environment: where it is not
+    the emptiness that is tested."""
+    venv.create(folder, with_pip=False, symlinks=True)
+    ours = sysconfig.get_path("purelib")
+    (site,) = folder.glob("lib/python*/site-packages")
+    (site / "borrowed.pth").write_text(f"{ours}\n", "utf-8")
+    run(
+        sys.executable,
+        "-m",
+        "pip",
+        "--python",
+        folder / "bin" / "python",
+        "install",
+        "--quiet",
+        "--no-deps",
+        wheel,
+        folder=folder,
+    )
     return folder / "bin"

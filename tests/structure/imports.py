@@ -19,7 +19,7 @@ Imports = Mapping[str, frozenset[str]]
 def source_files() -> dict[str, Path]:
     """Every module of ours, tests aside, by name."""
     files = (path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
-    return {_module_name(path): path for path in files if "node_modules" not in path.parts}
+    return {_module_name(path): path for path in files if not {"node_modules", "template"} & {*path.parts}}
 
 
 def _module_name(path: Path) -> str:

@@ -78,6 +78,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("testing.calls",),
     ("testing.walk",),
     ("testing.properties", "testing.channels"),
+    ("channel.scaffold", "channel.scaffold.scaffold"),
     ("forcemove", "channel.cli.*", "channel.cli.demo.*", "scripts", "scripts.*"),
 )
 SHELL = len(ORDER) - 1

@@ -1,0 +1,41 @@
+"""`forcemove new`: the repository of a game of one's own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+__all__ = ["new"]
+
+
+@click.command()
+@click.argument("game", metavar="GAME")
+@click.option(
+    "--seats", type=click.IntRange(2, 8), default=2, show_default=True, help="How many participants the game has."
+)
+@click.option(
+    "--in",
+    "parent",
+    default=".",
+    type=click.Path(exists=True, file_okay=False, writable=True, path_type=Path),
+    help="Where the game's folder is made.  [default: the current directory]",
+)
+def new(game: str, seats: int, parent: Path) -> None:
+    """Begin a game of your own.
+
+    GAME is its name in commands, lower-case words joined by hyphens, such as take-five. Writes a folder of that name
+    with everything that a game has: rules in Solidity and their twin in Python, the compiled contract, a bot, a
+    picture, tests, and a page that says how to go on. What it begins with is a whole game, in which participants take
+    from a heap; play it, and then change it into yours.
+    """
+    from forcemove.channel.scaffold.scaffold import write_game
+
+    folder = write_game(game, parent, seats)
+    click.echo(f"Wrote {folder}. It can be played at once:\n")
+    click.echo(f"  cd {folder}")
+    click.echo("  python -m venv .venv")
+    click.echo("  .venv/bin/pip install --editable '.[test]'")
+    click.echo(f"  .venv/bin/forcemove demo --game {game}")
+    click.echo("  .venv/bin/pytest\n")
+    click.echo("README.md says what is in which file, and how to change it.")

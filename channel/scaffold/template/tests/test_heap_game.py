@@ -1,0 +1,71 @@
+"""The game under the kit of `forcemove.testing`: the rules in both languages, and whole channels with every dispute."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from forcemove import Game, Outcome, VariablePart
+from forcemove.contracts.project import stale_artifacts
+from forcemove.testing.calls import Bench
+from forcemove.testing.channels import play_cheat, play_forced, play_honestly, play_silence, play_stale
+from forcemove.testing.properties import (
+    require_both_alike,
+    require_legal_moves,
+    require_no_gain_by_leaving,
+    require_successors,
+)
+from forcemove.testing.walk import first_state, reachable, terms_of
+
+from heap_game import GAME
+from heap_game.position import PositionType, decode
+from heap_game.rules import legal_moves
+
+SEATS = GAME.seats[0]
+STAKE = 3
+AMOUNTS = (STAKE,) * SEATS
+"""Whoever has lost a round cannot pay for another: so the walk through all states ends."""
+BEGIN = first_state(GAME.initial_app_data(terms_of(AMOUNTS, STAKE)), AMOUNTS)
+
+
+def is_settled(state: VariablePart) -> bool:
+    """Whether no round is running."""
+    return decode(state.app_data).position_type is PositionType.WAITING
+
+
+def test_it_is_a_game() -> None:
+    assert isinstance(GAME, Game)
+
+
+def test_the_artifact_was_made_of_the_sources() -> None:
+    assert stale_artifacts(Path(__file__).parents[1]) == []
+
+
+def test_bytecode_and_twin_are_alike() -> None:
+    assert require_both_alike(Bench(GAME.artifact, GAME), BEGIN, legal_moves) > 0
+
+
+def test_every_legal_move_is_legal() -> None:
+    assert require_legal_moves(GAME, BEGIN, legal_moves) > 0
+
+
+def test_every_legal_state_has_a_legal_successor() -> None:
+    require_successors(BEGIN, legal_moves, is_settled)
+
+
+def test_nobody_gains_by_walking_away() -> None:
+    require_no_gain_by_leaving(BEGIN, legal_moves, is_settled)
+
+
+@pytest.mark.parametrize("play", [play_honestly, play_silence, play_forced, play_stale, play_cheat])
+def test_a_channel_comes_to_its_end(play: Callable[[Game, int], Outcome]) -> None:
+    play(GAME, SEATS)
+
+
+def test_every_position_is_described_and_drawn() -> None:
+    names = tuple(f"Player {seat}" for seat in range(SEATS))
+    for state in reachable(BEGIN, legal_moves):
+        assert GAME.describe(state, names).endswith(".")
+        assert GAME.board(state, names)
+        assert GAME.position(state)["heap"] == decode(state.app_data).heap
