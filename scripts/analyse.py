@@ -3,7 +3,7 @@
 
     scripts/analyse.py      say which findings are new and which are gone (exit status 1 where there are any)
 
-Slither reads the compiler's standard JSON and compiles through `contracts/solc.mjs`. A finding is told by its detector
+Slither reads the compiler's standard JSON and compiles through `contracts/solc.mjs`. A finding is known by its detector
 and by what slither says of it, without line numbers: whatever changes what is found must be looked at again. Each
 finding that stays has one line in `tests/static/findings.toml` that says why. Runs in the project's environment;
 slither has one of its own inside of it (`scripts/setup test`).
@@ -91,7 +91,7 @@ def load_reasons(path: Path = FINDINGS) -> dict[Finding, str]:
     for entry in tomllib.loads(path.read_text("utf-8"))["finding"]:
         finding = Finding(entry["impact"], entry["check"], entry["says"])
         if finding in reasons or not entry["reason"].strip() or "\n" in entry["reason"]:
-            raise AnalysisFailed(f"{path.name}: an entry stands twice, or has no reason of one line: {finding}")
+            raise AnalysisFailed(f"{path.name}: an entry is there twice, or has no reason of one line: {finding}")
         reasons[finding] = entry["reason"]
     return reasons
 

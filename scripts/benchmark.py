@@ -170,7 +170,7 @@ class Game:
 
 
 class Hall:
-    """A card game of many players, each of whom sees no hand but its own; the log tells who has seen what was said."""
+    """A card game of many players. Each sees no hand but its own; the log says which viewer has seen what was said."""
 
     def __init__(self) -> None:
         """A hundred kilobytes of it."""
@@ -219,7 +219,7 @@ def _view(viewer: str, state: Json) -> None:
 
 
 def measure_ratios(rounds: int, rows: Sequence[str]) -> dict[str, float]:
-    """The medians over so many rounds, in each of which everything is timed once, of what stands beside these rows."""
+    """The medians of what is beside these rows, over so many rounds, in each of which everything is timed once."""
     actions: dict[str, Action] = {}
     if any(row in rows for row in SIGNING_RATIOS):
         actions |= _actions(Game(TURNS))

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Writes what the README shows of the code between its markers: the diagrams, the gas table, the smallest app.
+"""Writes what the pages show of the code between their markers: the demonstration, diagrams, gas, the smallest app.
 
-    scripts/diagrams.py             bring the README up to date
+    scripts/diagrams.py             bring the pages up to date
     scripts/diagrams.py --check     only say what is stale (exit status 1)
 
 The games' diagrams come from their rule tables, the channel's from the machine's phase table and `LIFE`, the gas from
-`tests/gas/snapshot.json`. Runs in the project's environment.
+`tests/gas/snapshot.json`. The demonstration is played: see `scripts/excerpt.py`. Runs in the project's environment.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import argparse
 import json
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -28,11 +28,15 @@ from forcemove.channel.game import Game  # noqa: E402
 from forcemove.channel.installed import installed_games  # noqa: E402
 from forcemove.channel.protocol.channel import Phase  # noqa: E402
 from forcemove.channel.protocol.duties import DUTIES  # noqa: E402
+from scripts.excerpt import excerpt, figures_aside  # noqa: E402
 
-__all__ = ["LIFE", "MarkerMissing", "Step", "fill", "main", "parts"]
+__all__ = ["LIFE", "MarkerMissing", "Step", "current", "main", "parts"]
 
-README = ROOT / "README.md"
 _OURS = "forcemove"
+PAGES_IN = ROOT
+PAGES = README, CHANNEL, GAMES = ("README.md", "channel/README.md", "games/README.md")
+PAGE_OF = {"demo": README, "gas": README, "life": CHANNEL}
+"""The page that shows a part; what is not named here belongs to the games' page."""
 SNAPSHOT = ROOT / "tests" / "gas" / "snapshot.json"
 SMALLEST_APP = ROOT / "contracts" / "test" / "CountingApp.sol"
 
@@ -71,15 +75,15 @@ LIFE = (
 _DOING = {
     "_sign_setup": "the mover signs the next setup state",
     "_deposit": "each sends its deposit, in order",
-    "_sign_final": "a mover who leaves signs the final state",
+    "_sign_final": "a mover that leaves signs the final state",
     "_ask_for_move": "the mover signs a move",
     "_countersign": "the others sign the final state",
     "_conclude": "its maker sends conclude, else another",
-    "_answer": "who holds an answer sends it",
+    "_answer": "a participant with an answer sends it",
     "_collect": "anyone sends transfer",
-    "_collect_credit": "whoever has a credit sends payCredit",
+    "_collect_credit": "a participant with a credit sends payCredit",
 }
-"""The duties of the machine's phase table, with who signs or sends."""
+"""The duties of the machine's phase table, with the one that signs or sends."""
 
 
 def life_diagram() -> str:
@@ -166,16 +170,17 @@ def smallest_app() -> str:
     return "\n".join(["```solidity", *lines, "```"])
 
 
-# ---------------------------------------------------------------------------------------------------------- the README
+# ------------------------------------------------------------------------------------------------------------ the pages
 
 
 class MarkerMissing(Exception):
-    """The README lacks the markers of a part, or has them twice."""
+    """A page lacks the markers of a part, or has them twice."""
 
 
 def parts() -> dict[str, str]:
     """Everything that is generated, by the name in its markers."""
     return {
+        "demo": excerpt(),
         "life": life_diagram(),
         **games_diagrams(),
         "gas": gas_table(),
@@ -183,16 +188,13 @@ def parts() -> dict[str, str]:
     }
 
 
-def fill(text: str, generated: dict[str, str]) -> str:
-    """`text` with every part between its markers. Raises `MarkerMissing`."""
-    for name, part in generated.items():
-        begin, end = f"<!-- begin {name} -->", f"<!-- end {name} -->"
-        pattern = re.compile(f"{re.escape(begin)}\n.*?{re.escape(end)}", re.DOTALL)
-        places = list(pattern.finditer(text))
-        if len(places) != 1:
-            raise MarkerMissing(f"{README.name} has {len(places)} places between {begin} and {end}, and must have one")
-        text = f"{text[: places[0].start()]}{begin}\n{part}\n{end}{text[places[0].end() :]}"
-    return text
+def place(page: str, text: str, name: str) -> re.Match[str]:
+    """Where the page's `text` shows a part: between its markers. Raises `MarkerMissing`."""
+    begin, end = f"<!-- begin {name} -->", f"<!-- end {name} -->"
+    places = list(re.finditer(f"(?<={re.escape(begin)}\n).*?(?={re.escape(end)})", text, re.DOTALL))
+    if len(places) != 1:
+        raise MarkerMissing(f"{page} has {len(places)} places between {begin} and {end}, and must have one")
+    return places[0]
 
 
 def _mermaid(lines: list[str]) -> str:
@@ -206,8 +208,20 @@ def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]], numbers_from:
     return "\n".join(f"| {' | '.join(cells)} |" for cells in (head, rule, *rows))
 
 
-def _stale(text: str, generated: dict[str, str]) -> Iterator[str]:
-    return (name for name, part in generated.items() if fill(text, {name: part}) != text)
+def current(pages: Mapping[str, str], generated: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
+    """The texts of the pages with every part, and the names of the parts that differ. Raises `MarkerMissing`."""
+    texts, stale = dict(pages), []
+    for name, part in generated.items():
+        page = PAGE_OF.get(name, GAMES)
+        text, shown = texts[page], place(page, texts[page], name)
+        if _compared(name, shown[0]) != _compared(name, f"{part}\n"):
+            stale.append(name)
+            texts[page] = f"{text[: shown.start()]}{part}\n{text[shown.end() :]}"
+    return texts, stale
+
+
+def _compared(name: str, part: str) -> str:
+    return figures_aside(part) if name == "demo" else part
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -215,14 +229,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="change nothing; exit with 1 if anything is stale")
     options = parser.parse_args(arguments)
-    text, generated = README.read_text("utf-8"), parts()
+    pages = {page: (PAGES_IN / page).read_text("utf-8") for page in PAGES}
     try:
-        stale = list(_stale(text, generated))
-        if stale and not options.check:
-            README.write_text(fill(text, generated), "utf-8")
+        texts, stale = current(pages, parts())
     except MarkerMissing as error:
         print(error, file=sys.stderr)
         return 1
+    for page, text in texts.items():
+        if not options.check and text != pages[page]:
+            (PAGES_IN / page).write_text(text, "utf-8")
     for name in stale:
         print(f"{name}: {'stale' if options.check else 'brought up to date'}", file=sys.stderr)
     return 1 if stale and options.check else 0

@@ -175,7 +175,7 @@ def rebuild(contract: str) -> None:
 
 
 def _artifact(contract: str) -> Path:
-    """Where the artifact of a contract stands: of the product, else of those that only tests use."""
+    """Where the artifact of a contract is: of the product, else of those that only tests use."""
     artifacts = ROOT / "contracts" / "artifacts"
     places = [artifacts / folder / f"{contract}.json" for folder in (".", "demo", "testing", "test")]
     return next((place for place in places if place.is_file()), places[0])

@@ -32,7 +32,7 @@ _ANY_TIME = Transaction(KEYS[0].address, 1_900_000_000)
 
 @dataclass(frozen=True)
 class Case:
-    """A proof. `recorded`: what stands on chain. `error`: what it is refused with; None where it is good."""
+    """A proof. `recorded`: the record on chain. `error`: what it is refused with; None where it is good."""
 
     name: str
     channel: int

@@ -60,7 +60,7 @@ def allocation_to(participant: int, amount: int) -> Allocation:
 
 
 def hex_(data: bytes) -> str:
-    """As all bytes stand in the files."""
+    """As all bytes are written in the files."""
     return "0x" + data.hex()
 
 

@@ -6,7 +6,7 @@
 
 The first holds the EIP-712 types and the domain as `eth_signTypedData_v4` takes them, the second golden vectors: inputs
 with what must come out. All of it comes from the Python twin (`forcemove.channel.protocol`). What is to be refused, and
-with which error, also stands in `scripts/vector_proofs.py` and `scripts/vector_messages.py`, and must be what the twin
+with which error, is also in `scripts/vector_proofs.py` and `scripts/vector_messages.py`, and must be what the twin
 says. `contracts/README.md` explains every part. Runs in the project's environment."""
 
 from __future__ import annotations

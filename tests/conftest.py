@@ -17,7 +17,7 @@ settings.load_profile("forcemove")
 
 @pytest.fixture(scope="session")
 def anvil() -> Iterator[AnvilChain]:
-    """A real anvil; whoever changes its settings puts them back."""
+    """A real anvil; a test that changes its settings puts them back."""
     with AnvilChain() as chain:
         yield chain
 

@@ -37,7 +37,7 @@ _HEADERS = {"Content-Type": "application/json"}
 
 
 def wants_replay_protection(method: str, params: list[Any]) -> dict[str, Any] | None:
-    """In the words of geth, which does so unless it is told otherwise."""
+    """In the words of geth, which does so unless an option says otherwise."""
     if method == "eth_sendRawTransaction" and params == ["0x" + PRESIGNED.hex()]:
         return _error("only replay-protected (EIP-155) transactions allowed over RPC")
     return None

@@ -22,7 +22,7 @@ NOTHING = Call(BOB.address, b"", 1)
 
 @pytest.fixture
 def stalled(anvil_world: World) -> Iterator[Chain]:
-    """An anvil that mines only when it is told to."""
+    """An anvil that mines only on demand."""
     anvil_world.chain.rpc.ask("evm_setAutomine", False)
     yield anvil_world.chain
     anvil_world.chain.rpc.ask("evm_mine")

@@ -1,4 +1,4 @@
-"""Deployments: whole, killed in the middle, dropped by the node, made by two at once, and compared with what stands."""
+"""Deployments: whole, killed in the middle, dropped by the node, made by two at once, compared with what is there."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def fresh(own_anvil: AnvilChain) -> Iterator[AnvilChain]:
 
 @pytest.fixture
 def stalled(fresh: AnvilChain) -> Iterator[AnvilChain]:
-    """An anvil that mines only when it is told to."""
+    """An anvil that mines only on demand."""
     fresh.rpc.ask("evm_setAutomine", False)
     yield fresh
     fresh.rpc.ask("anvil_dropAllTransactions")

@@ -308,7 +308,7 @@ def test_a_book_from_before_a_chain_began_anew_gets_the_new_blocks(path: Path, l
 
 
 def test_the_block_of_another_versions_contract_is_not_taken(embedded: EmbeddedChain, path: Path) -> None:
-    """Of a chain that began anew: nothing stands at that address any more."""
+    """Of a chain that began anew: nothing is at that address any more."""
     book = deploy(embedded, KEY, path)
     pass_time(embedded, 5)
     other = replace(book.find("Adjudicator"), address=b"\x55" * 20, block_number=embedded.block_number())

@@ -90,7 +90,7 @@ def place(chain: Chain, code: bytes) -> bytes:
 
 
 def bring_factory(chain: Chain) -> None:
-    """Let the customary factory stand on a chain that lacks it, and nothing else."""
+    """Put the customary factory on a chain that lacks it, and nothing else."""
     chain.send(Call(PRESIGNER, b"", PRESIGNED_COST), MINER)
     chain.rpc.ask("eth_sendRawTransaction", "0x" + PRESIGNED.hex())
     assert chain.code(CUSTOMARY_FACTORY)

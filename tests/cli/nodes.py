@@ -69,7 +69,7 @@ class Node:
         return connect(self.endpoint)
 
     def stop(self) -> None:
-        """Let it write its state down and end: whoever asks it now finds nobody."""
+        """Let it write its state down and end: a request now finds nobody."""
         self._process.send_signal(signal.SIGTERM)
         self._process.wait(_SECONDS)
 

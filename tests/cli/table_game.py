@@ -1,4 +1,4 @@
-"""A game without money for tests of the command line: whoever says the higher number wins."""
+"""A game without money for tests of the command line: the player that says the higher number wins."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ A, B = show_address(ALICE.address), show_address(BOB.address)
 
 
 def found(forcemove: Command, *arguments: str, code: int = 0) -> Any:
-    """What is found, and that people are told it with the same exit code."""
+    """What is found, and that people read it with the same exit code."""
     said = forcemove("inspect", *arguments, "--json")
     assert (said.code, said.err) == (code, "")
     assert forcemove("inspect", *arguments).code == code

@@ -1,4 +1,4 @@
-"""`forcemove inspect` with a real node: channels as they stand there, and what the adjudicator itself would accept."""
+"""`forcemove inspect` with a real node: channels as they are there, and what the adjudicator itself would accept."""
 
 from __future__ import annotations
 

@@ -98,7 +98,7 @@ def proof_of(vector: dict[str, Any]) -> SupportProof:
 
 
 def status_of(vector: dict[str, Any]) -> Status:
-    """What stands on chain."""
+    """What is recorded on chain."""
     return Status.unpack(int(vector["recorded"]["status"], 16)) if vector["recorded"] else Status(0, 0, 0)
 
 

@@ -71,7 +71,7 @@ class _DelayedReader:
 
 
 class Flooded(MemoryTransport):
-    """A log on which somebody shouts: whoever reads faster than it grows finds rubbish at once, 5,000 times."""
+    """A log on which somebody shouts: a reader that is faster than it grows finds rubbish at once, 5,000 times."""
 
     async def message(self, index: int) -> bytes:
         assert index < 5_000, "the flood has outlasted every deadline"

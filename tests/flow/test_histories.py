@@ -1,4 +1,4 @@
-"""A log that is told differently to two clients is found out, and one that is told alike never is."""
+"""A log that is shown differently to two clients is found out, and one that is shown alike never is."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def said(name: str, sequence: int, number: int = 0) -> bytes:
 
 
 TALE = (said("alice", 0), said("bob", 0), said("carol", 0), b"rubbish", said("carol", 1))
-"""What Alice is told. Of each of its entries everybody takes it that it is genuine, but for the rubbish."""
+"""What Alice reads. Everybody takes each of its entries for genuine, but for the rubbish."""
 
 
 async def log_of(entries: Sequence[bytes]) -> MemoryTransport:
@@ -50,13 +50,13 @@ async def read_all(reader: Reader, count: int) -> list[bytes | ForcemoveError]:
 
 
 async def next_action(name: str, log: MemoryTransport) -> bytes:
-    """The entry that a client posts who has been told all of a log."""
+    """The entry that a client posts that has read all of a log."""
     await signed(log, name).post(CODEC.encode(Said(name, 99)))
     return await log.reader(log.length() - 1).read()
 
 
 def found_by_bob(tale: Sequence[bytes]) -> list[bytes | ForcemoveError]:
-    """What Bob reads who was told this, when Alice, who was told `TALE`, has said something after it."""
+    """What Bob reads, who was shown this, when Alice, who was shown `TALE`, has said something after it."""
 
     async def story() -> list[bytes | ForcemoveError]:
         action = await next_action("alice", await log_of(TALE))
@@ -95,7 +95,7 @@ def test_a_log_that_was_told_alike_is_none() -> None:
 
 
 def test_what_was_told_after_an_action_is_found_out_at_the_one_after_it() -> None:
-    """Bob is told an entry before Alice's that Alice is not told: it may have crossed hers, as far as Bob can see."""
+    """Bob is shown an entry before Alice's that Alice is not shown: it may have crossed hers, as far as Bob can see."""
 
     async def story() -> None:
         alices, bobs = await log_of(TALE), await log_of((*TALE, said("carol", 2)))
@@ -137,7 +137,7 @@ def test_after_a_lie_every_action_of_that_client_tells() -> None:
 
 @pytest.mark.parametrize("count", [6, 7, 1_000, 2**64 - 1])
 def test_nobody_has_read_what_comes_later(count: int) -> None:
-    """Not even what will come, which a client might know that is told everything first."""
+    """Not even what will come, which a client might know that reads everything first."""
     action = packed(envelope(CODEC.encode(Said("alice", 9)), 1, KEYS["alice"], read=(count, told(*TALE, b"x")[1])))
 
     async def story() -> None:
@@ -284,7 +284,7 @@ def happenings(draw: st.DrawFn) -> list[tuple[str, str]]:
 @given(happenings())
 @settings(max_examples=100)
 def test_a_log_that_all_are_told_alike_is_never_accused(story_: list[tuple[str, str]]) -> None:
-    """Whoever reads how much of it and when, with several readers, with rubbish in it, and after crashes."""
+    """However much of it each reader reads and when, with several readers, with rubbish in it, and after crashes."""
 
     async def story() -> None:
         log = MemoryTransport()

@@ -86,7 +86,7 @@ def test_all_end_with_the_same_keys_in_whatever_order_they_come(count: int, data
 @settings(max_examples=10)
 @given(random=st.randoms(use_true_random=False))
 def test_no_message_of_a_faster_peer_is_lost(count: int, random: Random) -> None:
-    """Whoever is done speaks at once; everybody hears everything, signed, from the first word on."""
+    """A client that is done speaks at once; everybody hears everything, signed, from the first word on."""
     names = NAMES[:count]
 
     async def play(log: Transport, name: str) -> list[object]:

@@ -1,4 +1,4 @@
-"""Signed transport: who said what is known, or a typed error stands in its place."""
+"""Signed transport: the author of every message is known, or a typed error is in its place."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def packed(content: dict[str, Any]) -> bytes:
 
 
 def told(*entries: bytes) -> tuple[int, bytes]:
-    """What somebody names who has been told these entries of a log."""
+    """What a client names that has read these entries of a log."""
     hash_ = bytes(32)
     for each in entries:
         hash_ = keccak256(hash_ + each)
@@ -178,7 +178,7 @@ def test_whatever_byte_of_an_envelope_is_changed_or_cut_off_is_found_out() -> No
 
 @pytest.mark.parametrize("version", [2, 3, 65_535])
 def test_an_envelope_of_another_version_says_which(version: int) -> None:
-    """Whatever else stands in it; and reading goes on after it."""
+    """Whatever else is in it; and reading goes on after it."""
     other = packed(envelope(ONE, 0, KEYS["alice"]) | {"version": version, "new": [{"any": "thing"}]})
 
     async def story() -> None:

@@ -113,7 +113,7 @@ async def say(log: Transport, *script: Said) -> None:
 
 
 async def actions_on(log: MemoryTransport) -> list[Said]:
-    """All that was said, as it stands on a signed log."""
+    """All that was said, as it is on a signed log."""
     queue = ActionQueue(line(log, "alice"), ACTIONS)
     return [await queue.dequeue() for _ in range(log.length())]
 
@@ -490,7 +490,7 @@ def test_actions_are_no_others_than_these_two() -> None:
          "a stranger plays", "a stranger reveals"],
 )  # fmt: skip
 def test_the_game_itself_refuses_what_is_out_of_turn(said: tuple[Said, ...]) -> None:
-    """Whoever replays it needs no steps to tell."""
+    """A replay needs no steps to find it."""
     game = HiddenRound({each.client_id: {"choice": each.choice, "salt": each.salt} for each in (RA, RM)})
     state = sit("alice", ALICE).state
     *before, last = map(msgspec.to_builtins, said)

@@ -52,7 +52,7 @@ def test_in_every_reachable_position_the_bot_gets_all_that_can_be_got() -> None:
 
 @cache
 def _result(position: Position) -> int:
-    """1 where who is to move wins, 0 where a draw is the best, -1 where the last mark has won or must win."""
+    """1 where the next mover wins, 0 where a draw is the best, -1 where the last mark has won or must win."""
     if position.position_type is VICTORY:
         return -1
     if position.position_type is DRAW:

@@ -361,7 +361,7 @@ def other_types(length: int) -> tuple[Any, Any]:
 
 
 def deep_and_wide(length: int) -> tuple[Any, Any]:
-    """Whoever compares all that is below, at each level, compares it 190 times."""
+    """A comparison of all that is below, at each level, would compare it 190 times."""
     before, after = [*range(length), 1], [*range(length), True]
     for _ in range(190):
         before, after = [before], [after]

@@ -85,7 +85,7 @@ def test_a_value_comes_back_from_text_as_it_is(value: Any) -> None:
     ],
 )
 def test_what_only_looks_like_json_is_refused_with_its_path(value: Any, path: str, before: Any) -> None:
-    """Also where it equals what stood there before: as when a game puts a member of an IntEnum in the place of 1."""
+    """Also where it equals what was there before: as when a game puts a member of an IntEnum in the place of 1."""
     game = type("Game", (), {"update_state": lambda _s, _state, _action: value})()
     for attempt in (
         lambda: strict(value),
@@ -133,7 +133,7 @@ def test_values_are_as_deep_as_may_be_and_no_deeper() -> None:
 
 
 def test_deep_values_leave_room_on_the_stack() -> None:
-    """Three frames a level at most: whoever calls may be deep in calls of its own."""
+    """Three frames a level at most: the caller may be deep in calls of its own."""
     known, other = strict(nested(MAX_DEPTH))[0], nested(MAX_DEPTH, 2)
     limit, frames = sys.getrecursionlimit(), len(inspect.stack(0))
     sys.setrecursionlimit(frames + 3 * MAX_DEPTH)

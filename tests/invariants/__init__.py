@@ -1,1 +1,1 @@
-"""What no sequence of operations may break, whoever sends them."""
+"""What no sequence of operations may break, from any senders."""

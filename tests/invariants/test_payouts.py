@@ -73,7 +73,7 @@ def cases(count: int, first: int) -> Iterator[Case]:
 
 
 class Hashed(NamedTuple):
-    """An outcome's encoding, and the status words that stand for it: while it is owed, and after a payout left it."""
+    """An outcome's encoding, and the status words that belong to it: while it is owed, and after a payout left it."""
 
     encoded: abi.Tail
     left: int

@@ -53,7 +53,7 @@ class DownLine:
 
 
 class FlakyChain:
-    """A chain that fails when it is told to; `fails` is asked before every call, by its name."""
+    """A chain that fails on demand; `fails` is asked before every call, by its name."""
 
     def __init__(self, chain: Chain, fails: Callable[[str], bool]) -> None:
         self._chain, self._fails = chain, fails
@@ -72,7 +72,7 @@ class FlakyChain:
 
 
 def over_flaky_chain(story: Story, fails: Callable[[str], bool], start: Callable[[], None] | None = None) -> None:
-    """Alice's client, or whoever is started, sees the chain through an endpoint that fails."""
+    """Alice's client, or the one that is started, sees the chain through an endpoint that fails."""
     flaky: Any = FlakyChain(story.chain, fails)
     healthy, story.adjudicator = story.adjudicator, Adjudicator(flaky, story.adjudicator.address)
     start() if start else story.start(story.alice)

@@ -76,5 +76,5 @@ def states(values: Sequence[VariablePart]) -> Tail:
 
 
 def proof(value: SupportProof) -> tuple[Tail, Tail, bytes]:
-    """Three arguments: the signatures, the states, who has signed which."""
+    """Three arguments: the signatures, the states, and which participant has signed which."""
     return signatures(value.signatures), states(value.states), word(value.signed_states)

@@ -26,7 +26,7 @@ OPERATIONS = ("deposit", "challenge", "respond") * 2 + ("checkpoint", "conclude"
 
 
 class Actor:
-    """Whoever does anything to the channels of one world."""
+    """Does anything to the channels of one world."""
 
     def __init__(self, rng: Random, world: World) -> None:
         self.rng = rng
@@ -66,7 +66,7 @@ class Actor:
         return self.rng.random() < chance
 
     def _menu(self, index: int) -> list[Outcome]:
-        """Some outcomes of one channel with the same totals, to whoever might be paid."""
+        """Some outcomes of one channel with the same totals, to anybody that might be paid."""
         payees: list[bytes] = [person.address for person in PEOPLE] + list(self.world.recipients.values())
         payees += [id_ for id_ in (*self.ids, STRANGE_IDS[0]) if id_ != self.ids[index]]
         return [tuple(entry for asset in self.assets for entry in self._split(asset, payees)) for _ in range(4)]

@@ -1,7 +1,7 @@
 """One adjudicator twice: the deployed bytecode and the pure model, taking the same transactions.
 
 Each operation runs on both and everything that can be seen is compared: verdict, error values, logs, the status word,
-holdings, credits, and what the adjudicator has left of every asset. Around it stand recipients and tokens of every
+holdings, credits, and what the adjudicator has left of every asset. Around it are recipients and tokens of every
 temper; `accepts` and `pulls` tell the model how they behave.
 """
 

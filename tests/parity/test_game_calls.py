@@ -1,4 +1,4 @@
-"""Calls of any shape: participants, allocations, assets, destinations, turns, rubbish, and calldata that is none."""
+"""Calls of any shape: participants, allocations, assets, destinations, turns, rubbish, and malformed calldata."""
 
 from __future__ import annotations
 

@@ -242,7 +242,7 @@ def scattered(state: VariablePart, junk: bytes) -> abi.Tail:
 @settings(max_examples=200)
 @given(states, states, st.integers(2, 8), st.one_of(st.none(), st.binary(max_size=70)))
 def test_what_an_app_is_asked(from_: VariablePart, to: VariablePart, count: int, junk: bytes | None) -> None:
-    """The bytes of abi.encodeCall, however the states stand in the calldata."""
+    """The bytes of abi.encodeCall, however the states are laid out in the calldata."""
     pair = [abi.state(each) if junk is None else scattered(each, junk) for each in (from_, to)]
     success, output = HARNESS.call("moveCall", ID, *pair, word(count))
     assert success

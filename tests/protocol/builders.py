@@ -1,7 +1,7 @@
 """Channels, states and proofs for tests: everything has a default, so that a test names only what it is about.
 
-Alice and Bob play; Mallory is whoever should not get away with it. State t of a running game carries the number t, as
-`CountingApp` wants it. Destinations are given as keys, addresses (20 bytes) or ids (32 bytes).
+Alice and Bob play; Mallory is the one that should not get away with it. State t of a running game carries the number t,
+as `CountingApp` wants it. Destinations are given as keys, addresses (20 bytes) or ids (32 bytes).
 """
 
 from __future__ import annotations

@@ -172,7 +172,7 @@ class Seat:
         self._receive(said)
 
     def receive(self, signed: SignedState) -> None:
-        """A state, whoever sent it, to a process that may die of it."""
+        """A state, from any sender, to a process that may die of it."""
         try:
             self._receive(StateReceived(signed))
         except KilledError:
@@ -221,7 +221,7 @@ class Seat:
         return MoveChosen(outcome, word(self.channel.next_turn))
 
     def next_state(self, amount: int | None = None) -> VariablePart:
-        """The state that this move makes, whoever makes it."""
+        """The state that this move makes, by any mover."""
         move = self.next_move(amount)
         return VariablePart(move.outcome, move.app_data, self.channel.next_turn)
 

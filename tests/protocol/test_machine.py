@@ -71,7 +71,7 @@ def test_any_number_plays_and_any_of_them_ends_it(count: int, last_turn: int) ->
 @pytest.mark.parametrize("count", [2, 3])
 @pytest.mark.parametrize("last_turn", [6, 7, 8])
 def test_whoever_signs_what_everybody_pays_one_transaction_for(count: int, last_turn: int) -> None:
-    """Deposits, and one conclusion by whoever made the final state."""
+    """Deposits, and one conclusion by the maker of the final state."""
     table = counting_table(count, last_turn)
     table.run()
     sent = [type(each).__name__ for seat in table.seats for each in seat.submitted]
@@ -158,7 +158,7 @@ SITUATIONS: dict[str, tuple[Callable[[], Table], Phase]] = {
 
 
 def next_state(alice: Seat) -> VariablePart:
-    """What could follow, whoever's turn it is."""
+    """What could follow, in any participant's turn."""
     channel = alice.channel
     if channel.next_turn < 4:
         return channel.agreement.setup_state(channel.next_turn)

@@ -183,7 +183,7 @@ class AwakeAlice(RuleBasedStateMachine):
         try:
             moves = self.game.illegal_moves(state)
         except (AppError, InvalidValue):
-            return  # the state itself is none of the game's, or pays what nobody has
+            return  # the state itself is not of the game, or pays what nobody has
         if moves:
             self._say(moves[which % len(moves)][1])
 

@@ -1,1 +1,1 @@
-"""The README: its examples, its commands, its links, and what is generated in it."""
+"""The pages (README.md here and in three folders): their examples, commands, links, and what is generated in them."""

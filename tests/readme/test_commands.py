@@ -1,12 +1,13 @@
-"""The README's shell commands do what they should, one after the other, as a newcomer types them.
+"""The pages' shell commands do what they should, section by section, as a newcomer types them in an empty folder.
 
-Two things differ: `.venv` is the environment of the tests, and the node is an anvil of ours. `scripts/demo` is
-`forcemove demo` with the set-up before it, and `scripts/test` is what runs this; set-up is tested with fresh clones.
+Three things differ: `.venv` is the environment of the tests, the node is an anvil of ours, and `scripts/demo` is
+`forcemove demo` without the set-up before it; set-up is tested with fresh clones.
 """
 
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -17,24 +18,34 @@ from forcemove.channel.chain.addresses import parse_address
 from forcemove.channel.chain.chain import Call
 from forcemove.channel.chain.local import AnvilChain, local_keys
 from forcemove.contracts import artifact_names
-from tests.readme.text import ROOT, blocks
+from tests.readme.text import ROOT, Section, sections_with
 
-COMMANDS = [line for block in blocks("sh") for line in block.splitlines()]
 FORCEMOVE = ".venv/bin/forcemove"
 NODE = "http://127.0.0.1:8545"
-EXPECTED = {"scripts/demo", "scripts/test", "scripts/compile"}
+IN_PLACE_OF = {FORCEMOVE: (), "scripts/demo": ("demo",)}
+"""Programs that are `forcemove` here, with its first arguments."""
+TESTED_BY = {"scripts/test": "tests/scripts/test_setup.py", "scripts/compile": "tests/contracts/test_artifacts.py"}
+"""Programs that do not run again here: the first runs this, the second compiles everything for a minute."""
+SAYS = (
+    ("demo --game discard", ["every turn was rightful"]),
+    ("demo", ["ended with the balances that were expected."]),
+    ("deploy", list(artifact_names())),
+    ("verify", list(artifact_names())),
+    ("inspect", ["Tic-tac-toe"]),
+    ("key new", ["alice.json"]),
+    ("new", ["Wrote take-five."]),
+    ("key show", ["0x"]),
+)
+"""What is in the answer to a command, by the first of these that is in the command."""
 
 
 def run(command: str, folder: Path, node: str = NODE) -> str:
     """What a command says; it must succeed."""
-    program, *arguments = command.replace(NODE, node).split()
-    if program == FORCEMOVE:
-        program = str(Path(sys.executable).with_name("forcemove"))
-    environment = os.environ | {"FORCEMOVE_PASSPHRASE": "long enough for a test"}
+    program, *arguments = shlex.split(command.replace(NODE, node))
     done = subprocess.run(  # noqa: S603  # what our own page tells people to run
-        [program, *arguments],
+        [Path(sys.executable).with_name("forcemove"), *IN_PLACE_OF[program], *arguments],
         cwd=folder,
-        env=environment,
+        env=os.environ | {"FORCEMOVE_PASSPHRASE": "long enough for a test"},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -45,34 +56,36 @@ def run(command: str, folder: Path, node: str = NODE) -> str:
     return done.stdout
 
 
-def test_every_command_is_one_that_these_tests_know() -> None:
-    programs = {command.split()[0] for command in COMMANDS}
-
-    assert programs == EXPECTED | {FORCEMOVE}
-    assert all(os.access(ROOT / program, os.X_OK) for program in EXPECTED)
-
-
-def test_what_needs_no_node_runs(tmp_path: Path) -> None:
-    commands = [command for command in COMMANDS if command.startswith(FORCEMOVE) and "alice.json" not in command]
-    demo, inspect = (command for command in commands if NODE not in command)
-
-    assert "ended with the balances" in run(demo, tmp_path)
-    assert "tic-tac-toe" in run(inspect, tmp_path).lower()
+def commands(section: Section) -> list[str]:
+    """The lines of its shell blocks, but for comments."""
+    lines = [line for block in section.blocks("sh") for line in block.splitlines()]
+    return [line for line in lines if not line.startswith("#")]
 
 
-def test_what_needs_a_node_runs_in_its_order(tmp_path: Path, anvil: AnvilChain) -> None:
-    key, show, deploy, verify, demo = (command for command in COMMANDS if "alice.json" in command or NODE in command)
-    node = anvil.endpoint
+@pytest.mark.parametrize("section", sections_with("sh"), ids=str)
+def test_every_command_runs_here_or_in_another_test(section: Section) -> None:
+    programs = {command.split()[0] for command in commands(section)}
 
-    run(key, tmp_path)
-    address = parse_address(run(show, tmp_path).split()[0])
-    anvil.send(Call(address, b"", 10**18), local_keys()[0])
-    deployed = run(deploy, tmp_path, node)
-    assert all(name in deployed for name in artifact_names())
-    assert "Everything stands as it should." in run(verify, tmp_path, node)
-    assert "ended with the balances" in run(demo, tmp_path, node)
+    assert programs <= IN_PLACE_OF.keys() | TESTED_BY.keys()
+    assert all(os.access(ROOT / program, os.X_OK) for program in programs - {FORCEMOVE})
+    assert all((ROOT / TESTED_BY[program]).exists() for program in programs & TESTED_BY.keys())
 
 
-@pytest.mark.parametrize("command", ["demo", "deploy", "verify", "key", "inspect"])
+@pytest.mark.parametrize("section", sections_with("sh"), ids=str)
+def test_a_sections_commands_run_one_after_the_other(
+    section: Section, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    chain: AnvilChain | None = request.getfixturevalue("anvil") if NODE in section.text else None
+    for command in commands(section):
+        if command.split()[0] in TESTED_BY:
+            continue
+        said = run(command, tmp_path, chain.endpoint if chain else NODE)
+        wanted = next(answer for part, answer in SAYS if part in command)
+        assert [each for each in wanted if each not in said] == [], said
+        if "key show" in command and chain:
+            chain.send(Call(parse_address(said.split()[0]), b"", 10**18), local_keys()[0])
+
+
+@pytest.mark.parametrize("command", ["demo", "deploy", "verify", "key", "new", "compile", "inspect"])
 def test_every_command_that_is_listed_explains_itself(command: str, tmp_path: Path) -> None:
     assert "Usage: forcemove" in run(f"{FORCEMOVE} {command} --help", tmp_path)

@@ -1,31 +1,40 @@
-"""What is generated in the README is current, and the script that generates it says so where it is not."""
+"""What is generated in the pages is current, and the script that generates it says so where it is not."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 from forcemove.channel.game import Game
 from forcemove.games.discard.rules import TABLE as DISCARD
-from scripts import diagrams
+from scripts import diagrams, excerpt
+from scripts.excerpt import figures_aside
 from tests.installed import each_game
-from tests.readme.text import README
+from tests.readme.text import ROOT
 
 
 @pytest.fixture
-def copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of the README that the script takes for the README."""
-    copied = tmp_path / README.name
-    copied.write_text(README.read_text("utf-8"), "utf-8")
-    monkeypatch.setattr(diagrams, "README", copied)
-    return copied
+def copies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with copies of the pages that the script takes for the pages."""
+    for page in diagrams.PAGES:
+        (tmp_path / page).parent.mkdir(exist_ok=True)
+        (tmp_path / page).write_text((ROOT / page).read_text("utf-8"), "utf-8")
+    monkeypatch.setattr(diagrams, "PAGES_IN", tmp_path)
+    return tmp_path
 
 
-def replace_in(path: Path, old: str, new: str) -> None:
-    text = path.read_text("utf-8")
+def texts(folder: Path) -> dict[str, str]:
+    return {page: (folder / page).read_text("utf-8") for page in diagrams.PAGES}
+
+
+def replace_in(folder: Path, part: str, old: str, new: str) -> None:
+    """In the page that shows the part."""
+    page = folder / diagrams.PAGE_OF.get(part, diagrams.GAMES)
+    text = page.read_text("utf-8")
     assert old in text
-    path.write_text(text.replace(old, new), "utf-8")
+    page.write_text(text.replace(old, new), "utf-8")
 
 
 def test_everything_generated_is_current(capsys: pytest.CaptureFixture[str]) -> None:
@@ -40,35 +49,58 @@ def test_everything_generated_is_current(capsys: pytest.CaptureFixture[str]) -> 
         ("rock-paper-scissors", "B signs accept [+1]", "A signs accept [+1]"),
         ("tic-tac-toe", "O signs win [+2]", "O signs win [+1]"),
         ("discard", "A discards the last card", "B discards the last card"),
+        ("demo", "Bob has lost this round", "Bob has won this round"),
         ("life", "the mover signs a move", "anybody signs a move"),
         ("gas", "| respond | ", "| respond | 1"),
         ("smallest-app", "_count(from.appData) + 1", "_count(from.appData) + 2"),
     ],
 )
 def test_a_stale_part_is_named_then_brought_up_to_date(
-    copy: Path, capsys: pytest.CaptureFixture[str], part: str, line: str, changed: str
+    copies: Path, capsys: pytest.CaptureFixture[str], part: str, line: str, changed: str
 ) -> None:
-    replace_in(copy, line, changed)
-    stale = copy.read_text("utf-8")
+    replace_in(copies, part, line, changed)
+    stale = texts(copies)
 
     assert diagrams.main(["--check"]) == 1
     assert capsys.readouterr().err == f"{part}: stale\n"
-    assert copy.read_text("utf-8") == stale
+    assert texts(copies) == stale
 
     assert diagrams.main([]) == 0
-    assert copy.read_text("utf-8") == README.read_text("utf-8")
+    assert figures_aside(str(texts(copies))) == figures_aside(str(texts(ROOT)))
+
+
+def test_the_figures_of_a_demonstration_may_be_others(copies: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    shown = (copies / diagrams.README).read_text("utf-8")
+    weapon, gas = re.search(r"Alice reveals (\w+):", shown), re.search(r"Bob deposits \([\d,]+ gas\)", shown)
+    assert weapon
+    assert gas
+    replace_in(copies, "demo", weapon[0], "Alice reveals rock:" if weapon[1] != "rock" else "Alice reveals paper:")
+    replace_in(copies, "demo", gas[0], "Bob deposits (30,000 gas)")
+    other = texts(copies)
+
+    assert diagrams.main([]) == 0
+    assert capsys.readouterr().err == ""
+    assert texts(copies) == other != texts(ROOT)
+
+
+def test_a_demonstration_that_fails_is_shown_by_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(excerpt, "COMMAND", ("demo", "--game", "missing"))
+    excerpt.excerpt.cache_clear()
+
+    with pytest.raises(excerpt.StoryFailed, match="missing"):
+        excerpt.excerpt()
 
 
 @pytest.mark.parametrize("marker", ["<!-- begin gas -->", "<!-- end gas -->"])
 def test_a_missing_marker_is_told_and_nothing_written(
-    copy: Path, capsys: pytest.CaptureFixture[str], marker: str
+    copies: Path, capsys: pytest.CaptureFixture[str], marker: str
 ) -> None:
-    replace_in(copy, marker, "")
-    before = copy.read_text("utf-8")
+    replace_in(copies, "gas", marker, "")
+    before = texts(copies)
 
     assert diagrams.main([]) == 1
-    assert "has 0 places between <!-- begin gas -->" in capsys.readouterr().err
-    assert copy.read_text("utf-8") == before
+    assert "README.md has 0 places between <!-- begin gas -->" in capsys.readouterr().err
+    assert texts(copies) == before
 
 
 @each_game

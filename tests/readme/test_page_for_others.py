@@ -1,4 +1,4 @@
-"""What contracts/README.md says is so: its links, names, types and numbers are those of contracts and twin."""
+"""What contracts/README.md says is so: its names, types and numbers are those of contracts and twin."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from forcemove.channel.protocol.types import (
     MIN_PARTICIPANTS,
 )
 from forcemove.contracts import artifact
-from tests.readme.text import ROOT
+from tests.readme.text import ROOT, code_spans
 
 PAGE = ROOT / "contracts" / "README.md"
 TEXT = PAGE.read_text("utf-8")
-SPANS = re.findall(r"`([^`\n]+)`", re.sub(r"^```.*?^```$", "", TEXT, flags=re.DOTALL | re.MULTILINE))
+SPANS = code_spans(PAGE)
 ABI = artifact("Adjudicator").abi
 NAMES = {kind: {each["name"] for each in ABI if each["type"] == kind} for kind in ("function", "event", "error")}
 APP_ERRORS = {"MalformedCount", "WrongCount"}
@@ -32,26 +32,6 @@ NO_ERRORS = {"MalformedBytes", "UnknownVersion", "FixedPart", "VariablePart", "A
 def parameters(kind: str, name: str) -> list[str]:
     (entry,) = (each for each in ABI if each["type"] == kind and each["name"] == name)
     return [each["name"] for each in entry["inputs"]]
-
-
-def anchors(text: str) -> set[str]:
-    """As GitHub makes them of headings."""
-    headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
-    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
-
-
-def test_every_link_leads_somewhere() -> None:
-    links = re.findall(r"\]\(([^)\s]+)\)", TEXT)
-    assert links
-    for link in links:
-        path, _, anchor = link.partition("#")
-        target = (PAGE.parent / path).resolve() if path else PAGE
-        assert target.exists(), link
-        assert not anchor or anchor in anchors(target.read_text("utf-8")), link
-
-
-def test_the_readme_leads_here() -> None:
-    assert "](contracts/README.md)" in (ROOT / "README.md").read_text("utf-8")
 
 
 @pytest.mark.parametrize("kind", ["function", "event"])

@@ -75,7 +75,7 @@ class Playground:
 
 @dataclass
 class Player:
-    """One seat: a client, a bot that does as it is told, and what has happened to it."""
+    """One seat: a client, a bot that does as the story says, and what has happened to it."""
 
     seat: int
     bot: Bot
@@ -189,7 +189,7 @@ class Story:
         raise AssertionError("they never come to rest")
 
     def play_until(self, turn: int) -> None:
-        """Both have the state of this turn, and whoever is next keeps still."""
+        """Both have the state of this turn, and the next mover keeps still."""
         for player in self.players:
             player.stops_at = turn
         self.play()

@@ -111,7 +111,7 @@ def test_threat_42_who_remembers_a_closed_channel_signs_nothing_more_in_it(chann
 
 
 def test_threat_42_new_channels_of_the_same_players_have_other_ids() -> None:
-    """Also on chains that began anew, where the contracts stand at the same addresses."""
+    """Also on chains that began anew, where the contracts are at the same addresses."""
     tables = [local_table(TIC_TAC_TOE, *[lambda _: ConcludeWanted()] * 2, stake=10) for _ in range(2)]
     first, second = (table.clients[0].channel.agreement for table in tables)
     assert first.fixed_part.participants == second.fixed_part.participants

@@ -161,7 +161,7 @@ def play_signed(story: Story, *logs: Transport) -> list[Seat]:
 
 
 class Forked(MemoryTransport):
-    """One of two views of a log: what is posted to either stands in both, until one of them is told something else."""
+    """One of two views of a log: what is posted to either is in both, until one of them is shown something else."""
 
     def __init__(self, fork_at: int | None = None) -> None:
         super().__init__()

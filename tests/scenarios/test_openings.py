@@ -84,7 +84,7 @@ def test_threat_27_a_prefund_state_of_a_later_turn_is_not_signed(channel: Story,
 
 @pytest.mark.parametrize("held", [0, 1, DEPOSIT, 2 * DEPOSIT - 1])
 def test_threat_28_nobody_signs_a_postfund_state_before_the_money_is_there(channel: Story, held: int) -> None:
-    """Whoever paid it in. (Alice's own deposit fills up to her half at most.)"""
+    """From any payer. (Alice's own deposit fills up to her half at most.)"""
     if held:
         deposit(channel, held)
     channel.alice.client.poll()

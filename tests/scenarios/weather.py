@@ -11,7 +11,7 @@ from forcemove.channel.protocol.wire import decode_message
 __all__ = ["MOST_SENT", "Weather", "WeatherLine"]
 
 MOST_SENT = 2_000
-"""More than any channel of the tests has to say: what comes after it is lost, and whoever counts sees an echo."""
+"""More than any channel of the tests has to say: what comes after it is lost, and a reader that counts sees an echo."""
 
 
 class Weather:

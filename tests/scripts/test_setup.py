@@ -58,7 +58,7 @@ class Project:
 
 
 def run(command: Sequence[str | Path], path: str | None = None) -> subprocess.CompletedProcess[str]:
-    """Run a program from the root folder, as somebody would who has no environment active."""
+    """Run a program from the root folder, as a user without an active environment would."""
     environment = {"HOME": os.environ["HOME"], "PATH": os.environ["PATH"] if path is None else path}
     return subprocess.run(  # noqa: S603  # the project's own programs
         command, cwd="/", env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False

@@ -43,7 +43,7 @@ def test_a_new_finding_and_one_that_is_gone_are_told() -> None:
 def test_an_entry_has_a_reason_and_stands_once(tmp_path: Path, text: str) -> None:
     path = tmp_path / "findings.toml"
     path.write_text(text, "utf-8")
-    with pytest.raises(AnalysisFailed, match="stands twice, or has no reason"):
+    with pytest.raises(AnalysisFailed, match="is there twice, or has no reason"):
         load_reasons(path)
 
 

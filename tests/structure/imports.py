@@ -1,4 +1,4 @@
-"""Reads the import statements of the source: which module imports which, wherever the statement stands."""
+"""Reads the import statements of the source: which module imports which, wherever the statement is."""
 
 from __future__ import annotations
 

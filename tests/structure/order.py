@@ -8,7 +8,7 @@ from graphlib import CycleError, TopologicalSorter
 
 from tests.structure.imports import PACKAGES, Imports
 
-# Lowest first; a module imports only from lines above its own. `*` stands for one name.
+# Lowest first; a module imports only from lines above its own. `*` means one name, whatever it is.
 ORDER: tuple[tuple[str, ...], ...] = (
     ("channel", "channel.*", "channel.protocol.hashing"),
     ("channel.protocol.errors", "channel.protocol.rule_errors"),
@@ -108,7 +108,7 @@ WEB3 = frozenset({"web3", "eth_tester"})
 
 
 def line_of(module: str) -> int | None:
-    """Where a module stands, or None where it has no place. A full name goes before a pattern."""
+    """The line that a module is in, or None where it has no place. A full name goes before a pattern."""
     exact = next((index for index, line in enumerate(ORDER) if module in line), None)
     if exact is not None:
         return exact
@@ -130,7 +130,7 @@ def violations(imports: Imports) -> list[str]:
 
 def _broken(module: str, name: str) -> Iterator[str]:
     if name.split(".", maxsplit=1)[0] in PACKAGES and not _is_above(name, module):
-        yield "it does not stand above"
+        yield "it is not above"
     if _is_in(module, "channel") and _is_in(name, "games"):
         yield "a game arrives as a value or by entry point"
     if _is_in(module, "games") and _is_in(name, "channel") and name not in _seen_by(module):

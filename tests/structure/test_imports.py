@@ -26,10 +26,10 @@ def test_every_line_of_the_order_is_some_modules_place(imports: Imports) -> None
 @pytest.mark.parametrize(
     ("module", "imported", "reason"),
     [
-        ("channel.protocol.types", "channel.protocol.outcome", "it does not stand above"),
-        ("channel.protocol.outcome", "channel.protocol.outcome", "it does not stand above"),
-        ("channel.protocol.rules", "channel.protocol.unheard_of", "it does not stand above"),
-        ("channel.chain.reverts", "channel.chain.local", "it does not stand above"),
+        ("channel.protocol.types", "channel.protocol.outcome", "it is not above"),
+        ("channel.protocol.outcome", "channel.protocol.outcome", "it is not above"),
+        ("channel.protocol.rules", "channel.protocol.unheard_of", "it is not above"),
+        ("channel.chain.reverts", "channel.chain.local", "it is not above"),
         ("channel.cli.demo", "games.tic_tac_toe", "a game arrives as a value or by entry point"),
         ("games.tic_tac_toe.rules", "channel.protocol.signing", "games do not see this much of the channel"),
         ("games.tic_tac_toe.rules", "channel.protocol", "games do not see this much of the channel"),

@@ -1,6 +1,6 @@
 """A poisoned adjudicator in bytes: creation code that first stores a credit, and then returns the genuine runtime code.
 
-Nothing in the code that then stands on the chain tells it from an honest deployment.
+Nothing in the code that is then on the chain tells it from an honest deployment.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def poisoned_creation_code(chain: Chain, genuine: bytes, storage: dict[bytes, in
 
 
 def _runtime_without_domain(chain: Chain, genuine: bytes) -> tuple[bytes, list[int]]:
-    """The runtime code with zeros where the domain separator stands, and where that is."""
+    """The runtime code with zeros in place of the domain separator, and where that is."""
     code = bytearray(chain.code(genuine))
     separator = Domain(chain.chain_id, genuine).separator
     places = [
@@ -49,7 +49,7 @@ def _domain_fields(chain_id: int) -> bytes:
 
 
 def _program(size: int, places: list[int], storage: dict[bytes, int], *, start: int) -> bytes:
-    """`start`: where the fields of the domain, and behind them the runtime code, stand in the creation code."""
+    """`start`: where the fields of the domain, and behind them the runtime code, are in the creation code."""
     beside = size + -size % 32  # behind the runtime code in memory
     filled = b"".join(_push(word(value)) + _push(place) + bytes((_SSTORE,)) for place, value in storage.items())
     copied = _push_number(size) + _push_number(start + 160) + _push_number(0) + bytes((_CODECOPY,))

@@ -154,7 +154,7 @@ ENTRIES = (allocation(A, 1),) * 33
 
 
 def test_threat_36_the_contract_takes_no_more_than_fits_a_transaction(court: Court) -> None:
-    """Eight participants and 32 allocations it takes; of either, not one more, whoever has signed."""
+    """Eight participants and 32 allocations it takes; of either, not one more, with any signatures."""
     nine, eight = Unchecked(MANY, DAY), court.channel(keys=players(8))
     last = state(11, ENTRIES[:32])
     signed = tuple(sign_raw(key, last, nine.id(court.app, court.domain), court.domain) for key in players(9))

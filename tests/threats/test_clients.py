@@ -1,5 +1,5 @@
 """What a machine does not miss and does not take: rows 22 and 25 of the list of attacks, beyond what `tests/protocol`
-says of it. Whole clients, with stores and chains, stand in `tests/scenarios`."""
+says of it. Whole clients, with stores and chains, are in `tests/scenarios`."""
 
 from __future__ import annotations
 

@@ -242,7 +242,7 @@ thread.join()
 def test_threat_39_no_depth_ends_the_process(decoder: str) -> None:
     """In a process of its own: what is too deep for the stack kills without a word."""
     command = [sys.executable, "-c", _DEEP, decoder]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603  # what stands above
+    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603  # the text above
     assert done.returncode == 0, done.stderr
     assert done.stdout == "refused\n" * 4
 

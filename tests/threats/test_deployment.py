@@ -117,7 +117,7 @@ def test_threat_32_a_look_alike_app_is_told_by_verifying(playground: Playground,
 
 
 def different(playground: Playground, contract: str, address: bytes) -> set[str]:
-    """What is told of a book that says that the contract stands there."""
+    """What is said of a book that says that the contract is there."""
     book = playground.book
     entry = replace(book.contracts[contract], address=address)
     verdicts = verify(playground.chain, replace(book, contracts={**book.contracts, contract: entry}))

@@ -133,14 +133,14 @@ def test_threat_17_the_turn_after_the_last_is_not_the_first(court: Court, channe
 
 
 def test_threat_17_the_last_turn_can_be_concluded(court: Court, channel: FixedPart) -> None:
-    """Whoever lets the numbers run out finds money to be shared, not locked."""
+    """When the numbers have run out, the money is shared, not locked."""
     court.fund(channel)
     assert court.challenge_with(channel, state(UINT48_MAX, app_data=word(3))) == ALLOWED
     assert court.conclude_with(channel, turn=UINT48_MAX) == ALLOWED
 
 
 def test_threat_17_a_proof_is_no_longer_than_its_turn_allows(court: Court) -> None:
-    """A state before turn 0 would have to carry the last number of all, or one that stands there already."""
+    """A state before turn 0 would have to carry the last number of all, or one that is there already."""
     keys = players(3)
     fixed = court.channel(keys=keys)
     first, second = chain(0, 1, num_participants=3)
@@ -165,7 +165,7 @@ def test_threat_17_a_proof_is_no_longer_than_there_are_participants(court: Court
 def test_threat_26_every_move_made_on_chain_is_logged_with_its_signatures(
     court: Court, channel: FixedPart, through: str
 ) -> None:
-    """Whoever sent it, and through whatever contract."""
+    """From any sender, and through any contract."""
     id_, sender = court.id_of(channel), M if through == "a person" else court.recipients["Reentry"]
     proof = court.proof(channel, *chain(10, 11))
     signed_challenge = court.sign_challenge(ALICE, state(11), channel)
@@ -227,7 +227,7 @@ def test_threat_26_what_is_not_checked_is_not_logged(court: Court, channel: Fixe
 def test_threat_29_a_final_state_signed_by_all_answers_every_challenge(
     court: Court, channel: FixedPart, challenged: int
 ) -> None:
-    """Also one of a later turn: who has signed a final state signs nothing after it."""
+    """Also one of a later turn: a client that has signed a final state signs nothing after it."""
     court.fund(channel)
     assert court.challenge_with(channel, *chain(challenged - 1, challenged), by=BOB) == ALLOWED
     before = court.chain.balance(court.recipients["Reentry"]), court.chain.balance(B)

@@ -1,6 +1,6 @@
 """Proofs that begin with the recorded state: rows 34, 35 and 38 of the list of attacks, and what else could be tried.
 
-The argument that nothing is supported from the record which not all can be held to stands in `IAdjudicator`; here it is
+The argument that nothing is supported from the record which not all can be held to is in `IAdjudicator`; here it is
 attacked: `by_challenges` brings about with challenges and answers alone what a proof from the record records, and what
 such a proof is refused for they are refused for, too.
 """

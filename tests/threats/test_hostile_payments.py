@@ -1,4 +1,4 @@
-"""Recipients, tokens and stingy senders: row 15 of the list of attacks, in process. What it costs in gas stands in
+"""Recipients, tokens and stingy senders: row 15 of the list of attacks, in process. What it costs in gas is in
 `test_on_a_chain.py`."""
 
 from __future__ import annotations

@@ -102,7 +102,7 @@ def test_threat_02_an_older_challenge_in_the_same_block_changes_nothing(world: W
 
 
 def test_threat_11_the_second_deposit_reverts_when_the_first_has_vanished(world: World) -> None:
-    """Bob signs his deposit on a chain in which Alice's stands; it is mined in one from which hers has gone."""
+    """Bob signs his deposit on a chain that has Alice's; it is mined in one from which hers has gone."""
     id_, tester = world.id_of(world.channel()), local(world).tester
     before = tester.take_snapshot()
     world.adjudicator.send(world.adjudicator.deposit(id_, ETHER, 0, 10), ALICE)

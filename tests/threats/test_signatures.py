@@ -208,7 +208,7 @@ def test_threat_09_half_the_order_itself_is_low() -> None:
     ids=["nothing", "r zero", "s zero", "parity alone", "no such point", "r the order", "r too large"],
 )
 def test_threat_09_nobody_is_recovered_from_rubbish(signature: Signature) -> None:
-    """Least of all the zero address: it would sign for whoever forgot to check."""
+    """Least of all the zero address: it would sign where nobody checks."""
     for expected in (bytes(20), A):
         verdict = HARNESS.verdict("requireSigner", DIGEST, abi.signature(signature), abi.address(expected))
         assert verdict == ("SignatureUnrecoverable", ())

@@ -1,4 +1,4 @@
-"""The golden vectors are the same for JavaScript, and for a wallet that is given the typed data as they stand there."""
+"""The golden vectors are the same for JavaScript, and for a wallet that is given the typed data as they are there."""
 
 from __future__ import annotations
 

@@ -329,7 +329,7 @@ class Littered(MemoryTransport):
 
 
 async def in_bobs_name(key: SigningKey) -> bytes:
-    """A message as if from bob, with the signature of somebody who is not bob."""
+    """A message as if from bob, with a signature that is not bob's."""
     log = MemoryTransport()
     await SignedTransport(log, TABLE_ID, key, {"bob": key.address}).post(ACTIONS.encode(CannotMove("bob")))
     return await log.message(0)

@@ -1,4 +1,4 @@
-"""Whole games of two clients over a signed log, and what stands on the log afterwards."""
+"""Whole games of two clients over a signed log, and what is on the log afterwards."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_the_flow_of_the_game_is_at_most_60_lines() -> None:
 
 
 def test_what_happens_is_what_the_table_of_the_game_says() -> None:
-    """And all of it happens: the README's diagram shows no arrow that no game takes."""
+    """And all of it happens: the diagram of games/README.md shows no arrow that no game takes."""
     seen: set[tuple[Phase, Phase]] = set()
 
     class Watching(ActionQueue):  # type: ignore[type-arg]  # of any actions

@@ -72,7 +72,7 @@ async def messages(log: MemoryTransport) -> Counter[str]:
 
 
 def game_with_a_crash(crashing: int, at: int, number: int = 1) -> tuple[int, Counter[str], tuple[DiscardTable, ...]]:
-    """How many moments there were, what stands on the log in the end, and both tables."""
+    """How many moments there were, what is on the log in the end, and both tables."""
 
     async def story() -> tuple[int, Counter[str], tuple[DiscardTable, ...]]:
         log = MemoryTransport()

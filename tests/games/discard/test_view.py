@@ -99,7 +99,7 @@ def test_a_spectator_sees_the_counts_and_the_laid_cards(number: int) -> None:
 
 
 def expected_from_what_is_public(game: Watched) -> list[bytes]:
-    """What the first feed must be, made of laid cards and of who has drawn alone."""
+    """What the first feed must be, made only of laid cards and of the players that have drawn."""
     beginning = {**BEGUN, "counts": {"alice": 0, "bob": 0}, "left": SIZE, "laid": []}
     messages: list[Start | Shown] = [Start("alice", beginning)]
     cards = list(game.alice.player.pile.laid)

@@ -19,7 +19,7 @@ from forcemove.games.sra.arithmetic import MODULUS, ORDER, decode_number, decode
 WHOLE_GAME = """
 import sys
 if sys.argv[1] == "pow":
-    sys.modules["gmpy2"] = None  # whoever imports it now gets an ImportError
+    sys.modules["gmpy2"] = None  # an import of it now raises ImportError
 from forcemove.games.sra import arithmetic
 from forcemove.games.sra.deck import audit, shuffle_between_two
 from tests.games.sra.shuffled import keys, stream

@@ -1,0 +1,58 @@
+"""What the README shows of the demonstration: a story in which a player stops, as `forcemove demo` prints it.
+
+Weapons, commitments and fees are drawn anew in each run. So the story is played until the very first round is the one
+that Bob loses, and two excerpts are compared with such figures aside. Knows of the stories only what they print.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from itertools import takewhile
+
+from click.testing import CliRunner
+
+__all__ = ["COMMAND", "StoryFailed", "excerpt", "figures_aside"]
+
+COMMAND = ("demo", "--game", "rock-paper-scissors", "--scenario", "stall")
+_LAST_TURN = "turn    6"
+_END = "gas "
+"""The label of the first line that is left out: fees and balances, before the story's last line."""
+_TRIES = 100
+_FIGURES = (
+    (re.compile(r"\b(rock|paper|scissors)\b"), "WEAPON"),
+    (re.compile(r"\([0-9a-f]{4}…[0-9a-f]{4}\)"), "(COMMITMENT)"),
+    (re.compile(r"\([\d,]+ gas\)"), "(GAS)"),
+)
+
+
+class StoryFailed(Exception):
+    """The demonstration has failed, or Bob has won the first round each time, which is not to be believed."""
+
+
+@cache
+def excerpt() -> str:
+    """A block with the story. Raises `StoryFailed`."""
+    for _ in range(_TRIES):
+        lines = _play()
+        turns = [line for line in lines if line.startswith("turn")]
+        if turns[-1].startswith(_LAST_TURN):
+            shown = takewhile(lambda line: not line.startswith(_END), lines)
+            return "\n".join(["```text", *shown, "[...]", lines[-1], "```"])
+    raise StoryFailed(f"Bob has not lost the first of {_TRIES} stories")
+
+
+def figures_aside(text: str) -> str:
+    """The text with a name in place of each figure that another run may print otherwise."""
+    for figure, name in _FIGURES:
+        text = figure.sub(name, text)
+    return text
+
+
+def _play() -> list[str]:
+    from forcemove.channel.cli.main import forcemove
+
+    done = CliRunner().invoke(forcemove, COMMAND)
+    if done.exit_code != 0:
+        raise StoryFailed(done.output)
+    return done.output.strip().splitlines()

@@ -1,0 +1,65 @@
+"""The README's picture of the rooms is what the import statements say: it has every room, and the right arrows."""
+
+from __future__ import annotations
+
+import re
+
+from tests.readme.text import README, ROOT, sections
+from tests.structure.imports import read_imports, source_files
+
+Arrow = tuple[str, str]
+
+NOT_ROOMS = {"public", "__pycache__"}
+"""In `channel`: the package's own front, which is installed one level up."""
+NOT_SHIPPED = {"contracts.compile"}
+"""It runs the compiler, on our machines only."""
+
+
+def room_of(module: str) -> str | None:
+    """The box of the picture that a module is in."""
+    first, _, rest = module.partition(".")
+    if first in {"contracts", "games"} and module not in NOT_SHIPPED:
+        return first
+    if first != "channel" or not rest:
+        return None
+    second = rest.split(".")[0]
+    return second if (ROOT / "channel" / second).is_dir() and second != "protocol" else "core"
+
+
+def imported() -> set[Arrow]:
+    """Which room imports from which other."""
+    imports = read_imports(source_files())
+    pairs = {(room_of(module), room_of(name)) for module, names in imports.items() for name in names}
+    return {(here, there) for here, there in pairs if here and there and here != there}
+
+
+def reachable(arrows: set[Arrow], start: str) -> set[str]:
+    found = {there for here, there in arrows if here == start}
+    return found | {further for room in found for further in reachable(arrows, room)}
+
+
+def needed(arrows: set[Arrow]) -> set[Arrow]:
+    """Without those that say no more than a longer way does."""
+    return {(here, there) for here, there in arrows if there not in further(arrows, here, there)}
+
+
+def further(arrows: set[Arrow], here: str, there: str) -> set[str]:
+    """What can be reached by the other arrows that begin in a room."""
+    others = {room for start, room in arrows if start == here and room != there}
+    return {each for room in others for each in reachable(arrows, room)}
+
+
+def drawn() -> set[Arrow]:
+    """The picture's arrows, but for the dotted one."""
+    (picture,) = (block for each in sections(README) for block in each.blocks("mermaid"))
+    return set(re.findall(r"^ +(\w+)(?:\[.*?\])? --> (\w+)", picture, re.MULTILINE))
+
+
+def test_the_arrows_are_those_of_the_import_statements() -> None:
+    assert drawn() == needed(imported())
+
+
+def test_every_room_is_drawn() -> None:
+    rooms = {folder.name for folder in (ROOT / "channel").iterdir() if folder.is_dir()} - NOT_ROOMS - {"protocol"}
+
+    assert {room for arrow in drawn() for room in arrow} == rooms | {"contracts", "games", "core"}
