@@ -1,8 +1,6 @@
 """`forcemove inspect`: explain a signed state, a piece of hex, or a channel on a chain.
 
-`--json` prints one object. Its `kind` is `signed-state`, `state`, `record`, `position` or `channel`; what else stands
-in it, `signed_state.signed_state_finding` says for the first, `findings.hex_finding` for the next three, and
-`standing.standing_finding` for the last.
+`--json` prints one object; `inspect.report_json` says what is in it.
 """
 
 from __future__ import annotations
@@ -12,28 +10,38 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from string import hexdigits
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from forcemove.channel.chain.addresses import parse_address, show_address
 from forcemove.channel.cli.deploy import book_path, open_node
 from forcemove.channel.cli.errors import EXIT_ERROR, Explained
-from forcemove.channel.cli.findings import Finding, KnownApp, KnownBy, guess_app, hex_finding, show_hex
 from forcemove.channel.cli.games import usable_games
 from forcemove.channel.cli.pages import page
 from forcemove.channel.cli.progress import waiting
-from forcemove.channel.cli.signed_state import signed_state_finding
 from forcemove.channel.errors import MalformedBytes
-from forcemove.channel.protocol.encoding import channel_id
-from forcemove.channel.protocol.json_text import MAX_LENGTH, parse_json
+from forcemove.channel.inspect.bare import BareReport, inspect_bytes
+from forcemove.channel.inspect.contracts import find_book
+from forcemove.channel.inspect.errors import (
+    AdjudicatorNotNamed,
+    BookOfAnotherChain,
+    ChannelUnknown,
+    InspectionError,
+    NodeOfAnotherChain,
+    NotThisAdjudicator,
+    NotThisKindOfId,
+)
+from forcemove.channel.inspect.inspection import Report, inspect_channel, inspect_file, require_channel_id
+from forcemove.channel.inspect.onchain import ChannelReport
+from forcemove.channel.inspect.report_json import to_json
+from forcemove.channel.inspect.signed_state import SignedStateReport
+from forcemove.channel.protocol.json_text import MAX_LENGTH, hex_text, parse_json
 from forcemove.channel.protocol.wire import SignedStateFile, decode_file, parse_hex
 
 if TYPE_CHECKING:
-    from forcemove.channel.chain.adjudicator import Adjudicator
     from forcemove.channel.chain.book import AddressBook
-    from forcemove.channel.chain.chain import Chain
-    from forcemove.channel.cli.standing import Standing
+    from forcemove.channel.game import Game
 
 __all__ = ["inspect"]
 
@@ -65,15 +73,12 @@ def inspect(what: str, endpoint: str | None, book_file: Path | None, adjudicator
     Exits with 1 if a signature is wrong.
     """
     options = _Options(endpoint, book_file, None if adjudicator is None else parse_address(adjudicator))
-    subject = _read(what)
-    finding = _file_finding(subject, options) if isinstance(subject, SignedStateFile) else _hex(subject, options)
-    click.echo(json.dumps(finding, indent=2) if as_json else page(finding))
-    return EXIT_ERROR if _has_wrong_signature(finding) else 0
-
-
-def _has_wrong_signature(finding: Finding) -> bool:
-    """Bare hex names no signers, so its signatures cannot be wrong."""
-    return finding["kind"] == "signed-state" and any(each["standing"] == "wrong" for each in finding["signatures"])
+    try:
+        report = _inspect(_read(what), options)
+    except InspectionError as error:
+        raise _explained(error) from error
+    click.echo(json.dumps(to_json(report), indent=2) if as_json else page(report))
+    return EXIT_ERROR if isinstance(report, SignedStateReport) and report.has_wrong_signature else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +86,9 @@ class _Options:
     endpoint: str | None
     book_file: Path | None
     adjudicator: bytes | None
+
+    def find_book(self, chain_id: int) -> AddressBook | None:
+        return find_book(chain_id, self.book_file, book_path(chain_id))
 
 
 # -------------------------------------------------------------------------------------------------------------- input
@@ -124,147 +132,85 @@ def _read_file(name: str) -> str:
         raise Explained(f"{name!r:.80} is no text.", "A signed state is JSON; hex begins with 0x.") from None
 
 
-def _games() -> Sequence[Any]:
+def _games() -> Sequence[Game]:
     return usable_games()
 
 
-def _book(options: _Options, chain_id: int) -> AddressBook | None:
-    """The book that was named, else the usual one where it exists. Refuses that of another chain."""
-    from forcemove.channel.chain.book import load_book
-
-    path = options.book_file or book_path(chain_id)
-    if options.book_file is None and not path.exists():
-        return None
-    book = load_book(path)
-    if book.chain_id != chain_id:
-        raise Explained(
-            f"The address book {path} is of chain {book.chain_id}, but this is about chain {chain_id}.",
-            "Name another with --book.",
-        )
-    return book
+# ------------------------------------------------------------------------------------------------------------- calling
 
 
-# ---------------------------------------------------------------------------------------------------------------- hex
+def _inspect(subject: SignedStateFile | bytes, options: _Options) -> Report:
+    if isinstance(subject, SignedStateFile):
+        return _inspect_file(subject, options)
+    return _inspect_channel(subject, options) if len(subject) == 32 else _inspect_hex(subject, options)
 
 
-def _hex(data: bytes, options: _Options) -> Finding:
-    if len(data) == 32:
-        return _channel(data, options)
+def _inspect_hex(data: bytes, options: _Options) -> BareReport:
     if options.endpoint or options.book_file or options.adjudicator:
         raise Explained(
             "Bare hex names neither its chain nor its channel, so there is nothing to look up.",
             "Leave --chain, --book and --adjudicator out, or give a signed-state file or a channel's id.",
         )
-    return hex_finding(data, _games())
+    return inspect_bytes(data, _games())
 
 
-def _channel(id_: bytes, options: _Options) -> Finding:
-    from forcemove.channel.protocol.outcome import destination_address
-
+def _inspect_channel(id_: bytes, options: _Options) -> ChannelReport:
     if options.endpoint is None:
         raise Explained(
             "32 bytes are a channel's id or a hash; of itself it tells nothing.",
             "Name the channel's chain with --chain URL.",
         )
-    if destination_address(id_) is not None:
-        raise Explained(f"{show_hex(id_)} is no channel's id: its 12 high bytes are zero, as in an address.")
+    require_channel_id(id_)
     chain = open_node(options.endpoint)
-    book = _book(options, chain.chain_id)
-    adjudicator = _adjudicator(chain, _address_of_adjudicator(options, book, chain.chain_id), _factory(book))
-    standing = _standing(adjudicator, id_, book)
-    if standing.is_unknown:
-        raise Explained(
-            f"The adjudicator {show_address(adjudicator.address)} knows nothing of channel {show_hex(id_)}.",
-            "Nothing was ever paid in or recorded: the id, the chain or the adjudicator may be another.",
-        )
-    from forcemove.channel.cli.standing import standing_finding
-
-    games = _games()
-    return {"kind": "channel"} | standing_finding(standing, lambda state: guess_app(state.app_data, games))
+    book = options.find_book(chain.chain_id)
+    with waiting("Reading the chain") as terminal:
+        return inspect_channel(id_, _games(), chain, book, options.adjudicator, terminal.status)
 
 
-def _address_of_adjudicator(options: _Options, book: AddressBook | None, chain_id: int) -> bytes:
-    if options.adjudicator is not None:
-        return options.adjudicator
-    if book is None:
-        raise Explained(
-            f"Which adjudicator? There is no address book at {book_path(chain_id)}.",
-            "Name a book with --book, or the contract with --adjudicator ADDRESS.",
-        )
-    return book.adjudicator
-
-
-def _factory(book: AddressBook | None) -> bytes:
-    """That of the book, else the customary one."""
-    from forcemove.channel.chain.create2 import CUSTOMARY_FACTORY
-
-    return book.factory if book else CUSTOMARY_FACTORY
-
-
-def _adjudicator(chain: Chain, address: bytes, factory: bytes, game: Any = None) -> Adjudicator:
-    """The adjudicator at an address, once it is known to be ours; a look-alike could answer anything."""
-    from forcemove.channel.chain.adjudicator import Adjudicator
-    from forcemove.channel.chain.genuine import adjudicator_artifact, require_genuine_contract
-    from forcemove.channel.chain.reverts import NO_ERRORS, app_errors
-
-    require_genuine_contract(chain, adjudicator_artifact(), address, factory)
-    return Adjudicator(chain, address, app_errors(game.artifact, game.errors) if game else NO_ERRORS)
-
-
-def _standing(adjudicator: Adjudicator, id_: bytes, book: AddressBook | None, **more: Any) -> Standing:
-    from forcemove.channel.cli.standing import read_standing
-
-    with waiting("Reading the chain"):
-        return read_standing(adjudicator, id_, book.deployment_block if book else 0, **more)
-
-
-# -------------------------------------------------------------------------------------------------------------- files
-
-
-def _file_finding(file: SignedStateFile, options: _Options) -> Finding:
-    chain_id, address = file.domain.chain_id, file.domain.adjudicator
-    if options.adjudicator not in (None, address):
-        raise Explained(
-            f"The state names the adjudicator {show_address(address)}, not the one given.", "Leave --adjudicator out."
-        )
-    book = _book(options, chain_id)
+def _inspect_file(file: SignedStateFile, options: _Options) -> SignedStateReport:
+    book, games = options.find_book(file.domain.chain_id), _games()
     if options.endpoint is None:
-        return signed_state_finding(file, _app(file, book, None))
+        return inspect_file(file, games, book=book, adjudicator=options.adjudicator)
     chain = open_node(options.endpoint)
-    if chain.chain_id != chain_id:
-        raise Explained(
-            f"The state is of chain {chain_id}, but {chain.endpoint} is chain {chain.chain_id}.",
-            "Give the node of the state's chain with --chain.",
-        )
-    app = _app(file, book, chain)
-    adjudicator = _adjudicator(chain, address, _factory(book), app and app.game)
-    state, participants = file.signed.state, file.fixed_part.participants
-    id_ = channel_id(file.fixed_part, file.domain)
-    standing = _standing(adjudicator, id_, book, accounts=participants, outcome=state.outcome)
-    return signed_state_finding(file, app, adjudicator, standing)
+    with waiting("Reading the chain") as terminal:
+        return inspect_file(file, games, chain, book, options.adjudicator, terminal.status)
 
 
-def _app(file: SignedStateFile, book: AddressBook | None, chain: Chain | None) -> KnownApp | None:
-    """The game of a channel: told by the contract on the chain where there is one, else by the book, else by its
-    bytes."""
-    games, address = _games(), file.fixed_part.app_definition
-    if chain is not None:
-        return _app_on_chain(chain, address, _factory(book), games)
-    for game in games:
-        contract = game.artifact.name
-        if book and contract in book.contracts and book.contracts[contract].address == address:
-            return KnownApp(game, KnownBy.BOOK)
-    return guess_app(file.signed.state.app_data, games)
+# -------------------------------------------------------------------------------------------------------------- errors
 
 
-def _app_on_chain(chain: Chain, address: bytes, factory: bytes, games: Sequence[Any]) -> KnownApp | None:
-    from forcemove.channel.chain.errors import NoContract, NotGenuine
-    from forcemove.channel.chain.genuine import require_genuine_contract
-
-    for game in games:
-        try:
-            require_genuine_contract(chain, game.artifact, address, factory)
-        except (NotGenuine, NoContract):
-            continue
-        return KnownApp(game, KnownBy.CODE)
-    return None
+def _explained(error: InspectionError) -> Explained:
+    """What happened, and which option to use."""
+    match error:
+        case BookOfAnotherChain():
+            return Explained(
+                f"The address book {error.path} is of chain {error.found}, but this is about chain {error.expected}.",
+                "Name another with --book.",
+            )
+        case NodeOfAnotherChain():
+            return Explained(
+                f"The state is of chain {error.expected}, but {error.endpoint} is chain {error.found}.",
+                "Give the node of the state's chain with --chain.",
+            )
+        case NotThisAdjudicator():
+            return Explained(
+                f"The state names the adjudicator {show_address(error.named)}, not the one given.",
+                "Leave --adjudicator out.",
+            )
+        case AdjudicatorNotNamed():
+            return Explained(
+                f"Which adjudicator? There is no address book at {book_path(error.chain_id)}.",
+                "Name a book with --book, or the contract with --adjudicator ADDRESS.",
+            )
+        case NotThisKindOfId():
+            return Explained(
+                f"{hex_text(error.data)} is no channel's id: its 12 high bytes are zero, as in an address."
+            )
+        case ChannelUnknown():
+            return Explained(
+                f"The adjudicator {show_address(error.adjudicator)} knows nothing of channel "
+                f"{hex_text(error.channel_id)}.",
+                "Nothing was ever paid in or recorded: the id, the chain or the adjudicator may be another.",
+            )
+        case _:
+            return Explained(f"{error}.")

@@ -1,41 +1,54 @@
-"""Findings as text for people. Knows nothing but what stands in a finding."""
+"""Reports of inspections as text for people. Knows nothing but what is in a report."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
-from typing import Any
+from typing import assert_never
 
 import click
 
+from forcemove.channel.chain.addresses import show_address
+from forcemove.channel.chain.adjudicator import Holdings, PlacedLog
 from forcemove.channel.cli.amounts import format_amount
-from forcemove.channel.cli.findings import Finding
+from forcemove.channel.cli.explanations import describe
+from forcemove.channel.inspect.apps import KnownApp, KnownBy, NoPosition, Position
+from forcemove.channel.inspect.bare import BareKind, BareReport
+from forcemove.channel.inspect.inspection import Report
+from forcemove.channel.inspect.onchain import ChannelReport, Credit, turn_of
+from forcemove.channel.inspect.signatures import SignatureCheck, Verdict
+from forcemove.channel.inspect.signed_state import SignedStateReport
+from forcemove.channel.inspect.states import OutcomeEntry, StateFacts
+from forcemove.channel.protocol.json_text import hex_text
+from forcemove.channel.protocol.status import Mode
+from forcemove.channel.protocol.types import ETHER
 
 __all__ = ["page"]
 
 _WIDTH = 16
-_ETHER = "0x" + 40 * "0"
 _KNOWN_BY = {
-    "code": "by its address on the chain, which follows from its code",
-    "book": "by the address book",
-    "bytes": "by the look of its bytes; nothing else was compared",
+    KnownBy.CODE: "by its address on the chain, which follows from its code",
+    KnownBy.BOOK: "by the address book",
+    KnownBy.BYTES: "by the look of its bytes; nothing else was compared",
 }
 _TITLES = {
-    "state": "A state without a channel",
-    "record": "A record, as the adjudicator logs it",
-    "position": "A game's position",
+    BareKind.STATE: "A state without a channel",
+    BareKind.RECORD: "A record, as the adjudicator logs it",
+    BareKind.POSITION: "A game's position",
 }
 
 
-def page(finding: Finding) -> str:
+def page(report: Report) -> str:
     """The text of what `forcemove inspect` has found."""
-    match finding["kind"]:
-        case "signed-state":
-            lines = _signed_state(finding)
-        case "channel":
-            lines = _channel(finding)
+    match report:
+        case SignedStateReport():
+            lines = _signed_state(report)
+        case ChannelReport():
+            lines = _channel(report)
+        case BareReport():
+            lines = _bare(report)
         case _:
-            lines = _bare(finding)
+            assert_never(report)
     return "\n".join(lines)
 
 
@@ -51,146 +64,160 @@ def _field(name: str, value: object) -> str:
 # -------------------------------------------------------------------------------------------------------------- kinds
 
 
-def _signed_state(finding: Finding) -> Iterator[str]:
-    fixed_part = finding["fixedPart"]
+def _signed_state(report: SignedStateReport) -> Iterator[str]:
+    domain, fixed_part = report.file.domain, report.file.fixed_part
     yield click.style("A signed state", bold=True)
-    yield _field("channel", finding["channelId"])
-    yield _field("chain id", finding["chainId"])
-    yield _field("adjudicator", finding["adjudicator"])
-    yield _field("app", f"{fixed_part['appDefinition']}\n{_app(finding['app'])}")
-    yield _field("nonce", fixed_part["channelNonce"])
-    yield _field("duration", f"{fixed_part['challengeDuration']:,} seconds to answer a challenge")
-    for index, participant in enumerate(fixed_part["participants"]):
-        yield _field(f"participant {index}", participant)
-    yield from _state(finding["state"])
-    yield from _position(finding)
-    if finding["problem"]:
-        yield _field("PROBLEM", click.style(finding["problem"], fg="red"))
+    yield from _place(report.channel_id, domain.chain_id, domain.adjudicator)
+    yield _field("app", f"{show_address(fixed_part.app_definition)}\n{_app(report.app)}")
+    yield _field("nonce", fixed_part.channel_nonce)
+    yield _field("duration", f"{fixed_part.challenge_duration:,} seconds to answer a challenge")
+    for index, participant in enumerate(fixed_part.participants):
+        yield _field(f"participant {index}", show_address(participant))
+    yield from _state(report.state)
+    yield from _position(report.app, report.position, report.state)
+    if report.problem is not None:
+        yield _field("PROBLEM", click.style(describe(report.problem), fg="red"))
     yield _title("Signatures")
-    yield from map(_signature, finding["signatures"])
-    yield _field("support", finding["support"] or "complete: this state alone proves that all agreed")
-    if finding["channel"]:
-        yield from _on_chain(finding["channel"])
-    yield from _could(finding)
+    yield from map(_signature, report.signatures)
+    yield _field("support", report.support or "complete: this state alone proves that all agreed")
+    if report.channel is not None:
+        yield from _on_chain(report.channel)
+    yield from _could(report)
 
 
-def _channel(finding: Finding) -> Iterator[str]:
+def _channel(report: ChannelReport) -> Iterator[str]:
+    channel, record = report.channel, report.record
     yield click.style("A channel", bold=True)
-    yield _field("channel", finding["channelId"])
-    yield _field("chain id", finding["chainId"])
-    yield _field("adjudicator", finding["adjudicator"])
-    yield from _on_chain(finding)
-    if finding["record"]:
-        yield from _state(finding["record"]["state"], "The recorded state")
-        yield from _position(finding["record"])
-        yield _field("signed by", "\n".join(finding["record"]["signedBy"]) or "(not to be seen from the logs)")
+    yield from _place(channel.channel_id, channel.domain.chain_id, channel.domain.adjudicator)
+    yield from _on_chain(report)
+    if record is not None:
+        yield from _state(record.state, "The recorded state")
+        yield from _position(record.app, record.position, record.state)
+        signers = "\n".join(map(show_address, record.signed_by))
+        yield _field("signed by", signers or "(not to be seen from the logs)")
 
 
-def _bare(finding: Finding) -> Iterator[str]:
-    yield click.style(_TITLES[finding["kind"]], bold=True)
-    if finding["state"]:
-        yield from _state(finding["state"])
-    yield from _position(finding)
-    for index, signature in enumerate(finding["signatures"]):
-        yield _field(f"signature {index}", signature)
+def _bare(report: BareReport) -> Iterator[str]:
+    yield click.style(_TITLES[report.kind], bold=True)
+    if report.state is not None:
+        yield from _state(report.state)
+    yield from _position(report.app, report.position, report.state)
+    for index, signature in enumerate(report.signatures):
+        yield _field(f"signature {index}", hex_text(signature.compact))
     yield _title("Missing to check it")
-    for each in finding["missing"]:
-        yield f"  {each}"
+    for each in report.missing:
+        yield f"  {each.value}"
 
 
 # -------------------------------------------------------------------------------------------------------------- parts
 
 
-def _app(app: Finding | None) -> str:
-    return f"{app['title']}, {_KNOWN_BY[app['knownBy']]}" if app else "none of the games that are installed"
+def _place(channel_id: bytes, chain_id: int, adjudicator: bytes) -> Iterator[str]:
+    yield _field("channel", hex_text(channel_id))
+    yield _field("chain id", chain_id)
+    yield _field("adjudicator", show_address(adjudicator))
 
 
-def _state(state: Finding, title: str = "State") -> Iterator[str]:
-    mover = "" if state["mover"] is None else f", of participant {state['mover']}"
-    stage = f" ({state['stage']})" if state["stage"] else ""
-    app_data = state["appData"]
+def _app(app: KnownApp | None) -> str:
+    return f"{app.game.title}, {_KNOWN_BY[app.known_by]}" if app else "none of the games that are installed"
+
+
+def _state(facts: StateFacts, title: str = "State") -> Iterator[str]:
+    state = facts.state
+    mover = "" if facts.mover is None else f", of participant {facts.mover}"
+    stage = f" ({facts.stage.value})" if facts.stage else ""
     yield _title(title)
-    yield _field("turn", f"{state['turnNum']}{mover}{stage}")
-    yield _field("final", "yes: only concluding may follow" if state["isFinal"] else "no")
-    yield from _outcome("pays", state["outcome"])
-    yield _field("app data", f"{len(app_data) // 2 - 1} bytes" + (f": {app_data}" if len(app_data) > 2 else ""))
+    yield _field("turn", f"{state.turn_num}{mover}{stage}")
+    yield _field("final", "yes: only concluding may follow" if state.is_final else "no")
+    yield from _outcome("pays", facts.pays)
+    yield _field(
+        "app data", f"{len(state.app_data)} bytes" + (f": {hex_text(state.app_data)}" if state.app_data else "")
+    )
 
 
-def _outcome(name: str, outcome: Iterable[Finding]) -> Iterator[str]:
-    yield _field(name, "\n".join(map(_allocation, outcome)) or "nothing")
+def _outcome(name: str, entries: Iterable[OutcomeEntry]) -> Iterator[str]:
+    yield _field(name, "\n".join(map(_entry, entries)) or "nothing")
 
 
-def _allocation(entry: Finding) -> str:
-    account = entry["account"] or f"channel {entry['destination']}"
-    who = "" if entry["participant"] is None else f" (participant {entry['participant']})"
-    return f"{_amount(entry['asset'], entry['amount'])} to {account}{who}"
+def _entry(entry: OutcomeEntry) -> str:
+    allocation = entry.allocation
+    account = show_address(entry.account) if entry.account else f"channel {hex_text(allocation.destination)}"
+    who = "" if entry.participant is None else f" (participant {entry.participant})"
+    return f"{_amount(allocation.asset, allocation.amount)} to {account}{who}"
 
 
-def _amount(asset: str, amount: str) -> str:
-    if asset == _ETHER:
-        return f"{format_amount(int(amount))} ({int(amount):,} wei)"
-    return f"{int(amount):,} of the smallest unit of {asset}"
+def _amount(asset: bytes, amount: int) -> str:
+    if asset == ETHER:
+        return f"{format_amount(amount)} ({amount:,} wei)"
+    return f"{amount:,} of the smallest unit of {show_address(asset)}"
 
 
-def _position(finding: Finding) -> Iterator[str]:
-    position = finding["position"]
+def _position(app: KnownApp | None, position: Position | NoPosition | None, state: StateFacts | None) -> Iterator[str]:
     if position is None:
         return
-    yield _title(f"Position: {_app(finding['app'])}")
-    if position["problem"]:
-        yield _field("PROBLEM", click.style(f"this is no position of the game: {position['problem']}", fg="red"))
-        return
-    yield _field("says", position["description"])
-    yield _field("stake", _stake(position["stake"], finding["state"]))
-    yield _field("board", position["board"])
+    yield _title(f"Position: {_app(app)}")
+    match position:
+        case NoPosition(problem):
+            yield _field("PROBLEM", click.style(f"this is no position of the game: {describe(problem)}", fg="red"))
+        case Position(description, board, stake):
+            yield _field("says", description)
+            yield _field("stake", _stake(stake, state))
+            yield _field("board", board)
 
 
-def _stake(stake: str, state: Finding | None) -> str:
+def _stake(stake: int, state: StateFacts | None) -> str:
     """In the asset of the outcome, where there is one outcome with one asset."""
-    assets = {entry["asset"] for entry in state["outcome"]} if state else set()
-    return _amount(assets.pop(), stake) if len(assets) == 1 else f"{int(stake):,} of the asset's smallest unit"
+    assets = {entry.allocation.asset for entry in state.pays} if state else set()
+    return _amount(assets.pop(), stake) if len(assets) == 1 else f"{stake:,} of the asset's smallest unit"
 
 
-def _signature(signature: Finding) -> str:
-    name = f"participant {signature['participant']}"
-    match signature["standing"]:
-        case "signed":
+def _signature(check: SignatureCheck) -> str:
+    name = f"participant {check.participant}"
+    match check.verdict:
+        case Verdict.SIGNED:
             return _field(name, click.style("has signed", fg="green"))
-        case "missing":
+        case Verdict.MISSING:
             return _field(name, "has not signed")
-        case _:
-            by = f"made by {signature['recovered']}" if signature["recovered"] else f"nobody's: {signature['problem']}"
-            nobody = "" if signature["address"] else ", and there is no such participant"
-            return _field(name, click.style(f"WRONG signature, {by}{nobody}", fg="red"))
+        case Verdict.WRONG:
+            return _field(name, click.style(f"WRONG signature, {_maker(check)}", fg="red"))
 
 
-def _on_chain(channel: Finding) -> Iterator[str]:
-    yield _title(f"On the chain, at block {channel['block']:,}")
-    yield _field("mode", "closed for ever: everything was paid" if channel["closed"] else channel["mode"])
-    recorded = channel["turnNumRecord"]
-    yield _field("record", "nothing" if recorded is None else f"turn {recorded}")
-    if channel["secondsLeft"] is not None:
-        yield _field("time left", f"{channel['secondsLeft']:,} seconds, until {_time(channel['finalizesAt'])}")
-    elif channel["finalizesAt"]:
-        yield _field("finalized", _time(channel["finalizesAt"]))
-    if channel["mode"] == "Finalized" and channel["owed"] is not None:
-        yield from _outcome("still owed", channel["owed"])
-    yield _field("holdings", "\n".join(map(_holdings, channel["holdings"])))
-    yield _field("credits", "\n".join(map(_credit, channel["credits"])) or "none")
-    yield _field("history", "\n".join(map(_log, channel["history"])) or "none")
+def _maker(check: SignatureCheck) -> str:
+    if check.recovered:
+        maker = f"made by {show_address(check.recovered)}"
+    else:
+        maker = f"nobody's: {type(check.problem).__name__}"
+    return maker if check.address else f"{maker}, and there is no such participant"
 
 
-def _holdings(holdings: Finding) -> str:
-    return _amount(holdings["asset"], holdings["held"]) + (", payout begun" if holdings["payoutBegun"] else "")
+def _on_chain(report: ChannelReport) -> Iterator[str]:
+    channel, status = report.channel, report.channel.status
+    yield _title(f"On the chain, at block {channel.block:,}")
+    yield _field("mode", "closed for ever: everything was paid" if channel.closed else channel.mode.value)
+    yield _field("record", "nothing" if status.is_empty else f"turn {status.turn_num_record}")
+    if channel.seconds_left is not None:
+        yield _field("time left", f"{channel.seconds_left:,} seconds, until {_time(status.finalizes_at)}")
+    elif status.finalizes_at:
+        yield _field("finalized", _time(status.finalizes_at))
+    if channel.mode is Mode.FINALIZED and report.owed is not None:
+        yield from _outcome("still owed", report.owed)
+    yield _field("holdings", "\n".join(_holdings(asset, holdings) for asset, holdings in channel.holdings))
+    yield _field("credits", "\n".join(map(_credit, channel.credits)) or "none")
+    yield _field("history", "\n".join(map(_log, channel.logs)) or "none")
 
 
-def _credit(credit: Finding) -> str:
-    return f"{_amount(credit['asset'], credit['amount'])} for {credit['account']}"
+def _holdings(asset: bytes, holdings: Holdings) -> str:
+    return _amount(asset, holdings.held) + (", payout begun" if holdings.payout_begun else "")
 
 
-def _log(log: Finding) -> str:
-    turn = "" if log["turnNum"] is None else f", turn {log['turnNum']}"
-    return f"block {log['block']:,}: {log['log']}{turn}"
+def _credit(credit: Credit) -> str:
+    return f"{_amount(credit.asset, credit.amount)} for {show_address(credit.account)}"
+
+
+def _log(placed: PlacedLog) -> str:
+    turn_num = turn_of(placed.log)
+    turn = "" if turn_num is None else f", turn {turn_num}"
+    return f"block {placed.place.block_number:,}: {type(placed.log).__name__}{turn}"
 
 
 def _time(seconds: int) -> str:
@@ -200,14 +227,13 @@ def _time(seconds: int) -> str:
         return f"second {seconds:,}"
 
 
-def _could(finding: Finding) -> Iterator[str]:
+def _could(report: SignedStateReport) -> Iterator[str]:
     yield _title("What each participant could do now")
-    for each in finding["could"]:
-        yield f"  participant {each['participant']}"
-        for action in each["actions"]:
-            yield f"    {action['action']:<{_WIDTH - 2}}{action['explanation']}"
-    refused: list[Any] = finding["refused"] or []
-    if refused:
+    for index, actions in enumerate(report.could):
+        yield f"  participant {index}"
+        for action in actions:
+            yield f"    {action.action:<{_WIDTH - 2}}{action.explanation}"
+    if report.refused:
         yield _title("What the adjudicator would refuse")
-        for each in refused:
-            yield _field(each["action"], each["reason"])
+        for each in report.refused:
+            yield _field(each.action.action, str(each.refusal))

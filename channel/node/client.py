@@ -7,18 +7,14 @@ owner's own functions, costs no message and no effect: the rest is done, and the
 
 from __future__ import annotations
 
-import contextlib
 from collections import deque
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 
-from forcemove.channel.chain.adjudicator import Adjudicator, PlacedLog
-from forcemove.channel.chain.chain import Receipt
+from forcemove.channel.chain.adjudicator import Adjudicator
 from forcemove.channel.chain.create2 import CUSTOMARY_FACTORY
-from forcemove.channel.chain.errors import EndpointFailed, NotConfirmed
+from forcemove.channel.chain.errors import NotConfirmed
 from forcemove.channel.chain.genuine import require_genuine
 from forcemove.channel.errors import (
-    ChainError,
     CounterpartyError,
     ForcemoveError,
     InvalidValue,
@@ -28,8 +24,11 @@ from forcemove.channel.errors import (
 )
 from forcemove.channel.game import PlayableApp
 from forcemove.channel.node.clock import seconds
+from forcemove.channel.node.events import Event, Fault, Mined, Refused, Sent
 from forcemove.channel.node.greetings import Greetings
+from forcemove.channel.node.head import HeadReader
 from forcemove.channel.node.ports import Line, Store
+from forcemove.channel.node.reader import ChainReader
 from forcemove.channel.node.submitter import Submitter
 from forcemove.channel.protocol.agreement import Agreement
 from forcemove.channel.protocol.channel import Channel, Phase
@@ -39,69 +38,26 @@ from forcemove.channel.protocol.effects import (
     SendGreeting,
     SendState,
     Submission,
-    WakeAt,
 )
-from forcemove.channel.protocol.errors import ChannelIdUsed, MessageRefused
+from forcemove.channel.protocol.errors import MessageRefused
 from forcemove.channel.protocol.inputs import (
-    ChainRead,
     ConcludeWanted,
     ContractsGenuine,
-    CreditSeen,
     Greeted,
-    HoldingsSeen,
     Input,
-    LogSeen,
     MoveChosen,
-    News,
     Reconnected,
-    SubmissionFailed,
     Tick,
 )
-from forcemove.channel.protocol.logs import Closed, PartlyPaid
 from forcemove.channel.protocol.machine import Step, step
 from forcemove.channel.protocol.signing import Key
-from forcemove.channel.protocol.state import SignedState, VariablePart
+from forcemove.channel.protocol.state import VariablePart
 from forcemove.channel.protocol.wire import decode_message, encode_greeting, encode_message
 
 __all__ = ["Choose", "Client", "Event", "Fault", "Mined", "Refused", "Sent"]
 
 Choose = Callable[[ChooseMove], MoveChosen | ConcludeWanted | None]
 """A player: the move after a state, the wish to conclude, or None to say it later with `Client.feed`."""
-
-
-@dataclass(frozen=True, slots=True)
-class Sent:
-    """We have signed a state and sent it. That it is sent again, to somebody who lacks it, is not told."""
-
-    signed: SignedState
-
-
-@dataclass(frozen=True, slots=True)
-class Mined:
-    """A transaction of ours is in the chain."""
-
-    submission: Submission
-    receipt: Receipt[PlacedLog]
-
-
-@dataclass(frozen=True, slots=True)
-class Refused:
-    """The chain has refused what we asked, or has not mined it in time; it is sent again after the next block if it is
-    still due, with a higher fee."""
-
-    submission: Submission
-    error: ForcemoveError
-
-
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """A counterparty has sent what it must not."""
-
-    error: ForcemoveError
-
-
-Event = Sent | Mined | Refused | Fault
-"""What a client tells its owner while it works."""
 
 
 class Client:
@@ -136,29 +92,22 @@ class Client:
         self.channel = _remembered(store, agreement, key, adjudicator)
         self._key, self._app, self._adjudicator = key, app, adjudicator
         self._line, self._store, self._choose, self._report = line, store, choose, report
-        self._from_block, self._confirmations, self._factory = from_block, confirmations, factory
-        self._read_up_to: tuple[int, bytes] | None = None
+        self._confirmations, self._factory = confirmations, factory
+        self._head = HeadReader(adjudicator.chain, clock)
+        self._reader = ChainReader(adjudicator, from_block, confirmations)
         self._greetings = Greetings(clock, silence)
         self._has_greeted = self._is_busy = False
-        self._time = 0
         self._messages: deque[bytes] = deque()
         self._due: deque[Effect] = deque()
         self._undone: deque[Effect] = deque()
         self._mistakes: list[Exception] = []
-        self._failed: list[Submission] = []
         self._submitter = Submitter(agreement, key, adjudicator, patience)
-        self._mined: list[Mined] = []
 
     @property
     def phase(self) -> Phase:
-        """Where the channel stands now; where the chain's clock cannot be read, when it could be."""
-        with contextlib.suppress(ChainError):
-            self._now()
-        return self.channel.phase(self._time)
-
-    def _now(self) -> int:
-        self._time = self._adjudicator.chain.next_time()
-        return self._time
+        """The channel's phase at the time that the last `poll` or `feed` has read from the chain, which is not asked
+        again. Before the first it is the phase at time 0: no deadline has passed."""
+        return self.channel.phase(self._head.last_time)
 
     def poll(self) -> bool:
         """Take in what has happened, and do what follows. Returns whether there was anything to take in or to do.
@@ -168,6 +117,7 @@ class Client:
         functions raise. Polling again goes on where it stopped.
         """
         before, self._is_busy = self.channel, False
+        self._head.expire()
         self._due, self._undone = self._undone, deque()
         self._carry_out()
         try:
@@ -184,7 +134,7 @@ class Client:
         are_genuine = self.channel.genuine or self._are_contracts_genuine()
         self._look_at_chain()  # first: a message may answer what the chain has settled already
         self._greet_after_start()
-        if are_genuine and not self.channel.genuine and self._read_up_to is not None:
+        if are_genuine and not self.channel.genuine and self._reader.has_looked:
             self._apply(ContractsGenuine())
         self._messages.extend(self._line.receive())
         while self._messages:
@@ -200,15 +150,16 @@ class Client:
         Raises `LocalError` and `CounterpartyError`; and, once all the rest is carried out, what was wrong with a move
         that the player chose, or what the line or a function of the owner's has raised.
         """
+        self._head.expire()
         self._apply(input_)
         self._raise_mistakes()
 
     def _apply(self, input_: Input) -> None:
-        self._adopt(self._step(input_, self._now()))
+        self._adopt(self._step(input_))
         self._carry_out()
 
-    def _step(self, input_: Input, now: int) -> Step:
-        return step(self.channel, input_, now, self._key, self._app)
+    def _step(self, input_: Input) -> Step:
+        return step(self.channel, input_, self._head.read().next_time, self._key, self._app)
 
     def _adopt(self, stepped: Step) -> None:
         channel, effects = stepped
@@ -230,7 +181,7 @@ class Client:
         try:
             decided = self._perform(effect)
             if decided is not None:
-                self._adopt(self._step(decided, self._now()))
+                self._adopt(self._step(decided))
         except Exception as error:
             self._mistakes.append(error)
             return isinstance(effect, SendGreeting) or (isinstance(effect, SendState) and effect.again)
@@ -265,9 +216,9 @@ class Client:
     def _take(self, message: bytes) -> None:
         """One message. Where the clock or the store fails it was not taken; where a game fails it is not worth another
         look."""
-        now = self._now()
+        self._head.read()
         try:
-            stepped = self._heard(message, now)
+            stepped = self._heard(message)
         except (MalformedBytes, UnknownVersion, CounterpartyError) as error:
             self._store.keep_evidence(self.channel.agreement.channel_id, _bare(error))
             self._tell(Fault(error))
@@ -276,13 +227,13 @@ class Client:
         else:
             self._adopt(stepped)
 
-    def _heard(self, message: bytes, now: int) -> Step:
+    def _heard(self, message: bytes) -> Step:
         channel_id, said = decode_message(message)
         if channel_id != self.channel.agreement.channel_id:
             raise MalformedBytes("message", "it is of another channel")
         if isinstance(said, Greeted) and not self._greetings.may_answer(said.sender):
             return self.channel, ()
-        return self._step(said, now)
+        return self._step(said)
 
     def _greet_after_start(self) -> None:
         """What was said before we stopped may be lost."""
@@ -295,61 +246,16 @@ class Client:
         channel = self.channel
         newest = channel.newest
         progress = (channel.next_turn, len(newest.signed.signatures) if newest else 0)
-        if self._greetings.is_silent(progress if channel.waits_for_message(self._time) else None):
+        if self._greetings.is_silent(progress if channel.waits_for_message(self._head.last_time) else None):
             self._apply(Reconnected())
 
     def _look_at_chain(self) -> None:
-        """Read what is new at the confirmation depth; everything, after a restart or a reorganisation."""
-        chain, known = self._adjudicator.chain, self._read_up_to
-        last = chain.block_number() - self._confirmations + 1
-        anew = known is None or self._block_hash(known[0]) != known[1]
-        first = self._from_block if anew or known is None else known[0] + 1
-        if last < first:
-            return
-        block_hash = chain.block_hash(last)  # before the logs: should the block go, the next look finds out
-        news = (*self._failures(last), *self._new_logs(first, last), *self._new_holdings(last, anew))
-        news = (*news, *self._new_credits(last, anew, news))
-        now = self._now()
-        if news or anew:
-            self._adopt(self._step(ChainRead(news, anew), now))
-        self._read_up_to = last, block_hash
-        self._failed.clear()
-        self._carry_out()
-
-    def _block_hash(self, number: int) -> bytes | None:
-        try:
-            return self._adjudicator.chain.block_hash(number)
-        except EndpointFailed:
-            return None  # a shorter chain has won
-
-    def _failures(self, last: int) -> list[News]:
-        """What was refused, and what was mined in a block that is no longer there."""
-        looked_at = [mined for mined in self._mined if mined.receipt.block_number <= last]
-        self._mined = [mined for mined in self._mined if mined.receipt.block_number > last]
-        lost = (each for each in looked_at if self._block_hash(each.receipt.block_number) != each.receipt.block_hash)
-        return [SubmissionFailed(each) for each in (*self._failed, *(mined.submission for mined in lost))]
-
-    def _new_logs(self, first: int, last: int) -> list[News]:
-        placed = self._adjudicator.logs(self.channel.agreement.channel_id, first, last)
-        return [LogSeen(each.log) for each in placed]
-
-    def _new_holdings(self, block: int, anew: bool) -> list[News]:
-        id_, assets = self.channel.agreement.channel_id, [asset for asset, _ in self.channel.agreement.deposits]
-        holdings = {asset: self._adjudicator.holdings_of(id_, asset, block=block) for asset in assets}
-        if self.channel.last_signed is None and any(each.payout_begun for each in holdings.values()):
-            raise ChannelIdUsed(id_)
-        held = {asset: each.held for asset, each in holdings.items()}
-        return [HoldingsSeen(asset, held[asset]) for asset in assets if anew or held[asset] != self.channel.held(asset)]
-
-    def _new_credits(self, block: int, anew: bool, news: Sequence[News]) -> list[News]:
-        """What could not be pushed to us, once the channel pays out."""
-        channel, payee = self.channel, self.channel.payee
-        pays = any(isinstance(each, LogSeen) and isinstance(each.log, Closed | PartlyPaid) for each in news)
-        if payee is None or not (pays or channel.closed or channel.owed):
-            return []
-        known, assets = dict(channel.credits), [asset for asset, _ in channel.agreement.deposits]
-        seen = {asset: self._adjudicator.credit_of(payee, asset, block=block) for asset in assets}
-        return [CreditSeen(asset, amount) for asset, amount in seen.items() if anew or amount != known.get(asset, 0)]
+        look = self._reader.look(self.channel, self._head.read())
+        if look is not None:
+            if look.is_news:
+                self._adopt(self._step(look.read))
+            self._reader.taken(look)
+            self._carry_out()
 
     # --------------------------------------------------------------------------------------------------- what goes out
 
@@ -363,8 +269,6 @@ class Client:
                 self._greet(next_turn)
             case ChooseMove(state):
                 return self._choose(effect) if self._is_open_question(state) else None
-            case WakeAt():
-                pass  # every poll without news is a Tick
             case _:
                 self._submit(effect)
         return None
@@ -377,7 +281,7 @@ class Client:
     def _is_open_question(self, state: VariablePart) -> bool:
         """Whether our move after this state is still to be made: the player may be asked late, after it has failed."""
         channel = self.channel
-        may_move = channel.phase(self._time) in (Phase.PLAYING, Phase.CHALLENGED) and not channel.leaving
+        may_move = channel.phase(self._head.last_time) in (Phase.PLAYING, Phase.CHALLENGED) and not channel.leaving
         is_newest = channel.newest is not None and channel.newest.state == state
         return may_move and is_newest and channel.is_our_turn
 
@@ -389,11 +293,11 @@ class Client:
         except PassingError:
             raise  # whether it was sent is not known; another look at the same block may tell
         except ForcemoveError as error:
-            self._failed.append(submission)
+            self._reader.report_failure(submission)
             self._tell(Refused(submission, error))
         else:
             mined = Mined(submission, receipt)
-            self._mined.append(mined)
+            self._reader.expect(mined)
             self._tell(mined)
 
 

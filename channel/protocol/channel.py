@@ -11,14 +11,15 @@ from forcemove.channel.protocol.agreement import Agreement
 from forcemove.channel.protocol.effects import Effect, Submission
 from forcemove.channel.protocol.encoding import StateHashes, digest
 from forcemove.channel.protocol.errors import AlreadySigned, FinalStateSigned
-from forcemove.channel.protocol.outcome import Outcome, destination_address
+from forcemove.channel.protocol.outcome import destination_address
+from forcemove.channel.protocol.record import EMPTY_RECORD, Record
 from forcemove.channel.protocol.rules import build_support_proof
 from forcemove.channel.protocol.signing import Key
 from forcemove.channel.protocol.state import SignedState, VariablePart
-from forcemove.channel.protocol.status import EMPTY_STATUS, Mode, Status
+from forcemove.channel.protocol.status import Mode, Status
 from forcemove.channel.protocol.types import Signature
 
-__all__ = ["OVER", "Accepted", "Channel", "Owed", "Phase", "Step"]
+__all__ = ["OVER", "Accepted", "Channel", "Phase", "Step"]
 
 
 class Phase(Enum):
@@ -53,22 +54,15 @@ class Accepted(Struct, frozen=True):
         return self.signed.state
 
 
-class Owed(Struct, frozen=True):
-    """What a finalised channel still owes: the recorded state's struct hash (32 bytes) and the outcome that is left."""
-
-    state_hash: bytes
-    outcome: Outcome
-
-
 class Channel(Struct, frozen=True):
     """Everything that a participant must not forget. `index`: which participant we are.
 
     `accepted`: the newest states, consecutive, oldest first, at most n + 1. `kept`: what we could prove when the chain
     showed a state beyond all that we knew, and the accepted ones began anew. `last_signed`: turn number and struct hash
-    of the newest state that we have signed, `final_outcome` the outcome hash once that was a final one. `status`,
-    `recorded`, `owed`, `holdings`, `credits`, `closed`: what we know of the chain. What we have asked of the world and
-    do not ask twice: `asked`, the turn of the last move asked for and by when it must be made; `conclude_at`, the block
-    time at which we conclude if nobody else has; `requested`, the transactions.
+    of the newest state that we have signed, `final_outcome` the outcome hash once that was a final one. `record`,
+    `holdings`, `credits`: what we know of the chain. What we have asked of the world and do not ask twice: `asked`, the
+    turn of the last move asked for and by when it must be made; `conclude_at`, the block time at which we conclude if
+    nobody else has; `requested`, the transactions.
     """
 
     agreement: Agreement
@@ -79,12 +73,9 @@ class Channel(Struct, frozen=True):
     last_signed: tuple[int, bytes] | None = None
     final_outcome: bytes | None = None
     leaving: bool = False
-    status: Status = EMPTY_STATUS
-    recorded: Accepted | None = None
-    owed: Owed | None = None
+    record: Record = EMPTY_RECORD
     holdings: tuple[tuple[bytes, int], ...] = ()
     credits: tuple[tuple[bytes, int], ...] = ()
-    closed: bool = False
     asked: tuple[int, int | None] | None = None
     conclude_at: int | None = None
     requested: frozenset[Submission] = field(default_factory=frozenset)
@@ -114,6 +105,11 @@ class Channel(Struct, frozen=True):
         """The kept states, for support proofs."""
         return tuple(kept.signed for kept in self.kept)
 
+    @property
+    def status(self) -> Status:
+        """What the adjudicator has recorded, as far as the logs say."""
+        return self.record.status
+
     def waits_for_message(self, now: int) -> bool:
         """Whether it is for a counterparty to say something: its state, or its signature on the final one."""
         match self.phase(now):
@@ -142,7 +138,7 @@ class Channel(Struct, frozen=True):
         """The first line that applies; `now` is the chain's time, seconds."""
         if not self.genuine:
             return Phase.CHECKING
-        if self.closed:
+        if self.record.closed:
             return Phase.CLOSED
         if self.status.finalizes_at:
             return Phase.FINALIZED if self.status.mode(now) is Mode.FINALIZED else Phase.CHALLENGED
@@ -213,12 +209,9 @@ class Channel(Struct, frozen=True):
         """As if nothing of the chain had been seen and nothing asked: what has been signed and accepted stays."""
         return replace(
             self,
-            status=EMPTY_STATUS,
-            recorded=None,
-            owed=None,
+            record=EMPTY_RECORD,
             holdings=(),
             credits=(),
-            closed=False,
             asked=None,
             conclude_at=None,
             requested=frozenset(),

@@ -6,23 +6,21 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from forcemove.channel.protocol.channel import Accepted, Channel, Owed, Phase, Step
+from forcemove.channel.protocol.channel import Accepted, Channel, Phase, Step
 from forcemove.channel.protocol.effects import (
     ChooseMove,
-    Effect,
     SendState,
     Submission,
     SubmitDeposit,
     SubmitPayCredit,
     SubmitTransfer,
-    WakeAt,
 )
 from forcemove.channel.protocol.encoding import StateHashes, hash_state
 from forcemove.channel.protocol.signing import Key
 from forcemove.channel.protocol.state import VariablePart
 from forcemove.channel.protocol.watch import Answer, best_answer, concluding_answer
 
-__all__ = ["DUTIES", "Duty", "answer_margin", "ask", "concluding", "finish", "sign_next"]
+__all__ = ["DUTIES", "Duty", "answer_margin", "ask", "concluding", "finish", "next_due", "sign_next"]
 
 _MAX_MARGIN = 600
 
@@ -31,6 +29,20 @@ def answer_margin(challenge_duration: int) -> int:
     """How many seconds before the end of a challenge the machine answers for a participant who has not chosen: a third
     of the duration, at most ten minutes."""
     return min(challenge_duration // 3, _MAX_MARGIN)
+
+
+def _answer_by(channel: Channel) -> int:
+    """The block time (seconds) at which the machine answers a challenge by itself."""
+    return channel.status.finalizes_at - answer_margin(channel.agreement.fixed_part.challenge_duration)
+
+
+def next_due(channel: Channel, now: int) -> int | None:
+    """The next block time (seconds, after `now`) at which time alone may give a channel something to do, or None: until
+    then a `Tick` changes nothing. It may come early: at that time, too, there may be nothing to do."""
+    times = [] if channel.conclude_at is None else [channel.conclude_at]
+    if channel.status.finalizes_at:
+        times += [_answer_by(channel), channel.status.finalizes_at]
+    return min((time for time in times if time > now), default=None)
 
 
 Duty = Callable[[Channel, int, Key], Step | None]
@@ -116,7 +128,7 @@ def _conclude(channel: Channel, now: int, _key: Key) -> Step | None:
         return ask(channel, answer)
     if channel.conclude_at is None:
         conclude_at = now + fixed_part.challenge_duration
-        return replace(channel, conclude_at=conclude_at), (WakeAt(conclude_at),)
+        return replace(channel, conclude_at=conclude_at), ()
     return ask(channel, answer) if now >= channel.conclude_at else None
 
 
@@ -134,8 +146,7 @@ def _choose(channel: Channel, answer_by: int | None) -> Step | None:
     turn_num = newest.state.turn_num + 1
     if channel.asked == (turn_num, answer_by):
         return None
-    effects: tuple[Effect, ...] = (ChooseMove(newest.state, answer_by),)
-    return channel.ask(turn_num, answer_by), effects if answer_by is None else (*effects, WakeAt(answer_by))
+    return channel.ask(turn_num, answer_by), (ChooseMove(newest.state, answer_by),)
 
 
 def _answer(channel: Channel, now: int, key: Key) -> Step | None:
@@ -143,18 +154,19 @@ def _answer(channel: Channel, now: int, key: Key) -> Step | None:
 
     One answer is enough: until it has failed, what is played meanwhile does not call for another.
     """
-    recorded, newest = channel.recorded, channel.newest
+    recorded, newest = channel.record.recorded, channel.newest
     if recorded is None or newest is None or any(isinstance(each, Answer) for each in channel.requested):
         return None
     fixed_part = channel.agreement.fixed_part
-    answer = best_answer(fixed_part, recorded.signed, channel.signed_states) or best_answer(
-        fixed_part, recorded.signed, channel.kept_states
+    challenged = recorded.signed_by(fixed_part.participants)
+    answer = best_answer(fixed_part, challenged, channel.signed_states) or best_answer(
+        fixed_part, challenged, channel.kept_states
     )
     if answer is not None:
         return ask(channel, answer)
     if not channel.is_our_turn:
         return None
-    answer_by = channel.status.finalizes_at - answer_margin(fixed_part.challenge_duration)
+    answer_by = _answer_by(channel)
     if channel.leaving or newest.state.is_final or now >= answer_by:
         return finish(channel, key)
     return _choose(channel, answer_by)
@@ -162,8 +174,7 @@ def _answer(channel: Channel, now: int, key: Key) -> Step | None:
 
 def _collect(channel: Channel, _now: int, _key: Key) -> Step | None:
     """Pay out what the chain has decided, whenever there is something to pay it from."""
-    recorded = channel.recorded
-    owed = channel.owed or (Owed(recorded.hashes.state, recorded.state.outcome) if recorded else None)
+    owed = channel.record.owed
     if owed is None or not any(held for _, held in channel.holdings):
         return None
     return ask(channel, SubmitTransfer(owed.state_hash, owed.outcome, channel.holdings))

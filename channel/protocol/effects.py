@@ -24,7 +24,6 @@ __all__ = [
     "SubmitPayCredit",
     "SubmitRespond",
     "SubmitTransfer",
-    "WakeAt",
 ]
 
 
@@ -49,12 +48,6 @@ class ChooseMove(Struct, frozen=True):
 
     state: VariablePart
     answer_by: int | None
-
-
-class WakeAt(Struct, frozen=True):
-    """Feed a `Tick` at this block time (seconds)."""
-
-    time: int
 
 
 class SubmitDeposit(Struct, frozen=True):
@@ -120,4 +113,4 @@ Submission = (
 )
 """What needs a transaction."""
 
-Effect = SendState | SendGreeting | ChooseMove | WakeAt | Submission
+Effect = SendState | SendGreeting | ChooseMove | Submission

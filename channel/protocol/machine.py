@@ -84,9 +84,9 @@ def _learn(
         case ContractsGenuine():
             return replace(channel, genuine=True), ()
         case LogSeen() | HoldingsSeen() | CreditSeen() | SubmissionFailed():
-            return see(channel, input_, now, app)
+            return see(channel, input_, now, app), ()
         case ChainRead(news, anew):
-            return read(channel.forget_chain() if anew else channel, news, now, app)
+            return read(channel.forget_chain() if anew else channel, news, now, app), ()
         case Reconnected():
             return channel, greet(channel, now)
         case Tick():
@@ -134,7 +134,7 @@ def _challenge(channel: Channel, now: int, key: Key) -> Step:
 def _proof(channel: Channel) -> SupportProof:
     """Of the newest state above the record that we can prove; where there is none, the recorded state itself, to which
     our next move is an answer. Raises `NotSupported`."""
-    fixed_part, recorded = channel.agreement.fixed_part, channel.recorded
+    fixed_part, recorded = channel.agreement.fixed_part, channel.record.recorded
     for states in (channel.signed_states, channel.kept_states):
         proof = cheapest_proof(fixed_part, recorded.state if recorded else None, states)
         if proof is not None and (recorded is None or proof.states[-1].turn_num > recorded.state.turn_num):

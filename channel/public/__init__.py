@@ -63,6 +63,10 @@ if TYPE_CHECKING:
     from forcemove.channel.game import Randomness as Randomness
     from forcemove.channel.game import TransitionRow as TransitionRow
     from forcemove.channel.game import seat_names as seat_names
+    from forcemove.channel.installed import find_game as find_game
+    from forcemove.channel.installed import installed_games as installed_games
+    from forcemove.channel.node.assemble import Assembly as Assembly
+    from forcemove.channel.node.assemble import assemble as assemble
     from forcemove.channel.node.client import Client as Client
     from forcemove.channel.node.keys import new_key as new_key
     from forcemove.channel.node.keys import read_key_file as read_key_file
@@ -171,7 +175,15 @@ _MODULES = {
         "TransitionRow",
         "seat_names",
     ),
+    "forcemove.channel.node.assemble": (
+        "Assembly",
+        "assemble",
+    ),
     "forcemove.channel.node.client": ("Client",),
+    "forcemove.channel.installed": (
+        "find_game",
+        "installed_games",
+    ),
     "forcemove.channel.node.keys": (
         "new_key",
         "read_key_file",

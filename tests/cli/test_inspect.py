@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from forcemove.channel.chain.addresses import show_address
 from forcemove.channel.chain.create2 import CUSTOMARY_FACTORY, SALT
-from forcemove.channel.cli.possibilities import ACTIONS
+from forcemove.channel.inspect.possibilities import ACTIONS
 from forcemove.channel.protocol.encoding import encode_record, encode_variable_part
 from forcemove.channel.protocol.outcome import Allocation
 from forcemove.channel.protocol.signing import Key

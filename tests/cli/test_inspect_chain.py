@@ -19,7 +19,7 @@ from forcemove.channel.chain.chain import Call
 from forcemove.channel.chain.codec import function
 from forcemove.channel.chain.deployment import deploy
 from forcemove.channel.chain.local import AnvilChain, local_keys
-from forcemove.channel.cli.possibilities import ACTIONS
+from forcemove.channel.inspect.possibilities import ACTIONS
 from forcemove.channel.protocol.encoding import hash_state
 from forcemove.channel.protocol.outcome import Outcome
 from forcemove.channel.protocol.rules import build_support_proof

@@ -4,6 +4,7 @@ done twice, and the rest is done all the same. Row 47 of the list of attacks amo
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from random import Random
 from typing import Any
 
@@ -52,6 +53,21 @@ class DownLine:
         return self.line.receive()
 
 
+class SlowLine(DownLine):
+    """A line that takes two seconds to deliver, once it is slow; meanwhile these calls to the chain begin to fail."""
+
+    def __init__(self, story: Story, failing: set[str]) -> None:
+        super().__init__(story.lines[0])
+        self.story, self.failing, self.is_slow = story, failing, False
+
+    def receive(self) -> Any:
+        messages = self.line.receive()
+        if messages and self.is_slow:
+            self.story.seconds += 2
+            self.failing.add("block")
+        return messages
+
+
 class FlakyChain:
     """A chain that fails on demand; `fails` is asked before every call, by its name."""
 
@@ -74,9 +90,10 @@ class FlakyChain:
 def over_flaky_chain(story: Story, fails: Callable[[str], bool], start: Callable[[], None] | None = None) -> None:
     """Alice's client, or the one that is started, sees the chain through an endpoint that fails."""
     flaky: Any = FlakyChain(story.chain, fails)
-    healthy, story.adjudicator = story.adjudicator, Adjudicator(flaky, story.adjudicator.address)
+    healthy = story.assembly
+    story.assembly = replace(healthy, adjudicator=Adjudicator(flaky, healthy.adjudicator.address))
     start() if start else story.start(story.alice)
-    story.adjudicator = healthy
+    story.assembly = healthy
 
 
 def poll_all(story: Story) -> bool:
@@ -161,10 +178,12 @@ def test_greetings_do_not_pile_up_on_a_line_that_is_down(story: Story) -> None:
 
 
 def test_a_message_is_not_lost_where_the_clock_cannot_be_read(story: Story) -> None:
+    """The line takes so long that the time is read anew, and by then the endpoint is away."""
     failing: set[str] = set()
-    over_flaky_chain(story, lambda name: name in failing)
+    line = SlowLine(story, failing)
+    over_flaky_chain(story, lambda name: name in failing, lambda: story.start(story.alice, line))
     story.play_until(6)
-    failing.add("next_time")
+    line.is_slow = True
     story.bob.decide_at_last()
     for _ in range(3):
         with pytest.raises(Unreachable):

@@ -32,7 +32,6 @@ from forcemove.channel.protocol.effects import (
     SubmitPayCredit,
     SubmitRespond,
     SubmitTransfer,
-    WakeAt,
 )
 from forcemove.channel.protocol.encoding import word
 from forcemove.channel.protocol.errors import MessageRefused
@@ -257,8 +256,6 @@ class Seat:
             case ChooseMove():
                 self.asked.append(effect)
                 return self.choose(effect)
-            case WakeAt():
-                pass  # every poll is a tick
             case _:
                 self._submit(effect)
         return None

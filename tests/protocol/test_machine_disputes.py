@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from forcemove.channel.protocol.channel import Phase
-from forcemove.channel.protocol.duties import answer_margin
+from forcemove.channel.protocol.duties import answer_margin, next_due
 from forcemove.channel.protocol.effects import (
     SubmitChallenge,
     SubmitCheckpoint,
@@ -90,6 +90,17 @@ def test_whoever_does_not_choose_in_time_concludes() -> None:
     assert sent(alice) == ["SubmitRespond"]
     assert alice.newest.state.is_final
     assert table.record == (6, False)
+
+
+def test_in_a_challenge_the_answer_is_due_and_then_the_end() -> None:
+    table = open_table(until=5)
+    alice = table.seats[0]
+    table.challenge(*states(alice))
+    alice.poll()
+    ends = table.now + DURATION
+    answer_by = ends - answer_margin(DURATION)
+    times = [table.now, answer_by - 1, answer_by, ends - 1, ends]
+    assert [next_due(alice.channel, time) for time in times] == [answer_by, answer_by, ends, ends, None]
 
 
 def test_whoever_wakes_up_too_late_signs_nothing() -> None:

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from forcemove.channel.errors import AppError, ForcemoveError, InvalidValue
 from forcemove.channel.game import Bot, Game
 from forcemove.channel.protocol.channel import Phase
-from forcemove.channel.protocol.duties import answer_margin
+from forcemove.channel.protocol.duties import answer_margin, next_due
 from forcemove.channel.protocol.effects import (
     Submission,
     SubmitChallenge,
@@ -26,14 +26,17 @@ from forcemove.channel.protocol.effects import (
     SubmitDeposit,
     SubmitRespond,
 )
-from forcemove.channel.protocol.inputs import ChallengeWanted, ConcludeWanted, MoveChosen, StateReceived
+from forcemove.channel.protocol.encoding import fingerprint, outcome_hash
+from forcemove.channel.protocol.inputs import ChallengeWanted, ConcludeWanted, MoveChosen, StateReceived, Tick
+from forcemove.channel.protocol.machine import step
+from forcemove.channel.protocol.record import fold_all
 from forcemove.channel.protocol.rules import build_support_proof
 from forcemove.channel.protocol.state import SignedState, VariablePart
 from forcemove.channel.protocol.types import ETHER, Signature
 from forcemove.channel.protocol.watch import concluding_answer
 from forcemove.channel.protocol.wire import decode_message
 from tests.installed import GAMES_FOR_TWO
-from tests.protocol.builders import ALICE, BOB, MALLORY
+from tests.protocol.builders import ALICE, BOB, DOMAIN, MALLORY
 from tests.protocol.table import DEPOSIT, DURATION, Table, playing
 
 OVER = (Phase.FINALIZED, Phase.CLOSED)
@@ -246,6 +249,25 @@ class AwakeAlice(RuleBasedStateMachine):
     @invariant()
     def nothing_is_paid_that_is_not_held(self) -> None:
         assert sum(self.table.balances.values()) + self.table.held == 0
+
+    @invariant()
+    def the_logs_say_what_the_adjudicator_has(self) -> None:
+        id_, now = self.table.agreement.channel_id, self.table.now
+        status, holdings = self.table.chain.status_of(id_), self.table.chain.holdings_of(id_, ETHER)
+        record = fold_all(self.table.logs, DOMAIN, now)
+        assert replace(record.status, finalizes_at=0) == replace(status, finalizes_at=0)
+        assert record.status.mode(now) is status.mode(now)
+        assert (record.closed, record.payout_begun or not holdings.payout_begun) == (holdings.closed, True)
+        if record.owed is not None:
+            assert fingerprint(record.owed.state_hash, outcome_hash(record.owed.outcome)) == status.fingerprint
+
+    @invariant()
+    def until_the_next_due_time_nothing_is_due(self) -> None:
+        """Alice has looked; then nothing but time goes by."""
+        alice, now = self.alice, self.table.now
+        due = next_due(alice.channel, now)
+        for later in {now, (due or now + 10 * DURATION) - 1}:
+            assert step(alice.channel, Tick(), later, alice.key, self.game) == (alice.channel, ())
 
     def teardown(self) -> None:
         """Bob is gone; Alice sees to it that the channel ends."""

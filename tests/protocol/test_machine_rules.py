@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from forcemove.channel.errors import InvalidValue
 from forcemove.channel.protocol.channel import Channel, Phase
+from forcemove.channel.protocol.duties import next_due
 from forcemove.channel.protocol.effects import SubmitCheckpoint, SubmitConclude, SubmitDeposit
 from forcemove.channel.protocol.encoding import hash_state, word
 from forcemove.channel.protocol.errors import AlreadySigned, FinalStateSigned, OpeningMismatch, StateConflict
@@ -407,6 +408,17 @@ def test_whoever_did_not_make_the_final_state_concludes_if_the_other_does_not() 
     table.run()
     assert [type(each) for each in bob.submitted[1:]] == [SubmitConclude]
     assert bob.phase is Phase.CLOSED
+
+
+def test_a_conclusion_that_is_left_to_another_is_due_after_a_challenge_duration() -> None:
+    table = open_table(until=5)
+    alice, bob = table.seats
+    assert next_due(bob.channel, table.now) is None
+    alice.feed(ConcludeWanted())
+    alice.is_away = True
+    table.run()
+    assert next_due(bob.channel, table.now) == table.now + DURATION
+    assert next_due(bob.channel, table.now + DURATION) is None
 
 
 def test_a_conclusion_that_failed_is_tried_again() -> None:

@@ -9,8 +9,8 @@ from tests.structure.imports import read_imports, source_files
 
 Arrow = tuple[str, str]
 
-NOT_ROOMS = {"public", "__pycache__"}
-"""In `channel`: the package's own front, which is installed one level up."""
+NOT_ROOMS = {"public", "testing", "__pycache__"}
+"""In `channel`: the package's own front and the kit for tests, which are installed one level up."""
 NOT_SHIPPED = {"contracts.compile"}
 """It runs the compiler, on our machines only."""
 

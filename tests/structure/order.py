@@ -18,7 +18,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("channel.protocol.state", "channel.protocol.json_text"),
     ("channel.protocol.encoding", "channel.protocol.app", "channel.protocol.logs"),
     ("channel.protocol.signing", "channel.protocol.status", "channel.protocol.agreement"),
-    ("channel.protocol.rules",),
+    ("channel.protocol.rules", "channel.protocol.record"),
     ("channel.protocol.adjudication",),
     ("channel.protocol.effects",),
     ("channel.protocol.inputs", "channel.protocol.channel"),
@@ -69,8 +69,10 @@ ORDER: tuple[tuple[str, ...], ...] = (
         "channel.node.nonces",
         "channel.node.greetings",
         "channel.node.submitter",
+        "channel.node.events",
+        "channel.node.head",
     ),
-    ("channel.node.memory",),
+    ("channel.node.memory", "channel.node.reader"),
     ("channel.node.client", "channel.node.virtual_time"),
     ("channel.node.assemble",),
     ("channel.node.local",),
@@ -79,6 +81,23 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("testing.walk",),
     ("testing.properties", "testing.channels"),
     ("channel.scaffold", "channel.scaffold.scaffold"),
+    (
+        "channel.inspect",
+        "channel.inspect.errors",
+        "channel.inspect.apps",
+        "channel.inspect.states",
+        "channel.inspect.signatures",
+    ),
+    (
+        "channel.inspect.bare",
+        "channel.inspect.possibilities",
+        "channel.inspect.onchain",
+        "channel.inspect.contracts",
+    ),
+    ("channel.inspect.attempts",),
+    ("channel.inspect.signed_state",),
+    ("channel.inspect.inspection",),
+    ("channel.inspect.report_json",),
     ("forcemove", "channel.cli.*", "channel.cli.demo.*", "scripts", "scripts.*"),
 )
 SHELL = len(ORDER) - 1
@@ -105,6 +124,8 @@ FLOW_SEEN_BY_GAMES = frozenset(
 """In modules of games that tell a flow: `flow`, `table`, and `demonstration`, which makes keys for its players, too."""
 IMPURE = frozenset({"asyncio", "web3", "random", "secrets", "time", "os", "logging"})
 WEB3 = frozenset({"web3", "eth_tester"})
+SCREENS = frozenset({"click", "rich", "sys", "logging"})
+"""Ways to a screen. What inspection finds is returned to its caller: a command, a page, a program."""
 
 
 def line_of(module: str) -> int | None:
@@ -139,6 +160,8 @@ def _broken(module: str, name: str) -> Iterator[str]:
         yield "the core is pure"
     if name in WEB3 and _is_in(module, "channel") and not _is_in(module, "channel.chain"):
         yield "only channel.chain knows web3"
+    if name in SCREENS and _is_in(module, "channel.inspect"):
+        yield "inspection never prints"
     if {_package(module), _package(name)} == {"channel.flow", "channel.chain"}:
         yield "flows and chains do not know each other"
 

@@ -36,6 +36,9 @@ def test_every_line_of_the_order_is_some_modules_place(imports: Imports) -> None
         ("channel.protocol.machine", "time", "the core is pure"),
         ("channel.protocol.wire", "secrets", "the core is pure"),
         ("channel.node.client", "web3", "only channel.chain knows web3"),
+        ("channel.inspect.apps", "click", "inspection never prints"),
+        ("channel.inspect.apps", "sys", "inspection never prints"),
+        ("channel.inspect.apps", "channel.cli.pages", "it is not above"),
     ],
 )
 def test_a_wrong_import_is_seen(module: str, imported: str, reason: str) -> None:

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from forcemove.channel.cli.amounts import format_amount
+from forcemove.channel.cli.explanations import describe
 from forcemove.channel.protocol.errors import MessageRefused
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ class Show:
     def refused(self, who: str, what: str, error: ForcemoveError) -> None:
         """Something that was tried and failed."""
         reason = error.reason if isinstance(error, MessageRefused) else error
-        self._line(f"refused     {who} {what}: {reason}", "yellow")
+        self._line(f"refused     {who} {what}: {describe(reason)}", "yellow")
 
     def result(self, result: StoryResult) -> None:
         """The end of a story: who won what, what the gas has cost and what that leaves, each balance that was expected

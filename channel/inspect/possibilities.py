@@ -6,9 +6,9 @@ Whoever holds more than this state may be able to do more. The words of actions 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
-from forcemove.channel.cli.findings import stage_of
+from forcemove.channel.inspect.states import Stage, stage_of
 from forcemove.channel.protocol.state import VariablePart
 from forcemove.channel.protocol.types import FixedPart
 
@@ -32,7 +32,8 @@ ACTIONS = (
 """Every word that stands for something that a participant could do."""
 
 
-class Action(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Action:
     """`action`: one of `ACTIONS`; `explanation`: a clause for people."""
 
     action: str
@@ -83,14 +84,16 @@ def _next_turn(fixed_part: FixedPart, state: VariablePart, index: int) -> list[A
     if index != mover:
         return [Action("wait", f"wait for participant {mover}, whose turn {turn} is")]
     texts = {
-        "prefund": f"sign the prefund state of turn {turn}, where this is exactly what was agreed",
-        "postfund": f"sign the postfund state of turn {turn}, once the channel holds all that the outcome allocates",
-        "app": f"make the next move: sign a state of turn {turn}",
+        Stage.PREFUND: f"sign the prefund state of turn {turn}, where this is exactly what was agreed",
+        Stage.POSTFUND: (
+            f"sign the postfund state of turn {turn}, once the channel holds all that the outcome allocates"
+        ),
+        Stage.APP: f"make the next move: sign a state of turn {turn}",
     }
     stage = stage_of(turn, False, len(fixed_part.participants))
     finish = Action("finish", f"sign a final state of turn {turn} with this outcome, for all to sign")
     # Before the prefund states are signed there is nothing to pay out.
-    return [Action("move", texts[stage]), *([] if stage == "prefund" else [finish])]
+    return [Action("move", texts[stage]), *([] if stage is Stage.PREFUND else [finish])]
 
 
 # ----------------------------------------------------------------------------------------------------------- disputes
