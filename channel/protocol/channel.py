@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import Enum
 
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
 from forcemove.channel.protocol.agreement import Agreement
@@ -54,7 +54,7 @@ class Accepted(Struct, frozen=True):
         return self.signed.state
 
 
-class Channel(Struct, frozen=True):
+class Channel(Struct, frozen=True, tag=True):
     """Everything that a participant must not forget. `index`: which participant we are.
 
     `accepted`: the newest states, consecutive, oldest first, at most n + 1. `kept`: what we could prove when the chain
@@ -62,7 +62,7 @@ class Channel(Struct, frozen=True):
     of the newest state that we have signed, `final_outcome` the outcome hash once that was a final one. `record`,
     `holdings`, `credits`: what we know of the chain. What we have asked of the world and do not ask twice: `asked`, the
     turn of the last move asked for and by when it must be made; `conclude_at`, the block time at which we conclude if
-    nobody else has; `requested`, the transactions.
+    nobody else has; `requested`, the transactions, oldest first.
     """
 
     agreement: Agreement
@@ -78,7 +78,7 @@ class Channel(Struct, frozen=True):
     credits: tuple[tuple[bytes, int], ...] = ()
     asked: tuple[int, int | None] | None = None
     conclude_at: int | None = None
-    requested: frozenset[Submission] = field(default_factory=frozenset)
+    requested: tuple[Submission, ...] = ()
 
     @property
     def newest(self) -> Accepted | None:
@@ -203,7 +203,7 @@ class Channel(Struct, frozen=True):
 
     def request(self, submission: Submission) -> Channel:
         """Remember that this transaction was asked for."""
-        return replace(self, requested=self.requested | {submission})
+        return replace(self, requested=(*self.requested, submission))
 
     def forget_chain(self) -> Channel:
         """As if nothing of the chain had been seen and nothing asked: what has been signed and accepted stays."""
@@ -214,7 +214,7 @@ class Channel(Struct, frozen=True):
             credits=(),
             asked=None,
             conclude_at=None,
-            requested=frozenset(),
+            requested=(),
         )
 
 

@@ -27,7 +27,7 @@ __all__ = [
 ]
 
 
-class SendState(Struct, frozen=True):
+class SendState(Struct, frozen=True, tag=True):
     """Send a state with all the signatures that we know to every counterparty. `again`: somebody has said that it lacks
     it; it may have been sent before."""
 
@@ -35,14 +35,14 @@ class SendState(Struct, frozen=True):
     again: bool = False
 
 
-class SendGreeting(Struct, frozen=True):
+class SendGreeting(Struct, frozen=True, tag=True):
     """Tell every counterparty that the next state that we can take is of turn `next_turn`; whoever is ahead will send
     what we lack."""
 
     next_turn: int
 
 
-class ChooseMove(Struct, frozen=True):
+class ChooseMove(Struct, frozen=True, tag=True):
     """It is our turn after `state`: choose a move or conclude. In a challenge `answer_by` is the block time (seconds)
     at which the machine will conclude for us, else None."""
 
@@ -50,7 +50,7 @@ class ChooseMove(Struct, frozen=True):
     answer_by: int | None
 
 
-class SubmitDeposit(Struct, frozen=True):
+class SubmitDeposit(Struct, frozen=True, tag=True):
     """Deposit `amount` of `asset`, relying on `expected_held` being there."""
 
     asset: bytes
@@ -58,13 +58,13 @@ class SubmitDeposit(Struct, frozen=True):
     amount: int
 
 
-class SubmitChallenge(Struct, frozen=True):
+class SubmitChallenge(Struct, frozen=True, tag=True):
     """Challenge with the last state of the proof."""
 
     proof: SupportProof
 
 
-class SubmitRespond(Struct, frozen=True):
+class SubmitRespond(Struct, frozen=True, tag=True):
     """Answer the challenge with the next state."""
 
     challenged: VariablePart
@@ -72,13 +72,13 @@ class SubmitRespond(Struct, frozen=True):
     signature: Signature
 
 
-class SubmitCheckpoint(Struct, frozen=True):
+class SubmitCheckpoint(Struct, frozen=True, tag=True):
     """Record the last state of the proof."""
 
     proof: SupportProof
 
 
-class SubmitConclude(Struct, frozen=True):
+class SubmitConclude(Struct, frozen=True, tag=True):
     """Conclude with a final state that all have signed."""
 
     outcome: Outcome
@@ -86,7 +86,7 @@ class SubmitConclude(Struct, frozen=True):
     signatures: tuple[Signature, ...]
 
 
-class SubmitTransfer(Struct, frozen=True):
+class SubmitTransfer(Struct, frozen=True, tag=True):
     """Pay the finalised channel out: everything that its holdings, which are `held`, reach for."""
 
     state_hash: bytes
@@ -94,7 +94,7 @@ class SubmitTransfer(Struct, frozen=True):
     held: tuple[tuple[bytes, int], ...]
 
 
-class SubmitPayCredit(Struct, frozen=True):
+class SubmitPayCredit(Struct, frozen=True, tag=True):
     """Have the credit of `account` (20 bytes), `amount` of `asset`, paid to it."""
 
     account: bytes

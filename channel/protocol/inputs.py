@@ -31,50 +31,50 @@ __all__ = [
 ]
 
 
-class ContractsGenuine(Struct, frozen=True):
+class ContractsGenuine(Struct, frozen=True, tag=True):
     """Adjudicator and app have the runtime code that they should have; nothing is signed before."""
 
 
-class StateReceived(Struct, frozen=True):
+class StateReceived(Struct, frozen=True, tag=True):
     """A counterparty has sent a state with its signature, or with more of them."""
 
     signed: SignedState
 
 
-class Greeted(Struct, frozen=True):
+class Greeted(Struct, frozen=True, tag=True):
     """A counterparty (its index) says where it is: the next state that it can take is of turn `next_turn`."""
 
     sender: int
     next_turn: int
 
 
-class Reconnected(Struct, frozen=True):
+class Reconnected(Struct, frozen=True, tag=True):
     """What was said last may be lost, ours or theirs: after a restart, on a new connection, or after long silence."""
 
 
-class MoveChosen(Struct, frozen=True):
+class MoveChosen(Struct, frozen=True, tag=True):
     """We make this move: the outcome and appData of the next state."""
 
     outcome: Outcome
     app_data: bytes
 
 
-class ConcludeWanted(Struct, frozen=True):
+class ConcludeWanted(Struct, frozen=True, tag=True):
     """We want to leave: with our next turn at the latest we sign a final state."""
 
 
-class ChallengeWanted(Struct, frozen=True):
+class ChallengeWanted(Struct, frozen=True, tag=True):
     """We do not wait any longer: the chain shall decide from our newest supported state."""
 
 
-class HoldingsSeen(Struct, frozen=True):
+class HoldingsSeen(Struct, frozen=True, tag=True):
     """The channel holds so much of an asset, at the confirmation depth."""
 
     asset: bytes
     held: int
 
 
-class CreditSeen(Struct, frozen=True):
+class CreditSeen(Struct, frozen=True, tag=True):
     """The adjudicator owes so much of an asset to the account that we are paid at: a payment that could not be pushed.
     At the confirmation depth."""
 
@@ -82,13 +82,13 @@ class CreditSeen(Struct, frozen=True):
     amount: int
 
 
-class LogSeen(Struct, frozen=True):
+class LogSeen(Struct, frozen=True, tag=True):
     """The adjudicator has logged something about the channel, at the confirmation depth."""
 
     log: Log
 
 
-class SubmissionFailed(Struct, frozen=True):
+class SubmissionFailed(Struct, frozen=True, tag=True):
     """What we asked of the chain has not happened; if it is still due, the machine asks again."""
 
     submission: Submission
@@ -98,7 +98,7 @@ News = LogSeen | HoldingsSeen | CreditSeen | SubmissionFailed
 """What can be learned from the chain."""
 
 
-class ChainRead(Struct, frozen=True):
+class ChainRead(Struct, frozen=True, tag=True):
     """Everything that there is to see on the chain up to some block, and what of ours it has not taken: it is taken in
     as a whole before anything is done.
 
@@ -110,7 +110,7 @@ class ChainRead(Struct, frozen=True):
     anew: bool = False
 
 
-class Tick(Struct, frozen=True):
+class Tick(Struct, frozen=True, tag=True):
     """Time has passed."""
 
 

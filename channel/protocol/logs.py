@@ -26,7 +26,7 @@ __all__ = [
 ]
 
 
-class Deposited(Struct, frozen=True):
+class Deposited(Struct, frozen=True, tag=True):
     """Something was paid in: the channel (32 bytes) now holds `held` of `asset` (20 bytes; zero is ether).
 
     On chain these are two events, `EtherDeposited` and `TokenDeposited`.
@@ -37,7 +37,7 @@ class Deposited(Struct, frozen=True):
     held: int
 
 
-class ChallengeRegistered(Struct, frozen=True):
+class ChallengeRegistered(Struct, frozen=True, tag=True):
     """A clock was started: without an answer the channel pays `state` from `finalizes_at` (a block time, seconds) on.
 
     `signatures` are those of the proof that was given, by participant; none where the recorded state itself was
@@ -50,7 +50,7 @@ class ChallengeRegistered(Struct, frozen=True):
     signatures: tuple[Signature, ...]
 
 
-class Responded(Struct, frozen=True):
+class Responded(Struct, frozen=True, tag=True):
     """The mover answered the challenge with the next state, and its signature."""
 
     channel_id: bytes
@@ -58,7 +58,7 @@ class Responded(Struct, frozen=True):
     signature: Signature
 
 
-class Checkpointed(Struct, frozen=True):
+class Checkpointed(Struct, frozen=True, tag=True):
     """A later supported state was recorded; no clock runs. The signatures are as in `ChallengeRegistered`."""
 
     channel_id: bytes
@@ -66,7 +66,7 @@ class Checkpointed(Struct, frozen=True):
     signatures: tuple[Signature, ...]
 
 
-class Concluded(Struct, frozen=True):
+class Concluded(Struct, frozen=True, tag=True):
     """The channel was finalised by a final state that all have signed; `PartlyPaid` or `Closed` follows. Where the
     holdings of its one asset covered everything and everything went to addresses, `Closed` is logged alone."""
 
@@ -74,7 +74,7 @@ class Concluded(Struct, frozen=True):
     turn_num: int
 
 
-class PartlyPaid(Struct, frozen=True):
+class PartlyPaid(Struct, frozen=True, tag=True):
     """A payout left `remaining` owed; `state_hash` (32 bytes) is the EIP-712 hash of the state that is paid."""
 
     channel_id: bytes
@@ -82,13 +82,13 @@ class PartlyPaid(Struct, frozen=True):
     remaining: Outcome
 
 
-class Closed(Struct, frozen=True):
+class Closed(Struct, frozen=True, tag=True):
     """Everything allocated was paid; the id is closed for ever."""
 
     channel_id: bytes
 
 
-class Credited(Struct, frozen=True):
+class Credited(Struct, frozen=True, tag=True):
     """A payment to `account` (20 bytes) could not be pushed; it can claim it."""
 
     account: bytes
@@ -96,7 +96,7 @@ class Credited(Struct, frozen=True):
     amount: int
 
 
-class Claimed(Struct, frozen=True):
+class Claimed(Struct, frozen=True, tag=True):
     """`account` collected its credit, to `to` (20 bytes)."""
 
     account: bytes

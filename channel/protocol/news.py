@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from forcemove.channel.protocol.app import Rules
 from forcemove.channel.protocol.channel import Accepted, Channel
-from forcemove.channel.protocol.effects import SubmitDeposit, SubmitPayCredit
+from forcemove.channel.protocol.effects import Submission, SubmitDeposit, SubmitPayCredit
 from forcemove.channel.protocol.hearing import require_next
 from forcemove.channel.protocol.inputs import CreditSeen, HoldingsSeen, LogSeen, News, SubmissionFailed
 from forcemove.channel.protocol.logs import ChallengeRegistered, Checkpointed, Log, Responded
@@ -39,7 +39,7 @@ def see(channel: Channel, seen: News, now: int, app: Rules) -> Channel:
         case LogSeen(log):
             return _see_log(channel, log, now, app)
         case SubmissionFailed(submission):
-            return replace(channel, requested=channel.requested - {submission})
+            return replace(channel, requested=tuple(each for each in channel.requested if each != submission))
         case _:
             assert_never(seen)
 
@@ -47,9 +47,12 @@ def see(channel: Channel, seen: News, now: int, app: Rules) -> Channel:
 def _see_credit(channel: Channel, seen: CreditSeen) -> Channel:
     """Another amount than before is asked for anew."""
     known = tuple(sorted({**dict(channel.credits), seen.asset: seen.amount}.items()))
-    asked = {each for each in channel.requested if isinstance(each, SubmitPayCredit) and each.asset == seen.asset}
-    outdated = {each for each in asked if each.amount != seen.amount}
-    return replace(channel, credits=known, requested=channel.requested - outdated)
+    requested = tuple(each for each in channel.requested if not _is_outdated(each, seen))
+    return replace(channel, credits=known, requested=requested)
+
+
+def _is_outdated(asked: Submission, seen: CreditSeen) -> bool:
+    return isinstance(asked, SubmitPayCredit) and asked.asset == seen.asset and asked.amount != seen.amount
 
 
 def _see_log(channel: Channel, log: Log, now: int, app: Rules) -> Channel:
@@ -57,7 +60,7 @@ def _see_log(channel: Channel, log: Log, now: int, app: Rules) -> Channel:
     channel = replace(channel, record=record)
     if isinstance(log, ChallengeRegistered | Responded | Checkpointed) and record.recorded is not None:
         return _take_over(channel, record.recorded, app)
-    return replace(channel, requested=frozenset()) if record.closed else channel
+    return replace(channel, requested=()) if record.closed else channel
 
 
 def _take_over(channel: Channel, recorded: Recorded, app: Rules) -> Channel:
@@ -70,7 +73,7 @@ def _take_over(channel: Channel, recorded: Recorded, app: Rules) -> Channel:
     return replace(
         channel,
         leaving=channel.leaving or channel.next_turn < 2 * channel.agreement.count,
-        requested=frozenset(each for each in channel.requested if isinstance(each, SubmitDeposit)),
+        requested=tuple(each for each in channel.requested if isinstance(each, SubmitDeposit)),
     )
 
 

@@ -279,7 +279,7 @@ def test_a_challenge_before_play_ends_the_opening() -> None:
     alice = table.seats[0]
     alice.submitted.clear()
     table.challenge(*table.setup_states()[:2])
-    alice.channel = replace(alice.channel, requested=frozenset())
+    alice.channel = replace(alice.channel, requested=())
     alice.read_chain()
     alice.feed(HoldingsSeen(ETHER, 2 * DEPOSIT))
     alice.poll()
