@@ -155,11 +155,14 @@ class Client:
         self._raise_mistakes()
 
     def _apply(self, input_: Input) -> None:
-        self._adopt(self._step(input_))
+        self._adopt(self._step(input_, self._now()))
         self._carry_out()
 
-    def _step(self, input_: Input) -> Step:
-        return step(self.channel, input_, self._head.read().next_time, self._key, self._app)
+    def _now(self) -> int:
+        return self._head.read().next_time
+
+    def _step(self, input_: Input, now: int) -> Step:
+        return step(self.channel, input_, now, self._key, self._app)
 
     def _adopt(self, stepped: Step) -> None:
         channel, effects = stepped
@@ -181,7 +184,7 @@ class Client:
         try:
             decided = self._perform(effect)
             if decided is not None:
-                self._adopt(self._step(decided))
+                self._adopt(self._step(decided, self._now()))
         except Exception as error:
             self._mistakes.append(error)
             return isinstance(effect, SendGreeting) or (isinstance(effect, SendState) and effect.again)
@@ -216,9 +219,9 @@ class Client:
     def _take(self, message: bytes) -> None:
         """One message. Where the clock or the store fails it was not taken; where a game fails it is not worth another
         look."""
-        self._head.read()
+        now = self._now()
         try:
-            stepped = self._heard(message)
+            stepped = self._heard(message, now)
         except (MalformedBytes, UnknownVersion, CounterpartyError) as error:
             self._store.keep_evidence(self.channel.agreement.channel_id, _bare(error))
             self._tell(Fault(error))
@@ -227,13 +230,13 @@ class Client:
         else:
             self._adopt(stepped)
 
-    def _heard(self, message: bytes) -> Step:
+    def _heard(self, message: bytes, now: int) -> Step:
         channel_id, said = decode_message(message)
         if channel_id != self.channel.agreement.channel_id:
             raise MalformedBytes("message", "it is of another channel")
         if isinstance(said, Greeted) and not self._greetings.may_answer(said.sender):
             return self.channel, ()
-        return self._step(said)
+        return self._step(said, now)
 
     def _greet_after_start(self) -> None:
         """What was said before we stopped may be lost."""
@@ -253,7 +256,7 @@ class Client:
         look = self._reader.look(self.channel, self._head.read())
         if look is not None:
             if look.is_news:
-                self._adopt(self._step(look.read))
+                self._adopt(self._step(look.read, self._now()))
             self._reader.taken(look)
             self._carry_out()
 

@@ -2,9 +2,9 @@
 
 A time that was read before is never later than the true one, since the chain's clock only goes forward. Whatever is
 decided by it may be decided late, never too early: no answer is given up that could still be given. It is late by a
-second at most, after which it is read again, as after waiting for a transaction or for a person. A transaction of ours
-that was mined in between moves the head, too, but by no more than the time that went by: what it has changed is news,
-and the next poll reads the head before it reads the news.
+second at most, besides what the node took to answer; after that second it is read again, as after waiting for a
+transaction or for a person. A transaction of ours that was mined in between moves the head, too, but by no more than
+the time that went by: what it has changed is news, and the next poll reads the head before it reads the news.
 """
 
 from __future__ import annotations

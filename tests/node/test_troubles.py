@@ -4,6 +4,7 @@ done twice, and the rest is done all the same. Row 47 of the list of attacks amo
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from random import Random
 from typing import Any
@@ -19,7 +20,7 @@ from forcemove.channel.node.memory import MemoryLine, MemoryStore
 from forcemove.channel.protocol.channel import Channel, Phase
 from forcemove.channel.protocol.effects import ChooseMove
 from forcemove.channel.protocol.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
-from forcemove.channel.protocol.wire import encode_message
+from forcemove.channel.protocol.wire import decode_message, encode_message
 from forcemove.games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.scenarios.story import Playground, Story
 
@@ -192,6 +193,29 @@ def test_a_message_is_not_lost_where_the_clock_cannot_be_read(story: Story) -> N
     failing.clear()
     story.alice.client.poll()
     assert story.alice.newest.state.turn_num == 7
+
+
+def test_a_message_that_takes_long_to_read_is_not_lost_with_the_clock(
+    story: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The time is known when the message is opened, and could be read no second time."""
+    failing: set[str] = set()
+    over_flaky_chain(story, lambda name: name in failing)
+    story.play_until(6)
+    story.bob.decide_at_last()
+
+    def slow(message: bytes) -> Any:
+        story.seconds += 2
+        failing.add("block")
+        return decode_message(message)
+
+    monkeypatch.setattr("forcemove.channel.node.client.decode_message", slow)
+    with suppress(Unreachable):
+        story.alice.client.poll()
+    monkeypatch.undo()
+    failing.clear()
+    story.alice.client.poll()
+    assert story.alice.newest.state.turn_num >= 7
 
 
 @pytest.mark.parametrize("seed", range(8))
