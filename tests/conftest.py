@@ -1,7 +1,9 @@
-"""Chains for tests: one embedded for each test, and one anvil for all of them. And how Hypothesis runs."""
+"""Chains for tests: one embedded for each test, and one anvil for all of them. And how Hypothesis and the garbage
+collector run."""
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator
 
 import pytest
@@ -13,6 +15,12 @@ from tests.chain.world import World, make_world
 # How long an example takes says how busy the machine is, not whether the code is right.
 settings.register_profile("forcemove", deadline=None)
 settings.load_profile("forcemove")
+
+
+def pytest_collection_finish() -> None:
+    """Thousands of tests and all modules stay until the end: the collector need not look at them again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

@@ -127,7 +127,7 @@ def start_demo(folder: Path, node: Node, *arguments: str, before: str = "") -> D
     """`forcemove demo` with the payer's key on a node. `before`: Python that is run in its process first."""
     key_file = folder / "alice.json"
     if not key_file.exists():
-        write_key_file(key_file, PAYER, PASSPHRASE)
+        write_key_file(key_file, PAYER, PASSPHRASE, scrypt_work=2**4)
     return spawn(folder, "--chain", node.endpoint, "--key", "alice.json", *arguments, before=before)
 
 

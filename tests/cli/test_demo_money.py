@@ -43,7 +43,7 @@ class Node:
 @pytest.fixture
 def node(forcemove: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Node]:
     monkeypatch.setenv("FORCEMOVE_PASSPHRASE", "long enough for a test")
-    write_key_file(tmp_path / "alice.json", PAYER, "long enough for a test")
+    write_key_file(tmp_path / "alice.json", PAYER, "long enough for a test", scrypt_work=2**4)
     with AnvilChain() as chain:
         yield Node(forcemove, chain)
 
