@@ -37,8 +37,11 @@ def extra_sources() -> list[Path]:
 
 
 def standard_json(sources: Iterable[Path]) -> dict[str, Any]:
-    """The compiler's standard JSON input for sources and everything that they import."""
-    return compiler.standard_json(map(_name_of, sources), _path_of)
+    """The compiler's standard JSON input for sources and everything that they import. Of one contract the code of all
+    that it is made of is asked for, as explorers do. Of many it is theirs alone: some import the adjudicator, which
+    takes the compiler ten seconds."""
+    names = list(map(_name_of, sources))
+    return compiler.standard_json(names, _path_of, wanted=names if len(names) > 1 else ("*",))
 
 
 def _name_of(path: Path) -> str:

@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
 import forcemove.contracts.compile as compiler
+import forcemove.contracts.compiler as generic
 from forcemove.channel.protocol.hashing import keccak256
 from forcemove.contracts import UnknownArtifact, artifact, artifact_names
-from forcemove.contracts.compiler import SETTINGS, SOLC_VERSION, source_hash
+from forcemove.contracts.compiler import SETTINGS, SOLC_VERSION, Compiled, compile_standard_json, source_hash
 from tests.installed import CONTRACTS
 
 
-def _committed_output(given: dict[str, Any]) -> dict[str, Any] | None:
+def _committed_output(given: Mapping[str, Any]) -> Compiled | None:
     """What the compiler said for exactly these sources, if a committed artifact of the product was made of them."""
-    digest = compiler.source_hash(given)
+    digest = source_hash(given)
     for content in (json.loads(path.read_text("utf-8")) for path in compiler.ARTIFACTS.glob("*.json")):
         if content["sourceHash"] == digest:
             references = [dict(zip(("start", "length"), each, strict=True)) for each in content["immutableReferences"]]
             runtime = {"object": content["runtimeBytecode"][2:], "immutableReferences": {"all": references}}
             evm = {"bytecode": {"object": content["bytecode"][2:]}, "deployedBytecode": runtime}
             output = {"abi": content["abi"], "evm": evm}
-            return {"contracts": {content["sourceName"]: {content["contractName"]: output}}}
+            return Compiled({content["sourceName"]: {content["contractName"]: output}}, ())
     return None
 
 
@@ -32,8 +34,10 @@ def built(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     """Every generated file: its text by its path. The contracts of demonstrations and tests are compiled afresh through
     py-solc-x; so is the product where its sources have changed. Where they have not, `test_creation_codes` compiles
     them, with other comments, and compares all that the compiler says; twice would take half a minute more."""
-    compile_sources = compiler.compile_sources
-    monkeypatch.setattr(compiler, "compile_sources", lambda given: _committed_output(given) or compile_sources(given))
+    afresh = compile_standard_json
+    monkeypatch.setattr(
+        generic, "compile_standard_json", lambda given, folder: _committed_output(given) or afresh(given, folder)
+    )
     return {str(path.relative_to(compiler.ARTIFACTS)): text for path, text in compiler.build_files().items()}
 
 
