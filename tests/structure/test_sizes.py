@@ -1,0 +1,48 @@
+"""A folder has few enough modules to be read as a list; one with more has a reason."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from tests.structure.imports import ROOT
+
+MOST = 12
+REASONS = {
+    "channel/chain": "everything that knows web3, so that nothing else does; five of them are the deployment",
+    "channel/cli": "a module for each command, and what they share",
+    "channel/cli/demo": "a module for each part of the stage: table, stories, records, results, what is shown",
+    "channel/node": "a client, the parts that it is made of, and what puts a channel together",
+    "channel/protocol": "the pure core, in one room with one rule; its order has a line for each",
+    "tests/cli": "a file for each command and each kind of demonstration",
+    "tests/games": "a file for each game and each part of the views",
+    "tests/parity": "the model of the adjudicator, in parts, and what is asked of both",
+    "tests/protocol": "a file for each module of channel/protocol",
+    "tests/threats": "a file for each group of attacks",
+}
+
+
+def modules(root: Path) -> Counter[str]:
+    """How many Python modules each folder has, `__init__` aside."""
+    tops = ("channel", "contracts", "games", "scripts", "tests")
+    paths = [path.relative_to(root) for top in tops for path in (root / top).rglob("*.py") if path.stem != "__init__"]
+    return Counter(str(path.parent) for path in paths if "node_modules" not in path.parts)
+
+
+def test_no_folder_is_crowded_without_a_reason() -> None:
+    crowded = {folder for folder, count in modules(ROOT).items() if count > MOST}
+    assert crowded - REASONS.keys() == set(), "a new room is better than a crowded one"
+
+
+@pytest.mark.parametrize("folder", REASONS)
+def test_a_reason_is_still_needed(folder: str) -> None:
+    assert modules(ROOT)[folder] > MOST
+
+
+def test_a_crowded_folder_is_seen(tmp_path: Path) -> None:
+    (tmp_path / "channel" / "hall").mkdir(parents=True)
+    for number in range(MOST + 1):
+        (tmp_path / "channel" / "hall" / f"seat{number}.py").touch()
+    assert modules(tmp_path) == {"channel/hall": MOST + 1}
