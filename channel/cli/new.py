@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
 from pathlib import Path
 
 import click
@@ -32,10 +34,10 @@ def new(game: str, seats: int, parent: Path) -> None:
     from forcemove.channel.scaffold.scaffold import write_game
 
     folder = write_game(game, parent, seats)
-    click.echo(f"Wrote {folder}. It can be played at once:\n")
-    click.echo(f"  cd {folder}")
-    click.echo("  python -m venv .venv")
-    click.echo("  .venv/bin/pip install --editable '.[test]'")
-    click.echo(f"  .venv/bin/forcemove demo --game {game}")
-    click.echo("  .venv/bin/pytest\n")
-    click.echo("README.md says what is in which file, and how to change it.")
+    python = shlex.quote(sys.executable)
+    click.echo(f"Wrote {folder}. Install it beside Forcemove, play it, and run its tests:\n")
+    click.echo(f"  cd {shlex.quote(str(folder))}")
+    click.echo(f"  {python} -m pip install --editable '.[test]'")
+    click.echo(f"  {python} -m forcemove demo --game {game}")
+    click.echo(f"  {python} -m pytest\n")
+    click.echo("Its README.md says what is in which file, and how to change it.")

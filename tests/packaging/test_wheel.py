@@ -34,7 +34,9 @@ def test_the_wheel_has_every_module_and_contract_of_the_product(names: set[str])
 
 
 def _installed(path: Path) -> str:
-    return f"forcemove/{path.relative_to(ROOT)}".replace("/channel/public/", "/")
+    return f"forcemove/{path.relative_to(ROOT)}".replace("/channel/public/", "/").replace(
+        "/channel/testing/", "/testing/"
+    )
 
 
 def test_the_wheel_has_what_clients_in_other_languages_are_made_with(names: set[str]) -> None:

@@ -25,7 +25,7 @@ def source_files() -> dict[str, Path]:
 def _module_name(path: Path) -> str:
     parts = path.relative_to(ROOT).with_suffix("").parts
     if parts[:2] == ("channel", "public"):
-        return "forcemove"
+        return ".".join(("forcemove", *parts[2:])).removesuffix(".__init__")
     if parts[:2] == ("channel", "testing"):
         parts = parts[1:]
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)

@@ -98,7 +98,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("channel.inspect.signed_state",),
     ("channel.inspect.inspection",),
     ("channel.inspect.report_json",),
-    ("forcemove", "channel.cli.*", "channel.cli.demo.*", "scripts", "scripts.*"),
+    ("forcemove", "forcemove.__main__", "channel.cli.*", "channel.cli.demo.*", "scripts", "scripts.*"),
 )
 SHELL = len(ORDER) - 1
 """The last line: programs, whose modules may import each other, though not in a circle."""

@@ -1,0 +1,1 @@
+../../channel/public/__main__.py
