@@ -6,7 +6,7 @@
 ├── `CounterpartyError`       a counterparty broke a rule, or kept silent; nothing of ours has changed
 ├── `ChainError`              the chain, or the way to it, failed
 │   └── `PassingError`        ... as it does now and then: the same request may work in a moment
-├── `RuleError`               a rule of the protocol, or of an app, forbids it, whoever asked for it; each class has the
+├── `RuleError`               a rule of the protocol, or of an app, forbids it to everybody; each class has the
 │   │                         name and the values of the Solidity error that the adjudicator reverts with
 │   └── `AppError`            ... of an app: subclassed by games
 ├── `MalformedBytes`          bytes, hex or JSON that decode to nothing, wherever they came from
@@ -84,8 +84,8 @@ class MalformedBytes(ForcemoveError):
 class UnknownVersion(ForcemoveError):
     """A `what` (a message, a file, a signed action) of a `version` that this program does not know; it knows `known`.
 
-    Of a newer version it was written by a newer program, and ours must be updated; of an older one, whoever has written
-    it must update.
+    If the version is newer, a newer program has written it, and ours must be updated. If it is older, its writer must
+    update.
     """
 
     what: str

@@ -57,7 +57,7 @@ class NotOurTurn(LocalError):
 
 
 class LabelledEnum(IntEnum):
-    """Numbers that stand in appData, with the names that the rules' pages give them."""
+    """Numbers in appData, with the names that the rules' pages give them."""
 
     # As numbers they are equal and as numbers they are looked up: an Enum's own hash is that of its name, and slower.
     __hash__ = int.__hash__

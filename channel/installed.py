@@ -155,7 +155,7 @@ def _load_game(name: str) -> InstalledGame:
 
 
 def find_entry_point(group: str, name: str) -> EntryPoint | None:
-    """The entry point of this name, None where there is none. Raises `GameInstalledTwice`."""
+    """The entry point of this name, or None. Raises `GameInstalledTwice`."""
     points = tuple(entry_points(group=group, name=name))
     if len(points) > 1:
         raise GameInstalledTwice(name, tuple(sorted(map(_distribution, points))))
@@ -201,7 +201,7 @@ def _fault_of_game(game: Any) -> str | None:
     if not isinstance(game.artifact, Artifact):
         return "its artifact is no forcemove.channel.artifact.Artifact"
     if game.artifact.name == _OURS:
-        return f"its contract is named {_OURS}, as the one that is none of a game"
+        return f"its contract is named {_OURS}, like the contract that decides on channels"
     if not _are_seats(game.seats):
         allowed = f"rising numbers from {MIN_PARTICIPANTS} to {MAX_PARTICIPANTS}"
         return f"its seats are {game.seats!a:.80} instead of {allowed}"

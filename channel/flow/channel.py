@@ -51,7 +51,7 @@ Choose = Callable[[VariablePart], MoveChosen | ConcludeWanted]
 
 
 class Player(Protocol):
-    """Who decides on moves: a bot, or a person's screen."""
+    """Decides on moves: a bot, or a person's screen."""
 
     def move(self, state: VariablePart, *, another_round: bool) -> tuple[Outcome, bytes] | None:
         """The outcome and appData of the state after `state`, or None to conclude."""
@@ -104,8 +104,8 @@ def funding() -> Step[Seat]:
 
 
 def turn(choose: Choose) -> Step[Seat]:
-    """The channel's next turn, whoever's it is: `choose` makes ours; the others' we wait for, on the chain if need be.
-    After a final state there is none, and nothing is done. Where `choose` raises anything it is asked again, after
+    """The channel's next turn: `choose` makes ours; for a counterparty's we wait, on the chain if need be. After a
+    final state there is no turn, and nothing is done. If `choose` raises anything it is asked again, after
     `look_every` seconds.
 
     Raises `ChannelDecided` where the channel is over instead, and what is wrong with a move that `choose` has made.
@@ -243,7 +243,8 @@ async def _in_time(queue: ActionQueue[Any], seat: Seat, is_there: Callable[[], b
 
 
 async def _is_there_at_last(queue: ActionQueue[Any], seat: Seat, is_there: Callable[[], bool]) -> bool:
-    """A last look at what has come, lest our own slowness pass for theirs. A short one: they may never be silent."""
+    """A last look at what has come, so that our own slowness is not taken for theirs. It is short, because they may
+    never be silent."""
     clock = asyncio.get_running_loop()
     end = clock.time() + seat.look_every
     while clock.time() <= end and await hear(queue, seat, 0):

@@ -1,8 +1,8 @@
-"""What one client has been told of a log: running hashes, 32 bytes an entry. Pure.
+"""What one client has read of a log: running hashes, 32 bytes an entry. Pure.
 
-The hash over no entry is 32 zero bytes, and over one more `keccak256(hash before || the entry's bytes)`. Whoever has
-the same hash over the same number of entries has been told the same entries in the same order, faults among them: what
-counts is the raw bytes.
+The hash over no entry is 32 zero bytes, and over one more `keccak256(hash before || the entry's bytes)`. Two clients
+with the same hash over the same number of entries have read the same entries in the same order, faults among them:
+the raw bytes are hashed.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ class History:
     """The running hashes over the entries that are known, from the log's beginning on without a gap."""
 
     def __init__(self, hashes: bytes = NOTHING_READ) -> None:
-        """`hashes`: as `hashes` has them. Raises `InvalidValue` where there are none, or a part of one."""
+        """`hashes`: as the property `hashes` returns them. Raises `InvalidValue` if they do not begin with the hash
+        over no entry, or end with a part of a hash."""
         if not hashes.startswith(NOTHING_READ) or len(hashes) % HASH_SIZE:
             raise InvalidValue("hashes", hashes, f"hashes of {HASH_SIZE} bytes each, from that over no entry on")
         self._hashes = bytearray(hashes)

@@ -57,7 +57,7 @@ class _Versioned(msgspec.Struct, frozen=True):
 
 
 class _KeyCodec(ActionCodec[KeyExchange]):
-    """Tells keys of another version from what is none, whatever else stands in them."""
+    """Tells keys of another version from bytes that are no keys, whatever other fields they have."""
 
     def __init__(self) -> None:
         super().__init__(KeyExchange)
@@ -189,7 +189,7 @@ async def exchange_keys(
 
 
 def next_in_turn(keys: Mapping[str, bytes], client_id: str) -> str:
-    """Who comes after a client in the order of their arrival. Raises `InvalidValue` where it is none of them."""
+    """The client that comes after another in the order of their arrival. Raises `InvalidValue` on an unknown id."""
     order = tuple(keys)
     if client_id not in keys:
         raise InvalidValue("client_id", client_id, f"one of {', '.join(order)}")

@@ -1,8 +1,8 @@
 """The queue of actions between a client's code and the table's log.
 
-It has no task and no buffer of its own: whoever waits for an action reads the log. Cancelling a wait loses nothing, and
-there is nothing to close. A client that has crashed runs its flow again from the beginning of the log, on a queue that
-knows what the client has said before (`said_before`) and does not say it twice.
+It has no task and no buffer: waiting for an action reads the log. Cancelling a wait loses nothing, and there is nothing
+to close. A client that has crashed runs its flow again from the beginning of the log, on a queue that knows what the
+client has said before (`said_before`) and does not say it twice.
 """
 
 from __future__ import annotations
@@ -95,10 +95,10 @@ class ActionQueue(Generic[A]):
 
 
 async def said_before(transport: Transport, codec: ActionCodec[A], client_id: str, *, start: int = 0) -> tuple[A, ...]:
-    """What a client has said from message `start` of the log on, up to now; messages with faults are none of it.
+    """What a client has said from message `start` of the log on, up to now; messages with faults are left out.
 
-    It believes the log. Whoever could cut off its end would have a client that comes back play the rest again, with the
-    same secrets and knowing its answers: where that is possible, give the game up instead.
+    It believes the log. If somebody cuts off the log's end, a client that comes back plays the rest again, with the
+    same secrets, against others that know its answers: where that is possible, give the game up instead.
     """
     reader, said = transport.reader(start), []
     for _ in range(transport.length() - start):

@@ -1,9 +1,9 @@
 """One participant at a table: its client, its line on the log, and what keeps both going.
 
 What a transport, an endpoint or a player's own function raises ends no flow, because a client that nobody drives cannot
-defend itself: it is told to the seat's owner (`Seat.trouble`) and tried again with the next look. What ends one is what
-trying again does not mend: a move that breaks a rule, contracts that are not genuine, a log on which we have said
-something else.
+defend itself: it is reported to the seat's owner (`Seat.trouble`) and tried again with the next look. A flow ends by
+what trying again does not mend: a move that breaks a rule, contracts that are not genuine, a log on which we have
+said something else.
 
 Knows no chain: the client is a `Participant`, given as a value.
 """
@@ -50,7 +50,7 @@ class Participant(Protocol):
 
     @property
     def phase(self) -> Phase:
-        """Where it stands, as far as it is known; raises nothing."""
+        """The channel's phase, as far as it is known; raises nothing."""
         ...
 
     def feed(self, input_: Input) -> None:
@@ -93,9 +93,9 @@ class Seat:
     `client_id`: our name on the log. `participant`: our client, whose line it is, and whose player answers
     None (the flow moves). `within`: seconds that a counterparty has for each turn. `look_every`: seconds between looks
     at the chain while nothing is heard, and between two tries of what fails. `show`: is called after whatever has
-    happened. `trouble`: is told what has failed and will be tried again; it logs a warning unless another is given, and
-    what it raises ends the flow. `faults`: the last hundred messages on the log that were no actions; play goes on
-    after them.
+    happened. `trouble`: is called with what has failed and will be tried again; it logs a warning unless another is
+    given, and what it raises ends the flow. `faults`: the last hundred messages on the log that were no actions; play
+    goes on after them.
     """
 
     client_id: str

@@ -4,13 +4,13 @@ Each message travels in an envelope, a JSON array without spaces:
 
     [version, sequence, count, "0x" hash, "0x" signature, message]
 
-`sequence` is the client's own number of the message, from 0. `count` and `hash` name what the client had been told of
-the log before, see `flow.history`; `signature` (64 bytes) is over all of it and the table's id, see
+`sequence` is the client's own number of the message, from 0. `count` and `hash` name what the client had read of the
+log before, see `flow.history`; `signature` (64 bytes) is over all of it and the table's id, see
 `encoding.message_digest`. Hex is in lower case, so one message has one envelope. The version is that of EIP-712's
-domain: a signature of one version is none of another.
+domain: a signature of one version is not valid in another.
 
-What arrives is verified message by message in the log's order, history included. A log that was told differently to two
-clients is found out by whoever reads a message of the other one that was written later.
+What arrives is verified message by message in the log's order, history included. If two clients were given different
+logs, each of them finds it out when it reads a message that the other wrote later.
 """
 
 from __future__ import annotations
@@ -90,8 +90,8 @@ class MessagesMissing(TransportFault):
 
 @dataclass(eq=False)
 class LogsDiffer(TransportFault):
-    """Whoever carries the log tells it differently to the client and to us, or the client lies: its message, entry
-    `position` of the log (from 0), was written after `read` entries that are not those that we have been told."""
+    """The log's carrier gave the client and us different logs, or the client lies: its message, entry `position` of the
+    log (from 0), was written after `read` entries that are not the ones that we have read."""
 
     client_id: str
     position: int
@@ -100,8 +100,7 @@ class LogsDiffer(TransportFault):
 
 @dataclass(eq=False)
 class LogChanged(TransportFault):
-    """Whoever carries the log has told us something else before: entry `position` (from 0), or one before it, is not
-    what it was."""
+    """The log's carrier gave us another log before: entry `position` (from 0), or one before it, is not what it was."""
 
     position: int
 
@@ -190,8 +189,8 @@ class SignedTransport:
         return reader.next_sequence(client_id)
 
     def _verify(self, data: bytes, expected: Callable[[str], int]) -> _Said:
-        """What stands in an envelope. `expected` tells each client's next sequence number. Raises `UnknownVersion`, or
-        a `TransportFault`."""
+        """What an envelope says. `expected` returns each client's next sequence number. Raises `UnknownVersion`, or a
+        `TransportFault`."""
         said = _decode(data)
         client_id, sequence = said.client_id, said.sequence
         address = self._keys.get(client_id)
@@ -243,7 +242,7 @@ class _SignedReader:
             data = await self._inner.read()
         except TRANSPORT_FAULTS:
             self._pass_one()
-            self._has_gap = True  # what stood there nobody tells, so that no hash is known from here on
+            self._has_gap = True  # the entry's bytes are not known, so no hash is known from here on
             raise
         self._pass_one()
         self._hear(data)
@@ -282,7 +281,7 @@ class _SignedReader:
 
 @dataclass(frozen=True, slots=True)
 class _Said:
-    """What stands in an envelope: a message, whose it is, its number, and what its client had been told before."""
+    """What an envelope says: a message, whose it is, its number, and what its client had read before."""
 
     client_id: str
     message: bytes

@@ -1,7 +1,7 @@
 """The log that the clients of one table share: a port for what carries bytes, and one in memory.
 
-What is posted appears once for everybody, in one order that all see. Whoever posts counts a message as said when it
-comes back. A log keeps what was said, so whoever joins later reads the same from the beginning.
+What is posted appears once for everybody, in one order that all see. The poster counts a message as said when it comes
+back. A log keeps what was said, so a client that joins later reads the same from the beginning.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ class Reader(Protocol):
     async def read(self) -> bytes:
         """The next message, as soon as there is one.
 
-        Raises a `TransportFault` in the place of a message that is none, and `UnknownVersion` in the place of one that
-        another program has written; the next call goes on after it. Cancelling leaves the place where it was: no
-        message is lost.
+        Raises a `TransportFault` in the place of an entry that is no message, and `UnknownVersion` in the place of one
+        that a program of another version has written; the next call goes on after it. Cancelling leaves the place where
+        it was: no message is lost.
         """
         ...
 

@@ -56,7 +56,7 @@ class Position:
 
 @dataclass(frozen=True, slots=True)
 class NoPosition:
-    """Bytes that are none of the app's positions, and what the app has against them."""
+    """Bytes that are no position of the app, and the app's error for them."""
 
     problem: AppError
 

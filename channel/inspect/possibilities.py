@@ -1,6 +1,6 @@
 """What the participants of a channel could do now, from one signed state: by the rules alone, with no chain at hand.
 
-Whoever holds more than this state may be able to do more. The words of actions are part of the JSON that
+A participant that holds more than this state may be able to do more. The words of actions are part of the JSON that
 `forcemove inspect --json` prints; the explanations are for people and may change.
 """
 
@@ -112,7 +112,7 @@ def missing_support(fixed_part: FixedPart, state: VariablePart, signers: frozens
 
 
 def _first_turn_of_proof(fixed_part: FixedPart, state: VariablePart, signers: frozenset[int]) -> int:
-    """A proof begins with the own turn of the absent signer that moved longest ago, or with turn 0."""
+    """A proof begins with the last turn of the absent signer that moved longest ago, or with turn 0."""
     count, turn = len(fixed_part.participants), state.turn_num
     ages = [(turn - index) % count for index in range(count) if index not in signers]
     return max(0, turn - max(ages, default=0))

@@ -167,8 +167,8 @@ def _app(app: KnownApp | None) -> Json | None:
 
 def _position(position: Position | NoPosition | None) -> Json | None:
     """`{"description", "board", "stake", "data", "problem"}`, where an app is known and the state has a position;
-    `data` is what the game's own `position` says. Bytes that are none of the app's positions have a `problem` and
-    nothing else."""
+    `data` is what the game's own `position` says. Bytes that are no position of the app have a `problem` and nothing
+    else."""
     match position:
         case Position(description, board, stake, data):
             shown = {"description": description, "board": board, "stake": str(stake), "data": data}

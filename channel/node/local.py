@@ -1,7 +1,7 @@
 """A channel to try things on: a chain in this process, the contracts on it, and a funded client for each participant.
 
-For examples, experiments and tests of games. It builds what any application builds, with the ports in memory; whoever
-wants another chain, line or store takes the same parts.
+For examples, experiments and tests of games. It builds what any application builds, with the ports in memory; an
+application with another chain, line or store takes the same parts.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""An event loop for chains whose clock can be moved: its own stands still while anything can be done, and jumps to the
-next deadline when nothing can. Nobody waits for an hour to pass, and a deadline never passes because we were slow."""
+"""An event loop for chains whose clock can be moved: its own clock does not move while anything can be done, and jumps
+to the next deadline when nothing can. Nobody waits for an hour to pass, and no deadline passes because we were slow."""
 
 from __future__ import annotations
 

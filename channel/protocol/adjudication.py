@@ -133,7 +133,7 @@ def _arrives_in_full(_asset: bytes, amount: int) -> int:
 
 
 class Transaction(Struct, frozen=True):
-    """Who sends an operation, in a block of which time (seconds), with how much ether (wei).
+    """The sender of an operation, the time of its block (seconds), and the ether that comes with it (wei).
 
     What it meets is given as functions. `accepts`: whether recipient and asset take a payment. `pulls`: how much of an
     ERC-20 arrives when the adjudicator takes so much from the sender; raises where the asset refuses.
@@ -326,7 +326,7 @@ def respond(
 def checkpoint(
     before: Adjudication, transaction: Transaction, fixed_part: FixedPart, proof: SupportProof, app_rules: Rules
 ) -> Result:
-    """Record a later supported state and stop the clock, whoever sends it.
+    """Record a later supported state and stop the clock. Anybody may send it.
 
     Raises `ChannelFinalized`, `StateCountOutOfRange`, `TurnNumberNotIncreased`, what `require_supported` raises,
     `ChannelClosed`.
@@ -407,7 +407,7 @@ def claim(before: Adjudication, transaction: Transaction, asset: bytes, to: byte
 
 
 def pay_credit(before: Adjudication, transaction: Transaction, account: bytes, asset: bytes) -> Result:
-    """Pay an account's whole credit in one asset to the account itself, whoever sends it. Raises as `claim`."""
+    """Pay an account's whole credit in one asset to the account itself. Anybody may send it. Raises as `claim`."""
     return _pay_credit(before, transaction, account, asset, account)
 
 

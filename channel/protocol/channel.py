@@ -170,7 +170,7 @@ class Channel(Struct, frozen=True, tag=True):
     def sign_next(self, state: VariablePart, hashes: StateHashes, key: Key) -> Channel:
         """Sign the successor of the newest state; it is the newest now. Raises `AlreadySigned`, `FinalStateSigned`.
 
-        Whoever gets the channel back persists it before the signature leaves.
+        The caller persists the channel that it gets back before the signature leaves.
         """
         signature = self._sign(state, hashes, key)
         accepted = Accepted(SignedState(state, {self.index: signature}), hashes)

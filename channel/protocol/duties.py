@@ -120,7 +120,7 @@ def concluding(channel: Channel) -> Submission | None:
 
 
 def _conclude(channel: Channel, now: int, _key: Key) -> Step | None:
-    """Conclude on chain. Whoever made the final state does; the others do after a challenge duration without it."""
+    """Conclude on chain: at once if we made the newest state; else a challenge duration later, if its maker has not."""
     fixed_part, answer = channel.agreement.fixed_part, concluding(channel)
     if answer is None:
         return None

@@ -1,6 +1,6 @@
 """What a channel asks of the world: a closed union, in the order in which it is to be carried out.
 
-Whoever carries them out persists the channel that `machine.step` returned first: persist, then send.
+The channel that `machine.step` returned is persisted before they are carried out: persist, then send.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ class SendState(Struct, frozen=True, tag=True):
 
 
 class SendGreeting(Struct, frozen=True, tag=True):
-    """Tell every counterparty that the next state that we can take is of turn `next_turn`; whoever is ahead will send
-    what we lack."""
+    """Tell every counterparty that the next state that we can take is of turn `next_turn`. A counterparty that is ahead
+    will send what we lack."""
 
     next_turn: int
 

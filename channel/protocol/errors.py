@@ -74,7 +74,7 @@ class OpeningMismatch(CounterpartyError):
 
 @dataclass(eq=False)
 class StateConflict(CounterpartyError):
-    """A second, different state came for a turn. The first one stands."""
+    """A second, different state came for a turn. The first one is kept."""
 
     turn_num: int
 

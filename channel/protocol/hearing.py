@@ -42,7 +42,8 @@ def receive(channel: Channel, signed: SignedState, now: int, app: Rules) -> Step
 def _receive_again(channel: Channel, signed: SignedState) -> Channel:
     """A state of a turn that we have: maybe more signatures on the newest; another one, truly signed, is evidence.
 
-    It is never answered: whoever lacks something says so in a greeting, and a line that repeats gets no echo.
+    It is never answered: a counterparty that lacks something says so in a greeting, and a line that repeats messages
+    gets no echo.
     """
     state = signed.state
     place = state.turn_num - channel.next_turn
@@ -112,7 +113,7 @@ def require_signatures(channel: Channel, hashes: StateHashes, signatures: Mappin
 
 
 def require_next(channel: Channel, state: VariablePart, app: Rules) -> StateHashes:
-    """The hashes of a state that may follow the newest one, whoever makes it."""
+    """The hashes of a state that may follow the newest one, ours or a counterparty's."""
     agreement, newest = channel.agreement, channel.newest
     if state.turn_num < agreement.count:
         if state != agreement.setup_state(state.turn_num):

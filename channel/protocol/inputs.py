@@ -1,6 +1,6 @@
 """What can happen to a channel: a closed union, handled by `machine.step`.
 
-Chain inputs are taken as true: whoever feeds them has waited for the confirmations that it wants.
+Chain inputs are taken as true: the caller has waited for the confirmations that it wants.
 """
 
 from __future__ import annotations

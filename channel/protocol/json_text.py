@@ -86,7 +86,7 @@ def parse_decimal(text: str, what: str, name: str) -> int:
 
 
 def hex_text(data: bytes) -> str:
-    """Bytes as they stand in JSON: hex in lower case after 0x."""
+    """Bytes as JSON has them: hex in lower case after 0x."""
     return "0x" + data.hex()
 
 

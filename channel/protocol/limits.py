@@ -1,7 +1,7 @@
 """How large what strangers write may be, each limit derived from the protocol's bounds. In bytes, unless it says so.
 
-Whoever reads what a stranger wrote bounds it by one of these before it is parsed. The largest state that the protocol
-allows goes through every one of them. Knows bounds, and no format but its size.
+A reader of what a stranger wrote checks its size against one of these before parsing it. The largest state that the
+protocol allows goes through every one of them. Of formats this module knows the sizes and nothing else.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _ALL_SIGNERS = len(",".join(map(str, range(MAX_PARTICIPANTS))))
 _STATE_FRAME = len('{"channelId":"","kind":"state","record":"","signers":[],"version":}') + len(str(MAX_VERSION))
 MAX_MESSAGE = _STATE_FRAME + _hex(32) + _hex(MAX_RECORD) + _ALL_SIGNERS
 """A message with the largest state; a greeting is far smaller. There is room for the longest version number, so that a
-newer program's message of the same size is told by its version."""
+newer program's message of the same size is recognised by its version."""
 
 # ---------------------------------------------------------------------------------------------- what goes over a log
 
@@ -84,7 +84,7 @@ _ALLOCATION_TEXT = (
 _PARTICIPANT_TEXT = len('      "",\n') + _hex(20)
 _SIGNATURE_TEXT = len('    "": "",\n') + len(str(MAX_PARTICIPANTS)) + _hex(SIGNATURE)
 _FILE_FRAME = 1_024
-"""Names, spaces, numbers, and the addresses that stand once."""
+"""Names, spaces, numbers, and the addresses that a file has only once."""
 MAX_STATE_FILE = (
     _FILE_FRAME
     + MAX_ALLOCATIONS * _ALLOCATION_TEXT

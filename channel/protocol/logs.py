@@ -1,7 +1,6 @@
 """What the adjudicator logs, as plain values: the twins of `IAdjudicator`'s events, in the same order.
 
-A closed union, for `match`. Where and when a log was emitted stands beside it, in whatever brings it here. Knows only
-the protocol's values.
+A closed union, for `match`. Where and when a log was emitted is no part of it. Knows only the protocol's values.
 """
 
 from __future__ import annotations

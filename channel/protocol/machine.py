@@ -132,8 +132,8 @@ def _challenge(channel: Channel, now: int, key: Key) -> Step:
 
 
 def _proof(channel: Channel) -> SupportProof:
-    """Of the newest state above the record that we can prove; where there is none, the recorded state itself, to which
-    our next move is an answer. Raises `NotSupported`."""
+    """A proof of the newest state above the record that we can prove. Without one, the recorded state itself is proved,
+    to which our next move is an answer. Raises `NotSupported`."""
     fixed_part, recorded = channel.agreement.fixed_part, channel.record.recorded
     for states in (channel.signed_states, channel.kept_states):
         proof = cheapest_proof(fixed_part, recorded.state if recorded else None, states)

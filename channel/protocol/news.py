@@ -1,6 +1,6 @@
 """What the chain says: the adjudicator's logs, holdings and credits, taken over as they are. Pure.
 
-Nothing here is a counterparty's word, and nothing that stands on the chain may keep us from answering it.
+Nothing here is a counterparty's word, and nothing that is on the chain may keep us from answering it.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def _take_over(channel: Channel, recorded: Recorded, app: Rules) -> Channel:
 
 
 def _adopt(channel: Channel, recorded: Accepted, app: Rules) -> Channel:
-    """With the recorded state among the accepted ones, unless we have its turn already: the first one stands."""
+    """With the recorded state among the accepted ones, unless we have its turn already: the first one is kept."""
     newest, turn_num = channel.newest, recorded.state.turn_num
     if turn_num >= channel.next_turn:
         follows = newest is not None and _follows(channel, recorded, app)

@@ -383,7 +383,7 @@ class PaymentRefused(RuleError):
 
 @dataclass(eq=False)
 class ReentrancyGuardReentrantCall(RuleError):
-    """Whoever is being paid called back into what moves money (OpenZeppelin's error)."""
+    """The receiver of a payment called back into a function that moves money (OpenZeppelin's error)."""
 
 
 @dataclass(eq=False)

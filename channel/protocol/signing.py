@@ -41,7 +41,7 @@ class Key:
 
     @property
     def secret(self) -> bytes:
-        """The 32 secret bytes, for whoever writes an encrypted key file."""
+        """The 32 secret bytes, for writing an encrypted key file."""
         return bytes(self._private_key.secret)
 
     def sign(self, digest: bytes) -> Signature:
@@ -88,7 +88,7 @@ def require_signer(digest: bytes, signature: Signature, expected: bytes) -> None
 
 
 def public_key_address(public_key: bytes) -> bytes:
-    """The 20-byte address of a compressed public key. Raises `InvalidValue` where it is none."""
+    """The 20-byte address of a compressed public key. Raises `InvalidValue` on other bytes."""
     try:
         return _address(PublicKey(public_key))
     except ValueError:

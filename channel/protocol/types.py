@@ -45,7 +45,7 @@ MAX_APP_DATA = 8_192
 
 
 def require_uint(field: str, value: int, maximum: int) -> None:
-    """Raise `InvalidValue` unless `value` is an integer from 0 to `maximum` (a bool is none)."""
+    """Raise `InvalidValue` unless `value` is an integer from 0 to `maximum` (a bool is refused)."""
     if type(value) is not int or not 0 <= value <= maximum:
         raise InvalidValue(field, value, f"an integer from 0 to {maximum}")
 

@@ -50,8 +50,8 @@ def best_answer(fixed_part: FixedPart, challenged: SignedState, held: Sequence[S
 def cheapest_proof(
     fixed_part: FixedPart, recorded: VariablePart | None, held: Sequence[SignedState]
 ) -> SupportProof | None:
-    """The proof of the newest state that is held which takes the least gas, or None where there is none: signed by all,
-    or from the recorded state where that is held, too."""
+    """The proof of the newest state that is held, in the form that takes the least gas: signed by all, or from the
+    recorded state where that is held, too. None where nothing can be proved."""
     proofs = [build_support_proof(fixed_part, held)]
     if recorded is not None:
         proofs.append(build_proof_from_record(fixed_part, recorded, held))
