@@ -49,7 +49,7 @@ class Holdings:
 
 @dataclass(frozen=True, slots=True)
 class PlacedLog:
-    """A log and where it stands."""
+    """A log and its place on the chain."""
 
     log: Log
     place: Place

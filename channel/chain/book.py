@@ -1,4 +1,4 @@
-"""The address book of a deployment: a JSON file that tells commands and clients what stands where on one chain."""
+"""The address book of a deployment: a JSON file that tells commands and clients the contracts' addresses on a chain."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ class AddressBook:
         return min((entry.block_number for entry in self.contracts.values()), default=0)
 
     def to_json(self) -> dict[str, Any]:
-        """As it stands in the file."""
+        """The content of the file."""
         return {
             "format": f"{_FORMAT}/{VERSION}",
             "chainId": str(self.chain_id),
@@ -189,7 +189,7 @@ def _hex(data: bytes) -> str:
 
 
 def save_book(book: AddressBook, path: Path) -> None:
-    """Write the book so that whoever reads it finds the old one or the new one whole. Raises `BookUnwritable`."""
+    """Write the book so that a reader finds the old one or the new one whole. Raises `BookUnwritable`."""
     write_atomically(path, json.dumps(book.to_json(), indent=2) + "\n")
 
 

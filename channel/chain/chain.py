@@ -77,7 +77,7 @@ class SignedTransaction:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a log stands: what tells it from every other, and what a reorganisation changes."""
+    """The place of a log on the chain: it tells the log from every other, and a reorganisation changes it."""
 
     block_number: int
     block_hash: bytes
@@ -126,7 +126,7 @@ class Chain:
     can_travel = False
     """Whether `travel_to` moves the clock."""
     _anyone = ZERO_ADDRESS
-    """Who reads, where it does not matter."""
+    """The sender of calls that only read, where it does not matter."""
 
     def __init__(self, web3: Web3, endpoint: str, *, expected_chain_id: int | None = None) -> None:
         """`endpoint` names the node in errors. Raises `Unreachable`, `NotAnEthereumEndpoint`, `WrongChain`."""
@@ -387,8 +387,8 @@ class Chain:
 
 
 def contract_address(sender: bytes, nonce: int) -> bytes:
-    """Where a contract comes to stand that `sender` (20 bytes) creates with its transaction `nonce`: the low 20 bytes
-    of the hash of the RLP list of both."""
+    """The address of the contract that `sender` (20 bytes) creates with its transaction `nonce`: the low 20 bytes of
+    the hash of the RLP list of both."""
     number = nonce.to_bytes((nonce.bit_length() + 7) // 8, "big")
     if len(number) != 1 or number >= b"\x80":
         number = bytes((0x80 + len(number),)) + number

@@ -1,4 +1,4 @@
-"""Addresses that prove what stands behind them: CREATE2, the factory that sends it, and the salt. Pure.
+"""Addresses that prove which code is at them: CREATE2, the factory that sends it, and the salt. Pure.
 
 The address commits to the factory, the salt and the creation code: 20 bytes of a hash over all three. So whatever code
 is found there was made by this creation code, and its storage was written by nothing else; runtime code alone proves

@@ -1,8 +1,8 @@
 """Deploys the adjudicator and the contracts of games.
 
-Where a contract stands follows from its creation code (`forcemove.channel.chain.create2`): what anybody has deployed
+The address of a contract follows from its creation code (`forcemove.channel.chain.create2`): what anybody has deployed
 already is taken over. The address book is written before each transaction and after each contract, so that a killed
-deployment goes on where it stood: what stands is kept, what waits is waited for, what was dropped is sent anew."""
+deployment goes on where it stopped: what is there is kept, what waits is waited for, what was dropped is sent anew."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ _LOOK_SECONDS = 0.1
 
 @dataclass(eq=False)
 class BookOfOtherContracts(LocalError):
-    """The book at `path` is of another version, whose `contract` stands at `address`. It is kept as it is, because
+    """The book at `path` is of another version, whose `contract` is at `address`. The book is kept as it is, because
     channels may live there."""
 
     path: str
@@ -70,7 +70,7 @@ class BookOfOtherContracts(LocalError):
 
 @dataclass(eq=False)
 class NotAFactory(LocalError):
-    """The book at `path` names a factory at whose address other code stands."""
+    """The book at `path` names a factory at whose address there is other code."""
 
     path: str
     factory: bytes
@@ -86,8 +86,8 @@ class ContractNamedTwice(LocalError):
 class Stage(Enum):
     """What has just happened to a contract of a deployment."""
 
-    KEPT = "stands already"
-    FOUND = "stands already, deployed by somebody"
+    KEPT = "already there"
+    FOUND = "already there, deployed by somebody"
     SENT = "sent"
     RESUMED = "was sent before"
     DEPLOYED = "deployed"
@@ -96,8 +96,8 @@ class Stage(Enum):
 @dataclass(frozen=True, slots=True)
 class Progress:
     """`contract`: its name, or that of the factory, or of the funds for it. `gas_used`: where it was deployed in this
-    run. `block_number`: since when it stands, where that was found out in this run; `is_certain` tells whether it is
-    that very block or an earlier one, because the node keeps no old states."""
+    run. `block_number`: since when it is there, if that was found out in this run; `is_certain`: whether it is that
+    very block, or may be an earlier one because the node keeps no old states."""
 
     contract: str
     stage: Stage
@@ -197,8 +197,8 @@ class _Deployment:
 
     def begun_first(self, contracts: tuple[Artifact, ...]) -> list[Artifact]:
         """The contracts in the order to bring them: first the one that an earlier run has sent, as the book remembers
-        one transaction only. What it has sent of another game is waited for, and is found later on by whoever wants
-        that game."""
+        one transaction only. If that run has sent a contract of another game, its transaction is waited for; a later
+        deployment of that game finds the contract."""
         pending = self.book.pending
         ours = {FACTORY, FUNDS, *(each.name for each in contracts)}
         if pending is not None and pending.contract not in ours:
@@ -209,7 +209,7 @@ class _Deployment:
     # --------------------------------------------------------------------------------------------------- the factory
 
     def bring_factory(self) -> None:
-        """Let a factory stand. Where there was none, nothing that it had to deploy can stand, either."""
+        """Let a factory be there at the end. Where the book's is not, no contract that it deploys can be, either."""
         if self._take_over_factory() or factory_stands(self._chain, self.book.factory):
             return
         if self._chain.code(self.book.factory):
@@ -274,7 +274,7 @@ class _Deployment:
         self._save(replace(self.book, pending=None))
 
     def _take_over(self, contract: Artifact, address: bytes, empty_at: int = -1) -> None:
-        """What is there, whoever has deployed it."""
+        """Write down a contract that is there already; it does not matter who has deployed it."""
         known = self.book.contracts.get(contract.name)
         if known is not None and known.address == address and self._is_early_enough(known):
             self._write_down(contract, address, known.block_number)
@@ -303,7 +303,7 @@ class _Deployment:
             self._finish(contract, address, receipt)
 
     def _comes_to_stand(self, address: bytes) -> bool:
-        """Whether somebody else's contract stands; where its transaction still waits for a block, once it does."""
+        """Whether the contract is there, deployed by somebody else. Waits while that transaction waits for a block."""
         deadline = time.monotonic() + self._timeout
         while not self._chain.code(address):
             if time.monotonic() > deadline or not self._chain.code(address, block="pending"):

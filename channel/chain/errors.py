@@ -162,7 +162,7 @@ class UnknownRevert(ChainError):
 
 @dataclass(eq=False)
 class NoContract(ChainError):
-    """No code stands at the address."""
+    """There is no code at the address."""
 
     contract: str
     address: bytes
@@ -179,7 +179,7 @@ class NotGenuine(ChainError):
 
 @dataclass(eq=False)
 class NotConfirmed(PassingError):
-    """The contract stands at the address, but less than `confirmations` blocks deep."""
+    """The contract is at the address, but less than `confirmations` blocks deep."""
 
     contract: str
     address: bytes

@@ -1,5 +1,5 @@
-"""Brings a factory to a chain that has none: the customary one, else one of our own. And finds out since when a
-contract stands.
+"""Brings a factory to a chain that has none: the customary one, else one of our own. And finds out since which block a
+contract is there.
 
 The customary factory comes with a presigned transaction, whose sender is sent the ether for it first. It names no
 chain, and a node may refuse transactions that another chain could take, too; then an account of ours creates the same
@@ -41,7 +41,7 @@ _TRANSACTION = SignedTransaction(
 
 
 class Sender(Protocol):
-    """Who pays, and writes down what is sent before it is."""
+    """Pays, and writes down each transaction before it is sent."""
 
     def fund(self, call: Call) -> None:
         """Send the call that funds the presigned transaction, unless it was sent already; and wait for it."""
@@ -56,8 +56,9 @@ def factory_stands(chain: Chain, factory: bytes) -> bool:
 
 
 def bring_customary_factory(chain: Chain, sender: Sender) -> Receipt[RawLog] | None:
-    """Bring it with the presigned transaction. None where it stands all the same, or where the chain or the node does
-    not take that transaction: `factory_stands` tells. Nothing is paid before the node has said that only funds lack.
+    """Bring it with the presigned transaction; returns the receipt. None where the chain or the node does not take that
+    transaction, or somebody else's was first: `factory_stands` says whether the factory is there. Nothing is paid
+    before the node has said that only funds lack.
 
     Raises what sending raises, `InsufficientFunds` and `NotMined` among it.
     """
@@ -80,14 +81,14 @@ def _broadcast(chain: Chain, sender: Sender) -> None:
         chain.broadcast(_TRANSACTION)
 
 
-# ------------------------------------------------------------------------------------------------- since when it stands
+# ---------------------------------------------------------------------------------------------- since when it is there
 
 
 def deployment_block(chain: Chain, address: bytes, factory: bytes, *, empty_at: int = -1) -> tuple[int, bool]:
-    """The block in which a contract came to stand that stands now, and whether that is certain.
+    """The block in which a contract that is there now was deployed, and whether that is certain.
 
-    `empty_at`: a block at which it did not stand yet, where one is known. Found by bisection. Nodes that keep no old
-    states cannot tell; the block is then an earlier one, from which on logs are found as well, only more slowly.
+    `empty_at`: a block at which it was not there yet, if one is known. The block is found by bisection. Nodes that keep
+    no old states cannot tell; the block is then an earlier one, from which on logs are found as well, only more slowly.
     """
     low, high, is_certain = empty_at, chain.block_number(), True
     while high - low > 1:

@@ -42,7 +42,7 @@ def local_keys() -> tuple[Key, ...]:
 
 
 class EmbeddedChain(Chain):
-    """eth-tester inside this process: a block for each transaction, and a clock that stands still between them."""
+    """eth-tester inside this process: a block for each transaction, and a clock that does not move between them."""
 
     can_travel = True
     _anyone = local_keys()[-1].address  # eth-tester lets nobody call who could not pay for it

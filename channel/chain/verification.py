@@ -23,7 +23,7 @@ __all__ = ["Standing", "Verdict", "require_chain", "verify"]
 
 
 class Standing(Enum):
-    """How a contract of the book stands on the chain."""
+    """What the chain says of a contract of the book."""
 
     GENUINE = "genuine"
     MISSING = "missing"

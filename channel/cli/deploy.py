@@ -1,4 +1,4 @@
-"""`forcemove deploy`: bring the contracts to a chain, and write down where they stand."""
+"""`forcemove deploy`: bring the contracts to a chain, and write down where they are."""
 
 from __future__ import annotations
 
@@ -86,11 +86,11 @@ def deploy(
     the transaction that brings it gets a factory of yours, and addresses of its own. What anybody has deployed already
     is taken over, and nothing is sent for it.
 
-    Writes an address book: what stands where, and since when, the factory, the hashes of the code, the compiler's
-    settings; and beside it the standard JSON input of each contract, which block explorers want for verifying the
-    sources. The other commands read the book.
+    Writes an address book: each contract's address and since when it is there, the factory, the hashes of the code,
+    the compiler's settings; and beside it the standard JSON input of each contract, which block explorers want for
+    verifying the sources. The other commands read the book.
 
-    Whatever interrupts a deployment, the same command goes on where it stood and deploys nothing twice.
+    If a deployment is interrupted, the same command goes on where it stopped and deploys nothing twice.
     """
     from forcemove.channel.chain.deployment import deploy as bring
 

@@ -87,7 +87,7 @@ def run(command: Callable[[], object]) -> int:
 
 
 def _leave_the_pipe() -> None:
-    """Whoever read our output, such as `head`, has left. The interpreter still flushes as it ends."""
+    """The program that read our output, such as `head`, reads no more. The interpreter still flushes as it ends."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
@@ -107,7 +107,7 @@ def words_of(error: BaseException) -> str:
     if isinstance(error, ForcemoveError):
         return explain(error)
     if isinstance(error, BrokenPipeError):
-        return "Whoever read the output has left."
+        return "The program that read the output has stopped reading it."
     if isinstance(error, OSError):
         where = f" {error.filename}" if error.filename else ""
         return f"The system refused{where}: {error.strerror or error}.\nCheck the path."

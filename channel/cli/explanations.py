@@ -53,7 +53,7 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
     ),
     "NotMined": (
         "Transaction {transaction_hash} was sent, but no block took it within {seconds:.0f} seconds.",
-        "The chain is busy or stands still. Run the same command again: it goes on from there.",
+        "The chain is busy or makes no blocks. Run the same command again: it goes on from there.",
     ),
     "TransactionReverted": (
         "Transaction {transaction_hash} failed in block {block_number}, though it had been tried before: {reason}.",
@@ -64,7 +64,7 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
         "It is not the contract that it is taken for, or what was sent is malformed.",
     ),
     "NoContract": (
-        "There is no {contract} at {address}: no code stands there.",
+        "There is no {contract} at {address}: there is no code at that address.",
         "The chain may have begun anew since the deployment; `forcemove deploy` deploys again.",
     ),
     "NotGenuine": (
@@ -73,7 +73,7 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
         "Forcemove, or of another factory, use that version, or the address book that names the factory.",
     ),
     "NotConfirmed": (
-        "{contract}, at {address}, stands less than {confirmations} blocks deep.",
+        "{contract}, at {address}, is less than {confirmations} blocks deep.",
         "It is new. Wait for a few blocks and try again.",
     ),
     "CompilerMissing": (
@@ -110,11 +110,11 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
     ),
     "BookUnwritable": ("The address book {path} cannot be written: {reason}.", "Choose another place with --out."),
     "BookOfOtherContracts": (
-        "The address book {path} is of another version of Forcemove: its {contract} stands at {address}.",
+        "The address book {path} is of another version of Forcemove: its {contract} is at {address}.",
         "It was left as it is, since channels may live there. Deploy beside it with another --out.",
     ),
     "NotAFactory": (
-        "The address book {path} names the factory {factory}, but other code stands there; nothing was sent.",
+        "The address book {path} names the factory {factory}, but there is other code; nothing was sent.",
         "The book was changed, or is of another chain with the same id. Deploy with another --out.",
     ),
     "FolderInUse": (
@@ -150,7 +150,7 @@ _NEWER_VERSION = (
 )
 _OLDER_VERSION = (
     "The {what} is of version {version}, which is older than this program's, {known}.",
-    "Whoever has written it must update and write it again; nothing was changed.",
+    "The program that wrote it must be updated, and write it again; nothing was changed.",
 )
 
 _FAMILIES: tuple[tuple[type[ForcemoveError], str, str], ...] = (
@@ -193,7 +193,7 @@ def describe(error: ForcemoveError) -> str:
 
 
 def _first_sentence(kind: type[ForcemoveError]) -> str:
-    """Of the class's own docstring, without its end; empty where there is none (`python -OO` leaves them out)."""
+    """Of the class's own docstring, without its end; empty without a docstring (`python -OO` leaves them out)."""
     text = " ".join((kind.__dict__.get("__doc__") or "").replace("`", "").split())
     if text.startswith(f"{kind.__name__}("):  # what a dataclass without a docstring is given
         return ""

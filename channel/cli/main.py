@@ -16,7 +16,7 @@ __all__ = ["forcemove", "main"]
 _COMMANDS = {
     "demo": "Watch two players open a channel, play, and settle; disputes included.",
     "deploy": "Deploy the adjudicator and the games to a chain.",
-    "verify": "Compare a deployment with what stands on its chain.",
+    "verify": "Compare a deployment with what is on its chain.",
     "key": "Make, import and show key files.",
     "new": "Begin a game of your own: a folder with rules, a bot, tests and a page.",
     "compile": "Compile the contracts of a game of your own.",

@@ -95,7 +95,7 @@ class Terminal:
 
 
 def _console(stream: TextIO) -> Console | None:
-    """A console for a terminal; None for what is none. Without colours it writes no styles at all."""
+    """A console for a terminal; None for any other stream. Without colours it writes no styles at all."""
     if not stream.isatty():
         return None
     from rich.console import Console

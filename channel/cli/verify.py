@@ -38,7 +38,7 @@ __all__ = ["verify"]
     type=click.IntRange(min=1),
     default=1,
     show_default=True,
-    help="How many blocks deep the contracts must stand; 1 is the newest block.",
+    help="How many blocks deep the contracts must be; 1 is the newest block.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON for a program to read.")
 @click.pass_context
@@ -82,12 +82,12 @@ class _Findings:
 
     @property
     def unknown(self) -> tuple[Verdict, ...]:
-        """The contracts of which nothing can be told."""
+        """The contracts that cannot be checked here, because their games are not installed."""
         return tuple(each for each in self.verdicts if each.standing.name == "UNKNOWN")
 
     @property
     def are_good(self) -> bool:
-        """Whether nothing is wrong with what can be told."""
+        """Whether the book names the adjudicator and nothing is wrong with what can be checked."""
         return self.has_adjudicator and all(each.standing.name in ("GENUINE", "UNKNOWN") for each in self.verdicts)
 
 
@@ -105,8 +105,8 @@ def _conclusion(findings: _Findings) -> str:
     if not findings.are_good:
         return "Do not use this deployment as it is."
     if findings.unknown:
-        return f"Everything else is as it should be. Of {_names(findings.unknown)} nothing can be told here."
-    return "Everything stands as it should."
+        return f"Everything else is genuine. {_names(findings.unknown)} cannot be checked here."
+    return "The deployment is genuine."
 
 
 def _names(verdicts: Sequence[Verdict]) -> str:
@@ -116,7 +116,7 @@ def _names(verdicts: Sequence[Verdict]) -> str:
 def _line(verdict: Verdict) -> str:
     from forcemove.channel.chain.addresses import show_address
 
-    code = "code stands there" if verdict.has_code else "no code stands there"
+    code = "where there is code" if verdict.has_code else "where there is no code"
     line = f"{verdict.contract}: {verdict.standing.value}; its address is {show_address(verdict.derived)}, {code}"
     if verdict.address != verdict.derived:
         return f"{line}; the book says {show_address(verdict.address)}, which is another contract"

@@ -219,7 +219,8 @@ END = "os.kill(os.getpid(), 2)"
 def test_a_reader_who_leaves_cuts_it_off_too(tmp_path: Path, node: Node) -> None:
     first = start_demo(tmp_path, node, *HONEST, before=READ_TWENTY_LINES)
     assert first.end() == 1
-    assert first.complained.startswith("Error: Whoever read the output has left.\nLocked: 0.002 ether\n")
+    message = "Error: The program that read the output has stopped reading it.\nLocked: 0.002 ether\n"
+    assert first.complained.startswith(message)
 
     play_again(tmp_path, node, first)
 

@@ -61,17 +61,17 @@ def test_people_are_told_what_stands_where(forcemove: Command) -> None:
         assert "book.json" in said.out
         again = forcemove("deploy", "--chain", anvil.endpoint, "--key", "a.key", "--out", "book.json")
         assert (again.code, again.out) == (0, said.out)
-        assert "Adjudicator: stands already, at" in again.err
+        assert "Adjudicator: already there, at" in again.err
         verified = forcemove("verify", "--chain", anvil.endpoint, "--book", "book.json")
-        assert "Everything stands as it should." in verified.out
-        assert verified.out.count("code stands there") == len(CONTRACTS)
+        assert "The deployment is genuine." in verified.out
+        assert verified.out.count("where there is code") == len(CONTRACTS)
 
 
 def test_what_somebody_else_has_deployed_is_told_with_its_block(forcemove: Command, anvil: AnvilChain) -> None:
     first = forcemove("deploy", "--chain", anvil.endpoint, "--key", "a.key", "--out", "a.json", "--json")
     said = forcemove("deploy", "--chain", anvil.endpoint, "--key", "a.key", "--out", "b.json", "--json")
 
-    assert "Adjudicator: stands already, deployed by somebody, at" in said.err
+    assert "Adjudicator: already there, deployed by somebody, at" in said.err
     block = json.loads(said.out)["contracts"]["Adjudicator"]["block"]
     assert f"since block {block}" in said.err
     assert json.loads(said.out)["deploymentBlock"] == json.loads(first.out)["deploymentBlock"]
@@ -127,7 +127,7 @@ def test_a_chain_that_began_anew_fails_the_verification(forcemove: Command, anvi
 
     assert said.code == 1
     assert "Adjudicator: missing; its address is" in said.out
-    assert said.out.count("no code stands there") == len(CONTRACTS)
+    assert said.out.count("where there is no code") == len(CONTRACTS)
 
 
 def test_a_different_contract_fails_the_verification(forcemove: Command, anvil: AnvilChain) -> None:

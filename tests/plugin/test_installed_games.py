@@ -111,7 +111,7 @@ def test_a_book_with_a_game_that_is_not_installed_serves_for_the_others(
     assert (said.code, found["genuine"], found["unknown"]) == (0, True, ["CountingApp"])
     assert "CountingApp: of a game that is not installed" in said.out
     assert "Install the game counting (it was deployed with counting-game 1.2) to verify it." in said.out
-    assert "Everything else is as it should be. Of CountingApp nothing can be told here." in said.out
+    assert "Everything else is genuine. CountingApp cannot be checked here." in said.out
 
     assert deploy(environment, anvil) == book, "what cannot be told is kept"
     played = environment(
@@ -153,7 +153,7 @@ def test_the_disputes_are_told_of_any_game_for_two(environment: Environment, sce
 @pytest.mark.parametrize(
     ("options", "why"),
     [
-        (("--scenario", "stall", "--seats", "3"), "stall, which is told for two players"),
+        (("--scenario", "stall", "--seats", "3"), "stall, which is for two players"),
         (("--seats", "5"), "Nothing can be played with 5 players. Players that the games can have: counting: 2, 3, 4."),
     ],
 )

@@ -104,8 +104,8 @@ def gas_for_deployment(chain: Chain, factory: bytes, games: Iterable[PlayableApp
 
 
 def _price_of_factory(chain: Chain, factory: bytes) -> tuple[int, int]:
-    """Where there is none: the ether that the presigned transaction wants which brings it, and what it pays for a unit
-    of gas, which nodes then suggest to pay, too."""
+    """Without a factory on the chain: the ether that the presigned transaction which brings it needs, and what it pays
+    for a unit of gas, which nodes then suggest to pay, too."""
     from forcemove.channel.chain.create2 import PRESIGNED_COST, PRESIGNED_PRICE
     from forcemove.channel.chain.factory import factory_stands
 

@@ -217,8 +217,8 @@ def demo(
 
 
 def _stories(game_name: str | None, scenario: str | None, seats: int | None) -> list[tuple[str, Game, int]]:
-    """Which scenario is played with which game, by how many. The disputes are told for two, and where no game was
-    named the games take turns in them, the last one first."""
+    """Which scenario is played with which game, by how many. The disputes are for two. If no game was named the games
+    take turns in them, the last one first."""
     games = [load_game(game_name)] if game_name else usable_games()
     able = [game for game in games if seats is None or seats in game.seats]
     for_two = [game for game in able if _TWO in game.seats and seats in (None, _TWO)]
@@ -239,7 +239,7 @@ def _why_nothing_is_played(games: Sequence[Game], scenario: str | None, seats: i
     if not games:
         return "No game for channels is installed."
     can = "; ".join(f"{game.name}: {', '.join(map(str, game.seats))}" for game in games)
-    wanted = f"{scenario}, which is told for two players" if scenario in _DISPUTES else f"{seats} players"
+    wanted = f"{scenario}, which is for two players" if scenario in _DISPUTES else f"{seats} players"
     return f"Nothing can be played with {wanted}. Players that the games can have: {can}."
 
 
@@ -301,7 +301,7 @@ def _at_a_table(told: _Told, game: TableGame, play: bool, as_json: bool) -> int:
     if play and as_json:
         raise click.UsageError("--play is for people, and --json for programs: leave one of them out.")
     if play and not sys.stdin.isatty():
-        raise click.UsageError("--play wants a terminal to ask you on; standard input is none.")
+        raise click.UsageError("--play needs a terminal to ask you on, and standard input is not one.")
     terminal = Terminal(indent=0)
     names = (NAMES[0], NAMES[1])
     result = sit_down(game, names, terminal) if play else watch(game, names, terminal, quiet=as_json)

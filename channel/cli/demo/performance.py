@@ -166,7 +166,7 @@ class Performance:
         return Stage(chain, keys, show, self.plan.stake, self.plan.duration, save_to=self.plan.save_to)
 
     def _deploy(self, stage: Stage, book: Path) -> None:
-        """Let the contracts stand: those of the book, and anew whatever is missing."""
+        """Take the contracts of the book, and deploy those that are missing."""
         self.terminal.status("Deploying the contracts")
         stage.deployment = deploy(stage.chain, stage.keys[0], book, self.plan.games)
         stage.factory = stage.deployment.factory

@@ -25,7 +25,7 @@ _FAMILY = "forcemove-demo-channels"
 VERSION = 1
 """The version of files that this program writes and reads."""
 FORMAT = f"{_FAMILY}/{VERSION}"
-"""What stands at the head of a file."""
+"""The first field of a file: what it is."""
 _WHAT = "record of unfinished channels"
 
 

@@ -58,7 +58,7 @@ class Stage:
 
     @property
     def book(self) -> AddressBook:
-        """Where the contracts stand."""
+        """Where the contracts are."""
         if self.deployment is None:
             raise RuntimeError("the contracts are not deployed yet")
         return self.deployment
@@ -111,7 +111,7 @@ class Stage:
             self.bring_counterparty_to(seat, gas + (self.deposit * stories if in_ether else 0))
 
     def bring_counterparty_to(self, seat: int, balance: int) -> None:
-        """Let the throw-away account of a seat have so much ether at least."""
+        """Send the throw-away account of a seat what it lacks of `balance` (wei)."""
         payer, other = self.keys[0], self.keys[seat]
         missing = balance - self.chain.balance(other.address)
         if missing > 0:

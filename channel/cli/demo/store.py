@@ -1,7 +1,7 @@
 """The file in which a demonstration keeps its unfinished channels, so that a run that was cut off loses no money.
 
-It is written whole, to a new file that takes the old one's place when it is on the disk, and it is readable for its
-owner alone. Who has it open holds a lock. When every channel is paid out the file goes.
+It is written whole, to a new file that takes the old one's place when it is on the disk, and only its owner can read
+it. A run that has it open holds a lock. When every channel is paid out the file is deleted.
 """
 
 from __future__ import annotations
@@ -224,7 +224,7 @@ def _lock_path(path: Path) -> Path:
 
 def _lock(path: Path) -> int | None:
     """A lock that ends with the process. Raises `RecordInUse`, `RecordUnwritable`."""
-    import fcntl  # where there is none, chains inside this process can be played on all the same
+    import fcntl  # on systems without it, chains inside this process can be played on all the same
 
     name = _lock_path(path)
     while True:

@@ -1,7 +1,7 @@
 """The stories of a demonstration. Each plays one channel to its end and says whether the money ended where it must.
 
-Honest games have as many players as the game allows. The disputes are told for two: one of them does wrong, and the
-other defends itself.
+Honest games have as many players as the game allows. The disputes are for two: one of them does wrong, and the other
+defends itself.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _LAST_TURN = 12
 _WEARY_TURN = 40
 """When a dispute goes on in a game that has no loser yet."""
 _CARELESS, _TWO = 1, 2
-"""The seat of the player who does wrong, and the number of players that the disputes are told for."""
+"""The seat of the player that does wrong, and the number of players in a dispute."""
 _ILLEGAL_MOVES = 4
 """How many of a game's illegal moves are tried: enough to get the idea."""
 
@@ -68,7 +68,7 @@ async def stall(stage: Stage, game: Game, seats: int) -> StoryResult:
 
 
 async def stale_state(stage: Stage, game: Game, seats: int) -> StoryResult:
-    """Who is behind challenges with an old state; the other's client checkpoints the newest by itself."""
+    """The player that is behind challenges with an old state; the other's client checkpoints the newest by itself."""
     table = new_table(stage, game, seats, careless=_CARELESS)
     flows = (playing(moves_of(player.bot), until=partial(_is_decided, table)) for player in table.players)
     await table.together(*(sequence(opening(), flow) for flow in flows))
@@ -82,7 +82,7 @@ async def stale_state(stage: Stage, game: Game, seats: int) -> StoryResult:
     for player in table.players:
         player.client.poll()
     record = table.adjudicator.status_of(table.agreement.channel_id)
-    stage.show.say(f"The newest state (turn {record.turn_num_record}) stands, no clock runs; they conclude.")
+    stage.show.say(f"The newest state (turn {record.turn_num_record}) is recorded, no clock runs; they conclude.")
     await table.together(concluding(), concluding())
     is_recorded = record.turn_num_record == newest.turn_num
     return table.settle("stale-state", newest.outcome, as_told=is_recorded)
@@ -123,8 +123,8 @@ def _to_the_end(player: Player) -> Step[Seat]:
 
 
 def _until_lost(table: Table, player: Player) -> Step[Seat]:
-    """Plays for as long as there is hope, and then does nothing any more. Who waits for that in vain challenges, and
-    collects what the chain has decided."""
+    """Plays for as long as there is hope, and then does nothing any more. A player that waits for the other in vain
+    challenges, and collects what the chain has decided."""
     hopeful = sequence(opening(), playing(moves_of(player.bot), until=partial(_gives_up, player)))
 
     async def step(queue: ActionQueue[Any], seat: Seat) -> None:
@@ -161,7 +161,7 @@ async def _let_the_time_pass(table: Table) -> None:
 
 
 def _is_decided(table: Table, state: VariablePart) -> bool:
-    """Whether somebody is behind, or nobody is after a while, and whoever is to move may leave: no round is running."""
+    """Whether somebody is behind, or nobody is after a while, and the mover may leave: no round is running."""
     mover = table.players[(state.turn_num + 1) % len(table.players)]
     is_enough = _has_loser(state) or state.turn_num >= _WEARY_TURN
     return is_enough and mover.bot.move(state, another_round=False) is None

@@ -1,4 +1,4 @@
-"""What a run that was cut off has left behind: how it is told, and how it is brought home."""
+"""What a run that was cut off has left behind: how it is reported, and how the money is brought home."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class StillWaiting(Explained):
     def __init__(self, account: bytes) -> None:
         super().__init__(
             f"A transaction of {show_address(account)} from before still waits for a block; nothing new was sent.",
-            "The chain is busy or stands still. Run the same command again later.",
+            "The chain is busy or makes no blocks. Run the same command again later.",
             account=show_address(account),
         )
 
@@ -70,8 +70,8 @@ class Locked:
 
 
 def locked_in(chain: Chain | None, unfinished: Unfinished) -> tuple[Locked, ...]:
-    """What is in the channels that are not over, as the chain says; where there is none to ask, what was written down
-    says how much it can be. Raises what the chain raises."""
+    """What is in the channels that are not over, as the chain says. Without a chain to ask, the record says how much it
+    can be. Raises what the chain raises."""
     found = (_locked(chain, kept) for kept in unfinished.channels)
     return tuple(locked for locked in found if locked.amount)
 
