@@ -1,4 +1,4 @@
-"""Chance as an argument: whoever draws is given a source, the operating system's unless a test says otherwise."""
+"""Sources of randomness, which games are given as arguments: the operating system's, or one made of a secret."""
 
 from __future__ import annotations
 

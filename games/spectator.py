@@ -1,4 +1,4 @@
-"""Spectators: who has no seat and no key follows a table through its public view, and is told nothing more.
+"""Spectators: a client without a seat or a key follows a table through its public view, and gets nothing more.
 
 A client at the table relays to a feed, which is any log: first the public view as it is then, and after it each action
 with what that newly shows (see `forcemove.games.views`). What is too large for one message of a log travels in parts,
@@ -86,8 +86,8 @@ class FalseDisclosure(CounterpartyError):
 
 @dataclass(eq=False)
 class PartRefused(CounterpartyError):
-    """What `client_id` has sent as part `index` of `count` is none that can come now: it is out of order, one of too
-    many, of another message, or has another length than it must have. `expected`: the index that comes next."""
+    """What `client_id` has sent as part `index` of `count` cannot come now: it is out of order, one of too many, of
+    another message, or has another length than it must have. `expected`: the index that comes next."""
 
     client_id: str
     index: int
@@ -118,7 +118,7 @@ class Relay:
             waiting.put_nowait(Shown(self._client_id, action, new_info))
 
     def close(self) -> None:
-        """The game is over: whoever watches is shown the rest, and then nothing more."""
+        """The game is over: spectators are shown the rest, and then nothing more."""
         self._is_closed = True
         for waiting in self._waiting:
             waiting.put_nowait(None)

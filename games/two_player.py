@@ -250,7 +250,7 @@ def shift(outcome: Outcome, mover: int, payment: int) -> Outcome:
 
 
 def movers(state: VariablePart) -> tuple[int, int]:
-    """Who has moved last and who is to move next; while the channel is being opened, as at the start of play."""
+    """The seats of the last mover and of the next; while the channel is being opened, as at the start of play."""
     last = max(state.turn_num, _LAST_SETUP_TURN) % PLAYERS
     return last, 1 - last
 

@@ -53,7 +53,7 @@ class Discard:
         `names`: of the two players, 1 to 64 characters each and different. `encoding`: what the terminal can show, that
         of standard output where nothing is said. Returns what JSON can hold: `winner` (a name or None), `stuck`,
         `turns`, `counts` (cards that each holds), `messages` (on the log) and `seconds`. Raises `InvalidValue` and
-        `MalformedAction` on names that are none.
+        `MalformedAction` on names that cannot be used.
         """
         return await _play(_Narrator(tell, names, encoding), (_bot, _bot), within=_PATIENCE)
 

@@ -45,7 +45,7 @@ def discard(choose: Choose[DiscardTable], *, within: float | None = None) -> Ste
 
 
 def turn(choose: Choose[DiscardTable], within: float | None) -> Step[DiscardTable]:
-    """Who is to move discards, draws, or says that it can't move."""
+    """The mover discards, draws, or says that it can't move."""
     branches: dict[type[Any], Steps[DiscardTable]] = {
         Discard: discarding(),
         Draw: drawing(within=within),
@@ -68,7 +68,7 @@ def hear_cannot_move(action: CannotMove, table: DiscardTable) -> None:
 
 
 def note(_queue: ActionQueue[Any], table: DiscardTable) -> None:
-    """Remember how the pile stands now."""
+    """Remember the pile as it is now."""
     table.history += (table.player.pile,)
     table.watch(table)
 

@@ -52,7 +52,7 @@ def turn_text(turn: Turn, table: DiscardTable, suits: str = SUITS) -> str:
 
 
 def result_text(result: Result) -> str:
-    """Who has won, and how many cards everybody holds."""
+    """The winner, and how many cards each client holds at the end."""
     held = ", ".join(f"{client} holds {_cards(count)}" for client, count in result.counts.items() if count)
     if result.winner is None:
         return f"Nobody wins: neither can move. {held}, after {result.turns} turns."

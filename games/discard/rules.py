@@ -221,7 +221,7 @@ def _require_stuck(number: int, turn: Turn, order: Sequence[int]) -> None:
 
 
 class Phase(LabelledEnum):
-    """Where a game stands. A has seat 0."""
+    """The phase of a game. A has seat 0."""
 
     SHUFFLING = 0
     DEALING = 1

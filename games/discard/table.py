@@ -32,7 +32,7 @@ ACTIONS: ActionCodec[Any] = ActionCodec(*CARDS.types, CannotMove)
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """How a game has ended; there is none before the deck was audited and all turns were found rightful.
+    """How a game has ended. There is no result before the deck was audited and all turns were found legal.
 
     `winner`: a client's id, or None where both could not move: then it `is_stuck`. `counts`: how many cards each client
     holds at the end. `turns`: how many were taken.
@@ -60,7 +60,7 @@ class DiscardTable(CardTable):
 
     @property
     def phase(self) -> Phase:
-        """Where the game stands."""
+        """The phase of the game."""
         if not self.shuffle.is_finished:
             return Phase.SHUFFLING
         if self.result is not None:

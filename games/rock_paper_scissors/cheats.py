@@ -17,7 +17,7 @@ from forcemove.games.two_player import PLAYERS, can_afford, encode_words, shift
 __all__ = ["cheats"]
 
 _OPENING = Opening(Weapon.ROCK, bytes(32))
-"""Stands for any that does not open a commitment: who cheats keeps no secrets."""
+"""Stands for any opening that does not open a commitment: a cheat keeps no secrets."""
 
 
 def cheats(state: VariablePart) -> Iterator[Labelled]:

@@ -2,10 +2,10 @@
 
 Everybody plays once, everybody reveals once, in any order, but nobody reveals before the last has played. All read the
 same log, so all end with the same result or with the same error, which names the culprit. The state is plain JSON, and
-a game for `forcemove.games.views`: who watches applies the same rules to a view in which no weapon stands before its
-reveal.
+the round is a game for `forcemove.games.views`: a spectator applies the same rules to a view in which there is no
+weapon before its reveal.
 
-Knows neither who watches nor what carries the log. There is no money in it; for that there are channels.
+Knows neither the spectators nor what carries the log. There is no money in it; for that there are channels.
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ class Round:
     `choose`: decides on our weapon, once. `show`: is called with each action and what it has led to, secrets included;
     `forcemove.games.spectator` picks what may be seen. `state`: what we know, see `HiddenRound`.
 
-    Raises `InvalidValue` where the clients are not two, or we are none of them.
+    Raises `InvalidValue` if the clients are not two, or we are not one of them.
     """
 
     table_id: bytes
@@ -173,7 +173,7 @@ class Round:
 
     @property
     def result(self) -> Result | None:
-        """Who has won; None before everybody has revealed."""
+        """The winner and the weapons; None before everybody has revealed."""
         if self.state["result"] is None:
             return None
         return Result(self.state["result"]["winner"], _weapons(self.state))
@@ -256,7 +256,7 @@ class HiddenRound:
     State: `table_id` (hex), `clients`, `plays` (commitments by client), `secrets` and `reveals` (openings by client:
     `choice`, `salt`), and `result`: None, or an object with the `winner`, who is None for a tie. A client's view has no
     secrets but its own, the public's none at all. Actions: a Play as on the log, and a Reveal without the opening,
-    which is disclosed. Whoever replays a Reveal sees the opening verified, and that nothing else has changed.
+    which is disclosed. Replaying a Reveal verifies the opening, and that nothing else has changed.
     """
 
     def __init__(self, openings: Mapping[str, Json] | None = None) -> None:

@@ -1,7 +1,7 @@
 """SRA's cipher: cards as numbers, and keys that encrypt them in any order.
 
-To encrypt is to raise to a secret power modulo p, so that keys commute: (x^a)^b = (x^b)^a, and whoever encrypted first
-can decrypt first. Everything that this keeps of a number, everybody can see. What follows from that:
+To encrypt is to raise to a secret power modulo p, so that keys commute: (x^a)^b = (x^b)^a, and the client that
+encrypted first can decrypt first. What this does not change in a number, everybody can see. What follows from that:
 
 **Numbers of cards are squares.** Exponents are odd, so a non-square stays one: each card would tell a bit of itself.
 

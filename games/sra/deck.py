@@ -178,7 +178,7 @@ def require_deck(numbers: Sequence[int], size: int, earlier: Sequence[Numbers] =
     """Refuse a received deck that cannot be one. `earlier`: the decks of the steps before.
 
     Raises `WrongCount`, `NumberOutOfRange`, `NotASquare`, `NumberTwice`, and `NotEncrypted` where a number is an open
-    card or was in an earlier deck: whoever sent it has not encrypted it, and who takes our key off would see the card.
+    card or was in an earlier deck: its sender has not encrypted it, and the card would be open without our key.
     """
     if len(numbers) != size:
         raise WrongCount(size, len(numbers))

@@ -81,7 +81,7 @@ class NotASquare(CardFault):
 
 @dataclass(eq=False)
 class NumberTwice(CardFault):
-    """The same number stands at both indices."""
+    """The same number is at both indices."""
 
     first: int
     second: int
@@ -97,14 +97,14 @@ class NotEncrypted(CardFault):
 
 @dataclass(eq=False)
 class InvalidExponent(CardFault):
-    """A key that is none: not odd, out of range, or without an inverse."""
+    """A number that is no key: not odd, out of range, or without an inverse."""
 
     exponent: int
 
 
 @dataclass(eq=False)
 class PileEmpty(CardFault):
-    """`seat`, or None for all together, asks for a card, and there is none left."""
+    """`seat`, or None for all together, asks for a card, and no card is left."""
 
     seat: int | None
 
@@ -182,7 +182,7 @@ class ShuffleNotFinished(LocalError):
 
 @dataclass(eq=False)
 class NothingToDraw(LocalError):
-    """We want a card from the pile, and there is none left."""
+    """We want a card from the pile, and no card is left."""
 
 
 @dataclass(eq=False)

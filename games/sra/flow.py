@@ -1,10 +1,10 @@
 """Two clients shuffle, deal, draw and discard over a shared log, told in steps.
 
-What a client does counts when the log gives it back, for itself as for the other. Whoever draws asks for the card at
-the top, and the other side hands its key over if the game's rules let the drawer draw; whoever discards gives its own
-key, and the other side sees the card. What the rules forbid is refused on both sides: the own move before it is posted,
-with a `LocalError`, the other's with a `CardFault` that names its client. When the hand is over, both give all their
-keys and see that no card was missing or there twice; where one was, they see who has cheated.
+What a client does counts when the log gives it back, for itself as for the other. To draw, a client asks for the card
+at the top, and the other hands its key over if the game's rules let the drawer draw. To discard, a client gives its own
+key, and the other sees the card. What the rules forbid is refused on both sides: our move before it is posted, with a
+`LocalError`, the other's with a `CardFault` that names its client. When the hand is over, both give all their keys and
+check that no card was missing or there twice; if one was, they see which client has cheated.
 
 Play it on a signed log (`forcemove.channel.flow.signed`): who said what is not asked here. Keys are in memory only; a
 client that draws them from `forcemove.games.randomness.seeded` can come back to a hand after a crash."""
@@ -239,7 +239,7 @@ async def _serve(queue: Queue, table: CardTable) -> None:
 
 
 def _server(table: CardTable) -> str:
-    """Who owes a key for a card that was asked for: the other side, where it is for one that lies before us."""
+    """The client that owes a key for a card that was asked for: the other, if we are waiting for the card."""
     return table.other if _is_waiting(table.player, table.player.seat) else table.name
 
 

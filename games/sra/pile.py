@@ -85,7 +85,7 @@ class Rules:
     """What a game allows, to both sides alike. Only `True` is a yes.
 
     `may_draw(pile, seat)`: whether a seat may draw the card at the top now. `may_discard(pile, seat, card)`: whether it
-    may discard this card now, which it holds. The pile is as it stands before.
+    may discard this card now, which it holds. The pile is as it is before that.
     """
 
     may_draw: Callable[[Pile, int], bool] = _always

@@ -159,7 +159,7 @@ def turn_up(player: Player) -> tuple[Player, int]:
 
 
 def give(player: Player, index: int) -> tuple[Player, DecryptionKey]:
-    """Our key for a card that is turned up, to be sent. Raises `NotInHand` where it is none; where the other's key came
+    """Our key for a card that is turned up, to be sent. Raises `NotInHand` for any other card; if the other's key came
     before, what `see_turned` raises."""
     if not 0 <= index < player.pile.top or player.pile.places[index].holder is not None:
         raise NotInHand(index)
@@ -167,8 +167,8 @@ def give(player: Player, index: int) -> tuple[Player, DecryptionKey]:
 
 
 def see_turned(player: Player, index: int, key: DecryptionKey) -> Player:
-    """Accept the counterparty's key for a card that is turned up. Raises what `publish` raises, `KeyNotDue` where it is
-    none, and `CardTwice` where we have the card in our hand."""
+    """Accept the counterparty's key for a card that is turned up. Raises what `publish` raises, `KeyNotDue` for any
+    other card, and `CardTwice` where we have the card in our hand."""
     pile = publish(player.pile, player.other, index, key)
     _require_holder(pile, index, None, player.other)
     return _seen(player, pile, index)

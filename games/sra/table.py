@@ -95,12 +95,12 @@ _Read = TypeVar("_Read")
 
 
 def keys_of(action: Action, texts: tuple[str, ...]) -> tuple[DecryptionKey, ...]:
-    """The keys that stand in an action. Raises `MalformedAction`, which names its client, and `InvalidExponent`."""
+    """The keys in an action. Raises `MalformedAction`, which names its client, and `InvalidExponent`."""
     return _read(action, lambda: tuple(map(DecryptionKey.decode, texts)))
 
 
 def numbers_of(action: Action, texts: tuple[str, ...]) -> Numbers:
-    """The numbers that stand in an action. Raises `MalformedAction`, which names its client."""
+    """The numbers in an action. Raises `MalformedAction`, which names its client."""
     return _read(action, lambda: decode_numbers(texts))
 
 

@@ -77,7 +77,7 @@ class TicTacToe:
         return _TEXTS[position.position_type].format(last=last, next=next_)
 
     def board(self, state: VariablePart, names: Names = _SEATS) -> str:
-        """Who has which marks, and five lines in which free cells show their numbers."""
+        """Each player's marks, and five lines in which free cells show their numbers."""
         if state.is_final:
             return _GAME_OVER
         position = decode(state.app_data)

@@ -2,11 +2,11 @@
 
 State and actions are plain JSON values. A game is any object with `update_state(state, action)` and, if not everything
 is for all eyes, `filters(state)`: one function, or a mapping of viewer to function, each of which makes a view of a
-state. Where an action shows something new, `update_state` does so in `apply_update(state, fn)`. Whoever has the state
-plays with `play_action`; whoever has a view replays the action there, with what it has newly shown, and has the view of
-the new state. The library has no opinion on which actions are legal.
+state. Where an action shows something new, `update_state` does so in `apply_update(state, fn)`. The client that has the
+state plays with `play_action`; a client that has a view replays the action there, with what it has newly shown, and
+gets the view of the new state. The library has no opinion on which actions are legal.
 
-In Monty Hall's game the car stands behind one of three doors, and only the host knows which:
+In Monty Hall's game there is a car behind one of three doors, and only the host knows which:
 
 >>> class MontyHall:
 ...     def update_state(self, state, action):
@@ -38,8 +38,8 @@ branches on one, or draws lots outside of `apply_update`.
 A game goes on with what `apply_update` returns: the draft that it has given is handed over, and what comes back is the
 same object as long as it stays a list or a dictionary.
 
-Whoever replays need not trust who shows: a patch may add, remove, replace and move, a thousand times at most, and a
-view may have 4 MiB of JSON text after it.
+A viewer that replays need not trust the client that shows: a patch may have a thousand operations at most, each of
+which adds, removes, replaces or moves, and the view may have 4 MiB of JSON text after it.
 """
 
 from __future__ import annotations

@@ -74,7 +74,7 @@ def _member_changes(before: dict[str, Json], after: dict[str, Json], path: str) 
 
 
 def _element_changes(before: list[Json], after: list[Json], path: str) -> Iterator[Patch]:
-    """Between what stands at the beginning and at the end of both, elements change; then some go or come."""
+    """Between the common beginning and the common end of both lists, elements change; then some go or come."""
     head = _common(before, after)
     tail = _common(before[head:][::-1], after[head:][::-1])
     end_before, end_after = len(before) - tail, len(after) - tail

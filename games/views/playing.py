@@ -118,7 +118,7 @@ class _Play:
     new_infos: dict[Viewer, NewInfo] = field(init=False)
 
     def __post_init__(self) -> None:
-        """Who is a viewer at the start is one to the end."""
+        """The viewers at the start are the viewers to the end."""
         self.filtered = self.start
         viewers: list[Viewer] = list(self.filters) if isinstance(self.filters, Mapping) else [None]
         self.new_infos = {viewer: [] for viewer in viewers}

@@ -41,7 +41,7 @@ _BLOCK = 32
 """So many elements of a list are compared at once, before each of them is."""
 _NESTING = frozenset({dict, list})
 UNWRITABLE = (TypeError, ValueError, RecursionError, msgspec.MsgspecError)
-"""What is raised on values that no JSON text stands for."""
+"""What is raised on values that JSON text cannot express."""
 
 
 class Known(NamedTuple):
@@ -186,8 +186,8 @@ def _member(old: dict[str, Json], name: str, each: Json, depth: int, is_same_who
 
 
 def _elements(old: list[Json], new: list[Json], depth: int, is_same_whole: _Same) -> list[Json]:
-    """What stands at the beginning and at the end of both is the same, wherever in between something was put in or
-    taken out."""
+    """The common beginning and the common end of both stay the same objects, wherever in between something was put in
+    or taken out."""
     head = tail = 0
     if len(old) != len(new):
         head = _common(old, new, is_same_whole)
@@ -201,7 +201,7 @@ def _elements(old: list[Json], new: list[Json], depth: int, is_same_whole: _Same
 
 
 def _block(old: list[Json], new: list[Json], depth: int, is_same_whole: _Same) -> list[Json]:
-    """Elements that stand side by side; at the end of a list, there may be more of the one or of the other."""
+    """Elements at the same index in both; at the end, one list may have more than the other."""
     if is_same_whole(old, new):
         return old
     return [_renewed(*pair, depth, is_same_whole) for pair in zip(old, new, strict=False)]
@@ -248,8 +248,8 @@ def depth_of(value: Json) -> int:
 
 
 def unshare(value: Json, *, within: Json = None) -> None:
-    """Let nothing stand in two places of a value, nor `within`, of which it will be a part: JSON has equal values, but
-    no same ones. Where a game had put one list in two places, a patch for both would change it twice."""
+    """Copy what is in two places of a value, and `within`, of which it will be a part, where it is in the value: JSON
+    has equal values, but no same ones. If a game put one list in two places, a patch for both would change it twice."""
     if not _is_tree(value, within):
         _unshare(value, {id(value), id(within)})
 
@@ -266,8 +266,8 @@ def _is_tree(value: Json, within: Json) -> bool:
 
 
 def _nested(values: list[Json]) -> list[Json]:
-    """The lists and dictionaries that stand in these lists and dictionaries. Half of what views cost would be spent
-    here if not C found them."""
+    """The lists and dictionaries that are elements of these lists and dictionaries. C finds them: in Python, this would
+    be half of what views cost."""
     return [each for each in gc.get_referents(*values) if type(each) in _NESTING]
 
 
