@@ -196,7 +196,7 @@ def _said(error: Any) -> str:
 
 @contextmanager
 def _compiler(folder: Path) -> Iterator[dict[str, Any]]:
-    """How py-solc-x is told which compiler to run."""
+    """The arguments that tell py-solc-x which compiler to run."""
     package = _npm_compiler(folder)
     if package is None:
         yield {"solc_version": _installed()}
