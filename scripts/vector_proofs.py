@@ -42,7 +42,7 @@ class Case:
 
 
 class WrongCase(Exception):
-    """A case does not end as it says; the text tells how."""
+    """A case does not end as it says; the text says how it ends."""
 
 
 def proof_vectors() -> list[dict[str, Any]]:
