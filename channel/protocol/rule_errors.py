@@ -60,7 +60,7 @@ __all__ = [
 
 @dataclass(eq=False)
 class ParticipantCountOutOfRange(RuleError):
-    """A channel has 2 to 32 participants."""
+    """A channel has 2 to 8 participants."""
 
     count: int
 
@@ -89,7 +89,7 @@ class ChallengeDurationOutOfRange(RuleError):
 
 @dataclass(eq=False)
 class AllocationCountOutOfRange(RuleError):
-    """An outcome has 1 to 64 allocations."""
+    """An outcome has 1 to 32 allocations."""
 
     count: int
 
@@ -188,7 +188,7 @@ class StateCountOutOfRange(RuleError):
 
 @dataclass(eq=False)
 class SignatureCountMismatch(RuleError):
-    """A proof has exactly n signatures."""
+    """A proof has exactly n signatures, or from the record one less than states."""
 
     expected: int
     submitted: int
@@ -359,7 +359,7 @@ class NotEnoughGasToPush(RuleError):
 
 @dataclass(eq=False)
 class NothingToClaim(RuleError):
-    """The sender has no credit in this asset."""
+    """The account has no credit in this asset."""
 
     account: bytes
     asset: bytes

@@ -132,7 +132,7 @@ def test_values_are_shown_as_people_write_them() -> None:
     text = explain(NothingToClaim(ADDRESS, bytes(20)))
 
     assert text.startswith(
-        "The adjudicator refused: the sender has no credit in this asset (NothingToClaim: account 0x5aAeb6053F3E94C"
+        "The adjudicator refused: the account has no credit in this asset (NothingToClaim: account 0x5aAeb6053F3E94C"
     )
     reverted = explain(TransactionReverted(b"\x01" * 32, 7, 21_000, NothingToClaim(ADDRESS, bytes(20))))
     assert "block 7" in reverted
@@ -177,7 +177,7 @@ def test_every_family_has_words(error: ForcemoveError) -> None:
 def test_an_unknown_version_says_who_must_update() -> None:
     newer, older = explain(UnknownVersion("message", 2, 1)), explain(UnknownVersion("key file", 1, 3))
     assert newer.startswith("The message is of version 2; this program knows version 1.\nUpdate this program")
-    assert older.startswith("The key file is of version 1, which is older than this program's, 3.\nWhoever has written")
+    assert older.startswith("The key file is of version 1, which is older than this program's, 3.\nThe program that")
 
 
 def _named_errors() -> list[type[ForcemoveError]]:
