@@ -1,1 +1,1 @@
-"""State channels: the protocol core, chains, clients and the command line."""
+"""State channels: the protocol core, flows, chains, clients, inspection and the command line. Imports no game."""

@@ -83,7 +83,7 @@ class Move(NamedTuple):
 class TransitionRow:
     """One row of a game's table: a kind of move that the rules allow.
 
-    `from_type`, `to_type`: the position types. `signer`: who makes the move. `move`: what it is called. `stakes`: what
+    `from_type`, `to_type`: the position types. `signer`: the maker of the move. `move`: its name. `stakes`: what
     the mover takes from the other, in stakes (a text, as it may depend on the result). `requires`: what must hold
     besides, each a short clause.
     """
@@ -178,7 +178,7 @@ class Game(PlayableApp, Protocol):
         ...
 
     def careless_bot(self, seat: int, randomness: Randomness = ...) -> Bot:
-        """A player for a seat who makes legal moves without thinking: somebody to win against."""
+        """A player for a seat that makes legal moves without thinking: one to win against."""
         ...
 
     def illegal_moves(self, state: VariablePart) -> list[tuple[str, VariablePart]]:

@@ -2,7 +2,7 @@
 
 The address commits to the factory, the salt and the creation code: 20 bytes of a hash over all three. So whatever code
 is found there was made by this creation code, and its storage was written by nothing else; runtime code alone proves
-neither. Who has deployed it does not matter, and the factory's own code hardly does: one that does something else makes
+neither. Its deployer does not matter, and the factory's own code hardly does: one that does something else makes
 no contract at that address. It is to come from one's own address book all the same. An attacker who may choose it, too,
 could look for two creation codes with one address, for the square root of the work (2**80 hashes).
 """

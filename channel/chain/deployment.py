@@ -291,7 +291,7 @@ class _Deployment:
         return known.block_number == 0 or not stood(self._chain, known.address, known.block_number - 1)
 
     def _create(self, contract: Artifact, address: bytes, empty_at: int) -> None:
-        """Send it; that somebody else was first is as good."""
+        """Send it; if somebody else was first, take over theirs."""
         call = Call(self.book.factory, deploying_calldata(contract.bytecode))
         try:
             _, receipt = self._send(contract.name, call, address)

@@ -1,5 +1,5 @@
-"""Brings a factory to a chain that has none: the customary one, else one of our own. And finds out since which block a
-contract is there.
+"""Brings a factory to a chain that has none: the customary one, else one of our own. And finds out in which block a
+contract was deployed.
 
 The customary factory comes with a presigned transaction, whose sender is sent the ether for it first. It names no
 chain, and a node may refuse transactions that another chain could take, too; then an account of ours creates the same

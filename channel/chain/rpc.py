@@ -23,7 +23,7 @@ ValueT = TypeVar("ValueT")
 
 
 class Reverted(Exception):
-    """A call reverted with `data`. Stays inside this package: who knows the error tables turns it into an error."""
+    """A call reverted with `data`. Stays inside this package: code that has an error table makes an error of it."""
 
     def __init__(self, data: bytes) -> None:
         super().__init__(data.hex())

@@ -1,1 +1,1 @@
-"""The `forcemove` command. Finds games by entry point and imports none."""
+"""The `forcemove` command: parses, calls and prints. Finds games by entry point and imports none by name."""

@@ -92,7 +92,7 @@ def _leave_the_pipe() -> None:
 
 
 def _show_cause(error: Exception) -> None:
-    """The traceback, where somebody looks for mistakes; what a command explains of itself has none of its own."""
+    """The traceback, if the debug variable is set. An error that a command explains itself has the one of its cause."""
     shown = error.__cause__ if isinstance(error, click.ClickException) else error
     if shown is not None and os.environ.get(DEBUG_VARIABLE):
         traceback.print_exception(shown)

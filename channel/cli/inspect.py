@@ -157,7 +157,7 @@ def _inspect_hex(data: bytes, options: _Options) -> BareReport:
 def _inspect_channel(id_: bytes, options: _Options) -> ChannelReport:
     if options.endpoint is None:
         raise Explained(
-            "32 bytes are a channel's id or a hash; of itself it tells nothing.",
+            "32 bytes are a channel's id or a hash; by themselves they say nothing.",
             "Name the channel's chain with --chain URL.",
         )
     require_channel_id(id_)

@@ -14,7 +14,7 @@ from forcemove.channel.cli.terminal import wants_colours
 __all__ = ["forcemove", "main"]
 
 _COMMANDS = {
-    "demo": "Watch two players open a channel, play, and settle; disputes included.",
+    "demo": "Watch players open a channel, play, and settle; disputes included.",
     "deploy": "Deploy the adjudicator and the games to a chain.",
     "verify": "Compare a deployment with what is on its chain.",
     "key": "Make, import and show key files.",

@@ -79,7 +79,7 @@ class Terminal:
     def _write(self, console: Console | None, stream: TextIO, text: str, style: str) -> None:
         if console is None:
             stream.write(_fitting(text, stream) + "\n")
-            stream.flush()  # who reads along in a pipe sees each line when it happens
+            stream.flush()  # a reader of a pipe sees each line when it happens
             return
         from rich.text import Text
 

@@ -50,8 +50,8 @@ def verify(ctx: click.Context, endpoint: str, path: Path | None, confirmations: 
     else: a look at the code alone would not find a credit that was stored before the code was. Exits with 1 if the
     adjudicator is not deployed, or anything is missing, different, or not deep enough.
 
-    Installed games that are not deployed yet are named, and so are contracts of games that are not installed, of which
-    it cannot be told whether they are genuine. Neither makes the rest false.
+    Installed games that are not deployed yet are named, and so are contracts of games that are not installed, which
+    cannot be checked here. Neither makes the rest false.
     """
     from forcemove.channel.chain.book import load_book
     from forcemove.channel.chain.genuine import ADJUDICATOR

@@ -22,7 +22,8 @@ __all__ = ["Action", "ActionCodec", "MalformedAction", "client_of", "require_sha
 class Action(msgspec.Struct, frozen=True, tag_field="type", forbid_unknown_fields=True):
     """What a client does. Subclass it for each type: `class Play(Action, frozen=True, tag="Play")`, with JSON fields.
 
-    `client_id`: who does it, 1 to 64 characters. The type is the subclass's tag, its name unless it says otherwise.
+    `client_id`: the client that does it, 1 to 64 characters. The type is the subclass's tag, its name unless it says
+    otherwise.
     """
 
     client_id: str
@@ -33,7 +34,7 @@ A = TypeVar("A", bound=Action)
 
 @dataclass(eq=False)
 class MalformedAction(CounterpartyError):
-    """Bytes on the log that are no action of this game. `client_id`: who they say has sent them, if they say it."""
+    """Bytes on the log that are no action of this game. `client_id`: the sender that they name, if they name one."""
 
     reason: str
     client_id: str | None = None

@@ -136,7 +136,7 @@ def playing(choose: Choose, *, until: Callable[[VariablePart], bool]) -> Step[Se
 def concluding() -> Step[Seat]:
     """Sign a final state with our next turn, and wait until the channel has paid all that it holds.
 
-    A counterparty who does not answer is challenged; then the chain decides.
+    A counterparty that does not answer is challenged; then the chain decides.
     """
 
     async def step(queue: ActionQueue[Any], seat: Seat) -> None:
@@ -148,7 +148,7 @@ def concluding() -> Step[Seat]:
 
 
 def collecting() -> Step[Seat]:
-    """Wait until the channel has paid all that it holds; who keeps us waiting is challenged."""
+    """Wait until the channel has paid all that it holds; a counterparty that keeps us waiting is challenged."""
 
     async def step(queue: ActionQueue[Any], seat: Seat) -> None:
         while not await _reached(queue, seat, lambda: _is_paid_out(seat)):

@@ -1,4 +1,4 @@
-"""Key exchange: how clients who know each other's addresses find each other on a log, and sign from then on.
+"""Key exchange: how clients that know each other's addresses find each other on a log, and sign from then on.
 
 Each client posts its public key, signed with that key; each waits until every expected address has posted. All read the
 same log, so all end with the same keys or with the same error. The keys are the participants' secp256k1 keys.
@@ -100,7 +100,7 @@ class KeyTwice(CounterpartyError):
 
 @dataclass(eq=False)
 class KeyNotExpected(CounterpartyError):
-    """A client has come who was not invited."""
+    """A client has come that was not invited."""
 
     client_id: str
     address: bytes

@@ -57,7 +57,7 @@ class UnsignedMessage(TransportFault):
 
 @dataclass(eq=False)
 class UnknownClient(TransportFault):
-    """It names a client whose key nobody knows."""
+    """It names a client whose key is not known."""
 
     client_id: str
 
@@ -175,7 +175,7 @@ class SignedTransport:
         return max(0, self._transport.length() - self._start)
 
     def _seal(self, sequence: int, message: bytes) -> bytes:
-        """What was told to any reader of ours was told to us."""
+        """The envelope names all that any reader of ours has read: that is what we have read."""
         count = self._history.count
         hash_ = self._history.at(count)
         signature = self._key.sign(message_digest(self._table_id, sequence, count, hash_, message)).compact
@@ -223,7 +223,7 @@ class _SignedReader:
         inner: Reader,
         start: int,
     ) -> None:
-        """`history`: what all our readers have been told. `begun`: the entries in it that come before the first."""
+        """`history`: what all our readers have read. `begun`: the entries in it that come before the first."""
         self._verify, self._history, self._inner, self._before = verify, history, inner, start
         self._position, self._hash = begun, history.at(begun)
         self._has_gap = self._has_changed = False
@@ -266,8 +266,8 @@ class _SignedReader:
             self._has_changed = not self._history.hear(self._position, self._hash)
 
     def _was_told_the_same(self, said: _Said, position: int) -> bool:
-        """Whether the client had been told what we have been told; of what it says of entries beyond a gap, nothing is
-        known. What comes later in the log it cannot have read."""
+        """Whether the client had read what we have read. What it says of entries beyond a gap cannot be checked. It
+        cannot have read what comes later in the log."""
         if said.count > position:
             return False
         return said.count > self._history.count or self._history.at(said.count) == said.hash

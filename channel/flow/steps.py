@@ -1,4 +1,4 @@
-"""Steps: a protocol told as a sequence of what we do and what we wait for.
+"""Steps: a protocol as a sequence of what we do and what we wait for.
 
 A step is any coroutine function of a queue and a context, so steps are made of steps: `sequence`, `repeat` and `choice`
 give steps again, and the context is whatever the game makes of it. Where a step is wanted, a list of steps will do: it
@@ -54,7 +54,7 @@ Step = Callable[[ActionQueue[Any], C], Awaitable[None]]
 Steps = Step[C] | Sequence["Steps[C]"]
 """A step, or several in a list, which are done one after the other. Lists may have lists in them."""
 Sender = str | Collection[str] | Callable[[C], str | Collection[str]]
-"""Whose action is waited for: a client, one of several, or a function of the context that tells."""
+"""Whose action is waited for: a client, one of several, or a function of the context that returns one or more."""
 
 
 @dataclass(eq=False)
@@ -76,7 +76,7 @@ class UnexpectedAction(CounterpartyError):
 
 @dataclass(eq=False)
 class UnexpectedSender(CounterpartyError):
-    """A client has acted for which it was not the turn. `expected`: who was to act."""
+    """A client has acted out of turn. `expected`: the clients that might act."""
 
     client_id: str
     expected: tuple[str, ...]
@@ -85,7 +85,7 @@ class UnexpectedSender(CounterpartyError):
 
 @dataclass(eq=False)
 class NothingHeard(CounterpartyError):
-    """Nobody has acted within the time. `expected`: who was to act, empty where it could be anybody; `seconds`: how
+    """Nobody has acted within the time. `expected`: the clients that might act, empty where any might; `seconds`: how
     long we waited."""
 
     expected: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""Which game a channel plays, and what its bytes mean there: told by its contract, an address book, or the bytes."""
+"""Which game a channel plays, and what its bytes mean there: found by its contract, an address book, or the bytes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["KnownApp", "KnownBy", "NoPosition", "Position", "guess_app", "read_p
 
 
 class KnownBy(Enum):
-    """How an app was told: by its address on the chain, which follows from its creation code, by the address book, or
+    """How an app was found: by its address on the chain, which follows from its creation code, by the address book, or
     only by what its bytes look like."""
 
     CODE = "code"

@@ -80,7 +80,7 @@ def _bare_position(data: bytes, games: Sequence[Game], why_no_state: str) -> Bar
         known = "".join(f", no position of {game.title}" for game in games)
         reason = f"these {len(data)} bytes are no state ({why_no_state}), no record{known}"
         raise MalformedBytes("state, record or position", reason)
-    # Whose turn it was is unknown, so they cannot be told apart but by what they have done: seat 0 is the mover's.
+    # Whose turn it was is unknown, so only what they have done distinguishes them: seat 0 is the mover's.
     seats = min(app.game.seats)
     position = read_position(app, VariablePart((), data, 2 * seats), _names_in_turn(seats))
     missing = (Missing.STATE, Missing.CHANNEL, Missing.SIGNATURES, Missing.APP)
@@ -88,7 +88,7 @@ def _bare_position(data: bytes, games: Sequence[Game], why_no_state: str) -> Bar
 
 
 def _names_in_turn(seats: int) -> Names:
-    """Of those who are only known by when they move."""
+    """Of participants that are only known by when they move."""
     if seats == 2:
         return ("the mover", "the other")
     return ("the mover", *(f"number {turn} after the mover" for turn in range(1, seats)))

@@ -50,7 +50,7 @@ def open_adjudicator(chain: Chain, address: bytes, book: AddressBook | None, gam
 def find_app(
     address: bytes, app_data: bytes, games: Iterable[Game], chain: Chain | None, book: AddressBook | None
 ) -> KnownApp | None:
-    """The game of a channel: told by the contract on the chain where there is one, else by the book, else by its
+    """The game of a channel: found by the contract on the chain if there is a chain, else by the book, else by its
     bytes."""
     games = tuple(games)
     if chain is not None:

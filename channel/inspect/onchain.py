@@ -156,7 +156,7 @@ def _credits(
 
 
 def turn_of(log: Log) -> int | None:
-    """The turn number of which a log tells, or None."""
+    """The turn number in a log, or None."""
     match log:
         case ChallengeRegistered(state=state) | Responded(state=state) | Checkpointed(state=state):
             return state.turn_num

@@ -1,4 +1,4 @@
-"""Who has really signed a state: every signature is recovered."""
+"""The real signers of a state: every signature is recovered."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ def assemble(
     nonce: int | None = None,
     app_address: bytes | None = None,
 ) -> Assembly:
-    """A new channel between participants (addresses, 20 bytes each), who are paid to their own accounts.
+    """A new channel between participants (addresses, 20 bytes each), which are paid to their own accounts.
 
     `stake`, and `deposit`, which each puts in: of `asset` (an address; zero is ether), in its smallest unit.
     `duration`: of a challenge, in seconds. `nonce`: drawn unless given. `app_address`: the book's unless given. Raises

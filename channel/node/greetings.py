@@ -1,5 +1,5 @@
 """When a client greets its counterparties, and when it answers them: often enough that nothing lost stays lost, and so
-seldom that no line, whatever it repeats, makes two clients talk without end. Knows a clock, and nothing else."""
+seldom that no line, whatever it repeats, makes clients talk without end. Knows a clock, and nothing else."""
 
 from __future__ import annotations
 

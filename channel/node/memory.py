@@ -1,4 +1,4 @@
-"""The ports in memory: two clients in one process, and a store that forgets when the process ends."""
+"""The ports in memory: a line among clients in one process, and a store that forgets when the process ends."""
 
 from __future__ import annotations
 

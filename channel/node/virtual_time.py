@@ -24,8 +24,8 @@ class _Selector(selectors.DefaultSelector):
 
 
 class VirtualTimeLoop(asyncio.SelectorEventLoop):
-    """Give it to `asyncio.Runner(loop_factory=VirtualTimeLoop)`. Only for flows in one process: who waits for a socket
-    here is taken for somebody with nothing to do. Where all wait and no timer runs, it raises `RuntimeError`."""
+    """Give it to `asyncio.Runner(loop_factory=VirtualTimeLoop)`. Only for flows in one process: a task that waits for a
+    socket counts as one with nothing to do. Where all wait and no timer runs, it raises `RuntimeError`."""
 
     def __init__(self) -> None:
         self._virtual = _Selector()

@@ -105,11 +105,11 @@ class Holdings(Struct, frozen=True):
     closed: bool = False
 
     def fits(self, more: int) -> bool:
-        """Whether so much can be added."""
+        """Whether `more` can be added."""
         return self.amount + more <= MAX_HOLDINGS
 
     def plus(self, more: int) -> Holdings:
-        """With so much more; less where negative."""
+        """With `more` added; less where it is negative."""
         return replace(self, amount=self.amount + more)
 
 
@@ -135,8 +135,8 @@ def _arrives_in_full(_asset: bytes, amount: int) -> int:
 class Transaction(Struct, frozen=True):
     """The sender of an operation, the time of its block (seconds), and the ether that comes with it (wei).
 
-    What it meets is given as functions. `accepts`: whether recipient and asset take a payment. `pulls`: how much of an
-    ERC-20 arrives when the adjudicator takes so much from the sender; raises where the asset refuses.
+    The world outside is given as functions. `accepts`: whether recipient and asset take a payment. `pulls`: how much of
+    an ERC-20 arrives when the adjudicator takes an amount from the sender; raises where the asset refuses.
     """
 
     sender: bytes
@@ -549,8 +549,8 @@ def _groups(outcome: Outcome) -> Iterator[tuple[bytes, list[tuple[int, Allocatio
 
 
 def _arrives(draft: _Draft, entry: Allocation, worth: int) -> bool:
-    """Pay another channel at once: False, and nothing done, where it is closed or could not hold so much. (Addresses
-    are paid later, and always count as paid.)"""
+    """Pay another channel at once: False, and nothing done, where it is closed or could not hold as much as that.
+    (Addresses are paid later, and always count as paid.)"""
     if worth == 0 or destination_address(entry.destination) is not None:
         return True
     holdings = draft.holdings_of(entry.destination, entry.asset)

@@ -98,7 +98,7 @@ def finish(channel: Channel, key: Key) -> Step | None:
 
 
 def _may_finish(channel: Channel, newest: Accepted) -> bool:
-    """Whether we have signed no other end. (Somebody else who uses our key might bring us there.)"""
+    """Whether we have signed no other end. (Another program that uses our key might bring us there.)"""
     return channel.final_outcome in (None, newest.hashes.outcome)
 
 

@@ -178,9 +178,9 @@ _MESSAGE_TYPEHASH, _KEY_TYPEHASH = keccak256(MESSAGE_TYPE), keccak256(KEY_TYPE)
 
 
 def message_digest(table_id: bytes, sequence: int, read_count: int, read_hash: bytes, message: bytes) -> bytes:
-    """What a client signs of its message number `sequence`, said when it had been told `read_count` entries of the
-    table's log with the running hash `read_hash` (EIP-712, domain "Forcemove table" version "1"): no state's signature
-    can be taken for it, and no message of another table, at another place, or after another history."""
+    """What a client signs of its message number `sequence`, said when it had read `read_count` entries of the table's
+    log with the running hash `read_hash` (EIP-712, domain "Forcemove table" version "1"): no state's signature can be
+    taken for it, and no message of another table, at another place, or after another history."""
     said = word(sequence) + word(read_count) + read_hash + keccak256(message)
     return _table_digest(_MESSAGE_TYPEHASH + table_id + said)
 

@@ -68,15 +68,15 @@ class ChallengeWanted(Struct, frozen=True, tag=True):
 
 
 class HoldingsSeen(Struct, frozen=True, tag=True):
-    """The channel holds so much of an asset, at the confirmation depth."""
+    """What the channel holds of an asset, at the confirmation depth."""
 
     asset: bytes
     held: int
 
 
 class CreditSeen(Struct, frozen=True, tag=True):
-    """The adjudicator owes so much of an asset to the account that we are paid at: a payment that could not be pushed.
-    At the confirmation depth."""
+    """What the adjudicator owes of an asset, at the confirmation depth, to the account that we are paid at: payments
+    that could not be pushed."""
 
     asset: bytes
     amount: int

@@ -45,8 +45,8 @@ __all__ = ["Step", "step"]
 
 
 def step(channel: Channel, input_: Input, now: int, key: Key, app: Rules) -> Step:
-    """Apply one input at block time `now`. Raises `LocalError`, `CounterpartyError`, and of a move of ours that is
-    none `RuleError` or `InvalidValue`."""
+    """Apply one input at block time `now`. Raises `LocalError`, `CounterpartyError`, and on an illegal move of ours
+    `RuleError` or `InvalidValue`."""
     changed, effects = _apply(channel, input_, now, key, app)
     while True:
         for duty in DUTIES[changed.phase(now)]:

@@ -64,7 +64,7 @@ def address_destination(address: bytes) -> bytes:
 
 
 def destination_address(destination: bytes) -> bytes | None:
-    """The address that a destination pays, or None where it is another channel's id."""
+    """The address that a destination pays, or None where it is a channel's id."""
     return destination[12:] if destination.startswith(_ADDRESS_PREFIX) else None
 
 

@@ -1,7 +1,7 @@
 """A channel's record: what the adjudicator's logs say of it, folded in their order. Pure; knows no participant's view.
 
-The machine, inspection and a watchtower read the same logs, and read them here. What the channel holds, and whom the
-adjudicator owes, is not in it: only the chain itself can say that.
+The machine and inspection read the same logs, and read them here. What the channel holds, and whom the adjudicator
+owes, is not in it: only the chain itself can say that.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ def _recorded(
     finalizes_at: int,
     domain: Domain,
 ) -> Record:
-    """A challenge with the recorded state repeats it without a signature: those that are known stay."""
+    """A challenge with the recorded state repeats it without a signature: those that are known are kept."""
     hashes, known = hash_state(id_, state), record.recorded
     signed = _with_signers(digest(domain, hashes.state), signatures)
     if known is not None and known.hashes == hashes:

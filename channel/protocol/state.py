@@ -41,7 +41,7 @@ class VariablePart(Struct, frozen=True):
 
 
 class SignedState(Struct, frozen=True):
-    """A state and who has signed it: signatures by participant index."""
+    """A state and its signatures, by participant index."""
 
     state: VariablePart
     signatures: Mapping[int, Signature] = field(default_factory=dict)

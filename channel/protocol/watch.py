@@ -1,4 +1,4 @@
-"""What to answer to a challenge, from what a participant holds: for clients, and for watchtowers without a key."""
+"""What to answer to a challenge, from the signed states that a participant holds. Needs no key and knows no chain."""
 
 from __future__ import annotations
 

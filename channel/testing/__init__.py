@@ -1,1 +1,2 @@
-"""What tests of a game are made of: `pip install forcemove[author]`. Installed, this is `forcemove.testing`."""
+"""The kit that tests of a game are made with: `pip install forcemove[author]`. Installed, it is `forcemove.testing`.
+Knows no game by name."""

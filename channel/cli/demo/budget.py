@@ -204,7 +204,7 @@ def _stories_shown(stories: int) -> str:
 
 
 def _seats_shown(seats: Seats) -> str:
-    """How many deposits there are, told as simply as the stories allow."""
+    """How many deposits there are, in as few words as the stories allow."""
     if len(set(seats)) == 1:
         return f"{seats[0]} players x {_stories_shown(len(seats))}"
     return f"{sum(seats)} players in {_stories_shown(len(seats))}"

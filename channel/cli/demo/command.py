@@ -1,4 +1,4 @@
-"""`forcemove demo`: two players open a funded channel, play, and settle, before the user's eyes; or they play a game
+"""`forcemove demo`: players open a funded channel, play, and settle, before the user's eyes; or they play a game
 that needs no channel.
 
 `--json` prints what `results` says; of a game without money `{"game", "result", "error"}`.
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["demo"]
 
 _DISPUTES = ("stall", "stale-state", "cheat")
-"""Told for two players."""
+"""For two players."""
 _SCENARIOS = ("honest", *_DISPUTES)
 _LOCAL_CHAINS = ("eth-tester", "anvil")
 _LOCAL_STAKE, _STAKE = 2 * 10**17, 2 * 10**14

@@ -42,7 +42,7 @@ def cut_off_locally(cause: BaseException) -> CutOff:
 def cut_off_on_a_node(
     cause: BaseException, endpoint: str, unfinished: Unfinished, counterparties: Sequence[bytes]
 ) -> CutOff:
-    """What is locked in channels and lies on the throw-away accounts, as far as the node at `endpoint` tells."""
+    """What is locked in channels and is on the throw-away accounts, as far as the node at `endpoint` says."""
     locked, idle = _ask(endpoint, unfinished, counterparties)
     lines = [line for each in locked for line in _shown(each)] or ["Nothing is locked in a channel."]
     left = [(account, amount) for account, amount in idle.items() if amount is None or amount > _DUST]

@@ -35,7 +35,7 @@ __all__ = ["Performance", "Plan"]
 @dataclass(frozen=True, slots=True)
 class Plan:
     """What is to be played. `stories`: scenario, game and number of players each; `chain`: as `open_chain` names it;
-    `key_file`: of the player who pays on a node; `stake`: of ether or the token, in its smallest unit; `duration`:
+    `key_file`: of the player that pays on a node; `stake`: of ether or the token, in its smallest unit; `duration`:
     seconds."""
 
     stories: tuple[tuple[str, Game, int], ...]

@@ -56,6 +56,6 @@ def run_until_stopped(
 
 
 def _report_all_but_stopped(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """The task in which a signal has arrived keeps its exception to itself: who runs the loop has got it already."""
+    """The task in which a signal has arrived keeps its exception to itself: the loop's runner has got it already."""
     if not isinstance(context.get("exception"), Stopped):
         loop.default_exception_handler(context)

@@ -1,4 +1,4 @@
-"""The stage of a demonstration: a chain with the contracts, and two players with money."""
+"""The stage of a demonstration: a chain with the contracts, and players with money."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ class Stage:
             self.show.transaction(self.show.names[0], "sends the throw-away counterparty ether", receipt.gas_used)
 
     def return_rest(self) -> None:
-        """Send what is left on the throw-away accounts back to who paid."""
+        """Send what is left on the throw-away accounts back to the payer."""
         payer, *others = self.keys
         for name, other in zip(self.show.names[1:], others, strict=False):
             rest = self.chain.balance(other.address) - TRANSFER_GAS * self.chain.fees().max_fee_per_gas

@@ -41,9 +41,9 @@ Story = Callable[[Stage, Game, int], Coroutine[Any, Any, StoryResult]]
 """Plays a game between so many players."""
 
 _LAST_TURN = 12
-"""When players who have played on for long enough want to leave."""
+"""The turn after which players have played for long enough and want to leave."""
 _WEARY_TURN = 40
-"""When a dispute goes on in a game that has no loser yet."""
+"""The turn from which on a dispute takes its course in a game that has no loser yet."""
 _CARELESS, _TWO = 1, 2
 """The seat of the player that does wrong, and the number of players in a dispute."""
 _ILLEGAL_MOVES = 4

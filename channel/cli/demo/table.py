@@ -51,7 +51,7 @@ class Player:
         """What the steps of a flow are run with."""
 
         def trouble(error: Exception) -> None:
-            """The chain's passes, or `_watch_the_chain` ends the story. Any other is of who watches, or our own."""
+            """An error of the chain passes, or `_watch_the_chain` ends the story. Any other is not for trying again."""
             if not isinstance(error, ChainError):
                 raise error
             stage.show.status("The chain does not answer; trying again")
@@ -72,7 +72,7 @@ class Player:
 
 
 def new_table(stage: Stage, game: Game, seats: int, *, careless: int | None = None) -> Table:
-    """A new channel between so many players. `careless`: the seat of one who does not think."""
+    """A new channel between `seats` players. `careless`: the seat of one that does not think."""
     assembly = assemble(
         stage.chain,
         stage.book,

@@ -143,7 +143,7 @@ def _is_of(chain: Chain, kept: Kept) -> bool:
 
 
 def _top_up(stage: Stage) -> None:
-    """Gas to finish with, where it has become dearer; who pays may have no more to give, and what is there may do."""
+    """Gas to finish with, if it has become dearer. A payer with too little gives none: what is there may be enough."""
     payer, *others = stage.keys
     fee = stage.chain.fees().max_fee_per_gas
     for seat in range(1, 1 + len(others)):
