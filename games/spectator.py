@@ -2,7 +2,7 @@
 
 A client at the table relays to a feed, which is any log: first the public view as it is then, and after it each action
 with what that newly shows (see `forcemove.games.views`). What is too large for one message of a log travels in parts,
-one after the other. A spectator, who may come at any time, replays them. It believes the view with which it begins;
+one after the other. A spectator, which may come at any time, replays them. It believes the view with which it begins;
 what comes after that must follow from it by the game's own rules. Of the game's state nothing but the public view is
 kept here.
 
@@ -100,11 +100,11 @@ class PartRefused(CounterpartyError):
 
 
 class Relay:
-    """What one client at a table shows to those who watch."""
+    """What one client at a table shows to spectators."""
 
     def __init__(self, client_id: str, game: ViewedGame, state: Json, viewer: str | None = None) -> None:
-        """`client_id`: who relays. `state`: the game's state now. `viewer`: whose view is the public one; None where
-        the game has one filter for all. Raises what `filter_state` raises."""
+        """`client_id`: the relaying client. `state`: the game's state now. `viewer`: whose view is the public one; None
+        where the game has one filter for all. Raises what `filter_state` raises."""
         self._client_id, self._game, self._viewer = client_id, game, viewer
         self._view = filter_state(game, state, viewer)
         self._waiting: set[asyncio.Queue[Shown | None]] = set()

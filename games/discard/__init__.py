@@ -1,6 +1,6 @@
-"""Discard: a card game of two players without a dealer, told over a log; see `rules`.
+"""Discard: a card game of two players without a dealer, played over a log; see `rules`.
 
-The value `GAME` is what a command line plays. It is a game over a log without money, and none for a channel.
+The value `GAME` is what a command line plays. It is a game over a log without money, and not for a channel.
 """
 
 from __future__ import annotations

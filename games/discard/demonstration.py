@@ -1,6 +1,6 @@
 """Discard for people: a game between two bots, or of a person against one, over a signed log in this process.
 
-It tells what the player in seat 0 sees, line by line, and gives back how the game has ended. There is no money in it.
+It shows what the player in seat 0 sees, line by line, and returns how the game has ended. There is no money in it.
 """
 
 from __future__ import annotations

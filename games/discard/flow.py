@@ -1,4 +1,4 @@
-"""The game of Discard, told in steps, on a signed log. What is legal, `rules` say; `table` is one side's context.
+"""The game of Discard in steps, on a signed log. `rules` says what is legal; `table` is one side's context.
 
 Raises, with the culprit's name: `CardFault`s, `MalformedAction`, `UnexpectedAction`, `UnexpectedSender`,
 `NothingHeard`. Then there is no result. `LocalError`s are our own, raised before anything is said.
@@ -74,7 +74,7 @@ def note(_queue: ActionQueue[Any], table: DiscardTable) -> None:
 
 
 def settle(_queue: ActionQueue[Any], table: DiscardTable) -> None:
-    """All cards are open: see that every turn was rightful, and only then say who has won."""
+    """All cards are open: check that every turn was legal, and only then name the winner."""
     rules.require_rightful(table.history, table.order, table.clients)
     seat = rules.winner(table.history)
     winner = None if seat is None else table.clients[seat]

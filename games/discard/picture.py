@@ -34,7 +34,7 @@ def screen(position: Position, players: tuple[str, str], suits: str = SUITS) -> 
 
 
 def move_text(move: Move, suits: str = SUITS) -> str:
-    """What a move is called for who may choose it."""
+    """The name of a move, for the player that may choose it."""
     if move.card is not None:
         return f"discard {name(move.card, suits)}"
     return "draw a card" if move.kind is Kind.DRAW else "say that you can't move"

@@ -1,4 +1,4 @@
-"""The rules of Discard, told of what everybody sees: a pile after each turn. Pure.
+"""The rules of Discard, on what everybody sees: the pile after each turn. Pure.
 
 In turn, a player discards a card that matches the suit or the value of the top discard, or draws a card, or says that
 it can't move. It may draw although a card of its own fits. It may say that it can't move only when the pile is empty
@@ -258,4 +258,4 @@ TABLE: tuple[Row, ...] = (
     *_turn_rows("B", "A", Phase.B_TO_MOVE, Phase.A_TO_MOVE),
     Row(Phase.AUDITING, Phase.OVER, "each gives all keys, and all was right"),
 )
-"""All that can happen between two who keep to the rules."""
+"""All that can happen between two players that keep to the rules."""

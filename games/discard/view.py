@@ -1,4 +1,4 @@
-"""Discard for those who watch: the number of cards that each player holds, the pile, and the cards that were laid.
+"""Discard for spectators: the number of cards that each player holds, the pile, and the cards that were laid.
 
 A client at the table plays each turn here once more, as a game with secrets (see `forcemove.games.views`), and relays
 it (see `forcemove.games.spectator`). Spectators hold every turn to the rules. They are given no key, so which card a
@@ -20,7 +20,7 @@ from forcemove.games.views import Filter, Json, PlayResult, apply_update, play_a
 __all__ = ["PUBLIC", "HiddenHands", "NotLegal", "Seen", "is_over"]
 
 PUBLIC = ""
-"""The viewer who has no seat. No client has this name: theirs have a character or more."""
+"""The viewer without a seat. No client has this name: theirs have a character or more."""
 
 _TYPES = {Kind.DISCARD: "Discard", Kind.DRAW: "Draw", Kind.CANNOT_MOVE: "CannotMove"}
 
@@ -45,7 +45,7 @@ class HiddenHands:
     """
 
     def __init__(self, hands: Mapping[str, tuple[int, ...]] | None = None) -> None:
-        """`hands`: those that are known after the action that is played; who only replays needs none."""
+        """`hands`: those that are known after the action that is played; for replaying, none are needed."""
         self._hands = {client_id: list(cards) for client_id, cards in (hands or {}).items()}
 
     def update_state(self, state: Json, action: Json) -> Json:

@@ -1,4 +1,4 @@
-"""A round of rock-paper-scissors in a channel, told in steps."""
+"""A round of rock-paper-scissors in a channel, in steps."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Positions of rock-paper-scissors, as data and as bytes. What exists is valid; one position has one encoding.
 
-appData is seven 32-byte words, 224 bytes: positionType, stake, preCommit, bPlay, aPlay, salt, roundNum. A is who
-proposes the round. What a position type does not use is zero.
+appData is seven 32-byte words, 224 bytes: positionType, stake, preCommit, bPlay, aPlay, salt, roundNum. A proposes the
+round. What a position type does not use is zero.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Rock-paper-scissors around a table: two clients commit on a shared log, then both reveal, told in steps.
+"""Rock-paper-scissors around a table: two clients commit on a shared log, then both reveal, in steps.
 
 Everybody plays once, everybody reveals once, in any order, but nobody reveals before the last has played. All read the
 same log, so all end with the same result or with the same error, which names the culprit. The state is plain JSON, and
@@ -48,7 +48,7 @@ __all__ = [
 ]
 
 PUBLIC = ""
-"""The viewer who has no seat. No client has this name: theirs have a character or more."""
+"""The viewer without a seat. No client has this name: theirs have a character or more."""
 
 _DOMAIN = keccak256(b"Forcemove table: rock-paper-scissors: a weapon is hidden")
 
@@ -76,7 +76,7 @@ Choose = Callable[[Randomness], Weapon]
 
 @dataclass(eq=False)
 class ActionNotDue(CounterpartyError):
-    """A client has acted out of turn: who is no player, plays or reveals twice, or reveals before the last play."""
+    """A client has acted out of turn: it is no player, plays or reveals twice, or reveals before the last play."""
 
     client_id: str
     type: str
@@ -260,7 +260,7 @@ class HiddenRound:
     """
 
     def __init__(self, openings: Mapping[str, Json] | None = None) -> None:
-        """`openings`: those that are known where an action is played; who only replays needs none."""
+        """`openings`: those that are known where an action is played; for replaying, none are needed."""
         self._openings = dict(openings or {})
 
     def update_state(self, state: Json, action: Json) -> Json:

@@ -1,8 +1,8 @@
-"""Cards between two who do not trust each other: SRA's commutative encryption and the shuffle of two phases.
+"""Cards between two players that do not trust each other: SRA's commutative encryption, and the shuffle of two phases.
 
 `arithmetic` reckons, `cipher` has keys and card numbers, `deck` shuffles, checks what comes and audits, `pile` is what
 all see, `player` deals, draws, discards and turns up, `faults` says what a counterparty can do wrong. All of that is
-pure: values in, values or errors out. `table` has the messages and one side's context, `flow` tells in steps what is
+pure: values in, values or errors out. `table` has the messages and one side's context, `flow` says in steps what is
 sent, and in which order. After Shamir, Rivest and Adleman, "Mental Poker" (1979), as the Mental Poker Toolkit's
 documents play it, made safe against the cheats that are known.
 

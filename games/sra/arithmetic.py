@@ -1,11 +1,12 @@
 """Arithmetic modulo one prime: through gmpy2 where it is installed, with Python's own integers elsewhere.
 
 Both give the same results; gmpy2 takes about a twelfth of the time. Neither takes the same time for every exponent:
-who can measure this process to the microsecond, on the same machine say, is not among those we defend against.
+there is no defence against an attacker that can measure this process to the microsecond, on the same machine say.
 
 The prime is the 2048-bit MODP group of RFC 3526 (section 3, group 14): p = 2^2048 - 2^1984 - 1 + 2^64 * (floor(2^1918
 * pi) + 124476). It is a safe prime, p = 2q + 1 with q prime, and nobody chose it with a trapdoor, as its digits are
-those of pi. It is a constant here: who could choose the prime could choose one for which keys are easily computed.
+those of pi. It is a constant, because anybody who could choose the prime could choose one for which keys are easily
+computed.
 
 The squares modulo p form a group of prime order q, in which all numbers of cards lie.
 """

@@ -7,11 +7,11 @@ encrypted first can decrypt first. What this does not change in a number, everyb
 
 **Numbers of cards are hashed.** Raising to a power keeps products: if 2 * 3 = 6 holds among the cards' numbers, it
 holds among their ciphers, and betrays three cards in a deck that is encrypted with one key. It keeps powers, too: if
-4 = 2^2, then who holds the key k that opens a 2 can show 2k modulo q instead and has opened a 4. So there must be no
+4 = 2^2, then the owner of the key k that opens a 2 can show 2k modulo q instead and has opened a 4. So there must be no
 relation c1^k1 * c2^k2 * ... = 1 that anybody knows, with exponents that are not all zero modulo q. Here a card's
 number is the square of a SHAKE256 output, 128 bits longer than p and reduced modulo p: within 2^-128 a uniform
 square. Seen as a random oracle, it hides every discrete logarithm from everybody, those who chose the encoding
-included; and who finds such a relation among random squares finds discrete logarithms. Numbers with a pattern
+included; and finding such a relation among random squares is finding discrete logarithms. Numbers with a pattern
 (card + 2, powers of a generator, squares of small numbers) come with relations that everybody knows.
 
 **Exponents are of full size**, uniform over all that are valid. Of the odd numbers below 2q exactly one is congruent

@@ -40,7 +40,7 @@ __all__ = [
 
 @dataclass(eq=False)
 class CardFault(CounterpartyError):
-    """Somebody else did what nobody does who keeps to the protocol. Nothing has changed.
+    """A counterparty did what the protocol does not allow. Nothing has changed.
 
     `culprit`: whose fault it is, by client id, where the flow of a table says so; None from the functions beneath.
     """

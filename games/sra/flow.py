@@ -1,4 +1,4 @@
-"""Two clients shuffle, deal, draw and discard over a shared log, told in steps.
+"""Two clients shuffle, deal, draw and discard over a shared log, in steps.
 
 What a client does counts when the log gives it back, for itself as for the other. To draw, a client asks for the card
 at the top, and the other hands its key over if the game's rules let the drawer draw. To discard, a client gives its own
@@ -6,8 +6,9 @@ key, and the other sees the card. What the rules forbid is refused on both sides
 `LocalError`, the other's with a `CardFault` that names its client. When the hand is over, both give all their keys and
 check that no card was missing or there twice; if one was, they see which client has cheated.
 
-Play it on a signed log (`forcemove.channel.flow.signed`): who said what is not asked here. Keys are in memory only; a
-client that draws them from `forcemove.games.randomness.seeded` can come back to a hand after a crash."""
+Play it on a signed log (`forcemove.channel.flow.signed`): nothing here proves that an action comes from the client that
+it names. Keys are in memory only; a client that draws them from `forcemove.games.randomness.seeded` can come back to a
+hand after a crash."""
 
 from __future__ import annotations
 
@@ -181,7 +182,7 @@ def card_turn(
 ) -> Step[_Table]:
     """One turn of a seat: what it does is its own choice, and what follows is a branch.
 
-    `mover`: the seat whose turn it is, or a function that tells. `choose`: is asked where that is ours. `branches`:
+    `mover`: the seat whose turn it is, or a function that returns it. `choose`: is asked if that is ours. `branches`:
     what may be done, by the type of the action that begins it; `drawing` and `discarding` where nothing is said.
     `within`: seconds until the mover must have acted. Raises `UnexpectedAction`, `UnexpectedSender`, `NothingHeard`,
     and what the branches raise; before anything is posted, what `CardTable.require_lawful` raises, and `InvalidValue`

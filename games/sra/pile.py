@@ -1,4 +1,4 @@
-"""A shuffled deck as everybody sees it, spectators included: who has which card, and which keys were given.
+"""A shuffled deck as everybody sees it, spectators included: which seat has which card, and which keys were given.
 
 A card whose two keys are given is open to all. What one side knows beyond that is in `player`. Nothing changes where an
 error is raised: the old value is all there is then.

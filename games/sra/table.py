@@ -113,8 +113,8 @@ def _read(action: Action, read: Callable[[], _Read]) -> _Read:
 
 @dataclass
 class CardTable:
-    """One side's context. `clients`: both clients' ids by seat. `shuffle`: begun with `deck.begin`. `rules`: who may
-    draw and discard what and when. `shown`: the keys that were given away for the audit, by client. `order`: the whole
+    """One side's context. `clients`: both clients' ids by seat. `shuffle`: begun with `deck.begin`. `rules`: the draws
+    and discards that are allowed. `shown`: the keys that were given away for the audit, by client. `order`: the whole
     deck from the top, after an audit. `player` is there once the deck is shuffled.
 
     Raises `InvalidValue` unless there are two different clients.

@@ -1,4 +1,4 @@
-"""A player of tic-tac-toe who never loses: it looks at every way the round can go on."""
+"""A player of tic-tac-toe that never loses: it looks at every way the round can go on."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def best_cells(position: Position) -> tuple[int, ...]:
 
 
 def _sides(position: Position) -> tuple[int, int]:
-    """The marks of who is to move, and of the other."""
+    """The marks of the next mover, and of the other."""
     if rules.crosses_to_move(position):
         return position.crosses, position.noughts
     return position.noughts, position.crosses
@@ -35,7 +35,7 @@ def _sides(position: Position) -> tuple[int, int]:
 
 @cache
 def _worth(mine: int, others: int) -> int:
-    """What the board is worth to who is to move, after the other's mark: positive wins, zero draws, negative loses."""
+    """What the board is worth to the next mover, after the other's mark: positive wins, zero draws, negative loses."""
     marks = mine | others
     if has_line(others):
         return marks.bit_count() - _WIN

@@ -1,4 +1,4 @@
-"""A round of tic-tac-toe in a channel, told in steps."""
+"""A round of tic-tac-toe in a channel, in steps."""
 
 from __future__ import annotations
 

@@ -87,11 +87,11 @@ class TicTacToe:
         return f"X: {x_player}, O: {o_player}\n{rows}"
 
     def bot(self, seat: int, randomness: Randomness = system_randomness, secrets: bytes = b"") -> TicTacToeBot:
-        """A player who never loses."""
+        """A player that never loses."""
         return TicTacToeBot(seat, randomness, secrets)
 
     def careless_bot(self, seat: int, randomness: Randomness = system_randomness) -> TicTacToeBot:
-        """A player who marks any free cell."""
+        """A player that marks any free cell."""
         return TicTacToeBot(seat, randomness, careless=True)
 
     def illegal_moves(self, state: VariablePart) -> list[tuple[str, VariablePart]]:
