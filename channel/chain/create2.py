@@ -45,7 +45,7 @@ PRESIGNED = (
     + bytes.fromhex("1ba0" + "22" * 32 + "a0" + "22" * 32)
 )
 """The transaction that brings the customary factory to a chain. Its signature was made up, so that nobody knows the key
-of its sender, who can send nothing else. It names no chain: any may take it, and some nodes take none of its kind."""
+of its sender, which can send nothing else. It names no chain: any may take it, and some nodes refuse it."""
 PRESIGNED_HASH = keccak256(PRESIGNED)
 PRESIGNER = bytes.fromhex("3fab184622dc19b6109349b94811493bf2a45362")
 PRESIGNED_GAS, PRESIGNED_PRICE = 100_000, 100 * 10**9

@@ -131,7 +131,7 @@ def _of_exception(failure: BaseException) -> bytes | None:
 
 
 def _of_eth_tester(text: str) -> bytes | None:
-    """eth-tester prints the bytes as Python would; other words of its are no revert (out of gas, an invalid opcode)."""
+    """eth-tester prints the bytes as Python would; its other texts are no revert (out of gas, an invalid opcode)."""
     shown = text.removeprefix("execution reverted: ")
     if not re.fullmatch(r"""b'.*'|b".*\"""", shown, re.DOTALL):
         return None

@@ -62,7 +62,7 @@ class TableGame(Protocol):
     """For people."""
 
     async def demonstrate(self, tell: Callable[[str], None], names: tuple[str, str]) -> Mapping[str, object]:
-        """Play one game between two bots, telling it line by line; the result, as values for JSON."""
+        """Play one game between two bots and report it line by line; returns the result, as values for JSON."""
         ...
 
     async def play(self, tell: Callable[[str], None], ask: Ask, names: tuple[str, str]) -> Mapping[str, object]:

@@ -32,7 +32,8 @@ __all__ = [
 
 
 class ContractsGenuine(Struct, frozen=True, tag=True):
-    """Adjudicator and app have the runtime code that they should have; nothing is signed before."""
+    """Adjudicator and app are at the addresses that follow from their creation code, with code there; nothing is signed
+    before."""
 
 
 class StateReceived(Struct, frozen=True, tag=True):
