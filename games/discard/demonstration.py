@@ -100,7 +100,7 @@ class _Narrator:
     def watch(self, table: DiscardTable) -> None:
         """When something has happened at the table of seat 0."""
         if table.result is not None:
-            self.tell(f"The deck had all {SIZE} cards, each once, and every turn was rightful.")
+            self.tell(f"The deck had all {SIZE} cards, each once, and every turn was legal.")
             self.tell(picture.result_text(table.result))
             self.ending = _ending(table.result)
             return

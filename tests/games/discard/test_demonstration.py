@@ -42,7 +42,7 @@ def test_two_bots_play_a_game_and_every_line_of_it_is_told() -> None:
     turns = [line for line in lines if line.startswith(NAMES) and line.split()[1] in {"discards", "draws", "can't"}]
     assert len(turns) == result["turns"]
     assert [line.split()[0] for line in turns] == [NAMES[number % 2] for number in range(len(turns))]
-    assert lines[-2] == "The deck had all 24 cards, each once, and every turn was rightful."
+    assert lines[-2] == "The deck had all 24 cards, each once, and every turn was legal."
     assert lines[-1].startswith("Nobody wins" if result["winner"] is None else f"{result['winner']} wins")
 
 
