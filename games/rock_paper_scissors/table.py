@@ -227,8 +227,8 @@ async def _play(queue: Queue, round_: Round) -> None:
 
 
 def _accept_play(action: Play, round_: Round) -> None:
-    # That two commitments are equal is no fault of the second client: the copy may have overtaken what it copies. Who
-    # has copied cannot open it.
+    # That two commitments are equal is no fault of the second client: the copy may have overtaken what it copies. A
+    # client that has copied one cannot open it.
     own = round_.opening()
     round_.play(msgspec.to_builtins(action), {round_.client_id: _disclosed(own.choice, own.salt.hex())})
 

@@ -126,7 +126,7 @@ def _require_patch(patch: Patch) -> None:
 def _require_operation(operation: dict[str, Json]) -> None:
     kind, path = operation.get("op"), operation.get("path")
     if type(kind) is not str or kind not in OPERATIONS:
-        raise _TooMuch(f"{str(kind)[:_MAX_REASON]} is not one of its operations, {', '.join(sorted(OPERATIONS))}")
+        raise _TooMuch(f"its operations may be {', '.join(sorted(OPERATIONS))}, not {str(kind)[:_MAX_REASON]}")
     if type(path) is not str or (kind == "move" and type(operation.get("from")) is not str):
         raise _TooMuch("a path is no text")
     if path.count("/") + depth_of(operation.get("value")) > MAX_DEPTH:
