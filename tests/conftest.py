@@ -4,6 +4,7 @@ collector run."""
 from __future__ import annotations
 
 import gc
+import os
 from collections.abc import Iterator
 
 import pytest
@@ -12,6 +13,8 @@ from hypothesis import settings
 from forcemove.channel.chain.local import AnvilChain, EmbeddedChain
 from tests.chain.world import World, make_world
 
+# As the command line sets it, before anything imports what it is for: chains hash all the time.
+os.environ.setdefault("ETH_HASH_BACKEND", "pysha3")
 # How long an example takes says how busy the machine is, not whether the code is right.
 settings.register_profile("forcemove", deadline=None)
 settings.load_profile("forcemove")

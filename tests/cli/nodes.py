@@ -8,7 +8,6 @@ import re
 import signal
 import socket
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from forcemove.channel.chain.local import connect, find_anvil, local_keys
 from forcemove.channel.cli.demo.stage import counterparty_key
 from forcemove.channel.node.keys import write_key_file
 from forcemove.channel.protocol.types import ETHER
+from tests.cli import warm
 
 PAYER = local_keys()[0]
 COUNTERPARTY = counterparty_key(PAYER)
@@ -94,7 +94,7 @@ class Demo:
     """A demonstration in a process of its own, in a folder, which has the key file."""
 
     folder: Path
-    process: subprocess.Popen[bytes]
+    process: warm.Process
     out: Path
     err: Path
 
@@ -135,16 +135,10 @@ def spawn(folder: Path, *arguments: str, before: str = "") -> Demo:
     """`forcemove demo` with these arguments."""
     number = len(list(folder.glob("said-*")))
     out, err = folder / f"said-{number}.txt", folder / f"complained-{number}.txt"
-    program = [sys.executable, "-c", f"{before}\nfrom forcemove.channel.cli.main import main\nmain()"]
-    with out.open("wb") as said, err.open("wb") as complained:
-        process = subprocess.Popen(  # noqa: S603  # our own program
-            [*program, "demo", *arguments],
-            cwd=folder,
-            env=os.environ | {"FORCEMOVE_PASSPHRASE": PASSPHRASE},
-            stdin=subprocess.DEVNULL,
-            stdout=said,
-            stderr=complained,
-        )
+    environment = os.environ | {"FORCEMOVE_PASSPHRASE": PASSPHRASE}
+    with open(os.devnull) as nothing, out.open("wb") as said, err.open("wb") as complained:
+        files = warm.Files(nothing.fileno(), said.fileno(), complained.fileno())
+        process = warm.start(["demo", *arguments], files, folder=folder, environment=environment, before=before)
     return Demo(folder, process, out, err)
 
 

@@ -11,14 +11,17 @@ import subprocess
 import sys
 import termios
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import pyte
 
+from tests.cli import warm
 from tests.cli.nodes import PASSPHRASE
 
+COMMAND = "forcemove"
+"""The command, without a start from nothing: see `warm`."""
 _ROWS = 40
 _SECONDS = 120.0
 
@@ -40,19 +43,13 @@ class Screen:
     def __init__(
         self, *arguments: str, columns: int, folder: Path, environment: Mapping[str, str] | None = None
     ) -> None:
+        """`arguments`: `COMMAND` and its arguments, or any program and its."""
         self._master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", _ROWS, columns, 0, 0))
         known = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "COLUMNS", "LINES")}
-        self._process = subprocess.Popen(  # noqa: S603  # our own program
-            [*arguments],
-            cwd=folder,
-            stdin=slave,
-            stdout=slave,
-            stderr=slave,
-            start_new_session=True,
-            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # noqa: PLW1509  # so that Ctrl-C reaches it
-            env=known | {"TERM": "xterm-256color", "FORCEMOVE_PASSPHRASE": PASSPHRASE} | dict(environment or {}),
-        )
+        known |= {"TERM": "xterm-256color", "FORCEMOVE_PASSPHRASE": PASSPHRASE} | dict(environment or {})
+        start = _start_command if arguments[0] == COMMAND else _start_program
+        self._process = start(arguments, slave, folder, known)
         os.close(slave)
         self._screen = pyte.HistoryScreen(columns, _ROWS, history=100_000, ratio=0.5)
         self._stream = pyte.ByteStream(self._screen)
@@ -90,9 +87,37 @@ class Screen:
                 return
             self._data += data
             self._stream.feed(data)
-            self._frames.append(next((line.rstrip() for line in reversed(self._screen.display) if line.strip()), ""))
+            self._frames.append(self._lowest_line())
+
+    def _lowest_line(self) -> str:
+        """With anything on it; `display` would draw all lines for each look."""
+        rows = (self._screen.buffer[number] for number in reversed(range(_ROWS)))
+        lines = ("".join(row[column].data for column in range(self._screen.columns)).rstrip() for row in rows)
+        return next(filter(None, lines), "")
+
+
+def _start_command(
+    arguments: Sequence[str], terminal: int, folder: Path, environment: Mapping[str, str]
+) -> warm.Process:
+    files = warm.Files(terminal, terminal, terminal)
+    return warm.start(arguments[1:], files, folder=folder, environment=environment, has_terminal=True)
+
+
+def _start_program(
+    arguments: Sequence[str], terminal: int, folder: Path, environment: Mapping[str, str]
+) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(  # noqa: S603  # our own program
+        [*arguments],
+        cwd=folder,
+        stdin=terminal,
+        stdout=terminal,
+        stderr=terminal,
+        start_new_session=True,
+        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # noqa: PLW1509  # so that Ctrl-C reaches it
+        env=environment,
+    )
 
 
 def forcemove() -> str:
-    """The program."""
+    """The installed program."""
     return str(Path(sys.executable).with_name("forcemove"))

@@ -10,7 +10,7 @@ import pytest
 
 from forcemove.channel.cli.demo.show import shortened
 from tests.cli.nodes import Node, spawn, start_demo
-from tests.cli.screens import Screen, Shown, forcemove
+from tests.cli.screens import COMMAND, Screen, Shown, forcemove
 
 STYLE = re.compile(rb"\x1b\[[0-9;:]*m")
 STORY_LINE = re.compile(
@@ -22,7 +22,7 @@ LAST = "The story ended with the balances that were expected."
 
 
 def shown(folder: Path, columns: int, *arguments: str, **environment: str) -> Shown:
-    return Screen(forcemove(), *arguments, columns=columns, folder=folder, environment=environment).end()
+    return Screen(COMMAND, *arguments, columns=columns, folder=folder, environment=environment).end()
 
 
 def require_whole(lines: list[str]) -> None:
