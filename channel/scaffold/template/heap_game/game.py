@@ -53,7 +53,7 @@ class HeapGame:
     def position(self, state: VariablePart) -> dict[str, object]:
         """The position as values for screens."""
         if state.is_final:
-            return {}
+            return {"type": "Final"}
         position = decode(state.app_data)
         return {"type": position.position_type.label, "heap": position.heap}
 
