@@ -61,8 +61,9 @@ class HeapGame:
         """One line: what has happened, and what is to be done by whom."""
         if state.is_final:
             return _GAME_OVER
-        position, seats = decode(state.app_data), len(state.outcome)
-        names = names or seat_names(seats)
+        position = decode(state.app_data)
+        names = names or seat_names(len(state.outcome))
+        seats = len(names)
         last, next_ = names[state.turn_num % seats], names[(state.turn_num + 1) % seats]
         if state.turn_num < 2 * seats:
             return f"A new round: {names[0]} is to begin it."
