@@ -188,17 +188,20 @@ def describe(error: ForcemoveError) -> str:
     name = type(error).__name__
     facts = ", ".join(f"{_words(fact)} {show_value(value)}" for fact, value in error.values().items())
     named = f"{name}: {facts}" if facts else name
-    clause = _first_sentence(type(error))
+    clause = _clause(error)
     return f"{clause} ({named})" if clause else named
 
 
-def _first_sentence(kind: type[ForcemoveError]) -> str:
-    """Of the class's own docstring, without its end; empty without a docstring (`python -OO` leaves them out)."""
-    text = " ".join((kind.__dict__.get("__doc__") or "").replace("`", "").split())
-    if text.startswith(f"{kind.__name__}("):  # what a dataclass without a docstring is given
+def _clause(error: ForcemoveError) -> str:
+    """The first sentence of the class's own docstring, with the facts in place of their names; empty where there is
+    none (`python -OO` leaves them out)."""
+    text = " ".join((type(error).__dict__.get("__doc__") or "").split())
+    if text.startswith(f"{type(error).__name__}("):  # what a dataclass without a docstring is given
         return ""
     sentence = re.split(r"[.;:](?: |$)", text, maxsplit=1)[0]
-    return sentence if sentence[1:2].isupper() else sentence[:1].lower() + sentence[1:]
+    facts = {name.strip("_"): str(show_value(value)) for name, value in error.values().items()}
+    said = re.sub(r"`(\w+)`", lambda quoted: facts.get(quoted[1], quoted[1]), sentence).replace("`", "")
+    return said if said[1:2].isupper() else said[:1].lower() + said[1:]
 
 
 def _words(name: str) -> str:

@@ -60,7 +60,7 @@ def test_it_shows_board_shares_gas_and_the_clock() -> None:
 
 def test_a_cheat_is_refused_by_client_and_chain() -> None:
     output = demo("--game", "tic-tac-toe", "--scenario", "cheat").output
-    assert "sends a final state with a forged signature: WrongSigner" in output
+    assert "sends a final state with a forged signature: the signature is somebody else's (WrongSigner: " in output
     assert output.count("gives it to the chain: ") == 4
 
 

@@ -84,7 +84,7 @@ def test_there_is_nobody_to_play_without_a_terminal(forcemove: Command) -> None:
     said = forcemove("demo", "--game", "higher", "--play")
 
     assert said.code == 2
-    assert "--play wants a terminal" in said.err
+    assert "--play needs a terminal" in said.err
 
 
 @pytest.mark.usefixtures("higher")

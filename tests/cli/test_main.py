@@ -33,6 +33,7 @@ from forcemove.channel.flow.actions import Action
 from forcemove.channel.flow.steps import UnexpectedAction
 from forcemove.channel.protocol.errors import MessageRefused
 from forcemove.channel.protocol.rule_errors import ADJUDICATOR_ERRORS, NothingToClaim, TurnNumberNotConsecutive
+from forcemove.games.two_player import MalformedPosition
 from tests.cli.command import Command
 
 ROOT = Path(__file__).parents[2]
@@ -150,6 +151,7 @@ def test_nothing_of_python_is_shown_to_people() -> None:
         "(UnexpectedAction: client id bob, expected Draw, Pass, action of the kind Play).\nNothing was changed."
     )
     assert describe(TurnNumberNotConsecutive(4, 7)).endswith("(TurnNumberNotConsecutive: from 4, to 7)")
+    assert describe(MalformedPosition(2, 512)).startswith("word 2 of the position holds a value that it cannot have")
     assert describe(AppError()) == "a rule of an app forbids it (AppError)"
 
 

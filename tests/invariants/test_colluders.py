@@ -127,8 +127,9 @@ class AwakeCarol(RuleBasedStateMachine):
     def _carol_answers(self) -> None:
         if self._mode is not Mode.CHALLENGE or self.recorded is None:
             return
-        if self.seen[-1].state.turn_num == self.recorded.state.turn_num and self.recorded.state.turn_num % 3 == 1:
-            self._know(after(self.recorded.state, 0, self.recorded.state.is_final))
+        newest = self.seen[-1].state  # of two states of one turn the first to come counts, as it does for clients
+        if newest.turn_num == self.recorded.state.turn_num and newest.turn_num % 3 == 1:
+            self._know(after(newest, 0, newest.is_final))
         answer = best_answer(self.channel, self.recorded, self.seen)
         if answer is not None:
             assert not self._send(answer).error
