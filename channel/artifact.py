@@ -12,7 +12,10 @@ import msgspec
 from forcemove.channel.errors import MalformedBytes
 from forcemove.channel.protocol.hashing import keccak256
 
-__all__ = ["Artifact", "ReadableText", "load_artifact", "parse_artifact"]
+__all__ = ["ADJUDICATOR", "Artifact", "ReadableText", "json_file_text", "load_artifact", "parse_artifact"]
+
+ADJUDICATOR = "Adjudicator"
+"""The name of the one contract that is always ours."""
 
 _WHAT = "contract's artifact"
 
@@ -53,7 +56,12 @@ class Artifact:
         """The standard JSON input as the text of a file."""
         if self.standard_json is None:
             return None
-        return json.dumps(self.standard_json, indent=1, sort_keys=True) + "\n"
+        return json_file_text(self.standard_json)
+
+
+def json_file_text(value: object) -> str:
+    """The text of a JSON file that the compilation writes: indented, names in order."""
+    return json.dumps(value, indent=1, sort_keys=True) + "\n"
 
 
 class _Compiler(msgspec.Struct, frozen=True):

@@ -15,7 +15,7 @@ from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Protocol
 
-from forcemove.channel.artifact import Artifact
+from forcemove.channel.artifact import ADJUDICATOR, Artifact
 from forcemove.channel.errors import LocalError
 from forcemove.channel.game import Game
 from forcemove.channel.protocol.types import MAX_PARTICIPANTS, MIN_PARTICIPANTS
@@ -39,8 +39,6 @@ __all__ = [
 
 GROUP = "forcemove.games"
 """The entry points' group of games for channels."""
-
-_OURS = "Adjudicator"
 
 
 @dataclass(eq=False)
@@ -200,8 +198,8 @@ def _distribution(point: EntryPoint) -> str:
 def _fault_of_game(game: Any) -> str | None:
     if not isinstance(game.artifact, Artifact):
         return "its artifact is no forcemove.channel.artifact.Artifact"
-    if game.artifact.name == _OURS:
-        return f"its contract is named {_OURS}, like the contract that decides on channels"
+    if game.artifact.name == ADJUDICATOR:
+        return f"its contract is named {ADJUDICATOR}, like the contract that decides on channels"
     if not _are_seats(game.seats):
         allowed = f"rising numbers from {MIN_PARTICIPANTS} to {MAX_PARTICIPANTS}"
         return f"its seats are {game.seats!a:.80} instead of {allowed}"

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from forcemove.channel.artifact import json_file_text
 from forcemove.channel.chain.addresses import show_address
 from forcemove.channel.chain.create2 import CUSTOMARY_FACTORY, SALT, create2_address
 from forcemove.contracts import compiler
@@ -77,20 +78,16 @@ def _is_internal_library(output: Mapping[str, Any]) -> bool:
     return not any(entry["type"] in ("function", "constructor", "fallback", "receive") for entry in output["abi"])
 
 
-def _text(value: Any) -> str:
-    return json.dumps(value, indent=1, sort_keys=True) + "\n"
-
-
 def build_files() -> dict[Path, str]:
     """Every generated file with its text."""
     files = {}
     for source in product_sources():
         for name, artifact in build_artifacts([source]).items():
-            files[ARTIFACTS / f"{name}.json"] = _text(artifact)
+            files[ARTIFACTS / f"{name}.json"] = json_file_text(artifact)
     for name, artifact in build_artifacts(extra_sources()).items():
         folder = artifact["sourceName"].split("/")[1]
         if folder in _EXTRA:
-            files[ARTIFACTS / folder / f"{name}.json"] = _text(artifact)
+            files[ARTIFACTS / folder / f"{name}.json"] = json_file_text(artifact)
     return files
 
 
@@ -124,7 +121,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             path.write_text(files[path], "utf-8")
             print(f"wrote {path.relative_to(CONTRACTS)}")
     if options.pin:
-        PINNED.write_text(_text(pins()), "utf-8")
+        PINNED.write_text(json_file_text(pins()), "utf-8")
         print(f"wrote {PINNED.relative_to(CONTRACTS.parent)}")
     return 0
 

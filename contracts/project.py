@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from forcemove.channel.artifact import json_file_text
 from forcemove.channel.errors import LocalError
 from forcemove.contracts.compiler import (
     artifact_json,
@@ -54,7 +55,7 @@ def _is_elsewhere(path: Path) -> bool:
 def stale_artifacts(folder: Path) -> list[Path]:
     """The artifacts that are missing, or were not made of the sources as they are now with this version's settings.
     Needs no compiler. Raises `NothingToCompile`, `SourceMissing`."""
-    return [path for path, source in _contracts(folder) if _hash_in(path) != source_hash(_input(folder, source))]
+    return [path for path, _, _ in _stale(folder)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,15 +70,22 @@ def build_project(folder: Path) -> Iterator[Built]:
     """Compile each contract whose artifact is stale, by itself, and write that, one after the other. What is said to
     have been written is. Raises `NothingToCompile`, `NoSuchContract`, `SourceMissing`, `SourceRefused`,
     `CompilerMissing`."""
-    for path in stale_artifacts(folder):
-        source = path.with_suffix(".sol").relative_to(folder).as_posix()
-        standard_input = _input(folder, source)
+    for path, source, standard_input in list(_stale(folder)):
         compiled = compile_standard_json(standard_input, folder)
         output = compiled.contracts[source].get(path.stem)
         if output is None or not output["evm"]["bytecode"]["object"]:
             raise NoSuchContract(source, path.stem)
-        path.write_text(_text(artifact_json(path.stem, source, standard_input, output)), "utf-8")
+        path.write_text(json_file_text(artifact_json(path.stem, source, standard_input, output)), "utf-8")
         yield Built(path, tuple(said for file, said in compiled.warnings if (folder / file).is_file()))
+
+
+def _stale(folder: Path) -> Iterator[tuple[Path, str, dict[str, Any]]]:
+    """Where each artifact goes that is stale, the name of its source, and what to compile."""
+    find = project_files(folder)
+    for path, source in _contracts(folder):
+        standard_input = standard_json([source], find)
+        if _hash_in(path) != source_hash(standard_input):
+            yield path, source, standard_input
 
 
 def _contracts(folder: Path) -> list[tuple[Path, str]]:
@@ -94,16 +102,8 @@ def _declares(path: Path) -> bool:
     return re.search(rf"^contract\s+{re.escape(path.stem)}\b", path.read_text("utf-8"), re.MULTILINE) is not None
 
 
-def _input(folder: Path, source: str) -> dict[str, Any]:
-    return standard_json([source], project_files(folder))
-
-
 def _hash_in(path: Path) -> object:
     try:
         return json.loads(path.read_text("utf-8"))["sourceHash"]
     except (OSError, ValueError, KeyError, TypeError):
         return None
-
-
-def _text(value: object) -> str:
-    return json.dumps(value, indent=1, sort_keys=True) + "\n"

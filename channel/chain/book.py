@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
+from forcemove.channel.artifact import ADJUDICATOR
 from forcemove.channel.chain.addresses import parse_address, show_address
 from forcemove.channel.chain.create2 import SALT
 from forcemove.channel.errors import ForcemoveError, LocalError, MalformedBytes, UnknownVersion
@@ -135,7 +136,7 @@ class AddressBook:
     @property
     def adjudicator(self) -> bytes:
         """The adjudicator's address. Raises `NotInBook`."""
-        return self.find("Adjudicator").address
+        return self.find(ADJUDICATOR).address
 
     @property
     def deployment_block(self) -> int:

@@ -7,16 +7,13 @@ see `forcemove.channel.chain.create2`.
 
 from __future__ import annotations
 
-from forcemove.channel.artifact import Artifact
+from forcemove.channel.artifact import ADJUDICATOR, Artifact
 from forcemove.channel.chain.chain import Chain
 from forcemove.channel.chain.create2 import CUSTOMARY_FACTORY, SALT, create2_address
 from forcemove.channel.chain.errors import NoContract, NotConfirmed, NotGenuine
 from forcemove.contracts import artifact
 
-__all__ = ["ADJUDICATOR", "adjudicator_artifact", "derived_address", "require_genuine", "require_genuine_contract"]
-
-ADJUDICATOR = "Adjudicator"
-"""The name of the one contract that is always ours."""
+__all__ = ["adjudicator_artifact", "derived_address", "require_genuine", "require_genuine_contract"]
 
 
 def adjudicator_artifact() -> Artifact:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from forcemove.channel.artifact import ADJUDICATOR
 from forcemove.channel.cli.deploy import book_path, open_node
 from forcemove.channel.cli.errors import EXIT_ERROR
 from forcemove.channel.cli.games import usable_games
@@ -54,7 +55,6 @@ def verify(ctx: click.Context, endpoint: str, path: Path | None, confirmations: 
     cannot be checked here. Neither makes the rest false.
     """
     from forcemove.channel.chain.book import load_book
-    from forcemove.channel.chain.genuine import ADJUDICATOR
     from forcemove.channel.chain.verification import verify as compare
 
     games = usable_games()
@@ -96,7 +96,7 @@ class _Findings:
 
 def _page(findings: _Findings) -> str:
     lines = [*map(_line, findings.verdicts)]
-    lines += [] if findings.has_adjudicator else ["Adjudicator: not deployed"]
+    lines += [] if findings.has_adjudicator else [f"{ADJUDICATOR}: not deployed"]
     lines += [f"{game.artifact.name}: not deployed; `forcemove deploy` adds it" for game in findings.absent]
     return "\n".join([*lines, _conclusion(findings)])
 
@@ -142,7 +142,7 @@ def _as_json(book: AddressBook, findings: _Findings) -> dict[str, Any]:
         "genuine": findings.are_good,
         "contracts": [_verdict_json(verdict) for verdict in findings.verdicts],
         "notDeployed": [
-            *([] if findings.has_adjudicator else ["Adjudicator"]),
+            *([] if findings.has_adjudicator else [ADJUDICATOR]),
             *(game.artifact.name for game in findings.absent),
         ],
         "unknown": [verdict.contract for verdict in findings.unknown],

@@ -17,6 +17,7 @@ from importlib.resources import as_file, files
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from forcemove.channel.artifact import json_file_text
 from forcemove.channel.errors import InvalidValue, LocalError
 from forcemove.channel.protocol.types import MAX_PARTICIPANTS, MIN_PARTICIPANTS
 from forcemove.contracts.compiler import project_files, source_hash, standard_json
@@ -112,4 +113,4 @@ def _write_artifact(folder: Path, names: GameNames) -> None:
     standard_input = standard_json([source], project_files(folder))
     artifact = json.loads(path.read_text("utf-8"))
     artifact |= {"sourceName": source, "sourceHash": source_hash(standard_input), "standardJson": standard_input}
-    path.write_text(json.dumps(artifact, indent=1, sort_keys=True) + "\n", "utf-8")
+    path.write_text(json_file_text(artifact), "utf-8")

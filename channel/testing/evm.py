@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import pyrevm
 
 from forcemove.channel.artifact import Artifact
+from forcemove.channel.chain.reverts import abi_type
 from forcemove.channel.protocol.hashing import keccak256
 
 __all__ = ["Evm", "RevertName", "decode_error", "errors_of", "function_selector", "selector", "signature_of"]
@@ -64,14 +65,7 @@ def selector(signature: str) -> bytes:
 
 def signature_of(entry: Mapping[str, Any]) -> str:
     """The canonical signature of an ABI entry."""
-    return f"{entry['name']}({','.join(_type_of(item) for item in entry['inputs'])})"
-
-
-def _type_of(item: Mapping[str, Any]) -> str:
-    kind: str = item["type"]
-    if not kind.startswith("tuple"):
-        return kind
-    return f"({','.join(_type_of(part) for part in item['components'])}){kind.removeprefix('tuple')}"
+    return f"{entry['name']}({','.join(abi_type(item) for item in entry['inputs'])})"
 
 
 @cache

@@ -14,7 +14,7 @@ from forcemove.channel.protocol.outcome import require_same_totals
 from forcemove.channel.protocol.state import VariablePart
 from forcemove.channel.protocol.types import UINT256_MAX
 from forcemove.testing.calls import FROM, ID, TO, Bench, Call, Variation
-from forcemove.testing.walk import LegalMoves, moves_from, reachable, successors
+from forcemove.testing.walk import Key, LegalMoves, key_of, moves_from, reachable, successors
 
 __all__ = [
     "IsSettled",
@@ -83,12 +83,11 @@ class _Leaving:
 
     def __init__(self, moves: LegalMoves, is_settled: IsSettled) -> None:
         self._moves, self._is_settled = moves, is_settled
-        self._known: dict[tuple[bytes, tuple[int, ...], int, int], int] = {}
+        self._known: dict[tuple[Key, int], int] = {}
 
     def value(self, state: VariablePart, participant: int) -> int:
         """In the asset's smallest unit."""
-        amounts = tuple(entry.amount for entry in state.outcome)
-        key = (state.app_data, amounts, state.turn_num % len(amounts), participant)
+        key = (key_of(state), participant)
         if key not in self._known:
             self._known[key] = self._value(state, participant)
         return self._known[key]

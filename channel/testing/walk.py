@@ -11,13 +11,13 @@ from forcemove.channel.protocol.state import VariablePart
 from forcemove.channel.protocol.types import ETHER
 from forcemove.testing.calls import ID, outcome
 
-__all__ = ["LegalMoves", "TooManyStates", "first_state", "moves_from", "reachable"]
+__all__ = ["Key", "LegalMoves", "TooManyStates", "first_state", "key_of", "moves_from", "reachable"]
 
 LegalMoves = Callable[[VariablePart], Iterable[Move]]
 """Every legal move after a state; none after what only concluding may follow. Of hidden choices it knows what the mover
 knows: a game gives it as many openings of commitments as it wants to try."""
 
-_Key = tuple[bytes, Outcome, int]
+Key = tuple[bytes, Outcome, int]
 
 
 class TooManyStates(AssertionError):
@@ -38,13 +38,13 @@ def terms_of(amounts: tuple[int, ...], stake: int) -> Terms:
 def reachable(begin: VariablePart, moves: LegalMoves, *, limit: int = 200_000) -> Iterator[VariablePart]:
     """Every state that play reaches, `begin` first; two states are one if only their turn numbers differ, by a multiple
     of the seats. Raises `TooManyStates`."""
-    seen, waiting = {_key(begin)}, [begin]
+    seen, waiting = {key_of(begin)}, [begin]
     while waiting:
         state = waiting.pop()
         yield state
         for successor in successors(state, moves):
-            if _key(successor) not in seen:
-                seen.add(_key(successor))
+            if key_of(successor) not in seen:
+                seen.add(key_of(successor))
                 waiting.append(successor)
         if len(seen) > limit:
             raise TooManyStates(f"more than {limit:,} states are reached")
@@ -63,5 +63,6 @@ def successors(state: VariablePart, moves: LegalMoves) -> list[VariablePart]:
     return [move.after(state) for move in moves(state)]
 
 
-def _key(state: VariablePart) -> _Key:
+def key_of(state: VariablePart) -> Key:
+    """What tells a state from the others that play reaches, wherever in the game it comes."""
     return state.app_data, state.outcome, state.turn_num % len(state.outcome)

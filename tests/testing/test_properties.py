@@ -26,38 +26,13 @@ from forcemove.testing.properties import (
     require_successors,
 )
 from forcemove.testing.walk import TooManyStates, first_state, reachable, terms_of
+from tests.protocol.builders import CountingRules
 
 BEGIN = first_state(word(3), (5, 5))
 LAST = 6
 
 
-@dataclass(eq=False)
-class MalformedCount(AppError):
-    length: int
-
-
-@dataclass(eq=False)
-class WrongCount(AppError):
-    expected: int
-    submitted: int
-
-
-class Counting:
-    """The twin of `CountingApp`."""
-
-    def valid_transition(self, channel_id: bytes, from_: VariablePart, to: VariablePart, num_participants: int) -> bool:
-        expected, submitted = self.count(from_.app_data) + 1, self.count(to.app_data)
-        if submitted != expected:
-            raise WrongCount(expected, submitted)
-        return True
-
-    def count(self, app_data: bytes) -> int:
-        if len(app_data) != 32:
-            raise MalformedCount(len(app_data))
-        return int.from_bytes(app_data, "big")
-
-
-class Untrue(Counting):
+class Untrue(CountingRules):
     def valid_transition(self, channel_id: bytes, from_: VariablePart, to: VariablePart, num_participants: int) -> bool:
         super().valid_transition(channel_id, from_, to, num_participants)
         return False
@@ -86,7 +61,7 @@ def is_last(state: VariablePart) -> bool:
 
 
 def test_what_is_right_passes() -> None:
-    assert require_legal_moves(Counting(), BEGIN, one_more) == 3
+    assert require_legal_moves(CountingRules(), BEGIN, one_more) == 3
     assert require_successors(BEGIN, one_more, is_last) == 4
     assert require_no_gain_by_leaving(BEGIN, one_more, is_last) == 4
 
@@ -100,7 +75,7 @@ def test_a_move_of_its_own_that_the_rules_refuse_is_found() -> None:
         return [Move(state.outcome, word(count_of(state) + 2))] if count_of(state) < LAST else []
 
     with pytest.raises(AssertionError, match=r"the rules refuse the game's own move.*WrongCount"):
-        require_legal_moves(Counting(), BEGIN, two_more)
+        require_legal_moves(CountingRules(), BEGIN, two_more)
 
 
 def test_a_rule_that_answers_something_else_than_true_is_found() -> None:
@@ -110,7 +85,7 @@ def test_a_rule_that_answers_something_else_than_true_is_found() -> None:
 
 def test_a_move_that_makes_money_is_found() -> None:
     with pytest.raises(Exception, match="TotalChanged"):
-        require_legal_moves(Counting(), BEGIN, paying({4: (6, 5)}))
+        require_legal_moves(CountingRules(), BEGIN, paying({4: (6, 5)}))
 
 
 def test_a_state_that_nothing_can_follow_is_found() -> None:
@@ -177,7 +152,7 @@ def test_a_twin_that_differs_is_found(twin: Callable[[bytes, VariablePart, Varia
 
 def test_a_value_that_no_word_can_hold_is_a_difference() -> None:
     """Solidity would have stopped with a panic: `CountingApp` does, after the highest count."""
-    bench = Bench(artifact("CountingApp"), Counting())
+    bench = Bench(artifact("CountingApp"), CountingRules())
     with pytest.raises(AssertionError, match=r"WrongCount has the value .*, which no word can hold"):
         require_both_alike(bench, BEGIN, one_more)
 
