@@ -12,6 +12,7 @@ from hypothesis import settings
 
 from forcemove.channel.chain.local import AnvilChain, EmbeddedChain
 from tests.chain.world import World, make_world
+from tests.simulation.chain import MemoryChain
 
 # As the command line sets it, before anything imports what it is for: chains hash all the time.
 os.environ.setdefault("ETH_HASH_BACKEND", "pysha3")
@@ -38,11 +39,16 @@ def embedded() -> EmbeddedChain:
     return EmbeddedChain()
 
 
-@pytest.fixture(params=["eth-tester", "anvil"])
+@pytest.fixture(params=["eth-tester", "memory", "anvil"])
 def world(request: pytest.FixtureRequest) -> World:
     """A fresh adjudicator with the counting app, on each kind of chain."""
-    chain = EmbeddedChain() if request.param == "eth-tester" else request.getfixturevalue("anvil")
-    return make_world(chain)
+    match request.param:
+        case "eth-tester":
+            return make_world(EmbeddedChain())
+        case "memory":
+            return make_world(MemoryChain())
+        case _:
+            return make_world(request.getfixturevalue("anvil"))
 
 
 @pytest.fixture

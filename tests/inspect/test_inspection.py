@@ -12,7 +12,6 @@ from msgspec.structs import replace
 from forcemove.channel.chain.adjudicator import Adjudicator, PlacedLog
 from forcemove.channel.chain.book import save_book
 from forcemove.channel.chain.errors import NotGenuine
-from forcemove.channel.chain.local import EmbeddedChain
 from forcemove.channel.errors import LocalError, MalformedBytes
 from forcemove.channel.inspect.apps import KnownApp, KnownBy, NoPosition, Position
 from forcemove.channel.inspect.bare import BareKind, Missing, inspect_bytes
@@ -42,6 +41,7 @@ from forcemove.games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.cli.saved import Saved, final_of, state_of
 from tests.protocol.builders import ALICE, BOB, MALLORY, terms
 from tests.scenarios.story import DURATION, Playground, Story
+from tests.simulation.chain import MemoryChain
 
 GAMES = (ROCK_PAPER_SCISSORS, TIC_TAC_TOE)
 SAVED = Saved()
@@ -49,7 +49,7 @@ SAVED = Saved()
 
 @pytest.fixture(scope="module")
 def playground() -> Playground:
-    return Playground.on(EmbeddedChain())
+    return Playground.on(MemoryChain())
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from forcemove.channel.chain.local import EmbeddedChain
 from forcemove.channel.errors import InvalidValue, LocalError, MalformedBytes
 from forcemove.channel.node.client import Client, Fault, Mined, Sent
 from forcemove.channel.node.memory import MemoryLine, MemoryStore
@@ -19,11 +18,12 @@ from forcemove.channel.protocol.wire import encode_greeting, encode_message
 from forcemove.games.tic_tac_toe import GAME as TIC_TAC_TOE
 from forcemove.games.two_player import WrongPositionLength
 from tests.scenarios.story import ALICE, BOB, DEPOSIT, MALLORY, STAKE, Playground, Story
+from tests.simulation.chain import MemoryChain
 
 
 @pytest.fixture(scope="module")
 def playground() -> Playground:
-    return Playground.on(EmbeddedChain())
+    return Playground.on(MemoryChain())
 
 
 @pytest.fixture

@@ -6,12 +6,12 @@ from collections import Counter
 
 import pytest
 
-from forcemove.channel.chain.local import EmbeddedChain
 from forcemove.channel.protocol.channel import Phase
 from forcemove.channel.protocol.inputs import Reconnected
 from forcemove.channel.protocol.wire import encode_greeting, encode_message
 from forcemove.games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.scenarios.story import Playground, Story
+from tests.simulation.chain import MemoryChain
 
 HEAD = ["eth_getBlockByNumber"] * 2
 """The newest block and the pending one: what it takes to know the head and the time."""
@@ -19,7 +19,7 @@ HEAD = ["eth_getBlockByNumber"] * 2
 
 @pytest.fixture(scope="module")
 def playground() -> Playground:
-    return Playground.on(EmbeddedChain())
+    return Playground.on(MemoryChain())
 
 
 @pytest.fixture

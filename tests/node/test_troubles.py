@@ -14,7 +14,6 @@ import pytest
 from forcemove.channel.chain.adjudicator import Adjudicator
 from forcemove.channel.chain.chain import Chain
 from forcemove.channel.chain.errors import Unreachable
-from forcemove.channel.chain.local import EmbeddedChain
 from forcemove.channel.node.client import Event, Fault, Mined, Sent
 from forcemove.channel.node.memory import MemoryLine, MemoryStore
 from forcemove.channel.protocol.channel import Channel, Phase
@@ -23,11 +22,12 @@ from forcemove.channel.protocol.inputs import ChallengeWanted, ConcludeWanted, M
 from forcemove.channel.protocol.wire import decode_message, encode_message
 from forcemove.games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.scenarios.story import Playground, Story
+from tests.simulation.chain import MemoryChain
 
 
 @pytest.fixture(scope="module")
 def playground() -> Playground:
-    return Playground.on(EmbeddedChain())
+    return Playground.on(MemoryChain())
 
 
 @pytest.fixture

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from forcemove.channel.chain.local import AnvilChain, EmbeddedChain
+from forcemove.channel.chain.local import AnvilChain
 from forcemove.channel.game import Game
 from forcemove.games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.installed import GAMES_FOR_TWO
 from tests.scenarios.story import Playground, Story
+from tests.simulation.chain import MemoryChain
 
 
 @pytest.fixture(scope="session")
 def playground() -> Playground:
-    return Playground.on(EmbeddedChain())
+    return Playground.on(MemoryChain())
 
 
 @pytest.fixture(scope="session")

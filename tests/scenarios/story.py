@@ -17,7 +17,7 @@ from forcemove.channel.chain.adjudicator import Operation, PlacedLog
 from forcemove.channel.chain.book import AddressBook
 from forcemove.channel.chain.chain import Call, Chain, Receipt
 from forcemove.channel.chain.deployment import deploy
-from forcemove.channel.chain.local import EmbeddedChain, local_keys
+from forcemove.channel.chain.local import local_keys
 from forcemove.channel.chain.token import Token
 from forcemove.channel.errors import ForcemoveError
 from forcemove.channel.game import Bot, Game
@@ -35,6 +35,7 @@ from forcemove.channel.protocol.signing import Key
 from forcemove.channel.protocol.state import SignedState, SupportProof, VariablePart
 from forcemove.channel.protocol.types import ETHER
 from forcemove.channel.protocol.wire import encode_message
+from tests.simulation.chain import MemoryChain
 
 ALICE, BOB, MALLORY, MINER = local_keys()[:4]
 KEYS = (ALICE, BOB)
@@ -255,14 +256,10 @@ class Story:
         """Let the clock run out."""
         self.chain.travel_to(self.finalizes_at)
 
-    def reorganise(self, snapshot: object) -> None:
-        """Another chain wins, which is as this one was then."""
-        assert isinstance(self.chain, EmbeddedChain)
-        self.chain.tester.revert_to_snapshot(snapshot)
-
-    def snapshot(self) -> object:
-        assert isinstance(self.chain, EmbeddedChain)
-        return self.chain.tester.take_snapshot()
+    def reorganise(self, height: int) -> None:
+        """Another chain wins, which is as this one was at that height."""
+        assert isinstance(self.chain, MemoryChain)
+        self.chain.node.revert_to(height)
 
     def mine(self, blocks: int = 1) -> None:
         """Blocks with nothing in them for us."""

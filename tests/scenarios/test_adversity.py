@@ -127,7 +127,7 @@ def test_a_client_for_a_closed_channel_has_nothing_to_do(story: Story) -> None:
 def test_threat_22_an_answer_that_a_reorganisation_took_is_given_again(story: Story) -> None:
     story.play_until(9)
     story.challenge(1, *story.opening()[2:])
-    before = story.snapshot()
+    before = story.chain.block_number()
     story.alice.client.poll()
     assert story.record == (9, False)
     story.reorganise(before)
@@ -140,7 +140,7 @@ def test_threat_22_an_answer_that_a_reorganisation_took_is_given_again(story: St
 
 def test_threat_22_a_challenge_that_a_reorganisation_took_is_forgotten(story: Story) -> None:
     story.play_until(6)
-    before = story.snapshot()
+    before = story.chain.block_number()
     story.challenge(1, *story.opening()[2:])
     story.alice.client.poll()
     story.reorganise(before)
@@ -153,7 +153,7 @@ def test_threat_22_a_challenge_that_a_reorganisation_took_is_forgotten(story: St
 
 def test_threat_22_a_conclusion_that_a_reorganisation_took_is_made_again(story: Story) -> None:
     story.play_until(6)
-    before = story.snapshot()
+    before = story.chain.block_number()
     story.go_on(leave_after=6)
     story.reorganise(before)
     story.mine(3)

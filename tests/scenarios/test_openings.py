@@ -251,7 +251,7 @@ class Interrupted(MemoryStore):
 def test_threat_11_the_second_deposit_reverts_when_the_first_has_vanished(channel: Story) -> None:
     """A reorganisation takes Alice's deposit between Bob's look at it and his transaction. He loses nothing, and pays
     in when hers is there again."""
-    before: list[object] = []
+    before: list[int] = []
 
     def reorganise() -> None:
         if before:
@@ -262,7 +262,7 @@ def test_threat_11_the_second_deposit_reverts_when_the_first_has_vanished(channe
     channel.start(channel.bob)
     channel.alice.client.poll()
     channel.bob.client.poll()
-    before.append(channel.snapshot())
+    before.append(channel.chain.block_number())
     channel.alice.client.poll()
     assert channel.held == DEPOSIT
     channel.bob.client.poll()
@@ -277,7 +277,7 @@ def test_threat_11_the_second_deposit_reverts_when_the_first_has_vanished(channe
 def test_threat_22_deposits_that_a_reorganisation_took_are_made_again(channel: Story) -> None:
     for player in channel.players:
         player.client.poll()
-    before = channel.snapshot()
+    before = channel.chain.block_number()
     for player in channel.players:
         player.client.poll()
     assert channel.held == 2 * DEPOSIT

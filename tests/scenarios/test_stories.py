@@ -6,6 +6,7 @@ import pytest
 
 from forcemove.channel.chain.chain import Call
 from forcemove.channel.chain.codec import function
+from forcemove.channel.chain.local import EmbeddedChain
 from forcemove.channel.errors import RuleError
 from forcemove.channel.game import Game
 from forcemove.channel.node.client import Mined
@@ -224,9 +225,9 @@ def test_a_stalled_game_and_an_honest_one_on_a_real_node(anvil_playground: Playg
     stalled.ends_with(stalled.alice.newest.state.outcome)
 
 
-def test_the_two_chains_charge_the_same_gas(playground: Playground, anvil_playground: Playground, game: Game) -> None:
+def test_the_two_chains_charge_the_same_gas(anvil_playground: Playground, game: Game) -> None:
     used = []
-    for place in (playground, anvil_playground):
+    for place in (Playground.on(EmbeddedChain()), anvil_playground):
         story = place.story(game)
         story.play()
         used.append([e.receipt.gas_used for p in story.players for e in p.events if isinstance(e, Mined)])

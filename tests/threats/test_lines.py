@@ -6,7 +6,6 @@ from collections import Counter
 
 import pytest
 
-from forcemove.channel.chain.local import EmbeddedChain
 from forcemove.channel.errors import UnknownVersion
 from forcemove.channel.node.client import Sent
 from forcemove.channel.node.greetings import Greetings
@@ -18,6 +17,7 @@ from forcemove.games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.installed import GAMES_FOR_TWO
 from tests.scenarios.story import Playground, Story
 from tests.scenarios.weather import MOST_SENT, Weather
+from tests.simulation.chain import MemoryChain
 
 MOST_SENDS = 3
 """Sends for each turn that a line may cause which repeats everything."""
@@ -25,7 +25,7 @@ MOST_SENDS = 3
 
 @pytest.fixture(scope="module")
 def playground() -> Playground:
-    return Playground.on(EmbeddedChain())
+    return Playground.on(MemoryChain())
 
 
 def start(story: Story, weather: Weather) -> None:

@@ -1,0 +1,33 @@
+"""The chain of a node in this process."""
+
+from __future__ import annotations
+
+from forcemove.channel.chain.chain import Call, Chain
+from forcemove.channel.chain.errors import CannotTravel
+from forcemove.channel.chain.reverts import ErrorTable
+from tests.simulation.node import MemoryNode
+from tests.simulation.state import GAS
+
+__all__ = ["MemoryChain"]
+
+
+class MemoryChain(Chain):
+    """The chain of a node of its own: a block for each transaction, and a clock that does not move between them."""
+
+    can_travel = True
+
+    def __init__(self) -> None:
+        self.node = self.rpc = MemoryNode()
+        self.chain_id = self._identify()
+
+    def travel_to(self, time_: int) -> None:
+        """Mines a block one second before `time_`; the next transaction lands at exactly `time_`."""
+        if time_ <= self.now():
+            raise CannotTravel(self.now(), time_)
+        self.node.travel_to(time_)
+        self.node.next_time = time_
+
+    def _gas(self, call: Call, sender: bytes, errors: ErrorTable) -> int:
+        """A fixed limit, as on the chain that is embedded elsewhere."""
+        self.simulate(call, sender, errors)
+        return GAS
