@@ -48,14 +48,15 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Fees:
-    """What a unit of gas may cost, in wei (EIP-1559)."""
+    """What a unit of gas may cost, in wei (EIP-1559). `is_legacy`: it has no base fee, and both are the price."""
 
     max_fee_per_gas: int
     max_priority_fee_per_gas: int
+    is_legacy: bool = False
 
     def raised(self) -> Fees:
         """A quarter higher: nodes replace a waiting transaction only for a tenth or an eighth more."""
-        return Fees(self.max_fee_per_gas * 5 // 4 + 1, self.max_priority_fee_per_gas * 5 // 4 + 1)
+        return Fees(self.max_fee_per_gas * 5 // 4 + 1, self.max_priority_fee_per_gas * 5 // 4 + 1, self.is_legacy)
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,8 +253,8 @@ class Chain:
 
         Raises the typed error that the transaction would fail with, and `InsufficientFunds`.
         """
-        nonce = self.rpc.number("eth_getTransactionCount", _hex(key.address), "pending")
-        return self._sign(call, key, nonce, self._gas(call, key.address, errors), fees or self.fees())
+        nonce, gas = self.nonce_of(key.address, block="pending"), self.gas_for(call, key.address, errors)
+        return self.sign_as(call, key, nonce, gas, fees or self.fees())
 
     def resend(self, signed: SignedTransaction, key: Key, fees: Fees | None = None) -> SignedTransaction:
         """Send an unmined transaction again at higher fees (a quarter higher, or those of the moment if they are
@@ -263,8 +264,9 @@ class Chain:
             fees = Fees(
                 max(now.max_fee_per_gas, raised.max_fee_per_gas),
                 max(now.max_priority_fee_per_gas, raised.max_priority_fee_per_gas),
+                now.is_legacy,
             )
-        again = self._sign(signed.call, key, signed.nonce, signed.gas, fees)
+        again = self.sign_as(signed.call, key, signed.nonce, signed.gas, fees)
         again = replace(again, replaces=(*signed.replaces, signed.hash))
         self.broadcast(again)
         return again
@@ -318,15 +320,23 @@ class Chain:
         return self.rpc.ask("eth_getTransactionByHash", _hex(transaction_hash)) is not None
 
     def fees(self) -> Fees:
-        """Fees that the next few blocks accept: twice the base fee, and the tip that the node suggests."""
-        base = as_number(self.block("latest").get("baseFeePerGas", 0))
+        """Fees that the next few blocks accept: twice the base fee, and the tip that the node suggests; the node's
+        price of gas where there is no base fee."""
+        base = self.block("latest").get("baseFeePerGas")
+        if base is None:
+            price = self.rpc.number("eth_gasPrice")
+            return Fees(price, price, is_legacy=True)
         try:
             tip = self.rpc.number("eth_maxPriorityFeePerGas")
         except EndpointFailed:
             tip = _DEFAULT_TIP
-        return Fees(2 * base + tip, tip)
+        return Fees(2 * as_number(base) + tip, tip)
 
-    def _gas(self, call: Call, sender: bytes, errors: ErrorTable) -> int:
+    def nonce_of(self, account: bytes, *, block: int | str = "latest") -> int:
+        """How many transactions of an account (20 bytes) are mined; with those that wait in block "pending"."""
+        return self.rpc.number("eth_getTransactionCount", _hex(account), _block(block))
+
+    def gas_for(self, call: Call, sender: bytes, errors: ErrorTable) -> int:
         """A gas limit: the node's estimate and a quarter more, because others' transactions may come first."""
         try:
             estimate = self.rpc.number("eth_estimateGas", self._request(call, sender), "pending")
@@ -340,18 +350,17 @@ class Chain:
         request = {"from": _hex(sender), "data": _hex(call.data), "value": hex(call.value)}
         return request if call.to is None else request | {"to": _hex(call.to)}
 
-    def _sign(self, call: Call, key: Key, nonce: int, gas: int, fees: Fees) -> SignedTransaction:
+    def sign_as(self, call: Call, key: Key, nonce: int, gas: int, fees: Fees) -> SignedTransaction:
+        """The transaction that is all of this; the node is not asked."""
         from eth_account import Account
 
         transaction: dict[str, Any] = {
-            "type": 2,
             "chainId": self.chain_id,
             "nonce": nonce,
             "gas": gas,
-            "maxFeePerGas": fees.max_fee_per_gas,
-            "maxPriorityFeePerGas": fees.max_priority_fee_per_gas,
             "value": call.value,
             "data": call.data,
+            **_priced(fees),
         }
         if call.to is not None:
             transaction["to"] = call.to
@@ -394,6 +403,16 @@ def contract_address(sender: bytes, nonce: int) -> bytes:
         number = bytes((0x80 + len(number),)) + number
     payload = b"\x94" + sender + number
     return keccak256(bytes((0xC0 + len(payload),)) + payload)[12:]
+
+
+def _priced(fees: Fees) -> dict[str, int]:
+    if fees.is_legacy:
+        return {"gasPrice": fees.max_fee_per_gas}
+    return {
+        "type": 2,
+        "maxFeePerGas": fees.max_fee_per_gas,
+        "maxPriorityFeePerGas": fees.max_priority_fee_per_gas,
+    }
 
 
 def _failed(answer: Mapping[str, Any]) -> bool:

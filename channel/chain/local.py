@@ -68,7 +68,7 @@ class EmbeddedChain(Chain):
         if time_ != self.tester.get_block_by_number("pending")["timestamp"]:
             self.tester.time_travel(time_)
 
-    def _gas(self, call: Call, sender: bytes, errors: ErrorTable) -> int:
+    def gas_for(self, call: Call, sender: bytes, errors: ErrorTable) -> int:
         """A fixed limit: to estimate costs eth-tester more than the transaction itself."""
         self.simulate(call, sender, errors)
         return _EMBEDDED_GAS

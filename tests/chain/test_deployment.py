@@ -336,7 +336,7 @@ def test_a_creation_that_failed_is_sent_anew(embedded: EmbeddedChain, path: Path
     bring_factory(embedded)
     empty = embedded.sign(Call(None, b""), KEY)
     # Past the simulation, which would refuse it: a constructor that is the invalid opcode.
-    signed = embedded._sign(Call(None, b"\xfe"), KEY, empty.nonce, empty.gas, empty.fees)
+    signed = embedded.sign_as(Call(None, b"\xfe"), KEY, empty.nonce, empty.gas, empty.fees)
     embedded.broadcast(signed)
     pending = Pending("Adjudicator", address, signed.hash, 0)
     save_book(replace(load_book(path), contracts={}, pending=pending), path)

@@ -27,7 +27,7 @@ class MemoryChain(Chain):
         self.node.travel_to(time_)
         self.node.next_time = time_
 
-    def _gas(self, call: Call, sender: bytes, errors: ErrorTable) -> int:
+    def gas_for(self, call: Call, sender: bytes, errors: ErrorTable) -> int:
         """A fixed limit, as on the chain that is embedded elsewhere."""
         self.simulate(call, sender, errors)
         return GAS

@@ -135,6 +135,7 @@ class MemoryNode(Rpc):
             "number": block.number,
             "hash": block.hash,
             "timestamp": block.time,
+            "parentHash": self.blocks[at - 1].hash if at else bytes(32),
             "baseFeePerGas": block.base_fee,
         }
 

@@ -132,6 +132,8 @@ def _log(log: Any) -> dict[str, Any]:
 
 
 def _as_error(error: RuntimeError) -> Exception:
+    if "LackOfFund" in str(error):
+        return EndpointFailed("eth_call", "insufficient funds for gas * price + value")
     before, found, after = str(error).partition("output: 0x")
     if found and before.startswith("Revert"):
         return Reverted(bytes.fromhex(after.removesuffix(" }")))

@@ -61,7 +61,8 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("channel.chain.codec", "channel.chain.genuine", "channel.chain.factory"),
     ("channel.chain.token", "channel.chain.adjudicator", "channel.chain.verification"),
     ("channel.chain.deployment",),
-    ("channel.chain.local",),
+    ("channel.chain.local", "channel.sender", "channel.sender.pricing", "channel.sender.transactions"),
+    ("channel.sender.sender",),
     (
         "channel.node.ports",
         "channel.node.keys",

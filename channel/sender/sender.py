@@ -1,0 +1,237 @@
+"""The sender of one account on one chain: every transaction of the account goes through it.
+
+A transaction is written down by its nonce before it is handed to the node, and forgotten only when it is mined, and
+confirmed, and its owner was told and has come back: after a crash the next sender goes on with it, and tells again what
+may not have been heard. It never waits: each `look` asks once and does what is due, so
+that no transaction holds up another account's, or anything else in this process.
+
+Of those that wait only the lowest nonce can be mined, so only it is replaced, on behalf of all behind it: with the
+nearest of their deadlines and the largest of their caps.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+
+from msgspec.structs import replace
+
+from forcemove.channel.chain.chain import Chain, Fees
+from forcemove.channel.chain.errors import InsufficientFunds, NotMined, TransactionRefused, TransactionReverted
+from forcemove.channel.chain.reverts import NO_ERRORS, ErrorTable
+from forcemove.channel.chain.rpc import as_number
+from forcemove.channel.errors import ForcemoveError, InvalidValue, PassingError
+from forcemove.channel.protocol.signing import Key
+from forcemove.channel.sender.pricing import Urgency, fitting_fees, is_too_low, next_fees
+from forcemove.channel.sender.transactions import (
+    Flying,
+    Landed,
+    NonceTaken,
+    Outcome,
+    Refused,
+    Transactions,
+    Version,
+    Wanted,
+    decode_flying,
+    encode_flying,
+)
+
+__all__ = ["Sender"]
+
+_PATIENCES = 60
+"""How often a transaction without a deadline may try our patience before the highest price is offered."""
+
+
+class Sender:
+    """Of one account. Nothing else may send transactions with its key while it works; what does is survived."""
+
+    def __init__(
+        self,
+        chain: Chain,
+        key: Key,
+        kept: Transactions,
+        *,
+        confirmations: int = 1,
+        patience: float = 60.0,
+        errors: ErrorTable = NO_ERRORS,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        """`kept`: the account's journal; what is in it is gone on with. `confirmations`: how many blocks deep a
+        transaction must be to be forgotten. `patience`: seconds after which one that waits is offered more for.
+        `errors`: what the contracts revert with. `clock`: seconds since 1970.
+
+        Raises `InvalidValue`; `MalformedBytes` and `UnknownVersion` on a journal that cannot be read.
+        """
+        if patience <= 0:
+            raise InvalidValue("patience", patience, "more than 0 seconds")
+        self.errors = errors
+        self._chain, self._key, self._kept = chain, key, kept
+        self._confirmations, self._patience, self._clock = confirmations, patience, clock
+        self._flying = {nonce: decode_flying(body) for nonce, body in kept.all()}
+        self._settled: set[int] = set()
+        self._told: set[int] = set()
+        self._wanted: list[Wanted] = []
+        self._outcomes: list[Outcome] = []
+
+    @property
+    def account(self) -> bytes:
+        """The account, 20 bytes."""
+        return self._key.address
+
+    @property
+    def purposes(self) -> frozenset[bytes]:
+        """What is asked for and not settled yet."""
+        waiting = (flying.wanted for nonce, flying in self._flying.items() if nonce not in self._settled)
+        return frozenset(each.purpose for each in (*waiting, *self._wanted))
+
+    def want(self, wanted: Wanted) -> None:
+        """Ask for a transaction; the next `look` sends it. What is asked for already is asked for once."""
+        if wanted.purpose not in self.purposes:
+            self._wanted.append(wanted)
+
+    def look(self) -> list[Outcome]:
+        """See what became of what is on its way, replace what waits too long, and send what is new.
+
+        Returns what has come out since the last look; Raises
+        the `ChainError` that was in the way, unless something has come out: the next look raises it again.
+        """
+        try:
+            if self._flying or self._wanted:
+                self._work()
+        except ForcemoveError:
+            if not self._outcomes:
+                raise
+        outcomes, self._outcomes = self._outcomes, []
+        self._told = set(self._settled)
+        return outcomes
+
+    def _work(self) -> None:
+        head, mined = self._chain.block("latest"), self._chain.nonce_of(self.account)
+        height, now = as_number(head["number"]), as_number(head["timestamp"])
+        for nonce in sorted(nonce for nonce in self._flying if nonce < mined):
+            self._settle(self._flying[nonce], height)
+        self._settled = {nonce for nonce in self._settled if nonce < mined}  # a reorganisation may have undone some
+        self._told &= self._settled
+        waiting = [self._flying[nonce] for nonce in sorted(self._flying) if nonce >= mined]
+        if waiting:
+            self._send_dropped(waiting)
+            self._raise_lowest(waiting, now)
+        while self._wanted:
+            self._send(self._wanted[0], now, mined)
+
+    # ------------------------------------------------------------------------------------------ what became of them
+
+    def _settle(self, flying: Flying, height: int) -> None:
+        """Its nonce is used: by one of its versions, or by somebody else's transaction."""
+        purpose = flying.wanted.purpose
+        try:
+            receipt = self._chain.wait(flying.signed(self.account), self.errors, timeout=0)
+        except NotMined:
+            self._ask_again(flying, height)
+        except TransactionReverted as error:
+            self._come_out(flying, Refused(purpose, error), height - error.block_number + 1)
+        else:
+            self._come_out(flying, Landed(purpose, receipt), height - receipt.block_number + 1)
+
+    def _come_out(self, flying: Flying, outcome: Outcome, depth: int) -> None:
+        if flying.nonce not in self._settled:
+            self._settled.add(flying.nonce)
+            self._outcomes.append(outcome)
+        if depth >= self._confirmations and flying.nonce in self._told:
+            self._forget(flying.nonce)
+
+    def _ask_again(self, flying: Flying, height: int) -> None:
+        """None of our versions was mined, and none will be once that is as deep as we believe."""
+        depth = max(height - self._confirmations + 1, 0)
+        if self._chain.nonce_of(self.account, block=depth) > flying.nonce:
+            self._forget(flying.nonce)
+            self._wanted.insert(0, flying.wanted)
+            self._outcomes.append(NonceTaken(flying.wanted.purpose, flying.nonce))
+
+    def _forget(self, nonce: int) -> None:
+        self._kept.forget(nonce)
+        del self._flying[nonce]
+        self._settled.discard(nonce)
+        self._told.discard(nonce)
+
+    # ------------------------------------------------------------------------------------------------ what waits
+
+    def _send_dropped(self, waiting: list[Flying]) -> None:
+        """Nodes forget, and we may have died before we sent it."""
+        for flying in waiting:
+            if not self._chain.knows(flying.newest.hash):
+                self._broadcast(flying)
+
+    def _raise_lowest(self, waiting: list[Flying], now: int) -> None:
+        lowest, market = waiting[0], self._chain.fees()
+        urgency = self._urgency(waiting, now)
+        has_waited = self._clock() - lowest.newest.signed_at >= self._patience * (1 - 0.75 * urgency.passed)
+        if not has_waited and not is_too_low(lowest.newest.fees, market):
+            return
+        fees = next_fees(lowest.newest.fees, market, lowest.gas, urgency)
+        if fees is not None:
+            version = self._version(lowest.wanted, lowest.nonce, lowest.gas, fees)
+            self._broadcast(self._keep(replace(lowest, versions=(*lowest.versions, version))))
+
+    def _urgency(self, waiting: Sequence[Flying], now: int) -> Urgency:
+        """Of all together: the nearest deadline, the largest cap. What has no deadline has 60 times our
+        patience."""
+        lowest, wanted = waiting[0], [flying.wanted for flying in waiting]
+        most = max(each.most for each in wanted)
+        nearest = min((each.deadline for each in wanted if each.deadline is not None), default=None)
+        if nearest is None:
+            return Urgency(most, (self._clock() - lowest.versions[0].signed_at) / (_PATIENCES * self._patience))
+        return Urgency(most, 1.0 if now >= nearest else (now - lowest.begun_at) / (nearest - lowest.begun_at))
+
+    # -------------------------------------------------------------------------------------------------- what is new
+
+    def _send(self, wanted: Wanted, now: int, mined: int) -> None:
+        """The first that is asked for. It stays asked for where it is not known whether the chain would take it."""
+        try:
+            gas = self._chain.gas_for(wanted.call, self.account, self.errors)
+            flying = self._sign(wanted, gas, now, mined)
+        except PassingError:
+            raise
+        except ForcemoveError as error:
+            self._outcomes.append(Refused(wanted.purpose, error))
+            del self._wanted[0]
+            return
+        del self._wanted[0]
+        self._broadcast_first(flying)
+
+    def _sign(self, wanted: Wanted, gas: int, now: int, mined: int) -> Flying:
+        nonce = max(mined, self._chain.nonce_of(self.account, block="pending"), 1 + max(self._flying, default=-1))
+        fees = fitting_fees(self._chain.fees(), gas, Urgency(wanted.most))
+        return self._keep(Flying(wanted, nonce, gas, now, (self._version(wanted, nonce, gas, fees),)))
+
+    def _version(self, wanted: Wanted, nonce: int, gas: int, fees: Fees) -> Version:
+        signed = self._chain.sign_as(wanted.call, self._key, nonce, gas, fees)
+        return Version(
+            signed.hash,
+            signed.raw,
+            fees.max_fee_per_gas,
+            fees.max_priority_fee_per_gas,
+            fees.is_legacy,
+            int(self._clock()),
+        )
+
+    def _keep(self, flying: Flying) -> Flying:
+        """Before anything leaves."""
+        self._kept.put(flying.nonce, encode_flying(flying))
+        self._flying[flying.nonce] = flying
+        return flying
+
+    def _broadcast_first(self, flying: Flying) -> None:
+        """Where the node has not taken it, its nonce is free again. Where that is not known, it stays."""
+        try:
+            self._chain.broadcast(flying.signed(self.account))
+        except (InsufficientFunds, TransactionRefused) as error:
+            self._forget(flying.nonce)
+            self._outcomes.append(Refused(flying.wanted.purpose, error))
+
+    def _broadcast(self, flying: Flying) -> None:
+        """Again, or a version with higher fees. What the node does not take now is offered again by a later look."""
+        try:
+            self._chain.broadcast(flying.signed(self.account))
+        except (InsufficientFunds, TransactionRefused):
+            return

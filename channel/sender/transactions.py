@@ -1,0 +1,172 @@
+"""What a sender is asked for, what is on its way, and what became of it: values, and the journal that keeps them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from msgspec import Struct
+
+from forcemove.channel.chain.chain import Call, Fees, RawLog, Receipt, SignedTransaction
+from forcemove.channel.errors import ForcemoveError, InvalidValue
+from forcemove.channel.protocol.types import UINT256_MAX, require_bytes, require_uint
+from forcemove.channel.protocol.values import Codec
+
+__all__ = [
+    "Flying",
+    "Landed",
+    "MemoryTransactions",
+    "NonceTaken",
+    "Outcome",
+    "Refused",
+    "Transactions",
+    "Version",
+    "Wanted",
+    "decode_flying",
+    "encode_flying",
+]
+
+
+class Wanted(Struct, frozen=True):
+    """A transaction that somebody asks for. `purpose`: the asker's own bytes, which tell it from all others and come
+    back with what became of it. `to` (20 bytes), `data`, `value` (wei): the call.
+
+    `deadline`: the block time (seconds) by which it must be mined, None where it may wait. `most`: what its gas may
+    cost at most, in wei.
+    """
+
+    purpose: bytes
+    to: bytes
+    data: bytes
+    value: int
+    most: int
+    deadline: int | None = None
+
+    def __post_init__(self) -> None:
+        require_bytes("to", self.to, 20)
+        require_uint("value", self.value, UINT256_MAX)
+        require_uint("most", self.most, UINT256_MAX)
+
+    @property
+    def call(self) -> Call:
+        """What the chain is asked."""
+        return Call(self.to, self.data, self.value)
+
+
+class Version(Struct, frozen=True):
+    """One signing of a transaction: `hash` (32 bytes), `raw` as it goes to the node, the fees (wei for a unit of gas),
+    and when it was signed (seconds since 1970)."""
+
+    hash: bytes
+    raw: bytes
+    max_fee: int
+    tip: int
+    is_legacy: bool
+    signed_at: int
+
+    @property
+    def fees(self) -> Fees:
+        """What a unit of gas may cost."""
+        return Fees(self.max_fee, self.tip, self.is_legacy)
+
+
+class Flying(Struct, frozen=True):
+    """A transaction on its way: it has a nonce, a limit of gas, and at least one version; any of them may be the one
+    that is mined. `begun_at`: the block time (seconds) when the first one was signed."""
+
+    wanted: Wanted
+    nonce: int
+    gas: int
+    begun_at: int
+    versions: tuple[Version, ...]
+
+    def __post_init__(self) -> None:
+        if not self.versions:
+            raise InvalidValue("versions", self.versions, "at least one")
+
+    @property
+    def newest(self) -> Version:
+        """The version with the highest fees."""
+        return self.versions[-1]
+
+    def signed(self, sender: bytes) -> SignedTransaction:
+        """As the chain takes it; `sender`: the account, 20 bytes."""
+        newest = self.newest
+        earlier = tuple(version.hash for version in self.versions[:-1])
+        return SignedTransaction(
+            self.wanted.call, sender, self.nonce, self.gas, newest.fees, newest.hash, newest.raw, earlier
+        )
+
+
+_CODEC: Codec[Flying] = Codec("transaction", Flying)
+
+
+def encode_flying(flying: Flying) -> bytes:
+    """The bytes of a transaction on its way, for a journal."""
+    return _CODEC.encode(flying)
+
+
+def decode_flying(data: bytes) -> Flying:
+    """The inverse. Raises `MalformedBytes`, `UnknownVersion`."""
+    return _CODEC.decode(data)
+
+
+class Transactions(Protocol):
+    """The journal of one account on one chain: what is on its way, by nonce. What it has taken survives the process."""
+
+    def put(self, nonce: int, body: bytes) -> None:
+        """Keep the transaction of this nonce, instead of what was kept of it before."""
+
+    def forget(self, nonce: int) -> None:
+        """Keep nothing of it any more."""
+
+    def all(self) -> Sequence[tuple[int, bytes]]:
+        """Everything that is kept, in the order of nonces."""
+
+
+class MemoryTransactions:
+    """The port in memory, for what ends with its process."""
+
+    def __init__(self) -> None:
+        self._kept: dict[int, bytes] = {}
+
+    def put(self, nonce: int, body: bytes) -> None:
+        """As in `Transactions`."""
+        self._kept[nonce] = body
+
+    def forget(self, nonce: int) -> None:
+        """As in `Transactions`."""
+        self._kept.pop(nonce, None)
+
+    def all(self) -> Sequence[tuple[int, bytes]]:
+        """As in `Transactions`."""
+        return sorted(self._kept.items())
+
+
+@dataclass(frozen=True, slots=True)
+class Landed:
+    """It is mined, and has succeeded."""
+
+    purpose: bytes
+    receipt: Receipt[RawLog]
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """It will not happen unless it is asked for again: the chain refuses it, or it was mined and has failed."""
+
+    purpose: bytes
+    error: ForcemoveError
+
+
+@dataclass(frozen=True, slots=True)
+class NonceTaken:
+    """Its nonce was used by another program with the same key; it was sent again with the next one."""
+
+    purpose: bytes
+    nonce: int
+
+
+Outcome = Landed | Refused | NonceTaken
+"""What became of a transaction."""

@@ -1,0 +1,471 @@
+"""Transactions come to their end whatever fees, nodes, reorganisations and crashes do: rows 44 to 46 of the list of
+attacks, and holes 3, 4 and 5 of the former client."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+import pytest
+
+from forcemove.channel.chain.chain import Call, Fees
+from forcemove.channel.chain.errors import (
+    CallRefused,
+    EndpointFailed,
+    InsufficientFunds,
+    TransactionReverted,
+    Unreachable,
+)
+from forcemove.channel.chain.local import AnvilChain, local_keys
+from forcemove.channel.sender.sender import Sender
+from forcemove.channel.sender.transactions import (
+    Landed,
+    MemoryTransactions,
+    NonceTaken,
+    Outcome,
+    Refused,
+    Wanted,
+    decode_flying,
+)
+from tests.chain.world import place
+from tests.simulation.chain import MemoryChain
+from tests.simulation.faults import FlakyNode
+
+KEY, OTHER, PAYEE = local_keys()[:3]
+GWEI = 10**9
+ETHER = 10**18
+PATIENCE = 60
+HOUR = 3600
+
+
+class Desk:
+    """A sender on a chain that mines when it is told to, and a clock that goes when it is told to."""
+
+    def __init__(self, **options: Any) -> None:
+        self.chain, self.kept, self.time = MemoryChain(), MemoryTransactions(), 0.0
+        self.node = self.chain.node
+        self.node.is_mining = False
+        self.options = options
+        self.outcomes: list[Outcome] = []
+        self.restart()
+
+    def restart(self) -> None:
+        """Another process, with the same journal."""
+        options = {"patience": PATIENCE} | self.options
+        self.sender = Sender(self.chain, KEY, self.kept, clock=lambda: self.time, **options)
+
+    def look(self) -> None:
+        self.outcomes += self.sender.look()
+
+    def want(self, name: str, *, most: int = ETHER, deadline: int | None = None, value: int = 1) -> None:
+        self.sender.want(Wanted(name.encode(), PAYEE.address, b"", value, most, deadline))
+
+    def wait(self, seconds: float) -> None:
+        """Time goes by, on the chain, too; what the blocks of that time take is mined."""
+        self.time += seconds
+        self.node.next_time += int(seconds)
+        self.node.mine()
+
+    @property
+    def fees(self) -> list[int]:
+        """What each of those that wait offers, by nonce."""
+        return [each.max_fee for each in sorted(self.node.waiting, key=lambda each: each.nonce)]
+
+    @property
+    def landed(self) -> list[str]:
+        return [each.purpose.decode() for each in self.outcomes if isinstance(each, Landed)]
+
+    @property
+    def received(self) -> int:
+        return self.chain.balance(PAYEE.address) - 10**24
+
+
+@pytest.fixture
+def desk() -> Desk:
+    return Desk()
+
+
+def test_what_is_asked_for_is_mined_and_told_once(desk: Desk) -> None:
+    desk.want("a")
+    desk.want("a")
+    desk.want("b")
+    for _ in range(3):
+        desk.look()
+        desk.wait(1)
+    assert desk.landed == ["a", "b"]
+    assert desk.received == 2
+    assert not desk.kept.all()
+    assert not desk.sender.purposes
+
+
+def test_threat_46_a_look_never_waits(desk: Desk) -> None:
+    """It used to wait for each transaction, and everything else of the process with it."""
+    desk.want("a")
+    for _ in range(5):
+        desk.look()
+    assert desk.outcomes == []
+    assert len(desk.node.waiting) == 1
+
+
+def test_with_nothing_to_do_nothing_is_asked(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(desk.node, "ask", None)
+    desk.look()
+
+
+# -------------------------------------------------------------------------------------------------------- the spike
+
+
+def spike(desk: Desk, times: int = 20) -> None:
+    desk.node.base_fee *= times
+
+
+def test_threat_44_the_lowest_nonce_is_raised_first_and_both_are_mined(desk: Desk) -> None:
+    """The lowest one used to be forgotten, and the next one was raised in vain."""
+    desk.want("deposit", most=10**16)
+    desk.look()
+    spike(desk)
+    desk.wait(1)
+    desk.want("answer", deadline=desk.chain.now() + HOUR)
+    desk.look()
+    for _ in range(4):
+        desk.wait(12)
+        desk.look()
+    assert desk.landed == ["deposit", "answer"]
+
+
+def test_threat_44_a_cheap_one_never_holds_up_an_answer(desk: Desk) -> None:
+    """Its own cap does not let it be mined; the answer's does, for both."""
+    desk.want("cheap", most=4_000_000 * GWEI)
+    desk.look()
+    spike(desk)
+    desk.wait(1)
+    desk.look()
+    desk.wait(1)
+    assert desk.outcomes == []
+    desk.want("answer", deadline=desk.chain.now() + HOUR)
+    for _ in range(4):
+        desk.look()
+        desk.wait(12)
+    desk.look()
+    assert desk.landed == ["cheap", "answer"]
+
+
+def test_threat_44_it_goes_on_after_a_restart(desk: Desk) -> None:
+    desk.want("deposit")
+    desk.look()
+    spike(desk)
+    desk.wait(PATIENCE)
+    desk.restart()
+    desk.look()
+    desk.wait(1)
+    desk.look()
+    assert desk.landed == ["deposit"]
+    assert desk.received == 1
+
+
+def test_threat_45_forty_rounds_never_go_beyond_the_cap(desk: Desk) -> None:
+    """Each round used to add a quarter: 0.458 ether for one answer."""
+    most = 10**16
+    desk.want("answer", most=most, deadline=desk.chain.now() + HOUR)
+    desk.node.base_fee = 10**6 * GWEI
+    for _ in range(40):
+        desk.look()
+        desk.wait(PATIENCE)
+    (waiting,) = desk.node.waiting
+    assert waiting.max_fee * waiting.gas <= most
+    (kept,) = desk.kept.all()
+    assert len(decode_flying(kept[1]).versions) < 5
+
+
+def test_an_offer_that_is_good_enough_is_not_raised_before_its_time(desk: Desk) -> None:
+    desk.want("a")
+    desk.look()
+    before = desk.fees
+    desk.time += 5 * PATIENCE
+    desk.look()
+    assert desk.fees == before
+    desk.time += 5 * PATIENCE
+    desk.look()
+    assert before[0] * 9 // 8 <= desk.fees[0] <= before[0] * 3 // 2
+
+
+def test_threat_44_the_offer_rises_as_the_deadline_comes_near(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    desk.want("answer", deadline=desk.chain.now() + 20 * PATIENCE)
+    desk.look()
+    first = desk.fees[0]
+    monkeypatch.setattr(desk.node, "_take", lambda: ())  # miners that leave us out
+    for _ in range(20):
+        desk.wait(PATIENCE)
+        desk.look()
+    assert 8 * first < desk.fees[0] <= 10 * first
+    monkeypatch.undo()
+    desk.wait(1)
+    desk.look()
+    assert desk.landed == ["answer"]
+
+
+# ------------------------------------------------------------------------------------------------- nodes and crashes
+
+
+def test_threat_44_what_the_node_has_dropped_is_sent_again_as_it_was(desk: Desk) -> None:
+    desk.want("a")
+    desk.look()
+    before = [each.hash for each in desk.node.waiting]
+    desk.node.waiting.clear()
+    desk.look()
+    assert [each.hash for each in desk.node.waiting] == before
+
+
+class DiedError(Exception):
+    """The process ends here."""
+
+
+@pytest.mark.parametrize("after", range(8))
+def test_threat_44_a_crash_at_any_request_forgets_nothing_and_pays_once(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, after: int
+) -> None:
+    """The owner asks again after a restart, as machines do; the journal knows that it is on its way."""
+    ask, left = desk.node.ask, [after]
+
+    def dying(method: str, *params: Any) -> Any:
+        left[0] -= 1
+        if left[0] == 0:
+            raise DiedError
+        return ask(method, *params)
+
+    monkeypatch.setattr(desk.node, "ask", dying)
+    desk.want("a")
+    try:
+        desk.look()
+    except DiedError:
+        desk.restart()
+        desk.want("a")
+    for _ in range(3):
+        desk.look()
+        desk.wait(1)
+    assert desk.landed == ["a"]
+    assert desk.received == 1
+
+
+def test_threat_44_what_its_owner_has_not_taken_in_is_told_again_and_not_paid_twice(desk: Desk) -> None:
+    desk.want("a")
+    desk.look()
+    desk.wait(1)
+    desk.sender.look()  # ... and the process dies with what it was told
+    desk.restart()
+    desk.want("a")
+    desk.look()
+    desk.wait(1)
+    assert desk.landed == ["a"]
+    assert desk.received == 1
+
+
+def test_threat_44_it_is_written_down_before_it_is_sent(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    sent: list[bool] = []
+    ask = desk.node.ask
+
+    def watching(method: str, *params: Any) -> Any:
+        if method == "eth_sendRawTransaction":
+            newest = decode_flying(desk.kept.all()[-1][1]).newest
+            sent.append("0x" + newest.raw.hex() == params[0])
+        return ask(method, *params)
+
+    monkeypatch.setattr(desk.node, "ask", watching)
+    desk.want("a")
+    desk.look()
+    spike(desk)
+    desk.wait(1)
+    desk.look()
+    assert sent == [True, True]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_threat_43_a_node_that_fails_at_random_costs_time_only(desk: Desk, seed: int) -> None:
+    """Also where it has taken what it says it has not, forgets what it has taken, and we start again and again."""
+    random, names = Random(seed), [f"{number}" for number in range(5)]
+    node = FlakyNode(desk.node, random, 0.1)
+    for name in names:
+        desk.want(name)
+    for _ in range(200):
+        with node.flaky():
+            desk.look()
+        if random.random() < 0.2:
+            desk.node.waiting.clear()
+        if random.random() < 0.2:
+            desk.restart()
+            for name in set(names) - set(desk.landed):
+                desk.want(name)
+        desk.wait(random.choice((1, 30, 90)))
+    assert set(desk.landed) == set(names)
+    assert desk.received == len(names)
+
+
+def test_a_nonce_that_another_program_has_used_is_told_and_the_transaction_sent_with_the_next(desk: Desk) -> None:
+    desk.want("a")
+    desk.look()
+    (ours,) = desk.node.waiting
+    desk.node.waiting.clear()
+    foreign = desk.chain.sign_as(Call(OTHER.address, b"", 5), KEY, ours.nonce, 21_000, Fees(9 * GWEI, GWEI))
+    desk.chain.broadcast(foreign)
+    desk.node.mine()
+    for _ in range(3):
+        desk.look()
+        desk.wait(1)
+    assert desk.outcomes[0] == NonceTaken(b"a", ours.nonce)
+    assert desk.landed == ["a"]
+    assert desk.received == 1
+
+
+def test_a_transaction_of_another_program_that_waits_is_not_replaced(desk: Desk) -> None:
+    foreign = desk.chain.sign_as(Call(OTHER.address, b"", 5), KEY, 0, 21_000, Fees(9 * GWEI, GWEI))
+    desk.chain.broadcast(foreign)
+    desk.want("a")
+    desk.look()
+    assert [each.nonce for each in desk.node.waiting] == [0, 1]
+
+
+def test_threat_22_a_transaction_that_a_reorganisation_has_taken_away_is_sent_again() -> None:
+    desk = Desk(confirmations=3)
+    desk.want("a")
+    desk.look()
+    before = desk.chain.block_number()
+    desk.wait(1)
+    desk.look()
+    assert desk.landed == ["a"]
+    desk.wait(1)
+    desk.look()
+    desk.node.revert_to(before)
+    desk.wait(1)
+    desk.look()
+    desk.wait(1)
+    assert desk.received == 1
+    for _ in range(4):
+        desk.look()
+        desk.wait(1)
+    assert desk.landed == ["a", "a"]
+    assert not desk.kept.all()
+
+
+def test_a_refusal_of_the_node_is_told_and_the_nonce_is_free_again(desk: Desk) -> None:
+    desk.want("dear", value=10**25)
+    desk.want("a")
+    desk.look()
+    desk.wait(1)
+    desk.look()
+    (refused,) = [each for each in desk.outcomes if isinstance(each, Refused)]
+    assert refused.purpose == b"dear"
+    assert isinstance(refused.error, InsufficientFunds)
+    assert desk.landed == ["a"]
+
+
+def test_a_transaction_that_fails_in_its_block_is_told_with_the_reason(desk: Desk) -> None:
+    """Its simulation had succeeded: the contract refuses from the next second on."""
+    desk.node.is_mining = True
+    # It reverts where the time of the block is beyond the first word of its calldata.
+    picky = place(desk.chain, bytes.fromhex("6000354211600957005b600080fd"))
+    desk.node.is_mining = False
+    desk.sender.want(Wanted(b"late", picky, desk.node.next_time.to_bytes(32), 0, ETHER))
+    desk.look()
+    assert desk.outcomes == []
+    desk.wait(1)
+    desk.look()
+    (refused,) = desk.outcomes
+    assert isinstance(refused, Refused)
+    assert isinstance(refused.error, TransactionReverted)
+    assert refused.error.reason == CallRefused(picky)
+
+
+def test_a_replacement_that_the_node_finds_too_low_is_survived(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    desk.want("a")
+    desk.look()
+    ask = desk.node.ask
+
+    def picky(method: str, *params: Any) -> Any:
+        if method == "eth_sendRawTransaction":
+            raise EndpointFailed(method, "replacement transaction underpriced")
+        return ask(method, *params)
+
+    monkeypatch.setattr(desk.node, "ask", picky)
+    spike(desk)
+    desk.wait(PATIENCE)
+    desk.look()
+    monkeypatch.setattr(desk.node, "ask", ask)
+    desk.wait(PATIENCE)
+    desk.look()
+    desk.wait(1)
+    desk.look()
+    assert desk.landed == ["a"]
+
+
+def test_what_has_come_out_is_told_before_what_fails(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    desk.want("a")
+    desk.look()
+    desk.wait(1)
+    desk.want("b")
+    ask = desk.node.ask
+
+    def failing(method: str, *params: Any) -> Any:
+        if method == "eth_call":
+            raise Unreachable("memory", "down")
+        return ask(method, *params)
+
+    monkeypatch.setattr(desk.node, "ask", failing)
+    desk.look()
+    assert desk.landed == ["a"]
+    with pytest.raises(Unreachable):
+        desk.look()
+    monkeypatch.setattr(desk.node, "ask", ask)
+    desk.look()
+    desk.wait(1)
+    desk.look()
+    assert desk.landed == ["a", "b"]
+
+
+# ------------------------------------------------------------------------------------------------------ real nodes
+
+
+@pytest.fixture(params=["london", "berlin"])
+def real(request: pytest.FixtureRequest) -> Any:
+    """With a base fee, and from before there was one."""
+    with AnvilChain("--hardfork", request.param, "--no-mining") as chain:
+        yield chain
+
+
+def test_on_a_real_node_both_markets_raise_what_waits(real: AnvilChain) -> None:
+    kept, now = MemoryTransactions(), [0.0]
+    sender = Sender(real, KEY, kept, patience=PATIENCE, clock=lambda: now[0])
+    before = real.balance(PAYEE.address)
+    for name in (b"a", b"b"):
+        sender.want(Wanted(name, PAYEE.address, b"", 7, ETHER))
+    assert sender.look() == []
+    first = decode_flying(kept.all()[0][1]).newest.fees
+    now[0] += 10 * PATIENCE
+    assert sender.look() == []
+    lowest, next_ = (decode_flying(body) for _, body in kept.all())
+    assert (len(lowest.versions), len(next_.versions)) == (2, 1)
+    assert lowest.newest.fees.max_fee_per_gas > first.max_fee_per_gas
+    assert lowest.newest.is_legacy == ("berlin" in str(real.rpc.ask("anvil_nodeInfo")["hardFork"]).lower())
+    real.rpc.ask("evm_mine")
+    outcomes = sender.look()
+    assert [each.purpose for each in outcomes if isinstance(each, Landed)] == [b"a", b"b"]
+    assert real.balance(PAYEE.address) - before == 14
+    assert sender.look() == []
+    assert not kept.all()
+
+
+def test_threat_44_on_a_real_node_a_spike_and_a_restart(real: AnvilChain) -> None:
+    kept = MemoryTransactions()
+    Sender(real, KEY, kept).want(Wanted(b"lost", PAYEE.address, b"", 1, ETHER))  # asked for, never looked at
+    sender = Sender(real, KEY, kept)
+    sender.want(Wanted(b"a", PAYEE.address, b"", 1, ETHER))
+    sender.look()
+    if not decode_flying(kept.all()[0][1]).newest.is_legacy:
+        real.rpc.ask("anvil_setNextBlockBaseFeePerGas", hex(500 * GWEI))
+        real.rpc.ask("evm_mine")
+    real.rpc.ask("anvil_dropAllTransactions")
+    again = Sender(real, KEY, kept, patience=0.001)
+    for _ in range(3):
+        again.look()
+        real.rpc.ask("evm_mine")
+    assert again.look() == []
+    assert not kept.all()
