@@ -22,11 +22,11 @@ from forcemove.channel.errors import (
     PassingError,
     UnknownVersion,
 )
+from forcemove.channel.follower.head import HeadReader
 from forcemove.channel.game import PlayableApp
 from forcemove.channel.node.clock import seconds
 from forcemove.channel.node.events import Event, Fault, Mined, Refused, Sent
 from forcemove.channel.node.greetings import Greetings
-from forcemove.channel.node.head import HeadReader
 from forcemove.channel.node.ports import Line, Store
 from forcemove.channel.node.reader import ChainReader
 from forcemove.channel.node.submitter import Submitter

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from forcemove.channel.chain.adjudicator import Adjudicator
 from forcemove.channel.chain.errors import EndpointFailed
+from forcemove.channel.follower.head import Head
 from forcemove.channel.node.events import Mined
-from forcemove.channel.node.head import Head
 from forcemove.channel.protocol.channel import Channel
 from forcemove.channel.protocol.effects import Submission
 from forcemove.channel.protocol.errors import ChannelIdUsed

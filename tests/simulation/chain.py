@@ -5,6 +5,7 @@ from __future__ import annotations
 from forcemove.channel.chain.chain import Call, Chain
 from forcemove.channel.chain.errors import CannotTravel
 from forcemove.channel.chain.reverts import ErrorTable
+from forcemove.channel.chain.rpc import Rpc
 from tests.simulation.node import MemoryNode
 from tests.simulation.state import GAS
 
@@ -16,9 +17,16 @@ class MemoryChain(Chain):
 
     can_travel = True
 
-    def __init__(self) -> None:
-        self.node = self.rpc = MemoryNode()
+    def __init__(self, rpc: Rpc | None = None) -> None:
+        """`rpc`: another way to ask a node that there is already."""
+        self.rpc = rpc or MemoryNode()
         self.chain_id = self._identify()
+
+    @property
+    def node(self) -> MemoryNode:
+        """The node itself."""
+        assert isinstance(self.rpc, MemoryNode)
+        return self.rpc
 
     def travel_to(self, time_: int) -> None:
         """Mines a block one second before `time_`; the next transaction lands at exactly `time_`."""

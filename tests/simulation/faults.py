@@ -1,16 +1,47 @@
-"""What endpoints do besides answering: a node whose every request may fail, before or after it was carried out."""
+"""What endpoints do besides answering: requests that fail, before or after they were carried out; logs that are left
+out, blocks that are shown late, answers that make no sense."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from random import Random
 from typing import Any
 
 from forcemove.channel.chain.errors import Unreachable
+from forcemove.channel.chain.rpc import Rpc
 from tests.simulation.node import MemoryNode
 
-__all__ = ["FlakyNode"]
+__all__ = ["Endpoint", "FlakyNode"]
+
+
+class Endpoint(Rpc):
+    """A node as one endpoint shows it. `counts`: its requests, by method. `answer`: what it makes of a request, for a
+    test to replace; it is given the node's own way to answer."""
+
+    def __init__(self, node: MemoryNode, name: str = "memory") -> None:
+        self.endpoint, self._node = name, node
+        self.counts: Counter[str] = Counter()
+        self.answer: Callable[..., Any] = node.ask
+
+    def ask(self, method: str, *params: Any) -> Any:
+        self.counts[method] += 1
+        return self.answer(method, *params)
+
+    def replace(self, method: str, made_of: Callable[[Any], Any]) -> None:
+        """Answer this method with what is made of the true answer."""
+        before = self.answer
+
+        def answer(asked: str, *params: Any) -> Any:
+            found = before(asked, *params)
+            return made_of(found) if asked == method else found
+
+        self.answer = answer
+
+    def be_honest(self) -> None:
+        """Answer as the node does."""
+        self.answer = self._node.ask
 
 
 class FlakyNode:

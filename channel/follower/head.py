@@ -1,4 +1,4 @@
-"""The chain's head as one client knows it: read once for each thing that the client does, and not for each question.
+"""The chain's head as one reader knows it: read once for each thing that the client does, and not for each question.
 
 A time that was read before is never later than the true one, since the chain's clock only goes forward. Whatever is
 decided by it may be decided late, never too early: no answer is given up that could still be given. It is late by a
@@ -24,11 +24,12 @@ _FRESH = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """The newest block's number and hash (32 bytes), and the time (seconds) at which a transaction may land that is
-    sent now."""
+    """The newest block's number, its hash and that of the block before it (32 bytes each), and the time (seconds) at
+    which a transaction may land that is sent now."""
 
     number: int
     hash: bytes
+    parent: bytes
     next_time: int
 
 
@@ -39,7 +40,7 @@ def read_head(chain: Chain) -> Head:
     time = as_number(latest["timestamp"])
     with suppress(EndpointFailed):  # of a node without pending blocks
         time = max(time, as_number(chain.block("pending")["timestamp"]))
-    return Head(as_number(latest["number"]), as_bytes(latest["hash"]), time)
+    return Head(as_number(latest["number"]), as_bytes(latest["hash"]), as_bytes(latest["parentHash"]), time)
 
 
 class HeadReader:

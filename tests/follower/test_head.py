@@ -7,7 +7,7 @@ import pytest
 from forcemove.channel.chain.chain import Call
 from forcemove.channel.chain.errors import EndpointFailed
 from forcemove.channel.chain.local import EmbeddedChain, local_keys
-from forcemove.channel.node.head import HeadReader, read_head
+from forcemove.channel.follower.head import HeadReader, read_head
 
 
 class Watch:

@@ -1,0 +1,28 @@
+"""What a follower finds wrong with an endpoint."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from forcemove.channel.errors import PassingError
+
+__all__ = ["BehindItself", "LogsLeftOut"]
+
+
+@dataclass(eq=False)
+class LogsLeftOut(PassingError):
+    """The endpoint's logs of a channel do not lead to what the adjudicator itself says of it at that block: it has left
+    some out, or it answers from several states. The channel's news are not believed; they are read again."""
+
+    endpoint: str
+    channel_id: bytes
+    block_number: int
+
+
+@dataclass(eq=False)
+class BehindItself(PassingError):
+    """The endpoint's newest block is older than one that it has shown before, on the same chain: it lags."""
+
+    endpoint: str
+    block_number: int
+    seen_before: int
