@@ -134,15 +134,15 @@ class Adjudicator:
     def simulate(self, operation: Operation, sender: bytes) -> None:
         """Raise what the operation would fail with, were `sender` (20 bytes) to send it now: the `RuleError` that the
         contract or the app reverts with, else one of `forcemove.channel.chain.errors`."""
-        self.chain.simulate(self._call(operation), sender, self._errors)
+        self.chain.simulate(self.call_of(operation), sender, self._errors)
 
     def send(self, operation: Operation, key: Key, *, timeout: float = DEFAULT_TIMEOUT) -> Receipt[PlacedLog]:
         """Simulate, sign, send, and wait until it is mined. Raises as `simulate`, `Chain.broadcast` and `wait`."""
-        return self._receipt(self.chain.send(self._call(operation), key, self._errors, timeout=timeout))
+        return self.placed(self.chain.send(self.call_of(operation), key, self._errors, timeout=timeout))
 
     def sign(self, operation: Operation, key: Key) -> SignedTransaction:
         """Simulate and sign, to be written down before `Chain.broadcast` sends it."""
-        return self.chain.sign(self._call(operation), key, self._errors)
+        return self.chain.sign(self.call_of(operation), key, self._errors)
 
     def resend(self, signed: SignedTransaction, key: Key, fees: Fees | None = None) -> SignedTransaction:
         """Send an unmined transaction again at higher fees."""
@@ -150,16 +150,23 @@ class Adjudicator:
 
     def wait(self, signed: SignedTransaction, *, timeout: float = DEFAULT_TIMEOUT) -> Receipt[PlacedLog]:
         """Wait for a transaction that was sent. Raises `NotMined`, `TransactionReverted`."""
-        return self._receipt(self.chain.wait(signed, self._errors, timeout=timeout))
+        return self.placed(self.chain.wait(signed, self._errors, timeout=timeout))
 
     def explain(self, revert_data: bytes) -> ForcemoveError:
         """The typed error that revert data of a call to this adjudicator stand for."""
         return self._errors.decode(revert_data, self.address)
 
-    def _call(self, operation: Operation) -> Call:
+    def call_of(self, operation: Operation) -> Call:
+        """An operation as the chain is asked for it."""
         return Call(self.address, operation.data, operation.value)
 
-    def _receipt(self, receipt: Receipt[RawLog]) -> Receipt[PlacedLog]:
+    @property
+    def errors(self) -> ErrorTable:
+        """What calls to this adjudicator revert with."""
+        return self._errors
+
+    def placed(self, receipt: Receipt[RawLog]) -> Receipt[PlacedLog]:
+        """A receipt with the adjudicator's own logs, decoded."""
         return receipt.with_logs(_placed(log) for log in receipt.logs if log.address == self.address)
 
     # ---------------------------------------------------------------------------------------------------- reading

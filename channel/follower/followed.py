@@ -17,9 +17,10 @@ __all__ = ["Followed"]
 class Followed:
     """One channel. Everything is as of the last block that was read; what was not told yet is `pending`."""
 
-    def __init__(self, agreement: Agreement, payee: bytes | None, from_block: int) -> None:
-        """`payee`: the account that we are paid at (20 bytes). `from_block`: where the channel's logs can begin."""
-        self.agreement, self.payee, self.from_block = agreement, payee, from_block
+    def __init__(self, agreement: Agreement, payee: bytes | None, from_block: int, is_new: bool) -> None:
+        """`payee`: the account that we are paid at (20 bytes). `from_block`: where the channel's logs can begin.
+        `is_new`: whether we have signed nothing in it yet."""
+        self.agreement, self.payee, self.from_block, self._is_new = agreement, payee, from_block, is_new
         self.id = agreement.channel_id
         self.assets = tuple(asset for asset, _ in agreement.deposits)
         self.anew = True
@@ -85,8 +86,8 @@ class Followed:
 
     @property
     def was_used_before(self) -> bool:
-        """Whether a channel of this id has paid out, of which no log tells: our channel has no logs at all."""
-        return not self._logs and any(each.payout_begun for each in self._holdings.values())
+        """Whether a channel of this id has paid out before we have signed anything."""
+        return self._is_new and not self._logs and any(each.payout_begun for each in self._holdings.values())
 
     def agrees_with(self, status: Status) -> bool:
         """Whether the logs say what the adjudicator's own word says. When a channel was concluded no log says, nor what

@@ -10,8 +10,9 @@ It reads up to the confirmation depth, never waits, and loses nothing when a req
 
 from __future__ import annotations
 
+import time
 from collections import deque
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
@@ -22,7 +23,7 @@ from forcemove.channel.chain.rpc import as_bytes, as_number
 from forcemove.channel.errors import ForcemoveError, MalformedBytes, PassingError
 from forcemove.channel.follower.errors import BehindItself, LogsLeftOut
 from forcemove.channel.follower.followed import Followed
-from forcemove.channel.follower.head import Head, read_head
+from forcemove.channel.follower.head import Head, HeadReader
 from forcemove.channel.protocol.agreement import Agreement
 from forcemove.channel.protocol.errors import ChannelIdUsed
 from forcemove.channel.protocol.inputs import ChainRead
@@ -43,10 +44,11 @@ _AT_ONCE = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What one look has found: the head, the news by channel, and what is wrong with channels, of which no news is
-    told."""
+    """What one look has found: the head, whether it is another than before, the news by channel, and what is wrong with
+    channels, of which no news is told."""
 
     head: Head
+    is_new: bool = False
     news: Mapping[bytes, ChainRead] = field(default_factory=dict)
     wrong: Mapping[bytes, ForcemoveError] = field(default_factory=dict)
 
@@ -61,14 +63,17 @@ class _Block:
 class Follower:
     """Of one adjudicator on one chain."""
 
-    def __init__(self, *adjudicators: Adjudicator, confirmations: int = 1) -> None:
+    def __init__(
+        self, *adjudicators: Adjudicator, confirmations: int = 1, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         """`adjudicators`: the same one through several endpoints of one chain; where one fails, the next is asked.
-        `confirmations`: how many blocks deep a log must be to be believed; 1 is the newest block."""
+        `confirmations`: how many blocks deep a log must be to be believed; 1 is the newest block. `clock`: seconds."""
         self._adjudicators, self._confirmations = deque(adjudicators), confirmations
         self._followed: dict[bytes, Followed] = {}
         self._new: dict[bytes, Followed] = {}
         self._blocks: deque[_Block] = deque(maxlen=_REMEMBERED)
-        self._head: Head | None = None
+        self._reader = HeadReader(clock)
+        self._looked_at: bytes | None = None
         self._is_unsettled = False
         self._behind = 0
 
@@ -77,15 +82,25 @@ class Follower:
         """Through the endpoint that is asked now."""
         return self._adjudicators[0]
 
-    @property
-    def head(self) -> Head | None:
-        """The head as it was read last."""
-        return self._head
+    def expire(self) -> None:
+        """From now on no head that was read before is fresh."""
+        self._reader.expire()
 
-    def follow(self, agreement: Agreement, payee: bytes | None, from_block: int) -> None:
+    def now(self) -> int:
+        """The block time (seconds) at which a transaction may land that is sent now, as it was read less than a second
+        ago, else anew. Raises `ChainError`."""
+        return self._reader.read(self.adjudicator.chain).next_time
+
+    @property
+    def last_time(self) -> int:
+        """The time (seconds) that was read last, at no call; 0 where none was."""
+        return self._reader.last_time
+
+    def follow(self, agreement: Agreement, payee: bytes | None, from_block: int, *, is_new: bool) -> None:
         """Tell of this channel from now on, and first of all that is logged. `payee`: the account that we are paid at,
-        20 bytes. `from_block`: where its logs can begin. A channel that is followed already is read anew."""
-        followed = Followed(agreement, payee, from_block)
+        20 bytes. `from_block`: where its logs can begin. `is_new`: whether we have signed nothing in it yet, so that
+        none of its id may have paid out. A channel that is followed already is read anew."""
+        followed = Followed(agreement, payee, from_block, is_new)
         self._followed.pop(followed.id, None)
         self._new[followed.id] = followed
 
@@ -112,23 +127,24 @@ class Follower:
 
     def _ask_the_next(self) -> None:
         self._adjudicators.rotate(-1)
+        self._reader.expire()
         self._is_unsettled = True
 
     def _look(self, uncertain: Collection[bytes]) -> Look:
-        head, known = read_head(self.adjudicator.chain), self._head
-        if not self._new and not self._is_unsettled and known is not None and head.hash == known.hash:
-            self._head = head
+        head = self._reader.read(self.adjudicator.chain)
+        is_new = head.hash != self._looked_at
+        if not self._new and not self._is_unsettled and not is_new:
             return Look(head)
         last = self._block(head.number - self._confirmations + 1, head)
         if last is None:
-            self._head = head
-            return Look(head)
+            self._looked_at = head.hash
+            return Look(head, is_new)
         self._read_logs(last, head.next_time)
         wrong = self._check(last, head.next_time, uncertain)
         if any(isinstance(error, PassingError) for error in wrong.values()):
             self._adjudicators.rotate(-1)
-        self._head, self._is_unsettled = head, bool(wrong)
-        return Look(head, self._news(wrong), wrong)
+        self._looked_at, self._is_unsettled = head.hash, bool(wrong)
+        return Look(head, is_new, self._news(wrong), wrong)
 
     # ------------------------------------------------------------------------------------------------- blocks and forks
 

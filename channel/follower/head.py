@@ -46,9 +46,9 @@ def read_head(chain: Chain) -> Head:
 class HeadReader:
     """Reads the head where what was read is not fresh any more."""
 
-    def __init__(self, chain: Chain, clock: Callable[[], float]) -> None:
-        """`clock`: seconds as the client counts them."""
-        self._chain, self._clock = chain, clock
+    def __init__(self, clock: Callable[[], float]) -> None:
+        """`clock`: seconds, as the reader's owner counts them."""
+        self._clock = clock
         self._head: Head | None = None
         self._read_at: float | None = None
 
@@ -56,11 +56,11 @@ class HeadReader:
         """From now on nothing that was read before is fresh."""
         self._read_at = None
 
-    def read(self) -> Head:
-        """The head: as it was read less than a second ago and after the last `expire`, else anew. Raises
-        `ChainError`."""
+    def read(self, chain: Chain) -> Head:
+        """The head: as it was read less than a second ago and after the last `expire`, else anew from this endpoint.
+        Raises `ChainError`."""
         if self._head is None or self._read_at is None or not 0 <= self._clock() - self._read_at < _FRESH:
-            self._head, self._read_at = read_head(self._chain), self._clock()
+            self._head, self._read_at = read_head(chain), self._clock()
         return self._head
 
     @property

@@ -48,6 +48,7 @@ class Assembly:
         report: Callable[[Event], None] = lambda _: None,
         confirmations: int = 1,
         patience: float = 60.0,
+        most: int | None = None,
         clock: Callable[[], float] = seconds,
     ) -> Client:
         """A participant's client; see `Client` for all that it takes and raises."""
@@ -64,6 +65,7 @@ class Assembly:
             confirmations=confirmations,
             factory=self.factory,
             patience=patience,
+            most=most,
             clock=clock,
         )
 

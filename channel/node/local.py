@@ -15,7 +15,7 @@ from forcemove.channel.chain.adjudicator import Adjudicator
 from forcemove.channel.chain.book import AddressBook
 from forcemove.channel.chain.chain import Chain
 from forcemove.channel.chain.deployment import deploy
-from forcemove.channel.chain.local import EmbeddedChain, local_keys
+from forcemove.channel.chain.local import LOCAL_BALANCE, EmbeddedChain, local_keys
 from forcemove.channel.errors import InvalidValue
 from forcemove.channel.flow.channel import UPDATES, Line, Seat
 from forcemove.channel.flow.queue import ActionQueue
@@ -119,7 +119,7 @@ def local_table(app: PlayableApp, *players: Choose, stake: int, deposit: int | N
     )
     lines = tuple(Line() for _ in players)
     clients = (
-        assembly.client(key, line, MemoryStore(), choose)
+        assembly.client(key, line, MemoryStore(), choose, most=LOCAL_BALANCE)
         for key, line, choose in zip(keys, lines, players, strict=True)
     )
     return LocalTable(chain, assembly.adjudicator, tuple(clients), lines)

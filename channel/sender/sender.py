@@ -24,12 +24,13 @@ from forcemove.channel.errors import ForcemoveError, InvalidValue, PassingError
 from forcemove.channel.protocol.signing import Key
 from forcemove.channel.sender.pricing import Urgency, fitting_fees, is_too_low, next_fees
 from forcemove.channel.sender.transactions import (
+    Failed,
     Flying,
     Landed,
     NonceTaken,
     Outcome,
-    Refused,
     Transactions,
+    Undone,
     Version,
     Wanted,
     decode_flying,
@@ -89,14 +90,15 @@ class Sender:
         if wanted.purpose not in self.purposes:
             self._wanted.append(wanted)
 
-    def look(self) -> list[Outcome]:
-        """See what became of what is on its way, replace what waits too long, and send what is new.
+    def look(self, *, is_new: bool = True) -> list[Outcome]:
+        """See what became of what is on its way, replace what waits too long, and send what is new. `is_new`: whether
+        there may be another block than at the last look; without one, what is mined is not looked at again.
 
         Returns what has come out since the last look; Raises
         the `ChainError` that was in the way, unless something has come out: the next look raises it again.
         """
         try:
-            if self._flying or self._wanted:
+            if self._wanted or (self._flying if is_new else self._flying.keys() - self._settled):
                 self._work()
         except ForcemoveError:
             if not self._outcomes:
@@ -110,8 +112,7 @@ class Sender:
         height, now = as_number(head["number"]), as_number(head["timestamp"])
         for nonce in sorted(nonce for nonce in self._flying if nonce < mined):
             self._settle(self._flying[nonce], height)
-        self._settled = {nonce for nonce in self._settled if nonce < mined}  # a reorganisation may have undone some
-        self._told &= self._settled
+        self._give_up_undone(mined)
         waiting = [self._flying[nonce] for nonce in sorted(self._flying) if nonce >= mined]
         if waiting:
             self._send_dropped(waiting)
@@ -129,7 +130,7 @@ class Sender:
         except NotMined:
             self._ask_again(flying, height)
         except TransactionReverted as error:
-            self._come_out(flying, Refused(purpose, error), height - error.block_number + 1)
+            self._come_out(flying, Failed(purpose, error), height - error.block_number + 1)
         else:
             self._come_out(flying, Landed(purpose, receipt), height - receipt.block_number + 1)
 
@@ -153,6 +154,20 @@ class Sender:
         del self._flying[nonce]
         self._settled.discard(nonce)
         self._told.discard(nonce)
+
+    def _give_up_undone(self, mined: int) -> None:
+        """What a reorganisation has taken away may not be wanted any more: its owner asks again. Only what others wait
+        behind is sent again, and what the node still has is waited for."""
+        for nonce in sorted(self._settled, reverse=True):
+            if nonce < mined:
+                break
+            self._settled.discard(nonce)
+            self._told.discard(nonce)
+            flying = self._flying[nonce]
+            if nonce == max(self._flying) and not self._chain.knows(flying.newest.hash):
+                self._forget(nonce)
+                if flying.wanted.purpose not in self.purposes:
+                    self._outcomes.append(Undone(flying.wanted.purpose))
 
     # ------------------------------------------------------------------------------------------------ what waits
 
@@ -193,7 +208,7 @@ class Sender:
         except PassingError:
             raise
         except ForcemoveError as error:
-            self._outcomes.append(Refused(wanted.purpose, error))
+            self._outcomes.append(Failed(wanted.purpose, error))
             del self._wanted[0]
             return
         del self._wanted[0]
@@ -227,7 +242,7 @@ class Sender:
             self._chain.broadcast(flying.signed(self.account))
         except (InsufficientFunds, TransactionRefused) as error:
             self._forget(flying.nonce)
-            self._outcomes.append(Refused(flying.wanted.purpose, error))
+            self._outcomes.append(Failed(flying.wanted.purpose, error))
 
     def _broadcast(self, flying: Flying) -> None:
         """Again, or a version with higher fees. What the node does not take now is offered again by a later look."""

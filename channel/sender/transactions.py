@@ -19,8 +19,9 @@ __all__ = [
     "MemoryTransactions",
     "NonceTaken",
     "Outcome",
-    "Refused",
+    "Failed",
     "Transactions",
+    "Undone",
     "Version",
     "Wanted",
     "decode_flying",
@@ -153,7 +154,7 @@ class Landed:
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class Failed:
     """It will not happen unless it is asked for again: the chain refuses it, or it was mined and has failed."""
 
     purpose: bytes
@@ -168,5 +169,13 @@ class NonceTaken:
     nonce: int
 
 
-Outcome = Landed | Refused | NonceTaken
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """It had landed, and a reorganisation has taken it away; the node does not know it any more. It is not sent again
+    unless it is asked for again."""
+
+    purpose: bytes
+
+
+Outcome = Landed | Failed | NonceTaken | Undone
 """What became of a transaction."""

@@ -51,11 +51,12 @@ class Reader:
 
     def follow(self, story: Story) -> None:
         agreement = story.agreement
-        self.follower.follow(agreement, destination_address(agreement.destinations[0]), story.first_block)
+        self.follower.follow(agreement, destination_address(agreement.destinations[0]), story.first_block, is_new=True)
         self.channels[agreement.channel_id] = Channel(agreement, 0, genuine=True)
         self.reads[agreement.channel_id] = []
 
     def look(self, *uncertain: Story) -> Look:
+        self.follower.expire()
         look = self.follower.look([story.agreement.channel_id for story in uncertain])
         for id_, read in look.news.items():
             self.reads[id_].append(read)
@@ -405,7 +406,8 @@ def test_threat_42_an_id_that_has_paid_out_is_told_as_wrong(playground: Playgrou
     story.mine()
     reader = Reader(playground)
     id_ = story.agreement.channel_id
-    reader.follower.follow(story.agreement, None, story.chain.block_number())
+    reader.follower.follow(story.agreement, None, story.chain.block_number(), is_new=True)
+    reader.follower.expire()
     look = reader.follower.look()
     assert look.wrong == {id_: ChannelIdUsed(id_)}
     assert look.news == {}

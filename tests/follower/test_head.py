@@ -51,40 +51,40 @@ def test_a_node_without_pending_blocks_gives_the_time_of_the_newest(
 
 def test_what_is_fresh_is_not_read_again(chain: EmbeddedChain) -> None:
     watch = Watch()
-    reader = HeadReader(chain, watch)
-    first = reader.read()
+    reader = HeadReader(watch)
+    first = reader.read(chain)
     mine(chain)
     watch.now += 0.9
-    assert reader.read() is first
+    assert reader.read(chain) is first
     assert reader.last_time == first.next_time
 
 
 @pytest.mark.parametrize("seconds", [1.0, 3600.0, -0.1])
 def test_after_a_second_and_where_the_clock_jumps_it_is_read_again(chain: EmbeddedChain, seconds: float) -> None:
     watch = Watch()
-    reader = HeadReader(chain, watch)
-    first = reader.read()
+    reader = HeadReader(watch)
+    first = reader.read(chain)
     mine(chain)
     watch.now += seconds
-    assert reader.read().number == first.number + 1
+    assert reader.read(chain).number == first.number + 1
 
 
 def test_what_has_expired_is_read_again_and_still_known(chain: EmbeddedChain) -> None:
-    reader = HeadReader(chain, Watch())
+    reader = HeadReader(Watch())
     assert reader.last_time == 0
-    first = reader.read()
+    first = reader.read(chain)
     mine(chain)
     reader.expire()
     assert reader.last_time == first.next_time
-    assert reader.read().number == first.number + 1
+    assert reader.read(chain).number == first.number + 1
     assert reader.last_time > first.next_time
 
 
 def test_a_head_that_cannot_be_read_anew_is_not_replaced_by_an_old_one(
     chain: EmbeddedChain, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    reader = HeadReader(chain, Watch())
-    first = reader.read()
+    reader = HeadReader(Watch())
+    first = reader.read(chain)
 
     def fails(method: str, *_: object) -> object:
         raise EndpointFailed(method, "no")
@@ -93,5 +93,5 @@ def test_a_head_that_cannot_be_read_anew_is_not_replaced_by_an_old_one(
     reader.expire()
     for _ in range(2):
         with pytest.raises(EndpointFailed):
-            reader.read()
+            reader.read(chain)
     assert reader.last_time == first.next_time

@@ -61,11 +61,11 @@ def test_a_quiet_chain_costs_no_more_at_a_greater_depth(playground: Playground, 
     assert asked == HEAD
 
 
-def test_an_empty_block_costs_the_head_one_block_the_logs_and_the_holdings(story: Story, asked: list[str]) -> None:
+def test_an_empty_block_costs_the_head_the_logs_and_the_statuses(story: Story, asked: list[str]) -> None:
     story.mine()
     asked.clear()
     story.alice.client.poll()
-    assert asked == [*HEAD, "eth_getBlockByNumber", "eth_getLogs", "eth_call"]
+    assert asked == [*HEAD, "eth_getLogs", "eth_call"]
 
 
 def test_messages_cost_no_request(story: Story, asked: list[str]) -> None:

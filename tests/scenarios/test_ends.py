@@ -7,6 +7,7 @@ import pytest
 
 from forcemove.channel.chain.chain import Call
 from forcemove.channel.chain.token import Token
+from forcemove.channel.follower.errors import LogsLeftOut
 from forcemove.channel.node.local import local_table
 from forcemove.channel.node.memory import MemoryStore
 from forcemove.channel.node.nonces import draw_nonce
@@ -106,7 +107,9 @@ def test_threat_42_who_remembers_a_closed_channel_signs_nothing_more_in_it(chann
     for player in channel.players:
         channel.start(player)
     channel.mine()
-    channel.play()
+    for player in channel.players * 3:
+        with pytest.raises(LogsLeftOut):
+            player.client.poll()
     assert [player.client.channel.last_signed for player in channel.players] == signed
 
 

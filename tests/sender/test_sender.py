@@ -19,11 +19,12 @@ from forcemove.channel.chain.errors import (
 from forcemove.channel.chain.local import AnvilChain, local_keys
 from forcemove.channel.sender.sender import Sender
 from forcemove.channel.sender.transactions import (
+    Failed,
     Landed,
     MemoryTransactions,
     NonceTaken,
     Outcome,
-    Refused,
+    Undone,
     Wanted,
     decode_flying,
 )
@@ -324,7 +325,9 @@ def test_a_transaction_of_another_program_that_waits_is_not_replaced(desk: Desk)
     assert [each.nonce for each in desk.node.waiting] == [0, 1]
 
 
-def test_threat_22_a_transaction_that_a_reorganisation_has_taken_away_is_sent_again() -> None:
+@pytest.mark.parametrize("is_kept", [True, False])
+def test_threat_22_a_transaction_that_a_reorganisation_has_taken_away_is_waited_for_or_given_up(is_kept: bool) -> None:
+    """Where the node has put it back among those that wait, it is mined again; else its owner asks again."""
     desk = Desk(confirmations=3)
     desk.want("a")
     desk.look()
@@ -334,16 +337,33 @@ def test_threat_22_a_transaction_that_a_reorganisation_has_taken_away_is_sent_ag
     assert desk.landed == ["a"]
     desk.wait(1)
     desk.look()
-    desk.node.revert_to(before)
-    desk.wait(1)
+    gone = desk.node.revert_to(before)
+    desk.node.waiting += gone if is_kept else ()
     desk.look()
-    desk.wait(1)
-    assert desk.received == 1
-    for _ in range(4):
+    if not is_kept:
+        assert desk.outcomes[-1] == Undone(b"a")
+        assert not desk.kept.all()
+        desk.want("a")
+    for _ in range(6):
         desk.look()
         desk.wait(1)
     assert desk.landed == ["a", "a"]
+    assert desk.received == 1
     assert not desk.kept.all()
+
+
+def test_what_is_undone_and_asked_for_again_is_not_told_as_undone() -> None:
+    desk = Desk(confirmations=3)
+    desk.want("a")
+    desk.look()
+    before = desk.chain.block_number()
+    desk.wait(1)
+    desk.look()
+    desk.node.revert_to(before)
+    desk.want("a")
+    desk.look()
+    assert [type(each) for each in desk.outcomes] == [Landed]
+    assert len(desk.node.waiting) == 1
 
 
 def test_a_refusal_of_the_node_is_told_and_the_nonce_is_free_again(desk: Desk) -> None:
@@ -352,7 +372,7 @@ def test_a_refusal_of_the_node_is_told_and_the_nonce_is_free_again(desk: Desk) -
     desk.look()
     desk.wait(1)
     desk.look()
-    (refused,) = [each for each in desk.outcomes if isinstance(each, Refused)]
+    (refused,) = [each for each in desk.outcomes if isinstance(each, Failed)]
     assert refused.purpose == b"dear"
     assert isinstance(refused.error, InsufficientFunds)
     assert desk.landed == ["a"]
@@ -370,7 +390,7 @@ def test_a_transaction_that_fails_in_its_block_is_told_with_the_reason(desk: Des
     desk.wait(1)
     desk.look()
     (refused,) = desk.outcomes
-    assert isinstance(refused, Refused)
+    assert isinstance(refused, Failed)
     assert isinstance(refused.error, TransactionReverted)
     assert refused.error.reason == CallRefused(picky)
 

@@ -1,0 +1,115 @@
+"""What a channel asks of the chain, as a sender takes it: the call, what it may cost, and by when it must be mined."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from forcemove.channel.chain.adjudicator import Adjudicator, Operation
+from forcemove.channel.chain.token import Token
+from forcemove.channel.protocol.channel import Channel
+from forcemove.channel.protocol.effects import (
+    Submission,
+    SubmitChallenge,
+    SubmitCheckpoint,
+    SubmitConclude,
+    SubmitDeposit,
+    SubmitPayCredit,
+    SubmitRespond,
+    SubmitTransfer,
+)
+from forcemove.channel.protocol.types import ETHER
+from forcemove.channel.protocol.values import SUBMISSIONS
+from forcemove.channel.sender.transactions import Wanted
+
+__all__ = ["TOKEN_CHANNEL_MOST", "approval", "is_approval", "operation_of", "order", "purpose_of", "submission_of"]
+
+TOKEN_CHANNEL_MOST = 10**17
+"""What the gas of an answer may cost, in wei, where nothing at stake is ether and nobody has said more."""
+_PART = 4
+"""What may wait may cost this part of what an answer may cost."""
+_ID_BYTES = 32
+_APPROVAL = b"\x00"
+"""No encoded submission begins so."""
+
+
+def order(channel: Channel, submission: Submission, adjudicator: Adjudicator, most: int | None = None) -> Wanted:
+    """`most`: what the gas may cost, in wei; unless given, an answer to a challenge may cost the ether that we have at
+    stake, and everything else a fourth of that."""
+    call, is_answer = (
+        adjudicator.call_of(operation_of(channel, submission, adjudicator)),
+        _is_answer(channel, submission),
+    )
+    if most is None:
+        most = _at_stake(channel) if is_answer else _at_stake(channel) // _PART
+    deadline = channel.status.finalizes_at if is_answer else None
+    return Wanted(purpose_of(channel, submission), adjudicator.address, call.data, call.value, most, deadline)
+
+
+def approval(
+    channel: Channel, submission: Submission, adjudicator: Adjudicator, most: int | None = None
+) -> Wanted | None:
+    """What must be mined before: the adjudicator may take the tokens that a deposit consists of. None where it may, and
+    where nothing is to be taken. Raises `ChainError`."""
+    if not isinstance(submission, SubmitDeposit) or submission.asset == ETHER:
+        return None
+    owner = channel.agreement.fixed_part.participants[channel.index]
+    token = Token(adjudicator.chain, submission.asset)
+    if token.allowance(owner, adjudicator.address) >= submission.amount:
+        return None
+    call = token.approve(adjudicator.address, submission.amount)
+    id_, kind = channel.agreement.channel_id, _APPROVAL + SUBMISSIONS.encode(submission)
+    return Wanted(id_ + kind, submission.asset, call.data, 0, TOKEN_CHANNEL_MOST if most is None else most)
+
+
+def is_approval(purpose: bytes) -> bool:
+    """Whether it was asked for by `approval`."""
+    return purpose[_ID_BYTES:].startswith(_APPROVAL)
+
+
+def purpose_of(channel: Channel, submission: Submission) -> bytes:
+    """The channel's id, 32 bytes, and the submission: a sender gives it back with what became of it."""
+    return channel.agreement.channel_id + SUBMISSIONS.encode(submission)
+
+
+def submission_of(purpose: bytes) -> tuple[bytes, Submission]:
+    """The inverse: the channel's id and the submission, that which an approval is for. Raises `MalformedBytes`,
+    `UnknownVersion`."""
+    return purpose[:_ID_BYTES], SUBMISSIONS.decode(purpose[_ID_BYTES:].removeprefix(_APPROVAL))
+
+
+def operation_of(channel: Channel, submission: Submission, adjudicator: Adjudicator) -> Operation:
+    """What the adjudicator is asked to do."""
+    id_, fixed_part = channel.agreement.channel_id, channel.agreement.fixed_part
+    match submission:
+        case SubmitDeposit(asset, expected_held, amount):
+            return adjudicator.deposit(id_, asset, expected_held, amount)
+        case SubmitChallenge(proof):
+            return adjudicator.challenge(fixed_part, proof)
+        case SubmitRespond(challenged, response, signature):
+            return adjudicator.respond(fixed_part, challenged, response, signature)
+        case SubmitCheckpoint(proof):
+            return adjudicator.checkpoint(fixed_part, proof)
+        case SubmitConclude(outcome, turn_num, signatures):
+            return adjudicator.conclude(fixed_part, outcome, turn_num, signatures)
+        case SubmitTransfer(state_hash, outcome):
+            return adjudicator.transfer(id_, state_hash, outcome, ())
+        case SubmitPayCredit(account, asset):
+            return adjudicator.pay_credit(account, asset)
+        case _:
+            assert_never(submission)
+
+
+def _is_answer(channel: Channel, submission: Submission) -> bool:
+    """Whether a clock runs against us that this stops."""
+    stops = isinstance(submission, SubmitRespond | SubmitCheckpoint | SubmitConclude)
+    return stops and channel.status.finalizes_at != 0
+
+
+def _at_stake(channel: Channel) -> int:
+    """The ether that is ours in this channel, in wei, by its newest state, or by our deposit if that is more."""
+    ours = {asset: amounts[channel.index] for asset, amounts in channel.agreement.deposits}.get(ETHER, 0)
+    if channel.newest is not None:
+        destination = channel.agreement.destinations[channel.index]
+        outcome = channel.newest.state.outcome
+        ours = max(ours, sum(e.amount for e in outcome if e.asset == ETHER and e.destination == destination))
+    return ours or TOKEN_CHANNEL_MOST
