@@ -19,15 +19,17 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import termios
 import time
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple, TextIO
+from typing import IO, Any, NamedTuple, TextIO
 
 ROOT = Path(__file__).parents[2]
 _LONGEST = 1 << 20
+_SECONDS = 180.0
 
 
 class Files(NamedTuple):
@@ -94,6 +96,21 @@ def start(
     with theirs:
         socket.send_fds(_server(), [json.dumps(order).encode()], [*files, theirs.fileno()])
     return Process(ours)
+
+
+def run(
+    arguments: Sequence[str], *, folder: Path, environment: Mapping[str, str], before: str = ""
+) -> subprocess.CompletedProcess[str]:
+    """Let `forcemove` with these arguments run to its end, with nothing to read. `before`: as of `start`."""
+    with open(os.devnull) as nothing, tempfile.TemporaryFile() as said, tempfile.TemporaryFile() as complained:
+        files = Files(nothing.fileno(), said.fileno(), complained.fileno())
+        code = start(arguments, files, folder=folder, environment=environment, before=before).wait(_SECONDS)
+        return subprocess.CompletedProcess(["forcemove", *arguments], code, _all_of(said), _all_of(complained))
+
+
+def _all_of(file: IO[bytes]) -> str:
+    file.seek(0)
+    return file.read().decode()
 
 
 @cache

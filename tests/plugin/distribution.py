@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 from forcemove.channel.installed import GROUP
 from forcemove.contracts.compile import ARTIFACTS, CONTRACTS, standard_json
+from tests.cli import warm
 
 __all__ = ["Environment", "Ran"]
 
@@ -58,15 +57,11 @@ class Environment:
 
     def __call__(self, *arguments: str) -> Ran:
         """Run `forcemove`, in a process and a directory of its own."""
-        paths = os.pathsep.join(filter(None, (str(self.site), os.environ.get("PYTHONPATH"))))
-        ended = subprocess.run(  # noqa: S603  # our own program
-            [sys.executable, "-m", "forcemove.channel.cli.main", *arguments],
-            cwd=self.work,
-            env=os.environ | {"PYTHONPATH": paths, "NO_COLOR": "1"},
-            capture_output=True,
-            text=True,
-            timeout=180,
-            check=False,
+        ended = warm.run(
+            arguments,
+            folder=self.work,
+            environment=os.environ | {"NO_COLOR": "1"},
+            before=f"import sys; sys.path.insert(0, {str(self.site)!r})",
         )
         assert "Traceback" not in ended.stderr, ended.stderr
         return Ran(ended.returncode, ended.stdout, ended.stderr)

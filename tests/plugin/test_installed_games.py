@@ -28,7 +28,7 @@ def environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Environment:
     monkeypatch.setenv("FORCEMOVE_PASSPHRASE", PASSPHRASE)
     for folder in ("site", "work"):
         (tmp_path / folder).mkdir()
-    write_key_file(tmp_path / "work" / "a.key", local_keys()[0], PASSPHRASE)
+    write_key_file(tmp_path / "work" / "a.key", local_keys()[0], PASSPHRASE, scrypt_work=2**4)
     return Environment(tmp_path / "site", tmp_path / "work")
 
 

@@ -18,6 +18,7 @@ from forcemove.channel.chain.addresses import parse_address
 from forcemove.channel.chain.chain import Call
 from forcemove.channel.chain.local import AnvilChain, local_keys
 from forcemove.contracts import artifact_names
+from tests.cli import warm
 from tests.readme.text import ROOT, Section, sections_with
 
 FORCEMOVE = ".venv/bin/forcemove"
@@ -42,17 +43,9 @@ SAYS = (
 def run(command: str, folder: Path, node: str = NODE) -> str:
     """What a command says; it must succeed."""
     program, *arguments = shlex.split(command.replace(NODE, node))
-    done = subprocess.run(  # noqa: S603  # what our own page tells people to run
-        [Path(sys.executable).with_name("forcemove"), *IN_PLACE_OF[program], *arguments],
-        cwd=folder,
-        env=os.environ | {"FORCEMOVE_PASSPHRASE": "long enough for a test"},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, f"{command}\n{done.stdout}"
+    environment = os.environ | {"FORCEMOVE_PASSPHRASE": "long enough for a test"}
+    done = warm.run([*IN_PLACE_OF[program], *arguments], folder=folder, environment=environment)
+    assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
     return done.stdout
 
 
@@ -87,5 +80,6 @@ def test_a_sections_commands_run_one_after_the_other(
 
 
 @pytest.mark.parametrize("command", ["demo", "deploy", "verify", "key", "new", "compile", "inspect"])
-def test_every_command_that_is_listed_explains_itself(command: str, tmp_path: Path) -> None:
-    assert "Usage: forcemove" in run(f"{FORCEMOVE} {command} --help", tmp_path)
+def test_every_command_that_is_listed_explains_itself(command: str) -> None:
+    installed: list[str | Path] = [Path(sys.executable).with_name("forcemove"), command, "--help"]
+    assert "Usage: forcemove" in subprocess.run(installed, capture_output=True, text=True, check=True).stdout  # noqa: S603  # our own program
