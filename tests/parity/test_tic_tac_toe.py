@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
-from tests.parity.tic_tac_toe_space import compare_all
+import pytest
+
+from tests.parity.tic_tac_toe_space import compare_all, compare_share
+
+MOVES = 2 * (16_167 + 2 * 958)
+"""16,167 marks, and after each of 958 ends of a round an offer and an agreement; either participant is X."""
 
 
+def test_every_move_is_accepted_by_both_and_the_illegal_neighbours_of_one_in_ten_have_one_verdict() -> None:
+    parity = compare_share(0, 1, neighbours_of_one_in=10)
+    assert parity.moves == MOVES
+    assert parity.cases > 100_000
+
+
+@pytest.mark.long
 def test_every_move_is_accepted_by_both_and_every_illegal_neighbour_has_one_verdict() -> None:
     parity = compare_all()
-    # 16,167 marks, and after each of 958 ends of a round an offer and an agreement; either participant is X.
-    assert parity.moves == 2 * (16_167 + 2 * 958)
+    assert parity.moves == MOVES
     assert parity.cases > 1_000_000

@@ -159,6 +159,11 @@ class Question(NamedTuple):
             found += neighbours_of_position(call, TO)
         return call, found
 
+    def alone(self) -> tuple[Call, list[Variation]]:
+        """The call, and nothing but the move itself."""
+        call = Call(self.from_, self.to)
+        return call, [call.unchanged()]
+
 
 def questions(turn_num: int = FIRST_TURN) -> Iterator[Question]:
     """All moves."""
@@ -176,15 +181,16 @@ class Parity(NamedTuple):
     moves: int
 
 
-def compare_share(share: int, shares: int) -> Parity:
-    """Compare one of so many equal shares of all cases.
+def compare_share(share: int, shares: int, neighbours_of_one_in: int = 1) -> Parity:
+    """Compare one of so many equal shares of all moves, and the illegal neighbours of every one or of one in so many.
 
     With the seats exchanged only the moves themselves and the wrong side's credit are asked about.
     """
     bench = Bench(GAME.artifact, GAME)
     accepted = 0
-    for question in islice(questions(), share, None, shares):
-        accepted += bench.compare(*question.variations())[0]
+    for number, question in enumerate(islice(questions(), share, None, shares)):
+        has_neighbours = number % neighbours_of_one_in == 0
+        accepted += bench.compare(*(question.variations() if has_neighbours else question.alone()))[0]
     for from_, to in islice(moves(FIRST_TURN + 1), share, None, shares):
         call = Call(from_, to)
         accepted += bench.compare(call, [call.unchanged(), call.amounts(TO, *_swapped(to))])[0]
