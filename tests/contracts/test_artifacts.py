@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,28 +13,45 @@ import forcemove.contracts.compile as compiler
 import forcemove.contracts.compiler as generic
 from forcemove.channel.protocol.hashing import keccak256
 from forcemove.contracts import UnknownArtifact, artifact, artifact_names
-from forcemove.contracts.compiler import SETTINGS, SOLC_VERSION, Compiled, compile_standard_json, source_hash
+from forcemove.contracts.compiler import (
+    SETTINGS,
+    SOLC_VERSION,
+    Compiled,
+    artifact_json,
+    compile_standard_json,
+    source_hash,
+)
 from tests.installed import CONTRACTS
+
+EXTRA = compiler.standard_json(compiler.extra_sources())
+"""What the contracts of demonstrations and tests are compiled from."""
+SOME_OF_TESTS = (
+    "contracts/test/BoundApp.sol",
+    "contracts/test/CountingApp.sol",
+    "contracts/test/HostileApps.sol",
+    "contracts/testing/GameHarness.sol",
+)
+"""Sources that the compiler is quick with."""
 
 
 def _committed_output(given: Mapping[str, Any]) -> Compiled | None:
-    """What the compiler said for exactly these sources, if a committed artifact of the product was made of them."""
+    """What the compiler said for exactly these sources, if committed artifacts were made of them."""
     digest = source_hash(given)
-    for content in (json.loads(path.read_text("utf-8")) for path in compiler.ARTIFACTS.glob("*.json")):
+    contracts: defaultdict[str, dict[str, Any]] = defaultdict(dict)
+    for content in (json.loads(path.read_text("utf-8")) for path in compiler.ARTIFACTS.rglob("*.json")):
         if content["sourceHash"] == digest:
             references = [dict(zip(("start", "length"), each, strict=True)) for each in content["immutableReferences"]]
             runtime = {"object": content["runtimeBytecode"][2:], "immutableReferences": {"all": references}}
             evm = {"bytecode": {"object": content["bytecode"][2:]}, "deployedBytecode": runtime}
-            output = {"abi": content["abi"], "evm": evm}
-            return Compiled({content["sourceName"]: {content["contractName"]: output}}, ())
-    return None
+            contracts[content["sourceName"]][content["contractName"]] = {"abi": content["abi"], "evm": evm}
+    return Compiled(contracts, ()) if contracts else None
 
 
 @pytest.fixture
 def built(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
-    """Every generated file: its text by its path. The contracts of demonstrations and tests are compiled afresh through
-    py-solc-x; so is the product where its sources have changed. Where they have not, `test_creation_codes` compiles
-    them, with other comments, and compares all that the compiler says; twice would take half a minute more."""
+    """Every generated file: its text by its path. What has changed is compiled afresh. What has not is, too, but
+    elsewhere and once: `test_creation_codes` compiles the product, with other comments, and compares all that the
+    compiler says; the contracts of demonstrations and tests are compiled below."""
     afresh = compile_standard_json
     monkeypatch.setattr(
         generic, "compile_standard_json", lambda given, folder: _committed_output(given) or afresh(given, folder)
@@ -47,6 +65,30 @@ def test_the_artifacts_are_what_the_sources_compile_to(built: dict[str, str]) ->
 
     assert sorted(committed) == sorted(built)
     assert [name for name in built if committed[name] != built[name]] == []
+
+
+@pytest.mark.parametrize(
+    "sources",
+    [
+        pytest.param(SOME_OF_TESTS, id="some"),
+        pytest.param(tuple(EXTRA["settings"]["outputSelection"]), id="all", marks=pytest.mark.long),
+    ],
+)
+def test_the_contracts_of_tests_are_what_their_sources_compile_to(sources: tuple[str, ...]) -> None:
+    """All are compiled at once; the code of some is asked for, which is what takes long."""
+    wanted = {name: EXTRA["settings"]["outputSelection"][name] for name in sources}
+    compiled = compile_standard_json(
+        EXTRA | {"settings": EXTRA["settings"] | {"outputSelection": wanted}}, compiler.CONTRACTS
+    )
+
+    assert [said for file, said in compiled.warnings if file.startswith("contracts/")] == []
+    committed = [json.loads(path.read_text("utf-8")) for path in compiler.ARTIFACTS.glob("*/*.json")]
+    for content in (each for each in committed if each["sourceName"] in sources):
+        name, source = content["contractName"], content["sourceName"]
+        afresh = artifact_json(name, source, EXTRA, compiled.contracts[source][name])
+        del afresh["standardJson"]
+        assert json.loads(json.dumps(afresh)) == content
+    assert {content["sourceName"] for content in committed} >= set(sources)
 
 
 def test_a_changed_source_would_show() -> None:
