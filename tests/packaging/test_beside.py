@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.packaging.wheel import build_wheel, install_beside_ours, run
+from tests.packaging.wheel import run
 
 PROGRAM = '''\
 """A user's program: plays a round of the user's own making on a local table."""
@@ -55,12 +55,6 @@ def best_cell() -> int | None:
 '''
 
 
-@pytest.fixture(scope="module")
-def environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("beside")
-    return install_beside_ours(build_wheel(folder), folder / "environment")
-
-
 @pytest.fixture
 def program(tmp_path: Path) -> Path:
     for name, source in (
@@ -74,28 +68,33 @@ def program(tmp_path: Path) -> Path:
     return tmp_path / "program.py"
 
 
-def test_a_users_packages_of_the_same_names_are_left_alone(environment: Path, program: Path) -> None:
-    assert run(environment / "python", program, folder=program.parent) == "television the user 1200000000000000000\n"
+def test_a_users_packages_of_the_same_names_are_left_alone(programs: Path, program: Path) -> None:
+    assert run(programs / "python", program, folder=program.parent) == "television the user 1200000000000000000\n"
 
 
-def test_a_users_program_passes_a_strict_type_check(environment: Path, program: Path) -> None:
-    command = (sys.executable, "-m", "mypy", "--strict", "--python-executable", environment / "python", program.name)
-    done = subprocess.run(  # noqa: S603  # our own mypy
-        command, cwd=program.parent, capture_output=True, text=True, check=False
+def check_types(programs: Path, program: Path, types: Path) -> subprocess.CompletedProcess[str]:
+    options = ("--strict", "--python-executable", programs / "python", "--cache-dir", types)
+    return subprocess.run(  # noqa: S603  # our own mypy
+        [sys.executable, "-m", "mypy", *options, program.name],
+        cwd=program.parent,
+        capture_output=True,
+        text=True,
+        check=False,
     )
+
+
+def test_a_users_program_passes_a_strict_type_check(programs: Path, program: Path, types: Path) -> None:
+    done = check_types(programs, program, types)
     assert done.returncode == 0, done.stdout
 
 
-def test_a_users_mistake_is_found_by_the_type_check(environment: Path, program: Path) -> None:
+def test_a_users_mistake_is_found_by_the_type_check(programs: Path, program: Path, types: Path) -> None:
     program.write_text(PROGRAM.replace("stake=2 * 10**17", 'stake="much"'), "utf-8")
-    command = (sys.executable, "-m", "mypy", "--strict", "--python-executable", environment / "python", program.name)
-    done = subprocess.run(  # noqa: S603  # our own mypy
-        command, cwd=program.parent, capture_output=True, text=True, check=False
-    )
-    assert 'Argument "stake" to "local_table" has incompatible type "str"; expected "int"' in done.stdout
+    said = check_types(programs, program, types).stdout
+    assert 'Argument "stake" to "local_table" has incompatible type "str"; expected "int"' in said
 
 
 @pytest.mark.parametrize("short", ["channel", "games", "contracts"])
-def test_nothing_of_ours_is_found_under_a_short_name(environment: Path, tmp_path: Path, short: str) -> None:
+def test_nothing_of_ours_is_found_under_a_short_name(programs: Path, tmp_path: Path, short: str) -> None:
     program = f"import importlib.util; print(importlib.util.find_spec({short!r}))"
-    assert run(environment / "python", "-c", program, folder=tmp_path) == "None\n"
+    assert run(programs / "python", "-c", program, folder=tmp_path) == "None\n"

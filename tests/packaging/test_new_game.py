@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.packaging.wheel import build_wheel, install_beside_ours, run
+from tests.packaging.wheel import run
 
 
 class Begun(NamedTuple):
@@ -21,9 +21,8 @@ class Begun(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def begun(tmp_path_factory: pytest.TempPathFactory) -> Begun:
+def begun(programs: Path, tmp_path_factory: pytest.TempPathFactory) -> Begun:
     place = tmp_path_factory.mktemp("stranger")
-    programs = install_beside_ours(build_wheel(place), place / "environment")
     said = run(programs / "forcemove", "new", "take-three", "--seats", "3", folder=place)
     assert "forcemove demo --game take-three" in said
     pip = (sys.executable, "-m", "pip", "--python", programs / "python", "install", "--quiet")
@@ -61,9 +60,9 @@ def test_three_play_it_in_the_demonstration(begun: Begun) -> None:
     assert len(honest["players"]) == 3
 
 
-def test_it_is_typed_and_clean(begun: Begun) -> None:
+def test_it_is_typed_and_clean(begun: Begun, types: Path) -> None:
     tools = Path(sys.executable).parent
-    python = ("--python-executable", begun.programs / "python")
+    python = ("--python-executable", begun.programs / "python", "--cache-dir", types)
     run(tools / "mypy", "--strict", *python, "take_three", folder=begun.folder)
     run(
         tools / "ruff",

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
 
 from forcemove.contracts import artifact_names
-from tests.packaging.wheel import ROOT, build_wheel, install, run
-
-
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_wheel(tmp_path_factory.mktemp("wheel"))
+from tests.packaging.wheel import ROOT, install, install_from_ours, run
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +46,12 @@ def test_the_wheel_has_nothing_that_only_developers_need(names: set[str]) -> Non
     assert [name for name in names if name.startswith(unwanted_names) or "package" in name] == []
 
 
-def test_the_wheel_in_an_empty_environment_plays_the_demo(wheel: Path, tmp_path: Path) -> None:
-    forcemove = install(wheel, tmp_path / "environment") / "forcemove"
+@pytest.mark.parametrize("make", [install_from_ours, pytest.param(install, marks=pytest.mark.long)])
+def test_the_wheel_in_an_empty_environment_plays_the_demo(
+    make: Callable[[Path, Path], Path], wheel: Path, tmp_path: Path
+) -> None:
+    """That set-up installs from the index what a lock file pins is no news: our own environment comes from one that has
+    the same entries, which `test_dependencies` requires."""
+    forcemove = make(wheel, tmp_path / "environment") / "forcemove"
     assert "demo" in run(forcemove, "--help", folder=tmp_path)
     assert run(forcemove, "demo", folder=tmp_path)

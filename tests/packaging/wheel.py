@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import sysconfig
 import venv
+from importlib.metadata import distribution
 from pathlib import Path
 
+from packaging.requirements import Requirement
+
 ROOT = Path(__file__).parents[2]
+LOCK = ROOT / "requirements.lock"
 _OURS = ("PYTHON", "PIP_TARGET", "PIP_USER", "PIP_PREFIX", "VIRTUAL_ENV", "FORCEMOVE")
 
 
@@ -32,32 +37,61 @@ def build_wheel(folder: Path) -> Path:
 
 
 def install(wheel: Path, folder: Path) -> Path:
-    """The programs of a new environment that has the wheel and what the lock file pins."""
+    """The programs of a new environment that has the wheel and what the lock file pins, from the package index."""
     venv.create(folder, with_pip=False, symlinks=True)
-    pip = (sys.executable, "-m", "pip", "--python", folder / "bin" / "python", "install", "--quiet")
-    run(*pip, "--require-hashes", "--requirement", ROOT / "requirements.lock", folder=folder)
-    run(*pip, "--no-deps", wheel, folder=folder)
-    run(sys.executable, "-m", "pip", "--python", folder / "bin" / "python", "check", folder=folder)
-    return folder / "bin"
+    _pip(folder, "install", "--quiet", "--require-hashes", "--requirement", LOCK)
+    return _add_wheel(wheel, folder)
+
+
+def install_from_ours(wheel: Path, folder: Path) -> Path:
+    """The same, with what the lock file pins copied from our own environment, which set-up has installed."""
+    venv.create(folder, with_pip=False, symlinks=True)
+    site = _site_packages(folder)
+    for each in _pinned():
+        ours = distribution(each.name)
+        assert each.specifier.contains(ours.version)
+        for file in ours.files or ():
+            if ".." not in file.parts:
+                (site / file).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(str(file.locate()), site / file)
+    return _add_wheel(wheel, folder)
 
 
 def install_beside_ours(wheel: Path, folder: Path) -> Path:
     """The programs of a new environment that has the wheel, and what it needs from our own environment: where it is not
     the emptiness that is tested."""
     venv.create(folder, with_pip=False, symlinks=True)
-    ours = sysconfig.get_path("purelib")
+    (_site_packages(folder) / "borrowed.pth").write_text(f"{sysconfig.get_path('purelib')}\n", "utf-8")
+    _pip(folder, "install", "--quiet", "--no-deps", wheel)
+    return folder / "bin"
+
+
+def _pinned() -> list[Requirement]:
+    """What the lock file pins for this machine."""
+    lines = LOCK.read_text("utf-8").splitlines()
+    pinned = [Requirement(line.removesuffix("\\")) for line in lines if line[:1].isalnum()]
+    return [each for each in pinned if each.marker is None or each.marker.evaluate()]
+
+
+def _add_wheel(wheel: Path, folder: Path) -> Path:
+    """To an environment that has all it needs, and nothing that contradicts."""
+    _pip(folder, "install", "--quiet", "--no-deps", wheel)
+    _pip(folder, "check")
+    return folder / "bin"
+
+
+def _site_packages(folder: Path) -> Path:
     (site,) = folder.glob("lib/python*/site-packages")
-    (site / "borrowed.pth").write_text(f"{ours}\n", "utf-8")
+    return site
+
+
+def _pip(environment: Path, *arguments: str | Path) -> None:
     run(
         sys.executable,
         "-m",
         "pip",
         "--python",
-        folder / "bin" / "python",
-        "install",
-        "--quiet",
-        "--no-deps",
-        wheel,
-        folder=folder,
+        environment / "bin" / "python",
+        *arguments,
+        folder=environment,
     )
-    return folder / "bin"
