@@ -96,19 +96,21 @@ def _install_python(purpose: str) -> None:
     for each in LOCKS:
         _stamp_path(each).unlink(missing_ok=True)
     _install_pinned(VENV, ROOT / LOCKS[purpose], "a minute or two")
-    _finish("installing the project", _pip(VENV, "--no-deps", "--no-build-isolation", "--editable", str(ROOT)))
+    _finish("installing the project", _pip_install(VENV, "--no-deps", "--no-build-isolation", "--editable", str(ROOT)))
     _INTERRUPTED.unlink()
 
 
 def _install_pinned(venv: Path, lock: Path, duration: str) -> None:
     count = sum("==" in line for line in lock.read_text("utf-8").splitlines() if line[:1].isalnum())
     _say(f"Installing {count} pinned Python packages ({duration}, once)")
-    _finish("installing Python packages", _pip(venv, "--require-hashes", "--requirement", str(lock)), count)
+    _finish("installing Python packages", _pip_install(venv, "--require-hashes", "--requirement", str(lock)), count)
 
 
-def _pip(venv: Path, *arguments: str) -> list[str]:
+def _pip_install(venv: Path, *arguments: str) -> list[str]:
+    """With the pip of `VENV`, the only environment that has one."""
+    place = () if venv == VENV else ("--python", str(venv / "bin" / "python"))
     options = ("--disable-pip-version-check", "--no-input", "--progress-bar", "off")
-    return [str(venv / "bin" / "python"), "-m", "pip", "install", *options, *arguments]
+    return [str(VENV / "bin" / "python"), "-m", "pip", *place, "install", *options, *arguments]
 
 
 def _is_usable() -> bool:
@@ -133,7 +135,8 @@ def _make_venv(venv: Path) -> None:
     venv.mkdir(parents=True)
     if venv == VENV:
         _INTERRUPTED.touch()
-    _finish("making the Python environment", [sys.executable, "-m", "venv", str(venv)])
+    options = () if venv == VENV else ("--without-pip",)
+    _finish("making the Python environment", [sys.executable, "-m", "venv", *options, str(venv)])
 
 
 # ------------------------------------------------------------------------------------------------------------ analysis
