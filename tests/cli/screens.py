@@ -41,15 +41,26 @@ class Screen:
     """A program with a terminal of so many columns as standard input, output and error."""
 
     def __init__(
-        self, *arguments: str, columns: int, folder: Path, environment: Mapping[str, str] | None = None
+        self,
+        *arguments: str,
+        columns: int,
+        folder: Path,
+        environment: Mapping[str, str] | None = None,
+        before: str = "",
     ) -> None:
-        """`arguments`: `COMMAND` and its arguments, or any program and its."""
+        """`arguments`: `COMMAND` and its arguments, or any program and its. `before`: as of `warm.start`."""
         self._master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", _ROWS, columns, 0, 0))
         known = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "COLUMNS", "LINES")}
         known |= {"TERM": "xterm-256color", "FORCEMOVE_PASSPHRASE": PASSPHRASE} | dict(environment or {})
-        start = _start_command if arguments[0] == COMMAND else _start_program
-        self._process = start(arguments, slave, folder, known)
+        self._process: warm.Process | subprocess.Popen[bytes]
+        if arguments[0] == COMMAND:
+            files = warm.Files(slave, slave, slave)
+            self._process = warm.start(
+                arguments[1:], files, folder=folder, environment=known, before=before, has_terminal=True
+            )
+        else:
+            self._process = _start_program(arguments, slave, folder, known)
         os.close(slave)
         self._screen = pyte.HistoryScreen(columns, _ROWS, history=100_000, ratio=0.5)
         self._stream = pyte.ByteStream(self._screen)
@@ -94,13 +105,6 @@ class Screen:
         rows = (self._screen.buffer[number] for number in reversed(range(_ROWS)))
         lines = ("".join(row[column].data for column in range(self._screen.columns)).rstrip() for row in rows)
         return next(filter(None, lines), "")
-
-
-def _start_command(
-    arguments: Sequence[str], terminal: int, folder: Path, environment: Mapping[str, str]
-) -> warm.Process:
-    files = warm.Files(terminal, terminal, terminal)
-    return warm.start(arguments[1:], files, folder=folder, environment=environment, has_terminal=True)
 
 
 def _start_program(

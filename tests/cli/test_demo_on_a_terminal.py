@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from pathlib import Path
 
 import pytest
@@ -33,8 +32,17 @@ def require_whole(lines: list[str]) -> None:
     assert lines.count(LAST) == 1
 
 
-@pytest.mark.parametrize("columns", [80, 120])
-@pytest.mark.parametrize("scenario", ["honest", "stall", "stale-state"])
+@pytest.mark.parametrize(
+    ("scenario", "columns"),
+    [
+        ("honest", 80),
+        ("stall", 80),
+        ("stale-state", 120),
+        pytest.param("honest", 120, marks=pytest.mark.long),
+        pytest.param("stall", 120, marks=pytest.mark.long),
+        pytest.param("stale-state", 80, marks=pytest.mark.long),
+    ],
+)
 def test_no_line_of_a_story_is_damaged_or_lost(tmp_path: Path, columns: int, scenario: str) -> None:
     seen = shown(tmp_path, columns, "demo", "--game", "tic-tac-toe", "--scenario", scenario, "--chain", "anvil")
 
@@ -152,7 +160,7 @@ def test_a_countdown_stays_until_the_challenge_is_over(tmp_path: Path) -> None:
     start_demo(tmp_path, node, "--stake", "0").end()  # writes the key file
     options = ("--chain", node.endpoint, "--key", "alice.json", "--game", "tic-tac-toe", "--scenario", "stall")
     try:
-        screen = Screen(sys.executable, "-c", IMPATIENT, "demo", *options, columns=80, folder=tmp_path)
+        screen = Screen(COMMAND, "demo", *options, columns=80, folder=tmp_path, before=IMPATIENT)
         screen.reach("57 seconds left to answer")
         node.chain.rpc.ask("evm_increaseTime", 45)
         seen = screen.end()
@@ -169,11 +177,8 @@ def test_a_countdown_stays_until_the_challenge_is_over(tmp_path: Path) -> None:
 
 
 IMPATIENT = """
-import sys
 from forcemove.channel.cli.demo.stage import Stage
-from forcemove.channel.cli.main import main
 Stage.patience = 3.0
 Stage.__init__.__defaults__ = tuple(3.0 if each == 60.0 else each for each in Stage.__init__.__defaults__)
-main()
 """
 """The demonstration with players who wait three seconds for each other, not a minute."""
