@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -30,11 +29,11 @@ from forcemove.channel.chain.verification import Standing, verify
 from forcemove.channel.protocol.signing import Key
 from forcemove.contracts import artifact
 from tests.chain.world import bring_factory
+from tests.cli import warm
 from tests.installed import CONTRACTS, GAMES
 from tests.viem.table import COUNTING
 
 KEY = local_keys()[2]
-ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
@@ -110,23 +109,23 @@ def test_what_stands_is_kept(embedded: EmbeddedChain, path: Path) -> None:
 
 
 _KILLED = """
-import os, signal, sys
+import os, signal
 from pathlib import Path
 from forcemove.channel.chain.deployment import deploy
 from forcemove.channel.chain.local import connect, local_keys
 
 def kill(progress):
-    if (progress.contract, progress.stage.name) == (sys.argv[3], sys.argv[4]):
+    if (progress.contract, progress.stage.name) == ({contract!r}, {stage!r}):
         os.kill(os.getpid(), signal.SIGKILL)
 
-deploy(connect(sys.argv[1]), local_keys()[2], Path(sys.argv[2]), report=kill)
+deploy(connect({endpoint!r}), local_keys()[2], Path({path!r}), report=kill)
 """
 
 
 def kill_at(chain: Chain, path: Path, contract: str, stage: Stage) -> None:
     """Let a process deploy that kills itself as it tells of this."""
-    command = [sys.executable, "-c", _KILLED, chain.endpoint, str(path), contract, stage.name]
-    killed = subprocess.run(command, cwd=ROOT, check=False)  # noqa: S603  # this very interpreter
+    text = _KILLED.format(contract=contract, stage=stage.name, endpoint=chain.endpoint, path=str(path))
+    killed = warm.run([], folder=path.parent, environment=os.environ, before=text)
     assert killed.returncode == -signal.SIGKILL
 
 
