@@ -41,7 +41,7 @@ UPDATES: ActionCodec[Update] = ActionCodec(Update)
 
 
 class Participant(Protocol):
-    """One participant's client, as `forcemove.channel.node.client.Client` is one."""
+    """One participant's client, as `forcemove.channel.node.polled.PolledClient` is one."""
 
     @property
     def channel(self) -> Channel:

@@ -15,9 +15,11 @@ from forcemove.channel.chain.chain import Chain
 from forcemove.channel.chain.create2 import CUSTOMARY_FACTORY
 from forcemove.channel.chain.reverts import app_errors
 from forcemove.channel.game import PlayableApp
-from forcemove.channel.node.client import Choose, Client, Event
 from forcemove.channel.node.clock import seconds
+from forcemove.channel.node.events import Event
 from forcemove.channel.node.nonces import draw_nonce
+from forcemove.channel.node.performer import Choose
+from forcemove.channel.node.polled import PolledClient
 from forcemove.channel.node.ports import Line, Store
 from forcemove.channel.protocol.agreement import Agreement, agree
 from forcemove.channel.protocol.outcome import address_destination
@@ -50,9 +52,9 @@ class Assembly:
         patience: float = 60.0,
         most: int | None = None,
         clock: Callable[[], float] = seconds,
-    ) -> Client:
+    ) -> PolledClient:
         """A participant's client; see `Client` for all that it takes and raises."""
-        return Client(
+        return PolledClient(
             self.agreement,
             key,
             self.app,

@@ -23,8 +23,9 @@ from forcemove.channel.flow.steps import Step, run
 from forcemove.channel.flow.transport import MemoryTransport
 from forcemove.channel.game import Game, PlayableApp
 from forcemove.channel.node.assemble import assemble
-from forcemove.channel.node.client import Choose, Client
 from forcemove.channel.node.memory import MemoryStore
+from forcemove.channel.node.performer import Choose
+from forcemove.channel.node.polled import PolledClient
 from forcemove.channel.node.virtual_time import VirtualTimeLoop
 from forcemove.channel.protocol.effects import ChooseMove
 from forcemove.channel.protocol.outcome import Outcome
@@ -43,7 +44,7 @@ class LocalTable:
 
     chain: Chain
     adjudicator: Adjudicator
-    clients: tuple[Client, ...]
+    clients: tuple[PolledClient, ...]
     lines: tuple[Line, ...]
 
     def play(self) -> None:

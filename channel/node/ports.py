@@ -8,7 +8,7 @@ from typing import Protocol
 from forcemove.channel.errors import ForcemoveError
 from forcemove.channel.protocol.channel import Channel
 
-__all__ = ["Line", "Store"]
+__all__ = ["Evidence", "Line", "Store"]
 
 
 class Line(Protocol):
@@ -24,7 +24,15 @@ class Line(Protocol):
         ...
 
 
-class Store(Protocol):
+class Evidence(Protocol):
+    """Keeps what counterparties do wrong."""
+
+    def keep_evidence(self, channel_id: bytes, error: ForcemoveError) -> None:
+        """Keep what a counterparty did wrong, or the newest of it: counterparties can send faults without end."""
+        ...
+
+
+class Store(Evidence, Protocol):
     """Remembers a channel. `save` returns when the channel would survive a crash, not before."""
 
     def save(self, channel: Channel) -> None:
@@ -33,8 +41,4 @@ class Store(Protocol):
 
     def load(self, channel_id: bytes) -> Channel | None:
         """What was saved last, or None."""
-        ...
-
-    def keep_evidence(self, channel_id: bytes, error: ForcemoveError) -> None:
-        """Keep what a counterparty did wrong, or the newest of it: counterparties can send faults without end."""
         ...

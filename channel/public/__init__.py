@@ -67,7 +67,6 @@ if TYPE_CHECKING:
     from forcemove.channel.installed import installed_games as installed_games
     from forcemove.channel.node.assemble import Assembly as Assembly
     from forcemove.channel.node.assemble import assemble as assemble
-    from forcemove.channel.node.client import Client as Client
     from forcemove.channel.node.keys import new_key as new_key
     from forcemove.channel.node.keys import read_key_file as read_key_file
     from forcemove.channel.node.keys import write_key_file as write_key_file
@@ -75,6 +74,7 @@ if TYPE_CHECKING:
     from forcemove.channel.node.local import local_table as local_table
     from forcemove.channel.node.local import undecided as undecided
     from forcemove.channel.node.memory import MemoryStore as MemoryStore
+    from forcemove.channel.node.polled import PolledClient as PolledClient
     from forcemove.channel.protocol.agreement import Agreement as Agreement
     from forcemove.channel.protocol.agreement import agree as agree
     from forcemove.channel.protocol.app import App as App
@@ -179,7 +179,7 @@ _MODULES = {
         "Assembly",
         "assemble",
     ),
-    "forcemove.channel.node.client": ("Client",),
+    "forcemove.channel.node.polled": ("PolledClient",),
     "forcemove.channel.installed": (
         "find_game",
         "installed_games",

@@ -12,8 +12,9 @@ from math import inf
 from forcemove.channel.chain.local import local_keys
 from forcemove.channel.errors import AppError
 from forcemove.channel.game import Game
-from forcemove.channel.node.client import Choose, Client
 from forcemove.channel.node.local import local_table
+from forcemove.channel.node.performer import Choose
+from forcemove.channel.node.polled import PolledClient
 from forcemove.channel.protocol.channel import Phase
 from forcemove.channel.protocol.effects import ChooseMove
 from forcemove.channel.protocol.encoding import digest, hash_state
@@ -51,7 +52,7 @@ class _Channel:
         return choose
 
     @property
-    def ahead(self) -> Client:
+    def ahead(self) -> PolledClient:
         """The client that knows the newest state."""
         return max(self.clients, key=lambda client: client.channel.next_turn)
 
@@ -70,11 +71,11 @@ class _Channel:
         """Whose turn it is."""
         return (self.newest_turn + 1) % self.seats
 
-    def others(self, seat: int) -> tuple[Client, ...]:
+    def others(self, seat: int) -> tuple[PolledClient, ...]:
         """All clients but one."""
         return tuple(client for index, client in enumerate(self.clients) if index != seat)
 
-    def play(self, clients: Iterable[Client] | None = None, *, until: float = inf) -> None:
+    def play(self, clients: Iterable[PolledClient] | None = None, *, until: float = inf) -> None:
         """Let these clients act, all unless others are given, until the newest state has that turn or nobody acts."""
         acting = self.clients if clients is None else tuple(clients)
         while any(self.newest_turn < until and client.poll() for client in acting) or self.table.pass_on():
@@ -86,7 +87,7 @@ class _Channel:
         if self.newest_turn < self.last_setup_turn + count or self.newest.is_final:
             raise AssertionError(f"the game is over before {count} moves are made; begin the dispute earlier")
 
-    def challenge(self, client: Client) -> None:
+    def challenge(self, client: PolledClient) -> None:
         """Have a client begin the clock with what it can prove."""
         client.feed(ChallengeWanted())
 

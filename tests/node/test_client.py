@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from forcemove.channel.errors import InvalidValue, LocalError, MalformedBytes
-from forcemove.channel.node.client import Client, Fault, Mined, Sent
+from forcemove.channel.node.events import Fault, Mined, Sent
 from forcemove.channel.node.memory import MemoryLine, MemoryStore
+from forcemove.channel.node.polled import PolledClient
 from forcemove.channel.protocol.agreement import agree
 from forcemove.channel.protocol.channel import Channel, Phase
 from forcemove.channel.protocol.errors import OutOfTurn, WrongPhase
@@ -31,8 +32,8 @@ def story(playground: Playground) -> Story:
     return playground.story(TIC_TAC_TOE)
 
 
-def client(story: Story, key: Key = ALICE, store: MemoryStore | None = None) -> Client:
-    return Client(
+def client(story: Story, key: Key = ALICE, store: MemoryStore | None = None) -> PolledClient:
+    return PolledClient(
         story.agreement, key, story.game, story.adjudicator, story.lines[0], store or MemoryStore(), lambda _: None
     )
 

@@ -14,7 +14,7 @@ import pytest
 from forcemove.channel.chain.adjudicator import Adjudicator
 from forcemove.channel.chain.chain import Chain
 from forcemove.channel.chain.errors import Unreachable
-from forcemove.channel.node.client import Event, Fault, Mined, Sent
+from forcemove.channel.node.events import Event, Fault, Mined, Sent
 from forcemove.channel.node.memory import MemoryLine, MemoryStore
 from forcemove.channel.protocol.channel import Channel, Phase
 from forcemove.channel.protocol.effects import ChooseMove
@@ -297,7 +297,7 @@ def test_what_a_report_raises_undoes_and_repeats_nothing(story: Story) -> None:
         raise BrokenError
 
     story.start(story.alice)
-    story.alice.client._report = report
+    story.alice.client._performer.report = report
     play_to_the_end(story)
     assert story.alice.phase is Phase.CLOSED
     sent = [event.signed.state.turn_num for event in events if isinstance(event, Sent)]
@@ -318,19 +318,28 @@ class FullStore(MemoryStore):
         super().save(channel)
 
 
-def test_a_message_is_not_lost_where_the_store_is_full(story: Story) -> None:
+def test_nothing_leaves_while_the_store_is_full_and_nothing_is_lost(story: Story) -> None:
+    """Bob's move arrives, and Alice's reply is signed; neither is saved, so nobody hears of it."""
     store = FullStore()
     story.alice.store = store
     story.start(story.alice)
     story.play_until(6)
-    store.is_full = True
+    story.lines[1].receive()
+    store.is_full, story.alice.stops_at = True, None
     story.bob.decide_at_last()
-    with pytest.raises(OSError, match="No space"):
-        story.alice.client.poll()
-    assert story.alice.newest.state.turn_num == 6
+    for _ in range(3):
+        with pytest.raises(OSError, match="No space"):
+            story.alice.client.poll()
+        assert story.lines[1].receive() == ()
+    kept = store.load(story.agreement.channel_id)
+    assert kept is not None
+    assert kept.next_turn == 7
     store.is_full = False
     story.alice.client.poll()
-    assert story.alice.newest.state.turn_num == 7
+    kept = store.load(story.agreement.channel_id)
+    assert kept is not None
+    assert kept.next_turn == 9
+    assert story.lines[1].receive() == (encode_message(story.agreement.channel_id, story.alice.newest),)
 
 
 # ------------------------------------------------------------------------------------------------------------ evidence
@@ -380,7 +389,7 @@ def test_a_game_that_fails_on_a_message_is_not_given_it_again(story: Story, monk
             raise BrokenError
 
     breaking: Any = Breaking()
-    monkeypatch.setattr(story.alice.client, "_app", breaking)
+    monkeypatch.setattr(story.alice.client._client, "_app", breaking)
     story.bob.decide_at_last()
     with pytest.raises(BrokenError):
         story.alice.client.poll()

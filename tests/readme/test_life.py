@@ -9,9 +9,9 @@ import pytest
 from msgspec.structs import replace
 
 from forcemove.channel.chain.local import local_keys
-from forcemove.channel.node.client import Client
 from forcemove.channel.node.local import LocalTable, local_table
 from forcemove.channel.node.memory import MemoryLine, MemoryStore
+from forcemove.channel.node.polled import PolledClient
 from forcemove.channel.protocol.channel import Channel, Phase
 from forcemove.channel.protocol.effects import ChooseMove
 from forcemove.channel.protocol.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
@@ -45,7 +45,7 @@ class Seat:
         agreed = local.clients[0].channel.agreement
         agreement = replace(agreed, fixed_part=replace(agreed.fixed_part, channel_nonce=nonce))
         key: Key = local_keys()[index]
-        self.client = Client(agreement, key, GAME, adjudicator, line, self.store, self._choose)
+        self.client = PolledClient(agreement, key, GAME, adjudicator, line, self.store, self._choose)
 
     def _choose(self, question: ChooseMove) -> MoveChosen | None:
         return MoveChosen(*rules.legal_moves(question.state)[0]) if self.plays else None

@@ -22,8 +22,9 @@ from forcemove.channel.chain.token import Token
 from forcemove.channel.errors import ForcemoveError
 from forcemove.channel.game import Bot, Game
 from forcemove.channel.node.assemble import Assembly, assemble
-from forcemove.channel.node.client import Client, Event, Fault, Mined, Refused
+from forcemove.channel.node.events import Event, Fault, Mined, Refused
 from forcemove.channel.node.memory import MemoryLine, MemoryStore
+from forcemove.channel.node.polled import PolledClient
 from forcemove.channel.node.ports import Line
 from forcemove.channel.protocol.channel import Phase
 from forcemove.channel.protocol.effects import ChooseMove
@@ -88,7 +89,7 @@ class Player:
     question: ChooseMove | None = None
     questions: int = 0
     mistakes: list[MoveChosen] = field(default_factory=list)
-    client: Client = field(init=False)
+    client: PolledClient = field(init=False)
 
     def choose(self, question: ChooseMove) -> MoveChosen | ConcludeWanted | None:
         self.question, self.questions = question, self.questions + 1

@@ -9,7 +9,7 @@ import pytest
 from forcemove.channel.chain.errors import NotMined
 from forcemove.channel.chain.local import AnvilChain
 from forcemove.channel.errors import ForcemoveError
-from forcemove.channel.node.client import Mined
+from forcemove.channel.node.events import Mined
 from forcemove.channel.node.memory import MemoryStore
 from forcemove.channel.protocol.channel import Channel, Phase
 from forcemove.channel.protocol.inputs import ChallengeWanted

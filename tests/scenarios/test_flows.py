@@ -33,7 +33,7 @@ from forcemove.channel.flow.signed import LogsDiffer
 from forcemove.channel.flow.steps import NothingHeard, Step, repeat, run, sequence
 from forcemove.channel.flow.transport import MemoryTransport, Transport
 from forcemove.channel.game import Game
-from forcemove.channel.node.client import Fault
+from forcemove.channel.node.events import Fault
 from forcemove.channel.protocol.channel import Phase
 from forcemove.channel.protocol.state import VariablePart
 from forcemove.channel.protocol.wire import encode_message

@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from forcemove.channel.chain.adjudicator import Adjudicator
 from forcemove.channel.chain.errors import NoContract, NotGenuine
 from forcemove.channel.errors import InvalidValue
-from forcemove.channel.node.client import Client
 from forcemove.channel.node.memory import MemoryLine, MemoryStore
+from forcemove.channel.node.polled import PolledClient
 from forcemove.channel.protocol.agreement import agree
 from forcemove.channel.protocol.channel import Channel, Phase
 from forcemove.channel.protocol.errors import MessageRefused, OpeningMismatch
@@ -196,7 +196,7 @@ def test_threat_32_nothing_is_signed_where_the_adjudicator_is_a_look_alike(playg
         honest.agreement.destinations,
     )
     line, other = MemoryLine.table(2)
-    client = Client(agreement, ALICE, TIC_TAC_TOE, fake, line, MemoryStore(), lambda _: None)
+    client = PolledClient(agreement, ALICE, TIC_TAC_TOE, fake, line, MemoryStore(), lambda _: None)
     with pytest.raises((NotGenuine, NoContract)):
         client.poll()
     assert other.receive() == ()
@@ -206,7 +206,7 @@ def test_threat_32_nothing_is_signed_where_the_adjudicator_is_a_look_alike(playg
 def test_an_adjudicator_that_was_not_agreed_on_is_refused(channel: Story) -> None:
     elsewhere = Adjudicator(channel.chain, b"\x79" * 20)
     with pytest.raises(InvalidValue):
-        Client(channel.agreement, ALICE, channel.game, elsewhere, channel.lines[0], MemoryStore(), lambda _: None)
+        PolledClient(channel.agreement, ALICE, channel.game, elsewhere, channel.lines[0], MemoryStore(), lambda _: None)
 
 
 # ---------------------------------------------------------------------------------------------------- what is paid in

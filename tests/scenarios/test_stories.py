@@ -9,7 +9,7 @@ from forcemove.channel.chain.codec import function
 from forcemove.channel.chain.local import EmbeddedChain
 from forcemove.channel.errors import RuleError
 from forcemove.channel.game import Game
-from forcemove.channel.node.client import Mined
+from forcemove.channel.node.events import Mined
 from forcemove.channel.protocol.errors import MessageRefused
 from forcemove.channel.protocol.inputs import ChallengeWanted, ConcludeWanted
 from forcemove.channel.protocol.state import SignedState, VariablePart

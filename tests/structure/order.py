@@ -77,6 +77,8 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ),
     ("channel.node.memory",),
     ("channel.node.client", "channel.node.virtual_time"),
+    ("channel.node.performer",),
+    ("channel.node.polled",),
     ("channel.node.assemble",),
     ("channel.node.local",),
     ("testing", "testing.evm"),
@@ -159,7 +161,7 @@ def _broken(module: str, name: str) -> Iterator[str]:
         yield "a game arrives as a value or by entry point"
     if _is_in(module, "games") and _is_in(name, "channel") and name not in _seen_by(module):
         yield "games do not see this much of the channel"
-    if _is_in(module, "channel.protocol") and name in IMPURE:
+    if (_is_in(module, "channel.protocol") or module == "channel.node.client") and name in IMPURE:
         yield "the core is pure"
     if name in WEB3 and _is_in(module, "channel") and not _is_in(module, "channel.chain"):
         yield "only channel.chain knows web3"

@@ -15,8 +15,8 @@ from forcemove.channel.chain.deployment import deploy_beside
 from forcemove.channel.chain.errors import NotGenuine
 from forcemove.channel.chain.local import EmbeddedChain
 from forcemove.channel.chain.verification import Standing, verify
-from forcemove.channel.node.client import Client
 from forcemove.channel.node.memory import MemoryLine, MemoryStore
+from forcemove.channel.node.polled import PolledClient
 from forcemove.channel.protocol.agreement import agree
 from forcemove.channel.protocol.channel import Phase
 from forcemove.channel.protocol.encoding import Domain
@@ -67,20 +67,20 @@ def created(playground: Playground, code: bytes, by_factory: bool) -> bytes:
 
 def agreed_on(
     story: Story, adjudicator: Adjudicator, app: bytes | None = None, confirmations: int = 1
-) -> tuple[Client, MemoryLine, MemoryStore]:
+) -> tuple[PolledClient, MemoryLine, MemoryStore]:
     """Alice's client in a channel with these contracts; what her counterparty hears, and what she has written down."""
     honest = story.agreement
     fixed = msgspec.structs.replace(honest.fixed_part, app_definition=app or honest.fixed_part.app_definition)
     agreement = agree(adjudicator.domain, fixed, TIC_TAC_TOE, STAKE, honest.deposits, honest.destinations)
     line, other = MemoryLine.table(2)
     store = MemoryStore()
-    client = Client(
+    client = PolledClient(
         agreement, ALICE, TIC_TAC_TOE, adjudicator, line, store, lambda _: None, confirmations=confirmations
     )
     return client, other, store
 
 
-def signs_nothing(client: Client, other: MemoryLine, store: MemoryStore) -> bool:
+def signs_nothing(client: PolledClient, other: MemoryLine, store: MemoryStore) -> bool:
     """Whether the client has sent, signed and asked for nothing, and has written down no signature."""
     written = store.load(client.channel.agreement.channel_id)
     return (

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from forcemove.channel.errors import UnknownVersion
-from forcemove.channel.node.client import Sent
+from forcemove.channel.node.events import Sent
 from forcemove.channel.node.greetings import Greetings
 from forcemove.channel.protocol.channel import Phase
 from forcemove.channel.protocol.inputs import ChallengeWanted

@@ -13,8 +13,9 @@ from forcemove.channel.chain.chain import Chain
 from forcemove.channel.chain.local import local_keys
 from forcemove.channel.errors import AppError
 from forcemove.channel.game import PlayableApp
-from forcemove.channel.node.client import Client, Event, Fault, Mined
+from forcemove.channel.node.events import Event, Fault, Mined
 from forcemove.channel.node.memory import MemoryStore
+from forcemove.channel.node.polled import PolledClient
 from forcemove.channel.protocol.agreement import Agreement, agree
 from forcemove.channel.protocol.app import Terms
 from forcemove.channel.protocol.channel import Phase
@@ -112,10 +113,10 @@ class Table:
     first_block: int
     key: Key = PYTHON
     events: list[Event] = field(default_factory=list)
-    client: Client = field(init=False)
+    client: PolledClient = field(init=False)
 
     def __post_init__(self) -> None:
-        self.client = Client(
+        self.client = PolledClient(
             self.agreement,
             self.key,
             self.app,

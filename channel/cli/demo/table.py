@@ -17,8 +17,9 @@ from forcemove.channel.flow.steps import Step, run
 from forcemove.channel.flow.transport import MemoryTransport
 from forcemove.channel.game import Bot, Game
 from forcemove.channel.node.assemble import assemble, reassemble
-from forcemove.channel.node.client import Client, Event, Fault, Mined, Refused, Sent
+from forcemove.channel.node.events import Event, Fault, Mined, Refused, Sent
 from forcemove.channel.node.local import undecided
+from forcemove.channel.node.polled import PolledClient
 from forcemove.channel.protocol.effects import Submission, SubmitChallenge
 from forcemove.channel.protocol.outcome import Outcome
 from forcemove.channel.protocol.state import SignedState, VariablePart
@@ -45,7 +46,7 @@ class Player:
         self.seat, self.name, self.bot = seat, name, bot
         self.line, self.queue = Line(), ActionQueue(log, UPDATES)
         self.refusals: list[ForcemoveError] = []
-        self.client: Client
+        self.client: PolledClient
 
     def place(self, stage: Stage) -> Seat:
         """What the steps of a flow are run with."""

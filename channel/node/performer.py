@@ -1,0 +1,161 @@
+"""A client with its owner's ends: its line, its player, whoever is told, and the sender of its account.
+
+What fails here, a line, an endpoint, the owner's own functions, costs no message and no effect: the rest is done, and
+the next look tries again. What went wrong is kept in `mistakes`.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from typing import assert_never
+
+from forcemove.channel.chain.adjudicator import Adjudicator
+from forcemove.channel.chain.errors import NotConfirmed
+from forcemove.channel.chain.genuine import require_genuine
+from forcemove.channel.errors import PassingError
+from forcemove.channel.game import PlayableApp
+from forcemove.channel.node.client import Client
+from forcemove.channel.node.events import Event, Fault, Mined, Refused, Sent
+from forcemove.channel.node.orders import approval, is_approval, order, submission_of
+from forcemove.channel.node.ports import Evidence, Line
+from forcemove.channel.protocol.effects import ChooseMove, Effect, SendGreeting, SendState, Submission
+from forcemove.channel.protocol.inputs import ConcludeWanted, MoveChosen
+from forcemove.channel.protocol.wire import encode_greeting, encode_message
+from forcemove.channel.sender.sender import Sender
+from forcemove.channel.sender.transactions import Failed, Landed, NonceTaken, Outcome, Undone
+
+__all__ = ["Choose", "Performer"]
+
+Choose = Callable[[ChooseMove], MoveChosen | ConcludeWanted | None]
+"""A player: the move after a state, the wish to conclude, or None to say it later."""
+
+
+class Performer:
+    """`mistakes`: what has failed since they were last looked at; `is_busy`: whether anything was taken in or done."""
+
+    def __init__(
+        self,
+        client: Client,
+        adjudicator: Adjudicator,
+        sender: Sender,
+        line: Line,
+        evidence: Evidence,
+        choose: Choose,
+        report: Callable[[Event], None],
+        most: int | None,
+    ) -> None:
+        """`evidence`: keeps what counterparties do wrong. `most`: see `orders.order`."""
+        self.client, self.sender, self.report = client, sender, report
+        self.mistakes: list[Exception] = []
+        self.is_busy = False
+        self._adjudicator, self._line, self._evidence, self._choose = adjudicator, line, evidence, choose
+        self._most = most
+        self._messages: deque[bytes] = deque()
+
+    # -------------------------------------------------------------------------------------------------- what comes in
+
+    def are_contracts_genuine(self, app: PlayableApp, factory: bytes, confirmations: int) -> bool:
+        """Whether they are known to be at the confirmation depth; while they are new, that is waited for. Raises
+        `NoContract`, `NotGenuine`, `ChainError`."""
+        adjudicator, address = self._adjudicator, self.client.channel.agreement.fixed_part.app_definition
+        try:
+            require_genuine(
+                adjudicator.chain, adjudicator.address, address, app.artifact, factory, confirmations=confirmations
+            )
+        except NotConfirmed:
+            return False
+        return True
+
+    def listen(self, now: Callable[[], int]) -> None:
+        """Everything that has arrived. What cannot be taken in because the time is unknown is taken in later."""
+        self._messages.extend(self._line.receive())
+        while self._messages:
+            self.is_busy = True
+            self._hear(self._messages[0], now())
+            self._messages.popleft()
+
+    def _hear(self, message: bytes, now: int) -> None:
+        try:
+            self.client.hear(message, now)
+        except Exception as error:
+            self.mistakes.append(error)
+        for fault in self.client.take_faults():
+            self._evidence.keep_evidence(self.client.id, fault)
+            self._tell(Fault(fault))
+
+    def look_at_transactions(self, *, is_new_block: bool) -> None:
+        """Of a sender that is ours alone. What fails there is no reason not to look at the channel."""
+        try:
+            for outcome in self.sender.look(is_new=is_new_block):
+                self.learn(outcome)
+        except PassingError as error:
+            self.mistakes.append(error)
+
+    def learn(self, outcome: Outcome) -> None:
+        """What became of a transaction of this channel."""
+        self.is_busy = True
+        _, submission = submission_of(outcome.purpose)
+        match outcome:
+            case Landed(purpose, receipt) if not is_approval(purpose):
+                self._tell(Mined(submission, self._adjudicator.placed(receipt)))
+            case Failed(_, error):
+                self.client.fail(submission)
+                self._tell(Refused(submission, error))
+            case Undone():
+                self.client.fail(submission)
+            case Landed() | NonceTaken():
+                pass  # the deposit follows; it is sent again
+            case _:
+                assert_never(outcome)
+
+    # --------------------------------------------------------------------------------------------------- what goes out
+
+    def carry_out(self, now: Callable[[], int]) -> None:
+        """Do what is due, of a channel that is saved; only once that is done may the player's answer be saved, and what
+        follows from it be done."""
+        while not self.client.is_unsaved and (effect := self.client.take_due()) is not None:
+            if self._is_done(effect, now):
+                self.is_busy = True
+                self.client.done(effect)
+
+    def _is_done(self, effect: Effect, now: Callable[[], int]) -> bool:
+        try:
+            match effect:
+                case SendState(signed, again):
+                    self._line.send(encode_message(self.client.id, signed))
+                    if not again:
+                        self._tell(Sent(signed))
+                case SendGreeting(next_turn):
+                    self._line.send(encode_greeting(self.client.id, self.client.channel.index, next_turn))
+                case ChooseMove():
+                    decided = self._choose(effect)
+                    if decided is not None:
+                        self.client.apply(decided, now())
+                case _:
+                    return self._is_submitted(effect)
+        except Exception as error:
+            self.mistakes.append(error)
+            return isinstance(effect, SendGreeting) or (isinstance(effect, SendState) and effect.again)
+        return True
+
+    def _is_submitted(self, submission: Submission) -> bool:
+        """Whether the sender has it; tokens are approved before."""
+        channel = self.client.channel
+        first = approval(channel, submission, self._adjudicator, self._most)
+        self.sender.want(first or order(channel, submission, self._adjudicator, self._most))
+        return first is None
+
+    def _tell(self, event: Event) -> None:
+        """What the owner makes of it undoes nothing."""
+        try:
+            self.report(event)
+        except Exception as error:
+            self.mistakes.append(error)
+
+    def raise_mistakes(self) -> None:
+        """The first of them; they are forgotten."""
+        if self.mistakes:
+            first = self.mistakes[0]
+            self.mistakes.clear()
+            raise first
