@@ -6,6 +6,8 @@
 ├── `CounterpartyError`       a counterparty broke a rule, or kept silent; nothing of ours has changed
 ├── `ChainError`              the chain, or the way to it, failed
 │   └── `PassingError`        ... as it does now and then: the same request may work in a moment
+├── `JournalError`            the journal, or the disk or database server that it is on, failed
+│   └── `JournalUnavailable`  ... as it does now and then: the same may work in a moment
 ├── `RuleError`               a rule of the protocol, or of an app, forbids it to everybody; each class has the
 │   │                         name and the values of the Solidity error that the adjudicator reverts with
 │   └── `AppError`            ... of an app: subclassed by games
@@ -27,6 +29,8 @@ __all__ = [
     "CounterpartyError",
     "ForcemoveError",
     "InvalidValue",
+    "JournalError",
+    "JournalUnavailable",
     "LocalError",
     "MalformedBytes",
     "PassingError",
@@ -121,3 +125,13 @@ class ChainError(ForcemoveError):
 @dataclass(eq=False)
 class PassingError(ChainError):
     """The way to the chain failed, as it does now and then: the same request may work in a moment."""
+
+
+@dataclass(eq=False)
+class JournalError(ForcemoveError):
+    """The journal, or the disk or the database server that it is on, failed. Nothing is half-written."""
+
+
+@dataclass(eq=False)
+class JournalUnavailable(JournalError):
+    """The journal cannot be used just now: the same may work in a moment, or once there is room on the disk."""

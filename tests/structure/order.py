@@ -65,6 +65,13 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("channel.sender.sender", "channel.follower", "channel.follower.head", "channel.follower.errors"),
     ("channel.follower.followed",),
     ("channel.follower.follower",),
+    ("channel.store", "channel.store.errors", "channel.store.records", "channel.store.schema"),
+    ("channel.store.faults", "channel.store.migrations", "channel.store.statements"),
+    ("channel.store.database", "channel.store.channels", "channel.store.evidence"),
+    ("channel.store.leases", "channel.store.sqlite", "channel.store.postgresql"),
+    ("channel.store.transactions",),
+    ("channel.store.journal",),
+    ("channel.store.opening",),
     (
         "channel.node.ports",
         "channel.node.keys",
@@ -167,6 +174,8 @@ def _broken(module: str, name: str) -> Iterator[str]:
         yield "only channel.chain knows web3"
     if name in SCREENS and _is_in(module, "channel.inspect"):
         yield "inspection never prints"
+    if _is_in(module, "channel.store") and _package(name) in {"channel.chain", "channel.node"}:
+        yield "the journal knows no chain and no node"
     if {_package(module), _package(name)} == {"channel.flow", "channel.chain"}:
         yield "flows and chains do not know each other"
 

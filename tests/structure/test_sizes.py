@@ -16,6 +16,7 @@ REASONS = {
     "channel/cli/demo": "a module for each part of the stage: table, stories, records, results, what is shown",
     "channel/node": "a client without I/O, what carries out what it says, and the two ways to drive it",
     "channel/protocol": "the pure core, in one room with one rule; its order has a line for each",
+    "channel/store": "a module for each thing that a journal keeps, and for each of the two databases",
     "tests/cli": "a file for each command and each kind of demonstration",
     "tests/games": "a file for each game and each part of the views",
     "tests/parity": "the model of the adjudicator, in parts, and what is asked of both",

@@ -1,0 +1,196 @@
+"""Statements about channels and what is kept with them: saving, each against its version, and reading back."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from sqlalchemy import Connection, Row, Select, bindparam, delete, select, update
+
+from forcemove.channel.store.errors import JournalDamaged
+from forcemove.channel.store.records import Kept, Saving, Standing
+from forcemove.channel.store.schema import CHANNELS, CHOICES, ORIGINS, SEEDS, checksum
+from forcemove.channel.store.statements import chunks, insert_for, require_sound, upsert
+
+__all__ = ["choices_of", "ids_of", "keep_seed", "load", "load_all", "raise_versions", "save", "versions_of"]
+
+OF_CHANNEL, OF_TABLE = "channel", "table"
+"""Whose a seed is."""
+
+# --------------------------------------------------------------------------------------------------------------- saving
+
+
+def save(connection: Connection, savings: Sequence[Saving]) -> list[Saving]:
+    """Save those whose version is the expected one and that we may still play; returns them."""
+    known = _locked(connection, [each.channel_id for each in savings if each.version > 0])
+    changed = [each for each in savings if each.version > 0 and _may_change(each, known)]
+    _update(connection, changed, known)
+    new = _insert(connection, [each for each in savings if each.version == 0])
+    saved = changed + new
+    _save_choices(connection, saved)
+    return saved
+
+
+def _locked(connection: Connection, ids: Collection[bytes]) -> dict[bytes, tuple[int, Standing]]:
+    """Version and standing of channels, which no other process changes until the end of the transaction.
+
+    All take these locks in one order, or two could wait for each other.
+    """
+    known = {}
+    for chunk in chunks(sorted(ids)):
+        wanted = select(CHANNELS.c.id, CHANNELS.c.version, CHANNELS.c.standing).where(CHANNELS.c.id.in_(chunk))
+        for id_, version, standing in connection.execute(wanted.order_by(CHANNELS.c.id).with_for_update()):
+            known[id_] = (version, Standing(standing))
+    return known
+
+
+def _may_change(saving: Saving, known: dict[bytes, tuple[int, Standing]]) -> bool:
+    version, standing = known.get(saving.channel_id, (None, None))
+    return version == saving.version and standing is not Standing.MOVED
+
+
+_UPDATE = (
+    update(CHANNELS)
+    .where(CHANNELS.c.id == bindparam("of"))
+    .values(version=bindparam("to"), standing=bindparam("as"), snapshot=bindparam("body"), checksum=bindparam("sum"))
+)
+
+
+def _update(connection: Connection, savings: Sequence[Saving], known: dict[bytes, tuple[int, Standing]]) -> None:
+    rows = []
+    for each in savings:
+        standing = Standing.FINISHED if each.finished else known[each.channel_id][1]
+        seal = checksum(each.channel_id, standing, each.snapshot)
+        rows.append({"of": each.channel_id, "to": each.version + 1, "as": standing, "body": each.snapshot, "sum": seal})
+    if rows:
+        connection.execute(_UPDATE, rows)
+
+
+def _insert(connection: Connection, savings: Sequence[Saving]) -> list[Saving]:
+    """Those that are not there yet, with what is kept once."""
+    if not savings:
+        return []
+    rows = [_row(each) for each in sorted(savings, key=lambda each: each.channel_id)]
+    statement = insert_for(connection, CHANNELS).on_conflict_do_nothing().returning(CHANNELS.c.id)
+    inserted = set(connection.scalars(statement, rows))
+    new = [each for each in savings if each.channel_id in inserted]
+    upsert(connection, ORIGINS, [_origin(each.channel_id, each.about or b"") for each in new])
+    upsert(connection, SEEDS, [_seed(OF_CHANNEL, each.channel_id, each.seed) for each in new if each.seed])
+    return new
+
+
+def _row(saving: Saving) -> dict[str, object]:
+    standing = Standing.FINISHED if saving.finished else Standing.ACTIVE
+    return channel_row(saving.channel_id, 1, standing, saving.snapshot)
+
+
+def channel_row(channel_id: bytes, version: int, standing: Standing, snapshot: bytes) -> dict[str, object]:
+    """A row of `CHANNELS`."""
+    seal = checksum(channel_id, standing, snapshot)
+    return {"id": channel_id, "version": version, "standing": standing, "snapshot": snapshot, "checksum": seal}
+
+
+def _origin(channel_id: bytes, about: bytes) -> dict[str, object]:
+    return {"channel_id": channel_id, "about": about, "checksum": checksum(channel_id, about)}
+
+
+def _seed(owner: str, name: bytes, seed: bytes) -> dict[str, object]:
+    return {"owner": owner, "name": name, "seed": seed, "checksum": checksum(owner, name, seed)}
+
+
+def _save_choices(connection: Connection, saved: Sequence[Saving]) -> None:
+    upsert(
+        connection,
+        CHOICES,
+        [_choice(each.channel_id, turn, choice) for each in saved for turn, choice in each.choices.items()],
+    )
+    for each in saved:
+        if each.choices_from:
+            is_old = (CHOICES.c.channel_id == each.channel_id) & (CHOICES.c.turn < each.choices_from)
+            connection.execute(delete(CHOICES).where(is_old))
+
+
+def _choice(channel_id: bytes, turn: int, choice: bytes) -> dict[str, object]:
+    return {
+        "channel_id": channel_id,
+        "turn": turn,
+        "choice": choice,
+        "checksum": checksum(channel_id, turn, choice),
+    }
+
+
+def raise_versions(connection: Connection, ids: Collection[bytes]) -> None:
+    """Let nothing be committed any more by those who know the present versions. Moved channels keep theirs: it says
+    which of their exports is the newest."""
+    for chunk in chunks(_locked(connection, ids)):
+        playable = CHANNELS.c.id.in_(chunk) & (CHANNELS.c.standing != Standing.MOVED)
+        connection.execute(update(CHANNELS).where(playable).values(version=CHANNELS.c.version + 1))
+
+
+def keep_seed(connection: Connection, where: str, table: bytes, seed: bytes) -> bytes:
+    """Keep the seed of a table that has none; returns the one that is kept."""
+    connection.execute(insert_for(connection, SEEDS).on_conflict_do_nothing(), [_seed(OF_TABLE, table, seed)])
+    is_it = (SEEDS.c.owner == OF_TABLE) & (SEEDS.c.name == table)
+    row = connection.execute(select(SEEDS).where(is_it)).one()
+    require_sound(where, "a table's seed", row.checksum, row.owner, row.name, row.seed)
+    kept: bytes = row.seed
+    return kept
+
+
+# --------------------------------------------------------------------------------------------------------- reading back
+
+_KEPT = (
+    select(
+        CHANNELS,
+        ORIGINS.c.about,
+        ORIGINS.c.checksum.label("about_checksum"),
+        SEEDS.c.seed,
+        SEEDS.c.checksum.label("seed_checksum"),
+    )
+    .outerjoin(ORIGINS, ORIGINS.c.channel_id == CHANNELS.c.id)
+    .outerjoin(SEEDS, (SEEDS.c.name == CHANNELS.c.id) & (SEEDS.c.owner == OF_CHANNEL))
+)
+
+
+def load(connection: Connection, where: str, channel_id: bytes) -> Kept | None:
+    """A channel, or None. Raises `JournalDamaged`."""
+    row = connection.execute(_KEPT.where(CHANNELS.c.id == channel_id)).one_or_none()
+    return None if row is None else _kept(where, row)
+
+
+def load_all(connection: Connection, where: str, standings: Collection[Standing]) -> tuple[Kept, ...]:
+    """The channels of these standings, by their ids. Raises `JournalDamaged`."""
+    chosen: Select[tuple[object, ...]] = _KEPT.where(CHANNELS.c.standing.in_(standings))
+    return tuple(_kept(where, row) for row in connection.execute(chosen.order_by(CHANNELS.c.id)))
+
+
+def _kept(where: str, row: Row[tuple[object, ...]]) -> Kept:
+    require_sound(where, "a channel", row.checksum, row.id, row.standing, row.snapshot)
+    require_sound(where, "what a channel is about", row.about_checksum, row.id, row.about)
+    if row.seed is not None or row.seed_checksum is not None:
+        require_sound(where, "a channel's seed", row.seed_checksum, OF_CHANNEL, row.id, row.seed)
+    if type(row.version) is not int:
+        raise JournalDamaged(where, "a channel's version is no number")
+    return Kept(row.id, row.version, Standing(row.standing), row.snapshot, row.about, row.seed)
+
+
+def ids_of(connection: Connection, standings: Collection[Standing]) -> tuple[bytes, ...]:
+    """The ids of the channels of these standings, in order."""
+    chosen = select(CHANNELS.c.id).where(CHANNELS.c.standing.in_(standings))
+    return tuple(connection.scalars(chosen.order_by(CHANNELS.c.id)))
+
+
+def versions_of(connection: Connection, ids: Collection[bytes]) -> dict[bytes, int]:
+    """The versions of those channels that are here."""
+    versions: dict[bytes, int] = {}
+    for chunk in chunks(ids):
+        chosen = select(CHANNELS.c.id, CHANNELS.c.version).where(CHANNELS.c.id.in_(chunk))
+        versions |= {row.id: row.version for row in connection.execute(chosen)}
+    return versions
+
+
+def choices_of(connection: Connection, where: str, channel_id: bytes) -> dict[int, bytes]:
+    """The hidden choices of a channel by turn. Raises `JournalDamaged`."""
+    rows = connection.execute(select(CHOICES).where(CHOICES.c.channel_id == channel_id).order_by(CHOICES.c.turn)).all()
+    for row in rows:
+        require_sound(where, "a choice", row.checksum, row.channel_id, row.turn, row.choice)
+    return {row.turn: row.choice for row in rows}

@@ -1,0 +1,128 @@
+"""Leases: who may drive a channel, or send for an account, and until when. Lost ones are made harmless by versions.
+
+On PostgreSQL times are the server's, so that clocks of several machines need not agree; on SQLite, which is on one
+machine, those of the clock that the journal was opened with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+
+from sqlalchemy import Connection, select, update
+
+from forcemove.channel.errors import InvalidValue
+from forcemove.channel.store import channels
+from forcemove.channel.store.database import Database
+from forcemove.channel.store.records import Account, ChannelLease, LeaseName, Refusal, Taking
+from forcemove.channel.store.schema import LEASES
+from forcemove.channel.store.statements import chunks, insert_for
+
+__all__ = ["Leases", "is_held", "text_of"]
+
+MOST_SECONDS = 24 * 60 * 60
+"""A lease that nobody can wait for is a mistake."""
+_RELEASED = 0
+
+
+class Leases:
+    """The leases of one owner in a journal."""
+
+    def __init__(self, database: Database, owner: bytes) -> None:
+        self._database, self._owner = database, owner
+
+    def take(self, names: Iterable[LeaseName], seconds: float) -> Taking:
+        """Take those that are free or expired, and renew those that are ours, from now on for so many seconds.
+
+        A channel whose lease had another owner gets a new version: whoever knows the old one, paused and unaware, can
+        commit nothing for it. So load a channel after its lease was taken.
+        """
+        _require_duration(seconds)
+        wanted = {text_of(name): name for name in names}
+        with self._database.writing() as connection:
+            now = self._database.now(connection)
+            before = _locked(connection, wanted)
+            ours = self._take(connection, wanted, now, now + int(seconds * 1000))
+            inherited = [wanted[name] for name in ours if name in before and before[name][0] != self._owner]
+            ids = [name.channel_id for name in inherited if isinstance(name, ChannelLease)]
+            channels.raise_versions(connection, ids)
+            others = _locked(connection, wanted.keys() - ours)
+        refused = {wanted[name]: Refusal(owner, until / 1000, now / 1000) for name, (owner, until) in others.items()}
+        return Taking(frozenset(wanted[name] for name in ours), refused)
+
+    def _take(self, connection: Connection, wanted: Mapping[str, LeaseName], now: int, until: int) -> set[str]:
+        """In one statement, so that of two that come at once one is refused; returns the names that are ours then."""
+        statement = insert_for(connection, LEASES)
+        may = (LEASES.c.until <= now) | (LEASES.c.owner == statement.excluded.owner)
+        values = {"owner": statement.excluded.owner, "until": statement.excluded.until}
+        taking = statement.on_conflict_do_update(index_elements=["name"], set_=values, where=may)
+        rows = [{"name": name, "owner": self._owner, "until": until} for name in sorted(wanted)]
+        return set(connection.scalars(taking.returning(LEASES.c.name), rows)) if rows else set()
+
+    def renew(self, seconds: float) -> frozenset[LeaseName]:
+        """Renew all that are ours, from now on for so many seconds, in one statement. Returns them: whatever is not
+        among them was taken over, and must not be driven any more."""
+        _require_duration(seconds)
+        with self._database.writing() as connection:
+            until = self._database.now(connection) + int(seconds * 1000)
+            is_ours = (LEASES.c.owner == self._owner) & (LEASES.c.until > _RELEASED)
+            renewed = connection.scalars(update(LEASES).where(is_ours).values(until=until).returning(LEASES.c.name))
+            return frozenset(map(_name_of, renewed))
+
+    def release(self, names: Iterable[LeaseName]) -> None:
+        """Give leases back; those that are not ours are left alone."""
+        with self._database.writing() as connection:
+            for chunk in chunks(text_of(name) for name in names):
+                is_ours = LEASES.c.name.in_(chunk) & (LEASES.c.owner == self._owner)
+                connection.execute(update(LEASES).where(is_ours).values(until=_RELEASED))
+
+    def holder(self, name: LeaseName) -> Refusal | None:
+        """Who has a lease now, ourselves included; None where it is free."""
+        with self._database.reading() as connection:
+            now = self._database.now(connection)
+            row = connection.execute(select(LEASES).where(LEASES.c.name == text_of(name))).one_or_none()
+        if row is None or row.until <= now:
+            return None
+        return Refusal(row.owner, row.until / 1000, now / 1000)
+
+
+def is_held(connection: Connection, name: LeaseName, owner: bytes) -> bool:
+    """Whether a lease is the owner's, and nobody can take it over before the transaction ends.
+
+    One that has expired is still its owner's while nobody else wanted it.
+    """
+    held = select(LEASES.c.owner, LEASES.c.until).where(LEASES.c.name == text_of(name)).with_for_update()
+    row = connection.execute(held).one_or_none()
+    return row is not None and row.owner == owner and row.until > _RELEASED
+
+
+def _locked(connection: Connection, names: Collection[str]) -> dict[str, tuple[bytes, int]]:
+    """Owners and times of leases that somebody has or had, which nobody changes until the end of the transaction."""
+    found: dict[str, tuple[bytes, int]] = {}
+    for chunk in chunks(sorted(names)):
+        chosen = select(LEASES).where(LEASES.c.name.in_(chunk)).order_by(LEASES.c.name).with_for_update()
+        found |= {row.name: (row.owner, row.until) for row in connection.execute(chosen)}
+    return found
+
+
+def text_of(name: LeaseName) -> str:
+    """A name as the table has it."""
+    match name:
+        case ChannelLease(channel_id):
+            return f"channel:{channel_id.hex()}"
+        case Account(chain_id, address):
+            return f"account:{chain_id}:{address.hex()}"
+
+
+def _name_of(text: str) -> LeaseName:
+    match text.split(":"):
+        case ["channel", channel_id]:
+            return ChannelLease(bytes.fromhex(channel_id))
+        case ["account", chain_id, address]:
+            return Account(int(chain_id), bytes.fromhex(address))
+        case _:
+            raise InvalidValue("lease", text, "the name of a channel or an account")
+
+
+def _require_duration(seconds: float) -> None:
+    if not 0 < seconds <= MOST_SECONDS:
+        raise InvalidValue("seconds", seconds, f"more than 0, and at most {MOST_SECONDS}")

@@ -1,0 +1,218 @@
+"""Journals on SQLite. What a file is, is read before SQLite opens it, and whether it is sound, before it is written."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sqlite3
+import stat
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from tempfile import mkstemp
+
+from sqlalchemy import create_engine
+from sqlalchemy.pool import QueuePool, StaticPool
+
+from forcemove.channel.errors import JournalError
+from forcemove.channel.store import faults
+from forcemove.channel.store.database import Clock, Database
+from forcemove.channel.store.errors import (
+    JournalDamaged,
+    JournalOfNewerProgram,
+    JournalUnusable,
+    JournalUnwritable,
+    NotAJournal,
+)
+from forcemove.channel.store.migrations import Step, bring_up_to_date, format_of
+
+__all__ = ["open_file", "open_memory"]
+
+APPLICATION_ID = 0x464D_4A4C
+"""In the header of every file of ours: "FMJL"."""
+BUSY_SECONDS = 5.0
+"""How long we wait for another process that writes."""
+
+_HEADER = 100
+_MAGIC = b"SQLite format 3\0"
+_FORMAT = slice(60, 64)
+_APPLICATION_ID = slice(68, 72)
+_BESIDE = ("", "-wal", "-shm")
+_NOT_NOW = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO}
+_SETTINGS = (
+    "PRAGMA journal_mode = WAL",
+    "PRAGMA synchronous = FULL",
+    "PRAGMA fullfsync = ON",  # macOS: a sync reaches the disk itself; elsewhere it always does
+    "PRAGMA checkpoint_fullfsync = ON",
+    "PRAGMA cell_size_check = ON",
+    "PRAGMA trusted_schema = OFF",
+)
+
+
+def open_memory(clock: Clock, steps: Sequence[Step]) -> Database:
+    """A journal that is gone with the process."""
+    engine = create_engine("sqlite://", creator=lambda: _connect(":memory:"), poolclass=StaticPool)
+    database = Database(engine, ":memory:", clock)
+    with database.writing() as connection:
+        bring_up_to_date(connection, database.where, steps)
+    return database
+
+
+def open_file(path: str, clock: Clock, steps: Sequence[Step]) -> Database:
+    """The journal in a file, made if there is none; only its owner can read it. Raises `opening.open_journal`'s."""
+    path = os.path.abspath(path)
+    with _explained(path):
+        if not os.path.lexists(path):
+            _create(path)
+        _require_ours(path, len(steps))
+        _require_sound(path, len(steps))
+        _make_private(path)
+    uri = _uri(path, "rw")
+    engine = create_engine(
+        "sqlite://",
+        creator=lambda: _connect(uri),
+        poolclass=QueuePool,
+        pool_size=1,
+        max_overflow=0,
+    )
+    database = Database(engine, path, clock, path)
+    try:
+        _bring_up_to_date(database, steps)
+    except BaseException:
+        database.close()
+        raise
+    return database
+
+
+def _connect(where: str) -> sqlite3.Connection:
+    """Without the driver's own transactions: `Database` says when they begin."""
+    connection = sqlite3.connect(
+        where, uri=where != ":memory:", timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
+    )
+    for setting in _SETTINGS:
+        connection.execute(setting)
+    return connection
+
+
+def _bring_up_to_date(database: Database, steps: Sequence[Step]) -> None:
+    """The format is in the file's header, too, where it can be read without touching the file."""
+    with database.writing() as connection:
+        is_old = format_of(connection, database.where) < len(steps)
+        bring_up_to_date(connection, database.where, steps)
+        if is_old:
+            connection.exec_driver_sql(f"PRAGMA user_version = {len(steps)}")
+    if is_old:
+        with _explained(database.where), closing(_connect(_uri(database.where, "rw"))) as other:
+            other.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+# ------------------------------------------------------------------------------------------------ looking at the file
+
+
+def _require_ours(path: str, known: int) -> None:
+    """By the file's first bytes alone: SQLite itself may write when it opens a file."""
+    if not stat.S_ISREG(os.stat(path).st_mode):
+        raise JournalUnusable(path, "it is not a file")
+    with open(path, "rb") as file:
+        header = file.read(_HEADER)
+    if not header:
+        raise NotAJournal(path, "the file is empty")
+    if not header.startswith(_MAGIC):
+        raise NotAJournal(path, "it is not an SQLite file")
+    if len(header) < _HEADER:
+        raise JournalDamaged(path, "the file ends within its first bytes")
+    if int.from_bytes(header[_APPLICATION_ID]) != APPLICATION_ID:
+        raise NotAJournal(path, "it is another program's SQLite file")
+    _require_known(path, int.from_bytes(header[_FORMAT]), known)
+
+
+def _require_sound(path: str, known: int) -> None:
+    """By a connection that cannot write. Looks at every page; bodies have checksums, which are looked at when read."""
+    with closing(sqlite3.connect(_uri(path, "ro"), uri=True, timeout=BUSY_SECONDS)) as connection:
+        problem = connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
+        if problem != "ok":
+            raise JournalDamaged(path, str(problem).replace("\n", " "))
+        _require_known(path, connection.execute("PRAGMA user_version").fetchone()[0], known)
+        _require_tables(path, connection)
+
+
+def _require_known(path: str, version: int, known: int) -> None:
+    if version > known:
+        raise JournalOfNewerProgram(path, version, known)
+
+
+def _require_tables(path: str, connection: sqlite3.Connection) -> None:
+    """A journal that has its format in its header has it in its table, too."""
+    version = connection.execute("PRAGMA user_version").fetchone()[0]
+    tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    written = connection.execute("SELECT version FROM forcemove_journal").fetchall() if version else []
+    if (version and written != [(version,)]) or (not version and tables):
+        raise JournalDamaged(path, "its header and its tables are of different formats")
+
+
+@contextmanager
+def _explained(path: str) -> Iterator[None]:
+    """What the system and SQLite say while a file is opened, as errors of ours."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise _of_opening(error, path) from error
+    except OSError as error:
+        kind = JournalUnwritable if error.errno in _NOT_NOW else JournalUnusable
+        raise kind(path, error.strerror or str(error)) from error
+
+
+def _of_opening(error: sqlite3.Error, path: str) -> JournalError:
+    """Before anything was written, what cannot be opened is unusable, and what makes no sense is damaged."""
+    found = faults.of_sqlite(error, path)
+    if isinstance(found, JournalUnwritable):
+        return JournalUnusable(path, str(error))
+    return found or JournalDamaged(path, str(error))
+
+
+# ----------------------------------------------------------------------------------------------------- making the file
+
+
+def _create(path: str) -> None:
+    """Make a journal without tables under another name, and give it its own when it is whole on the disk."""
+    folder = os.path.dirname(path)
+    if not os.path.isdir(folder):
+        raise JournalUnusable(path, f"there is no folder {folder}")
+    descriptor, draft = mkstemp(prefix=f".{os.path.basename(path)}.", suffix=".new", dir=folder)
+    os.close(descriptor)
+    try:
+        _write_header(draft)
+        os.link(draft, path)
+    except FileExistsError:
+        return  # another process was faster, and its file is as good
+    finally:
+        os.unlink(draft)
+    _sync_folder(folder)
+
+
+def _write_header(path: str) -> None:
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        connection.execute("PRAGMA journal_mode = WAL")
+
+
+def _sync_folder(folder: str) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _make_private(path: str) -> None:
+    """SQLite gives the files that it makes beside a journal the journal's own mode."""
+    for end in _BESIDE:
+        beside = path + end
+        if os.path.exists(beside) and os.stat(beside).st_mode & 0o077:
+            os.chmod(beside, 0o600)
+
+
+def _uri(path: str, mode: str) -> str:
+    """`rw` does not make a file that is gone."""
+    return f"{Path(path).as_uri()}?mode={mode}"

@@ -1,0 +1,47 @@
+"""What statements about all tables share. SQLAlchemy has `ON CONFLICT` for each database apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any, TypeVar
+
+from sqlalchemy import Connection, Table
+from sqlalchemy.dialects import postgresql, sqlite
+
+from forcemove.channel.store.errors import JournalDamaged
+from forcemove.channel.store.schema import checksum
+
+__all__ = ["Row", "chunks", "insert_for", "require_sound", "upsert"]
+
+Value = TypeVar("Value", bytes, str)
+Row = Mapping[str, Any]
+_MOST_PARAMETERS = 1_000
+"""Values in one list of a statement: databases take a limited number."""
+
+
+def chunks(values: Iterable[Value]) -> Iterator[list[Value]]:
+    """The values in lists that a statement has room for."""
+    remaining = iter(values)
+    while chunk := list(islice(remaining, _MOST_PARAMETERS)):
+        yield chunk
+
+
+def insert_for(connection: Connection, table: Table) -> sqlite.Insert | postgresql.Insert:
+    """An insertion that may say what to do about rows that are there."""
+    is_sqlite = connection.dialect.name == "sqlite"
+    return sqlite.insert(table) if is_sqlite else postgresql.insert(table)
+
+
+def upsert(connection: Connection, table: Table, rows: Sequence[Row]) -> None:
+    """Insert rows; those with a primary key that is there take its row's place."""
+    if rows:
+        statement = insert_for(connection, table)
+        values = {column.name: statement.excluded[column.name] for column in table.c if not column.primary_key}
+        connection.execute(statement.on_conflict_do_update(index_elements=list(table.primary_key), set_=values), rows)
+
+
+def require_sound(where: str, what: str, expected: object, *values: object) -> None:
+    """Raise `JournalDamaged` unless the checksum of a row, a `what`, is that of its values."""
+    if checksum(*values) != expected:
+        raise JournalDamaged(where, f"{what} does not fit its checksum")
