@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from sqlalchemy import Connection, Row, Select, bindparam, delete, select, update
 
@@ -11,8 +11,23 @@ from forcemove.channel.store.records import Kept, Saving, Standing
 from forcemove.channel.store.schema import CHANNELS, CHOICES, ORIGINS, SEEDS, checksum
 from forcemove.channel.store.statements import chunks, insert_for, require_sound, upsert
 
-__all__ = ["choices_of", "ids_of", "keep_seed", "load", "load_all", "raise_versions", "save", "versions_of"]
+__all__ = [
+    "Known",
+    "choices_of",
+    "ids_of",
+    "keep_seed",
+    "load",
+    "load_all",
+    "lock",
+    "put",
+    "put_choices",
+    "raise_versions",
+    "save",
+    "versions_of",
+]
 
+Known = dict[bytes, tuple[int, Standing]]
+"""Version and standing of channels."""
 OF_CHANNEL, OF_TABLE = "channel", "table"
 """Whose a seed is."""
 
@@ -21,7 +36,7 @@ OF_CHANNEL, OF_TABLE = "channel", "table"
 
 def save(connection: Connection, savings: Sequence[Saving]) -> list[Saving]:
     """Save those whose version is the expected one and that we may still play; returns them."""
-    known = _locked(connection, [each.channel_id for each in savings if each.version > 0])
+    known = lock(connection, [each.channel_id for each in savings if each.version > 0])
     changed = [each for each in savings if each.version > 0 and _may_change(each, known)]
     _update(connection, changed, known)
     new = _insert(connection, [each for each in savings if each.version == 0])
@@ -30,12 +45,12 @@ def save(connection: Connection, savings: Sequence[Saving]) -> list[Saving]:
     return saved
 
 
-def _locked(connection: Connection, ids: Collection[bytes]) -> dict[bytes, tuple[int, Standing]]:
+def lock(connection: Connection, ids: Collection[bytes]) -> Known:
     """Version and standing of channels, which no other process changes until the end of the transaction.
 
     All take these locks in one order, or two could wait for each other.
     """
-    known = {}
+    known: Known = {}
     for chunk in chunks(sorted(ids)):
         wanted = select(CHANNELS.c.id, CHANNELS.c.version, CHANNELS.c.standing).where(CHANNELS.c.id.in_(chunk))
         for id_, version, standing in connection.execute(wanted.order_by(CHANNELS.c.id).with_for_update()):
@@ -43,7 +58,7 @@ def _locked(connection: Connection, ids: Collection[bytes]) -> dict[bytes, tuple
     return known
 
 
-def _may_change(saving: Saving, known: dict[bytes, tuple[int, Standing]]) -> bool:
+def _may_change(saving: Saving, known: Known) -> bool:
     version, standing = known.get(saving.channel_id, (None, None))
     return version == saving.version and standing is not Standing.MOVED
 
@@ -55,7 +70,7 @@ _UPDATE = (
 )
 
 
-def _update(connection: Connection, savings: Sequence[Saving], known: dict[bytes, tuple[int, Standing]]) -> None:
+def _update(connection: Connection, savings: Sequence[Saving], known: Known) -> None:
     rows = []
     for each in savings:
         standing = Standing.FINISHED if each.finished else known[each.channel_id][1]
@@ -80,11 +95,10 @@ def _insert(connection: Connection, savings: Sequence[Saving]) -> list[Saving]:
 
 def _row(saving: Saving) -> dict[str, object]:
     standing = Standing.FINISHED if saving.finished else Standing.ACTIVE
-    return channel_row(saving.channel_id, 1, standing, saving.snapshot)
+    return _channel(saving.channel_id, 1, standing, saving.snapshot)
 
 
-def channel_row(channel_id: bytes, version: int, standing: Standing, snapshot: bytes) -> dict[str, object]:
-    """A row of `CHANNELS`."""
+def _channel(channel_id: bytes, version: int, standing: Standing, snapshot: bytes) -> dict[str, object]:
     seal = checksum(channel_id, standing, snapshot)
     return {"id": channel_id, "version": version, "standing": standing, "snapshot": snapshot, "checksum": seal}
 
@@ -98,11 +112,8 @@ def _seed(owner: str, name: bytes, seed: bytes) -> dict[str, object]:
 
 
 def _save_choices(connection: Connection, saved: Sequence[Saving]) -> None:
-    upsert(
-        connection,
-        CHOICES,
-        [_choice(each.channel_id, turn, choice) for each in saved for turn, choice in each.choices.items()],
-    )
+    choices = [(each.channel_id, turn, choice) for each in saved for turn, choice in each.choices.items()]
+    upsert(connection, CHOICES, [_choice(*each) for each in choices])
     for each in saved:
         if each.choices_from:
             is_old = (CHOICES.c.channel_id == each.channel_id) & (CHOICES.c.turn < each.choices_from)
@@ -121,9 +132,24 @@ def _choice(channel_id: bytes, turn: int, choice: bytes) -> dict[str, object]:
 def raise_versions(connection: Connection, ids: Collection[bytes]) -> None:
     """Let nothing be committed any more by those who know the present versions. Moved channels keep theirs: it says
     which of their exports is the newest."""
-    for chunk in chunks(_locked(connection, ids)):
+    for chunk in chunks(lock(connection, ids)):
         playable = CHANNELS.c.id.in_(chunk) & (CHANNELS.c.standing != Standing.MOVED)
         connection.execute(update(CHANNELS).where(playable).values(version=CHANNELS.c.version + 1))
+
+
+def put(connection: Connection, kept: Sequence[Kept]) -> None:
+    """Write channels as they are given, over what is here."""
+    upsert(
+        connection, CHANNELS, [_channel(each.channel_id, each.version, each.standing, each.snapshot) for each in kept]
+    )
+    upsert(connection, ORIGINS, [_origin(each.channel_id, each.about) for each in kept])
+    upsert(connection, SEEDS, [_seed(OF_CHANNEL, each.channel_id, each.seed) for each in kept if each.seed])
+
+
+def put_choices(connection: Connection, channel_id: bytes, choices: Mapping[int, bytes]) -> None:
+    """Write the choices of a channel in place of those that are here."""
+    connection.execute(delete(CHOICES).where(CHOICES.c.channel_id == channel_id))
+    upsert(connection, CHOICES, [_choice(channel_id, turn, choice) for turn, choice in choices.items()])
 
 
 def keep_seed(connection: Connection, where: str, table: bytes, seed: bytes) -> bytes:

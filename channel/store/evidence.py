@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from sqlalchemy import ColumnElement, Connection, delete, insert, select, true
 
@@ -10,7 +10,7 @@ from forcemove.channel.store.records import Evidence, KeptEvidence, Saving
 from forcemove.channel.store.schema import EVIDENCE, checksum
 from forcemove.channel.store.statements import require_sound
 
-__all__ = ["MOST_OF_A_CHANNEL", "MOST_OF_ALL", "MOST_OF_A_KIND", "keep", "load"]
+__all__ = ["MOST_OF_A_CHANNEL", "MOST_OF_ALL", "MOST_OF_A_KIND", "keep", "load", "put"]
 
 MOST_OF_A_KIND = 10
 """Pieces of one kind in one channel: a flood of one kind drowns no other."""
@@ -21,8 +21,12 @@ MOST_OF_ALL = 1_000
 
 
 def keep(connection: Connection, savings: Iterable[Saving]) -> None:
-    """Add the evidence of channels, and forget the oldest that is too much."""
-    new = [(each.channel_id, evidence) for each in savings for evidence in each.evidence]
+    """Add the evidence that comes with channels."""
+    put(connection, [(each.channel_id, evidence) for each in savings for evidence in each.evidence])
+
+
+def put(connection: Connection, new: Sequence[tuple[bytes, Evidence]]) -> None:
+    """Add pieces of evidence, each with its channel's id, and forget the oldest that is too much."""
     if not new:
         return
     connection.execute(insert(EVIDENCE), [_row(channel_id, evidence) for channel_id, evidence in new])

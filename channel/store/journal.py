@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from types import TracebackType
 
 from sqlalchemy import Connection, select
 
 from forcemove.channel.errors import InvalidValue
 from forcemove.channel.protocol.types import require_bytes
-from forcemove.channel.store import channels, evidence
+from forcemove.channel.store import channels, evidence, transfer
 from forcemove.channel.store.database import Database
 from forcemove.channel.store.leases import Leases
-from forcemove.channel.store.records import SEED_LENGTH, Batch, Cursor, Kept, KeptEvidence, Standing
+from forcemove.channel.store.records import SEED_LENGTH, Batch, Cursor, ExportKind, Kept, KeptEvidence, Standing
 from forcemove.channel.store.schema import CURSORS, checksum
 from forcemove.channel.store.statements import require_sound, upsert
 from forcemove.channel.store.transactions import Transactions, insert_wanted
@@ -104,6 +104,24 @@ class Journal:
         require_bytes("seed", seed, SEED_LENGTH)
         with self._database.writing() as connection:
             return channels.keep_seed(connection, self.where, table, seed)
+
+    def export(self, ids: Sequence[bytes], kind: ExportKind) -> bytes:
+        """The bytes of a file with these channels and their seeds: keep it as private as the journal itself.
+
+        A move marks them as moved before this returns: nothing is committed for them here any more. Raises `NotKept`,
+        and `AlreadyMoved`.
+        """
+        with self._database.writing() as connection:
+            return transfer.export(connection, self.where, ids, kind)
+
+    def import_(self, data: bytes) -> tuple[bytes, ...]:
+        """Take the channels of a file, all or none; returns their ids.
+
+        Those of a move may be played on. Those of a backup sign nothing: what happened after it is not known here.
+        Raises `ImportRefused` where one is here in a version that is not older, `MalformedBytes`, `UnknownVersion`.
+        """
+        with self._database.writing() as connection:
+            return transfer.import_(connection, data)
 
     def evidence(self, channel_id: bytes | None = None) -> tuple[KeptEvidence, ...]:
         """The evidence of a channel, or of all, oldest first."""

@@ -177,6 +177,12 @@ class Kept(Struct, frozen=True):
     about: bytes
     seed: bytes | None
 
+    def __post_init__(self) -> None:
+        require_bytes("channel_id", self.channel_id, 32)
+        require_uint("version", self.version, MAX_COUNT)
+        if self.seed is not None:
+            require_bytes("seed", self.seed, SEED_LENGTH)
+
 
 class KeptEvidence(Struct, frozen=True):
     """A piece of evidence with its channel; `number` grows from one to the next."""

@@ -23,9 +23,9 @@ from forcemove.channel.store.records import (
     Wish,
 )
 from forcemove.channel.store.schema import TRANSACTIONS, WANTED, checksum
-from forcemove.channel.store.statements import insert_for, require_sound
+from forcemove.channel.store.statements import chunks, insert_for, require_sound
 
-__all__ = ["Transactions", "insert_wanted"]
+__all__ = ["Transactions", "drop_wanted", "insert_wanted", "wanted_of"]
 
 
 class Transactions:
@@ -42,10 +42,8 @@ class Transactions:
     def wishes(self, account: Account) -> tuple[Wish, ...]:
         """What an account is to send, oldest first."""
         with self._database.reading() as connection:
-            rows = connection.execute(select(WANTED).where(_wanted_of(account)).order_by(WANTED.c.number)).all()
-        for row in rows:
-            require_sound(self._database.where, "a wanted transaction", row.checksum, *_wanted_values(row))
-        return tuple(Wish(row.number, Wanted(account, row.body, row.channel_id)) for row in rows)
+            chosen = select(WANTED).where(_wanted_of(account)).order_by(WANTED.c.number)
+            return tuple(_wish(self._database.where, row) for row in connection.execute(chosen))
 
     def in_flight(self, account: Account) -> tuple[Transaction, ...]:
         """The transactions of an account, in the order of their nonces."""
@@ -111,6 +109,23 @@ def insert_wanted(connection: Connection, wanted: Iterable[Wanted]) -> None:
         connection.execute(insert(WANTED).values(**dict(zip(names, values, strict=True)), checksum=checksum(*values)))
 
 
+def wanted_of(connection: Connection, where: str, channel_id: bytes) -> tuple[Wanted, ...]:
+    """The wishes for a channel, oldest first."""
+    chosen = select(WANTED).where(WANTED.c.channel_id == channel_id).order_by(WANTED.c.number)
+    return tuple(_wish(where, row).wanted for row in connection.execute(chosen))
+
+
+def drop_wanted(connection: Connection, ids: Iterable[bytes]) -> None:
+    """Forget the wishes for channels."""
+    for chunk in chunks(ids):
+        connection.execute(delete(WANTED).where(WANTED.c.channel_id.in_(chunk)))
+
+
+def _wish(where: str, row: Row[tuple[object, ...]]) -> Wish:
+    require_sound(where, "a wanted transaction", row.checksum, row.chain_id, row.account, row.body, row.channel_id)
+    return Wish(row.number, Wanted(Account(int(row.chain_id), row.account), row.body, row.channel_id))
+
+
 def _row(account: Account, transaction: Transaction) -> dict[str, object]:
     values = {
         "chain_id": str(account.chain_id),
@@ -136,7 +151,3 @@ def _wanted_of(account: Account) -> ColumnElement[bool]:
 
 def _values(row: Row[tuple[object, ...]]) -> tuple[object, ...]:
     return (row.chain_id, row.account, row.nonce, row.body, row.channel_id)
-
-
-def _wanted_values(row: Row[tuple[object, ...]]) -> tuple[object, ...]:
-    return (row.chain_id, row.account, row.body, row.channel_id)

@@ -70,6 +70,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("channel.store.database", "channel.store.channels", "channel.store.evidence"),
     ("channel.store.leases", "channel.store.sqlite", "channel.store.postgresql"),
     ("channel.store.transactions",),
+    ("channel.store.transfer",),
     ("channel.store.journal",),
     ("channel.store.opening",),
     (

@@ -1,0 +1,57 @@
+"""Journals of every kind. One PostgreSQL for each worker, and a schema of it for each test."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from forcemove.channel.store.journal import Journal
+from tests.store.places import BOB, Place, file_in
+from tests.store.server import Server, running_server
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[Server]:
+    with running_server() as server:
+        yield server
+
+
+@pytest.fixture(params=["file", "memory", "postgresql"])
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
+    """Where a journal can be, whatever it is on."""
+    return Place(":memory:") if request.param == "memory" else _shared(request, tmp_path)
+
+
+@pytest.fixture(params=["file", "postgresql"])
+def shared(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
+    """Where several processes can have one journal."""
+    return _shared(request, tmp_path)
+
+
+def _shared(request: pytest.FixtureRequest, folder: Path) -> Place:
+    if request.param == "file":
+        return file_in(folder)
+    server: Server = request.getfixturevalue("server")
+    return Place(server.schema(), server)
+
+
+@pytest.fixture
+def journal(place: Place) -> Iterator[Journal]:
+    """Alice's, the only one at its place."""
+    with place.open() as journal:
+        yield journal
+
+
+@pytest.fixture
+def alices(shared: Place) -> Iterator[Journal]:
+    """Alice's journal, which Bob has open, too."""
+    with shared.open() as journal:
+        yield journal
+
+
+@pytest.fixture
+def bobs(shared: Place) -> Iterator[Journal]:
+    with shared.open(BOB) as journal:
+        yield journal

@@ -1,0 +1,73 @@
+"""Where journals of tests are, and what is put into them."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from forcemove.channel.store.journal import Journal
+from forcemove.channel.store.opening import open_journal
+from forcemove.channel.store.records import Account, Batch, Saving
+from tests.store.server import Server
+
+ALICE, BOB, CAROL = (name * 16 for name in (b"a", b"b", b"c"))
+"""Owners of leases: the processes of the stories."""
+SEED = b"s" * 32
+ACCOUNT = Account(31_337, b"\x0a" * 20)
+OTHER_ACCOUNT = Account(31_337, b"\x0b" * 20)
+
+
+class Place:
+    """A journal's place: `where`, and a clock that tests move. `server`: PostgreSQL's, which has its own clock."""
+
+    def __init__(self, where: str, server: Server | None = None) -> None:
+        self.where, self.server = where, server
+        self.now = 1_800_000_000.0
+
+    def open(self, owner: bytes = ALICE, **options: Any) -> Journal:
+        return open_journal(self.where, owner=owner, clock=lambda: self.now, **options)
+
+    def pass_time(self, seconds: float) -> None:
+        """A server's clock is not ours to move: there every lease is moved to the past instead."""
+        if self.server is None:
+            self.now += seconds
+        else:
+            self.run(f"UPDATE leases SET until = until - {int(seconds * 1000)} WHERE until > 0")  # noqa: S608 - a number
+
+    def run(self, statement: str) -> list[tuple[Any, ...]]:
+        """Run a statement on the journal's tables, past the journal."""
+        if self.server is not None:
+            return self.server.run(statement, self.where)
+        with closing(sqlite3.connect(self.where, isolation_level=None)) as connection:
+            return connection.execute(statement).fetchall()
+
+
+def file_in(folder: Path) -> Place:
+    """A file that is not there yet."""
+    return Place(str(folder / "journal"))
+
+
+def id_of(number: int) -> bytes:
+    return number.to_bytes(32, "big")
+
+
+def first(number: int, snapshot: bytes = b"at first", **others: Any) -> Saving:
+    """A channel that is saved for the first time."""
+    return Saving(id_of(number), 0, snapshot, **{"about": b"about %d" % number} | others)
+
+
+def next_(number: int, version: int, snapshot: bytes, **others: Any) -> Saving:
+    """A channel that was saved before, last in this version."""
+    return Saving(id_of(number), version, snapshot, **others)
+
+
+def batch(*savings: Saving) -> Batch:
+    return Batch(savings)
+
+
+def snapshots(journal: Journal) -> Mapping[int, tuple[int, bytes]]:
+    """Version and snapshot of every channel, by number."""
+    return {int.from_bytes(each.channel_id): (each.version, each.snapshot) for each in journal.channels()}

@@ -1,0 +1,307 @@
+"""A batch is kept, whole and on every database alike; a channel of another version is left out with all of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from threading import Thread
+
+import pytest
+
+from forcemove.channel.errors import InvalidValue
+from forcemove.channel.protocol.values import CHANNELS
+from forcemove.channel.store.errors import JournalDamaged
+from forcemove.channel.store.journal import Journal
+from forcemove.channel.store.records import (
+    MAX_EVIDENCE,
+    Batch,
+    Cursor,
+    Evidence,
+    Kept,
+    Put,
+    Saving,
+    Standing,
+    Transaction,
+    Wanted,
+)
+from tests.store.places import ACCOUNT, SEED, Place, batch, first, id_of, next_, snapshots
+
+
+def test_a_channel_comes_back_as_it_was_saved(journal: Journal) -> None:
+    assert journal.load(id_of(1)) is None
+    assert journal.commit(batch(first(1, b"\0\xff snapshot", about=b"", seed=SEED))) == frozenset()
+
+    assert journal.load(id_of(1)) == Kept(id_of(1), 1, Standing.ACTIVE, b"\0\xff snapshot", b"", SEED)
+
+
+def test_each_saving_is_one_version_more(journal: Journal) -> None:
+    journal.commit(batch(first(1), first(2)))
+    journal.commit(batch(next_(1, 1, b"then")))
+    journal.commit(batch(next_(1, 2, b"at last"), next_(2, 1, b"then")))
+
+    assert snapshots(journal) == {1: (3, b"at last"), 2: (2, b"then")}
+    assert journal.versions([id_of(1), id_of(2), id_of(3)]) == {id_of(1): 3, id_of(2): 2}
+
+
+def test_a_snapshot_of_the_protocol_comes_back(journal: Journal) -> None:
+    from scripts.benchmark import Table
+
+    channel = Table().channels[0]
+    journal.commit(batch(first(1, CHANNELS.encode(channel))))
+    kept = journal.load(id_of(1))
+
+    assert kept is not None
+    assert CHANNELS.decode(kept.snapshot) == channel
+
+
+def test_everything_is_there_after_it_was_closed(shared: Place) -> None:
+    with shared.open() as journal:
+        cursor = Cursor(2**256 - 1, b"\xad" * 20, b"block 7")
+        evidence = (Evidence("StateConflict", b"two states"),)
+        wanted = (Wanted(ACCOUNT, b"a deposit", id_of(1)),)
+        journal.commit(Batch((first(1, seed=SEED, choices={4: b"rock"}, evidence=evidence, wanted=wanted),), (cursor,)))
+        journal.keep_seed(b"a table", SEED)
+    with shared.open() as journal:
+        kept = journal.load(id_of(1))
+        assert kept is not None
+        assert (kept.about, kept.seed) == (b"about 1", SEED)
+        assert journal.choices(id_of(1)) == {4: b"rock"}
+        assert [each.evidence for each in journal.evidence(id_of(1))] == list(evidence)
+        assert journal.cursor(cursor.chain_id, cursor.adjudicator) == b"block 7"
+        assert [each.wanted for each in journal.transactions.wishes(ACCOUNT)] == list(wanted)
+        assert journal.keep_seed(b"a table", b"t" * 32) == SEED
+
+
+# ------------------------------------------------------------------------------------------------- compare and swap
+
+
+@pytest.mark.parametrize("version", [1, 3])
+def test_a_channel_of_another_version_is_dropped(journal: Journal, version: int) -> None:
+    journal.commit(batch(first(1), first(2)))
+    journal.commit(batch(next_(1, 1, b"then")))
+
+    assert journal.commit(batch(next_(1, version, b"too late"), next_(2, 1, b"in time"))) == {id_of(1)}
+    assert snapshots(journal) == {1: (2, b"then"), 2: (2, b"in time")}
+
+
+def test_a_channel_that_is_not_there_is_dropped(journal: Journal) -> None:
+    assert journal.commit(batch(next_(1, 1, b"of nothing"))) == {id_of(1)}
+    assert journal.channels() == ()
+
+
+def test_a_channel_that_is_there_is_not_saved_for_the_first_time_again(journal: Journal) -> None:
+    journal.commit(batch(first(1, seed=SEED)))
+
+    assert journal.commit(batch(first(1, b"anew", about=b"other", seed=b"t" * 32), first(2))) == {id_of(1)}
+    assert journal.load(id_of(1)) == Kept(id_of(1), 1, Standing.ACTIVE, b"at first", b"about 1", SEED)
+    assert journal.ids() == (id_of(1), id_of(2))
+
+
+def test_what_belongs_to_a_dropped_channel_is_dropped_with_it(journal: Journal) -> None:
+    journal.commit(batch(first(1)))
+    late = Saving(
+        id_of(1),
+        7,
+        b"too late",
+        choices={2: b"paper"},
+        evidence=(Evidence("kind", b"body"),),
+        wanted=(Wanted(ACCOUNT, b"body", id_of(1)),),
+    )
+    assert journal.commit(batch(late, first(2, choices={2: b"rock"}))) == {id_of(1)}
+
+    assert journal.choices(id_of(1)) == {}
+    assert journal.evidence() == ()
+    assert journal.transactions.wishes(ACCOUNT) == ()
+    assert journal.choices(id_of(2)) == {2: b"rock"}
+
+
+def test_of_two_that_save_one_version_one_is_dropped(alices: Journal, bobs: Journal) -> None:
+    alices.commit(batch(first(1)))
+
+    assert bobs.commit(batch(next_(1, 1, b"Bob's"))) == frozenset()
+    assert alices.commit(batch(next_(1, 1, b"Alice's"))) == {id_of(1)}
+    assert snapshots(alices) == {1: (2, b"Bob's")}
+
+
+def test_of_two_that_save_a_channel_first_one_is_dropped(alices: Journal, bobs: Journal) -> None:
+    assert bobs.commit(batch(first(1, b"Bob's", seed=b"b" * 32))) == frozenset()
+    assert alices.commit(batch(first(1, b"Alice's", seed=SEED))) == {id_of(1)}
+
+    kept = alices.load(id_of(1))
+    assert kept is not None
+    assert (kept.snapshot, kept.seed) == (b"Bob's", b"b" * 32)
+
+
+def test_threads_that_save_one_version_at_once_save_it_once(alices: Journal, bobs: Journal) -> None:
+    """On each connection two; for every version exactly one of the four may win."""
+    alices.commit(batch(first(1)))
+    won: list[tuple[int, int]] = []
+
+    def save(journal: Journal, who: int) -> None:
+        for version in range(1, 40):
+            if not journal.commit(batch(next_(1, version, b"%d" % who))):
+                won.append((version, who))
+
+    _at_once(*(lambda journal=journal, who=who: save(journal, who) for who, journal in enumerate([alices, bobs] * 2)))
+
+    versions = [version for version, _ in won]
+    assert sorted(versions) == list(range(1, max(versions) + 1))
+    assert snapshots(alices) == {1: (max(versions) + 1, b"%d" % dict(won)[max(versions)])}
+
+
+def test_threads_that_save_many_channels_at_once_lose_none(alices: Journal, bobs: Journal) -> None:
+    """Batches overlap, and each has its channels in an order of its own: none may wait for another for ever."""
+    everything = range(1, 31)
+    alices.commit(Batch(tuple(first(each) for each in everything)))
+
+    def save(journal: Journal, order: list[int], dropped: list[int]) -> None:
+        for _ in range(20):
+            versions = journal.versions([id_of(each) for each in order])
+            savings = [next_(each, versions[id_of(each)], b"again") for each in order]
+            dropped.append(len(journal.commit(Batch(tuple(savings)))))
+
+    mine: list[int] = []
+    theirs: list[int] = []
+    _at_once(
+        lambda: save(alices, list(everything), mine),
+        lambda: save(bobs, list(reversed(everything)), theirs),
+    )
+    saved = sum(len(everything) - each for each in mine + theirs)
+    assert len(mine) == len(theirs) == 20
+    assert sum(version - 1 for version, _ in snapshots(alices).values()) == saved
+
+
+def _at_once(*actions: Callable[[], None]) -> None:
+    threads = [Thread(target=action) for action in actions]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+
+
+# --------------------------------------------------------------------------------------------------- seeds and choices
+
+
+def test_choices_are_kept_by_turn_and_old_ones_forgotten(journal: Journal) -> None:
+    journal.commit(batch(first(1, choices={4: b"rock"}), first(2, choices={4: b"hers"})))
+    journal.commit(batch(next_(1, 1, b"then", choices={7: b"paper"})))
+    assert journal.choices(id_of(1)) == {4: b"rock", 7: b"paper"}
+
+    journal.commit(batch(next_(1, 2, b"at last", choices={10: b"scissors"}, choices_from=7)))
+    assert journal.choices(id_of(1)) == {7: b"paper", 10: b"scissors"}
+    assert journal.choices(id_of(2)) == {4: b"hers"}
+
+
+def test_the_first_seed_of_a_table_counts(journal: Journal) -> None:
+    assert journal.keep_seed(b"blue", SEED) == SEED
+    assert journal.keep_seed(b"blue", b"t" * 32) == SEED
+    assert journal.keep_seed(b"red", b"t" * 32) == b"t" * 32
+
+
+def test_a_tables_seed_is_no_channels(journal: Journal) -> None:
+    journal.keep_seed(id_of(1), b"t" * 32)
+    journal.commit(batch(first(1, seed=SEED)))
+    kept = journal.load(id_of(1))
+
+    assert kept is not None
+    assert kept.seed == SEED
+    assert journal.keep_seed(id_of(1), SEED) == b"t" * 32
+
+
+def test_cursors_are_replaced(journal: Journal) -> None:
+    assert journal.cursor(1, b"\xad" * 20) is None
+    journal.commit(Batch(cursors=(Cursor(1, b"\xad" * 20, b"7"), Cursor(5, b"\xad" * 20, b"other"))))
+    journal.commit(Batch(cursors=(Cursor(1, b"\xad" * 20, b"8"),)))
+
+    assert (journal.cursor(1, b"\xad" * 20), journal.cursor(5, b"\xad" * 20)) == (b"8", b"other")
+
+
+# ------------------------------------------------------------------------------------------------------------ standings
+
+
+def test_a_finished_channel_stays_finished(journal: Journal) -> None:
+    journal.commit(batch(first(1), first(2)))
+    journal.commit(batch(next_(1, 1, b"over", finished=True)))
+    journal.commit(batch(next_(1, 2, b"a late payment")))
+
+    assert journal.ids(Standing.ACTIVE) == (id_of(2),)
+    assert [each.channel_id for each in journal.channels(Standing.FINISHED)] == [id_of(1)]
+    assert journal.ids() == journal.ids(Standing.FINISHED, Standing.ACTIVE) == (id_of(1), id_of(2))
+    assert snapshots(journal)[1] == (3, b"a late payment")
+
+
+# ---------------------------------------------------------------------------------------------------------- many, wrong
+
+
+def test_more_channels_than_a_statement_has_room_for(journal: Journal) -> None:
+    numbers = range(1, 2_502)
+    assert journal.commit(Batch(tuple(first(each) for each in numbers))) == frozenset()
+    assert journal.commit(Batch(tuple(next_(each, 1, b"then") for each in numbers))) == frozenset()
+
+    assert len(journal.ids()) == len(numbers)
+    assert set(journal.versions(list(map(id_of, numbers))).values()) == {2}
+
+
+def test_an_empty_batch_is_kept(journal: Journal) -> None:
+    assert journal.commit(Batch()) == frozenset()
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda: Saving(b"short", 1, b""),
+        lambda: Saving(id_of(1), -1, b""),
+        lambda: Saving(id_of(1), 0, b""),
+        lambda: Saving(id_of(1), 1, b"", about=b"twice"),
+        lambda: Saving(id_of(1), 1, b"", seed=SEED),
+        lambda: Saving(id_of(1), 0, b"", about=b"", seed=b"short"),
+        lambda: Saving(id_of(1), 1, b"", choices={-1: b""}),
+        lambda: batch(first(1), first(1)),
+        lambda: Evidence("", b""),
+        lambda: Evidence("two\nlines", b""),
+        lambda: Evidence("kind", bytes(MAX_EVIDENCE + 1)),
+        lambda: Cursor(-1, b"\xad" * 20, b""),
+        lambda: Cursor(1, b"\xad" * 19, b""),
+        lambda: Wanted(ACCOUNT, b"", b"short"),
+    ],
+)
+def test_what_cannot_be_kept_is_refused_when_it_is_built(build: Callable[[], object]) -> None:
+    with pytest.raises(InvalidValue):
+        build()
+
+
+def test_an_owner_has_sixteen_bytes() -> None:
+    with pytest.raises(InvalidValue, match="owner"):
+        Place(":memory:").open(b"Alice")
+
+
+@pytest.mark.parametrize(
+    ("table", "column", "read"),
+    [
+        ("channels", "snapshot", lambda journal: journal.channels()),
+        ("origins", "about", lambda journal: journal.load(id_of(1))),
+        ("seeds", "seed", lambda journal: journal.load(id_of(1))),
+        ("choices", "choice", lambda journal: journal.choices(id_of(1))),
+        ("evidence", "body", lambda journal: journal.evidence()),
+        ("cursors", "body", lambda journal: journal.cursor(1, b"\xad" * 20)),
+        ("wanted", "body", lambda journal: journal.transactions.wishes(ACCOUNT)),
+        ("transactions", "body", lambda journal: journal.transactions.in_flight(ACCOUNT)),
+    ],
+)
+def test_a_changed_body_is_found_when_it_is_read(
+    shared: Place, table: str, column: str, read: Callable[[Journal], object]
+) -> None:
+    with shared.open() as journal:
+        _keep_one_of_each(journal)
+        read(journal)
+        other = "x'00'" if shared.server is None else r"'\x00'"
+        shared.run(f"UPDATE {table} SET {column} = {other}")  # noqa: S608 - our own names
+        with pytest.raises(JournalDamaged):
+            read(journal)
+
+
+def _keep_one_of_each(journal: Journal) -> None:
+    wanted = (Wanted(ACCOUNT, b"body"),)
+    saving = first(1, seed=SEED, choices={1: b"rock"}, evidence=(Evidence("kind", b"body"),), wanted=wanted)
+    journal.commit(Batch((saving,), (Cursor(1, b"\xad" * 20, b"7"),)))
+    journal.leases.take([ACCOUNT], 60)
+    journal.transactions.commit(ACCOUNT, [Put(Transaction(0, b"body"))])

@@ -1,0 +1,134 @@
+"""Transactions are kept by nonce until they are over, by the holder of the account's lease alone; anybody may wish."""
+
+from __future__ import annotations
+
+import pytest
+
+from forcemove.channel.store.errors import LeaseNotHeld, NonceTaken, NoSuchWish, NotInFlight
+from forcemove.channel.store.journal import Journal
+from forcemove.channel.store.records import (
+    Account,
+    Assign,
+    Dismiss,
+    Forget,
+    Put,
+    Replace,
+    Transaction,
+    Wanted,
+)
+from tests.store.places import ACCOUNT, OTHER_ACCOUNT, Place, id_of
+
+
+def tx(nonce: int, body: bytes = b"body", channel_id: bytes | None = None) -> Transaction:
+    return Transaction(nonce, body, channel_id)
+
+
+def test_transactions_are_listed_by_account_in_the_order_of_nonces(journal: Journal) -> None:
+    elsewhere = Account(1, ACCOUNT.address)
+    journal.leases.take([ACCOUNT, OTHER_ACCOUNT, elsewhere], 60)
+    journal.transactions.commit(ACCOUNT, [Put(tx(10)), Put(tx(9, b"deposit", id_of(1)))])
+    journal.transactions.commit(OTHER_ACCOUNT, [Put(tx(9, b"other"))])
+    journal.transactions.commit(elsewhere, [Put(tx(2**63 - 1))])
+
+    assert journal.transactions.in_flight(ACCOUNT) == (tx(9, b"deposit", id_of(1)), tx(10))
+    assert journal.transactions.in_flight(OTHER_ACCOUNT) == (tx(9, b"other"),)
+    assert journal.transactions.in_flight(elsewhere) == (tx(2**63 - 1),)
+
+
+def test_a_transaction_is_replaced_and_forgotten(journal: Journal) -> None:
+    journal.leases.take([ACCOUNT], 60)
+    journal.transactions.commit(ACCOUNT, [Put(tx(1)), Put(tx(2))])
+    journal.transactions.commit(ACCOUNT, [Replace(tx(2, b"dearer", id_of(1)))])
+    assert journal.transactions.in_flight(ACCOUNT) == (tx(1), tx(2, b"dearer", id_of(1)))
+
+    journal.transactions.commit(ACCOUNT, [Forget(1)])
+    assert journal.transactions.in_flight(ACCOUNT) == (tx(2, b"dearer", id_of(1)),)
+
+
+def test_a_nonce_is_used_once_and_a_refused_change_undoes_all(journal: Journal) -> None:
+    journal.leases.take([ACCOUNT], 60)
+    journal.transactions.commit(ACCOUNT, [Put(tx(1, b"first"))])
+    with pytest.raises(NonceTaken) as taken:
+        journal.transactions.commit(ACCOUNT, [Put(tx(2)), Put(tx(1, b"second"))])
+    with pytest.raises(NotInFlight):
+        journal.transactions.commit(ACCOUNT, [Forget(1), Replace(tx(3))])
+
+    assert taken.value == NonceTaken(ACCOUNT.address, 1)
+    assert journal.transactions.in_flight(ACCOUNT) == (tx(1, b"first"),)
+
+
+def test_wishes_wait_in_their_order_and_become_transactions(alices: Journal, bobs: Journal) -> None:
+    wanted = [Wanted(ACCOUNT, b"%d" % number, id_of(number)) for number in range(3)]
+    bobs.transactions.want(wanted)
+    bobs.transactions.want([Wanted(OTHER_ACCOUNT, b"other")])
+    alices.leases.take([ACCOUNT], 60)
+    wishes = alices.transactions.wishes(ACCOUNT)
+    assert [each.wanted for each in wishes] == wanted
+
+    alices.transactions.commit(
+        ACCOUNT, [Assign(wishes[0].number, tx(7, b"signed", id_of(0))), Dismiss(wishes[1].number)]
+    )
+    assert alices.transactions.in_flight(ACCOUNT) == (tx(7, b"signed", id_of(0)),)
+    assert alices.transactions.wishes(ACCOUNT) == wishes[2:]
+    assert len(alices.transactions.wishes(OTHER_ACCOUNT)) == 1
+
+
+def test_a_wish_becomes_one_transaction(journal: Journal) -> None:
+    journal.transactions.want([Wanted(ACCOUNT, b"deposit"), Wanted(OTHER_ACCOUNT, b"other")])
+    journal.leases.take([ACCOUNT], 60)
+    (wish,) = journal.transactions.wishes(ACCOUNT)
+    (other,) = journal.transactions.wishes(OTHER_ACCOUNT)
+    journal.transactions.commit(ACCOUNT, [Assign(wish.number, tx(1))])
+
+    for number in (wish.number, other.number):
+        with pytest.raises(NoSuchWish):
+            journal.transactions.commit(ACCOUNT, [Assign(number, tx(2))])
+        with pytest.raises(NoSuchWish):
+            journal.transactions.commit(ACCOUNT, [Dismiss(number)])
+    assert journal.transactions.in_flight(ACCOUNT) == (tx(1),)
+
+
+def test_a_wish_stays_when_its_nonce_is_taken(journal: Journal) -> None:
+    journal.transactions.want([Wanted(ACCOUNT, b"deposit")])
+    journal.leases.take([ACCOUNT], 60)
+    (wish,) = journal.transactions.wishes(ACCOUNT)
+    with pytest.raises(NonceTaken):
+        journal.transactions.commit(ACCOUNT, [Put(tx(1)), Assign(wish.number, tx(1))])
+
+    assert journal.transactions.wishes(ACCOUNT) == (wish,)
+    assert journal.transactions.in_flight(ACCOUNT) == ()
+
+
+def test_numbers_of_wishes_are_not_used_again(journal: Journal) -> None:
+    journal.leases.take([ACCOUNT], 60)
+    numbers = []
+    for _ in range(3):
+        journal.transactions.want([Wanted(ACCOUNT, b"deposit")])
+        (wish,) = journal.transactions.wishes(ACCOUNT)
+        journal.transactions.commit(ACCOUNT, [Dismiss(wish.number)])
+        numbers.append(wish.number)
+
+    assert numbers == sorted(set(numbers))
+
+
+def test_only_the_holder_of_the_lease_changes_transactions(shared: Place, alices: Journal, bobs: Journal) -> None:
+    with pytest.raises(LeaseNotHeld):
+        alices.transactions.commit(ACCOUNT, [Put(tx(1))])
+    alices.leases.take([ACCOUNT], 60)
+    alices.transactions.commit(ACCOUNT, [Put(tx(1))])
+    with pytest.raises(LeaseNotHeld):
+        bobs.transactions.commit(ACCOUNT, [Put(tx(2))])
+
+    shared.pass_time(60)
+    bobs.leases.take([ACCOUNT], 60)
+    bobs.transactions.commit(ACCOUNT, [Put(tx(2))])
+    with pytest.raises(LeaseNotHeld):  # paused past its lease, and unaware
+        alices.transactions.commit(ACCOUNT, [Put(tx(3))])
+    assert alices.transactions.in_flight(ACCOUNT) == (tx(1), tx(2))
+
+
+def test_a_released_lease_changes_nothing(journal: Journal) -> None:
+    journal.leases.take([ACCOUNT], 60)
+    journal.leases.release([ACCOUNT])
+    with pytest.raises(LeaseNotHeld):
+        journal.transactions.commit(ACCOUNT, [Put(tx(1))])
