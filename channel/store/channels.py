@@ -26,8 +26,9 @@ __all__ = [
     "versions_of",
 ]
 
-Known = dict[bytes, tuple[int, Standing]]
+Known = dict[bytes, tuple[int, int]]
 """Version and standing of channels."""
+_PLAYABLE = (Standing.ACTIVE, Standing.FINISHED, Standing.BACKUP)
 OF_CHANNEL, OF_TABLE = "channel", "table"
 """Whose a seed is."""
 
@@ -54,13 +55,13 @@ def lock(connection: Connection, ids: Collection[bytes]) -> Known:
     for chunk in chunks(sorted(ids)):
         wanted = select(CHANNELS.c.id, CHANNELS.c.version, CHANNELS.c.standing).where(CHANNELS.c.id.in_(chunk))
         for id_, version, standing in connection.execute(wanted.order_by(CHANNELS.c.id).with_for_update()):
-            known[id_] = (version, Standing(standing))
+            known[id_] = (version, standing)
     return known
 
 
 def _may_change(saving: Saving, known: Known) -> bool:
     version, standing = known.get(saving.channel_id, (None, None))
-    return version == saving.version and standing is not Standing.MOVED
+    return version == saving.version and standing in _PLAYABLE
 
 
 _UPDATE = (

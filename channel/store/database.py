@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Engine, event, text
 from sqlalchemy.exc import DBAPIError
 
 from forcemove.channel.store import faults
-from forcemove.channel.store.errors import JournalUnwritable
+from forcemove.channel.store.errors import JournalDamaged, JournalUnwritable
 
 __all__ = ["Clock", "Database"]
 
@@ -72,6 +72,8 @@ class Database:
             if ours is None:
                 raise
             raise ours from error
+        except UnicodeDecodeError as error:  # the driver's, where SQLite's own words name something that is damaged
+            raise JournalDamaged(self.where, str(error)) from error
 
     def _require_same_file(self) -> None:
         """What is written to a file that has lost its name is lost with the process."""

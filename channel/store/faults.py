@@ -59,14 +59,8 @@ _OF_POSTGRESQL: dict[str, _Kind] = {
 
 def of_sqlite(error: sqlite3.Error, where: str) -> JournalError | None:
     """The error of ours that one of SQLite's is, or None."""
-    code: int | None = getattr(error, "sqlite_errorcode", None)
-    kind = _of_the_driver(error) if code is None else _OF_SQLITE.get(code & 0xFF)
+    kind = _OF_SQLITE.get(getattr(error, "sqlite_errorcode", -1) & 0xFF)
     return kind(where, str(error)) if kind else None
-
-
-def _of_the_driver(error: sqlite3.Error) -> _Kind | None:
-    """Python's driver itself says without a code that bytes are no text where text must be."""
-    return JournalDamaged if "decode" in str(error).lower() else None
 
 
 def of_sqlalchemy(error: DBAPIError, where: str) -> JournalError | None:

@@ -13,6 +13,7 @@ from sqlalchemy import Connection, select, update
 from forcemove.channel.errors import InvalidValue
 from forcemove.channel.store import channels
 from forcemove.channel.store.database import Database
+from forcemove.channel.store.errors import JournalDamaged
 from forcemove.channel.store.records import Account, ChannelLease, LeaseName, Refusal, Taking
 from forcemove.channel.store.schema import LEASES
 from forcemove.channel.store.statements import chunks, insert_for
@@ -66,7 +67,7 @@ class Leases:
             until = self._database.now(connection) + int(seconds * 1000)
             is_ours = (LEASES.c.owner == self._owner) & (LEASES.c.until > _RELEASED)
             renewed = connection.scalars(update(LEASES).where(is_ours).values(until=until).returning(LEASES.c.name))
-            return frozenset(map(_name_of, renewed))
+            return frozenset(_name_of(name, self._database.where) for name in renewed)
 
     def release(self, names: Iterable[LeaseName]) -> None:
         """Give leases back; those that are not ours are left alone."""
@@ -113,14 +114,16 @@ def text_of(name: LeaseName) -> str:
             return f"account:{chain_id}:{address.hex()}"
 
 
-def _name_of(text: str) -> LeaseName:
-    match text.split(":"):
-        case ["channel", channel_id]:
-            return ChannelLease(bytes.fromhex(channel_id))
-        case ["account", chain_id, address]:
-            return Account(int(chain_id), bytes.fromhex(address))
-        case _:
-            raise InvalidValue("lease", text, "the name of a channel or an account")
+def _name_of(text: str, where: str) -> LeaseName:
+    try:
+        match text.split(":"):
+            case ["channel", channel_id]:
+                return ChannelLease(bytes.fromhex(channel_id))
+            case ["account", chain_id, address]:
+                return Account(int(chain_id), bytes.fromhex(address))
+    except ValueError:
+        pass
+    raise JournalDamaged(where, "a lease is of nothing that we know")
 
 
 def _require_duration(seconds: float) -> None:

@@ -6,6 +6,7 @@ import errno
 import os
 import sqlite3
 import stat
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -37,6 +38,7 @@ _HEADER = 100
 _MAGIC = b"SQLite format 3\0"
 _FORMAT = slice(60, 64)
 _APPLICATION_ID = slice(68, 72)
+_DEFINITIONS = "SELECT type, name, tbl_name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_stat%' ORDER BY 1, 2"
 _BESIDE = ("", "-wal", "-shm")
 _NOT_NOW = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO}
 _SETTINGS = (
@@ -53,8 +55,9 @@ def open_memory(clock: Clock, steps: Sequence[Step]) -> Database:
     """A journal that is gone with the process."""
     engine = create_engine("sqlite://", creator=lambda: _connect(":memory:"), poolclass=StaticPool)
     database = Database(engine, ":memory:", clock)
-    with database.writing() as connection:
-        bring_up_to_date(connection, database.where, steps)
+    if steps:
+        with database.writing() as connection:
+            bring_up_to_date(connection, database.where, steps)
     return database
 
 
@@ -65,7 +68,7 @@ def open_file(path: str, clock: Clock, steps: Sequence[Step]) -> Database:
         if not os.path.lexists(path):
             _create(path)
         _require_ours(path, len(steps))
-        _require_sound(path, len(steps))
+        _require_sound(path, steps)
         _make_private(path)
     uri = _uri(path, "rw")
     engine = create_engine(
@@ -89,9 +92,15 @@ def _connect(where: str) -> sqlite3.Connection:
     connection = sqlite3.connect(
         where, uri=where != ":memory:", timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
     )
+    connection.text_factory = _text
     for setting in _SETTINGS:
         connection.execute(setting)
     return connection
+
+
+def _text(raw: bytes) -> str:
+    """Damaged text must not fail before its checksum does, nor while SQLite says what is damaged."""
+    return raw.decode("utf-8", "replace")
 
 
 def _bring_up_to_date(database: Database, steps: Sequence[Step]) -> None:
@@ -126,14 +135,16 @@ def _require_ours(path: str, known: int) -> None:
     _require_known(path, int.from_bytes(header[_FORMAT]), known)
 
 
-def _require_sound(path: str, known: int) -> None:
+def _require_sound(path: str, steps: Sequence[Step]) -> None:
     """By a connection that cannot write. Looks at every page; bodies have checksums, which are looked at when read."""
     with closing(sqlite3.connect(_uri(path, "ro"), uri=True, timeout=BUSY_SECONDS)) as connection:
+        connection.text_factory = _text
         problem = connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
         if problem != "ok":
             raise JournalDamaged(path, str(problem).replace("\n", " "))
-        _require_known(path, connection.execute("PRAGMA user_version").fetchone()[0], known)
-        _require_tables(path, connection)
+        version = connection.execute("PRAGMA user_version").fetchone()[0]
+        _require_known(path, version, len(steps))
+        _require_tables(path, connection, version, steps)
 
 
 def _require_known(path: str, version: int, known: int) -> None:
@@ -141,12 +152,14 @@ def _require_known(path: str, version: int, known: int) -> None:
         raise JournalOfNewerProgram(path, version, known)
 
 
-def _require_tables(path: str, connection: sqlite3.Connection) -> None:
-    """A journal that has its format in its header has it in its table, too."""
-    version = connection.execute("PRAGMA user_version").fetchone()[0]
-    tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+def _require_tables(path: str, connection: sqlite3.Connection, version: int, steps: Sequence[Step]) -> None:
+    """The tables are those that the steps make, letter by letter: a damaged definition is still one to SQLite."""
+    with open_memory(time.time, steps[:version]).reading() as sound:
+        expected = [tuple(row) for row in sound.exec_driver_sql(_DEFINITIONS)]
+    if connection.execute(_DEFINITIONS).fetchall() != expected:
+        raise JournalDamaged(path, f"its tables are not those of format {version}")
     written = connection.execute("SELECT version FROM forcemove_journal").fetchall() if version else []
-    if (version and written != [(version,)]) or (not version and tables):
+    if written != [(version,)] * bool(version):
         raise JournalDamaged(path, "its header and its tables are of different formats")
 
 
@@ -157,6 +170,8 @@ def _explained(path: str) -> Iterator[None]:
         yield
     except sqlite3.Error as error:
         raise _of_opening(error, path) from error
+    except UnicodeDecodeError as error:  # the driver's, where SQLite's own words name something that is damaged
+        raise JournalDamaged(path, str(error)) from error
     except OSError as error:
         kind = JournalUnwritable if error.errno in _NOT_NOW else JournalUnusable
         raise kind(path, error.strerror or str(error)) from error

@@ -69,7 +69,7 @@ def export(connection: Connection, where: str, ids: Sequence[bytes], kind: Expor
 def _require_here(channel_id: bytes, known: Known, kind: ExportKind) -> None:
     if channel_id not in known:
         raise NotKept(channel_id)
-    if kind is ExportKind.MOVE and known[channel_id][1] is Standing.MOVED:
+    if kind is ExportKind.MOVE and known[channel_id][1] == Standing.MOVED:
         raise AlreadyMoved(channel_id)
 
 

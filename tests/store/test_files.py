@@ -1,0 +1,394 @@
+"""What is at a journal's path: a journal is opened, anything else gives its own error and keeps every byte."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import stat
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from forcemove.channel.errors import JournalError
+from forcemove.channel.store.errors import (
+    JournalDamaged,
+    JournalOfNewerProgram,
+    JournalUnusable,
+    JournalUnwritable,
+    NotAJournal,
+)
+from forcemove.channel.store.journal import Journal
+from forcemove.channel.store.migrations import STEPS
+from forcemove.channel.store.records import Batch, Cursor, Evidence, Put, Transaction, Wanted
+from forcemove.channel.store.sqlite import APPLICATION_ID
+from tests.store.places import ACCOUNT, BOB, SEED, Place, batch, file_in, first, id_of, next_, snapshots
+
+NEXT_STEP = (*STEPS, ("CREATE TABLE later (id {bytes})",))
+"""What a newer program's format might be."""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "journal"
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+
+
+def refused(path: Path, kind: type[JournalError]) -> JournalError:
+    """Opening fails, and the folder is just as it was before."""
+    before = contents(path.parent)
+    with pytest.raises(kind) as raised:
+        Place(str(path)).open()
+    assert contents(path.parent) == before
+    return raised.value
+
+
+# --------------------------------------------------------------------------------------------------------- our own file
+
+
+def test_a_new_file_is_a_journal_of_this_format(file: Path) -> None:
+    Place(str(file)).open().close()
+
+    with closing(sqlite3.connect(file)) as connection:
+        assert connection.execute("PRAGMA application_id").fetchone() == (APPLICATION_ID,)
+        assert connection.execute("PRAGMA user_version").fetchone() == (len(STEPS),)
+        assert connection.execute("SELECT version FROM forcemove_journal").fetchall() == [(len(STEPS),)]
+    assert [path.name for path in file.parent.iterdir()] == ["journal"]
+
+
+def test_it_is_private_and_so_is_what_sqlite_puts_beside_it(file: Path) -> None:
+    before = os.umask(0)
+    try:
+        with Place(str(file)).open() as journal:
+            journal.commit(batch(first(1)))
+            modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in file.parent.iterdir()}
+    finally:
+        os.umask(before)
+
+    assert modes == dict.fromkeys(("journal", "journal-wal", "journal-shm"), 0o600)
+
+
+def test_a_file_that_others_can_read_is_made_private(file: Path) -> None:
+    Place(str(file)).open().close()
+    file.chmod(0o644)
+    Place(str(file)).open().close()
+
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+def test_every_commit_is_synced(file: Path) -> None:
+    with Place(str(file)).open() as journal, journal._database.reading() as connection:
+        assert connection.exec_driver_sql("PRAGMA journal_mode").scalar() == "wal"
+        assert connection.exec_driver_sql("PRAGMA synchronous").scalar() == 2  # FULL
+
+
+@pytest.mark.parametrize("name", ["a name with spaces", "50% #1?mode=ro", "ünï"])
+def test_any_name_is_a_path(tmp_path: Path, name: str) -> None:
+    place = Place(str(tmp_path / name))
+    with place.open() as journal:
+        journal.commit(batch(first(1)))
+    with place.open() as journal:
+        assert journal.ids() == (id_of(1),)
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_a_relative_path_stays_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with Place("journal").open() as journal:
+        monkeypatch.chdir("/")
+        journal.commit(batch(first(1)))
+    assert snapshots(Place(str(tmp_path / "journal")).open()) == {1: (1, b"at first")}
+
+
+# ------------------------------------------------------------------------------------------------------ something else
+
+
+@pytest.mark.parametrize("content", [b"", b"SQLite", b"not a journal at all " * 500])
+def test_a_file_that_is_not_sqlites(file: Path, content: bytes) -> None:
+    file.write_bytes(content)
+    refused(file, NotAJournal)
+
+
+@pytest.mark.parametrize("mode", ["delete", "wal"])
+def test_another_programs_sqlite_file_even_while_it_is_in_use(file: Path, mode: str) -> None:
+    with closing(sqlite3.connect(file)) as theirs:
+        theirs.execute(f"PRAGMA journal_mode = {mode}")
+        theirs.execute("CREATE TABLE channels (id)")
+        theirs.commit()
+        refused(file, NotAJournal)
+    refused(file, NotAJournal)
+
+
+def test_a_folder_and_a_pipe(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    os.mkfifo(tmp_path / "pipe")
+    for name in ("folder", "pipe"):
+        refused(tmp_path / name, JournalUnusable)
+
+
+def test_a_missing_folder(tmp_path: Path) -> None:
+    with pytest.raises(JournalUnusable, match="there is no folder"):
+        Place(str(tmp_path / "missing" / "journal")).open()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_link_to_nothing(file: Path) -> None:
+    file.symlink_to(file.parent / "gone")
+    with pytest.raises(JournalUnusable):
+        Place(str(file)).open()
+    assert not (file.parent / "gone").exists()
+
+
+OPEN_AS_NOBODY = """
+import os, sys
+from forcemove.channel.store.errors import JournalUnusable
+from forcemove.channel.store.opening import open_journal
+import forcemove.channel.store.sqlite
+if os.geteuid() == 0:
+    os.setgroups([]), os.setgid(65534), os.setuid(65534)
+try:
+    open_journal(sys.argv[1], owner=bytes(16))
+except JournalUnusable as error:
+    print(error.reason)
+"""
+
+
+@pytest.mark.parametrize(("folder_mode", "file_mode"), [(0o711, 0o000), (0o700, 0o600), (0o555, None)])
+def test_no_permission(tmp_path: Path, folder_mode: int, file_mode: int | None) -> None:
+    """Root may do everything: where the tests are root's, a child gives that up first."""
+    folder = Path(_open_to_all(tmp_path), "private")
+    folder.mkdir()
+    if file_mode is not None:
+        Place(str(folder / "journal")).open().close()
+        (folder / "journal").chmod(file_mode)
+    if os.geteuid() != 0:
+        folder_mode &= 0o555 if file_mode is None else 0o011
+    folder.chmod(folder_mode)
+    try:
+        assert "ermission denied" in _output(OPEN_AS_NOBODY, str(folder / "journal"))
+    finally:
+        folder.chmod(0o700)
+
+
+def _open_to_all(folder: Path) -> Path:
+    """pytest's folders are private, up to the system's own for temporary files."""
+    for parent in (folder, *folder.parents):
+        if parent.owner() == Path.home().owner() and parent.is_relative_to("/tmp"):  # noqa: S108
+            parent.chmod(0o711)
+    return folder
+
+
+def _output(program: str, *arguments: str) -> str:
+    command = [sys.executable, "-c", program, *arguments]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()  # noqa: S603
+
+
+# ----------------------------------------------------------------------------------------------------------- migrations
+
+
+def test_a_newer_programs_journal(file: Path) -> None:
+    Place(str(file)).open(steps=NEXT_STEP).close()
+    assert refused(file, JournalOfNewerProgram) == JournalOfNewerProgram(str(file), 2, 1)
+
+
+def test_a_newer_programs_journal_after_a_crash(file: Path) -> None:
+    """The newer format is in the log beside the file still, and is not in the file."""
+    Place(str(file)).open().close()
+    with closing(sqlite3.connect(file, isolation_level=None)) as newer:
+        newer.execute("BEGIN IMMEDIATE")
+        newer.execute("UPDATE forcemove_journal SET version = 2")
+        newer.execute("PRAGMA user_version = 2")
+        newer.execute("COMMIT")
+        main, log = file.read_bytes(), Path(f"{file}-wal").read_bytes()
+        assert main[63] == 1
+        with pytest.raises(JournalOfNewerProgram):
+            Place(str(file)).open()
+        assert (file.read_bytes(), Path(f"{file}-wal").read_bytes()) == (main, log)
+
+
+def test_an_older_journal_is_brought_up_to_date_with_all_that_is_in_it(shared: Place) -> None:
+    with shared.open() as journal:
+        journal.commit(batch(first(1, seed=SEED)))
+    with shared.open(steps=NEXT_STEP) as journal:
+        assert snapshots(journal) == {1: (1, b"at first")}
+
+    assert shared.run("SELECT version FROM forcemove_journal") == [(2,)]
+    assert shared.run("SELECT * FROM later") == []
+    with pytest.raises(JournalOfNewerProgram):
+        shared.open()
+
+
+def test_steps_are_taken_all_or_none(shared: Place) -> None:
+    shared.open().close()
+    broken = (*NEXT_STEP, ("CREATE TABLE much_later (id {bytes})", "CREATE TABLE channels (id {bytes})"))
+    with pytest.raises(Exception, match="channels"):
+        shared.open(steps=broken)
+
+    assert shared.run("SELECT version FROM forcemove_journal") == [(1,)]
+    shared.open(steps=NEXT_STEP).close()
+
+
+def test_two_that_open_a_new_journal_at_once_have_one(shared: Place) -> None:
+    from threading import Thread
+
+    opened: list[Journal] = []
+    threads = [Thread(target=lambda: opened.append(shared.open())) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert len(opened) == 6
+    opened[0].commit(batch(first(1)))
+    assert [each.ids() for each in opened] == [(id_of(1),)] * 6
+    for each in opened:
+        each.close()
+
+
+# --------------------------------------------------------------------------------------------------------------- damage
+
+
+def everything(journal: Journal) -> list[Any]:
+    """All that can be read. A channel's version is compared and never acted on, so it is left out."""
+    kept = [(each.channel_id, each.standing, each.snapshot, each.about, each.seed) for each in journal.channels()]
+    of_accounts = (journal.transactions.in_flight(ACCOUNT), [w.wanted for w in journal.transactions.wishes(ACCOUNT)])
+    evidence = [(each.channel_id, each.evidence) for each in journal.evidence()]
+    seed = journal.keep_seed(b"a table", SEED)
+    return [kept, journal.choices(id_of(1)), evidence, journal.cursor(1, b"\xad" * 20), of_accounts, seed]
+
+
+def fill(journal: Journal) -> None:
+    for number in range(1, 9):
+        wanted = (Wanted(ACCOUNT, b"deposit" * 20, id_of(number)),)
+        journal.commit(batch(first(number, bytes([number]) * 3_000, seed=SEED, choices={4: b"rock"}, wanted=wanted)))
+    evidence = (Evidence("kind", b"body" * 500),)
+    journal.commit(Batch((next_(1, 1, b"then" * 2_000, evidence=evidence),), (Cursor(1, b"\xad" * 20, b"block"),)))
+    journal.leases.take([ACCOUNT], 60)
+    journal.transactions.commit(ACCOUNT, [Put(Transaction(nonce, b"signed" * 50)) for nonce in range(5)])
+    journal.keep_seed(b"a table", SEED)
+
+
+class Quiet(list[Any]):
+    """Too much to be shown where a test fails."""
+
+    def __repr__(self) -> str:
+        return "all that is in the journal"
+
+
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """The bytes of a journal with all kinds of things in it."""
+    place = file_in(tmp_path_factory.mktemp("sound"))
+    with place.open() as journal:
+        fill(journal)
+    return Path(place.where).read_bytes()
+
+
+@pytest.fixture(scope="module")
+def expected(sound: bytes, tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Any]]:
+    place = file_in(tmp_path_factory.mktemp("expected"))
+    Path(place.where).write_bytes(sound)
+    with place.open() as journal:
+        yield Quiet(everything(journal))
+
+
+def damage(file: Path, content: bytes, expected: list[Any]) -> JournalError | None:
+    """Write a damaged file and open it: an error, or all that was in it. What cannot be opened keeps every byte."""
+    for path in file.parent.iterdir():
+        path.unlink()
+    file.write_bytes(content)
+    try:
+        journal = Place(str(file)).open(BOB)
+    except JournalError as error:
+        assert file.read_bytes() == content
+        return error
+    try:
+        assert everything(journal) == expected
+    except JournalError as error:
+        return error
+    finally:
+        journal.close()
+    return None
+
+
+FLIPS = st.dictionaries(st.integers(0, 90_000), st.integers(1, 255), min_size=1, max_size=9)
+
+
+@given(flips=FLIPS)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=150)
+def test_flipped_bytes_are_found_or_harm_nothing(
+    file: Path, sound: bytes, expected: list[Any], flips: dict[int, int]
+) -> None:
+    content = bytearray(sound)
+    for at, bits in flips.items():
+        content[at % len(sound)] ^= bits
+    damage(file, bytes(content), expected)
+
+
+@pytest.mark.parametrize("body", [b"\x03" * 3_000, b"signed" * 50, b"deposit" * 20, b"body" * 500, b"rock"])
+def test_a_flipped_byte_in_a_body_is_found(file: Path, sound: bytes, expected: list[Any], body: bytes) -> None:
+    """Wherever it is in the file: SQLite leaves copies in places that it has no use for any more."""
+    changed = bytes([*body[:-1], body[-1] ^ 1])
+    content = sound.replace(body, changed)
+    assert content != sound
+
+    assert isinstance(damage(file, content, expected), JournalDamaged)
+
+
+@given(length=st.integers(0, 80_000))
+@example(0)
+@example(99)
+@example(4096)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+def test_a_truncated_file_is_found(file: Path, sound: bytes, expected: list[Any], length: int) -> None:
+    assert len(sound) > 80_000
+    assert isinstance(damage(file, sound[:length], expected), JournalDamaged | NotAJournal)
+
+
+def test_a_damaged_channel_does_not_hide_the_others(file: Path, sound: bytes) -> None:
+    at = sound.index(b"\x03" * 3_000) + 100
+    file.write_bytes(sound[:at] + b"\xff" + sound[at + 1 :])
+    with Place(str(file)).open() as journal:
+        with pytest.raises(JournalDamaged):
+            journal.channels()
+        readable = [number for number in range(1, 9) if _is_readable(journal, number)]
+
+    assert len(journal_ids(file)) == 8
+    assert readable == [1, 2, 4, 5, 6, 7, 8]
+
+
+def journal_ids(file: Path) -> tuple[bytes, ...]:
+    with Place(str(file)).open() as journal:
+        return journal.ids()
+
+
+def _is_readable(journal: Journal, number: int) -> bool:
+    try:
+        return journal.load(id_of(number)) is not None
+    except JournalDamaged:
+        return False
+
+
+@pytest.mark.parametrize(
+    "lose",
+    [
+        lambda path: path.unlink(),
+        lambda path: (path.rename(path.with_name("kept")), path.write_bytes(path.with_name("kept").read_bytes())),
+    ],
+    ids=["removed", "replaced"],
+)
+def test_nothing_is_written_to_a_file_that_has_lost_its_name(file: Path, lose: Callable[[Path], object]) -> None:
+    with Place(str(file)).open() as journal:
+        journal.commit(batch(first(1)))
+        lose(file)
+        with pytest.raises(JournalUnwritable, match="removed or replaced"):
+            journal.commit(batch(next_(1, 1, b"lost")))
