@@ -48,6 +48,7 @@ _OF_POSTGRESQL: dict[str, _Kind] = {
     "25P03": JournalUnreachable,  # we were paused in a transaction, and the server ended it
     "28": JournalUnusable,  # no such user, or a wrong password
     "3D": JournalUnusable,  # no such database
+    "3F": JournalUnusable,  # no such schema
     "42501": JournalUnusable,  # no permission
     "25006": JournalUnwritable,  # a server that is read-only
     "53": JournalUnwritable,  # the disk is full, or too many connections

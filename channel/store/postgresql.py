@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import URL, create_engine, event, make_url, text
-from sqlalchemy.exc import ArgumentError
+from sqlalchemy.exc import ArgumentError, ProgrammingError
 
 from forcemove.channel.errors import InvalidValue
 from forcemove.channel.store.database import Clock, Database
-from forcemove.channel.store.errors import PostgresqlMissing
+from forcemove.channel.store.errors import JournalUnusable, PostgresqlMissing
 from forcemove.channel.store.migrations import Step, bring_up_to_date
 
 __all__ = ["open_server"]
@@ -19,7 +19,7 @@ CONNECT_SECONDS = 5
 """How long we wait for a server to answer."""
 _ONE_AT_A_TIME = 0x464D_4A4C
 """The lock that a process holds while it changes tables."""
-_SETTINGS = (
+_SETTINGS: tuple[str, ...] = (
     "SET lock_timeout = '5s'",
     # A process that is paused within a transaction must not keep others from their channels: the server ends it.
     "SET idle_in_transaction_session_timeout = '10s'",
@@ -45,6 +45,9 @@ def open_server(url: str, clock: Clock, steps: Sequence[Step]) -> Database:
         with database.writing() as connection:
             connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _ONE_AT_A_TIME})
             bring_up_to_date(connection, database.where, steps)
+    except ProgrammingError as error:  # an option that the driver does not know
+        database.close()
+        raise JournalUnusable(database.where, str(error.orig).strip()) from error
     except BaseException:
         database.close()
         raise
