@@ -12,6 +12,7 @@ from forcemove.channel.errors import (
     CounterpartyError,
     ForcemoveError,
     InvalidValue,
+    JournalError,
     LocalError,
     MalformedBytes,
     RuleError,
@@ -141,6 +142,52 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
         "That is no private key: 64 hex digits are wanted, with or without 0x.",
         "It came from FORCEMOVE_PRIVATE_KEY where that is set, else from what was typed or piped in.",
     ),
+    "JournalUnusable": (
+        "There can be no journal at {where}: {reason}.",
+        "Check the path or URL, and who may read and write there; nothing was changed.",
+    ),
+    "NotAJournal": (
+        "{where} is not a journal of Forcemove: {reason}.",
+        "It was left as it is. Choose another place. A journal that was emptied or overwritten comes back from a "
+        "backup.",
+    ),
+    "JournalDamaged": (
+        "The journal {where} is damaged: {reason}.",
+        "The disk failed, or the file is a copy that is not whole. It was left as it is. Keep it, and import your "
+        "newest backup into a new journal: what is imported signs nothing, but answers and collects.",
+    ),
+    "JournalOfNewerProgram": (
+        "A newer version of Forcemove has written the journal {where}: it has format {version}, and this one knows "
+        "{known}.",
+        "Update Forcemove; nothing was changed.",
+    ),
+    "PostgresqlMissing": (
+        "The journal is on PostgreSQL, but Python's driver for it cannot be loaded: {reason}.",
+        "Install it with `pip install 'forcemove[postgresql]'`.",
+    ),
+    "JournalUnreachable": (
+        "The database server of the journal {where} does not answer: {reason}.",
+        "Check that it runs, and the URL. Nothing is half-written.",
+    ),
+    "JournalBusy": (
+        "Another process has been writing to the journal {where} for too long: {reason}.",
+        "Try again. If it stays, look for a process that has stopped while it was writing, and end it: what it had not "
+        "finished is undone.",
+    ),
+    "JournalUnwritable": (
+        "The journal {where} cannot be written: {reason}.",
+        "Make room on the disk, or make it writable, and try again. Nothing is half-written.",
+    ),
+    "NotKept": ("The journal has no channel {channel_id}.", "`forcemove inspect` asks a chain about a channel."),
+    "AlreadyMoved": (
+        "Channel {channel_id} was moved to another journal.",
+        "It is played on from there; this journal signs nothing more in it.",
+    ),
+    "ImportRefused": (
+        "The journal has channel {channel_id} in version {ours} already, and the file has version {theirs}; nothing of "
+        "the file was taken.",
+        "What is here is as new or newer. To look at the file, import it into a new journal.",
+    ),
 }
 """What happened, and what to do next, by the name of the error; the facts of the error fill the braces."""
 
@@ -162,6 +209,7 @@ _FAMILIES: tuple[tuple[type[ForcemoveError], str, str], ...] = (
     (InvalidValue, "{field} cannot be {value}: it wants {reason}.", "Check what was given; nothing was changed."),
     (LocalError, "That cannot be done: {error}.", "Nothing was changed."),
     (ChainError, "The chain failed: {error}.", "Try again; if it stays, try another node."),
+    (JournalError, "The journal failed: {error}.", "Nothing is half-written."),
     (ForcemoveError, "{error}.", ""),
 )
 

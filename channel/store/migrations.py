@@ -16,11 +16,12 @@ from forcemove.channel.store.schema import METADATA, VERSIONS
 __all__ = ["STEPS", "Step", "bring_up_to_date", "format_of"]
 
 Step = Sequence[str]
-"""Statements; in braces are the types that differ: `{bytes}`, and `{number}`, a key that grows by itself."""
+"""Statements; in braces is what differs: the types `{bytes}` and `{number}`, a key that grows by itself, and
+`{postgresql}`, which begins what is none of SQLite's: there it is a comment."""
 
 _TYPES = {
-    "sqlite": {"bytes": "BLOB", "number": "INTEGER PRIMARY KEY AUTOINCREMENT"},
-    "postgresql": {"bytes": "BYTEA", "number": "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY"},
+    "sqlite": {"bytes": "BLOB", "number": "INTEGER PRIMARY KEY AUTOINCREMENT", "postgresql": "--"},
+    "postgresql": {"bytes": "BYTEA", "number": "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY", "postgresql": ""},
 }
 
 _FIRST: Step = (
@@ -28,6 +29,8 @@ _FIRST: Step = (
     "INSERT INTO forcemove_journal VALUES (0)",
     "CREATE TABLE channels (id {bytes} NOT NULL PRIMARY KEY, version BIGINT NOT NULL, standing BIGINT NOT NULL,"
     " snapshot {bytes} NOT NULL, checksum BIGINT NOT NULL)",
+    # Compressing snapshots takes as long as writing them.
+    "{postgresql} ALTER TABLE channels ALTER COLUMN snapshot SET STORAGE EXTERNAL",
     "CREATE TABLE origins (channel_id {bytes} NOT NULL PRIMARY KEY, about {bytes} NOT NULL, checksum BIGINT NOT NULL)",
     "CREATE TABLE seeds (owner TEXT NOT NULL, name {bytes} NOT NULL, seed {bytes} NOT NULL, checksum BIGINT NOT NULL,"
     " PRIMARY KEY (owner, name))",

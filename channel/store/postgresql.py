@@ -70,7 +70,7 @@ def _require_driver() -> None:
 
 def _shown(url: URL) -> str:
     """Without the password, and without options, which may hold one."""
-    return url.set(drivername="postgresql", password=None, query={}).render_as_string()
+    return url.set(drivername="postgresql", query={}).render_as_string(hide_password=True)
 
 
 def _set_up(connection: Any, _record: object) -> None:

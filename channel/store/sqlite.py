@@ -46,6 +46,7 @@ _SETTINGS = (
     "PRAGMA synchronous = FULL",
     "PRAGMA fullfsync = ON",  # macOS: a sync reaches the disk itself; elsewhere it always does
     "PRAGMA checkpoint_fullfsync = ON",
+    "PRAGMA wal_autocheckpoint = 4000",  # pages: channels that change again and again are copied less often
     "PRAGMA cell_size_check = ON",
     "PRAGMA trusted_schema = OFF",
 )

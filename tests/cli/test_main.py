@@ -15,6 +15,7 @@ import forcemove.channel.chain.deployment
 import forcemove.channel.chain.errors
 import forcemove.channel.node.keys
 import forcemove.channel.scaffold.scaffold
+import forcemove.channel.store.errors
 import forcemove.contracts
 import forcemove.contracts.compiler
 import forcemove.contracts.project
@@ -192,6 +193,7 @@ def _named_errors() -> list[type[ForcemoveError]]:
         forcemove.contracts.compiler,
         forcemove.contracts.project,
         forcemove.channel.scaffold.scaffold,
+        forcemove.channel.store.errors,
     )
     return [
         found
@@ -202,7 +204,17 @@ def _named_errors() -> list[type[ForcemoveError]]:
 
 
 # What a user of these commands cannot meet, or that needs no more than its family says.
-_FAMILY_IS_ENOUGH = {"CannotTravel", "ContractNamedTwice", "Panicked", "RevertedWithText", "UnknownRevert"}
+_FAMILY_IS_ENOUGH = {
+    "CannotTravel",
+    "ContractNamedTwice",
+    "LeaseNotHeld",
+    "NoSuchWish",
+    "NonceTaken",
+    "NotInFlight",
+    "Panicked",
+    "RevertedWithText",
+    "UnknownRevert",
+}
 
 
 def test_the_errors_of_the_chain_and_of_keys_have_their_own_words() -> None:

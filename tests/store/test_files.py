@@ -344,6 +344,14 @@ def test_a_flipped_byte_in_a_body_is_found(file: Path, sound: bytes, expected: l
     assert isinstance(damage(file, content, expected), JournalDamaged)
 
 
+def test_a_flipped_byte_in_a_tables_definition_is_found(file: Path, sound: bytes, expected: list[Any]) -> None:
+    """It is valid still, for another column."""
+    content = sound.replace(b"nonce BIGINT NOT NULL", b"nonse BIGINT NOT NULL")
+    assert content != sound
+
+    assert isinstance(damage(file, content, expected), JournalDamaged)
+
+
 @given(length=st.integers(0, 80_000))
 @example(0)
 @example(99)

@@ -137,6 +137,7 @@ FLOW_SEEN_BY_GAMES = frozenset(
 """In modules of games that tell a flow: `flow`, `table`, and `demonstration`, which makes keys for its players, too."""
 IMPURE = frozenset({"asyncio", "web3", "random", "secrets", "time", "os", "logging"})
 WEB3 = frozenset({"web3", "eth_tester"})
+DATABASES = frozenset({"sqlalchemy", "sqlite3", "psycopg"})
 SCREENS = frozenset({"click", "rich", "sys", "logging"})
 """Ways to a screen. What inspection finds is returned to its caller: a command, a page, a program."""
 
@@ -173,6 +174,8 @@ def _broken(module: str, name: str) -> Iterator[str]:
         yield "the core is pure"
     if name in WEB3 and _is_in(module, "channel") and not _is_in(module, "channel.chain"):
         yield "only channel.chain knows web3"
+    if name in DATABASES and _is_in(module, "channel") and not _is_in(module, "channel.store"):
+        yield "only channel.store knows databases"
     if name in SCREENS and _is_in(module, "channel.inspect"):
         yield "inspection never prints"
     if _is_in(module, "channel.store") and _package(name) in {"channel.chain", "channel.node"}:

@@ -17,10 +17,12 @@ REASONS = {
     "channel/node": "a client without I/O, what carries out what it says, and the two ways to drive it",
     "channel/protocol": "the pure core, in one room with one rule; its order has a line for each",
     "channel/store": "a module for each thing that a journal keeps, and for each of the two databases",
+    "scripts": "a program each; most are run by hand, now and then",
     "tests/cli": "a file for each command and each kind of demonstration",
     "tests/games": "a file for each game and each part of the views",
     "tests/parity": "the model of the adjudicator, in parts, and what is asked of both",
     "tests/protocol": "a file for each module of channel/protocol",
+    "tests/store": "a file for each thing that a journal keeps, and for each kind of fault",
     "tests/threats": "a file for each group of attacks",
 }
 

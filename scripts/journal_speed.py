@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+"""Measures what the journal costs: a commit of one channel and of many, loading them after a restart, and leases.
+
+Snapshots are those of a channel in the middle of a game. A commit's time is mostly its one sync to the disk; what a
+channel more in it costs is the difference between a commit of many and a commit of one. Commits are the quickest of all
+rounds: whatever else a machine does makes them slower only. On PostgreSQL with `--journal postgresql://...`, in which
+no other journal may be.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from forcemove.channel.protocol.values import CHANNELS  # noqa: E402
+from forcemove.channel.store.journal import Journal  # noqa: E402
+from forcemove.channel.store.opening import open_journal  # noqa: E402
+from forcemove.channel.store.records import Batch, ChannelLease, Saving  # noqa: E402
+from scripts.benchmark import Table  # noqa: E402
+
+MICROSECONDS = 1e6
+MILLISECONDS = 1e3
+TARGET = 30
+"""Microseconds that a channel more may cost in a commit."""
+
+
+def timed(action: Callable[[], object]) -> float:
+    """Seconds that it takes."""
+    start = time.perf_counter()
+    action()
+    return time.perf_counter() - start
+
+
+def measure(where: str, channels: int, rounds: int) -> dict[str, float]:
+    """The rows of the report, in the units that their names say."""
+    ids = [number.to_bytes(32) for number in range(1, channels + 1)]
+    snapshot = CHANNELS.encode(Table().channels[0])
+    with open_journal(where, owner=os.urandom(16)) as journal:
+        journal.commit(Batch(tuple(Saving(each, 0, snapshot, about=bytes(200), seed=bytes(32)) for each in ids)))
+        many, one = _commits(journal, ids, snapshot, rounds)
+        names = [ChannelLease(each) for each in ids]
+        rows = {
+            "snapshot_bytes": len(snapshot),
+            "commit_of_one_us": one * MICROSECONDS,
+            f"commit_of_{channels}_us": many * MICROSECONDS,
+            "a_channel_more_us": (many - one) / (channels - 1) * MICROSECONDS,
+            f"take_{channels}_leases_ms": timed(lambda: journal.leases.take(names, 60)) * MILLISECONDS,
+            f"renew_{channels}_leases_ms": timed(lambda: journal.leases.renew(60)) * MILLISECONDS,
+        }
+    reopened: list[Journal] = []
+    rows["open_ms"] = timed(lambda: reopened.append(open_journal(where, owner=os.urandom(16)))) * MILLISECONDS
+    with reopened[0] as journal:
+        rows[f"load_{channels}_ms"] = timed(journal.channels) * MILLISECONDS
+    return rows
+
+
+def _commits(journal: Journal, ids: Sequence[bytes], snapshot: bytes, rounds: int) -> tuple[float, float]:
+    """The quickest commits of all channels and of one, in turn."""
+    many, one = [], []
+    for version in range(1, 2 * rounds, 2):
+        everything = Batch(tuple(Saving(each, version, snapshot) for each in ids))
+        many.append(timed(lambda batch=everything: journal.commit(batch)))  # type: ignore[misc]
+        first = Batch((Saving(ids[0], version + 1, snapshot),))
+        one.append(timed(lambda batch=first: journal.commit(batch)))  # type: ignore[misc]
+        journal.commit(Batch(tuple(Saving(each, version + 1, snapshot) for each in ids[1:])))
+    return min(many), min(one)
+
+
+def main() -> int:
+    """The command; returns its exit status."""
+    parser = argparse.ArgumentParser(description="Measure what the journal costs.")
+    parser.add_argument("--journal", metavar="WHERE", help="default: a file in a temporary folder")
+    parser.add_argument("--channels", type=int, default=100, metavar="N", help="in a batch (default: %(default)s)")
+    parser.add_argument("--rounds", type=int, default=100, metavar="N", help="(default: %(default)s)")
+    options = parser.parse_args()
+    if options.channels < 2 or options.rounds < 1:
+        parser.error("it wants two channels and one round, or more")
+    with TemporaryDirectory() as folder:
+        rows = measure(options.journal or str(Path(folder, "journal")), options.channels, options.rounds)
+    for name, value in rows.items():
+        print(f"{name:24} {value:10,.1f}")
+    return int(rows["a_channel_more_us"] > TARGET)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
