@@ -54,7 +54,7 @@ class Transactions:
             require_sound(self._database.where, "a transaction", row.checksum, *_values(row))
         return tuple(Transaction(row.nonce, row.body, row.channel_id) for row in rows)
 
-    def commit(self, account: Account, changes: Iterable[Change]) -> None:
+    def commit(self, account: Account, changes: Sequence[Change]) -> None:
         """Make changes in their order, in one commit: all of them or, where one is refused, none.
 
         Raises `LeaseNotHeld`, `NonceTaken`, `NotInFlight` and `NoSuchWish`.

@@ -113,7 +113,8 @@ def _require_older(theirs: Kept, here: Known) -> None:
 
 
 def _received(kept: Kept, kind: ExportKind) -> Kept:
-    if kept.standing is Standing.FINISHED or (kind is ExportKind.MOVE and kept.standing is Standing.ACTIVE):
+    """What was a backup already stays one, however it comes."""
+    if kind is ExportKind.MOVE or kept.standing is Standing.FINISHED:
         return kept
     return replace(kept, standing=Standing.BACKUP)
 

@@ -1,0 +1,151 @@
+"""Damaged files: every read gives what was written or an error, and a file that cannot be opened keeps every byte."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from forcemove.channel.errors import JournalError
+from forcemove.channel.store.errors import JournalDamaged, NotAJournal
+from forcemove.channel.store.journal import Journal
+from forcemove.channel.store.records import Batch, Cursor, Evidence, Put, Transaction, Wanted
+from tests.store.places import ACCOUNT, BOB, SEED, Place, batch, file_in, first, id_of, next_
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "journal"
+
+
+def everything(journal: Journal) -> list[Any]:
+    """All that can be read. A channel's version is compared and never acted on, so it is left out."""
+    kept = [(each.channel_id, each.standing, each.snapshot, each.about, each.seed) for each in journal.channels()]
+    of_accounts = (journal.transactions.in_flight(ACCOUNT), [w.wanted for w in journal.transactions.wishes(ACCOUNT)])
+    evidence = [(each.channel_id, each.evidence) for each in journal.evidence()]
+    seed = journal.keep_seed(b"a table", SEED)
+    return [kept, journal.choices(id_of(1)), evidence, journal.cursor(1, b"\xad" * 20), of_accounts, seed]
+
+
+def fill(journal: Journal) -> None:
+    for number in range(1, 9):
+        wanted = (Wanted(ACCOUNT, b"deposit" * 20, id_of(number)),)
+        journal.commit(batch(first(number, bytes([number]) * 3_000, seed=SEED, choices={4: b"rock"}, wanted=wanted)))
+    evidence = (Evidence("kind", b"body" * 500),)
+    journal.commit(Batch((next_(1, 1, b"then" * 2_000, evidence=evidence),), (Cursor(1, b"\xad" * 20, b"block"),)))
+    journal.leases.take([ACCOUNT], 60)
+    journal.transactions.commit(ACCOUNT, [Put(Transaction(nonce, b"signed" * 50)) for nonce in range(5)])
+    journal.keep_seed(b"a table", SEED)
+
+
+class Quiet(list[Any]):
+    """Too much to be shown where a test fails."""
+
+    def __repr__(self) -> str:
+        return "all that is in the journal"
+
+
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """The bytes of a journal with all kinds of things in it."""
+    place = file_in(tmp_path_factory.mktemp("sound"))
+    with place.open() as journal:
+        fill(journal)
+    return Path(place.where).read_bytes()
+
+
+@pytest.fixture(scope="module")
+def expected(sound: bytes, tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Any]]:
+    place = file_in(tmp_path_factory.mktemp("expected"))
+    Path(place.where).write_bytes(sound)
+    with place.open() as journal:
+        yield Quiet(everything(journal))
+
+
+def damage(file: Path, content: bytes, expected: list[Any]) -> JournalError | None:
+    """Write a damaged file and open it: an error, or all that was in it. What cannot be opened keeps every byte."""
+    for path in file.parent.iterdir():
+        path.unlink()
+    file.write_bytes(content)
+    try:
+        journal = Place(str(file)).open(BOB)
+    except JournalError as error:
+        assert file.read_bytes() == content
+        return error
+    try:
+        assert everything(journal) == expected
+    except JournalError as error:
+        return error
+    finally:
+        journal.close()
+    return None
+
+
+FLIPS = st.dictionaries(st.integers(0, 90_000), st.integers(1, 255), min_size=1, max_size=9)
+
+
+@given(flips=FLIPS)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=150)
+def test_flipped_bytes_are_found_or_harm_nothing(
+    file: Path, sound: bytes, expected: list[Any], flips: dict[int, int]
+) -> None:
+    content = bytearray(sound)
+    for at, bits in flips.items():
+        content[at % len(sound)] ^= bits
+    damage(file, bytes(content), expected)
+
+
+@pytest.mark.parametrize("body", [b"\x03" * 3_000, b"signed" * 50, b"deposit" * 20, b"body" * 500, b"rock"])
+def test_a_flipped_byte_in_a_body_is_found(file: Path, sound: bytes, expected: list[Any], body: bytes) -> None:
+    """Wherever it is in the file: SQLite leaves copies in places that it has no use for any more."""
+    changed = bytes([*body[:-1], body[-1] ^ 1])
+    content = sound.replace(body, changed)
+    assert content != sound
+
+    assert isinstance(damage(file, content, expected), JournalDamaged)
+
+
+def test_a_flipped_byte_in_a_tables_definition_is_found(file: Path, sound: bytes, expected: list[Any]) -> None:
+    """It is valid still, for another column."""
+    content = sound.replace(b"nonce BIGINT NOT NULL", b"nonse BIGINT NOT NULL")
+    assert content != sound
+
+    assert isinstance(damage(file, content, expected), JournalDamaged)
+
+
+@given(length=st.integers(0, 80_000))
+@example(0)
+@example(99)
+@example(4096)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+def test_a_truncated_file_is_found(file: Path, sound: bytes, expected: list[Any], length: int) -> None:
+    assert len(sound) > 80_000
+    assert isinstance(damage(file, sound[:length], expected), JournalDamaged | NotAJournal)
+
+
+def test_a_damaged_channel_does_not_hide_the_others(file: Path, sound: bytes) -> None:
+    at = sound.index(b"\x03" * 3_000) + 100
+    file.write_bytes(sound[:at] + b"\xff" + sound[at + 1 :])
+    with Place(str(file)).open() as journal:
+        with pytest.raises(JournalDamaged):
+            journal.channels()
+        readable = [number for number in range(1, 9) if _is_readable(journal, number)]
+
+    assert len(journal_ids(file)) == 8
+    assert readable == [1, 2, 4, 5, 6, 7, 8]
+
+
+def journal_ids(file: Path) -> tuple[bytes, ...]:
+    with Place(str(file)).open() as journal:
+        return journal.ids()
+
+
+def _is_readable(journal: Journal, number: int) -> bool:
+    try:
+        return journal.load(id_of(number)) is not None
+    except JournalDamaged:
+        return False

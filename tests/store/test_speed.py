@@ -1,0 +1,17 @@
+"""The measurement of the journal measures what its rows say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from forcemove.channel.store.opening import open_journal
+from scripts.journal_speed import measure
+
+
+def test_every_commit_that_is_timed_is_kept(tmp_path: Path) -> None:
+    where = str(tmp_path / "journal")
+    rows = measure(where, 3, 2)
+
+    assert {"commit_of_one_us", "commit_of_3_us", "a_channel_more_us", "open_ms", "load_3_ms"} <= rows.keys()
+    with open_journal(where, owner=bytes(16)) as journal:
+        assert [each.version for each in journal.channels()] == [5, 5, 5]
