@@ -109,9 +109,19 @@ def test_a_flipped_byte_in_a_body_is_found(file: Path, sound: bytes, expected: l
     assert isinstance(damage(file, content, expected), JournalDamaged)
 
 
+def test_a_row_that_an_index_has_lost_is_found_before_anything_is_written(file: Path, sound: bytes) -> None:
+    """Looked up by its id, the channel would not be there."""
+    at = sound.index(id_of(3) + b"\x03" * 3_000) + 31
+    content = sound[:at] + b"\x09" + sound[at + 1 :]
+    file.write_bytes(content)
+    with pytest.raises(JournalDamaged, match="index"):
+        Place(str(file)).open()
+    assert file.read_bytes() == content
+
+
 def test_a_flipped_byte_in_a_tables_definition_is_found(file: Path, sound: bytes, expected: list[Any]) -> None:
     """It is valid still, for another column."""
-    content = sound.replace(b"nonce BIGINT NOT NULL", b"nonse BIGINT NOT NULL")
+    content = sound.replace(b"choice BLOB NOT NULL", b"chojce BLOB NOT NULL")
     assert content != sound
 
     assert isinstance(damage(file, content, expected), JournalDamaged)
