@@ -64,6 +64,11 @@ class Client:
         """Whether money is to come or go, so that what the channel holds is to be read even where nothing is logged."""
         return self.phase in _UNCERTAIN
 
+    @property
+    def has_failures(self) -> bool:
+        """Whether the chain has not taken something: that is told with the next block's news."""
+        return bool(self._failed)
+
     # -------------------------------------------------------------------------------------------------- what comes in
 
     def wake(self, seconds: float) -> None:
@@ -120,8 +125,10 @@ class Client:
             self.apply(Reconnected(), now)
         self._has_greeted = True
 
-    def break_silence(self, now: int) -> None:
-        """Greet where we have waited for long: what we are waiting for may be lost, or what it would answer."""
+    def break_silence(self, seconds: float, now: int) -> None:
+        """Greet where we have waited for long: what we are waiting for may be lost, or what it would answer.
+        `seconds`: the time of our own clock."""
+        self._seconds = seconds
         channel, newest = self.channel, self.channel.newest
         progress = (channel.next_turn, len(newest.signed.signatures) if newest else 0)
         if self._greetings.is_silent(progress if channel.waits_for_message(self._time) else None):
@@ -133,6 +140,11 @@ class Client:
     def has_due(self) -> bool:
         """Whether anything is to be carried out, once the channel is saved."""
         return bool(self._due)
+
+    @property
+    def has_undone(self) -> bool:
+        """Whether something could not be done, and is due again after the next `wake`."""
+        return bool(self._undone)
 
     def take_due(self) -> Effect | None:
         """The next thing to carry out, or None. Until it is `done` it is due again after the next `wake`, whatever cuts

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import assert_never
 
 from forcemove.channel.chain.adjudicator import Adjudicator, Operation
-from forcemove.channel.chain.token import Token
 from forcemove.channel.protocol.channel import Channel
 from forcemove.channel.protocol.effects import (
     Submission,
@@ -19,17 +18,15 @@ from forcemove.channel.protocol.effects import (
 )
 from forcemove.channel.protocol.types import ETHER
 from forcemove.channel.protocol.values import SUBMISSIONS
-from forcemove.channel.sender.transactions import Wanted
+from forcemove.channel.sender.transactions import Allowance, Wanted
 
-__all__ = ["TOKEN_CHANNEL_MOST", "approval", "is_approval", "operation_of", "order", "purpose_of", "submission_of"]
+__all__ = ["TOKEN_CHANNEL_MOST", "operation_of", "order", "purpose_of", "submission_of"]
 
 TOKEN_CHANNEL_MOST = 10**17
 """What the gas of an answer may cost, in wei, where nothing at stake is ether and nobody has said more."""
 _PART = 4
 """What may wait may cost this part of what an answer may cost."""
 _ID_BYTES = 32
-_APPROVAL = b"\x00"
-"""No encoded submission begins so."""
 
 
 def order(channel: Channel, submission: Submission, adjudicator: Adjudicator, most: int | None = None) -> Wanted:
@@ -42,28 +39,9 @@ def order(channel: Channel, submission: Submission, adjudicator: Adjudicator, mo
     if most is None:
         most = _at_stake(channel) if is_answer else _at_stake(channel) // _PART
     deadline = channel.status.finalizes_at if is_answer else None
-    return Wanted(purpose_of(channel, submission), adjudicator.address, call.data, call.value, most, deadline)
-
-
-def approval(
-    channel: Channel, submission: Submission, adjudicator: Adjudicator, most: int | None = None
-) -> Wanted | None:
-    """What must be mined before: the adjudicator may take the tokens that a deposit consists of. None where it may, and
-    where nothing is to be taken. Raises `ChainError`."""
-    if not isinstance(submission, SubmitDeposit) or submission.asset == ETHER:
-        return None
-    owner = channel.agreement.fixed_part.participants[channel.index]
-    token = Token(adjudicator.chain, submission.asset)
-    if token.allowance(owner, adjudicator.address) >= submission.amount:
-        return None
-    call = token.approve(adjudicator.address, submission.amount)
-    id_, kind = channel.agreement.channel_id, _APPROVAL + SUBMISSIONS.encode(submission)
-    return Wanted(id_ + kind, submission.asset, call.data, 0, TOKEN_CHANNEL_MOST if most is None else most)
-
-
-def is_approval(purpose: bytes) -> bool:
-    """Whether it was asked for by `approval`."""
-    return purpose[_ID_BYTES:].startswith(_APPROVAL)
+    allowance = _allowance(submission, adjudicator)
+    purpose = purpose_of(channel, submission)
+    return Wanted(purpose, adjudicator.address, call.data, call.value, most, deadline, allowance)
 
 
 def purpose_of(channel: Channel, submission: Submission) -> bytes:
@@ -72,9 +50,8 @@ def purpose_of(channel: Channel, submission: Submission) -> bytes:
 
 
 def submission_of(purpose: bytes) -> tuple[bytes, Submission]:
-    """The inverse: the channel's id and the submission, that which an approval is for. Raises `MalformedBytes`,
-    `UnknownVersion`."""
-    return purpose[:_ID_BYTES], SUBMISSIONS.decode(purpose[_ID_BYTES:].removeprefix(_APPROVAL))
+    """The inverse: the channel's id and the submission. Raises `MalformedBytes`, `UnknownVersion`."""
+    return purpose[:_ID_BYTES], SUBMISSIONS.decode(purpose[_ID_BYTES:])
 
 
 def operation_of(channel: Channel, submission: Submission, adjudicator: Adjudicator) -> Operation:
@@ -97,6 +74,13 @@ def operation_of(channel: Channel, submission: Submission, adjudicator: Adjudica
             return adjudicator.pay_credit(account, asset)
         case _:
             assert_never(submission)
+
+
+def _allowance(submission: Submission, adjudicator: Adjudicator) -> Allowance | None:
+    """The adjudicator pulls in what is deposited of a token."""
+    if not isinstance(submission, SubmitDeposit) or submission.asset == ETHER:
+        return None
+    return Allowance(submission.asset, adjudicator.address, submission.amount)
 
 
 def _is_answer(channel: Channel, submission: Submission) -> bool:

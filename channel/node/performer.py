@@ -1,4 +1,4 @@
-"""A client with its owner's ends: its line, its player, whoever is told, and the sender of its account.
+"""A client with its owner's ends: its line, its player, those who are told, and the way to the chain.
 
 What fails here, a line, an endpoint, the owner's own functions, costs no message and no effect: the rest is done, and
 the next look tries again. What went wrong is kept in `mistakes`.
@@ -13,17 +13,15 @@ from typing import assert_never
 from forcemove.channel.chain.adjudicator import Adjudicator
 from forcemove.channel.chain.errors import NotConfirmed
 from forcemove.channel.chain.genuine import require_genuine
-from forcemove.channel.errors import PassingError
 from forcemove.channel.game import PlayableApp
 from forcemove.channel.node.client import Client
 from forcemove.channel.node.events import Event, Fault, Mined, Refused, Sent
-from forcemove.channel.node.orders import approval, is_approval, order, submission_of
+from forcemove.channel.node.orders import order, submission_of
 from forcemove.channel.node.ports import Evidence, Line
-from forcemove.channel.protocol.effects import ChooseMove, Effect, SendGreeting, SendState, Submission
+from forcemove.channel.protocol.effects import ChooseMove, Effect, SendGreeting, SendState
 from forcemove.channel.protocol.inputs import ConcludeWanted, MoveChosen
 from forcemove.channel.protocol.wire import encode_greeting, encode_message
-from forcemove.channel.sender.sender import Sender
-from forcemove.channel.sender.transactions import Failed, Landed, NonceTaken, Outcome, Undone
+from forcemove.channel.sender.transactions import Failed, Landed, NonceTaken, Outcome, Undone, Wanted
 
 __all__ = ["Choose", "Performer"]
 
@@ -38,15 +36,15 @@ class Performer:
         self,
         client: Client,
         adjudicator: Adjudicator,
-        sender: Sender,
+        send: Callable[[Wanted], None],
         line: Line,
         evidence: Evidence,
         choose: Choose,
         report: Callable[[Event], None],
         most: int | None,
     ) -> None:
-        """`evidence`: keeps what counterparties do wrong. `most`: see `orders.order`."""
-        self.client, self.sender, self.report = client, sender, report
+        """`send`: asks for a transaction. `evidence`: keeps faults of counterparties. `most`: see `orders.order`."""
+        self.client, self.report, self._send = client, report, send
         self.mistakes: list[Exception] = []
         self.is_busy = False
         self._adjudicator, self._line, self._evidence, self._choose = adjudicator, line, evidence, choose
@@ -67,9 +65,17 @@ class Performer:
             return False
         return True
 
-    def listen(self, now: Callable[[], int]) -> None:
-        """Everything that has arrived. What cannot be taken in because the time is unknown is taken in later."""
+    def receive(self) -> None:
+        """Fetch what has arrived. Raises what the line raises."""
         self._messages.extend(self._line.receive())
+
+    @property
+    def has_received(self) -> bool:
+        """Whether there is anything to `hear`."""
+        return bool(self._messages)
+
+    def hear(self, now: Callable[[], int]) -> None:
+        """Take in what was received. What cannot be taken in because the time is unknown is taken in later."""
         while self._messages:
             self.is_busy = True
             self._hear(self._messages[0], now())
@@ -84,28 +90,20 @@ class Performer:
             self._evidence.keep_evidence(self.client.id, fault)
             self._tell(Fault(fault))
 
-    def look_at_transactions(self, *, is_new_block: bool) -> None:
-        """Of a sender that is ours alone. What fails there is no reason not to look at the channel."""
-        try:
-            for outcome in self.sender.look(is_new=is_new_block):
-                self.learn(outcome)
-        except PassingError as error:
-            self.mistakes.append(error)
-
     def learn(self, outcome: Outcome) -> None:
         """What became of a transaction of this channel."""
         self.is_busy = True
         _, submission = submission_of(outcome.purpose)
         match outcome:
-            case Landed(purpose, receipt) if not is_approval(purpose):
+            case Landed(_, receipt):
                 self._tell(Mined(submission, self._adjudicator.placed(receipt)))
             case Failed(_, error):
                 self.client.fail(submission)
                 self._tell(Refused(submission, error))
             case Undone():
                 self.client.fail(submission)
-            case Landed() | NonceTaken():
-                pass  # the deposit follows; it is sent again
+            case NonceTaken():
+                pass  # it is sent again
             case _:
                 assert_never(outcome)
 
@@ -133,18 +131,11 @@ class Performer:
                     if decided is not None:
                         self.client.apply(decided, now())
                 case _:
-                    return self._is_submitted(effect)
+                    self._send(order(self.client.channel, effect, self._adjudicator, self._most))
         except Exception as error:
             self.mistakes.append(error)
             return isinstance(effect, SendGreeting) or (isinstance(effect, SendState) and effect.again)
         return True
-
-    def _is_submitted(self, submission: Submission) -> bool:
-        """Whether the sender has it; tokens are approved before."""
-        channel = self.client.channel
-        first = approval(channel, submission, self._adjudicator, self._most)
-        self.sender.want(first or order(channel, submission, self._adjudicator, self._most))
-        return first is None
 
     def _tell(self, event: Event) -> None:
         """What the owner makes of it undoes nothing."""

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from forcemove.channel.chain.adjudicator import Adjudicator
 from forcemove.channel.chain.create2 import CUSTOMARY_FACTORY
-from forcemove.channel.errors import InvalidValue
+from forcemove.channel.errors import InvalidValue, PassingError
 from forcemove.channel.follower.follower import Follower
 from forcemove.channel.game import PlayableApp
 from forcemove.channel.node.client import Client, begin_or_resume
@@ -66,7 +66,7 @@ class PolledClient:
         self._app, self._store, self._clock = app, store, clock
         self._from_block, self._confirmations, self._factory = from_block, confirmations, factory
         self._follower = Follower(adjudicator, confirmations=confirmations, clock=clock)
-        sender = Sender(
+        self._sender = Sender(
             adjudicator.chain,
             key,
             MemoryTransactions(),
@@ -74,7 +74,7 @@ class PolledClient:
             patience=patience,
             errors=adjudicator.errors,
         )
-        self._performer = Performer(self._client, adjudicator, sender, line, store, choose, report, most)
+        self._performer = Performer(self._client, adjudicator, self._sender.want, line, store, choose, report, most)
         self._follow()
 
     @property
@@ -133,8 +133,9 @@ class PolledClient:
         self._look_at_chain()  # first: a message may answer what the chain has settled already
         if is_genuine:
             self._client.trust(self._follower.now())
-        self._performer.listen(self._follower.now)
-        self._client.break_silence(self._follower.now())
+        self._performer.receive()
+        self._performer.hear(self._follower.now)
+        self._client.break_silence(self._clock(), self._follower.now())
 
     def _follow(self) -> None:
         channel = self.channel
@@ -144,7 +145,7 @@ class PolledClient:
     def _look_at_chain(self) -> None:
         client = self._client
         look = self._follower.look([client.id] if client.is_uncertain else ())
-        self._performer.look_at_transactions(is_new_block=look.is_new)
+        self._look_at_transactions(is_new_block=look.is_new)
         if client.id in look.wrong:
             raise look.wrong[client.id]
         try:
@@ -152,6 +153,14 @@ class PolledClient:
         except BaseException:
             self._follow()  # it is told again, from the beginning
             raise
+
+    def _look_at_transactions(self, *, is_new_block: bool) -> None:
+        """What fails there is no reason not to look at the channel."""
+        try:
+            for outcome in self._sender.look(is_new=is_new_block):
+                self._performer.learn(outcome)
+        except PassingError as error:
+            self._performer.mistakes.append(error)
 
     def _finish(self) -> None:
         """Persist, then send, until nothing is due."""
@@ -161,4 +170,4 @@ class PolledClient:
                 self._client.is_unsaved = False
             self._performer.carry_out(self._follower.now)
             for _ in range(2):  # on a chain that mines at once it is sent and mined then
-                self._performer.look_at_transactions(is_new_block=False)
+                self._look_at_transactions(is_new_block=False)

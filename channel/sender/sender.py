@@ -20,6 +20,7 @@ from forcemove.channel.chain.chain import Chain, Fees
 from forcemove.channel.chain.errors import InsufficientFunds, NotMined, TransactionRefused, TransactionReverted
 from forcemove.channel.chain.reverts import NO_ERRORS, ErrorTable
 from forcemove.channel.chain.rpc import as_number
+from forcemove.channel.chain.token import Token
 from forcemove.channel.errors import ForcemoveError, InvalidValue, PassingError
 from forcemove.channel.protocol.signing import Key
 from forcemove.channel.sender.pricing import Urgency, fitting_fees, is_too_low, next_fees
@@ -39,6 +40,7 @@ from forcemove.channel.sender.transactions import (
 
 __all__ = ["Sender"]
 
+_APPROVAL = b"approval of "
 _PATIENCES = 60
 """How often a transaction without a deadline may try our patience before the highest price is offered."""
 
@@ -85,6 +87,11 @@ class Sender:
         waiting = (flying.wanted for nonce, flying in self._flying.items() if nonce not in self._settled)
         return frozenset(each.purpose for each in (*waiting, *self._wanted))
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether there is nothing to send and nothing on its way."""
+        return not self._flying and not self._wanted
+
     def want(self, wanted: Wanted) -> None:
         """Ask for a transaction; the next `look` sends it. What is asked for already is asked for once."""
         if wanted.purpose not in self.purposes:
@@ -105,7 +112,7 @@ class Sender:
                 raise
         outcomes, self._outcomes = self._outcomes, []
         self._told = set(self._settled)
-        return outcomes
+        return [each for each in map(_as_asked_for, outcomes) if each is not None]
 
     def _work(self) -> None:
         head, mined = self._chain.block("latest"), self._chain.nonce_of(self.account)
@@ -117,8 +124,8 @@ class Sender:
         if waiting:
             self._send_dropped(waiting)
             self._raise_lowest(waiting, now)
-        while self._wanted:
-            self._send(self._wanted[0], now, mined)
+        for wanted in tuple(self._wanted):
+            self._send(wanted, now, mined)
 
     # ------------------------------------------------------------------------------------------ what became of them
 
@@ -201,20 +208,38 @@ class Sender:
     # -------------------------------------------------------------------------------------------------- what is new
 
     def _send(self, wanted: Wanted, now: int, mined: int) -> None:
-        """The first that is asked for. It stays asked for where it is not known whether the chain would take it."""
+        """It stays asked for while it is not known whether the chain would take it, and until what it needs is
+        mined."""
         try:
-            gas = self._chain.gas_for(wanted.call, self.account, self.errors)
-            flying = self._sign(wanted, gas, now, mined)
+            if not self._is_allowed(wanted, now, mined):
+                return
+            flying = self._sign(wanted, now, mined)
         except PassingError:
             raise
         except ForcemoveError as error:
             self._outcomes.append(Failed(wanted.purpose, error))
-            del self._wanted[0]
+            self._wanted.remove(wanted)
             return
-        del self._wanted[0]
+        self._wanted.remove(wanted)
         self._broadcast_first(flying)
 
-    def _sign(self, wanted: Wanted, gas: int, now: int, mined: int) -> Flying:
+    def _is_allowed(self, wanted: Wanted, now: int, mined: int) -> bool:
+        """Whether the tokens may be taken that it needs; else that is asked for, once."""
+        needed = wanted.allowance
+        if needed is None:
+            return True
+        token = Token(self._chain, needed.token)
+        if token.allowance(self.account, needed.spender) >= needed.amount:
+            return True
+        purpose = _APPROVAL + wanted.purpose
+        if purpose not in self.purposes:
+            call = token.approve(needed.spender, needed.amount)
+            approval = Wanted(purpose, needed.token, call.data, 0, wanted.most)
+            self._broadcast_first(self._sign(approval, now, mined))
+        return False
+
+    def _sign(self, wanted: Wanted, now: int, mined: int) -> Flying:
+        gas = self._chain.gas_for(wanted.call, self.account, self.errors)
         nonce = max(mined, self._chain.nonce_of(self.account, block="pending"), 1 + max(self._flying, default=-1))
         fees = fitting_fees(self._chain.fees(), gas, Urgency(wanted.most))
         return self._keep(Flying(wanted, nonce, gas, now, (self._version(wanted, nonce, gas, fees),)))
@@ -250,3 +275,12 @@ class Sender:
             self._chain.broadcast(flying.signed(self.account))
         except (InsufficientFunds, TransactionRefused):
             return
+
+
+def _as_asked_for(outcome: Outcome) -> Outcome | None:
+    """Of an approval its asker hears only where it has failed, as of what needed it."""
+    if not outcome.purpose.startswith(_APPROVAL):
+        return outcome
+    if isinstance(outcome, Failed):
+        return Failed(outcome.purpose.removeprefix(_APPROVAL), outcome.error)
+    return None

@@ -14,6 +14,7 @@ from forcemove.channel.protocol.types import UINT256_MAX, require_bytes, require
 from forcemove.channel.protocol.values import Codec
 
 __all__ = [
+    "Allowance",
     "Flying",
     "Landed",
     "MemoryTransactions",
@@ -29,12 +30,20 @@ __all__ = [
 ]
 
 
+class Allowance(Struct, frozen=True):
+    """So much of a token (its address, 20 bytes; in its smallest unit) must `spender` be allowed to take from us."""
+
+    token: bytes
+    spender: bytes
+    amount: int
+
+
 class Wanted(Struct, frozen=True):
     """A transaction that somebody asks for. `purpose`: the asker's own bytes, which tell it from all others and come
     back with what became of it. `to` (20 bytes), `data`, `value` (wei): the call.
 
     `deadline`: the block time (seconds) by which it must be mined, None where it may wait. `most`: what its gas may
-    cost at most, in wei.
+    cost at most, in wei. `allowance`: what must be allowed before; the sender sees to it.
     """
 
     purpose: bytes
@@ -43,6 +52,7 @@ class Wanted(Struct, frozen=True):
     value: int
     most: int
     deadline: int | None = None
+    allowance: Allowance | None = None
 
     def __post_init__(self) -> None:
         require_bytes("to", self.to, 20)

@@ -37,7 +37,6 @@ def test_every_line_of_the_order_is_some_modules_place(imports: Imports) -> None
         ("channel.protocol.wire", "secrets", "the core is pure"),
         ("channel.node.client", "time", "the core is pure"),
         ("channel.node.polled", "web3", "only channel.chain knows web3"),
-        ("channel.node.client", "web3", "only channel.chain knows web3"),
         ("channel.node.client", "sqlalchemy", "only channel.store knows databases"),
         ("channel.store.journal", "channel.chain.errors", "the journal knows no chain and no node"),
         ("channel.inspect.apps", "click", "inspection never prints"),

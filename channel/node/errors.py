@@ -1,0 +1,42 @@
+"""What a node refuses, and what it tells its owner."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from forcemove.channel.errors import LocalError
+
+__all__ = ["AccountInUse", "ChannelInUse", "LeaseLost", "NotOursToDrive"]
+
+
+@dataclass(eq=False)
+class ChannelInUse(LocalError):
+    """Another process drives the channel, and has said so until a time (`until`, seconds since 1970)."""
+
+    channel_id: bytes
+    until: float
+
+
+@dataclass(eq=False)
+class AccountInUse(LocalError):
+    """Another process sends the account's transactions, and has said so until a time (`until`, seconds since 1970)."""
+
+    chain_id: int
+    account: bytes
+    until: float
+
+
+@dataclass(eq=False)
+class LeaseLost(LocalError):
+    """Another process has taken the channel over while we were away. We have stopped; nothing of ours has left since
+    then."""
+
+    channel_id: bytes
+
+
+@dataclass(eq=False)
+class NotOursToDrive(LocalError):
+    """The channel was moved away from this journal, or came from a backup: nothing is signed in it here."""
+
+    channel_id: bytes
+    standing: str

@@ -1,0 +1,419 @@
+"""Drives any number of channels in one process: gathers what has happened to them, steps those that have news, commits
+all of them at once, and only then performs what is due.
+
+One follower reads the chain for all channels of an adjudicator, one sender sends for an account. What takes long, an
+endpoint or a transaction, delays nothing but what needs it: `run` looks at each chain and each account in a thread of
+its own. `poll` does the same work in order, for chains that answer at once.
+
+A channel and an account are leased from the journal: of two processes on one journal one drives a channel, and one
+that was away for longer than its lease can commit nothing, and so sends nothing, for what another has taken over.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import secrets
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from forcemove.channel.chain.adjudicator import Adjudicator
+from forcemove.channel.errors import ForcemoveError, JournalUnavailable
+from forcemove.channel.node.about import About, encode_about
+from forcemove.channel.node.assemble import Assembly
+from forcemove.channel.node.client import Client, begin_or_resume
+from forcemove.channel.node.clock import seconds
+from forcemove.channel.node.errors import AccountInUse, ChannelInUse, LeaseLost, NotOursToDrive
+from forcemove.channel.node.events import Event
+from forcemove.channel.node.journalled import JournalledTransactions, PendingEvidence
+from forcemove.channel.node.orders import submission_of
+from forcemove.channel.node.performer import Choose, Performer
+from forcemove.channel.node.ports import Line
+from forcemove.channel.node.workers import AccountWorker, ChainNews, ChainWorker, Following
+from forcemove.channel.protocol.channel import Channel, Phase
+from forcemove.channel.protocol.duties import next_due
+from forcemove.channel.protocol.inputs import Input, Tick
+from forcemove.channel.protocol.signing import Key
+from forcemove.channel.protocol.values import CHANNELS
+from forcemove.channel.sender.sender import Sender
+from forcemove.channel.store.journal import Journal
+from forcemove.channel.store.records import SEED_LENGTH, Account, Batch, ChannelLease, Saving, Standing
+
+__all__ = ["Driven", "Node"]
+
+_LEASE = 60.0
+_RENEW_AFTER = 0.3
+"""The part of a lease after which it is renewed."""
+_SILENCE_EVERY = 1.0
+_LONGEST_PAUSE = 30.0
+
+
+@dataclass(eq=False)
+class Driven:
+    """One channel that a node drives, as its owner sees it. `trouble`: what has gone wrong with it last, None since all
+    went well."""
+
+    client: Client
+    performer: Performer
+    chain: ChainWorker
+    following: Following
+    version: int
+    first: tuple[bytes, bytes] | None
+    trouble: Exception | None = None
+    evidence: PendingEvidence = field(default_factory=PendingEvidence)
+    due_at: int | None = 0
+    silence_at: float = 0.0
+    was: Channel | None = None
+    is_genuine: bool = False
+
+    @property
+    def id(self) -> bytes:
+        """The channel's id."""
+        return self.client.id
+
+    @property
+    def channel(self) -> Channel:
+        """The channel as we see it."""
+        return self.client.channel
+
+    @property
+    def phase(self) -> Phase:
+        """Its phase at the chain's time that was read last."""
+        return self.channel.phase(self.chain.time)
+
+    def time(self) -> int:
+        """The chain's time (seconds) that was read last."""
+        return self.chain.time
+
+    def see(self, news: ChainNews) -> None:
+        """What a look at the chain has found. Raises what is wrong with the channel, and what its client raises: then
+        it is told again, from the beginning."""
+        id_, look = self.id, news.look
+        wrong = news.wrong.get(id_) or look.wrong.get(id_)
+        if wrong is not None:
+            raise wrong
+        try:
+            self.client.see(look.news.get(id_), look.head.next_time, is_new_block=look.is_new)
+            self.is_genuine = self.is_genuine or id_ in news.genuine
+            if self.is_genuine:
+                self.client.trust(look.head.next_time)
+        except BaseException:
+            self.chain.follow(self.following)
+            raise
+
+    def feed(self, input_: Input) -> None:
+        """A wish of the player's; what follows from it is saved and done by the node's next step. Raises as
+        `machine.step`."""
+        self.client.apply(input_, self.chain.time)
+
+    def saving(self) -> Saving:
+        """What is to be committed of it."""
+        about, seed = self.first or (None, None)
+        snapshot = CHANNELS.encode(self.channel)
+        return Saving(self.id, self.version, snapshot, about, seed, evidence=tuple(self.evidence.pending))
+
+    def saved(self) -> None:
+        """It is on disk."""
+        self.version, self.first = self.version + 1, None
+        self.evidence.pending.clear()
+        self.client.is_unsaved = False
+
+
+class Node:
+    """`channels`: those that it drives, by id."""
+
+    def __init__(
+        self,
+        journal: Journal,
+        *,
+        lease: float = _LEASE,
+        patience: float = 60.0,
+        trouble: Callable[[Exception], None] = lambda _: None,
+        clock: Callable[[], float] = seconds,
+    ) -> None:
+        """`lease`: for how long, in seconds, a channel is ours if we fall silent. `patience`: seconds after which a
+        transaction that waits is offered more for. `trouble`: is told of what fails and will be tried again. `clock`:
+        seconds."""
+        self.channels: dict[bytes, Driven] = {}
+        self._journal, self._lease, self._patience = journal, lease, patience
+        self._trouble, self._clock = trouble, clock
+        self._chains: dict[tuple[int, bytes, int], ChainWorker] = {}
+        self._accounts: dict[Account, AccountWorker] = {}
+        self._renewed_at = clock()
+        self._is_doubtful = False
+
+    def add(
+        self,
+        assembly: Assembly,
+        key: Key,
+        line: Line,
+        choose: Choose,
+        *,
+        report: Callable[[Event], None] = lambda _: None,
+        confirmations: int = 1,
+        silence: float = 5.0,
+        most: int | None = None,
+    ) -> Driven:
+        """Drive a channel, a new one or one that the journal remembers. Arguments as of `PolledClient`.
+
+        Raises `ChannelInUse`, `AccountInUse`, `NotOursToDrive`, `InvalidValue`, `JournalError`.
+        """
+        adjudicator, id_ = assembly.adjudicator, assembly.agreement.channel_id
+        self._take_lease(ChannelLease(id_))
+        kept = self._journal.load(id_)
+        if kept is not None and kept.standing not in (Standing.ACTIVE, Standing.FINISHED):
+            raise NotOursToDrive(id_, kept.standing.name.lower())
+        channel = begin_or_resume(CHANNELS.decode(kept.snapshot) if kept else None, assembly.agreement, key)
+        client = Client(channel, key, assembly.app, silence=silence)
+        chain = self._chain(adjudicator, confirmations)
+        account = self._account(adjudicator, key, confirmations)
+        evidence = PendingEvidence()
+        performer = Performer(client, adjudicator, account.want, line, evidence, choose, report, most)
+        about = About(assembly.app.artifact.name, assembly.from_block, assembly.factory, confirmations)
+        driven = Driven(
+            client,
+            performer,
+            chain,
+            _following(assembly, channel, performer, confirmations),
+            kept.version if kept else 0,
+            None if kept else (encode_about(about), secrets.token_bytes(SEED_LENGTH)),
+            evidence=evidence,
+        )
+        chain.follow(driven.following)
+        self.channels[id_] = driven
+        return driven
+
+    def _chain(self, adjudicator: Adjudicator, confirmations: int) -> ChainWorker:
+        name = (adjudicator.chain.chain_id, adjudicator.address, confirmations)
+        return self._chains.setdefault(name, ChainWorker(adjudicator, confirmations, self._clock))
+
+    def _account(self, adjudicator: Adjudicator, key: Key, confirmations: int) -> AccountWorker:
+        account = Account(adjudicator.chain.chain_id, key.address)
+        if account not in self._accounts:
+            self._take_lease(account)
+            transactions = JournalledTransactions(self._journal, account)
+            sender = Sender(adjudicator.chain, key, transactions, confirmations=confirmations, patience=self._patience)
+            self._accounts[account] = AccountWorker(sender)
+        self._accounts[account].understand(adjudicator.errors)
+        return self._accounts[account]
+
+    def _take_lease(self, name: ChannelLease | Account) -> None:
+        refused = self._journal.leases.take([name], self._lease).refused.get(name)
+        if refused is None:
+            return
+        if isinstance(name, ChannelLease):
+            raise ChannelInUse(name.channel_id, refused.until)
+        raise AccountInUse(name.chain_id, name.address, refused.until)
+
+    # --------------------------------------------------------------------------------------------------------- driving
+
+    def poll(self) -> bool:
+        """Look at every chain and every account, one after the other, and step. Returns whether anything has happened.
+        What fails is told, and tried again by the next poll. Raises as `step`."""
+        for chain in self._chains.values():
+            self._prepare(chain)
+            try:
+                chain.take(chain.look())
+            except ForcemoveError as error:
+                self._trouble(error)
+        for account in self._accounts.values():
+            account.prepare()
+            try:
+                account.take(account.look())
+                if not account.is_idle:  # on a chain that mines at once it is mined now
+                    account.take(account.look())
+            except ForcemoveError as error:
+                self._trouble(error)
+        return self.step()
+
+    async def run(self, *, look_every: float = 1.0, listen_every: float = 0.05) -> None:
+        """Drive the channels until cancelled; those that are added meanwhile, too. Seconds between two looks at a chain
+        or an account, and at the lines. What fails is told and tried again, later and later, at most half a minute."""
+        working: set[ChainWorker | AccountWorker] = set()
+        async with asyncio.TaskGroup() as group:
+            while True:
+                workers: tuple[ChainWorker | AccountWorker, ...] = (*self._chains.values(), *self._accounts.values())
+                for worker in workers:
+                    if worker in working:
+                        continue
+                    working.add(worker)
+                    group.create_task(self._keep_looking(worker, look_every, listen_every))
+                self._step_or_tell()
+                await asyncio.sleep(listen_every)
+
+    async def _keep_looking(self, worker: ChainWorker | AccountWorker, every: float, at_least: float) -> None:
+        failures = 0
+        while True:
+            while worker.is_idle:
+                await asyncio.sleep(at_least)
+            failures = 0 if await self._has_looked(worker) else failures + 1
+            pause = min(every * 2**failures, max(every, _LONGEST_PAUSE))
+            await asyncio.sleep(pause * (1 - random.random() / 2 if failures else 1))  # noqa: S311  # to part many
+
+    async def _has_looked(self, worker: ChainWorker | AccountWorker) -> bool:
+        try:
+            if isinstance(worker, ChainWorker):
+                self._prepare(worker)
+                worker.take(await asyncio.to_thread(worker.look))
+            else:
+                worker.prepare()
+                worker.take(await asyncio.to_thread(worker.look))
+        except ForcemoveError as error:
+            self._trouble(error)
+            return False
+        return True
+
+    def _prepare(self, chain: ChainWorker) -> None:
+        mine = (each for each in self.channels.values() if each.chain is chain)
+        chain.prepare([each.id for each in mine if each.client.is_uncertain])
+
+    def _step_or_tell(self) -> None:
+        try:
+            self.step()
+        except JournalUnavailable as error:
+            self._trouble(error)
+
+    def step(self) -> bool:
+        """Take in what was found and what was said, save it, and perform what is due. Returns whether there was
+        anything.
+
+        Raises `JournalError` where nothing could be committed: then nothing was performed either, and the next step
+        commits it.
+        """
+        self._renew()
+        busy = self._take_in()
+        while to_do := [each for each in busy if each.client.is_unsaved or each.client.has_due]:
+            self._commit(to_do)
+            for each in to_do:
+                if each.id in self.channels:
+                    each.performer.carry_out(each.time)
+            busy = [each for each in busy if each.id in self.channels]
+        for each in busy:
+            self._settle(each)
+        return any(each.performer.is_busy or each.channel is not each.was for each in busy)
+
+    def _take_in(self) -> list[Driven]:
+        """Everything that has come in; returns the channels to which something has happened."""
+        busy: dict[bytes, Driven] = {}
+        for chain in self._chains.values():
+            found, chain.found = chain.found, []
+            for news in found:
+                for driven in self._concerned(chain, news):
+                    self._wake(driven, busy)
+                    self._attempt(driven, driven.see, news)
+        for account in self._accounts.values():
+            outcomes, account.found = account.found, []
+            for outcome in outcomes:
+                if (of := self.channels.get(submission_of(outcome.purpose)[0])) is not None:
+                    self._wake(of, busy)
+                    of.performer.learn(outcome)
+        for driven in self.channels.values():
+            self._listen(driven, busy)
+        return list(busy.values())
+
+    def _concerned(self, chain: ChainWorker, news: ChainNews) -> list[Driven]:
+        """The channels to which this is news."""
+        ids = news.look.news.keys() | news.look.wrong.keys() | news.genuine | news.wrong.keys()
+        if news.look.is_new:
+            ids |= {each.id for each in self.channels.values() if each.client.has_failures}
+        named = (self.channels.get(id_) for id_ in ids)
+        return [each for each in named if each is not None and each.chain is chain]
+
+    def _wake(self, driven: Driven, busy: dict[bytes, Driven]) -> None:
+        if driven.id not in busy:
+            busy[driven.id] = driven
+            driven.was, driven.performer.is_busy = driven.channel, False
+            driven.client.wake(self._clock())
+
+    def _listen(self, driven: Driven, busy: dict[bytes, Driven]) -> None:
+        """What was said, what time brings, and what is left from before."""
+        now, client = self._clock(), driven.client
+        self._attempt(driven, driven.performer.receive)
+        is_due = driven.due_at is not None and driven.time() >= driven.due_at
+        if driven.performer.has_received or is_due:
+            self._wake(driven, busy)
+            self._attempt(driven, driven.performer.hear, driven.time)
+            self._attempt(driven, client.apply, Tick(), driven.time())
+        if now >= driven.silence_at:
+            driven.silence_at = now + _SILENCE_EVERY
+            self._attempt(driven, client.break_silence, now, driven.time())
+        if client.is_unsaved or client.has_due or client.has_undone or driven.performer.mistakes:
+            self._wake(driven, busy)
+
+    def _attempt(self, driven: Driven, part: Callable[..., object], *arguments: object) -> None:
+        """What goes wrong with one channel is no other's concern."""
+        try:
+            part(*arguments)
+        except Exception as error:
+            driven.performer.mistakes.append(error)
+
+    def _settle(self, driven: Driven) -> None:
+        driven.due_at = next_due(driven.channel, driven.time())
+        mistakes, driven.performer.mistakes = driven.performer.mistakes, []
+        driven.trouble = mistakes[0] if mistakes else None
+        for each in mistakes:
+            self._trouble(each)
+
+    # --------------------------------------------------------------------------------------------------------- keeping
+
+    def _commit(self, driven: Iterable[Driven]) -> None:
+        """All that have changed, in one transaction. One that another process has taken over is dropped."""
+        unsaved = [each for each in driven if each.client.is_unsaved]
+        if not unsaved:
+            return
+        self._clear_doubt(unsaved)
+        try:
+            lost = self._journal.commit(Batch(tuple(each.saving() for each in unsaved)))
+        except JournalUnavailable:
+            self._is_doubtful = True
+            raise
+        for each in unsaved:
+            if each.id in lost:
+                self._drop(each.id)
+            else:
+                each.saved()
+
+    def _clear_doubt(self, unsaved: list[Driven]) -> None:
+        """After a commit that may have happened: what is there is one version further."""
+        if not self._is_doubtful:
+            return
+        versions = self._journal.versions([each.id for each in unsaved])
+        for each in unsaved:
+            if versions.get(each.id) == each.version + 1:
+                each.version, each.first = each.version + 1, None
+        self._is_doubtful = False
+
+    def _drop(self, channel_id: bytes) -> None:
+        driven = self.channels.pop(channel_id)
+        driven.chain.let_go(channel_id)
+        self._trouble(LeaseLost(channel_id))
+
+    def _renew(self) -> None:
+        now = self._clock()
+        if now - self._renewed_at < self._lease * _RENEW_AFTER:
+            return
+        held = self._journal.leases.renew(self._lease)
+        self._renewed_at = now
+        for id_ in [id_ for id_ in self.channels if ChannelLease(id_) not in held]:
+            self._drop(id_)
+
+    def release(self) -> None:
+        """Give everything back, so that another process need not wait for our leases to end. Drive nothing after
+        this."""
+        self._journal.leases.release([*map(ChannelLease, self.channels), *self._accounts])
+        self.channels.clear()
+        self._accounts.clear()
+
+
+def _following(assembly: Assembly, channel: Channel, performer: Performer, confirmations: int) -> Following:
+    def is_genuine() -> bool:
+        return performer.are_contracts_genuine(assembly.app, assembly.factory, confirmations)
+
+    return Following(
+        channel.agreement,
+        channel.payee,
+        assembly.from_block,
+        channel.last_signed is None,
+        (channel.agreement.fixed_part.app_definition, assembly.app.artifact.name, assembly.factory),
+        None if channel.genuine else is_genuine,
+    )

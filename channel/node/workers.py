@@ -1,0 +1,152 @@
+"""What a node waits for: looks at a chain for all channels of an adjudicator, and looks at an account's transactions.
+
+A look may take as long as an endpoint does, and may run in a thread of its own. `prepare` before it and `take` after it
+are called in the node's thread; a look itself touches nothing that these touch, and nothing else of the node's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass
+
+from forcemove.channel.chain.adjudicator import Adjudicator
+from forcemove.channel.chain.reverts import ErrorTable
+from forcemove.channel.errors import ForcemoveError, PassingError
+from forcemove.channel.follower.follower import Follower, Look
+from forcemove.channel.protocol.agreement import Agreement
+from forcemove.channel.sender.sender import Sender
+from forcemove.channel.sender.transactions import Outcome, Wanted
+
+__all__ = ["AccountWorker", "ChainNews", "ChainWorker", "Following"]
+
+
+@dataclass(frozen=True)
+class Following:
+    """A channel to be followed. `is_genuine`: asks whether its contracts are, None where that is known; `contracts`:
+    which they are, so that those of many channels are asked for once."""
+
+    agreement: Agreement
+    payee: bytes | None
+    from_block: int
+    is_new: bool
+    contracts: Hashable
+    is_genuine: Callable[[], bool] | None = None
+
+
+@dataclass(frozen=True)
+class ChainNews:
+    """What a look at a chain has found: `genuine`, the channels whose contracts are; `wrong`, those whose contracts are
+    not, with the reason."""
+
+    look: Look
+    genuine: frozenset[bytes]
+    wrong: Mapping[bytes, ForcemoveError]
+
+
+class ChainWorker:
+    """Of one adjudicator on one chain. `found`: what was found and not read yet."""
+
+    def __init__(self, adjudicator: Adjudicator, confirmations: int, clock: Callable[[], float]) -> None:
+        self.found: list[ChainNews] = []
+        self._follower = Follower(adjudicator, confirmations=confirmations, clock=clock)
+        self._begun: list[Following] = []
+        self._ended: list[bytes] = []
+        self._uncertain: list[bytes] = []
+        self._unchecked: dict[bytes, Following] = {}
+        self._genuine: set[Hashable] = set()
+
+    @property
+    def time(self) -> int:
+        """The block time (seconds) that was read last."""
+        return self._follower.last_time
+
+    @property
+    def is_idle(self) -> bool:
+        """Never: a chain is looked at whatever happens."""
+        return False
+
+    def follow(self, following: Following) -> None:
+        """From the next look on."""
+        self._begun.append(following)
+
+    def let_go(self, channel_id: bytes) -> None:
+        """From the next look on."""
+        self._ended.append(channel_id)
+
+    def prepare(self, uncertain: list[bytes]) -> None:
+        """`uncertain`: the channels whose holdings are to be read in any case."""
+        self._uncertain = uncertain
+        for each in self._begun:
+            self._follower.follow(each.agreement, each.payee, each.from_block, is_new=each.is_new)
+            if each.is_genuine is not None:
+                self._unchecked[each.agreement.channel_id] = each
+        for id_ in self._ended:
+            self._follower.let_go(id_)
+            self._unchecked.pop(id_, None)
+        self._begun, self._ended = [], []
+
+    def look(self) -> ChainNews:
+        """Raises `ChainError`; nothing is lost then."""
+        self._follower.expire()
+        genuine, wrong = self._check()
+        return ChainNews(self._follower.look(self._uncertain), genuine, wrong)
+
+    def take(self, news: ChainNews) -> None:
+        """Keep what was found until the node reads it."""
+        self.found.append(news)
+        for id_ in news.genuine:
+            self._unchecked.pop(id_, None)
+
+    def _check(self) -> tuple[frozenset[bytes], Mapping[bytes, ForcemoveError]]:
+        """What cannot be asked now is asked by the next look."""
+        genuine, wrong = set(), {}
+        for id_, each in self._unchecked.items():
+            try:
+                if self._is_genuine(each):
+                    genuine.add(id_)
+            except PassingError:
+                continue
+            except ForcemoveError as error:
+                wrong[id_] = error
+        return frozenset(genuine), wrong
+
+    def _is_genuine(self, each: Following) -> bool:
+        if each.contracts not in self._genuine and each.is_genuine is not None and each.is_genuine():
+            self._genuine.add(each.contracts)
+        return each.contracts in self._genuine
+
+
+class AccountWorker:
+    """Of one account on one chain. `found`: what has come out and was not read yet."""
+
+    def __init__(self, sender: Sender) -> None:
+        self.found: list[Outcome] = []
+        self._sender = sender
+        self._wanted: list[Wanted] = []
+
+    def understand(self, errors: ErrorTable) -> None:
+        """What the contracts revert with that transactions call."""
+        self._sender.errors |= errors
+
+    def want(self, wanted: Wanted) -> None:
+        """From the next look on."""
+        self._wanted.append(wanted)
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether there is nothing to send and nothing on its way."""
+        return not self._wanted and self._sender.is_idle
+
+    def prepare(self) -> None:
+        """Hand over what is wanted."""
+        for each in self._wanted:
+            self._sender.want(each)
+        self._wanted = []
+
+    def look(self) -> list[Outcome]:
+        """Raises `ChainError`; nothing is lost then."""
+        return self._sender.look()
+
+    def take(self, outcomes: list[Outcome]) -> None:
+        """Keep what has come out until the node reads it."""
+        self.found += outcomes

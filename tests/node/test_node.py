@@ -1,0 +1,319 @@
+"""Many channels in one process: driven to their ends, restarted anywhere, and never by two processes at once."""
+
+from __future__ import annotations
+
+import secrets
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from forcemove.channel.chain.errors import Unreachable
+from forcemove.channel.game import Game
+from forcemove.channel.node.assemble import Assembly, assemble
+from forcemove.channel.node.errors import AccountInUse, ChannelInUse, LeaseLost, NotOursToDrive
+from forcemove.channel.node.events import Event, Mined, Sent
+from forcemove.channel.node.memory import MemoryLine
+from forcemove.channel.node.node import Driven, Node
+from forcemove.channel.protocol.channel import Phase
+from forcemove.channel.protocol.effects import ChooseMove
+from forcemove.channel.protocol.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
+from forcemove.channel.store.journal import Journal
+from forcemove.channel.store.opening import open_journal
+from forcemove.channel.store.records import ExportKind
+from forcemove.games.tic_tac_toe import GAME as TIC_TAC_TOE
+from tests.scenarios.story import DEPOSIT, DURATION, KEYS, STAKE, Playground
+from tests.simulation.chain import MemoryChain
+from tests.simulation.faults import Endpoint
+from tests.simulation.node import MemoryNode
+
+
+@pytest.fixture(scope="module")
+def playground() -> Playground:
+    return Playground.on(MemoryChain())
+
+
+@dataclass
+class Process:
+    """One player's process: a journal in a file, and a node on it. `now`: its own clock."""
+
+    house: House
+    seat: int
+    path: Path
+    now: float = 0.0
+    told: list[tuple[int, Event]] = field(default_factory=list)
+    troubles: list[Exception] = field(default_factory=list)
+    journal: Journal = field(init=False)
+    node: Node = field(init=False)
+
+    def start(self) -> None:
+        self.journal = open_journal(str(self.path), owner=secrets.token_bytes(16), clock=lambda: self.now)
+        self.node = Node(self.journal, clock=lambda: self.now, trouble=self.troubles.append)
+
+    def drive(self, number: int) -> Driven:
+        bot = self.house.game.bot(self.seat)
+
+        def choose(question: ChooseMove) -> MoveChosen | ConcludeWanted | None:
+            if question.state.turn_num >= self.house.stops_at:
+                return None
+            move = bot.move(question.state, another_round=question.state.turn_num < 8)
+            return ConcludeWanted() if move is None else MoveChosen(*move)
+
+        line = self.house.lines[number][self.seat]
+        assembly, key = self.house.assemblies[number], KEYS[self.seat]
+        return self.node.add(assembly, key, line, choose, report=lambda event: self.told.append((number, event)))
+
+    @property
+    def events(self) -> list[Event]:
+        return [event for _, event in self.told]
+
+    def die(self) -> None:
+        """Without a word: the next one finds leases that are its own no more, and old ones expired."""
+        self.journal.close()
+        self.now += 3600
+        self.start()
+        for number in range(len(self.house.assemblies)):
+            self.drive(number)
+
+    @property
+    def phases(self) -> set[Phase]:
+        return {each.phase for each in self.node.channels.values()}
+
+
+class House:
+    """Channels between Alice's process and Bob's."""
+
+    def __init__(self, playground: Playground, folder: Path, count: int, game: Game = TIC_TAC_TOE) -> None:
+        self.chain, self.game, self.stops_at = playground.chain, game, 10**6
+        self.assemblies = [_assembly(playground, game) for _ in range(count)]
+        self.lines = [MemoryLine.table(2) for _ in range(count)]
+        self.processes = [Process(self, seat, folder / f"{seat}.journal") for seat in range(2)]
+        for process in self.processes:
+            process.start()
+            for number in range(count):
+                process.drive(number)
+
+    def play(self, rounds: int = 2_000) -> None:
+        """Until nothing happens any more."""
+        for _ in range(rounds):
+            if not [each for each in self.processes if each.node.poll()]:
+                return
+        raise AssertionError("they never come to rest")
+
+    def held(self) -> int:
+        return sum(each.adjudicator.holdings_of(each.agreement.channel_id, bytes(20)).held for each in self.assemblies)
+
+    def close(self) -> None:
+        for process in self.processes:
+            process.journal.close()
+
+
+def _assembly(playground: Playground, game: Game) -> Assembly:
+    addresses = [key.address for key in KEYS]
+    return assemble(playground.chain, playground.book, game, addresses, stake=STAKE, deposit=DEPOSIT, duration=DURATION)
+
+
+@pytest.fixture
+def house(playground: Playground, tmp_path: Path) -> Iterator[Callable[[int], House]]:
+    made: list[House] = []
+
+    def make(count: int) -> House:
+        made.append(House(playground, tmp_path, count))
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.close()
+
+
+@pytest.mark.parametrize("count", [1, 5])
+def test_channels_are_played_to_their_ends(house: Callable[[int], House], count: int) -> None:
+    home = house(count)
+    home.play()
+    assert [process.phases for process in home.processes] == [{Phase.CLOSED}] * 2
+    assert home.held() == 0
+    for process in home.processes:
+        assert process.troubles == []
+        mined = Counter(type(event.submission).__name__ for event in process.events if isinstance(event, Mined))
+        assert mined["SubmitDeposit"] == count
+    signed = [event.signed.state.turn_num for event in home.processes[0].events if isinstance(event, Sent)]
+    assert len(signed) > 4 * count
+
+
+def test_what_is_kept_is_what_is_played(house: Callable[[int], House]) -> None:
+    home = house(2)
+    home.play()
+    for process in home.processes:
+        kept = process.journal.channels()
+        assert {each.channel_id for each in kept} == set(process.node.channels)
+        assert all(each.seed is not None and len(each.seed) == 32 for each in kept)
+        assert len({each.seed for each in kept}) == 2
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+@pytest.mark.parametrize("every", [1, 2, 3, 5])
+def test_threat_21_a_process_that_dies_again_and_again_loses_nothing_and_signs_no_turn_twice(
+    house: Callable[[int], House], seat: int, every: int
+) -> None:
+    home = house(2)
+    victim = home.processes[seat]
+    for round_ in range(400):
+        busy = [each.node.poll() for each in home.processes]
+        if round_ % every == 0:
+            victim.die()
+        elif not any(busy) and all(process.phases == {Phase.CLOSED} for process in home.processes):
+            break
+        for process in home.processes:
+            process.now += 2
+    home.play()
+    assert [process.phases for process in home.processes] == [{Phase.CLOSED}] * 2
+    assert home.held() == 0
+    signatures: dict[tuple[int, int], set[bytes]] = {}
+    for number, event in victim.told:
+        if isinstance(event, Sent) and seat in event.signed.signatures:
+            place = (number, event.signed.state.turn_num)
+            signatures.setdefault(place, set()).add(event.signed.signatures[seat].compact)
+    assert len(signatures) > 4
+    assert {len(each) for each in signatures.values()} == {1}
+
+
+def test_a_dispute_is_settled_while_others_play(house: Callable[[int], House]) -> None:
+    home = house(4)
+    home.stops_at = 5
+    home.play()
+    home.stops_at = 10**6
+    alice, bob = home.processes
+    disputed = home.assemblies[0].agreement.channel_id
+    bob.node.channels.pop(disputed)
+    mover = alice.node.channels[disputed].channel.next_turn % 2
+    assert mover == 0 or alice.node.channels[disputed].phase is Phase.PLAYING
+    for process in home.processes:
+        for driven in list(process.node.channels.values()):
+            if driven.id != disputed and driven.channel.is_our_turn:
+                question = driven.channel.newest
+                assert question is not None
+                bot_move = home.game.bot(process.seat).move(question.state, another_round=False)
+                driven.feed(ConcludeWanted() if bot_move is None else MoveChosen(*bot_move))
+    if mover == 1:
+        alice.node.channels[disputed].feed(ChallengeWanted())
+    home.play()
+    others = [each for each in alice.node.channels.values() if each.id != disputed]
+    assert {each.phase for each in others} == {Phase.CLOSED}
+
+
+# ------------------------------------------------------------------------------------------------------------- leases
+
+
+def test_threat_48_a_channel_is_driven_by_one_process(house: Callable[[int], House], playground: Playground) -> None:
+    home = house(1)
+    alice = home.processes[0]
+    other = Process(home, 0, alice.path)
+    other.start()
+    with pytest.raises(ChannelInUse):
+        other.drive(0)
+    other.journal.close()
+
+
+def test_threat_48_an_account_is_sent_for_by_one_process(house: Callable[[int], House], playground: Playground) -> None:
+    home = house(1)
+    other = Process(home, 0, home.processes[0].path)
+    other.start()
+    home.assemblies.append(_assembly(playground, TIC_TAC_TOE))
+    home.lines.append(MemoryLine.table(2))
+    with pytest.raises(AccountInUse):
+        other.drive(1)
+    other.journal.close()
+
+
+def test_threat_48_who_was_away_for_longer_than_its_lease_sends_nothing(house: Callable[[int], House]) -> None:
+    """It sleeps in the middle of the game; another process takes the channel over; it wakes, and hears a move."""
+    home = house(1)
+    home.stops_at = 5
+    home.play()
+    alice, bob = home.processes
+    asleep = alice.node
+    heir = Process(home, 0, alice.path, now=alice.now + 3600)
+    heir.start()
+    heir.drive(0)
+    home.stops_at = 10**6
+    (driven,) = asleep.channels.values()
+    newest = driven.channel.newest
+    assert newest is not None
+    home.lines[0][1].receive()
+    if driven.channel.is_our_turn:
+        move = home.game.bot(0).move(newest.state, another_round=True)
+        assert move is not None
+        driven.feed(MoveChosen(*move))
+    else:
+        driven.feed(ChallengeWanted())
+    asleep.poll()
+    assert asleep.channels == {}
+    assert [type(each) for each in alice.troubles] == [LeaseLost]
+    assert home.lines[0][1].receive() == ()
+    heir.journal.close()
+    assert bob.troubles == []
+
+
+def test_threat_53_what_was_moved_away_is_not_driven(house: Callable[[int], House]) -> None:
+    home = house(1)
+    home.stops_at = 5
+    home.play()
+    alice = home.processes[0]
+    alice.node.release()
+    alice.journal.export(alice.journal.ids(), ExportKind.MOVE)
+    with pytest.raises(NotOursToDrive):
+        alice.drive(0)
+
+
+# ------------------------------------------------------------------------------------------------------- what it costs
+
+
+def test_a_block_costs_the_same_requests_for_many_channels(
+    playground: Playground, tmp_path: Path, house: Callable[[int], House]
+) -> None:
+    counts = []
+    for count in (1, 20):
+        (folder := tmp_path / str(count)).mkdir()
+        endpoint = Endpoint(_node(playground))
+        through = Playground(MemoryChain(endpoint), playground.book)
+        home = House(through, folder, count)
+        home.stops_at = 5
+        home.play()
+        _node(playground).mine()
+        endpoint.counts.clear()
+        home.processes[0].node.poll()
+        counts.append(dict(endpoint.counts))
+        home.close()
+    assert counts[0] == counts[1]
+    assert sum(counts[0].values()) <= 4
+
+
+def _node(playground: Playground) -> MemoryNode:
+    assert isinstance(playground.chain, MemoryChain)
+    return playground.chain.node
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_threat_43_an_endpoint_that_often_fails_costs_time_only(
+    playground: Playground, tmp_path: Path, seed: int
+) -> None:
+    endpoint, random = Endpoint(_node(playground)), Random(seed)
+    home = House(Playground(MemoryChain(endpoint), playground.book), tmp_path, 2)
+    answers = endpoint.answer
+
+    def often_failing(method: str, *params: object) -> object:
+        if random.random() < 0.1:
+            raise Unreachable("memory", "now and then")
+        return answers(method, *params)
+
+    endpoint.answer = often_failing
+    for _ in range(400):
+        for process in home.processes:
+            process.node.poll()
+            process.now += 2
+    assert [process.phases for process in home.processes] == [{Phase.CLOSED}] * 2
+    assert all(isinstance(each, Unreachable) for process in home.processes for each in process.troubles)
+    home.close()
