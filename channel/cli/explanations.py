@@ -56,6 +56,35 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
         "Transaction {transaction_hash} was sent, but no block took it within {seconds:.0f} seconds.",
         "The chain is busy or makes no blocks. Run the same command again: it goes on from there.",
     ),
+    "GasTooDear": (
+        "The gas of a transaction would cost {cost} wei now, more than the {most} wei that it is worth to us.",
+        "Nothing was sent. Wait until gas is cheaper, or play for more.",
+    ),
+    "LogsLeftOut": (
+        "The node at {endpoint} tells of channel {channel_id} something else in its logs than in the contract's own "
+        "answers at block {block_number}.",
+        "Its logs are not believed, and are asked for again. If it stays so, use another node.",
+    ),
+    "BehindItself": (
+        "The node at {endpoint} shows block {block_number} as its newest, and has shown {seen_before} before.",
+        "It lags behind. It is asked again; if it stays so, use another node.",
+    ),
+    "ChannelInUse": (
+        "Another process plays channel {channel_id} from the same journal.",
+        "Stop it, or wait: if it has died, the channel is free in a minute.",
+    ),
+    "AccountInUse": (
+        "Another process sends the transactions of account {account} from the same journal.",
+        "Stop it, or wait: if it has died, the account is free in a minute.",
+    ),
+    "LeaseLost": (
+        "Another process has taken over channel {channel_id} while this one was away.",
+        "This one has stopped; it has sent nothing since.",
+    ),
+    "NotOursToDrive": (
+        "Channel {channel_id} is not played from this journal: {standing}.",
+        "What was moved is played where it was moved to; what came from a backup signs nothing.",
+    ),
     "TransactionReverted": (
         "Transaction {transaction_hash} failed in block {block_number}, though it had been tried before: {reason}.",
         "Something came before it. Run the same command again.",

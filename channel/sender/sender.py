@@ -23,6 +23,7 @@ from forcemove.channel.chain.rpc import as_number
 from forcemove.channel.chain.token import Token
 from forcemove.channel.errors import ForcemoveError, InvalidValue, PassingError
 from forcemove.channel.protocol.signing import Key
+from forcemove.channel.sender.errors import GasTooDear
 from forcemove.channel.sender.pricing import Urgency, fitting_fees, is_too_low, next_fees
 from forcemove.channel.sender.transactions import (
     Failed,
@@ -241,7 +242,10 @@ class Sender:
     def _sign(self, wanted: Wanted, now: int, mined: int) -> Flying:
         gas = self._chain.gas_for(wanted.call, self.account, self.errors)
         nonce = max(mined, self._chain.nonce_of(self.account, block="pending"), 1 + max(self._flying, default=-1))
-        fees = fitting_fees(self._chain.fees(), gas, Urgency(wanted.most))
+        market = self._chain.fees()
+        fees = fitting_fees(market, gas, Urgency(wanted.most))
+        if wanted.deadline is None and is_too_low(fees, market):
+            raise GasTooDear(gas * market.max_fee_per_gas, wanted.most)  # an answer is offered what it is worth
         return self._keep(Flying(wanted, nonce, gas, now, (self._version(wanted, nonce, gas, fees),)))
 
     def _version(self, wanted: Wanted, nonce: int, gas: int, fees: Fees) -> Version:

@@ -138,8 +138,9 @@ def _require_ours(path: str, known: int) -> None:
 
 def _require_sound(path: str, steps: Sequence[Step]) -> None:
     """By a connection that cannot write. Looks at every page; bodies have checksums, which are looked at when read."""
-    with closing(sqlite3.connect(_uri(path, "ro"), uri=True, timeout=BUSY_SECONDS)) as connection:
+    with closing(sqlite3.connect(_uri(path, "ro"), uri=True, timeout=BUSY_SECONDS, isolation_level=None)) as connection:
         connection.text_factory = _text
+        connection.execute("BEGIN")  # all of it as of one moment: another process may be making the tables
         problem = connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
         if problem != "ok":
             raise JournalDamaged(path, str(problem).replace("\n", " "))

@@ -13,8 +13,11 @@ import pytest
 import forcemove.channel.chain.book
 import forcemove.channel.chain.deployment
 import forcemove.channel.chain.errors
+import forcemove.channel.follower.errors
+import forcemove.channel.node.errors
 import forcemove.channel.node.keys
 import forcemove.channel.scaffold.scaffold
+import forcemove.channel.sender.errors
 import forcemove.channel.store.errors
 import forcemove.contracts
 import forcemove.contracts.compiler
@@ -188,6 +191,9 @@ def _named_errors() -> list[type[ForcemoveError]]:
         forcemove.channel.chain.errors,
         forcemove.channel.chain.book,
         forcemove.channel.chain.deployment,
+        forcemove.channel.follower.errors,
+        forcemove.channel.sender.errors,
+        forcemove.channel.node.errors,
         forcemove.channel.node.keys,
         forcemove.contracts,
         forcemove.contracts.compiler,

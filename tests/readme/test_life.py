@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import count, pairwise
 
 import pytest
@@ -12,9 +12,9 @@ from forcemove.channel.chain.local import local_keys
 from forcemove.channel.node.local import LocalTable, local_table
 from forcemove.channel.node.memory import MemoryLine, MemoryStore
 from forcemove.channel.node.polled import PolledClient
-from forcemove.channel.protocol.channel import Channel, Phase
+from forcemove.channel.protocol.channel import Phase
 from forcemove.channel.protocol.effects import ChooseMove
-from forcemove.channel.protocol.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
+from forcemove.channel.protocol.inputs import ChallengeWanted, ConcludeWanted, Input, MoveChosen
 from forcemove.channel.protocol.signing import Key
 from forcemove.games.tic_tac_toe import GAME, rules
 from scripts.diagrams import LIFE
@@ -22,30 +22,28 @@ from scripts.diagrams import LIFE
 Edge = tuple[Phase, Phase]
 
 
-class PhaseStore(MemoryStore):
-    """Notes the phase at every change."""
-
-    def __init__(self, clock: Callable[[], int]) -> None:
-        super().__init__()
-        self._clock = clock
-        self.phases = [Phase.CHECKING]
-
-    def save(self, channel: Channel) -> None:
-        super().save(channel)
-        self.phases.append(channel.phase(self._clock()))
-
-
 class Seat:
     """A client that makes its moves when the story wants them."""
 
     def __init__(self, local: LocalTable, index: int, nonce: int, line: MemoryLine) -> None:
         adjudicator = local.adjudicator
-        self.store = PhaseStore(adjudicator.chain.next_time)
+        self.phases = [Phase.CHECKING]
         self.plays = True
         agreed = local.clients[0].channel.agreement
         agreement = replace(agreed, fixed_part=replace(agreed.fixed_part, channel_nonce=nonce))
         key: Key = local_keys()[index]
-        self.client = PolledClient(agreement, key, GAME, adjudicator, line, self.store, self._choose)
+        self.client = PolledClient(agreement, key, GAME, adjudicator, line, MemoryStore(), self._choose)
+        self._note_phases()
+
+    def _note_phases(self) -> None:
+        """After every input."""
+        client, apply = self.client._client, self.client._client.apply
+
+        def noting(input_: Input, now: int) -> None:
+            apply(input_, now)
+            self.phases.append(client.channel.phase(now))
+
+        client.apply = noting  # type: ignore[method-assign]
 
     def _choose(self, question: ChooseMove) -> MoveChosen | None:
         return MoveChosen(*rules.legal_moves(question.state)[0]) if self.plays else None
@@ -59,7 +57,7 @@ class Seat:
     @property
     def steps(self) -> set[Edge]:
         """From which phase to which other the client has gone."""
-        return {(before, after) for before, after in pairwise(self.store.phases) if before is not after}
+        return {(before, after) for before, after in pairwise(self.phases) if before is not after}
 
 
 class Stage:

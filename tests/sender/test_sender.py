@@ -17,6 +17,7 @@ from forcemove.channel.chain.errors import (
     Unreachable,
 )
 from forcemove.channel.chain.local import AnvilChain, local_keys
+from forcemove.channel.sender.errors import GasTooDear
 from forcemove.channel.sender.sender import Sender
 from forcemove.channel.sender.transactions import (
     Failed,
@@ -122,7 +123,7 @@ def spike(desk: Desk, times: int = 20) -> None:
 
 def test_threat_44_the_lowest_nonce_is_raised_first_and_both_are_mined(desk: Desk) -> None:
     """The lowest one used to be forgotten, and the next one was raised in vain."""
-    desk.want("deposit", most=10**16)
+    desk.want("deposit", most=10**17)
     desk.look()
     spike(desk)
     desk.wait(1)
@@ -136,7 +137,7 @@ def test_threat_44_the_lowest_nonce_is_raised_first_and_both_are_mined(desk: Des
 
 def test_threat_44_a_cheap_one_never_holds_up_an_answer(desk: Desk) -> None:
     """Its own cap does not let it be mined; the answer's does, for both."""
-    desk.want("cheap", most=4_000_000 * GWEI)
+    desk.want("cheap", most=5 * 10**16)
     desk.look()
     spike(desk)
     desk.wait(1)
@@ -489,3 +490,16 @@ def test_threat_44_on_a_real_node_a_spike_and_a_restart(real: AnvilChain) -> Non
         real.rpc.ask("evm_mine")
     assert again.look() == []
     assert not kept.all()
+
+
+def test_what_costs_more_than_it_is_worth_is_refused_and_an_answer_is_offered_what_it_is_worth(desk: Desk) -> None:
+    desk.want("cheap", most=10**16)
+    desk.look()
+    (failed,) = desk.outcomes
+    assert isinstance(failed, Failed)
+    assert isinstance(failed.error, GasTooDear)
+    assert not desk.kept.all()
+    desk.want("answer", most=10**16, deadline=desk.chain.now() + HOUR)
+    desk.look()
+    (waiting,) = desk.node.waiting
+    assert waiting.max_fee * waiting.gas <= 10**16

@@ -35,6 +35,8 @@ _DONE = {
     "conclude": "concludes, and all are paid",
     "transfer": "has the outcome paid out",
 }
+_MOST = 10**17
+"""What the gas of one transaction may cost, in wei, however little is at stake: it is what is to be shown."""
 _GIVE_UP_AFTER = 10.0
 """Real seconds without an answer after which a node counts as gone."""
 
@@ -120,6 +122,7 @@ class Table:
             self.stage.store(begun, seat),
             undecided,
             report=lambda event: self._report(player, event),
+            most=_MOST,
         )
         return player
 
