@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import secrets
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from random import Random
 
 import pytest
+from msgspec import structs
 
-from forcemove.channel.chain.errors import Unreachable
+from forcemove.channel.chain.errors import NotGenuine, Unreachable
 from forcemove.channel.game import Game
 from forcemove.channel.node.assemble import Assembly, assemble
 from forcemove.channel.node.errors import AccountInUse, ChannelInUse, LeaseLost, NotOursToDrive
@@ -20,11 +24,13 @@ from forcemove.channel.node.memory import MemoryLine
 from forcemove.channel.node.node import Driven, Node
 from forcemove.channel.protocol.channel import Phase
 from forcemove.channel.protocol.effects import ChooseMove
-from forcemove.channel.protocol.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
+from forcemove.channel.protocol.inputs import ChainRead, ChallengeWanted, ConcludeWanted, MoveChosen
+from forcemove.channel.store.errors import JournalUnwritable
 from forcemove.channel.store.journal import Journal
 from forcemove.channel.store.opening import open_journal
-from forcemove.channel.store.records import ExportKind
+from forcemove.channel.store.records import Batch, ExportKind
 from forcemove.games.tic_tac_toe import GAME as TIC_TAC_TOE
+from tests.chain.world import place
 from tests.scenarios.story import DEPOSIT, DURATION, KEYS, STAKE, Playground
 from tests.simulation.chain import MemoryChain
 from tests.simulation.faults import Endpoint
@@ -317,3 +323,100 @@ def test_threat_43_an_endpoint_that_often_fails_costs_time_only(
     assert [process.phases for process in home.processes] == [{Phase.CLOSED}] * 2
     assert all(isinstance(each, Unreachable) for process in home.processes for each in process.troubles)
     home.close()
+
+
+def test_a_commit_that_failed_after_it_was_made_is_gone_on_with(house: Callable[[int], House]) -> None:
+    """The disk, or the server, did not answer in time: whether it is there is looked up."""
+    home = house(2)
+    alice = home.processes[0]
+    commit, fails = alice.journal.commit, [True, False, False, True, True, False]
+
+    def failing(batch: Batch) -> frozenset[bytes]:
+        if not fails or not fails.pop():
+            return commit(batch)
+        commit(batch)
+        raise JournalUnwritable(alice.journal.where, "it took too long")
+
+    alice.journal.commit = failing  # type: ignore[method-assign]
+    for _ in range(100):
+        with suppress(JournalUnwritable):
+            alice.node.poll()
+        home.processes[1].node.poll()
+    assert [process.phases for process in home.processes] == [{Phase.CLOSED}] * 2
+    assert fails == []
+    assert alice.troubles == []
+
+
+def test_nothing_leaves_while_nothing_can_be_committed(house: Callable[[int], House]) -> None:
+    home = house(1)
+    alice, bob = home.processes
+
+    def full(batch: Batch) -> frozenset[bytes]:
+        raise JournalUnwritable(alice.journal.where, "disk full")
+
+    commit, alice.journal.commit = alice.journal.commit, full  # type: ignore[method-assign]
+    for _ in range(3):
+        with pytest.raises(JournalUnwritable):
+            alice.node.poll()
+        assert home.lines[0][1].receive() == ()
+    alice.journal.commit = commit  # type: ignore[method-assign]
+    home.play()
+    assert {alice.phases.pop(), bob.phases.pop()} == {Phase.CLOSED}
+
+
+def test_threat_32_nothing_is_signed_where_a_contract_is_not_the_games(
+    house: Callable[[int], House], playground: Playground
+) -> None:
+    home = house(1)
+    alice = home.processes[0]
+    strange = place(playground.chain, b"\x60\x00")
+    agreement = home.assemblies[0].agreement
+    fixed_part = structs.replace(agreement.fixed_part, app_definition=strange)
+    home.assemblies.append(replace(home.assemblies[0], agreement=structs.replace(agreement, fixed_part=fixed_part)))
+    home.lines.append(MemoryLine.table(2))
+    driven = alice.drive(1)
+    for _ in range(3):
+        alice.node.poll()
+    assert isinstance(driven.trouble, NotGenuine)
+    assert driven.channel.last_signed is None
+    home.play()
+    assert alice.node.channels[agreement.channel_id].phase is Phase.CLOSED
+
+
+def test_news_that_could_not_be_taken_in_are_told_again(
+    house: Callable[[int], House], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = house(1)
+    (driven,) = home.processes[0].node.channels.values()
+    see, fails = driven.client.see, [True] * 3
+
+    def failing(read: ChainRead | None, now: int, *, is_new_block: bool) -> None:
+        if read is not None and fails:
+            fails.pop()
+            raise RuntimeError("a bug of somebody's")
+        see(read, now, is_new_block=is_new_block)
+
+    monkeypatch.setattr(driven.client, "see", failing)
+    for _ in range(3):
+        home.play()
+    assert home.processes[0].phases == {Phase.CLOSED}
+    assert fails == []
+
+
+@pytest.mark.parametrize("count", [3])
+def test_a_node_runs_by_itself(house: Callable[[int], House], count: int) -> None:
+    """Its looks in threads, its steps in a loop, until everything is paid out."""
+    home = house(count)
+
+    async def both() -> None:
+        tasks = [asyncio.create_task(each.node.run(look_every=0.01, listen_every=0.001)) for each in home.processes]
+        while any(process.phases != {Phase.CLOSED} for process in home.processes):
+            assert not any(task.done() for task in tasks)
+            await asyncio.sleep(0.01)
+        for task in tasks:
+            task.cancel()
+
+    for process in home.processes:
+        process.node._clock = time.monotonic
+    asyncio.run(asyncio.wait_for(both(), 60))
+    assert home.held() == 0

@@ -1,0 +1,169 @@
+"""A player's process: a node on a journal and a real chain, which kills itself at a point between two steps."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import signal
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from multiprocessing import connection as sockets
+from multiprocessing import get_context
+from multiprocessing.connection import Connection, Listener
+from threading import Thread
+from typing import Any
+
+from forcemove.channel.chain.local import connect, local_keys
+from forcemove.channel.node.assemble import reassemble
+from forcemove.channel.node.errors import AccountInUse, ChannelInUse
+from forcemove.channel.node.node import Driven, Node
+from forcemove.channel.protocol.agreement import Agreement
+from forcemove.channel.protocol.channel import Phase
+from forcemove.channel.protocol.effects import ChooseMove
+from forcemove.channel.protocol.inputs import ConcludeWanted, MoveChosen
+from forcemove.channel.store.opening import open_journal
+from forcemove.games.tic_tac_toe import GAME
+
+__all__ = ["Job", "ListeningLine", "play", "start"]
+
+CONTEXT = get_context("forkserver")
+CONTEXT.set_forkserver_preload(["tests.node.actors", "web3"])
+LEASE = 0.3
+SILENCE = 0.2
+
+
+@dataclass(frozen=True)
+class Job:
+    """What a process is to do. `die_at`: the number of the point at which it kills itself, None where it lives on."""
+
+    url: str
+    agreement: Agreement
+    from_block: int
+    seat: int
+    journal: str
+    line: str
+    die_at: int | None = None
+
+
+def start(job: Job) -> tuple[Any, Connection]:
+    """The process, and where it says how many points it has passed, once the channel is closed."""
+    here, there = CONTEXT.Pipe()
+    process = CONTEXT.Process(target=play, args=(job, there), daemon=True)
+    process.start()
+    return process, here
+
+
+def play(job: Job, said: Connection) -> None:
+    """Until the channel is closed, or this process is killed."""
+    points = _Points(job.die_at)
+    chain = connect(job.url)
+    journal = open_journal(job.journal, owner=secrets.token_bytes(16))
+    line = _Line(job.line)
+    points.around(journal, "commit")
+    points.around(journal.transactions, "commit")
+    points.around(line, "send")
+    points.around(chain, "broadcast")
+    node = Node(journal, lease=LEASE)
+    assembly = reassemble(chain, job.agreement, GAME, from_block=job.from_block)
+    driven = add(node, lambda: node.add(assembly, local_keys()[job.seat], line, choose(job.seat), silence=SILENCE))
+    while driven.phase is not Phase.CLOSED:
+        node.poll()
+        time.sleep(0.005)
+    said.send(points.passed)
+
+
+def add(node: Node, once: Callable[[], Driven]) -> Driven:
+    """As soon as whoever died before us has its leases no more."""
+    while True:
+        try:
+            return once()
+        except (ChannelInUse, AccountInUse):
+            time.sleep(0.02)
+
+
+def choose(seat: int) -> Callable[[ChooseMove], MoveChosen | ConcludeWanted]:
+    """A bot that leaves after one round."""
+    bot = GAME.bot(seat)
+
+    def chosen(question: ChooseMove) -> MoveChosen | ConcludeWanted:
+        move = bot.move(question.state, another_round=question.state.turn_num < 6)
+        return ConcludeWanted() if move is None else MoveChosen(*move)
+
+    return chosen
+
+
+class _Points:
+    """Counts the points before and after each call, and ends this process at one of them."""
+
+    def __init__(self, die_at: int | None) -> None:
+        self.passed, self._die_at = 0, die_at
+
+    def around(self, owner: object, name: str) -> None:
+        call = getattr(owner, name)
+
+        def watched(*arguments: Any, **options: Any) -> Any:
+            self._pass()
+            result = call(*arguments, **options)
+            self._pass()
+            return result
+
+        setattr(owner, name, watched)
+
+    def _pass(self) -> None:
+        if self.passed == self._die_at:
+            os.kill(os.getpid(), signal.SIGKILL)
+        self.passed += 1
+
+
+class _Line:
+    """The process's end of a local socket."""
+
+    def __init__(self, address: str) -> None:
+        self._connection = sockets.Client(address, "AF_UNIX")
+
+    def send(self, message: bytes) -> None:
+        self._connection.send_bytes(message)
+
+    def receive(self) -> Sequence[bytes]:
+        messages = []
+        while self._connection.poll():
+            messages.append(self._connection.recv_bytes())
+        return messages
+
+
+class ListeningLine:
+    """The test's end: processes come and go. What is sent while nobody is there is lost. `heard`: everything."""
+
+    def __init__(self, address: str) -> None:
+        self.heard: list[bytes] = []
+        self._listener = Listener(address, "AF_UNIX")
+        self._connection: Connection | None = None
+        Thread(target=self._accept, daemon=True).start()
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                self._connection = self._listener.accept()
+            except OSError:
+                return
+
+    def send(self, message: bytes) -> None:
+        try:
+            if self._connection is not None:
+                self._connection.send_bytes(message)
+        except OSError:
+            return
+
+    def receive(self) -> Sequence[bytes]:
+        messages: list[bytes] = []
+        try:
+            while self._connection is not None and self._connection.poll():
+                messages.append(self._connection.recv_bytes())
+        except (OSError, EOFError):
+            self._connection = None
+        self.heard += messages
+        return messages
+
+    def close(self) -> None:
+        self._listener.close()

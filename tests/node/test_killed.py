@@ -1,0 +1,152 @@
+"""`kill -9` at every point between two persisted steps, on a real chain, with a second crash soon after: the balances
+are right, no turn has two signatures, no transaction is forgotten or sent twice."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+import pytest
+
+from forcemove.channel.chain.local import AnvilChain
+from forcemove.channel.node.assemble import assemble
+from forcemove.channel.node.node import Driven, Node
+from forcemove.channel.protocol.channel import Phase
+from forcemove.channel.protocol.encoding import digest, hash_state
+from forcemove.channel.protocol.inputs import StateReceived
+from forcemove.channel.protocol.rules import build_support_proof
+from forcemove.channel.protocol.state import SignedState
+from forcemove.channel.protocol.wire import decode_message
+from forcemove.channel.store.opening import open_journal
+from forcemove.games.tic_tac_toe import GAME
+from tests.node.actors import SILENCE, Job, ListeningLine, choose, start
+from tests.scenarios.story import DEPOSIT, DURATION, KEYS, STAKE, Playground
+
+MOST_POINTS = 90
+"""More than a player passes in these games."""
+SAMPLE = (2, 9, 14, 23, 31)
+PATIENCE = 60.0
+
+
+@pytest.fixture(scope="module")
+def playground(anvil: AnvilChain) -> Playground:
+    return Playground.on(anvil)
+
+
+class Match:
+    """Our node against another process, which is started again whenever it has died."""
+
+    def __init__(self, playground: Playground, folder: Path, seat: int) -> None:
+        self.chain, self.seat = playground.chain, seat
+        addresses = [key.address for key in KEYS]
+        self.assembly = assemble(
+            self.chain, playground.book, GAME, addresses, stake=STAKE, deposit=DEPOSIT, duration=DURATION
+        )
+        agreement = self.assembly.agreement
+        self.line = ListeningLine(str(folder / "line"))
+        where = str(folder / "theirs"), str(folder / "line")
+        self.job = Job(self.chain.endpoint, agreement, self.assembly.from_block, seat, *where)
+        self.journal = open_journal(str(folder / "ours"), owner=secrets.token_bytes(16))
+        self.node = Node(self.journal)
+        ours = 1 - seat
+        self.driven: Driven = self.node.add(self.assembly, KEYS[ours], self.line, choose(ours), silence=SILENCE)
+        self.was_challenged = False
+
+    def play(self, *deaths: int | None, stale: bool = False) -> int:
+        """To the end; the process dies at these points, one after the other. Returns how many the last one passed."""
+        passed = 0
+        for die_at in (*deaths, None):
+            process, said = start(replace(self.job, die_at=die_at))
+            deadline = time.monotonic() + PATIENCE
+            while process.is_alive() and not said.poll():
+                assert time.monotonic() < deadline, f"it stays {self.driven.phase}: {self.driven.trouble}"
+                self.node.poll()
+                if stale:
+                    self._challenge_with_the_opening()
+                time.sleep(0.005)
+            process.join()
+            passed = _received(said)
+        while self.node.poll():
+            pass
+        return passed
+
+    def _challenge_with_the_opening(self) -> None:
+        """Once, in the middle of the game."""
+        if self.was_challenged or self.driven.channel.next_turn < 6 or self.driven.phase is not Phase.PLAYING:
+            return
+        self.was_challenged = True
+        agreement, adjudicator = self.assembly.agreement, self.assembly.adjudicator
+        proof = build_support_proof(agreement.fixed_part, [self._signed(turn) for turn in (2, 3)])
+        assert proof is not None
+        adjudicator.send(adjudicator.challenge(agreement.fixed_part, proof), KEYS[1 - self.seat])
+
+    def _signed(self, turn: int) -> SignedState:
+        state = self.assembly.agreement.setup_state(turn)
+        hashes = hash_state(self.assembly.agreement.channel_id, state)
+        return SignedState(state, {turn % 2: KEYS[turn % 2].sign(digest(self.assembly.agreement.domain, hashes.state))})
+
+    def require_right(self) -> None:
+        """Closed and paid in full, and no turn signed twice by the one that was killed."""
+        assert self.driven.phase is Phase.CLOSED
+        holdings = self.assembly.adjudicator.holdings_of(self.assembly.agreement.channel_id, bytes(20))
+        assert (holdings.held, holdings.closed) == (0, True)
+        signed: dict[int, set[bytes]] = {}
+        for message in self.line.heard:
+            said = decode_message(message)[1]
+            if isinstance(said, StateReceived) and self.seat in said.signed.signatures:
+                turn = said.signed.state.turn_num
+                signed.setdefault(turn, set()).add(said.signed.signatures[self.seat].compact)
+        assert {len(each) for each in signed.values()} == {1}
+
+    def close(self) -> None:
+        self.line.close()
+        self.journal.close()
+
+
+def _received(said: Connection) -> int:
+    """0 from one that was killed before it could say anything."""
+    try:
+        return int(said.recv())
+    except EOFError:
+        return 0
+
+
+@pytest.fixture
+def match(playground: Playground, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Match]:
+    made = Match(playground, tmp_path, request.param)
+    yield made
+    made.close()
+
+
+def points(every: int) -> list[object]:
+    """Some in the normal run, and all of them under --long."""
+    return [
+        point if point in SAMPLE else pytest.param(point, marks=pytest.mark.long)
+        for point in range(0, MOST_POINTS, every)
+        if point in SAMPLE or every == 1
+    ]
+
+
+@pytest.mark.parametrize("match", [0, 1], indirect=True)
+def test_the_points_are_all_tried(match: Match) -> None:
+    passed = match.play()
+    match.require_right()
+    assert max(SAMPLE) < passed < MOST_POINTS
+
+
+@pytest.mark.parametrize("match", [0, 1], indirect=True)
+@pytest.mark.parametrize("point", points(1))
+def test_threat_21_a_player_killed_at_any_point_of_an_honest_game_loses_nothing(match: Match, point: int) -> None:
+    match.play(point, 3)
+    match.require_right()
+
+
+@pytest.mark.parametrize("match", [0, 1], indirect=True)
+@pytest.mark.parametrize("point", points(1))
+def test_threat_21_a_player_killed_at_any_point_of_a_dispute_answers_all_the_same(match: Match, point: int) -> None:
+    match.play(point, 5, stale=True)
+    match.require_right()
