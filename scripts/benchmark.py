@@ -48,6 +48,7 @@ from forcemove.channel.protocol.types import ETHER, FixedPart, Signature  # noqa
 from forcemove.games.rock_paper_scissors import GAME  # noqa: E402
 from forcemove.games.sra.deck import shuffle_between_two  # noqa: E402
 from forcemove.games.views import Json, apply_update, filter_state, play_action, replay_action  # noqa: E402
+from scripts import node_speed  # noqa: E402
 
 NOW = 1_800_000_000
 STAKE = 1
@@ -87,6 +88,10 @@ TARGETS = {
     "queue_actions_per_second": Target(100_000, "/s", "posted, ordered, read back; in memory", at_least=True),
     "signed_queue_actions_per_second": Target(6_000, "/s", "the same, signed and verified", at_least=True),
     "sra_shuffle_seconds": Target(1.5, "s", "52 cards, two sides, 2048 bits, every check"),
+    "durable_turn_ratio": Target(2.5, "x", "a turn of one of 100 channels, on disk before it is sent / in memory"),
+    "channel_cost_growth": Target(3, "x", "a node's CPU time for a block, 1,000 idle channels / 10"),
+    "requests_per_block": Target(4, "", "of a node with 1,000 idle channels"),
+    "requests_per_turn": Target(0.5, "", "of two nodes that play one channel on a quiet chain"),
     "help_seconds": Target(0.2, "s", "forcemove --help"),
     "demo_seconds": Target(8, "s", "forcemove demo"),
 }
@@ -423,6 +428,10 @@ _WHOLE_THINGS: dict[str, Callable[[], float]] = {
     "queue_actions_per_second": lambda: measure_queue(50_000, signed=False),
     "signed_queue_actions_per_second": lambda: measure_queue(10_000, signed=True),
     "sra_shuffle_seconds": lambda: statistics.median(_seconds(lambda: shuffle_between_two(52)) for _ in range(3)),
+    "durable_turn_ratio": node_speed.durable_turn_ratio,
+    "channel_cost_growth": node_speed.channel_cost_growth,
+    "requests_per_block": node_speed.requests_per_block,
+    "requests_per_turn": node_speed.requests_per_turn,
     "help_seconds": lambda: measure_command("--help", times=7),
     "demo_seconds": lambda: measure_command("demo", times=1),
 }

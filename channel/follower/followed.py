@@ -30,6 +30,7 @@ class Followed:
         self._credits: dict[bytes, int] = {}
         self._news: dict[tuple[type, bytes], HoldingsSeen | CreditSeen] = {}
         self.record: Record = EMPTY_RECORD
+        self._word = 0
 
     # --------------------------------------------------------------------------------------------- what is taken in
 
@@ -46,6 +47,7 @@ class Followed:
             self._logs.append(each)
             self._untold.append(each)
             self.record = fold(self.record, each.log, self.agreement.domain, now)
+        self._word = self.record.status.pack()
 
     def logs_up_to(self, block: int) -> list[PlacedLog]:
         """Those that are in this block or an earlier one."""
@@ -89,9 +91,12 @@ class Followed:
         """Whether a channel of this id has paid out before we have signed anything."""
         return self._is_new and not self._logs and any(each.payout_begun for each in self._holdings.values())
 
-    def agrees_with(self, status: Status) -> bool:
-        """Whether the logs say what the adjudicator's own word says. When a channel was concluded no log says, nor what
-        is recorded once it pays out in part."""
+    def agrees_with(self, word: int) -> bool:
+        """Whether the logs say what the adjudicator's own word says, the packed status. When a channel was concluded no
+        log says, nor what is recorded once it pays out in part."""
+        return word == self._word or self._may_be(Status.unpack(word))
+
+    def _may_be(self, status: Status) -> bool:
         ours = self.record.status
         if self.record.payout_begun and not self.record.closed:
             return status.finalizes_at != 0 and (ours.fingerprint in (0, status.fingerprint))

@@ -28,7 +28,6 @@ from forcemove.channel.protocol.agreement import Agreement
 from forcemove.channel.protocol.errors import ChannelIdUsed
 from forcemove.channel.protocol.inputs import ChainRead
 from forcemove.channel.protocol.logs import Claimed, Credited
-from forcemove.channel.protocol.status import Status
 
 __all__ = ["Follower", "Look"]
 
@@ -218,18 +217,22 @@ class Follower:
 
     def _check(self, last: _Block, now: int, uncertain: Collection[bytes]) -> dict[bytes, ForcemoveError]:
         """What is wrong with channels: with the endpoint's logs of them, or with themselves."""
-        statuses = self._statuses(last)
-        self._read_again([each for each in self._live if not each.agrees_with(statuses[each.id])], last, now)
-        self._read_holdings([each for each in self._live if each.wants_holdings or each.id in uncertain], last)
-        unclosed = [each for each in self._live if not each.agrees_with_holdings]
+        statuses, live = self._statuses(last), self._live
+        doubtful = [each for each in live if not each.agrees_with(statuses[each.id])]
+        self._read_again(doubtful, last, now)
+        uncertain_ids = frozenset(uncertain)
+        asked = [each for each in live if each.wants_holdings or each.id in uncertain_ids]
+        self._read_holdings(asked, last)
+        unclosed = [each for each in asked if not each.agrees_with_holdings]
         self._read_again(unclosed, last, now)
         self._read_holdings(unclosed, last)
         for each in self._followed.values():
-            if each.wants_credits:
+            if each.has_news and each.wants_credits:
                 self._read_credits(each, last)
-        return {each.id: error for each in self._live if (error := self._error(each, statuses, last)) is not None}
+        looked_at = {each.id: each for each in (*doubtful, *asked)}.values()
+        return {each.id: error for each in looked_at if (error := self._error(each, statuses, last)) is not None}
 
-    def _error(self, followed: Followed, statuses: Mapping[bytes, Status], last: _Block) -> ForcemoveError | None:
+    def _error(self, followed: Followed, statuses: Mapping[bytes, int], last: _Block) -> ForcemoveError | None:
         if followed.was_used_before:
             return ChannelIdUsed(followed.id)
         status = statuses.get(followed.id)
@@ -241,11 +244,12 @@ class Follower:
     def _live(self) -> list[Followed]:
         return [each for each in self._followed.values() if not each.record.closed]
 
-    def _statuses(self, last: _Block) -> dict[bytes, Status]:
+    def _statuses(self, last: _Block) -> dict[bytes, int]:
+        """The adjudicator's own words, packed."""
         ids = [each.id for each in self._live]
         parts = (ids[start : start + _AT_ONCE] for start in range(0, len(ids), _AT_ONCE))
-        statuses = (self.adjudicator.statuses_of(part, block=last.number) for part in parts)
-        return dict(zip(ids, chain.from_iterable(statuses), strict=True))
+        words = (self.adjudicator.status_words(part, block=last.number) for part in parts)
+        return dict(zip(ids, chain.from_iterable(words), strict=True))
 
     def _read_again(self, doubtful: Iterable[Followed], last: _Block, now: int) -> None:
         for each in doubtful:

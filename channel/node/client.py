@@ -142,9 +142,10 @@ class Client:
         return bool(self._due)
 
     @property
-    def has_undone(self) -> bool:
-        """Whether something could not be done, and is due again after the next `wake`."""
-        return bool(self._undone)
+    def has_work(self) -> bool:
+        """Whether there is anything to save or to do, or that could not be done and is due again after the next
+        `wake`."""
+        return self.is_unsaved or bool(self._due) or bool(self._undone)
 
     def take_due(self) -> Effect | None:
         """The next thing to carry out, or None. Until it is `done` it is due again after the next `wake`, whatever cuts

@@ -139,6 +139,8 @@ class Node:
         self._trouble, self._clock = trouble, clock
         self._chains: dict[tuple[int, bytes, int], ChainWorker] = {}
         self._accounts: dict[Account, AccountWorker] = {}
+        self._uncertain: set[bytes] = set()
+        self._failing: set[bytes] = set()
         self._renewed_at = clock()
         self._is_doubtful = False
 
@@ -181,6 +183,7 @@ class Node:
         )
         chain.follow(driven.following)
         self.channels[id_] = driven
+        self._uncertain.add(id_)
         return driven
 
     def _chain(self, adjudicator: Adjudicator, confirmations: int) -> ChainWorker:
@@ -264,8 +267,7 @@ class Node:
         return True
 
     def _prepare(self, chain: ChainWorker) -> None:
-        mine = (each for each in self.channels.values() if each.chain is chain)
-        chain.prepare([each.id for each in mine if each.client.is_uncertain])
+        chain.prepare([id_ for id_ in self._uncertain if self.channels[id_].chain is chain])
 
     def _step_or_tell(self) -> None:
         try:
@@ -307,15 +309,17 @@ class Node:
                 if (of := self.channels.get(submission_of(outcome.purpose)[0])) is not None:
                     self._wake(of, busy)
                     of.performer.learn(outcome)
+                    self._failing.add(of.id)
+        now = self._clock()
         for driven in self.channels.values():
-            self._listen(driven, busy)
+            self._listen(driven, now, busy)
         return list(busy.values())
 
     def _concerned(self, chain: ChainWorker, news: ChainNews) -> list[Driven]:
         """The channels to which this is news."""
         ids = news.look.news.keys() | news.look.wrong.keys() | news.genuine | news.wrong.keys()
         if news.look.is_new:
-            ids |= {each.id for each in self.channels.values() if each.client.has_failures}
+            ids |= self._failing
         named = (self.channels.get(id_) for id_ in ids)
         return [each for each in named if each is not None and each.chain is chain]
 
@@ -325,19 +329,19 @@ class Node:
             driven.was, driven.performer.is_busy = driven.channel, False
             driven.client.wake(self._clock())
 
-    def _listen(self, driven: Driven, busy: dict[bytes, Driven]) -> None:
+    def _listen(self, driven: Driven, now: float, busy: dict[bytes, Driven]) -> None:
         """What was said, what time brings, and what is left from before."""
-        now, client = self._clock(), driven.client
-        self._attempt(driven, driven.performer.receive)
-        is_due = driven.due_at is not None and driven.time() >= driven.due_at
-        if driven.performer.has_received or is_due:
+        client, performer = driven.client, driven.performer
+        self._attempt(driven, performer.receive)
+        time = driven.chain.time
+        if performer.has_received or (driven.due_at is not None and time >= driven.due_at):
             self._wake(driven, busy)
-            self._attempt(driven, driven.performer.hear, driven.time)
-            self._attempt(driven, client.apply, Tick(), driven.time())
+            self._attempt(driven, performer.hear, driven.time)
+            self._attempt(driven, client.apply, Tick(), time)
         if now >= driven.silence_at:
             driven.silence_at = now + _SILENCE_EVERY
-            self._attempt(driven, client.break_silence, now, driven.time())
-        if client.is_unsaved or client.has_due or client.has_undone or driven.performer.mistakes:
+            self._attempt(driven, client.break_silence, now, time)
+        if client.has_work or performer.mistakes:
             self._wake(driven, busy)
 
     def _attempt(self, driven: Driven, part: Callable[..., object], *arguments: object) -> None:
@@ -349,6 +353,8 @@ class Node:
 
     def _settle(self, driven: Driven) -> None:
         driven.due_at = next_due(driven.channel, driven.time())
+        _keep_if(self._uncertain, driven.id, driven.client.is_uncertain)
+        _keep_if(self._failing, driven.id, driven.client.has_failures)
         mistakes, driven.performer.mistakes = driven.performer.mistakes, []
         driven.trouble = mistakes[0] if mistakes else None
         for each in mistakes:
@@ -385,6 +391,8 @@ class Node:
 
     def _drop(self, channel_id: bytes) -> None:
         driven = self.channels.pop(channel_id)
+        self._uncertain.discard(channel_id)
+        self._failing.discard(channel_id)
         driven.chain.let_go(channel_id)
         self._trouble(LeaseLost(channel_id))
 
@@ -402,6 +410,8 @@ class Node:
         this."""
         self._journal.leases.release([*map(ChannelLease, self.channels), *self._accounts])
         self.channels.clear()
+        self._uncertain.clear()
+        self._failing.clear()
         self._accounts.clear()
 
 
@@ -417,3 +427,7 @@ def _following(assembly: Assembly, channel: Channel, performer: Performer, confi
         (channel.agreement.fixed_part.app_definition, assembly.app.artifact.name, assembly.factory),
         None if channel.genuine else is_genuine,
     )
+
+
+def _keep_if(ids: set[bytes], channel_id: bytes, condition: bool) -> None:
+    (ids.add if condition else ids.discard)(channel_id)

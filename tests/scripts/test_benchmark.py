@@ -23,6 +23,10 @@ ROWS = {
     "queue_actions_per_second",
     "signed_queue_actions_per_second",
     "sra_shuffle_seconds",
+    "durable_turn_ratio",
+    "channel_cost_growth",
+    "requests_per_block",
+    "requests_per_turn",
     "help_seconds",
     "demo_seconds",
 }

@@ -25,8 +25,9 @@ class MemoryChain(Chain):
     @property
     def node(self) -> MemoryNode:
         """The node itself."""
-        assert isinstance(self.rpc, MemoryNode)
-        return self.rpc
+        node = self.rpc if isinstance(self.rpc, MemoryNode) else getattr(self.rpc, "node", None)
+        assert isinstance(node, MemoryNode)
+        return node
 
     def travel_to(self, time_: int) -> None:
         """Mines a block one second before `time_`; the next transaction lands at exactly `time_`."""

@@ -21,7 +21,7 @@ class Endpoint(Rpc):
     test to replace; it is given the node's own way to answer."""
 
     def __init__(self, node: MemoryNode, name: str = "memory") -> None:
-        self.endpoint, self._node = name, node
+        self.endpoint, self.node = name, node
         self.counts: Counter[str] = Counter()
         self.answer: Callable[..., Any] = node.ask
 
@@ -41,7 +41,7 @@ class Endpoint(Rpc):
 
     def be_honest(self) -> None:
         """Answer as the node does."""
-        self.answer = self._node.ask
+        self.answer = self.node.ask
 
 
 class FlakyNode:

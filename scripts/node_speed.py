@@ -1,0 +1,224 @@
+"""What a node costs: a turn that is kept beside one that is not, many idle channels beside few, and requests.
+
+Nodes run on SQLite files, and on the tests' node in memory, whose requests are counted, or on an anvil.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from forcemove.channel.chain.chain import Chain
+from forcemove.channel.chain.local import AnvilChain
+from forcemove.channel.node.assemble import Assembly, assemble
+from forcemove.channel.node.memory import MemoryLine
+from forcemove.channel.node.node import Node
+from forcemove.channel.protocol.channel import Channel
+from forcemove.channel.protocol.effects import ChooseMove, Effect, SendState
+from forcemove.channel.protocol.inputs import ContractsGenuine, HoldingsSeen, Input, MoveChosen
+from forcemove.channel.protocol.machine import step
+from forcemove.channel.protocol.types import ETHER
+from forcemove.channel.protocol.wire import decode_message, encode_message
+from forcemove.channel.store.opening import open_journal
+from forcemove.games.rock_paper_scissors import GAME
+from tests.scenarios.story import KEYS, Playground
+from tests.simulation.chain import MemoryChain
+from tests.simulation.faults import Endpoint
+
+__all__ = ["channel_cost_growth", "durable_turn_ratio", "requests_per_block", "requests_per_turn"]
+
+STAKE = 1
+DEPOSIT = 10**15
+ROUNDS = 12
+"""How many turns of each channel are timed."""
+TOGETHER = 100
+FEW, MANY = 10, 1_000
+
+
+@dataclass
+class Nodes:
+    """Alice's and Bob's nodes, with the same channels. They play to turn `until`."""
+
+    assemblies: list[Assembly]
+    nodes: list[Node]
+    until: int = 4
+
+    def choose(self, seat: int) -> Callable[[ChooseMove], MoveChosen | None]:
+        bot = GAME.bot(seat)
+
+        def chosen(question: ChooseMove) -> MoveChosen | None:
+            if question.state.turn_num >= self.until:
+                return None
+            move = bot.move(question.state, another_round=True)
+            return None if move is None else MoveChosen(*move)
+
+        return chosen
+
+    def open(self, lines: Sequence[tuple[MemoryLine, ...]]) -> None:
+        """Until every channel is funded, and nobody has anything to do."""
+        for seat, node in enumerate(self.nodes):
+            for assembly, table in zip(self.assemblies, lines, strict=True):
+                node.add(assembly, KEYS[seat], table[seat], self.choose(seat), most=10**18)
+        while sum(node.poll() for node in self.nodes):
+            pass
+
+    @property
+    def turns(self) -> int:
+        """All turns of all channels, as Alice knows them."""
+        return sum(each.channel.next_turn for each in self.nodes[0].channels.values())
+
+
+@contextmanager
+def opened(count: int, chain: Chain) -> Iterator[Nodes]:
+    """So many channels, open and funded."""
+    book, addresses = Playground.on(chain).book, [key.address for key in KEYS]
+    assemblies = [
+        assemble(chain, book, GAME, addresses, stake=STAKE, deposit=DEPOSIT, duration=86_400) for _ in range(count)
+    ]
+    with TemporaryDirectory() as folder:
+        journals = [open_journal(str(Path(folder) / str(seat)), owner=os.urandom(16)) for seat in range(2)]
+        nodes = Nodes(assemblies, [Node(journal) for journal in journals])
+        nodes.open([MemoryLine.table(2) for _ in range(count)])
+        yield nodes
+        for journal in journals:
+            journal.close()
+
+
+def durable_turn_ratio() -> float:
+    """A turn of one of a hundred channels, committed to disk and sent, beside the same turn in memory."""
+    with opened(TOGETHER, MemoryChain()) as nodes:
+        before = nodes.turns
+        nodes.until = 4 + 2 * ROUNDS
+        for node in nodes.nodes:
+            for driven in node.channels.values():
+                _move(nodes, driven.channel, driven.feed)
+        begun = time.perf_counter()
+        while sum(node.step() for node in nodes.nodes):
+            pass
+        durable = (time.perf_counter() - begun) / (nodes.turns - before)
+        return durable / _turn_in_memory(nodes)
+
+
+def _move(nodes: Nodes, channel: Channel, feed: Callable[[Input], None]) -> None:
+    """The move that was kept back."""
+    newest = channel.newest
+    if newest is None or not channel.is_our_turn:
+        return
+    move = nodes.choose(channel.index)(ChooseMove(newest.state, None))
+    if move is not None:
+        feed(move)
+
+
+def _turn_in_memory(nodes: Nodes) -> float:
+    """The machine alone, with the same messages, for a channel of the same players."""
+    until, seconds, turns = nodes.until, 0.0, 0
+    for _ in range(10):
+        table = _Table(nodes)
+        nodes.until = 4
+        table.open()
+        nodes.until = until
+        begun, before = time.perf_counter(), table.channels[0].next_turn
+        table.play()
+        seconds += time.perf_counter() - begun
+        turns += table.channels[0].next_turn - before
+    return seconds / turns
+
+
+class _Table:
+    def __init__(self, nodes: Nodes) -> None:
+        agreement = nodes.assemblies[0].agreement
+        self.id = agreement.channel_id
+        self.channels = [Channel(agreement, seat) for seat in (0, 1)]
+        self.choosers = [nodes.choose(seat) for seat in (0, 1)]
+        self.nodes = nodes
+
+    def open(self) -> None:
+        for happens in (ContractsGenuine(), HoldingsSeen(ETHER, 2 * DEPOSIT)):
+            for seat in (0, 1):
+                self.feed(seat, happens)
+
+    def play(self) -> None:
+        for seat in (0, 1):
+            _move(self.nodes, self.channels[seat], lambda move, seat=seat: self.feed(seat, move))  # type: ignore[misc]
+
+    def feed(self, seat: int, happens: Input) -> None:
+        todo: list[tuple[int, Input]] = [(seat, happens)]
+        while todo:
+            seat, happens = todo.pop(0)
+            self.channels[seat], effects = step(self.channels[seat], happens, 1, KEYS[seat], GAME)
+            todo += [each for effect in effects if (each := self._follow(seat, effect)) is not None]
+
+    def _follow(self, seat: int, effect: Effect) -> tuple[int, Input] | None:
+        match effect:
+            case SendState(signed):
+                return 1 - seat, decode_message(encode_message(self.id, signed))[1]
+            case ChooseMove():
+                move = self.choosers[seat](effect)
+                return None if move is None else (seat, move)
+            case _:
+                return None
+
+
+def channel_cost_growth() -> float:
+    """What a new block of a real chain costs a node with a thousand idle channels, beside one with ten: CPU time of our
+    own process, medians."""
+    return _block_cost(MANY) / _block_cost(FEW)
+
+
+def _block_cost(count: int) -> float:
+    with AnvilChain() as chain, opened(count, chain) as nodes:
+        costs = []
+        for _ in range(11):
+            chain.rpc.ask("evm_mine")
+            begun = time.process_time()
+            nodes.nodes[0].poll()
+            costs.append(time.process_time() - begun)
+        return sorted(costs)[len(costs) // 2]
+
+
+def _endpoint() -> Endpoint:
+    return Endpoint(MemoryChain().node)
+
+
+def requests_per_block() -> float:
+    """Of a node with a thousand idle channels."""
+    endpoint = _endpoint()
+    with opened(MANY, MemoryChain(endpoint)) as nodes:
+        endpoint.node.mine()
+        endpoint.counts.clear()
+        nodes.nodes[0].poll()
+        return float(sum(endpoint.counts.values()))
+
+
+def requests_per_turn() -> float:
+    """Of two nodes that run by themselves and play one channel, while no block is made."""
+    endpoint = _endpoint()
+    with opened(1, MemoryChain(endpoint)) as nodes:
+        before = nodes.turns
+        nodes.until = 4 + 40
+        for node in nodes.nodes:
+            for driven in node.channels.values():
+                _move(nodes, driven.channel, driven.feed)
+        endpoint.counts.clear()
+        asyncio.run(_run(nodes, before + 40))
+        return sum(endpoint.counts.values()) / (nodes.turns - before)
+
+
+async def _run(nodes: Nodes, turns: int) -> None:
+    tasks = [asyncio.create_task(node.run()) for node in nodes.nodes]
+    while nodes.turns < turns:
+        await asyncio.sleep(0.01)
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
+if __name__ == "__main__":
+    for row in (durable_turn_ratio, channel_cost_growth, requests_per_block, requests_per_turn):
+        print(f"{row.__name__:24} {row():8.2f}")
