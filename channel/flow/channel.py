@@ -190,8 +190,9 @@ def _is_to_move(seat: Seat) -> bool:
 
 def _has_moved(seat: Seat, choose: Choose) -> bool:
     """Ask for our move, and make it; whether that went well."""
-    newest = seat.participant.channel.newest
-    if newest is None:
+    channel = seat.participant.channel
+    newest = channel.newest
+    if newest is None or channel.lacks_money:
         return False
     try:
         chosen = choose(newest.state)

@@ -134,6 +134,15 @@ class Channel(Struct, frozen=True, tag=True):
         """Whether the holdings of every asset reach the outcome's total."""
         return all(self.held(asset) >= sum(amounts) for asset, amounts in self.agreement.deposits)
 
+    @property
+    def lacks_money(self) -> bool:
+        """Whether play has begun and the channel does not hold all deposits any more: a reorganisation has taken one
+        away. Nothing is signed until it is there again, but answers to challenges."""
+        if not self.accepted or self.is_funded or self.record.payout_begun:
+            return False
+        newest, last_of_opening = self.accepted[-1].signed.state, 2 * self.agreement.count - 1
+        return newest.turn_num > last_of_opening or (newest.turn_num == last_of_opening and not newest.is_final)
+
     def phase(self, now: int) -> Phase:
         """The first line that applies; `now` is the chain's time, seconds."""
         if not self.genuine:

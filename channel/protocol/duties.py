@@ -71,8 +71,9 @@ def _sign_setup(channel: Channel, _now: int, key: Key) -> Step | None:
 
 
 def _deposit(channel: Channel, _now: int, _key: Key) -> Step | None:
-    """Our deposit, once those before us have made theirs. What we rely on is our own expectation."""
-    if not channel.status.is_empty or channel.leaving:
+    """Our deposit, once those before us have made theirs, and again where a reorganisation has taken it away. What we
+    rely on is our own expectation."""
+    if not channel.status.is_empty or (channel.leaving and not channel.lacks_money):
         return None
     for asset, amounts in channel.agreement.deposits:
         expected_held, amount = sum(amounts[: channel.index]), amounts[channel.index]
@@ -85,7 +86,7 @@ def _deposit(channel: Channel, _now: int, _key: Key) -> Step | None:
 
 def _sign_final(channel: Channel, _now: int, key: Key) -> Step | None:
     """The final state, once we want to leave and it is our turn."""
-    return finish(channel, key) if channel.leaving and channel.is_our_turn else None
+    return finish(channel, key) if channel.leaving and channel.is_our_turn and not channel.lacks_money else None
 
 
 def finish(channel: Channel, key: Key) -> Step | None:
@@ -109,6 +110,8 @@ def _countersign(channel: Channel, _now: int, key: Key) -> Step | None:
         return None
     if not _may_finish(channel, newest) or newest.state.turn_num < channel.agreement.count:
         return None  # before all prefund states are signed nobody has paid in, and there is nothing to agree on
+    if channel.lacks_money:
+        return None
     channel = channel.countersign(newest, key)
     return channel, (SendState(channel.accepted[-1].signed),)
 
@@ -133,7 +136,7 @@ def _conclude(channel: Channel, now: int, _key: Key) -> Step | None:
 
 
 def _ask_for_move(channel: Channel, _now: int, _key: Key) -> Step | None:
-    if not channel.is_our_turn or channel.leaving:
+    if not channel.is_our_turn or channel.leaving or channel.lacks_money:
         return None
     return _choose(channel, None)
 
@@ -194,7 +197,7 @@ DUTIES: dict[Phase, tuple[Duty, ...]] = {
     Phase.CHECKING: (),
     Phase.PREFUND: (_sign_setup,),
     Phase.FUNDING: (_sign_final, _deposit, _sign_setup),
-    Phase.PLAYING: (_sign_final, _ask_for_move),
+    Phase.PLAYING: (_deposit, _sign_final, _ask_for_move),
     Phase.CONCLUDING: (_countersign, _conclude),
     Phase.CHALLENGED: (_countersign, _answer),
     Phase.FINALIZED: (_collect, _collect_credit),

@@ -11,6 +11,7 @@ __all__ = [
     "ChannelIdUsed",
     "FinalStateSigned",
     "MessageRefused",
+    "MoneyMissing",
     "NotSupported",
     "OpeningMismatch",
     "OutOfTurn",
@@ -26,6 +27,14 @@ class WrongPhase(LocalError):
 
     action: str
     phase: str
+
+
+@dataclass(eq=False)
+class MoneyMissing(LocalError):
+    """The channel does not hold all deposits any more: a reorganisation has taken one away. No move is made before it
+    is there again."""
+
+    channel_id: bytes
 
 
 @dataclass(eq=False)

@@ -17,7 +17,7 @@ from forcemove.channel.protocol.app import Rules
 from forcemove.channel.protocol.channel import OVER, Channel, Phase, Step
 from forcemove.channel.protocol.duties import DUTIES, ask, concluding, finish, sign_next
 from forcemove.channel.protocol.effects import Effect, SubmitChallenge
-from forcemove.channel.protocol.errors import NotSupported, OutOfTurn, WrongPhase
+from forcemove.channel.protocol.errors import MoneyMissing, NotSupported, OutOfTurn, WrongPhase
 from forcemove.channel.protocol.hearing import answer_greeting, greet, receive, require_next
 from forcemove.channel.protocol.inputs import (
     ChainRead,
@@ -105,6 +105,8 @@ def _move(channel: Channel, move: MoveChosen, now: int, key: Key, app: Rules) ->
         raise WrongPhase("move", phase.value)
     if not channel.is_our_turn:
         raise OutOfTurn(turn_num, turn_num % channel.agreement.count)
+    if channel.lacks_money and phase is Phase.PLAYING:
+        raise MoneyMissing(channel.agreement.channel_id)
     state = VariablePart(move.outcome, move.app_data, turn_num)
     return sign_next(channel, state, require_next(channel, state, app), key)
 

@@ -74,6 +74,7 @@ if TYPE_CHECKING:
     from forcemove.channel.node.local import local_table as local_table
     from forcemove.channel.node.local import undecided as undecided
     from forcemove.channel.node.memory import MemoryStore as MemoryStore
+    from forcemove.channel.node.node import Node as Node
     from forcemove.channel.node.polled import PolledClient as PolledClient
     from forcemove.channel.protocol.agreement import Agreement as Agreement
     from forcemove.channel.protocol.agreement import agree as agree
@@ -96,6 +97,7 @@ if TYPE_CHECKING:
     from forcemove.channel.protocol.state import VariablePart as VariablePart
     from forcemove.channel.protocol.types import ETHER as ETHER
     from forcemove.channel.protocol.types import FixedPart as FixedPart
+    from forcemove.channel.store.opening import open_journal as open_journal
     from forcemove.games.commitment import Opening as Opening
     from forcemove.games.randomness import choose as choose
     from forcemove.games.randomness import seeded as seeded
@@ -179,6 +181,7 @@ _MODULES = {
         "Assembly",
         "assemble",
     ),
+    "forcemove.channel.node.node": ("Node",),
     "forcemove.channel.node.polled": ("PolledClient",),
     "forcemove.channel.installed": (
         "find_game",
@@ -232,6 +235,7 @@ _MODULES = {
         "ETHER",
         "FixedPart",
     ),
+    "forcemove.channel.store.opening": ("open_journal",),
     "forcemove.games.commitment": ("Opening",),
     "forcemove.games.randomness": (
         "choose",

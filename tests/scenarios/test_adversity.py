@@ -12,7 +12,9 @@ from forcemove.channel.errors import ForcemoveError
 from forcemove.channel.node.events import Mined
 from forcemove.channel.node.memory import MemoryStore
 from forcemove.channel.protocol.channel import Channel, Phase
-from forcemove.channel.protocol.inputs import ChallengeWanted
+from forcemove.channel.protocol.errors import MoneyMissing
+from forcemove.channel.protocol.inputs import ChallengeWanted, ConcludeWanted
+from forcemove.channel.protocol.state import VariablePart
 from forcemove.games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
 from forcemove.games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.scenarios.story import Playground, Story
@@ -149,6 +151,43 @@ def test_threat_22_a_challenge_that_a_reorganisation_took_is_forgotten(story: St
     story.alice.client.poll()
     assert story.alice.phase is Phase.PLAYING
     assert story.alice.client.channel.status.is_empty
+
+
+@pytest.mark.parametrize("turn", [3, 6])
+def test_threat_49_play_stops_while_a_deposit_is_undone_and_goes_on_when_it_is_back(story: Story, turn: int) -> None:
+    """Alice's deposit goes first, so Bob can only wait for it; he signs nothing meanwhile, not even an end."""
+    before = story.chain.block_number()
+    story.play_until(turn)
+    story.reorganise(before)
+    story.mine(6)
+    story.spent = [0, 0]
+    signed = story.bob.client.channel.last_signed
+    for player in story.players:
+        player.stops_at = None
+    for _ in range(3):
+        story.bob.client.poll()
+    if turn == 6:
+        with pytest.raises(MoneyMissing):
+            story.bob.decide_at_last()
+        story.bob.client.feed(ConcludeWanted())
+        story.bob.client.poll()
+    assert story.bob.client.channel.last_signed == signed
+    story.play()
+    story.ends_with(story.alice.newest.state.outcome)
+    assert [player.mined.count("SubmitDeposit") for player in story.players] == [2, 2]
+
+
+def test_threat_49_an_end_is_not_countersigned_while_a_deposit_is_undone(story: Story) -> None:
+    """Alice has signed a final state before she knows."""
+    before = story.chain.block_number()
+    story.play_until(7)
+    final = VariablePart(story.bob.newest.state.outcome, b"", 8, True)
+    story.reorganise(before)
+    story.mine(6)
+    story.bob.client.poll()
+    story.say(0, story.sign(final, 0))
+    assert story.bob.newest.state == final
+    assert set(story.bob.newest.signatures) == {0}
 
 
 def test_threat_22_a_conclusion_that_a_reorganisation_took_is_made_again(story: Story) -> None:
