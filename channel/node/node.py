@@ -56,6 +56,7 @@ class Driven:
     client: Client
     performer: Performer
     chain: ChainWorker
+    account: Account
     following: Following
     version: int
     first: tuple[bytes, bytes] | None
@@ -168,14 +169,15 @@ class Node:
         channel = begin_or_resume(CHANNELS.decode(kept.snapshot) if kept else None, assembly.agreement, key)
         client = Client(channel, key, assembly.app, silence=silence)
         chain = self._chain(adjudicator, confirmations)
-        account = self._account(adjudicator, key, confirmations)
-        evidence = PendingEvidence()
-        performer = Performer(client, adjudicator, account.want, line, evidence, choose, report, most)
+        account = Account(adjudicator.chain.chain_id, key.address)
+        worker, evidence = self._account(account, adjudicator, key, confirmations), PendingEvidence()
+        performer = Performer(client, adjudicator, worker.want, line, evidence, choose, report, most)
         about = About(assembly.app.artifact.name, assembly.from_block, assembly.factory, confirmations)
         driven = Driven(
             client,
             performer,
             chain,
+            account,
             _following(assembly, channel, performer, confirmations),
             kept.version if kept else 0,
             None if kept else (encode_about(about), secrets.token_bytes(SEED_LENGTH)),
@@ -190,8 +192,7 @@ class Node:
         name = (adjudicator.chain.chain_id, adjudicator.address, confirmations)
         return self._chains.setdefault(name, ChainWorker(adjudicator, confirmations, self._clock))
 
-    def _account(self, adjudicator: Adjudicator, key: Key, confirmations: int) -> AccountWorker:
-        account = Account(adjudicator.chain.chain_id, key.address)
+    def _account(self, account: Account, adjudicator: Adjudicator, key: Key, confirmations: int) -> AccountWorker:
         if account not in self._accounts:
             self._take_lease(account)
             transactions = JournalledTransactions(self._journal, account)
@@ -402,8 +403,12 @@ class Node:
             return
         held = self._journal.leases.renew(self._lease)
         self._renewed_at = now
-        for id_ in [id_ for id_ in self.channels if ChannelLease(id_) not in held]:
-            self._drop(id_)
+        lost = self._accounts.keys() - held
+        for driven in list(self.channels.values()):
+            if driven.account in lost or ChannelLease(driven.id) not in held:
+                self._drop(driven.id)
+        for account in lost:
+            del self._accounts[account]
 
     def release(self) -> None:
         """Give everything back, so that another process need not wait for our leases to end. Drive nothing after

@@ -66,20 +66,22 @@ def play(job: Job, said: Connection) -> None:
     points.around(chain, "broadcast")
     node = Node(journal, lease=LEASE)
     assembly = reassemble(chain, job.agreement, GAME, from_block=job.from_block)
-    driven = add(node, lambda: node.add(assembly, local_keys()[job.seat], line, choose(job.seat), silence=SILENCE))
-    while driven.phase is not Phase.CLOSED:
+    driven: Driven | None = None
+    while driven is None or driven.phase is not Phase.CLOSED:
+        if driven is None or driven.id not in node.channels:
+            driven = add(lambda: node.add(assembly, local_keys()[job.seat], line, choose(job.seat), silence=SILENCE))
         node.poll()
         time.sleep(0.005)
     said.send(points.passed)
 
 
-def add(node: Node, once: Callable[[], Driven]) -> Driven:
-    """As soon as whoever died before us has its leases no more."""
-    while True:
-        try:
-            return once()
-        except (ChannelInUse, AccountInUse):
-            time.sleep(0.02)
+def add(once: Callable[[], Driven]) -> Driven | None:
+    """None while another process has a lease, one that has died or one that lives."""
+    try:
+        return once()
+    except (ChannelInUse, AccountInUse):
+        time.sleep(0.02)
+        return None
 
 
 def choose(seat: int) -> Callable[[ChooseMove], MoveChosen | ConcludeWanted]:
@@ -133,35 +135,37 @@ class _Line:
 
 
 class ListeningLine:
-    """The test's end: processes come and go. What is sent while nobody is there is lost. `heard`: everything."""
+    """The test's end: processes come and go, some of them at once. What is sent while nobody is there is lost.
+    `heard`: everything."""
 
     def __init__(self, address: str) -> None:
         self.heard: list[bytes] = []
         self._listener = Listener(address, "AF_UNIX")
-        self._connection: Connection | None = None
+        self._connections: list[Connection] = []
         Thread(target=self._accept, daemon=True).start()
 
     def _accept(self) -> None:
         while True:
             try:
-                self._connection = self._listener.accept()
+                self._connections.append(self._listener.accept())
             except OSError:
                 return
 
     def send(self, message: bytes) -> None:
-        try:
-            if self._connection is not None:
-                self._connection.send_bytes(message)
-        except OSError:
-            return
+        for connection in tuple(self._connections):
+            try:
+                connection.send_bytes(message)
+            except OSError:
+                self._connections.remove(connection)
 
     def receive(self) -> Sequence[bytes]:
         messages: list[bytes] = []
-        try:
-            while self._connection is not None and self._connection.poll():
-                messages.append(self._connection.recv_bytes())
-        except (OSError, EOFError):
-            self._connection = None
+        for connection in tuple(self._connections):
+            try:
+                while connection.poll():
+                    messages.append(connection.recv_bytes())
+            except (OSError, EOFError):
+                self._connections.remove(connection)
         self.heard += messages
         return messages
 

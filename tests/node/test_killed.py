@@ -3,12 +3,15 @@ are right, no turn has two signatures, no transaction is forgotten or sent twice
 
 from __future__ import annotations
 
+import os
 import secrets
+import signal
 import time
 from collections.abc import Iterator
 from dataclasses import replace
 from multiprocessing.connection import Connection
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -16,14 +19,15 @@ from forcemove.channel.chain.local import AnvilChain
 from forcemove.channel.node.assemble import assemble
 from forcemove.channel.node.node import Driven, Node
 from forcemove.channel.protocol.channel import Phase
+from forcemove.channel.protocol.effects import ChooseMove
 from forcemove.channel.protocol.encoding import digest, hash_state
-from forcemove.channel.protocol.inputs import StateReceived
+from forcemove.channel.protocol.inputs import ConcludeWanted, MoveChosen, StateReceived
 from forcemove.channel.protocol.rules import build_support_proof
 from forcemove.channel.protocol.state import SignedState
 from forcemove.channel.protocol.wire import decode_message
 from forcemove.channel.store.opening import open_journal
 from forcemove.games.tic_tac_toe import GAME
-from tests.node.actors import SILENCE, Job, ListeningLine, choose, start
+from tests.node.actors import LEASE, SILENCE, Job, ListeningLine, choose, start
 from tests.scenarios.story import DEPOSIT, DURATION, KEYS, STAKE, Playground
 
 MOST_POINTS = 90
@@ -53,7 +57,9 @@ class Match:
         self.journal = open_journal(str(folder / "ours"), owner=secrets.token_bytes(16))
         self.node = Node(self.journal)
         ours = 1 - seat
-        self.driven: Driven = self.node.add(self.assembly, KEYS[ours], self.line, choose(ours), silence=SILENCE)
+        self._choose = choose(ours)
+        self._until: int | None = None
+        self.driven: Driven = self.node.add(self.assembly, KEYS[ours], self.line, self._chosen, silence=SILENCE)
         self.was_challenged = False
 
     def play(self, *deaths: int | None, stale: bool = False) -> int:
@@ -73,6 +79,24 @@ class Match:
         while self.node.poll():
             pass
         return passed
+
+    def _chosen(self, question: ChooseMove) -> MoveChosen | ConcludeWanted | None:
+        if self._until is not None and question.state.turn_num >= self._until:
+            return None
+        return self._choose(question)
+
+    def keep_playing(self, *, until: int | None) -> None:
+        """We make no move after this turn; with None we go on."""
+        self._until, newest = until, self.driven.channel.newest
+        if until is None and newest is not None and self.driven.channel.is_our_turn:
+            self.driven.feed(self._choose(ChooseMove(newest.state, None)))
+
+    def poll_for(self, seconds: float) -> None:
+        """Meanwhile the others do what they do."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            self.node.poll()
+            time.sleep(0.005)
 
     def _challenge_with_the_opening(self) -> None:
         """Once, in the middle of the game."""
@@ -150,3 +174,32 @@ def test_threat_21_a_player_killed_at_any_point_of_an_honest_game_loses_nothing(
 def test_threat_21_a_player_killed_at_any_point_of_a_dispute_answers_all_the_same(match: Match, point: int) -> None:
     match.play(point, 5, stale=True)
     match.require_right()
+
+
+# ----------------------------------------------------------------------------------------------- two on one journal
+
+
+@pytest.mark.parametrize("match", [0, 1], indirect=True)
+@pytest.mark.parametrize("rounds", [4, pytest.param(100, marks=pytest.mark.long)])
+def test_threat_48_of_two_processes_on_one_journal_one_drives_the_channel(match: Match, rounds: int) -> None:
+    """They are stopped and killed in turn, in the middle of whatever they do; a stopped one wakes after its lease."""
+    random = Random(rounds)
+    match.keep_playing(until=6)
+    pair = [start(match.job)[0] for _ in range(2)]
+    for round_ in range(rounds):
+        victim = pair[round_ % 2]
+        match.poll_for(random.uniform(0.05, 0.2))
+        if random.random() < 0.5:
+            os.kill(victim.pid, signal.SIGSTOP)
+            match.poll_for(2 * LEASE)
+            os.kill(victim.pid, signal.SIGCONT)
+        else:
+            os.kill(victim.pid, signal.SIGKILL)
+            victim.join()
+            pair[round_ % 2] = start(match.job)[0]
+    match.keep_playing(until=None)
+    match.play()
+    match.require_right()
+    for process in pair:
+        process.kill()
+        process.join()
