@@ -13,6 +13,7 @@ from hypothesis import settings
 from forcemove.channel.chain.local import AnvilChain, EmbeddedChain
 from tests.chain.world import World, make_world
 from tests.simulation.chain import MemoryChain
+from tests.store.server import Server, running_server
 
 # As the command line sets it, before anything imports what it is for: chains hash all the time.
 os.environ.setdefault("ETH_HASH_BACKEND", "pysha3")
@@ -32,6 +33,13 @@ def anvil() -> Iterator[AnvilChain]:
     """A real anvil; a test that changes its settings puts them back."""
     with AnvilChain() as chain:
         yield chain
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[Server]:
+    """A real PostgreSQL; each test has a schema of its own on it."""
+    with running_server() as server:
+        yield server
 
 
 @pytest.fixture

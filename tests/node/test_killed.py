@@ -29,6 +29,7 @@ from forcemove.channel.store.opening import open_journal
 from forcemove.games.tic_tac_toe import GAME
 from tests.node.actors import LEASE, SILENCE, Job, ListeningLine, choose, start
 from tests.scenarios.story import DEPOSIT, DURATION, KEYS, STAKE, Playground
+from tests.store.server import Server
 
 MOST_POINTS = 90
 """More than a player passes in these games."""
@@ -172,6 +173,16 @@ def test_threat_21_a_player_killed_at_any_point_of_an_honest_game_loses_nothing(
 @pytest.mark.parametrize("match", [0, 1], indirect=True)
 @pytest.mark.parametrize("point", points(1))
 def test_threat_21_a_player_killed_at_any_point_of_a_dispute_answers_all_the_same(match: Match, point: int) -> None:
+    match.play(point, 5, stale=True)
+    match.require_right()
+
+
+@pytest.mark.parametrize("match", [0, 1], indirect=True)
+@pytest.mark.parametrize("point", [23, *(pytest.param(point, marks=pytest.mark.long) for point in range(0, 60, 4))])
+def test_threat_21_a_player_killed_at_any_point_loses_nothing_on_postgresql(
+    match: Match, server: Server, point: int
+) -> None:
+    match.job = replace(match.job, journal=server.schema())
     match.play(point, 5, stale=True)
     match.require_right()
 

@@ -1,4 +1,4 @@
-"""Journals of every kind. One PostgreSQL for each worker, and a schema of it for each test."""
+"""Journals of every kind."""
 
 from __future__ import annotations
 
@@ -9,13 +9,7 @@ import pytest
 
 from forcemove.channel.store.journal import Journal
 from tests.store.places import BOB, Place, file_in
-from tests.store.server import Server, running_server
-
-
-@pytest.fixture(scope="session")
-def server() -> Iterator[Server]:
-    with running_server() as server:
-        yield server
+from tests.store.server import Server
 
 
 @pytest.fixture(params=["file", "memory", "postgresql"])
