@@ -19,6 +19,7 @@ from forcemove.channel.chain.local import AnvilChain
 from forcemove.channel.node.assemble import Assembly, assemble
 from forcemove.channel.node.memory import MemoryLine
 from forcemove.channel.node.node import Node
+from forcemove.channel.node.policy import Policy
 from forcemove.channel.protocol.channel import Channel
 from forcemove.channel.protocol.effects import ChooseMove, Effect, SendState
 from forcemove.channel.protocol.inputs import ContractsGenuine, HoldingsSeen, Input, MoveChosen
@@ -83,7 +84,7 @@ def opened(count: int, chain: Chain) -> Iterator[Nodes]:
     ]
     with TemporaryDirectory() as folder:
         journals = [open_journal(str(Path(folder) / str(seat)), owner=os.urandom(16)) for seat in range(2)]
-        nodes = Nodes(assemblies, [Node(journal) for journal in journals])
+        nodes = Nodes(assemblies, [Node(journal, policy=Policy(multiple=0)) for journal in journals])
         nodes.open([MemoryLine.table(2) for _ in range(count)])
         yield nodes
         for journal in journals:

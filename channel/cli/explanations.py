@@ -56,6 +56,14 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
         "Transaction {transaction_hash} was sent, but no block took it within {seconds:.0f} seconds.",
         "The chain is busy or makes no blocks. Run the same command again: it goes on from there.",
     ),
+    "NotWorthItsDisputes": (
+        "Our deposit of {deposit} wei is less than {multiple} times what gas may cost in disputes, {gas} wei.",
+        "Nothing was signed. Play for more, or accept the risk with a smaller multiple.",
+    ),
+    "DurationTooShort": (
+        "A challenge of {duration} seconds could not be answered in time on this chain: at least {needed} are needed.",
+        "Nothing was signed. Agree on a longer one.",
+    ),
     "GasTooDear": (
         "The gas of a transaction would cost {cost} wei now, more than the {most} wei that it is worth to us.",
         "Nothing was sent. Wait until gas is cheaper, or play for more.",

@@ -28,6 +28,7 @@ from forcemove.channel.node.events import Event
 from forcemove.channel.node.journalled import JournalledTransactions, PendingEvidence
 from forcemove.channel.node.orders import submission_of
 from forcemove.channel.node.performer import Choose, Performer
+from forcemove.channel.node.policy import Policy
 from forcemove.channel.node.ports import Line
 from forcemove.channel.node.workers import AccountWorker, ChainNews, ChainWorker, Following
 from forcemove.channel.protocol.channel import Channel, Phase
@@ -46,6 +47,7 @@ _RENEW_AFTER = 0.3
 """The part of a lease after which it is renewed."""
 _SILENCE_EVERY = 1.0
 _LONGEST_PAUSE = 30.0
+_POLICY = Policy()
 
 
 @dataclass(eq=False)
@@ -129,15 +131,16 @@ class Node:
         *,
         lease: float = _LEASE,
         patience: float = 60.0,
+        policy: Policy = _POLICY,
         trouble: Callable[[Exception], None] = lambda _: None,
         clock: Callable[[], float] = seconds,
     ) -> None:
         """`lease`: for how long, in seconds, a channel is ours if we fall silent. `patience`: seconds after which a
-        transaction that waits is offered more for. `trouble`: is told of what fails and will be tried again. `clock`:
-        seconds."""
+        transaction that waits is offered more for. `policy`: what a channel must be to be begun. `trouble`: is told of
+        what fails and will be tried again. `clock`: seconds."""
         self.channels: dict[bytes, Driven] = {}
         self._journal, self._lease, self._patience = journal, lease, patience
-        self._trouble, self._clock = trouble, clock
+        self._policy, self._trouble, self._clock = policy, trouble, clock
         self._chains: dict[tuple[int, bytes, int], ChainWorker] = {}
         self._accounts: dict[Account, AccountWorker] = {}
         self._uncertain: set[bytes] = set()
@@ -159,9 +162,13 @@ class Node:
     ) -> Driven:
         """Drive a channel, a new one or one that the journal remembers. Arguments as of `PolledClient`.
 
-        Raises `ChannelInUse`, `AccountInUse`, `NotOursToDrive`, `InvalidValue`, `JournalError`.
+        Raises `ChannelInUse`, `AccountInUse`, `NotOursToDrive`, `InvalidValue`, `JournalError`; and of a new channel
+        what the policy refuses, `NotWorthItsDisputes` and `DurationTooShort`, and `ChainError`.
         """
         adjudicator, id_ = assembly.adjudicator, assembly.agreement.channel_id
+        if self._journal.load(id_) is None:
+            index = begin_or_resume(None, assembly.agreement, key).index
+            self._policy.require(adjudicator.chain, assembly.agreement, index, confirmations)
         self._take_lease(ChannelLease(id_))
         kept = self._journal.load(id_)
         if kept is not None and kept.standing not in (Standing.ACTIVE, Standing.FINISHED):

@@ -16,6 +16,7 @@ import forcemove.channel.chain.errors
 import forcemove.channel.follower.errors
 import forcemove.channel.node.errors
 import forcemove.channel.node.keys
+import forcemove.channel.node.policy
 import forcemove.channel.scaffold.scaffold
 import forcemove.channel.sender.errors
 import forcemove.channel.store.errors
@@ -195,6 +196,7 @@ def _named_errors() -> list[type[ForcemoveError]]:
         forcemove.channel.sender.errors,
         forcemove.channel.node.errors,
         forcemove.channel.node.keys,
+        forcemove.channel.node.policy,
         forcemove.contracts,
         forcemove.contracts.compiler,
         forcemove.contracts.project,

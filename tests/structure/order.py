@@ -88,6 +88,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
         "channel.node.orders",
         "channel.node.events",
         "channel.node.about",
+        "channel.node.policy",
         "channel.node.errors",
         "channel.node.workers",
         "channel.node.journalled",

@@ -1,0 +1,121 @@
+"""What is asked before money moves: whether a channel is worth its disputes, and whether its clock can be met.
+
+The gas is that of the rows that `scripts/gas_report.py` measures, with two participants and small positions; larger
+states cost more. Nothing is refused that has begun: what is signed is defended whatever it costs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from forcemove.channel.chain.chain import Chain, Fees
+from forcemove.channel.chain.rpc import as_number
+from forcemove.channel.errors import LocalError
+from forcemove.channel.protocol.agreement import Agreement
+from forcemove.channel.protocol.duties import answer_margin
+from forcemove.channel.protocol.types import ETHER
+
+__all__ = [
+    "LOCAL_CHAINS",
+    "Costs",
+    "DurationTooShort",
+    "NotWorthItsDisputes",
+    "Policy",
+    "costs_of",
+    "default_confirmations",
+]
+
+LOCAL_CHAINS = frozenset({1337, 31337, 131277322940537})
+"""The ids of the chains that people run for themselves: ganache's, anvil's and hardhat's, eth-tester's."""
+_DEPOSIT_GAS, _CONCLUDE_GAS, _DISPUTE_GAS = 46_500, 64_700, 82_700
+_DISPUTES = 6
+_CONFIRMATIONS = 6
+_LOCAL_FLOOR, _FLOOR = 60, 900
+_BLOCKS = 50
+
+
+@dataclass(eq=False)
+class NotWorthItsDisputes(LocalError):
+    """What we put in, `deposit` in wei, is less than `multiple` times what gas may cost, `gas` in wei: somebody with
+    nothing to lose could make the disputes cost us more than the game is worth."""
+
+    deposit: int
+    gas: int
+    multiple: float
+
+
+@dataclass(eq=False)
+class DurationTooShort(LocalError):
+    """A challenge that lasts `duration` seconds could not be answered in time on this chain: `needed` seconds are."""
+
+    duration: int
+    needed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Costs:
+    """What a channel may cost a participant. `deposits`: by asset, in its smallest unit; they can all be lost by staying
+    away from a challenge. `usual`: gas for a deposit and a conclusion, `disputes`: for six disputes; both in wei."""
+
+    deposits: tuple[tuple[bytes, int], ...]
+    usual: int
+    disputes: int
+
+    @property
+    def ether(self) -> int:
+        """The ether among the deposits, in wei."""
+        return sum(amount for asset, amount in self.deposits if asset == ETHER)
+
+
+def costs_of(agreement: Agreement, index: int, fees: Fees) -> Costs:
+    """For the participant of this index, at these fees: pure."""
+    price = fees.max_fee_per_gas
+    if not fees.is_legacy:
+        price = (fees.max_fee_per_gas + fees.max_priority_fee_per_gas) // 2  # the base fee as it is, and the tip
+    deposits = tuple((asset, amounts[index]) for asset, amounts in agreement.deposits)
+    return Costs(deposits, (_DEPOSIT_GAS + _CONCLUDE_GAS) * price, _DISPUTES * _DISPUTE_GAS * price)
+
+
+def default_confirmations(chain_id: int) -> int:
+    """1 where people run the chain for themselves, else 6."""
+    return 1 if chain_id in LOCAL_CHAINS else _CONFIRMATIONS
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """`multiple`: how many times the gas of its disputes a channel in ether must be worth to us; 0 refuses none.
+    `patience`: seconds after which a transaction that waits is offered more for."""
+
+    multiple: float = 1.0
+    patience: float = 60.0
+
+    def require_worth(self, costs: Costs) -> None:
+        """Raise `NotWorthItsDisputes`. What a token is worth in ether nobody knows here."""
+        gas = costs.usual + costs.disputes
+        if costs.ether and costs.ether < self.multiple * gas:
+            raise NotWorthItsDisputes(costs.ether, gas, self.multiple)
+
+    def require_answerable(self, duration: int, chain_id: int, confirmations: int, block_time: float) -> None:
+        """Raise `DurationTooShort` where a challenge would be over before it could be seen, answered, and its answer
+        replaced twice. `block_time`: seconds."""
+        seen = confirmations * block_time
+        needed = seen + answer_margin(duration) + 2 * min(self.patience, 2 * block_time)
+        floor = _LOCAL_FLOOR if chain_id in LOCAL_CHAINS else _FLOOR
+        if duration < max(needed, floor):
+            raise DurationTooShort(duration, int(max(needed, floor)))
+
+    def require(self, chain: Chain, agreement: Agreement, index: int, confirmations: int) -> None:
+        """All of it, at the chain's present fees and pace. Raises those, and `ChainError`."""
+        self.require_worth(costs_of(agreement, index, chain.fees()))
+        duration = agreement.fixed_part.challenge_duration
+        self.require_answerable(duration, chain.chain_id, confirmations, block_time(chain))
+
+
+def block_time(chain: Chain) -> float:
+    """Seconds from block to block, over the last fifty; 0 on a chain with one block. Raises `ChainError`."""
+    newest = chain.block("latest")
+    number = as_number(newest["number"])
+    if number == 0:
+        return 0.0
+    earlier = chain.block(max(number - _BLOCKS, 0))
+    return (as_number(newest["timestamp"]) - as_number(earlier["timestamp"])) / (number - as_number(earlier["number"]))

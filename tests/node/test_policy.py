@@ -1,0 +1,110 @@
+"""Before money moves: rows 50 and 51 of the list of attacks."""
+
+from __future__ import annotations
+
+import secrets
+from pathlib import Path
+
+import pytest
+
+from forcemove.channel.chain.chain import Fees
+from forcemove.channel.node.assemble import Assembly, assemble
+from forcemove.channel.node.local import undecided
+from forcemove.channel.node.memory import MemoryLine
+from forcemove.channel.node.node import Node
+from forcemove.channel.node.policy import (
+    DurationTooShort,
+    NotWorthItsDisputes,
+    Policy,
+    block_time,
+    costs_of,
+    default_confirmations,
+)
+from forcemove.channel.protocol.types import ETHER
+from forcemove.channel.store.opening import open_journal
+from forcemove.games.tic_tac_toe import GAME
+from tests.scenarios.story import KEYS, Playground
+from tests.simulation.chain import MemoryChain
+
+GWEI = 10**9
+MAINNET, ANVIL = 1, 31337
+
+
+@pytest.fixture(scope="module")
+def playground() -> Playground:
+    return Playground.on(MemoryChain())
+
+
+def channel(playground: Playground, *, deposit: int = 10**18, duration: int = 3600) -> Assembly:
+    addresses = [key.address for key in KEYS]
+    return assemble(
+        playground.chain, playground.book, GAME, addresses, stake=deposit // 5, deposit=deposit, duration=duration
+    )
+
+
+def test_costs_are_those_of_the_present_fee(playground: Playground) -> None:
+    agreement = channel(playground).agreement
+    costs = costs_of(agreement, 0, Fees(21 * GWEI, GWEI))
+    assert costs.deposits == ((ETHER, 10**18),)
+    assert costs.usual == (46_500 + 64_700) * 11 * GWEI
+    assert costs.disputes == 6 * 82_700 * 11 * GWEI
+    assert costs_of(agreement, 0, Fees(11 * GWEI, 11 * GWEI, is_legacy=True)) == costs
+
+
+def test_threat_51_a_channel_below_what_its_disputes_cost_is_refused(playground: Playground) -> None:
+    costs = costs_of(channel(playground, deposit=10**15).agreement, 0, Fees(21 * GWEI, GWEI))
+    with pytest.raises(NotWorthItsDisputes):
+        Policy().require_worth(costs)
+    Policy(multiple=0).require_worth(costs)
+    enough = costs_of(channel(playground, deposit=10**16).agreement, 0, Fees(21 * GWEI, GWEI))
+    Policy().require_worth(enough)
+    with pytest.raises(NotWorthItsDisputes):
+        Policy(multiple=3).require_worth(enough)
+
+
+@pytest.mark.parametrize(
+    ("duration", "chain_id", "confirmations", "seconds", "fits"),
+    [
+        (60, ANVIL, 1, 1.0, True),
+        (60, ANVIL, 1, 12.0, False),
+        (600, MAINNET, 6, 12.0, False),
+        (900, MAINNET, 6, 12.0, True),
+        (900, MAINNET, 60, 12.0, False),
+        (3600, MAINNET, 60, 12.0, True),
+    ],
+)
+def test_threat_50_a_clock_that_cannot_be_met_is_refused(
+    duration: int, chain_id: int, confirmations: int, seconds: float, fits: bool
+) -> None:
+    if fits:
+        Policy().require_answerable(duration, chain_id, confirmations, seconds)
+        return
+    with pytest.raises(DurationTooShort) as raised:
+        Policy().require_answerable(duration, chain_id, confirmations, seconds)
+    assert raised.value.needed > duration
+
+
+def test_the_pace_of_a_chain_is_measured(playground: Playground) -> None:
+    chain = MemoryChain()
+    assert block_time(chain) == 0
+    for _ in range(60):
+        chain.node.next_time += 11
+        chain.node.mine()
+    assert block_time(chain) == 12
+
+
+def test_confirmations_are_few_on_chains_of_our_own() -> None:
+    assert (default_confirmations(ANVIL), default_confirmations(MAINNET)) == (1, 6)
+
+
+@pytest.mark.parametrize(("deposit", "duration"), [(10**14, 3600), (10**18, 60)])
+def test_threat_50_and_51_a_node_does_not_begin_what_its_policy_refuses(
+    playground: Playground, tmp_path: Path, deposit: int, duration: int
+) -> None:
+    made = channel(playground, deposit=deposit, duration=duration)
+    with open_journal(str(tmp_path / "journal"), owner=secrets.token_bytes(16)) as journal:
+        node = Node(journal, policy=Policy())
+        with pytest.raises((NotWorthItsDisputes, DurationTooShort)):
+            node.add(made, KEYS[0], MemoryLine.table(2)[0], undecided)
+        assert node.channels == {}
+        assert journal.ids() == ()
