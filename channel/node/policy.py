@@ -54,8 +54,8 @@ class DurationTooShort(LocalError):
 
 @dataclass(frozen=True, slots=True)
 class Costs:
-    """What a channel may cost a participant. `deposits`: by asset, in its smallest unit; they can all be lost by staying
-    away from a challenge. `usual`: gas for a deposit and a conclusion, `disputes`: for six disputes; both in wei."""
+    """What a channel may cost a participant. `deposits`: by asset, in its smallest unit; all of it can be lost by who
+    stays away from a challenge. `usual`: gas for a deposit and a conclusion, `disputes`: for six; both in wei."""
 
     deposits: tuple[tuple[bytes, int], ...]
     usual: int
