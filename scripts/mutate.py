@@ -41,7 +41,7 @@ SECONDS = 600
 SECONDS_UNCHANGED = 3_600
 """How long the tests of all mutations may take on the unchanged sources."""
 
-_PYTEST = ("-m", "pytest", "-p", "no:cacheprovider")
+_PYTEST = ("-m", "pytest", "-p", "no:cacheprovider", "-m", "not long")
 _FAILED = re.compile(r"^FAILED ([^\s\[]+)", re.MULTILINE)
 _REBUILD = "import sys; from scripts.mutate import rebuild; rebuild(sys.argv[1])"
 _NAMES = {"name", "threats", "file", "find", "replace", "tests"}
