@@ -15,7 +15,6 @@ import asyncio
 import random
 import secrets
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 
 from forcemove.channel.chain.adjudicator import Adjudicator
 from forcemove.channel.errors import ForcemoveError, JournalUnavailable
@@ -23,6 +22,7 @@ from forcemove.channel.node.about import About, encode_about
 from forcemove.channel.node.assemble import Assembly
 from forcemove.channel.node.client import Client, begin_or_resume
 from forcemove.channel.node.clock import seconds
+from forcemove.channel.node.driven import Driven, following_of
 from forcemove.channel.node.errors import AccountInUse, ChannelInUse, LeaseLost, NotOursToDrive
 from forcemove.channel.node.events import Event
 from forcemove.channel.node.journalled import JournalledTransactions, PendingEvidence
@@ -30,17 +30,16 @@ from forcemove.channel.node.orders import submission_of
 from forcemove.channel.node.performer import Choose, Performer
 from forcemove.channel.node.policy import Policy
 from forcemove.channel.node.ports import Line
-from forcemove.channel.node.workers import AccountWorker, ChainNews, ChainWorker, Following
-from forcemove.channel.protocol.channel import Channel, Phase
+from forcemove.channel.node.workers import AccountWorker, ChainNews, ChainWorker
 from forcemove.channel.protocol.duties import next_due
-from forcemove.channel.protocol.inputs import Input, Tick
+from forcemove.channel.protocol.inputs import Tick
 from forcemove.channel.protocol.signing import Key
 from forcemove.channel.protocol.values import CHANNELS
 from forcemove.channel.sender.sender import Sender
 from forcemove.channel.store.journal import Journal
-from forcemove.channel.store.records import SEED_LENGTH, Account, Batch, ChannelLease, Saving, Standing
+from forcemove.channel.store.records import SEED_LENGTH, Account, Batch, ChannelLease, Standing
 
-__all__ = ["Driven", "Node"]
+__all__ = ["Node"]
 
 _LEASE = 60.0
 _RENEW_AFTER = 0.3
@@ -48,78 +47,6 @@ _RENEW_AFTER = 0.3
 _SILENCE_EVERY = 1.0
 _LONGEST_PAUSE = 30.0
 _POLICY = Policy()
-
-
-@dataclass(eq=False)
-class Driven:
-    """One channel that a node drives, as its owner sees it. `trouble`: what has gone wrong with it last, None since all
-    went well."""
-
-    client: Client
-    performer: Performer
-    chain: ChainWorker
-    account: Account
-    following: Following
-    version: int
-    first: tuple[bytes, bytes] | None
-    trouble: Exception | None = None
-    evidence: PendingEvidence = field(default_factory=PendingEvidence)
-    due_at: int | None = 0
-    silence_at: float = 0.0
-    was: Channel | None = None
-    is_genuine: bool = False
-
-    @property
-    def id(self) -> bytes:
-        """The channel's id."""
-        return self.client.id
-
-    @property
-    def channel(self) -> Channel:
-        """The channel as we see it."""
-        return self.client.channel
-
-    @property
-    def phase(self) -> Phase:
-        """Its phase at the chain's time that was read last."""
-        return self.channel.phase(self.chain.time)
-
-    def time(self) -> int:
-        """The chain's time (seconds) that was read last."""
-        return self.chain.time
-
-    def see(self, news: ChainNews) -> None:
-        """What a look at the chain has found. Raises what is wrong with the channel, and what its client raises: then
-        it is told again, from the beginning."""
-        id_, look = self.id, news.look
-        wrong = news.wrong.get(id_) or look.wrong.get(id_)
-        if wrong is not None:
-            raise wrong
-        try:
-            self.client.see(look.news.get(id_), look.head.next_time, is_new_block=look.is_new)
-            self.is_genuine = self.is_genuine or id_ in news.genuine
-            if self.is_genuine:
-                self.client.trust(look.head.next_time)
-        except BaseException:
-            self.chain.follow(self.following)
-            raise
-
-    def feed(self, input_: Input) -> None:
-        """A wish of the player's; what follows from it is saved and done by the node's next step. Raises as
-        `machine.step`."""
-        self.client.apply(input_, self.chain.time)
-
-    def saving(self) -> Saving:
-        """What is to be committed of it."""
-        about, seed = self.first or (None, None)
-        snapshot = CHANNELS.encode(self.channel)
-        return Saving(self.id, self.version, snapshot, about, seed, evidence=tuple(self.evidence.pending))
-
-    def saved(self) -> None:
-        """It is on disk."""
-        self.version, self.first = self.version + 1, None
-        self.evidence.pending.clear()
-        self.client.is_unsaved = False
 
 
 class Node:
@@ -185,7 +112,7 @@ class Node:
             performer,
             chain,
             account,
-            _following(assembly, channel, performer, confirmations),
+            following_of(assembly, channel, performer, confirmations),
             kept.version if kept else 0,
             None if kept else (encode_about(about), secrets.token_bytes(SEED_LENGTH)),
             evidence=evidence,
@@ -425,20 +352,6 @@ class Node:
         self._uncertain.clear()
         self._failing.clear()
         self._accounts.clear()
-
-
-def _following(assembly: Assembly, channel: Channel, performer: Performer, confirmations: int) -> Following:
-    def is_genuine() -> bool:
-        return performer.are_contracts_genuine(assembly.app, assembly.factory, confirmations)
-
-    return Following(
-        channel.agreement,
-        channel.payee,
-        assembly.from_block,
-        channel.last_signed is None,
-        (channel.agreement.fixed_part.app_definition, assembly.app.artifact.name, assembly.factory),
-        None if channel.genuine else is_genuine,
-    )
 
 
 def _keep_if(ids: set[bytes], channel_id: bytes, condition: bool) -> None:

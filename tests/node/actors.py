@@ -16,8 +16,9 @@ from typing import Any
 
 from forcemove.channel.chain.local import connect, local_keys
 from forcemove.channel.node.assemble import reassemble
+from forcemove.channel.node.driven import Driven
 from forcemove.channel.node.errors import AccountInUse, ChannelInUse
-from forcemove.channel.node.node import Driven, Node
+from forcemove.channel.node.node import Node
 from forcemove.channel.protocol.agreement import Agreement
 from forcemove.channel.protocol.channel import Phase
 from forcemove.channel.protocol.effects import ChooseMove

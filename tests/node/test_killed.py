@@ -17,7 +17,8 @@ import pytest
 
 from forcemove.channel.chain.local import AnvilChain
 from forcemove.channel.node.assemble import assemble
-from forcemove.channel.node.node import Driven, Node
+from forcemove.channel.node.driven import Driven
+from forcemove.channel.node.node import Node
 from forcemove.channel.protocol.channel import Phase
 from forcemove.channel.protocol.effects import ChooseMove
 from forcemove.channel.protocol.encoding import digest, hash_state

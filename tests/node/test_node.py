@@ -18,10 +18,11 @@ from msgspec import structs
 from forcemove.channel.chain.errors import NotGenuine, Unreachable
 from forcemove.channel.game import Game
 from forcemove.channel.node.assemble import Assembly, assemble
+from forcemove.channel.node.driven import Driven
 from forcemove.channel.node.errors import AccountInUse, ChannelInUse, LeaseLost, NotOursToDrive
 from forcemove.channel.node.events import Event, Mined, Sent
 from forcemove.channel.node.memory import MemoryLine
-from forcemove.channel.node.node import Driven, Node
+from forcemove.channel.node.node import Node
 from forcemove.channel.protocol.channel import Phase
 from forcemove.channel.protocol.effects import ChooseMove
 from forcemove.channel.protocol.inputs import ChainRead, ChallengeWanted, ConcludeWanted, MoveChosen

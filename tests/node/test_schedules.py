@@ -19,8 +19,9 @@ import pytest
 from forcemove.channel.chain.errors import Unreachable
 from forcemove.channel.errors import JournalError, LocalError
 from forcemove.channel.node.assemble import assemble
+from forcemove.channel.node.driven import Driven
 from forcemove.channel.node.memory import MemoryLine
-from forcemove.channel.node.node import Driven, Node
+from forcemove.channel.node.node import Node
 from forcemove.channel.protocol.channel import OVER, Phase
 from forcemove.channel.protocol.effects import ChooseMove
 from forcemove.channel.protocol.encoding import digest, hash_state
@@ -229,6 +230,8 @@ class Table:
             is_empty = not any(held for _, held in driven.channel.holdings)
             if driven.phase is Phase.CLOSED or (driven.phase is Phase.FINALIZED and is_empty):
                 return  # what Bob has never paid in cannot be paid out
+            if driven.phase is Phase.PREFUND and self.is_silent:
+                return  # nobody has paid in anything
             if tick % 20 == 19 and driven.phase not in OVER:
                 with suppress(LocalError):
                     driven.feed(ChallengeWanted())

@@ -99,6 +99,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("channel.node.performer",),
     ("channel.node.polled",),
     ("channel.node.assemble",),
+    ("channel.node.driven",),
     ("channel.node.node",),
     ("channel.node.local",),
     ("testing", "testing.evm"),
