@@ -101,8 +101,11 @@ class Rpc:
 
 
 def as_number(answer: object) -> int:
-    """A quantity: hex on the wire, an integer from eth-tester."""
-    return int(answer, 16) if isinstance(answer, str) else _integer(answer)
+    """A quantity: hex on the wire, an integer from eth-tester; never below 0."""
+    number = int(answer, 16) if isinstance(answer, str) else _integer(answer)
+    if number < 0:
+        raise ValueError("a quantity below 0")
+    return number
 
 
 def _integer(answer: object) -> int:

@@ -17,11 +17,17 @@ from collections.abc import Callable, Sequence
 from msgspec.structs import replace
 
 from forcemove.channel.chain.chain import Chain, Fees
-from forcemove.channel.chain.errors import InsufficientFunds, NotMined, TransactionRefused, TransactionReverted
+from forcemove.channel.chain.errors import (
+    InsufficientFunds,
+    NotAnEthereumEndpoint,
+    NotMined,
+    TransactionRefused,
+    TransactionReverted,
+)
 from forcemove.channel.chain.reverts import NO_ERRORS, ErrorTable
 from forcemove.channel.chain.rpc import as_number
 from forcemove.channel.chain.token import Token
-from forcemove.channel.errors import ForcemoveError, InvalidValue, PassingError
+from forcemove.channel.errors import ForcemoveError, InvalidValue, MalformedBytes, PassingError
 from forcemove.channel.protocol.signing import Key
 from forcemove.channel.sender.errors import GasTooDear
 from forcemove.channel.sender.pricing import Urgency, fitting_fees, is_too_low, next_fees
@@ -108,6 +114,10 @@ class Sender:
         try:
             if self._wanted or (self._flying if is_new else self._flying.keys() - self._settled):
                 self._work()
+        except (KeyError, TypeError, ValueError, MalformedBytes) as error:
+            if not self._outcomes:
+                words = f"its answer makes no sense: {error!r:.80}"
+                raise NotAnEthereumEndpoint(self._chain.endpoint, words) from None
         except ForcemoveError:
             if not self._outcomes:
                 raise
@@ -150,9 +160,12 @@ class Sender:
             self._forget(flying.nonce)
 
     def _ask_again(self, flying: Flying, height: int) -> None:
-        """None of our versions was mined, and none will be once that is as deep as we believe."""
+        """None of our versions was mined, and none will be once that is as deep as we believe. A node that knows one of
+        them, and has no receipt, is late or lies: sent again it might be done twice."""
         depth = max(height - self._confirmations + 1, 0)
-        if self._chain.nonce_of(self.account, block=depth) > flying.nonce:
+        if self._chain.nonce_of(self.account, block=depth) <= flying.nonce:
+            return
+        if not any(self._chain.knows(version.hash) for version in flying.versions):
             self._forget(flying.nonce)
             self._wanted.insert(0, flying.wanted)
             self._outcomes.append(NonceTaken(flying.wanted.purpose, flying.nonce))

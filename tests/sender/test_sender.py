@@ -3,6 +3,7 @@ attacks, and holes 3, 4 and 5 of the former client."""
 
 from __future__ import annotations
 
+from contextlib import suppress
 from random import Random
 from typing import Any
 
@@ -17,6 +18,7 @@ from forcemove.channel.chain.errors import (
     Unreachable,
 )
 from forcemove.channel.chain.local import AnvilChain, local_keys
+from forcemove.channel.errors import PassingError
 from forcemove.channel.sender.errors import GasTooDear
 from forcemove.channel.sender.sender import Sender
 from forcemove.channel.sender.transactions import (
@@ -31,7 +33,7 @@ from forcemove.channel.sender.transactions import (
 )
 from tests.chain.world import place
 from tests.simulation.chain import MemoryChain
-from tests.simulation.faults import FlakyNode
+from tests.simulation.faults import Endpoint, FlakyNode
 
 KEY, OTHER, PAYEE = local_keys()[:3]
 GWEI = 10**9
@@ -300,6 +302,30 @@ def test_threat_43_a_node_that_fails_at_random_costs_time_only(desk: Desk, seed:
         desk.wait(random.choice((1, 30, 90)))
     assert set(desk.landed) == set(names)
     assert desk.received == len(names)
+
+
+@pytest.mark.parametrize("nonsense", [None, "0x", {}, [], {"number": "x"}, b"", "<html>", -1])
+@pytest.mark.parametrize(
+    "method",
+    ["eth_getBlockByNumber", "eth_getTransactionCount", "eth_getTransactionReceipt", "eth_maxPriorityFeePerGas"],
+)
+def test_threat_43_nonsense_costs_time_only(desk: Desk, method: str, nonsense: object) -> None:
+    endpoint = Endpoint(desk.node)
+    desk.chain.rpc = endpoint
+    desk.want("a")
+    desk.want("b")
+    for _ in range(3):
+        endpoint.replace(method, lambda _: nonsense)
+        for _ in range(2):
+            with suppress(PassingError):
+                desk.look()
+        endpoint.be_honest()
+        desk.look()
+        desk.wait(1)
+    desk.look()
+    assert not [each for each in desk.outcomes if not isinstance(each, Landed)]
+    assert sorted(desk.landed) == ["a", "b"]
+    assert desk.received == 2
 
 
 def test_a_nonce_that_another_program_has_used_is_told_and_the_transaction_sent_with_the_next(desk: Desk) -> None:
