@@ -90,8 +90,16 @@ def _programs(folder: Path) -> Path:
         return Path(found).parent
     installed = Path(package.origin).parent / "pginstall"
     if _is_root() and not all(parent.stat().st_mode & 0o001 for parent in installed.parents):
-        installed = Path(shutil.copytree(installed, folder / "pginstall"))
+        installed = _copied(installed, folder)
     return installed / "bin"
+
+
+def _copied(installed: Path, folder: Path) -> Path:
+    """The programs, and beside them the libraries where they look for them."""
+    site, libraries = installed.parents[1], "pgserver.libs"
+    if (site / libraries).is_dir():
+        shutil.copytree(site / libraries, folder / libraries)
+    return Path(shutil.copytree(installed, folder / installed.relative_to(site)))
 
 
 def _system_folders() -> str:
