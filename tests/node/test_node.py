@@ -161,7 +161,7 @@ def test_what_is_kept_is_what_is_played(house: Callable[[int], House]) -> None:
 
 
 @pytest.mark.parametrize("seat", [0, 1])
-@pytest.mark.parametrize("every", [1, 2, 3, 5])
+@pytest.mark.parametrize("every", [2, 5, *(pytest.param(each, marks=pytest.mark.long) for each in (1, 3))])
 def test_threat_21_a_process_that_dies_again_and_again_loses_nothing_and_signs_no_turn_twice(
     house: Callable[[int], House], seat: int, every: int
 ) -> None:
