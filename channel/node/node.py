@@ -93,17 +93,21 @@ class Node:
         what the policy refuses, `NotWorthItsDisputes` and `DurationTooShort`, and `ChainError`.
         """
         adjudicator, id_ = assembly.adjudicator, assembly.agreement.channel_id
-        if self._journal.load(id_) is None:
-            index = begin_or_resume(None, assembly.agreement, key).index
-            self._policy.require(adjudicator.chain, assembly.agreement, index, confirmations)
-        self._take_lease(ChannelLease(id_))
-        kept = self._journal.load(id_)
-        if kept is not None and kept.standing not in (Standing.ACTIVE, Standing.FINISHED):
-            raise NotOursToDrive(id_, kept.standing.name.lower())
-        channel = begin_or_resume(CHANNELS.decode(kept.snapshot) if kept else None, assembly.agreement, key)
+        account = Account(adjudicator.chain.chain_id, key.address)
+        taken = self._take_leases(id_, account)
+        try:
+            kept = self._journal.load(id_)
+            if kept is None:
+                index = begin_or_resume(None, assembly.agreement, key).index
+                self._policy.require(adjudicator.chain, assembly.agreement, index, confirmations)
+            elif kept.standing not in (Standing.ACTIVE, Standing.FINISHED):
+                raise NotOursToDrive(id_, kept.standing.name.lower())
+            channel = begin_or_resume(CHANNELS.decode(kept.snapshot) if kept else None, assembly.agreement, key)
+        except BaseException:
+            self._journal.leases.release(taken)
+            raise
         client = Client(channel, key, assembly.app, silence=silence)
         chain = self._chain(adjudicator, confirmations)
-        account = Account(adjudicator.chain.chain_id, key.address)
         worker, evidence = self._account(account, adjudicator, key, confirmations), PendingEvidence()
         performer = Performer(client, adjudicator, worker.want, line, evidence, choose, report, most)
         about = About(assembly.app.artifact.name, assembly.from_block, assembly.factory, confirmations)
@@ -128,20 +132,24 @@ class Node:
 
     def _account(self, account: Account, adjudicator: Adjudicator, key: Key, confirmations: int) -> AccountWorker:
         if account not in self._accounts:
-            self._take_lease(account)
             transactions = JournalledTransactions(self._journal, account)
             sender = Sender(adjudicator.chain, key, transactions, confirmations=confirmations, patience=self._patience)
             self._accounts[account] = AccountWorker(sender)
         self._accounts[account].understand(adjudicator.errors)
         return self._accounts[account]
 
-    def _take_lease(self, name: ChannelLease | Account) -> None:
-        refused = self._journal.leases.take([name], self._lease).refused.get(name)
-        if refused is None:
-            return
-        if isinstance(name, ChannelLease):
-            raise ChannelInUse(name.channel_id, refused.until)
-        raise AccountInUse(name.chain_id, name.address, refused.until)
+    def _take_leases(self, channel_id: bytes, account: Account) -> list[ChannelLease | Account]:
+        """Of a channel and of the account that sends for it, where it is not ours already: both or none. Returns what
+        was taken."""
+        channel = ChannelLease(channel_id)
+        names: list[ChannelLease | Account] = [channel] if account in self._accounts else [channel, account]
+        taking = self._journal.leases.take(names, self._lease)
+        if not taking.refused:
+            return names
+        self._journal.leases.release(taking.granted)
+        if channel in taking.refused:
+            raise ChannelInUse(channel_id, taking.refused[channel].until)
+        raise AccountInUse(account.chain_id, account.address, taking.refused[account].until)
 
     # --------------------------------------------------------------------------------------------------------- driving
 

@@ -235,6 +235,21 @@ def test_threat_48_an_account_is_sent_for_by_one_process(house: Callable[[int], 
     other.journal.close()
 
 
+def test_threat_48_what_could_not_be_added_is_left_to_others(
+    house: Callable[[int], House], playground: Playground
+) -> None:
+    """Another process has the account, and this one keeps no lease of a channel that it does not drive."""
+    home = house(1)
+    other = Process(home, 0, home.processes[0].path)
+    other.start()
+    home.assemblies.append(_assembly(playground, TIC_TAC_TOE))
+    home.lines.append(MemoryLine.table(2))
+    with pytest.raises(AccountInUse):
+        other.drive(1)
+    assert home.processes[0].drive(1).channel.agreement == home.assemblies[1].agreement
+    other.journal.close()
+
+
 def test_threat_48_who_was_away_for_longer_than_its_lease_sends_nothing(house: Callable[[int], House]) -> None:
     """It sleeps in the middle of the game; another process takes the channel over; it wakes, and hears a move."""
     home = house(1)
