@@ -6,18 +6,19 @@ web3 is the transport alone: its own formatters, which raise a dozen unrelated e
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
 from forcemove.channel.chain.errors import EndpointFailed, NotAnEthereumEndpoint, Unreachable
 from forcemove.channel.chain.reverts import revert_data
-from forcemove.channel.errors import ForcemoveError
+from forcemove.channel.errors import ForcemoveError, MalformedBytes
 
 if TYPE_CHECKING:
     from web3 import Web3
 
-__all__ = ["Reverted", "Rpc", "as_bytes", "as_number", "shown_endpoint"]
+__all__ = ["Reverted", "Rpc", "as_bytes", "as_number", "making_sense", "shown_endpoint"]
 
 ValueT = TypeVar("ValueT")
 
@@ -98,6 +99,15 @@ class Rpc:
                 return NotAnEthereumEndpoint(self.endpoint, "its answer is not JSON-RPC")
             case _:
                 return EndpointFailed(method, str(failure) or type(failure).__name__)
+
+
+@contextmanager
+def making_sense(endpoint: str) -> Iterator[None]:
+    """What is read from a node's answers within this makes sense. Raises `NotAnEthereumEndpoint` where it does not."""
+    try:
+        yield
+    except (KeyError, TypeError, ValueError, MalformedBytes) as error:
+        raise NotAnEthereumEndpoint(endpoint, f"its answer makes no sense: {error!r:.80}") from None
 
 
 def as_number(answer: object) -> int:

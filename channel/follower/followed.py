@@ -15,7 +15,7 @@ __all__ = ["Followed"]
 
 
 class Followed:
-    """One channel. Everything is as of the last block that was read; what was not told yet is `pending`."""
+    """One channel. Everything is as of the last block that was read. `anew`: nothing that was told before counts."""
 
     def __init__(self, agreement: Agreement, payee: bytes | None, from_block: int, is_new: bool) -> None:
         """`payee`: the account that we are paid at (20 bytes). `from_block`: where the channel's logs can begin.

@@ -18,9 +18,9 @@ from itertools import chain
 from typing import Any
 
 from forcemove.channel.chain.adjudicator import Adjudicator, PlacedLog
-from forcemove.channel.chain.errors import EndpointFailed, NotAnEthereumEndpoint
-from forcemove.channel.chain.rpc import as_bytes, as_number
-from forcemove.channel.errors import ForcemoveError, MalformedBytes, PassingError
+from forcemove.channel.chain.errors import EndpointFailed
+from forcemove.channel.chain.rpc import as_bytes, as_number, making_sense
+from forcemove.channel.errors import ForcemoveError, PassingError
 from forcemove.channel.follower.errors import BehindItself, LogsLeftOut
 from forcemove.channel.follower.followed import Followed
 from forcemove.channel.follower.head import Head, HeadReader
@@ -114,15 +114,12 @@ class Follower:
 
         Raises a `ChainError` where the endpoint fails, and asks the next one from then on.
         """
-        endpoint = self.adjudicator.chain.endpoint
         try:
-            return self._look(uncertain)
+            with making_sense(self.adjudicator.chain.endpoint):
+                return self._look(uncertain)
         except PassingError:
             self._ask_the_next()
             raise
-        except (KeyError, TypeError, ValueError, MalformedBytes) as error:
-            self._ask_the_next()
-            raise NotAnEthereumEndpoint(endpoint, f"its answer makes no sense: {error!r:.80}") from None
 
     def _ask_the_next(self) -> None:
         self._adjudicators.rotate(-1)
@@ -141,7 +138,7 @@ class Follower:
         self._read_logs(last, head.next_time)
         wrong = self._check(last, head.next_time, uncertain)
         if any(isinstance(error, PassingError) for error in wrong.values()):
-            self._adjudicators.rotate(-1)
+            self._ask_the_next()
         self._looked_at, self._is_unsettled = head.hash, bool(wrong)
         return Look(head, is_new, self._news(wrong), wrong)
 

@@ -7,14 +7,14 @@ from msgspec import Struct
 from forcemove.channel.protocol.types import require_bytes
 from forcemove.channel.protocol.values import Codec
 
-__all__ = ["About", "decode_about", "encode_about"]
+__all__ = ["ABOUTS", "About"]
 
 
 class About(Struct, frozen=True):
-    """`game`: its name, as installed. `from_block`: a block before the channel's first log. `factory`: of the address
-    book that named the contracts, 20 bytes. `confirmations`: how deep a log must be to be believed."""
+    """`app`: the name of its contract's artifact. `from_block`: a block before the channel's first log. `factory`: of
+    the address book that named the contracts, 20 bytes. `confirmations`: how deep a log must be to be believed."""
 
-    game: str
+    app: str
     from_block: int
     factory: bytes
     confirmations: int
@@ -23,14 +23,5 @@ class About(Struct, frozen=True):
         require_bytes("factory", self.factory, 20)
 
 
-_CODEC: Codec[About] = Codec("description of a channel", About)
-
-
-def encode_about(about: About) -> bytes:
-    """The bytes for a journal."""
-    return _CODEC.encode(about)
-
-
-def decode_about(data: bytes) -> About:
-    """The inverse. Raises `MalformedBytes`, `UnknownVersion`."""
-    return _CODEC.decode(data)
+ABOUTS: Codec[About] = Codec("description of a channel", About)
+"""Encodes and decodes them, for a journal."""

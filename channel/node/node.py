@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable
 
 from forcemove.channel.chain.adjudicator import Adjudicator
 from forcemove.channel.errors import ForcemoveError, JournalUnavailable
-from forcemove.channel.node.about import About, encode_about
+from forcemove.channel.node.about import ABOUTS, About
 from forcemove.channel.node.assemble import Assembly
 from forcemove.channel.node.client import Client, begin_or_resume
 from forcemove.channel.node.clock import seconds
@@ -118,7 +118,7 @@ class Node:
             account,
             following_of(assembly, channel, performer, confirmations),
             kept.version if kept else 0,
-            None if kept else (encode_about(about), secrets.token_bytes(SEED_LENGTH)),
+            None if kept else (ABOUTS.encode(about), secrets.token_bytes(SEED_LENGTH)),
             evidence=evidence,
         )
         chain.follow(driven.following)

@@ -19,19 +19,19 @@ from msgspec.structs import replace
 from forcemove.channel.chain.chain import Chain, Fees
 from forcemove.channel.chain.errors import (
     InsufficientFunds,
-    NotAnEthereumEndpoint,
     NotMined,
     TransactionRefused,
     TransactionReverted,
 )
 from forcemove.channel.chain.reverts import NO_ERRORS, ErrorTable
-from forcemove.channel.chain.rpc import as_number
+from forcemove.channel.chain.rpc import as_number, making_sense
 from forcemove.channel.chain.token import Token
-from forcemove.channel.errors import ForcemoveError, InvalidValue, MalformedBytes, PassingError
+from forcemove.channel.errors import ForcemoveError, InvalidValue, PassingError
 from forcemove.channel.protocol.signing import Key
 from forcemove.channel.sender.errors import GasTooDear
 from forcemove.channel.sender.pricing import Urgency, fitting_fees, is_too_low, next_fees
 from forcemove.channel.sender.transactions import (
+    FLYING,
     Failed,
     Flying,
     Landed,
@@ -41,8 +41,6 @@ from forcemove.channel.sender.transactions import (
     Undone,
     Version,
     Wanted,
-    decode_flying,
-    encode_flying,
 )
 
 __all__ = ["Sender"]
@@ -77,7 +75,7 @@ class Sender:
         self.errors = errors
         self._chain, self._key, self._kept = chain, key, kept
         self._confirmations, self._patience, self._clock = confirmations, patience, clock
-        self._flying = {nonce: decode_flying(body) for nonce, body in kept.all()}
+        self._flying = {nonce: FLYING.decode(body) for nonce, body in kept.all()}
         self._settled: set[int] = set()
         self._told: set[int] = set()
         self._wanted: list[Wanted] = []
@@ -108,16 +106,13 @@ class Sender:
         """See what became of what is on its way, replace what waits too long, and send what is new. `is_new`: whether
         there may be another block than at the last look; without one, what is mined is not looked at again.
 
-        Returns what has come out since the last look; Raises
-        the `ChainError` that was in the way, unless something has come out: the next look raises it again.
+        Returns what has come out since the last look. Raises the `ChainError` that was in the way, unless something has
+        come out: the next look raises it again.
         """
         try:
             if self._wanted or (self._flying if is_new else self._flying.keys() - self._settled):
-                self._work()
-        except (KeyError, TypeError, ValueError, MalformedBytes) as error:
-            if not self._outcomes:
-                words = f"its answer makes no sense: {error!r:.80}"
-                raise NotAnEthereumEndpoint(self._chain.endpoint, words) from None
+                with making_sense(self._chain.endpoint):
+                    self._work()
         except ForcemoveError:
             if not self._outcomes:
                 raise
@@ -274,7 +269,7 @@ class Sender:
 
     def _keep(self, flying: Flying) -> Flying:
         """Before anything leaves."""
-        self._kept.put(flying.nonce, encode_flying(flying))
+        self._kept.put(flying.nonce, FLYING.encode(flying))
         self._flying[flying.nonce] = flying
         return flying
 

@@ -14,19 +14,18 @@ from forcemove.channel.protocol.types import UINT256_MAX, require_bytes, require
 from forcemove.channel.protocol.values import Codec
 
 __all__ = [
+    "FLYING",
     "Allowance",
+    "Failed",
     "Flying",
     "Landed",
     "MemoryTransactions",
     "NonceTaken",
     "Outcome",
-    "Failed",
     "Transactions",
     "Undone",
     "Version",
     "Wanted",
-    "decode_flying",
-    "encode_flying",
 ]
 
 
@@ -110,17 +109,8 @@ class Flying(Struct, frozen=True):
         )
 
 
-_CODEC: Codec[Flying] = Codec("transaction", Flying)
-
-
-def encode_flying(flying: Flying) -> bytes:
-    """The bytes of a transaction on its way, for a journal."""
-    return _CODEC.encode(flying)
-
-
-def decode_flying(data: bytes) -> Flying:
-    """The inverse. Raises `MalformedBytes`, `UnknownVersion`."""
-    return _CODEC.decode(data)
+FLYING: Codec[Flying] = Codec("transaction", Flying)
+"""Encodes and decodes transactions on their way, for a journal."""
 
 
 class Transactions(Protocol):

@@ -22,6 +22,7 @@ from forcemove.channel.errors import PassingError
 from forcemove.channel.sender.errors import GasTooDear
 from forcemove.channel.sender.sender import Sender
 from forcemove.channel.sender.transactions import (
+    FLYING,
     Failed,
     Landed,
     MemoryTransactions,
@@ -29,7 +30,6 @@ from forcemove.channel.sender.transactions import (
     Outcome,
     Undone,
     Wanted,
-    decode_flying,
 )
 from tests.chain.world import place
 from tests.simulation.chain import MemoryChain
@@ -178,7 +178,7 @@ def test_threat_45_forty_rounds_never_go_beyond_the_cap(desk: Desk) -> None:
     (waiting,) = desk.node.waiting
     assert waiting.max_fee * waiting.gas <= most
     (kept,) = desk.kept.all()
-    assert len(decode_flying(kept[1]).versions) < 5
+    assert len(FLYING.decode(kept[1]).versions) < 5
 
 
 def test_an_offer_that_is_good_enough_is_not_raised_before_its_time(desk: Desk) -> None:
@@ -270,7 +270,7 @@ def test_threat_44_it_is_written_down_before_it_is_sent(desk: Desk, monkeypatch:
 
     def watching(method: str, *params: Any) -> Any:
         if method == "eth_sendRawTransaction":
-            newest = decode_flying(desk.kept.all()[-1][1]).newest
+            newest = FLYING.decode(desk.kept.all()[-1][1]).newest
             sent.append("0x" + newest.raw.hex() == params[0])
         return ask(method, *params)
 
@@ -485,10 +485,10 @@ def test_on_a_real_node_both_markets_raise_what_waits(real: AnvilChain) -> None:
     for name in (b"a", b"b"):
         sender.want(Wanted(name, PAYEE.address, b"", 7, ETHER))
     assert sender.look() == []
-    first = decode_flying(kept.all()[0][1]).newest.fees
+    first = FLYING.decode(kept.all()[0][1]).newest.fees
     now[0] += 10 * PATIENCE
     assert sender.look() == []
-    lowest, next_ = (decode_flying(body) for _, body in kept.all())
+    lowest, next_ = (FLYING.decode(body) for _, body in kept.all())
     assert (len(lowest.versions), len(next_.versions)) == (2, 1)
     assert lowest.newest.fees.max_fee_per_gas > first.max_fee_per_gas
     assert lowest.newest.is_legacy == ("berlin" in str(real.rpc.ask("anvil_nodeInfo")["hardFork"]).lower())
@@ -506,7 +506,7 @@ def test_threat_44_on_a_real_node_a_spike_and_a_restart(real: AnvilChain) -> Non
     sender = Sender(real, KEY, kept)
     sender.want(Wanted(b"a", PAYEE.address, b"", 1, ETHER))
     sender.look()
-    if not decode_flying(kept.all()[0][1]).newest.is_legacy:
+    if not FLYING.decode(kept.all()[0][1]).newest.is_legacy:
         real.rpc.ask("anvil_setNextBlockBaseFeePerGas", hex(500 * GWEI))
         real.rpc.ask("evm_mine")
     real.rpc.ask("anvil_dropAllTransactions")
