@@ -13,7 +13,7 @@ from forcemove.channel.chain.create2 import CUSTOMARY_FACTORY, SALT, create2_add
 from forcemove.channel.chain.errors import NoContract, NotConfirmed, NotGenuine
 from forcemove.contracts import artifact
 
-__all__ = ["adjudicator_artifact", "derived_address", "require_genuine", "require_genuine_contract"]
+__all__ = ["adjudicator_artifact", "are_genuine", "derived_address", "require_genuine", "require_genuine_contract"]
 
 
 def adjudicator_artifact() -> Artifact:
@@ -62,3 +62,23 @@ def require_genuine(
     """
     require_genuine_contract(chain, adjudicator_artifact(), adjudicator, factory, confirmations=confirmations)
     require_genuine_contract(chain, app_contract, app, factory, confirmations=confirmations)
+
+
+def are_genuine(
+    chain: Chain,
+    adjudicator: bytes,
+    app: bytes,
+    app_contract: Artifact,
+    factory: bytes = CUSTOMARY_FACTORY,
+    *,
+    confirmations: int = 1,
+) -> bool:
+    """Whether a channel's contracts are known to be genuine: not yet where one is less deep than that.
+
+    Raises `NotGenuine`, `NoContract`, `ChainError`.
+    """
+    try:
+        require_genuine(chain, adjudicator, app, app_contract, factory, confirmations=confirmations)
+    except NotConfirmed:
+        return False
+    return True

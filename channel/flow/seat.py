@@ -57,9 +57,9 @@ class Participant(Protocol):
         """Tell it what we want."""
         ...
 
-    def poll(self) -> bool:
-        """Take in messages and the chain's news, and act on them; whether there was anything. What it raises has cost
-        nothing: the next call goes on where this one stopped."""
+    async def catch_up(self) -> bool:
+        """Return when messages and the chain's news are taken in and acted on; whether there was anything. What it
+        raises has cost nothing: the next call goes on where this one stopped."""
         ...
 
 
@@ -144,13 +144,13 @@ async def drive(queue: ActionQueue[Any], seat: Seat) -> None:
     """Let the client work until it has nothing to do, and post what it says. What it has signed it has stored."""
     changed = True
     while changed:
-        changed = _is_polled(seat)
+        changed = await _has_caught_up(seat)
         await _post(queue, seat)
 
 
-def _is_polled(seat: Seat) -> bool:
+async def _has_caught_up(seat: Seat) -> bool:
     try:
-        changed = seat.participant.poll()
+        changed = await seat.participant.catch_up()
         seat.show()
     except Exception as error:
         _bear(seat, error)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Protocol
 
+from forcemove.channel.chain.genuine import are_genuine
 from forcemove.channel.node.assemble import Assembly
 from forcemove.channel.node.client import Client
 from forcemove.channel.node.journalled import PendingEvidence
@@ -15,6 +17,18 @@ from forcemove.channel.protocol.values import CHANNELS
 from forcemove.channel.store.records import Account, Saving
 
 __all__ = ["Driven", "following_of"]
+
+
+class Driver(Protocol):
+    """The node, as a channel of its sees it."""
+
+    def wake(self) -> None:
+        """Something has come in."""
+        ...
+
+    async def catch_up(self) -> None:
+        """Return when all that has come in is taken in, saved and performed."""
+        ...
 
 
 @dataclass(eq=False)
@@ -29,11 +43,13 @@ class Driven:
     following: Following
     version: int
     first: tuple[bytes, bytes] | None
+    driver: Driver
     trouble: Exception | None = None
     evidence: PendingEvidence = field(default_factory=PendingEvidence)
     due_at: int | None = 0
     silence_at: float = 0.0
     was: Channel | None = None
+    shown: Channel | None = None
     is_genuine: bool = False
 
     @property
@@ -75,6 +91,17 @@ class Driven:
         """A wish of the player's; what follows from it is saved and done by the node's next step. Raises as
         `machine.step`."""
         self.client.apply(input_, self.chain.time)
+        self.driver.wake()
+
+    async def catch_up(self) -> bool:
+        """Return when the node has done all that there was to do; whether anything has happened to the channel since
+        the last call. Raises what has gone wrong with it and will be tried again."""
+        await self.driver.catch_up()
+        changed, self.shown = self.shown is not self.channel, self.channel
+        trouble, self.trouble = self.trouble, None
+        if trouble is not None:
+            raise trouble
+        return changed
 
     def saving(self) -> Saving:
         """What is to be committed of it."""
@@ -89,17 +116,20 @@ class Driven:
         self.client.is_unsaved = False
 
 
-def following_of(assembly: Assembly, channel: Channel, performer: Performer, confirmations: int) -> Following:
+def following_of(assembly: Assembly, channel: Channel, confirmations: int) -> Following:
     """A channel as its chain's worker follows it."""
 
+    adjudicator, app = assembly.adjudicator, channel.agreement.fixed_part.app_definition
+    artifact, factory = assembly.app.artifact, assembly.factory
+
     def is_genuine() -> bool:
-        return performer.are_contracts_genuine(assembly.app, assembly.factory, confirmations)
+        return are_genuine(adjudicator.chain, adjudicator.address, app, artifact, factory, confirmations=confirmations)
 
     return Following(
         channel.agreement,
         channel.payee,
         assembly.from_block,
         channel.last_signed is None,
-        (channel.agreement.fixed_part.app_definition, assembly.app.artifact.name, assembly.factory),
+        (app, artifact.name, factory),
         None if channel.genuine else is_genuine,
     )

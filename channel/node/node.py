@@ -3,7 +3,8 @@ all of them at once, and only then performs what is due.
 
 One follower reads the chain for all channels of an adjudicator, one sender sends for an account. What takes long, an
 endpoint or a transaction, delays nothing but what needs it: `run` looks at each chain and each account in a thread of
-its own. `poll` does the same work in order, for chains that answer at once.
+its own. `poll` does the same work in order, for chains that answer at once. Flows that run beside `run` say what they
+want (`Driven.feed`) and wait for it to be done (`Driven.catch_up`).
 
 A channel and an account are leased from the journal: of two processes on one journal one drives a channel, and one
 that was away for longer than its lease can commit nothing, and so sends nothing, for what another has taken over.
@@ -12,12 +13,12 @@ that was away for longer than its lease can commit nothing, and so sends nothing
 from __future__ import annotations
 
 import asyncio
-import random
+import contextlib
 import secrets
 from collections.abc import Callable, Iterable
 
 from forcemove.channel.chain.adjudicator import Adjudicator
-from forcemove.channel.errors import ForcemoveError, JournalUnavailable
+from forcemove.channel.errors import JournalUnavailable
 from forcemove.channel.node.about import ABOUTS, About
 from forcemove.channel.node.assemble import Assembly
 from forcemove.channel.node.client import Client, begin_or_resume
@@ -26,11 +27,12 @@ from forcemove.channel.node.driven import Driven, following_of
 from forcemove.channel.node.errors import AccountInUse, ChannelInUse, LeaseLost, NotOursToDrive
 from forcemove.channel.node.events import Event
 from forcemove.channel.node.journalled import JournalledTransactions, PendingEvidence
+from forcemove.channel.node.looking import keep_looking, look_now
 from forcemove.channel.node.orders import submission_of
 from forcemove.channel.node.performer import Choose, Performer
 from forcemove.channel.node.policy import Policy
 from forcemove.channel.node.ports import Line
-from forcemove.channel.node.workers import AccountWorker, ChainNews, ChainWorker
+from forcemove.channel.node.workers import AccountWorker, ChainNews, ChainWorker, Worker
 from forcemove.channel.protocol.duties import next_due
 from forcemove.channel.protocol.inputs import Tick
 from forcemove.channel.protocol.signing import Key
@@ -45,7 +47,6 @@ _LEASE = 60.0
 _RENEW_AFTER = 0.3
 """The part of a lease after which it is renewed."""
 _SILENCE_EVERY = 1.0
-_LONGEST_PAUSE = 30.0
 _POLICY = Policy()
 
 
@@ -70,10 +71,11 @@ class Node:
         self._policy, self._trouble, self._clock = policy, trouble, clock
         self._chains: dict[tuple[int, bytes, int], ChainWorker] = {}
         self._accounts: dict[Account, AccountWorker] = {}
-        self._uncertain: set[bytes] = set()
         self._failing: set[bytes] = set()
         self._renewed_at = clock()
         self._is_doubtful = False
+        self._awake, self._stepped = asyncio.Event(), asyncio.Event()
+        self._is_running = False
 
     def add(
         self,
@@ -116,14 +118,14 @@ class Node:
             performer,
             chain,
             account,
-            following_of(assembly, channel, performer, confirmations),
+            following_of(assembly, channel, confirmations),
             kept.version if kept else 0,
             None if kept else (ABOUTS.encode(about), secrets.token_bytes(SEED_LENGTH)),
+            self,
             evidence=evidence,
         )
         chain.follow(driven.following)
         self.channels[id_] = driven
-        self._uncertain.add(id_)
         return driven
 
     def _chain(self, adjudicator: Adjudicator, confirmations: int) -> ChainWorker:
@@ -156,67 +158,63 @@ class Node:
     def poll(self) -> bool:
         """Look at every chain and every account, one after the other, and step. Returns whether anything has happened.
         What fails is told, and tried again by the next poll. Raises as `step`."""
-        for chain in self._chains.values():
-            self._prepare(chain)
-            try:
-                chain.take(chain.look())
-            except ForcemoveError as error:
-                self._trouble(error)
+        for worker in self._workers():
+            look_now(worker, self._trouble)
         for account in self._accounts.values():
-            account.prepare()
-            try:
-                account.take(account.look())
-                if not account.is_idle:  # on a chain that mines at once it is mined now
-                    account.take(account.look())
-            except ForcemoveError as error:
-                self._trouble(error)
+            if not account.is_idle:  # on a chain that mines at once it is mined now
+                look_now(account, self._trouble)
         return self.step()
+
+    def _workers(self) -> tuple[Worker, ...]:
+        return (*self._chains.values(), *self._accounts.values())
 
     async def run(self, *, look_every: float = 1.0, listen_every: float = 0.05) -> None:
         """Drive the channels until cancelled; those that are added meanwhile, too. Seconds between two looks at a chain
         or an account, and at the lines. What fails is told and tried again, later and later, at most half a minute."""
-        working: set[ChainWorker | AccountWorker] = set()
-        async with asyncio.TaskGroup() as group:
-            while True:
-                workers: tuple[ChainWorker | AccountWorker, ...] = (*self._chains.values(), *self._accounts.values())
-                for worker in workers:
-                    if worker in working:
-                        continue
-                    working.add(worker)
-                    group.create_task(self._keep_looking(worker, look_every, listen_every))
-                self._step_or_tell()
-                await asyncio.sleep(listen_every)
+        self._awake, self._stepped, self._is_running = asyncio.Event(), asyncio.Event(), True
+        try:
+            async with asyncio.TaskGroup() as group:
+                await self._drive(group, look_every, listen_every)
+        finally:
+            self._is_running = False
+            self._stepped.set()
 
-    async def _keep_looking(self, worker: ChainWorker | AccountWorker, every: float, at_least: float) -> None:
-        failures = 0
+    async def _drive(self, group: asyncio.TaskGroup, look_every: float, listen_every: float) -> None:
+        working: set[Worker] = set()
         while True:
-            while worker.is_idle:
-                await asyncio.sleep(at_least)
-            failures = 0 if await self._has_looked(worker) else failures + 1
-            pause = min(every * 2**failures, max(every, _LONGEST_PAUSE))
-            await asyncio.sleep(pause * (1 - random.random() / 2 if failures else 1))  # noqa: S311  # to part many
+            for worker in set(self._workers()) - working:
+                working.add(worker)
+                looking = keep_looking(worker, self._trouble, self.wake, every=look_every, idle=listen_every)
+                group.create_task(looking)
+            is_busy = self._step_or_tell()
+            stepped, self._stepped = self._stepped, asyncio.Event()
+            stepped.set()
+            await self._pause(0 if is_busy else listen_every)
 
-    async def _has_looked(self, worker: ChainWorker | AccountWorker) -> bool:
+    def wake(self) -> None:
+        """Let `run` step now: something has come in. Called in its thread."""
+        self._awake.set()
+
+    async def catch_up(self) -> None:
+        """Return when `run` has taken in, saved and performed all that was there when this was called; at once where
+        nothing runs."""
+        self.wake()
+        if self._is_running:
+            await self._stepped.wait()
+
+    async def _pause(self, seconds: float) -> None:
+        """Until there is something to do, at most so long."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._awake.wait()
+        self._awake.clear()
+
+    def _step_or_tell(self) -> bool:
         try:
-            if isinstance(worker, ChainWorker):
-                self._prepare(worker)
-                worker.take(await asyncio.to_thread(worker.look))
-            else:
-                worker.prepare()
-                worker.take(await asyncio.to_thread(worker.look))
-        except ForcemoveError as error:
-            self._trouble(error)
-            return False
-        return True
-
-    def _prepare(self, chain: ChainWorker) -> None:
-        chain.prepare([id_ for id_ in self._uncertain if self.channels[id_].chain is chain])
-
-    def _step_or_tell(self) -> None:
-        try:
-            self.step()
+            return self.step()
         except JournalUnavailable as error:
             self._trouble(error)
+            return False
 
     def step(self) -> bool:
         """Take in what was found and what was said, save it, and perform what is due. Returns whether there was
@@ -296,7 +294,7 @@ class Node:
 
     def _settle(self, driven: Driven) -> None:
         driven.due_at = next_due(driven.channel, driven.time())
-        _keep_if(self._uncertain, driven.id, driven.client.is_uncertain)
+        _keep_if(driven.chain.uncertain, driven.id, driven.client.is_uncertain)
         _keep_if(self._failing, driven.id, driven.client.has_failures)
         mistakes, driven.performer.mistakes = driven.performer.mistakes, []
         driven.trouble = mistakes[0] if mistakes else None
@@ -334,7 +332,6 @@ class Node:
 
     def _drop(self, channel_id: bytes) -> None:
         driven = self.channels.pop(channel_id)
-        self._uncertain.discard(channel_id)
         self._failing.discard(channel_id)
         driven.chain.let_go(channel_id)
         self._trouble(LeaseLost(channel_id))
@@ -356,8 +353,9 @@ class Node:
         """Give everything back, so that another process need not wait for our leases to end. Drive nothing after
         this."""
         self._journal.leases.release([*map(ChannelLease, self.channels), *self._accounts])
+        for each in self.channels.values():
+            each.chain.let_go(each.id)
         self.channels.clear()
-        self._uncertain.clear()
         self._failing.clear()
         self._accounts.clear()
 

@@ -11,9 +11,6 @@ from collections.abc import Callable
 from typing import assert_never
 
 from forcemove.channel.chain.adjudicator import Adjudicator
-from forcemove.channel.chain.errors import NotConfirmed
-from forcemove.channel.chain.genuine import require_genuine
-from forcemove.channel.game import PlayableApp
 from forcemove.channel.node.client import Client
 from forcemove.channel.node.events import Event, Fault, Mined, Refused, Sent
 from forcemove.channel.node.orders import order, submission_of
@@ -52,18 +49,6 @@ class Performer:
         self._messages: deque[bytes] = deque()
 
     # -------------------------------------------------------------------------------------------------- what comes in
-
-    def are_contracts_genuine(self, app: PlayableApp, factory: bytes, confirmations: int) -> bool:
-        """Whether they are known to be at the confirmation depth; while they are new, that is waited for. Raises
-        `NoContract`, `NotGenuine`, `ChainError`."""
-        adjudicator, address = self._adjudicator, self.client.channel.agreement.fixed_part.app_definition
-        try:
-            require_genuine(
-                adjudicator.chain, adjudicator.address, address, app.artifact, factory, confirmations=confirmations
-            )
-        except NotConfirmed:
-            return False
-        return True
 
     def receive(self) -> None:
         """Fetch what has arrived. Raises what the line raises."""

@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from forcemove.channel.chain.adjudicator import Adjudicator
 from forcemove.channel.chain.create2 import CUSTOMARY_FACTORY
+from forcemove.channel.chain.genuine import are_genuine
 from forcemove.channel.errors import InvalidValue, PassingError
 from forcemove.channel.follower.follower import Follower
 from forcemove.channel.game import PlayableApp
@@ -63,7 +64,7 @@ class PolledClient:
             raise InvalidValue("adjudicator", adjudicator.address, "the one of the agreement")
         channel = begin_or_resume(store.load(agreement.channel_id), agreement, key)
         self._client = Client(channel, key, app, silence=silence)
-        self._app, self._store, self._clock = app, store, clock
+        self._app, self._adjudicator, self._store, self._clock = app, adjudicator, store, clock
         self._from_block, self._confirmations, self._factory = from_block, confirmations, factory
         self._follower = Follower(adjudicator, confirmations=confirmations, clock=clock)
         self._sender = Sender(
@@ -118,6 +119,10 @@ class PolledClient:
         self._bear(self._finish)
         self._performer.raise_mistakes()
 
+    async def catch_up(self) -> bool:
+        """`poll`, for a flow."""
+        return self.poll()
+
     def _bear(self, part: Callable[[], None]) -> None:
         """What one part raises keeps no other from its work."""
         try:
@@ -127,15 +132,24 @@ class PolledClient:
 
     def _take_in(self) -> None:
         """The chain's news, what the counterparties say, and their silence."""
-        is_genuine = self.channel.genuine or self._performer.are_contracts_genuine(
-            self._app, self._factory, self._confirmations
-        )
+        is_genuine = self.channel.genuine or self._are_contracts_genuine()
         self._look_at_chain()  # first: a message may answer what the chain has settled already
         if is_genuine:
             self._client.trust(self._follower.now())
         self._performer.receive()
         self._performer.hear(self._follower.now)
         self._client.break_silence(self._clock(), self._follower.now())
+
+    def _are_contracts_genuine(self) -> bool:
+        adjudicator, app = self._adjudicator, self.channel.agreement.fixed_part.app_definition
+        return are_genuine(
+            adjudicator.chain,
+            adjudicator.address,
+            app,
+            self._app.artifact,
+            self._factory,
+            confirmations=self._confirmations,
+        )
 
     def _follow(self) -> None:
         channel = self.channel

@@ -1,13 +1,15 @@
 """What a node waits for: looks at a chain for all channels of an adjudicator, and looks at an account's transactions.
 
 A look may take as long as an endpoint does, and may run in a thread of its own. `prepare` before it and `take` after it
-are called in the node's thread; a look itself touches nothing that these touch, and nothing else of the node's.
+are called in the node's thread; a look itself touches nothing that these touch, and nothing else of the node's. What it
+has found is in `found` until the node reads it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
+from typing import Protocol
 
 from forcemove.channel.chain.adjudicator import Adjudicator
 from forcemove.channel.chain.reverts import ErrorTable
@@ -17,7 +19,7 @@ from forcemove.channel.protocol.agreement import Agreement
 from forcemove.channel.sender.sender import Sender
 from forcemove.channel.sender.transactions import Outcome, Wanted
 
-__all__ = ["AccountWorker", "ChainNews", "ChainWorker", "Following"]
+__all__ = ["AccountWorker", "ChainNews", "ChainWorker", "Following", "Worker"]
 
 
 @dataclass(frozen=True)
@@ -43,15 +45,38 @@ class ChainNews:
     wrong: Mapping[bytes, ForcemoveError]
 
 
+class Worker(Protocol):
+    """What looks at something outside, again and again."""
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether there is nothing to look for."""
+        ...
+
+    def prepare(self) -> None:
+        """Hand over what the node wants looked for."""
+        ...
+
+    def look(self) -> None:
+        """Ask the endpoint, which may take long. Raises `ChainError`; nothing is lost then."""
+        ...
+
+    def take(self) -> None:
+        """Give the node what the look has found."""
+        ...
+
+
 class ChainWorker:
-    """Of one adjudicator on one chain. `found`: what was found and not read yet."""
+    """Of one adjudicator on one chain. `uncertain`: the channels whose holdings are to be read in any case."""
 
     def __init__(self, adjudicator: Adjudicator, confirmations: int, clock: Callable[[], float]) -> None:
         self.found: list[ChainNews] = []
         self._follower = Follower(adjudicator, confirmations=confirmations, clock=clock)
         self._begun: list[Following] = []
         self._ended: list[bytes] = []
-        self._uncertain: list[bytes] = []
+        self.uncertain: set[bytes] = set()
+        self._asked: tuple[bytes, ...] = ()
+        self._news: ChainNews | None = None
         self._unchecked: dict[bytes, Following] = {}
         self._genuine: set[Hashable] = set()
 
@@ -68,14 +93,16 @@ class ChainWorker:
     def follow(self, following: Following) -> None:
         """From the next look on."""
         self._begun.append(following)
+        self.uncertain.add(following.agreement.channel_id)
 
     def let_go(self, channel_id: bytes) -> None:
         """From the next look on."""
         self._ended.append(channel_id)
+        self.uncertain.discard(channel_id)
 
-    def prepare(self, uncertain: list[bytes]) -> None:
-        """`uncertain`: the channels whose holdings are to be read in any case."""
-        self._uncertain = uncertain
+    def prepare(self) -> None:
+        """See `Worker`."""
+        self._asked = tuple(self.uncertain)
         for each in self._begun:
             self._follower.follow(each.agreement, each.payee, each.from_block, is_new=each.is_new)
             if each.is_genuine is not None:
@@ -85,17 +112,19 @@ class ChainWorker:
             self._unchecked.pop(id_, None)
         self._begun, self._ended = [], []
 
-    def look(self) -> ChainNews:
-        """Raises `ChainError`; nothing is lost then."""
+    def look(self) -> None:
+        """See `Worker`."""
         self._follower.expire()
         genuine, wrong = self._check()
-        return ChainNews(self._follower.look(self._uncertain), genuine, wrong)
+        self._news = ChainNews(self._follower.look(self._asked), genuine, wrong)
 
-    def take(self, news: ChainNews) -> None:
-        """Keep what was found until the node reads it."""
-        self.found.append(news)
-        for id_ in news.genuine:
-            self._unchecked.pop(id_, None)
+    def take(self) -> None:
+        """See `Worker`."""
+        if self._news is not None:
+            self.found.append(self._news)
+            for id_ in self._news.genuine:
+                self._unchecked.pop(id_, None)
+        self._news = None
 
     def _check(self) -> tuple[frozenset[bytes], Mapping[bytes, ForcemoveError]]:
         """What cannot be asked now is asked by the next look."""
@@ -117,12 +146,13 @@ class ChainWorker:
 
 
 class AccountWorker:
-    """Of one account on one chain. `found`: what has come out and was not read yet."""
+    """Of one account on one chain."""
 
     def __init__(self, sender: Sender) -> None:
         self.found: list[Outcome] = []
         self._sender = sender
         self._wanted: list[Wanted] = []
+        self._outcomes: list[Outcome] = []
 
     def understand(self, errors: ErrorTable) -> None:
         """What the contracts revert with that transactions call."""
@@ -138,15 +168,16 @@ class AccountWorker:
         return not self._wanted and self._sender.is_idle
 
     def prepare(self) -> None:
-        """Hand over what is wanted."""
+        """See `Worker`."""
         for each in self._wanted:
             self._sender.want(each)
         self._wanted = []
 
-    def look(self) -> list[Outcome]:
-        """Raises `ChainError`; nothing is lost then."""
-        return self._sender.look()
+    def look(self) -> None:
+        """See `Worker`."""
+        self._outcomes = self._sender.look()
 
-    def take(self, outcomes: list[Outcome]) -> None:
-        """Keep what has come out until the node reads it."""
-        self.found += outcomes
+    def take(self) -> None:
+        """See `Worker`."""
+        self.found += self._outcomes
+        self._outcomes = []

@@ -56,7 +56,7 @@ class Speaker:
     def feed(self, input_: Input) -> None:
         raise NotImplementedError
 
-    def poll(self) -> bool:
+    async def catch_up(self) -> bool:
         received = self.line.receive()
         self.heard += map(decode_message, received)
         for message in self.to_say:

@@ -94,7 +94,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
         "channel.node.journalled",
         "channel.follower.head",
     ),
-    ("channel.node.memory",),
+    ("channel.node.memory", "channel.node.looking"),
     ("channel.node.client", "channel.node.virtual_time"),
     ("channel.node.performer",),
     ("channel.node.polled",),
