@@ -20,6 +20,7 @@ from forcemove.channel.flow.queue import ActionQueue
 from forcemove.channel.flow.seat import UPDATES, Line, Participant, Seat, Update, drive, hear, look_again, tell
 from forcemove.channel.flow.steps import NothingHeard, Step
 from forcemove.channel.protocol.channel import Channel, Phase
+from forcemove.channel.protocol.effects import ChooseMove
 from forcemove.channel.protocol.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
 from forcemove.channel.protocol.outcome import Outcome
 from forcemove.channel.protocol.state import VariablePart
@@ -39,6 +40,7 @@ __all__ = [
     "concluding",
     "funding",
     "moves_of",
+    "moves_of_new",
     "opening",
     "playing",
     "prefunding",
@@ -46,7 +48,7 @@ __all__ = [
     "turn",
 ]
 
-Choose = Callable[[VariablePart], MoveChosen | ConcludeWanted]
+Choose = Callable[[ChooseMove], MoveChosen | ConcludeWanted]
 """What we do after a state when it is our turn."""
 
 
@@ -55,6 +57,10 @@ class Player(Protocol):
 
     def move(self, state: VariablePart, *, another_round: bool) -> tuple[Outcome, bytes] | None:
         """The outcome and appData of the state after `state`, or None to conclude."""
+        ...
+
+    def secrets(self) -> bytes:
+        """What another player must be given to go on in this one's place; empty where there is nothing."""
         ...
 
 
@@ -167,9 +173,23 @@ def _always(_: VariablePart) -> bool:
 def moves_of(player: Player, *, another_round: Callable[[VariablePart], bool] = _always) -> Choose:
     """A player's answers as steps want them: a move, or the wish to conclude where the player has none."""
 
-    def choose(state: VariablePart) -> MoveChosen | ConcludeWanted:
-        move = player.move(state, another_round=another_round(state))
-        return ConcludeWanted() if move is None else MoveChosen(*move)
+    def choose(question: ChooseMove) -> MoveChosen | ConcludeWanted:
+        state = question.state
+        move = player.move(state, another_round=another_round(state) and not question.is_last_round)
+        return ConcludeWanted() if move is None else MoveChosen(*move, player.secrets())
+
+    return choose
+
+
+def moves_of_new(make: Callable[[bytes], Player], *, another_round: Callable[[VariablePart], bool] = _always) -> Choose:
+    """The answers of a player that is made when it is first asked: `make` is given the secrets that an earlier one has
+    left in the channel, empty where there are none."""
+    made: list[Choose] = []
+
+    def choose(question: ChooseMove) -> MoveChosen | ConcludeWanted:
+        if not made:
+            made.append(moves_of(make(question.secrets), another_round=another_round))
+        return made[0](question)
 
     return choose
 
@@ -195,7 +215,7 @@ def _has_moved(seat: Seat, choose: Choose) -> bool:
     if newest is None or channel.lacks_money:
         return False
     try:
-        chosen = choose(newest.state)
+        chosen = choose(channel.question(newest.state))
     except Exception as error:
         seat.trouble(error)
         return False

@@ -4,7 +4,7 @@ all of them at once, and only then performs what is due.
 One follower reads the chain for all channels of an adjudicator, one sender sends for an account. What takes long, an
 endpoint or a transaction, delays nothing but what needs it: `run` looks at each chain and each account in a thread of
 its own. `poll` does the same work in order, for chains that answer at once. Flows that run beside `run` say what they
-want (`Driven.feed`) and wait for it to be done (`Driven.catch_up`).
+want (`Driven.feed`) and wait for it to be done (`Driven.catch_up`), which polls where nothing runs.
 
 A channel and an account are leased from the journal: of two processes on one journal one drives a channel, and one
 that was away for longer than its lease can commit nothing, and so sends nothing, for what another has taken over.
@@ -196,11 +196,13 @@ class Node:
         self._awake.set()
 
     async def catch_up(self) -> None:
-        """Return when `run` has taken in, saved and performed all that was there when this was called; at once where
-        nothing runs."""
+        """Return when `run` has taken in, saved and performed all that was there when this was called. Where nothing
+        runs, this polls. Raises as `step`."""
+        if not self._is_running:
+            self.poll()
+            return
         self.wake()
-        if self._is_running:
-            await self._stepped.wait()
+        await self._stepped.wait()
 
     async def _pause(self, seconds: float) -> None:
         """Until there is something to do, at most so long."""

@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from forcemove.channel.protocol.agreement import Agreement
-from forcemove.channel.protocol.effects import Effect, Submission
+from forcemove.channel.protocol.effects import ChooseMove, Effect, Submission
 from forcemove.channel.protocol.encoding import StateHashes, digest
 from forcemove.channel.protocol.errors import AlreadySigned, FinalStateSigned
 from forcemove.channel.protocol.outcome import destination_address
@@ -63,6 +63,9 @@ class Channel(Struct, frozen=True, tag=True):
     `holdings`, `credits`: what we know of the chain. What we have asked of the world and do not ask twice: `asked`, the
     turn of the last move asked for and by when it must be made; `conclude_at`, the block time at which we conclude if
     nobody else has; `requested`, the transactions, oldest first.
+
+    `secrets`: what our player wants to be given again after a restart. `was_harried`: a counterparty has made us answer
+    a challenge with what it could have had from us without one.
     """
 
     agreement: Agreement
@@ -79,6 +82,12 @@ class Channel(Struct, frozen=True, tag=True):
     asked: tuple[int, int | None] | None = None
     conclude_at: int | None = None
     requested: tuple[Submission, ...] = ()
+    secrets: bytes = b""
+    was_harried: bool = False
+
+    def __repr__(self) -> str:
+        """Short, and without secrets."""
+        return f"Channel(0x{self.agreement.channel_id.hex()}, participant {self.index}, next turn {self.next_turn})"
 
     @property
     def newest(self) -> Accepted | None:
@@ -119,6 +128,10 @@ class Channel(Struct, frozen=True, tag=True):
                 return len(self.accepted[-1].signed.signatures) < self.agreement.count
             case _:
                 return False
+
+    def question(self, state: VariablePart, answer_by: int | None = None) -> ChooseMove:
+        """What our player is asked when it is our turn after `state`."""
+        return ChooseMove(state, answer_by, self.secrets, self.was_harried)
 
     def held(self, asset: bytes) -> int:
         """What the channel is known to hold of an asset."""

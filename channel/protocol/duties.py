@@ -8,7 +8,6 @@ from msgspec.structs import replace
 
 from forcemove.channel.protocol.channel import Accepted, Channel, Phase, Step
 from forcemove.channel.protocol.effects import (
-    ChooseMove,
     SendState,
     Submission,
     SubmitDeposit,
@@ -149,7 +148,7 @@ def _choose(channel: Channel, answer_by: int | None) -> Step | None:
     turn_num = newest.state.turn_num + 1
     if channel.asked == (turn_num, answer_by):
         return None
-    return channel.ask(turn_num, answer_by), (ChooseMove(newest.state, answer_by),)
+    return channel.ask(turn_num, answer_by), (channel.question(newest.state, answer_by),)
 
 
 def _answer(channel: Channel, now: int, key: Key) -> Step | None:
@@ -166,13 +165,20 @@ def _answer(channel: Channel, now: int, key: Key) -> Step | None:
         fixed_part, challenged, channel.kept_states
     )
     if answer is not None:
-        return ask(channel, answer)
+        return ask(
+            replace(channel, was_harried=channel.was_harried or not _was_needed(channel, challenged.state)), answer
+        )
     if not channel.is_our_turn:
         return None
     answer_by = _answer_by(channel)
     if channel.leaving or newest.state.is_final or now >= answer_by:
         return finish(channel, key)
     return _choose(channel, answer_by)
+
+
+def _was_needed(channel: Channel, challenged: VariablePart) -> bool:
+    """Whether our answer is a move that was asked for because of the challenge, and was not there before."""
+    return channel.asked is not None and channel.asked[0] == challenged.turn_num + 1 and channel.asked[1] is not None
 
 
 def _collect(channel: Channel, _now: int, _key: Key) -> Step | None:

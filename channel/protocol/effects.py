@@ -44,10 +44,17 @@ class SendGreeting(Struct, frozen=True, tag=True):
 
 class ChooseMove(Struct, frozen=True, tag=True):
     """It is our turn after `state`: choose a move or conclude. In a challenge `answer_by` is the block time (seconds)
-    at which the machine will conclude for us, else None."""
+    at which the machine will conclude for us, else None. `secrets`: what our player has last kept. `is_last_round`:
+    begin no further round, because this counterparty makes us pay for challenges that are not needed."""
 
     state: VariablePart
-    answer_by: int | None
+    answer_by: int | None = None
+    secrets: bytes = b""
+    is_last_round: bool = False
+
+    def __repr__(self) -> str:
+        """Without secrets."""
+        return f"ChooseMove(state={self.state!r}, answer_by={self.answer_by}, is_last_round={self.is_last_round})"
 
 
 class SubmitDeposit(Struct, frozen=True, tag=True):

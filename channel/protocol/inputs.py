@@ -54,10 +54,15 @@ class Reconnected(Struct, frozen=True, tag=True):
 
 
 class MoveChosen(Struct, frozen=True, tag=True):
-    """We make this move: the outcome and appData of the next state."""
+    """We make this move: the outcome and appData of the next state. `secrets`: what the player must be given to go on
+    after a restart; it is kept with the state, in place of what was kept before. None: nothing new."""
 
     outcome: Outcome
     app_data: bytes
+    secrets: bytes | None = None
+
+    def __repr__(self) -> str:
+        return f"MoveChosen(outcome={self.outcome!r}, app_data={self.app_data!r})"
 
 
 class ConcludeWanted(Struct, frozen=True, tag=True):

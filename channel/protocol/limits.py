@@ -19,6 +19,7 @@ __all__ = [
     "MAX_NESTING",
     "MAX_RECORD",
     "MAX_RELAYED",
+    "MAX_SECRETS",
     "MAX_STATE_FILE",
     "MAX_UINT256_DIGITS",
     "MAX_UPDATE",
@@ -95,5 +96,7 @@ MAX_STATE_FILE = (
 MAX_FILE = max(2**20, 4 * MAX_STATE_FILE)
 """Characters of any file of JSON that we read: signed states, with room for other people's spaces, key files, and
 address books, which may name many contracts."""
+MAX_SECRETS = 2**16
+"""What a player may ask us to keep for it with a channel."""
 MAX_DEPTH = 32
 """Arrays and objects inside each other in a file. Ours have five."""

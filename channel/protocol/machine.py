@@ -13,6 +13,7 @@ from typing import assert_never
 
 from msgspec.structs import replace
 
+from forcemove.channel.errors import InvalidValue
 from forcemove.channel.protocol.app import Rules
 from forcemove.channel.protocol.channel import OVER, Channel, Phase, Step
 from forcemove.channel.protocol.duties import DUTIES, ask, concluding, finish, sign_next
@@ -36,6 +37,7 @@ from forcemove.channel.protocol.inputs import (
     SubmissionFailed,
     Tick,
 )
+from forcemove.channel.protocol.limits import MAX_SECRETS
 from forcemove.channel.protocol.news import read, see
 from forcemove.channel.protocol.signing import Key
 from forcemove.channel.protocol.state import SupportProof, VariablePart
@@ -108,7 +110,17 @@ def _move(channel: Channel, move: MoveChosen, now: int, key: Key, app: Rules) ->
     if channel.lacks_money and phase is Phase.PLAYING:
         raise MoneyMissing(channel.agreement.channel_id)
     state = VariablePart(move.outcome, move.app_data, turn_num)
-    return sign_next(channel, state, require_next(channel, state, app), key)
+    hashes = require_next(channel, state, app)
+    return sign_next(_with_secrets(channel, move.secrets), state, hashes, key)
+
+
+def _with_secrets(channel: Channel, secrets: bytes | None) -> Channel:
+    """They are saved with the state, before it leaves: who has to open a commitment after a restart still can."""
+    if secrets is None:
+        return channel
+    if len(secrets) > MAX_SECRETS:
+        raise InvalidValue("secrets", len(secrets), f"at most {MAX_SECRETS} bytes")
+    return replace(channel, secrets=secrets)
 
 
 def _leave(channel: Channel, now: int) -> Channel:

@@ -15,6 +15,7 @@ from threading import Thread
 from typing import Any
 
 from forcemove.channel.chain.local import connect, local_keys
+from forcemove.channel.flow.channel import moves_of
 from forcemove.channel.node.assemble import reassemble
 from forcemove.channel.node.driven import Driven
 from forcemove.channel.node.errors import AccountInUse, ChannelInUse
@@ -87,13 +88,7 @@ def add(once: Callable[[], Driven]) -> Driven | None:
 
 def choose(seat: int) -> Callable[[ChooseMove], MoveChosen | ConcludeWanted]:
     """A bot that leaves after one round."""
-    bot = GAME.bot(seat)
-
-    def chosen(question: ChooseMove) -> MoveChosen | ConcludeWanted:
-        move = bot.move(question.state, another_round=question.state.turn_num < 6)
-        return ConcludeWanted() if move is None else MoveChosen(*move)
-
-    return chosen
+    return moves_of(GAME.bot(seat), another_round=lambda state: state.turn_num < 6)
 
 
 class _Points:

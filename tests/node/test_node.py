@@ -16,6 +16,7 @@ import pytest
 from msgspec import structs
 
 from forcemove.channel.chain.errors import NotGenuine, Unreachable
+from forcemove.channel.flow.channel import moves_of_new
 from forcemove.channel.game import Game
 from forcemove.channel.node.assemble import Assembly, assemble
 from forcemove.channel.node.driven import Driven
@@ -26,12 +27,14 @@ from forcemove.channel.node.node import Node
 from forcemove.channel.protocol.channel import Phase
 from forcemove.channel.protocol.effects import ChooseMove
 from forcemove.channel.protocol.inputs import ChainRead, ChallengeWanted, ConcludeWanted, MoveChosen
+from forcemove.channel.protocol.rules import build_support_proof
 from forcemove.channel.store.errors import JournalUnwritable
 from forcemove.channel.store.journal import Journal
 from forcemove.channel.store.opening import open_journal
 from forcemove.channel.store.records import Batch, ExportKind
 from forcemove.games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.chain.world import place
+from tests.installed import GAMES_FOR_TWO
 from tests.scenarios.story import DEPOSIT, DURATION, KEYS, STAKE, Playground
 from tests.simulation.chain import MemoryChain
 from tests.simulation.faults import Endpoint
@@ -61,13 +64,13 @@ class Process:
         self.node = Node(self.journal, clock=lambda: self.now, trouble=self.troubles.append)
 
     def drive(self, number: int) -> Driven:
-        bot = self.house.game.bot(self.seat)
+        answers = moves_of_new(
+            lambda secrets: self.house.game.bot(self.seat, secrets=secrets),
+            another_round=lambda state: state.turn_num < self.house.leave_after,
+        )
 
         def choose(question: ChooseMove) -> MoveChosen | ConcludeWanted | None:
-            if question.state.turn_num >= self.house.stops_at:
-                return None
-            move = bot.move(question.state, another_round=question.state.turn_num < 8)
-            return ConcludeWanted() if move is None else MoveChosen(*move)
+            return answers(question) if question.state.turn_num < self.house.stops_at else None
 
         line = self.house.lines[number][self.seat]
         assembly, key = self.house.assemblies[number], KEYS[self.seat]
@@ -94,7 +97,7 @@ class House:
     """Channels between Alice's process and Bob's."""
 
     def __init__(self, playground: Playground, folder: Path, count: int, game: Game = TIC_TAC_TOE) -> None:
-        self.chain, self.game, self.stops_at = playground.chain, game, 10**6
+        self.chain, self.game, self.stops_at, self.leave_after = playground.chain, game, 10**6, 8
         self.assemblies = [_assembly(playground, game) for _ in range(count)]
         self.lines = [MemoryLine.table(2) for _ in range(count)]
         self.processes = [Process(self, seat, folder / f"{seat}.journal") for seat in range(2)]
@@ -127,8 +130,8 @@ def _assembly(playground: Playground, game: Game) -> Assembly:
 def house(playground: Playground, tmp_path: Path) -> Iterator[Callable[[int], House]]:
     made: list[House] = []
 
-    def make(count: int) -> House:
-        made.append(House(playground, tmp_path, count))
+    def make(count: int, game: Game = TIC_TAC_TOE) -> House:
+        made.append(House(playground, tmp_path, count, game))
         return made[-1]
 
     yield make
@@ -160,12 +163,14 @@ def test_what_is_kept_is_what_is_played(house: Callable[[int], House]) -> None:
         assert len({each.seed for each in kept}) == 2
 
 
+@pytest.mark.parametrize("game", GAMES_FOR_TWO, ids=lambda game: game.name)
 @pytest.mark.parametrize("seat", [0, 1])
 @pytest.mark.parametrize("every", [2, 5, *(pytest.param(each, marks=pytest.mark.long) for each in (1, 3))])
 def test_threat_21_a_process_that_dies_again_and_again_loses_nothing_and_signs_no_turn_twice(
-    house: Callable[[int], House], seat: int, every: int
+    house: Callable[..., House], seat: int, every: int, game: Game
 ) -> None:
-    home = house(2)
+    """Nor does it forget what it has committed itself to."""
+    home = house(2, game)
     victim = home.processes[seat]
     for round_ in range(400):
         busy = [each.node.poll() for each in home.processes]
@@ -209,6 +214,26 @@ def test_a_dispute_is_settled_while_others_play(house: Callable[[int], House]) -
     home.play()
     others = [each for each in alice.node.channels.values() if each.id != disputed]
     assert {each.phase for each in others} == {Phase.CLOSED}
+
+
+def test_threat_51_a_round_that_was_disputed_without_need_is_the_last(house: Callable[..., House]) -> None:
+    """Bob challenges with an old state; Alice's node answers, and her player leaves when the round is over."""
+    home = house(1)
+    home.leave_after = 60
+    alice, bob = home.processes
+    (driven,) = alice.node.channels.values()
+    while driven.channel.next_turn < 8:
+        alice.node.poll()
+        bob.node.poll()
+    assembly, states = home.assemblies[0], driven.channel.signed_states
+    proof = build_support_proof(assembly.agreement.fixed_part, states[:2])
+    assert proof is not None
+    assembly.adjudicator.send(assembly.adjudicator.challenge(assembly.agreement.fixed_part, proof), KEYS[1])
+    home.play()
+    newest = driven.channel.newest
+    assert newest is not None
+    assert newest.state.turn_num < home.leave_after
+    assert (driven.phase, bob.phases) == (Phase.CLOSED, {Phase.CLOSED})
 
 
 # ------------------------------------------------------------------------------------------------------------- leases

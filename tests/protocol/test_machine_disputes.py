@@ -71,6 +71,31 @@ def test_a_challenge_that_waits_for_our_move_asks_for_it_in_time() -> None:
     assert table.record == (6, False)
 
 
+def test_threat_51_no_further_round_with_somebody_who_challenges_without_need() -> None:
+    """The answer was sent already: it costs us gas for nothing."""
+    table = open_table(until=6)
+    alice, bob = table.seats
+    assert not alice.asked[-1].is_last_round
+    table.challenge(*states(alice, 3)[:2])
+    alice.poll()
+    bob.poll()
+    bob.feed(bob.next_move(60))
+    alice.poll()
+    assert (alice.asked[-1].state.turn_num, alice.asked[-1].is_last_round) == (7, True)
+
+
+def test_a_challenge_that_waits_for_our_move_is_no_reason_to_leave() -> None:
+    table = open_table(until=5)
+    alice, bob = table.seats
+    table.challenge(*states(alice))
+    alice.poll()
+    alice.feed(alice.next_move(60))
+    bob.poll()
+    bob.feed(bob.next_move(60))
+    alice.poll()
+    assert (alice.asked[-1].state.turn_num, alice.asked[-1].is_last_round) == (7, False)
+
+
 @pytest.mark.parametrize(("duration", "margin"), [(60, 20), (1_799, 599), (1_800, 600), (31_536_000, 600)])
 def test_answers_are_sent_well_before_the_end(duration: int, margin: int) -> None:
     assert answer_margin(duration) == margin

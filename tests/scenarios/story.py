@@ -20,6 +20,7 @@ from forcemove.channel.chain.deployment import deploy
 from forcemove.channel.chain.local import local_keys
 from forcemove.channel.chain.token import Token
 from forcemove.channel.errors import ForcemoveError
+from forcemove.channel.flow.channel import moves_of
 from forcemove.channel.game import Bot, Game
 from forcemove.channel.node.assemble import Assembly, assemble
 from forcemove.channel.node.events import Event, Fault, Mined, Refused
@@ -102,9 +103,7 @@ class Player:
     def decide(self) -> MoveChosen | ConcludeWanted:
         """The bot's answer to the last question."""
         assert self.question is not None
-        state = self.question.state
-        move = self.bot.move(state, another_round=state.turn_num < self.leave_after)
-        return ConcludeWanted() if move is None else MoveChosen(*move)
+        return moves_of(self.bot, another_round=lambda state: state.turn_num < self.leave_after)(self.question)
 
     def decide_at_last(self) -> None:
         """Make the move that was kept back."""

@@ -63,7 +63,8 @@ class Player:
 
     def move(self, *, another_round: bool) -> MoveChosen | ConcludeWanted:
         """What the bot would do next."""
-        return moves_of(self.bot, another_round=lambda _: another_round)(self.newest.state)
+        question = self.client.channel.question(self.newest.state)
+        return moves_of(self.bot, another_round=lambda _: another_round)(question)
 
     @property
     def newest(self) -> SignedState:
