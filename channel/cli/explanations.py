@@ -90,8 +90,25 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
         "This one has stopped; it has sent nothing since.",
     ),
     "NotOursToDrive": (
-        "Channel {channel_id} is not played from this journal: {standing}.",
-        "What was moved is played where it was moved to; what came from a backup signs nothing.",
+        "Channel {channel_id} was moved from this journal to another one.",
+        "It is played from there.",
+    ),
+    "WrongPhase": (
+        "One cannot {action} in a channel that is {phase}.",
+        "`forcemove channel show` says where the channel is, and what can be done.",
+    ),
+    "OutOfTurn": (
+        "Turn {turn_num} is for participant {mover} to make.",
+        "A challenge makes others move. Where it is our turn, there is nobody to challenge.",
+    ),
+    "NotSupported": (
+        "The newest state, of turn {turn_num}, is not signed by all that it binds: nothing can be proved with it.",
+        "Wait for the counterparties, or for what they have signed to arrive.",
+    ),
+    "SignsNothing": (
+        "Nothing is signed in channel {channel_id}: this journal has it from a backup, and does not know what was "
+        "signed since.",
+        "What the backup has answers challenges and collects. Where the original journal lives on, play from there.",
     ),
     "TransactionReverted": (
         "Transaction {transaction_hash} failed in block {block_number}, though it had been tried before: {reason}.",

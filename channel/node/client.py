@@ -37,8 +37,9 @@ _UNCERTAIN = (Phase.CHECKING, Phase.PREFUND, Phase.FUNDING, Phase.CONCLUDING, Ph
 class Client:
     """`channel`: as it is now; `is_unsaved`: whether it must be saved before anything is carried out."""
 
-    def __init__(self, channel: Channel, key: Key, app: Rules, *, silence: float = 5.0) -> None:
-        """`silence`: seconds to wait for a counterparty's message before we ask whether one was lost."""
+    def __init__(self, channel: Channel, key: Key | None, app: Rules, *, silence: float = 5.0) -> None:
+        """`key`: None where nothing is to be signed. `silence`: seconds to wait for a counterparty's message before we
+        ask whether one was lost."""
         self.channel, self._key, self._app = channel, key, app
         self.is_unsaved = False
         self._seconds, self._time = 0.0, 0

@@ -106,8 +106,15 @@ class Driven:
     def saving(self) -> Saving:
         """What is to be committed of it."""
         about, seed = self.first or (None, None)
-        snapshot = CHANNELS.encode(self.channel)
-        return Saving(self.id, self.version, snapshot, about, seed, evidence=tuple(self.evidence.pending))
+        return Saving(
+            self.id,
+            self.version,
+            CHANNELS.encode(self.channel),
+            about,
+            seed,
+            finished=self.channel.is_over_and_paid,
+            evidence=tuple(self.evidence.pending),
+        )
 
     def saved(self) -> None:
         """It is on disk."""

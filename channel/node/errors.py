@@ -36,7 +36,6 @@ class LeaseLost(LocalError):
 
 @dataclass(eq=False)
 class NotOursToDrive(LocalError):
-    """The channel was moved away from this journal, or came from a backup: nothing is signed in it here."""
+    """The channel was moved to another journal, which goes on with it."""
 
     channel_id: bytes
-    standing: str

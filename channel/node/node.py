@@ -89,7 +89,8 @@ class Node:
         silence: float = 5.0,
         most: int | None = None,
     ) -> Driven:
-        """Drive a channel, a new one or one that the journal remembers. Arguments as of `PolledClient`.
+        """Drive a channel, a new one or one that the journal remembers. Arguments as of `PolledClient`. In one that was
+        imported from a backup nothing is signed; it is defended and collected with what the backup has.
 
         Raises `ChannelInUse`, `AccountInUse`, `NotOursToDrive`, `InvalidValue`, `JournalError`; and of a new channel
         what the policy refuses, `NotWorthItsDisputes` and `DurationTooShort`, and `ChainError`.
@@ -102,13 +103,14 @@ class Node:
             if kept is None:
                 index = begin_or_resume(None, assembly.agreement, key).index
                 self._policy.require(adjudicator.chain, assembly.agreement, index, confirmations)
-            elif kept.standing not in (Standing.ACTIVE, Standing.FINISHED):
-                raise NotOursToDrive(id_, kept.standing.name.lower())
+            elif kept.standing is Standing.MOVED:
+                raise NotOursToDrive(id_)
             channel = begin_or_resume(CHANNELS.decode(kept.snapshot) if kept else None, assembly.agreement, key)
         except BaseException:
             self._journal.leases.release(taken)
             raise
-        client = Client(channel, key, assembly.app, silence=silence)
+        is_copy = kept is not None and kept.standing is Standing.BACKUP
+        client = Client(channel, None if is_copy else key, assembly.app, silence=silence)
         chain = self._chain(adjudicator, confirmations)
         worker, evidence = self._account(account, adjudicator, key, confirmations), PendingEvidence()
         performer = Performer(client, adjudicator, worker.want, line, evidence, choose, report, most)

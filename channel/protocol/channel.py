@@ -148,6 +148,11 @@ class Channel(Struct, frozen=True, tag=True):
         return all(self.held(asset) >= sum(amounts) for asset, amounts in self.agreement.deposits)
 
     @property
+    def is_over_and_paid(self) -> bool:
+        """Whether nothing is left to do: all is paid out, and nothing is owed to us."""
+        return self.record.closed and not any(amount for _, amount in self.credits)
+
+    @property
     def lacks_money(self) -> bool:
         """Whether play has begun and the channel does not hold all deposits any more: a reorganisation has taken one
         away. Nothing is signed until it is there again, but answers to challenges."""

@@ -44,8 +44,8 @@ def next_due(channel: Channel, now: int) -> int | None:
     return min((time for time in times if time > now), default=None)
 
 
-Duty = Callable[[Channel, int, Key], Step | None]
-"""Something that is to be done in a phase; None where it is not due."""
+Duty = Callable[[Channel, int, Key | None], Step | None]
+"""Something that is to be done in a phase; None where it is not due. Without a key nothing is signed or paid in."""
 
 
 def ask(channel: Channel, submission: Submission) -> Step | None:
@@ -59,9 +59,9 @@ def sign_next(channel: Channel, state: VariablePart, hashes: StateHashes, key: K
     return channel, (SendState(channel.accepted[-1].signed),)
 
 
-def _sign_setup(channel: Channel, _now: int, key: Key) -> Step | None:
+def _sign_setup(channel: Channel, _now: int, key: Key | None) -> Step | None:
     """Our prefund state, once it is our turn; our postfund state, once everything is there. Neither after a record."""
-    if not channel.is_our_turn or channel.leaving or not channel.status.is_empty:
+    if key is None or not channel.is_our_turn or channel.leaving or not channel.status.is_empty:
         return None
     if channel.next_turn >= channel.agreement.count and not channel.is_funded:
         return None
@@ -69,10 +69,10 @@ def _sign_setup(channel: Channel, _now: int, key: Key) -> Step | None:
     return sign_next(channel, state, hash_state(channel.agreement.channel_id, state), key)
 
 
-def _deposit(channel: Channel, _now: int, _key: Key) -> Step | None:
+def _deposit(channel: Channel, _now: int, key: Key | None) -> Step | None:
     """Our deposit, once those before us have made theirs, and again where a reorganisation has taken it away. What we
     rely on is our own expectation."""
-    if not channel.status.is_empty or (channel.leaving and not channel.lacks_money):
+    if key is None or not channel.status.is_empty or (channel.leaving and not channel.lacks_money):
         return None
     for asset, amounts in channel.agreement.deposits:
         expected_held, amount = sum(amounts[: channel.index]), amounts[channel.index]
@@ -83,15 +83,15 @@ def _deposit(channel: Channel, _now: int, _key: Key) -> Step | None:
     return None
 
 
-def _sign_final(channel: Channel, _now: int, key: Key) -> Step | None:
+def _sign_final(channel: Channel, _now: int, key: Key | None) -> Step | None:
     """The final state, once we want to leave and it is our turn."""
     return finish(channel, key) if channel.leaving and channel.is_our_turn and not channel.lacks_money else None
 
 
-def finish(channel: Channel, key: Key) -> Step | None:
+def finish(channel: Channel, key: Key | None) -> Step | None:
     """Sign the final state after the newest one, if we may."""
     newest = channel.newest
-    if newest is None or newest.state.is_final or not _may_finish(channel, newest):
+    if key is None or newest is None or newest.state.is_final or not _may_finish(channel, newest):
         return None
     state = VariablePart(newest.state.outcome, b"", newest.state.turn_num + 1, True)
     return sign_next(channel, state, hash_state(channel.agreement.channel_id, state), key)
@@ -102,10 +102,10 @@ def _may_finish(channel: Channel, newest: Accepted) -> bool:
     return channel.final_outcome in (None, newest.hashes.outcome)
 
 
-def _countersign(channel: Channel, _now: int, key: Key) -> Step | None:
+def _countersign(channel: Channel, _now: int, key: Key | None) -> Step | None:
     """A counterparty's final state: its outcome is that of the state before, which all can be held to anyway."""
     newest = channel.newest
-    if newest is None or not newest.state.is_final or channel.index in newest.signed.signatures:
+    if key is None or newest is None or not newest.state.is_final or channel.index in newest.signed.signatures:
         return None
     if not _may_finish(channel, newest) or newest.state.turn_num < channel.agreement.count:
         return None  # before all prefund states are signed nobody has paid in, and there is nothing to agree on
@@ -121,7 +121,7 @@ def concluding(channel: Channel) -> Submission | None:
     return concluding_answer(channel.agreement.fixed_part, newest.signed) if newest else None
 
 
-def _conclude(channel: Channel, now: int, _key: Key) -> Step | None:
+def _conclude(channel: Channel, now: int, _key: Key | None) -> Step | None:
     """Conclude on chain: at once if we made the newest state; else a challenge duration later, if its maker has not."""
     fixed_part, answer = channel.agreement.fixed_part, concluding(channel)
     if answer is None:
@@ -134,8 +134,8 @@ def _conclude(channel: Channel, now: int, _key: Key) -> Step | None:
     return ask(channel, answer) if now >= channel.conclude_at else None
 
 
-def _ask_for_move(channel: Channel, _now: int, _key: Key) -> Step | None:
-    if not channel.is_our_turn or channel.leaving or channel.lacks_money:
+def _ask_for_move(channel: Channel, _now: int, key: Key | None) -> Step | None:
+    if key is None or not channel.is_our_turn or channel.leaving or channel.lacks_money:
         return None
     return _choose(channel, None)
 
@@ -151,7 +151,7 @@ def _choose(channel: Channel, answer_by: int | None) -> Step | None:
     return channel.ask(turn_num, answer_by), (channel.question(newest.state, answer_by),)
 
 
-def _answer(channel: Channel, now: int, key: Key) -> Step | None:
+def _answer(channel: Channel, now: int, key: Key | None) -> Step | None:
     """Clear a challenge with what we hold; else ask for our move in time, and conclude when time runs out.
 
     One answer is enough: until it has failed, what is played meanwhile does not call for another.
@@ -168,7 +168,7 @@ def _answer(channel: Channel, now: int, key: Key) -> Step | None:
         return ask(
             replace(channel, was_harried=channel.was_harried or not _was_needed(channel, challenged.state)), answer
         )
-    if not channel.is_our_turn:
+    if key is None or not channel.is_our_turn:
         return None
     answer_by = _answer_by(channel)
     if channel.leaving or newest.state.is_final or now >= answer_by:
@@ -181,7 +181,7 @@ def _was_needed(channel: Channel, challenged: VariablePart) -> bool:
     return channel.asked is not None and channel.asked[0] == challenged.turn_num + 1 and channel.asked[1] is not None
 
 
-def _collect(channel: Channel, _now: int, _key: Key) -> Step | None:
+def _collect(channel: Channel, _now: int, _key: Key | None) -> Step | None:
     """Pay out what the chain has decided, whenever there is something to pay it from."""
     owed = channel.record.owed
     if owed is None or not any(held for _, held in channel.holdings):
@@ -189,7 +189,7 @@ def _collect(channel: Channel, _now: int, _key: Key) -> Step | None:
     return ask(channel, SubmitTransfer(owed.state_hash, owed.outcome, channel.holdings))
 
 
-def _collect_credit(channel: Channel, _now: int, _key: Key) -> Step | None:
+def _collect_credit(channel: Channel, _now: int, _key: Key | None) -> Step | None:
     """Have paid what could not be pushed to us."""
     for asset, amount in channel.credits:
         if channel.payee is not None and amount:

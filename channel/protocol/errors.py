@@ -12,6 +12,7 @@ __all__ = [
     "FinalStateSigned",
     "MessageRefused",
     "MoneyMissing",
+    "SignsNothing",
     "NotSupported",
     "OpeningMismatch",
     "OutOfTurn",
@@ -33,6 +34,14 @@ class WrongPhase(LocalError):
 class MoneyMissing(LocalError):
     """The channel does not hold all deposits any more: a reorganisation has taken one away. No move is made before it
     is there again."""
+
+    channel_id: bytes
+
+
+@dataclass(eq=False)
+class SignsNothing(LocalError):
+    """We have no key for this channel, because ours is a copy of it: what was signed since it was made is not known
+    here. It is answered and collected with what the copy has; the original may go on."""
 
     channel_id: bytes
 

@@ -4,6 +4,9 @@ It agrees an opening, funds, plays, concludes, challenges, answers and collects.
 the app's rules are arguments; nothing here waits, forgets or trusts. An input is applied by its handler; then the rules
 of the phase it leaves the channel in (`duties.DUTIES`) do what is due, until nothing is.
 
+Without a key it signs nothing and pays nothing in, but answers, concludes and collects with what it has: so are copies
+of channels driven, which do not know what has been signed since.
+
 An error leaves the channel as it was: `LocalError`s are ours, a `CounterpartyError` has the reason and what was sent.
 """
 
@@ -18,7 +21,7 @@ from forcemove.channel.protocol.app import Rules
 from forcemove.channel.protocol.channel import OVER, Channel, Phase, Step
 from forcemove.channel.protocol.duties import DUTIES, ask, concluding, finish, sign_next
 from forcemove.channel.protocol.effects import Effect, SubmitChallenge
-from forcemove.channel.protocol.errors import MoneyMissing, NotSupported, OutOfTurn, WrongPhase
+from forcemove.channel.protocol.errors import MoneyMissing, NotSupported, OutOfTurn, SignsNothing, WrongPhase
 from forcemove.channel.protocol.hearing import answer_greeting, greet, receive, require_next
 from forcemove.channel.protocol.inputs import (
     ChainRead,
@@ -46,7 +49,7 @@ from forcemove.channel.protocol.watch import cheapest_proof
 __all__ = ["Step", "step"]
 
 
-def step(channel: Channel, input_: Input, now: int, key: Key, app: Rules) -> Step:
+def step(channel: Channel, input_: Input, now: int, key: Key | None, app: Rules) -> Step:
     """Apply one input at block time `now`. Raises `LocalError`, `CounterpartyError`, and on an illegal move of ours
     `RuleError` or `InvalidValue`."""
     changed, effects = _apply(channel, input_, now, key, app)
@@ -60,7 +63,7 @@ def step(channel: Channel, input_: Input, now: int, key: Key, app: Rules) -> Ste
             return changed, effects
 
 
-def _apply(channel: Channel, input_: Input, now: int, key: Key, app: Rules) -> Step:
+def _apply(channel: Channel, input_: Input, now: int, key: Key | None, app: Rules) -> Step:
     match input_:
         case StateReceived(signed):
             return receive(channel, signed, now, app)
@@ -69,7 +72,7 @@ def _apply(channel: Channel, input_: Input, now: int, key: Key, app: Rules) -> S
         case MoveChosen():
             return _move(channel, input_, now, key, app)
         case ConcludeWanted():
-            return _leave(channel, now), ()
+            return _leave(channel, now, key), ()
         case ChallengeWanted():
             return _challenge(channel, now, key)
         case _:
@@ -100,8 +103,10 @@ def _learn(
 # ---------------------------------------------------------------------------------------------------- what we decide
 
 
-def _move(channel: Channel, move: MoveChosen, now: int, key: Key, app: Rules) -> Step:
+def _move(channel: Channel, move: MoveChosen, now: int, key: Key | None, app: Rules) -> Step:
     """Make our next state, if it is our turn and the move is legal."""
+    if key is None:
+        raise SignsNothing(channel.agreement.channel_id)
     phase, turn_num = channel.phase(now), channel.next_turn
     if phase not in (Phase.PLAYING, Phase.CHALLENGED) or turn_num < 2 * channel.agreement.count:
         raise WrongPhase("move", phase.value)
@@ -123,14 +128,16 @@ def _with_secrets(channel: Channel, secrets: bytes | None) -> Channel:
     return replace(channel, secrets=secrets)
 
 
-def _leave(channel: Channel, now: int) -> Channel:
+def _leave(channel: Channel, now: int, key: Key | None) -> Channel:
+    if key is None:
+        raise SignsNothing(channel.agreement.channel_id)
     phase = channel.phase(now)
     if phase in OVER:
         raise WrongPhase("conclude", phase.value)
     return replace(channel, leaving=True)
 
 
-def _challenge(channel: Channel, now: int, key: Key) -> Step:
+def _challenge(channel: Channel, now: int, key: Key | None) -> Step:
     """Let the chain decide. Where nothing but leaving is left to us we leave first, so that no answer is ours to give;
     what all have signed needs no challenge."""
     phase = channel.phase(now)

@@ -86,7 +86,7 @@ def _update(connection: Connection, savings: Sequence[Saving], known: Known) -> 
 
 def _changed(saving: Saving, standing: int) -> tuple[int, int, bytes, int, bytes]:
     """The values of `_UPDATE`."""
-    becomes = int(Standing.FINISHED) if saving.finished else standing
+    becomes = int(Standing.FINISHED) if saving.finished and standing == Standing.ACTIVE else standing
     seal = checksum(saving.channel_id, becomes, saving.snapshot)
     return (saving.version + 1, becomes, saving.snapshot, seal, saving.channel_id)
 

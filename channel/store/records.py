@@ -63,7 +63,7 @@ class Standing(IntEnum):
     ACTIVE = 1
     """We play it."""
     FINISHED = 2
-    """It is over, and nothing is left to do. There is no way back from here."""
+    """It is over, and nothing is left to do, as far as we have seen: a reorganisation may still undo that."""
     MOVED = 3
     """It was moved to another journal: this one signs nothing more in it."""
     BACKUP = 4

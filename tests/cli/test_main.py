@@ -17,6 +17,7 @@ import forcemove.channel.follower.errors
 import forcemove.channel.node.errors
 import forcemove.channel.node.keys
 import forcemove.channel.node.policy
+import forcemove.channel.protocol.errors
 import forcemove.channel.scaffold.scaffold
 import forcemove.channel.sender.errors
 import forcemove.channel.store.errors
@@ -197,6 +198,7 @@ def _named_errors() -> list[type[ForcemoveError]]:
         forcemove.channel.node.errors,
         forcemove.channel.node.keys,
         forcemove.channel.node.policy,
+        forcemove.channel.protocol.errors,
         forcemove.contracts,
         forcemove.contracts.compiler,
         forcemove.contracts.project,
@@ -213,6 +215,14 @@ def _named_errors() -> list[type[ForcemoveError]]:
 
 # What a user of these commands cannot meet, or that needs no more than its family says.
 _FAMILY_IS_ENOUGH = {
+    "AlreadySigned",
+    "ChannelIdUsed",
+    "FinalStateSigned",
+    "MessageRefused",
+    "MoneyMissing",
+    "OpeningMismatch",
+    "SignatureMissing",
+    "StateConflict",
     "CannotTravel",
     "ContractNamedTwice",
     "LeaseNotHeld",
