@@ -93,6 +93,10 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
         "Channel {channel_id} was moved from this journal to another one.",
         "It is played from there.",
     ),
+    "GameMissing": (
+        "The channel plays the contract {contract}, and no game that is installed has it.",
+        "Install the distribution of that game.",
+    ),
     "WrongPhase": (
         "One cannot {action} in a channel that is {phase}.",
         "`forcemove channel show` says where the channel is, and what can be done.",

@@ -20,6 +20,7 @@ _COMMANDS = {
     "key": "Make, import and show key files.",
     "new": "Begin a game of your own: a folder with rules, a bot, tests and a page.",
     "compile": "Compile the contracts of a game of your own.",
+    "channel": "See, defend, end and move the channels that a journal keeps.",
     "inspect": "Explain a signed state, a piece of hex, or a channel on a chain.",
 }
 

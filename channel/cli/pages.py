@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from datetime import UTC, datetime
 from typing import assert_never
 
 import click
 
 from forcemove.channel.chain.addresses import show_address
 from forcemove.channel.chain.adjudicator import Holdings, PlacedLog
-from forcemove.channel.cli.amounts import format_amount
 from forcemove.channel.cli.explanations import describe
+from forcemove.channel.cli.layout import WIDTH, show_asset, show_field, show_time, show_title
 from forcemove.channel.inspect.apps import KnownApp, KnownBy, NoPosition, Position
 from forcemove.channel.inspect.bare import BareKind, BareReport
 from forcemove.channel.inspect.inspection import Report
@@ -21,11 +20,9 @@ from forcemove.channel.inspect.signed_state import SignedStateReport
 from forcemove.channel.inspect.states import OutcomeEntry, StateFacts
 from forcemove.channel.protocol.json_text import hex_text
 from forcemove.channel.protocol.status import Mode
-from forcemove.channel.protocol.types import ETHER
 
 __all__ = ["page"]
 
-_WIDTH = 16
 _KNOWN_BY = {
     KnownBy.CODE: "by its address on the chain, which follows from its code",
     KnownBy.BOOK: "by the address book",
@@ -52,15 +49,6 @@ def page(report: Report) -> str:
     return "\n".join(lines)
 
 
-def _title(text: str) -> str:
-    return "\n" + click.style(text, bold=True)
-
-
-def _field(name: str, value: object) -> str:
-    first, *rest = str(value).splitlines() or [""]
-    return "\n".join([f"  {name:<{_WIDTH}}{first}", *(" " * (_WIDTH + 2) + line for line in rest)])
-
-
 # -------------------------------------------------------------------------------------------------------------- kinds
 
 
@@ -68,18 +56,18 @@ def _signed_state(report: SignedStateReport) -> Iterator[str]:
     domain, fixed_part = report.file.domain, report.file.fixed_part
     yield click.style("A signed state", bold=True)
     yield from _place(report.channel_id, domain.chain_id, domain.adjudicator)
-    yield _field("app", f"{show_address(fixed_part.app_definition)}\n{_app(report.app)}")
-    yield _field("nonce", fixed_part.channel_nonce)
-    yield _field("duration", f"{fixed_part.challenge_duration:,} seconds to answer a challenge")
+    yield show_field("app", f"{show_address(fixed_part.app_definition)}\n{_app(report.app)}")
+    yield show_field("nonce", fixed_part.channel_nonce)
+    yield show_field("duration", f"{fixed_part.challenge_duration:,} seconds to answer a challenge")
     for index, participant in enumerate(fixed_part.participants):
-        yield _field(f"participant {index}", show_address(participant))
+        yield show_field(f"participant {index}", show_address(participant))
     yield from _state(report.state)
     yield from _position(report.app, report.position, report.state)
     if report.problem is not None:
-        yield _field("PROBLEM", click.style(describe(report.problem), fg="red"))
-    yield _title("Signatures")
+        yield show_field("PROBLEM", click.style(describe(report.problem), fg="red"))
+    yield show_title("Signatures")
     yield from map(_signature, report.signatures)
-    yield _field("support", report.support or "complete: this state alone proves that all agreed")
+    yield show_field("support", report.support or "complete: this state alone proves that all agreed")
     if report.channel is not None:
         yield from _on_chain(report.channel)
     yield from _could(report)
@@ -94,7 +82,7 @@ def _channel(report: ChannelReport) -> Iterator[str]:
         yield from _state(record.state, "The recorded state")
         yield from _position(record.app, record.position, record.state)
         signers = "\n".join(map(show_address, record.signed_by))
-        yield _field("signed by", signers or "(not to be seen from the logs)")
+        yield show_field("signed by", signers or "(not to be seen from the logs)")
 
 
 def _bare(report: BareReport) -> Iterator[str]:
@@ -103,8 +91,8 @@ def _bare(report: BareReport) -> Iterator[str]:
         yield from _state(report.state)
     yield from _position(report.app, report.position, report.state)
     for index, signature in enumerate(report.signatures):
-        yield _field(f"signature {index}", hex_text(signature.compact))
-    yield _title("Missing to check it")
+        yield show_field(f"signature {index}", hex_text(signature.compact))
+    yield show_title("Missing to check it")
     for each in report.missing:
         yield f"  {each.value}"
 
@@ -113,9 +101,9 @@ def _bare(report: BareReport) -> Iterator[str]:
 
 
 def _place(channel_id: bytes, chain_id: int, adjudicator: bytes) -> Iterator[str]:
-    yield _field("channel", hex_text(channel_id))
-    yield _field("chain id", chain_id)
-    yield _field("adjudicator", show_address(adjudicator))
+    yield show_field("channel", hex_text(channel_id))
+    yield show_field("chain id", chain_id)
+    yield show_field("adjudicator", show_address(adjudicator))
 
 
 def _app(app: KnownApp | None) -> str:
@@ -126,60 +114,54 @@ def _state(facts: StateFacts, title: str = "State") -> Iterator[str]:
     state = facts.state
     mover = "" if facts.mover is None else f", of participant {facts.mover}"
     stage = f" ({facts.stage.value})" if facts.stage else ""
-    yield _title(title)
-    yield _field("turn", f"{state.turn_num}{mover}{stage}")
-    yield _field("final", "yes: only concluding may follow" if state.is_final else "no")
+    yield show_title(title)
+    yield show_field("turn", f"{state.turn_num}{mover}{stage}")
+    yield show_field("final", "yes: only concluding may follow" if state.is_final else "no")
     yield from _outcome("pays", facts.pays)
-    yield _field(
+    yield show_field(
         "app data", f"{len(state.app_data)} bytes" + (f": {hex_text(state.app_data)}" if state.app_data else "")
     )
 
 
 def _outcome(name: str, entries: Iterable[OutcomeEntry]) -> Iterator[str]:
-    yield _field(name, "\n".join(map(_entry, entries)) or "nothing")
+    yield show_field(name, "\n".join(map(_entry, entries)) or "nothing")
 
 
 def _entry(entry: OutcomeEntry) -> str:
     allocation = entry.allocation
     account = show_address(entry.account) if entry.account else f"channel {hex_text(allocation.destination)}"
     who = "" if entry.participant is None else f" (participant {entry.participant})"
-    return f"{_amount(allocation.asset, allocation.amount)} to {account}{who}"
-
-
-def _amount(asset: bytes, amount: int) -> str:
-    if asset == ETHER:
-        return f"{format_amount(amount)} ({amount:,} wei)"
-    return f"{amount:,} of the smallest unit of {show_address(asset)}"
+    return f"{show_asset(allocation.asset, allocation.amount)} to {account}{who}"
 
 
 def _position(app: KnownApp | None, position: Position | NoPosition | None, state: StateFacts | None) -> Iterator[str]:
     if position is None:
         return
-    yield _title(f"Position: {_app(app)}")
+    yield show_title(f"Position: {_app(app)}")
     match position:
         case NoPosition(problem):
-            yield _field("PROBLEM", click.style(f"this is no position of the game: {describe(problem)}", fg="red"))
+            yield show_field("PROBLEM", click.style(f"this is no position of the game: {describe(problem)}", fg="red"))
         case Position(description, board, stake):
-            yield _field("says", description)
-            yield _field("stake", _stake(stake, state))
-            yield _field("board", board)
+            yield show_field("says", description)
+            yield show_field("stake", _stake(stake, state))
+            yield show_field("board", board)
 
 
 def _stake(stake: int, state: StateFacts | None) -> str:
     """In the asset of the outcome, where there is one outcome with one asset."""
     assets = {entry.allocation.asset for entry in state.pays} if state else set()
-    return _amount(assets.pop(), stake) if len(assets) == 1 else f"{stake:,} of the asset's smallest unit"
+    return show_asset(assets.pop(), stake) if len(assets) == 1 else f"{stake:,} of the asset's smallest unit"
 
 
 def _signature(check: SignatureCheck) -> str:
     name = f"participant {check.participant}"
     match check.verdict:
         case Verdict.SIGNED:
-            return _field(name, click.style("has signed", fg="green"))
+            return show_field(name, click.style("has signed", fg="green"))
         case Verdict.MISSING:
-            return _field(name, "has not signed")
+            return show_field(name, "has not signed")
         case Verdict.WRONG:
-            return _field(name, click.style(f"WRONG signature, {_maker(check)}", fg="red"))
+            return show_field(name, click.style(f"WRONG signature, {_maker(check)}", fg="red"))
 
 
 def _maker(check: SignatureCheck) -> str:
@@ -192,26 +174,26 @@ def _maker(check: SignatureCheck) -> str:
 
 def _on_chain(report: ChannelReport) -> Iterator[str]:
     channel, status = report.channel, report.channel.status
-    yield _title(f"On the chain, at block {channel.block:,}")
-    yield _field("mode", "closed for ever: everything was paid" if channel.closed else channel.mode.value)
-    yield _field("record", "nothing" if status.is_empty else f"turn {status.turn_num_record}")
+    yield show_title(f"On the chain, at block {channel.block:,}")
+    yield show_field("mode", "closed for ever: everything was paid" if channel.closed else channel.mode.value)
+    yield show_field("record", "nothing" if status.is_empty else f"turn {status.turn_num_record}")
     if channel.seconds_left is not None:
-        yield _field("time left", f"{channel.seconds_left:,} seconds, until {_time(status.finalizes_at)}")
+        yield show_field("time left", f"{channel.seconds_left:,} seconds, until {show_time(status.finalizes_at)}")
     elif status.finalizes_at:
-        yield _field("finalized", _time(status.finalizes_at))
+        yield show_field("finalized", show_time(status.finalizes_at))
     if channel.mode is Mode.FINALIZED and report.owed is not None:
         yield from _outcome("still owed", report.owed)
-    yield _field("holdings", "\n".join(_holdings(asset, holdings) for asset, holdings in channel.holdings))
-    yield _field("credits", "\n".join(map(_credit, channel.credits)) or "none")
-    yield _field("history", "\n".join(map(_log, channel.logs)) or "none")
+    yield show_field("holdings", "\n".join(_holdings(asset, holdings) for asset, holdings in channel.holdings))
+    yield show_field("credits", "\n".join(map(_credit, channel.credits)) or "none")
+    yield show_field("history", "\n".join(map(_log, channel.logs)) or "none")
 
 
 def _holdings(asset: bytes, holdings: Holdings) -> str:
-    return _amount(asset, holdings.held) + (", payout begun" if holdings.payout_begun else "")
+    return show_asset(asset, holdings.held) + (", payout begun" if holdings.payout_begun else "")
 
 
 def _credit(credit: Credit) -> str:
-    return f"{_amount(credit.asset, credit.amount)} for {show_address(credit.account)}"
+    return f"{show_asset(credit.asset, credit.amount)} for {show_address(credit.account)}"
 
 
 def _log(placed: PlacedLog) -> str:
@@ -220,20 +202,13 @@ def _log(placed: PlacedLog) -> str:
     return f"block {placed.place.block_number:,}: {type(placed.log).__name__}{turn}"
 
 
-def _time(seconds: int) -> str:
-    try:
-        return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M:%S} UTC"
-    except (OverflowError, ValueError):  # a block time may be any uint48
-        return f"second {seconds:,}"
-
-
 def _could(report: SignedStateReport) -> Iterator[str]:
-    yield _title("What each participant could do now")
+    yield show_title("What each participant could do now")
     for index, actions in enumerate(report.could):
         yield f"  participant {index}"
         for action in actions:
-            yield f"    {action.action:<{_WIDTH - 2}}{action.explanation}"
+            yield f"    {action.action:<{WIDTH - 2}}{action.explanation}"
     if report.refused:
-        yield _title("What the adjudicator would refuse")
+        yield show_title("What the adjudicator would refuse")
         for each in report.refused:
-            yield _field(each.action.action, str(each.refusal))
+            yield show_field(each.action.action, str(each.refusal))

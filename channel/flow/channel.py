@@ -39,6 +39,7 @@ __all__ = [
     "collecting",
     "concluding",
     "funding",
+    "is_stuck",
     "moves_of",
     "moves_of_new",
     "opening",
@@ -309,8 +310,12 @@ def _is_paid_out(seat: Seat) -> bool:
 
 
 def _challenge_if_it_helps(seat: Seat) -> None:
-    """Let the chain decide where it is another's turn; while a challenge runs already its clock does the work."""
-    channel, phase = seat.participant.channel, seat.participant.phase
-    is_stuck = phase is Phase.CONCLUDING or (phase is Phase.PLAYING and not channel.is_our_turn)
-    if is_stuck or (phase is Phase.FUNDING and bool(channel.holdings)):
+    """Let the chain decide where it is another's turn."""
+    if is_stuck(seat.participant.channel, seat.participant.phase):
         tell(seat, ChallengeWanted())
+
+
+def is_stuck(channel: Channel, phase: Phase) -> bool:
+    """Whether a challenge helps where others stay silent. While one runs already its clock does the work."""
+    is_theirs = phase is Phase.CONCLUDING or (phase is Phase.PLAYING and not channel.is_our_turn)
+    return is_theirs or (phase is Phase.FUNDING and bool(channel.holdings))

@@ -88,9 +88,11 @@ class Node:
         confirmations: int = 1,
         silence: float = 5.0,
         most: int | None = None,
+        signs: bool = True,
     ) -> Driven:
         """Drive a channel, a new one or one that the journal remembers. Arguments as of `PolledClient`. In one that was
-        imported from a backup nothing is signed; it is defended and collected with what the backup has.
+        imported from a backup nothing is signed; it is defended and collected with what the backup has. So is any other
+        where `signs` is false.
 
         Raises `ChannelInUse`, `AccountInUse`, `NotOursToDrive`, `InvalidValue`, `JournalError`; and of a new channel
         what the policy refuses, `NotWorthItsDisputes` and `DurationTooShort`, and `ChainError`.
@@ -110,7 +112,7 @@ class Node:
             self._journal.leases.release(taken)
             raise
         is_copy = kept is not None and kept.standing is Standing.BACKUP
-        client = Client(channel, None if is_copy else key, assembly.app, silence=silence)
+        client = Client(channel, key if signs and not is_copy else None, assembly.app, silence=silence)
         chain = self._chain(adjudicator, confirmations)
         worker, evidence = self._account(account, adjudicator, key, confirmations), PendingEvidence()
         performer = Performer(client, adjudicator, worker.want, line, evidence, choose, report, most)
@@ -154,6 +156,11 @@ class Node:
         if channel in taking.refused:
             raise ChannelInUse(channel_id, taking.refused[channel].until)
         raise AccountInUse(account.chain_id, account.address, taking.refused[account].until)
+
+    @property
+    def is_sending(self) -> bool:
+        """Whether a transaction is on its way, or is to be sent."""
+        return not all(each.is_idle for each in self._accounts.values())
 
     # --------------------------------------------------------------------------------------------------------- driving
 

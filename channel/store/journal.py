@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from types import TracebackType
 
 from sqlalchemy import Connection, select
@@ -105,14 +105,18 @@ class Journal:
         with self._database.writing() as connection:
             return channels.keep_seed(connection, self.where, table, seed)
 
-    def export(self, ids: Sequence[bytes], kind: ExportKind) -> bytes:
+    def export(
+        self, ids: Sequence[bytes], kind: ExportKind, write: Callable[[bytes], object] = lambda _: None
+    ) -> bytes:
         """The bytes of a file with these channels and their seeds: keep it as private as the journal itself.
 
-        A move marks them as moved before this returns: nothing is committed for them here any more. Raises `NotKept`,
-        and `AlreadyMoved`.
+        A move marks them as moved before this returns: nothing is committed for them here any more. `write`: is called
+        with the bytes before that; what it raises undoes the export. Raises `NotKept`, and `AlreadyMoved`.
         """
         with self._database.writing() as connection:
-            return transfer.export(connection, self.where, ids, kind)
+            data = transfer.export(connection, self.where, ids, kind)
+            write(data)
+            return data
 
     def import_(self, data: bytes) -> tuple[bytes, ...]:
         """Take the channels of a file, all or none; returns their ids.

@@ -14,6 +14,7 @@ import forcemove.channel.chain.book
 import forcemove.channel.chain.deployment
 import forcemove.channel.chain.errors
 import forcemove.channel.follower.errors
+import forcemove.channel.inspect.kept
 import forcemove.channel.node.errors
 import forcemove.channel.node.keys
 import forcemove.channel.node.policy
@@ -195,6 +196,7 @@ def _named_errors() -> list[type[ForcemoveError]]:
         forcemove.channel.chain.deployment,
         forcemove.channel.follower.errors,
         forcemove.channel.sender.errors,
+        forcemove.channel.inspect.kept,
         forcemove.channel.node.errors,
         forcemove.channel.node.keys,
         forcemove.channel.node.policy,

@@ -113,6 +113,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
         "channel.inspect.apps",
         "channel.inspect.states",
         "channel.inspect.signatures",
+        "channel.inspect.kept",
     ),
     (
         "channel.inspect.bare",
@@ -120,11 +121,19 @@ ORDER: tuple[tuple[str, ...], ...] = (
         "channel.inspect.onchain",
         "channel.inspect.contracts",
     ),
-    ("channel.inspect.attempts",),
+    ("channel.inspect.attempts", "channel.inspect.soundness"),
     ("channel.inspect.signed_state",),
     ("channel.inspect.inspection",),
     ("channel.inspect.report_json",),
-    ("forcemove", "forcemove.__main__", "channel.cli.*", "channel.cli.demo.*", "scripts", "scripts.*"),
+    (
+        "forcemove",
+        "forcemove.__main__",
+        "channel.cli.*",
+        "channel.cli.demo.*",
+        "channel.cli.channel.*",
+        "scripts",
+        "scripts.*",
+    ),
 )
 SHELL = len(ORDER) - 1
 """The last line: programs, whose modules may import each other, though not in a circle."""

@@ -14,6 +14,7 @@ REASONS = {
     "channel/chain": "everything that knows web3, so that nothing else does; five of them are the deployment",
     "channel/cli": "a module for each command, and what they share",
     "channel/cli/demo": "a module for each part of the stage: table, stories, records, results, what is shown",
+    "channel/inspect": "a module for each thing that is inspected, and for each side of it",
     "channel/node": "a client without I/O, what carries out what it says, and the two ways to drive it",
     "channel/protocol": "the pure core, in one room with one rule; its order has a line for each",
     "channel/store": "a module for each thing that a journal keeps, and for each of the two databases",

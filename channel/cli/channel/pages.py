@@ -1,0 +1,238 @@
+"""What a journal keeps as text for people, and as values for JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import click
+
+from forcemove.channel.chain.addresses import show_address
+from forcemove.channel.chain.adjudicator import PlacedLog
+from forcemove.channel.cli.amounts import format_amount
+from forcemove.channel.cli.layout import show_asset, show_field, show_time, show_title
+from forcemove.channel.inspect.kept import KeptChannel
+from forcemove.channel.inspect.onchain import turn_of
+from forcemove.channel.inspect.soundness import Finding
+from forcemove.channel.protocol.channel import Phase
+from forcemove.channel.protocol.json_text import hex_text
+from forcemove.channel.protocol.state import SignedState
+from forcemove.channel.protocol.types import ETHER
+from forcemove.channel.store.records import KeptEvidence, Standing
+
+__all__ = [
+    "advice",
+    "finding_line",
+    "history_json",
+    "history_page",
+    "kept_json",
+    "kept_page",
+    "short_id",
+    "table",
+]
+
+_ROW = "{:<12}  {:<20}  {:<13}  {:<22}  {:>6}  {}"
+_STANDINGS = {
+    Standing.ACTIVE: "ours to play",
+    Standing.FINISHED: "finished: nothing is left to do",
+    Standing.MOVED: "moved to another journal, which goes on with it",
+    Standing.BACKUP: "from a backup: nothing is signed, but it is defended and collected",
+}
+_ADVICE = {
+    Phase.CHECKING: "Nothing was signed yet.",
+    Phase.PREFUND: "Nothing was paid in yet.",
+    Phase.FUNDING: "Not all have paid in. `conclude` takes back what is there.",
+    Phase.PLAYING: "It goes on with its players. `conclude` leaves it.",
+    Phase.CONCLUDING: "`collect` concludes it once all have signed; `conclude` does not wait for them.",
+    Phase.CHALLENGED: "A clock runs: `collect` answers what can be answered, and collects when it is over.",
+    Phase.FINALIZED: "`collect` brings home what it holds.",
+    Phase.CLOSED: "All is paid out.",
+}
+
+
+def short_id(channel_id: bytes) -> str:
+    """Enough of it to tell it from others."""
+    return f"0x{channel_id.hex()[:8]}\u2026"
+
+
+def advice(phase: Phase) -> str:
+    """What can be done."""
+    return _ADVICE[phase]
+
+
+# --------------------------------------------------------------------------------------------------------------- lists
+
+
+def table(channels: Sequence[KeptChannel], now: int) -> str:
+    """A line for each."""
+    head = click.style(_ROW.format("channel", "game", "with", "phase", "turn", "ours").rstrip(), bold=True)
+    return "\n".join([head, *(_row(each, now) for each in channels)])
+
+
+def _row(kept: KeptChannel, now: int) -> str:
+    others = kept.counterparties
+    with_ = _short_address(others[0]) if len(others) == 1 else f"{len(others)} others"
+    turn = "-" if kept.newest is None else kept.newest.state.turn_num
+    amounts = ", ".join(_short_amount(*each) for each in kept.ours) or "nothing"
+    return _ROW.format(short_id(kept.id), kept.title[:20], with_, _phase(kept, now), turn, amounts)
+
+
+def _phase(kept: KeptChannel, now: int) -> str:
+    marks = {Standing.BACKUP: ", a copy", Standing.MOVED: ", moved"}
+    return kept.channel.phase(now).value + marks.get(kept.standing, "")
+
+
+def _short_address(address: bytes) -> str:
+    shown = show_address(address)
+    return f"{shown[:6]}\u2026{shown[-4:]}"
+
+
+def _short_amount(asset: bytes, amount: int) -> str:
+    return format_amount(amount) if asset == ETHER else f"{amount:,} of {_short_address(asset)}"
+
+
+# ---------------------------------------------------------------------------------------------------------- one of them
+
+
+def kept_page(kept: KeptChannel, now: int) -> str:
+    """What the journal says of a channel."""
+    agreement, channel = kept.channel.agreement, kept.channel
+    phase = channel.phase(now)
+    lines = [
+        click.style(f"{kept.title}, as the journal has it", bold=True),
+        show_field("channel", hex_text(kept.id)),
+        show_field("standing", _STANDINGS[kept.standing]),
+        show_field("phase", phase.value),
+        show_field("chain id", agreement.domain.chain_id),
+        show_field("adjudicator", show_address(agreement.domain.adjudicator)),
+        show_field("we are", f"participant {channel.index}, paid at {_payee(kept)}"),
+        show_field("with", "\n".join(map(show_address, kept.counterparties))),
+        show_field("deposits", "\n".join(_deposits(kept))),
+        show_field("ours", "\n".join(show_asset(*each) for each in kept.ours) or "nothing"),
+        show_field("held", "\n".join(show_asset(*each) for each in kept.held) or "nothing, when it was last looked at"),
+        show_field("duration", f"{agreement.fixed_part.challenge_duration:,} seconds to answer a challenge"),
+    ]
+    if channel.status.finalizes_at:
+        lines.append(show_field("clock ends", show_time(channel.status.finalizes_at)))
+    if channel.requested:
+        asked = ", ".join(type(each).__name__.removeprefix("Submit").lower() for each in channel.requested)
+        lines.append(show_field("asked for", asked))
+    return "\n".join([*lines, show_field("next", advice(phase))])
+
+
+def _payee(kept: KeptChannel) -> str:
+    payee = kept.channel.payee
+    return "another channel" if payee is None else show_address(payee)
+
+
+def _deposits(kept: KeptChannel) -> Iterable[str]:
+    for asset, amounts in kept.channel.agreement.deposits:
+        for index, amount in enumerate(amounts):
+            yield f"{show_asset(asset, amount)} by participant {index}"
+
+
+def kept_json(kept: KeptChannel, now: int) -> dict[str, Any]:
+    """`{"channelId", "game", "contract", "standing", "phase", "chainId", "adjudicator", "participant", "participants",
+    "turnNum", "isOurTurn", "finalizesAt", "deposits", "ours", "held"}`: amounts are decimal digits in quotes."""
+    channel, agreement = kept.channel, kept.channel.agreement
+    return {
+        "channelId": hex_text(kept.id),
+        "game": kept.game.name if kept.game else None,
+        "contract": kept.about.app,
+        "standing": kept.standing.name.lower(),
+        "phase": channel.phase(now).name.lower(),
+        "chainId": str(agreement.domain.chain_id),
+        "adjudicator": show_address(agreement.domain.adjudicator),
+        "participant": channel.index,
+        "participants": [show_address(each) for each in agreement.fixed_part.participants],
+        "turnNum": kept.newest.state.turn_num if kept.newest else None,
+        "isOurTurn": channel.is_our_turn,
+        "finalizesAt": channel.status.finalizes_at or None,
+        "deposits": [
+            {"asset": show_address(asset), "amounts": [str(each) for each in amounts]}
+            for asset, amounts in agreement.deposits
+        ],
+        "ours": _amounts_json(kept.ours),
+        "held": _amounts_json(kept.held),
+    }
+
+
+def _amounts_json(amounts: Iterable[tuple[bytes, int]]) -> list[dict[str, str]]:
+    return [{"asset": show_address(asset), "amount": str(amount)} for asset, amount in amounts]
+
+
+# ------------------------------------------------------------------------------------------------------------- history
+
+
+def history_page(kept: KeptChannel, evidence: Sequence[KeptEvidence], logs: Sequence[PlacedLog] | None) -> str:
+    """States, what the chain has logged, and what counterparties did wrong. `logs`: None where no chain was asked."""
+    lines = [click.style(f"{kept.title} in channel {hex_text(kept.id)}", bold=True), show_title("States that are kept")]
+    lines += [_state_line(kept, each) for each in _states(kept)] or ["  none"]
+    lines.append(show_title("On the chain"))
+    if logs is None:
+        lines.append("  --chain URL reads it")
+    else:
+        lines += [_log_line(each) for each in logs] or ["  nothing"]
+    lines.append(show_title("What counterparties did wrong"))
+    lines += [f"  {each.evidence.kind}: {each.evidence.body.decode(errors='replace')}" for each in evidence] or [
+        "  nothing"
+    ]
+    return "\n".join(lines)
+
+
+def _states(kept: KeptChannel) -> list[SignedState]:
+    """All that are kept, oldest first."""
+    return sorted((*kept.channel.kept_states, *kept.channel.signed_states), key=lambda each: each.state.turn_num)
+
+
+def _state_line(kept: KeptChannel, signed: SignedState) -> str:
+    signers = ", ".join(str(index) for index in sorted(signed.signatures)) or "nobody"
+    return f"  turn {signed.state.turn_num:>5}  signed by {signers:<6}  {_description(kept, signed)}"
+
+
+def _description(kept: KeptChannel, signed: SignedState) -> str:
+    if signed.state.is_final:
+        return "the final state"
+    return kept.game.describe(signed.state) if kept.game else f"{len(signed.state.app_data)} bytes of app data"
+
+
+def _log_line(placed: PlacedLog) -> str:
+    turn = turn_of(placed.log)
+    return f"  block {placed.place.block_number:,}: {type(placed.log).__name__}" + (
+        "" if turn is None else f", turn {turn}"
+    )
+
+
+def history_json(
+    kept: KeptChannel, evidence: Sequence[KeptEvidence], logs: Sequence[PlacedLog] | None
+) -> dict[str, Any]:
+    """`{"channelId", "states", "logs", "evidence"}`; `logs` is null where no chain was asked."""
+    return {
+        "channelId": hex_text(kept.id),
+        "states": [
+            {
+                "turnNum": each.state.turn_num,
+                "isFinal": each.state.is_final,
+                "signedBy": sorted(each.signatures),
+                "description": _description(kept, each),
+            }
+            for each in _states(kept)
+        ],
+        "logs": None
+        if logs is None
+        else [
+            {"block": each.place.block_number, "kind": type(each.log).__name__, "turnNum": turn_of(each.log)}
+            for each in logs
+        ],
+        "evidence": [
+            {"kind": each.evidence.kind, "facts": each.evidence.body.decode(errors="replace")} for each in evidence
+        ],
+    }
+
+
+def finding_line(finding: Finding) -> str:
+    """One line of `verify`."""
+    if finding.problem is None:
+        return f"  {click.style('ok', fg='green')}     {finding.what}"
+    mark = click.style("WRONG", fg="red") if finding.is_wrong else "?    "
+    return f"  {mark}  {finding.what}: {finding.problem}"

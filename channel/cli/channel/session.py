@@ -1,0 +1,155 @@
+"""A node on a journal for as long as a command takes: it drives what the command names, and says what happens.
+
+Nobody is on the line: counterparties hear nothing from here, and all that is done is done on the chain.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from forcemove.channel.chain.chain import Chain
+from forcemove.channel.chain.errors import WrongChain
+from forcemove.channel.cli.channel.stores import open_store
+from forcemove.channel.cli.deploy import open_node
+from forcemove.channel.cli.errors import Explained
+from forcemove.channel.cli.explanations import explain
+from forcemove.channel.cli.key import open_key_file
+from forcemove.channel.cli.progress import waiting
+from forcemove.channel.cli.terminal import Terminal
+from forcemove.channel.errors import ForcemoveError, PassingError
+from forcemove.channel.inspect.kept import KeptChannel
+from forcemove.channel.node.assemble import reassemble
+from forcemove.channel.node.driven import Driven
+from forcemove.channel.node.errors import AccountInUse, ChannelInUse
+from forcemove.channel.node.events import Event, Mined, Refused
+from forcemove.channel.node.node import Node
+from forcemove.channel.protocol.signing import Key
+from forcemove.channel.sender.errors import GasTooDear
+from forcemove.channel.store.journal import Journal
+
+__all__ = ["Session", "opened"]
+
+_LOOK_EVERY = 0.25
+
+
+class _Nobody:
+    """A line on which nobody is."""
+
+    def send(self, message: bytes) -> None:
+        """Lost, as on any line it may be."""
+
+    def receive(self) -> Sequence[bytes]:
+        """Nothing, ever."""
+        return ()
+
+
+class Session:
+    """`journal`: the one that was named. `chain`: the one that was named."""
+
+    def __init__(self, journal: Journal, chain: Chain, key: Key, most: int | None, terminal: Terminal) -> None:
+        self.journal, self.chain, self._key, self._most, self._terminal = journal, chain, key, most, terminal
+        self._node = Node(journal, trouble=self._hear_trouble)
+        self._lasting: ForcemoveError | None = None
+
+    @property
+    def account(self) -> bytes:
+        """The address that signs and pays, 20 bytes."""
+        return self._key.address
+
+    def require_ours(self, kept: KeptChannel) -> None:
+        """Refuse a channel of another chain or another key. Raises `WrongChain`, `Explained`, `GameMissing`."""
+        agreement = kept.channel.agreement
+        if agreement.domain.chain_id != self.chain.chain_id:
+            raise WrongChain(self.chain.endpoint, agreement.domain.chain_id, self.chain.chain_id)
+        if agreement.fixed_part.participants[kept.channel.index] != self._key.address:
+            raise Explained("That is not the key that plays this channel.", "Name its key file with --key.")
+        kept.require_game()
+
+    def drive(self, kept: KeptChannel, *, signs: bool = True) -> Driven:
+        """Drive a channel. Where another process drives it, or has until it died, that is waited for once.
+
+        Raises as `require_ours`, and what `Node.add` raises.
+        """
+        self.require_ours(kept)
+        channel, about = kept.channel, kept.about
+        assembly = reassemble(
+            self.chain, channel.agreement, kept.require_game(), factory=about.factory, from_block=about.from_block
+        )
+
+        def add() -> Driven:
+            return self._node.add(
+                assembly,
+                self._key,
+                _Nobody(),
+                lambda _: None,
+                report=self._report,
+                confirmations=about.confirmations,
+                most=self._most,
+                signs=signs,
+            )
+
+        try:
+            return add()
+        except (ChannelInUse, AccountInUse) as error:
+            self._wait_for(error)
+            return add()
+
+    def _wait_for(self, refused: ChannelInUse | AccountInUse) -> None:
+        """Until the lease would end if its holder were dead; one that lives renews it, and keeps it."""
+        while (left := refused.until - time.time()) > 0:
+            self._terminal.status(f"Another process has it, or had it when it died: {left:.0f} more seconds")
+            time.sleep(min(left, 1.0))
+
+    def run(self, is_done: Callable[[], bool], status: Callable[[], str]) -> None:
+        """Until it is done, which is asked whenever nothing is on its way. Raises what does not pass."""
+        while True:
+            is_busy = self._node.poll()
+            if self._lasting is not None:
+                raise self._lasting
+            if not is_busy and not self._node.is_sending and is_done():
+                return
+            self._terminal.status(status())
+            if not is_busy:
+                time.sleep(_LOOK_EVERY)
+
+    def close(self) -> None:
+        """Give the leases back."""
+        self._node.release()
+
+    def _hear_trouble(self, error: Exception) -> None:
+        if not isinstance(error, ForcemoveError):
+            raise error
+        if isinstance(error, PassingError):
+            self._terminal.status(f"{explain(error).partition(chr(10))[0]} Trying again")
+        else:
+            self._lasting = error
+
+    def _report(self, event: Event) -> None:
+        match event:
+            case Mined(submission, receipt):
+                what = type(submission).__name__.removeprefix("Submit").lower()
+                self._terminal.note(f"{what}: in block {receipt.block_number:,}, {receipt.gas_used:,} gas")
+            case Refused(submission, error):
+                if isinstance(error, GasTooDear):
+                    self._lasting = error
+                else:
+                    self._terminal.note(explain(error).partition("\n")[0])
+            case _:
+                pass
+
+
+@contextmanager
+def opened(store: str, endpoint: str, key_file: str, most: int | None) -> Iterator[Session]:
+    """A session; afterwards others may drive what it has driven."""
+    with open_store(store) as journal:
+        chain = open_node(endpoint)
+        key = open_key_file(Path(key_file))
+        with waiting("Reading the chain") as terminal:
+            session = Session(journal, chain, key, most, terminal)
+            try:
+                yield session
+            finally:
+                session.close()

@@ -1,0 +1,95 @@
+"""What can be said of a channel that a journal keeps. Reads no disk."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from forcemove.channel.errors import LocalError
+from forcemove.channel.game import Game
+from forcemove.channel.node.about import ABOUTS, About
+from forcemove.channel.protocol.channel import Channel
+from forcemove.channel.protocol.state import SignedState
+from forcemove.channel.protocol.values import CHANNELS
+from forcemove.channel.protocol.wire import SignedStateFile
+from forcemove.channel.store.records import Kept, Standing
+
+__all__ = ["GameMissing", "KeptChannel", "left_in", "read_kept"]
+
+
+@dataclass(eq=False)
+class GameMissing(LocalError):
+    """The channel plays the contract `contract`, and no game that is installed has it."""
+
+    contract: str
+
+
+@dataclass(frozen=True, slots=True)
+class KeptChannel:
+    """A channel as it was saved last. `game`: the one that it plays, None where that is not installed."""
+
+    standing: Standing
+    channel: Channel
+    about: About
+    game: Game | None
+
+    @property
+    def id(self) -> bytes:
+        """The channel's id."""
+        return self.channel.agreement.channel_id
+
+    @property
+    def newest(self) -> SignedState | None:
+        """The newest state that is kept."""
+        return self.channel.newest.signed if self.channel.newest else None
+
+    @property
+    def newest_file(self) -> SignedStateFile | None:
+        """That state with its channel, for an inspection."""
+        agreement, newest = self.channel.agreement, self.newest
+        return SignedStateFile(agreement.domain, agreement.fixed_part, newest) if newest else None
+
+    @property
+    def title(self) -> str:
+        """The game for people; its contract's name where it is not installed."""
+        return self.game.title if self.game else self.about.app
+
+    @property
+    def counterparties(self) -> tuple[bytes, ...]:
+        """Their addresses, 20 bytes each."""
+        participants = self.channel.agreement.fixed_part.participants
+        return tuple(each for index, each in enumerate(participants) if index != self.channel.index)
+
+    @property
+    def ours(self) -> tuple[tuple[bytes, int], ...]:
+        """What the newest state would pay us, by asset, in its smallest unit; our deposits before there is one."""
+        destination = self.channel.agreement.destinations[self.channel.index]
+        outcome = self.newest.state.outcome if self.newest else self.channel.agreement.outcome
+        amounts: dict[bytes, int] = {}
+        for entry in outcome:
+            if entry.destination == destination:
+                amounts[entry.asset] = amounts.get(entry.asset, 0) + entry.amount
+        return tuple(sorted(amounts.items()))
+
+    @property
+    def held(self) -> tuple[tuple[bytes, int], ...]:
+        """What the channel held on its chain when it was last looked at, by asset."""
+        return left_in(self.channel)
+
+    def require_game(self) -> Game:
+        """The game that it plays. Raises `GameMissing`."""
+        if self.game is None:
+            raise GameMissing(self.about.app)
+        return self.game
+
+
+def left_in(channel: Channel) -> tuple[tuple[bytes, int], ...]:
+    """What a channel is known to hold, by asset: nothing once it is closed."""
+    return () if channel.record.closed else tuple((asset, amount) for asset, amount in channel.holdings if amount)
+
+
+def read_kept(kept: Kept, games: Iterable[Game]) -> KeptChannel:
+    """Raises `MalformedBytes`, `UnknownVersion`."""
+    about = ABOUTS.decode(kept.about)
+    game = next((each for each in games if each.artifact.name == about.app), None)
+    return KeptChannel(kept.standing, CHANNELS.decode(kept.snapshot), about, game)

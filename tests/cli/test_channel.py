@@ -1,0 +1,373 @@
+"""`forcemove channel`: somebody comes back to a journal after a while, on a real chain, and nobody else is there."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Event, Thread
+
+import pytest
+
+from forcemove.channel.chain.adjudicator import Adjudicator
+from forcemove.channel.chain.local import AnvilChain, connect
+from forcemove.channel.node.keys import UNLOCK_VARIABLE, write_key_file
+from forcemove.channel.protocol.channel import Phase
+from forcemove.channel.protocol.rules import build_support_proof
+from forcemove.channel.protocol.state import SignedState
+from forcemove.channel.store.opening import open_journal
+from forcemove.channel.store.records import Standing
+from forcemove.games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
+from forcemove.games.tic_tac_toe import GAME as TIC_TAC_TOE
+from tests.cli.command import Command, Said
+from tests.node.test_node import House
+from tests.scenarios.story import DEPOSIT, DURATION, KEYS, STAKE, Playground
+
+PASSPHRASE = "long enough for a test"  # noqa: S105  # it opens a key that everybody knows
+ETHER = bytes(20)
+
+
+@pytest.fixture(scope="session")
+def ground(anvil: AnvilChain) -> Playground:
+    return Playground.on(anvil)
+
+
+@dataclass
+class Home:
+    """Alice's home, weeks later: a journal in which channels were played up to a turn, and her key."""
+
+    house: House
+    forcemove: Command
+    states: tuple[SignedState, ...]
+
+    @property
+    def ids(self) -> list[bytes]:
+        return [each.agreement.channel_id for each in self.house.assemblies]
+
+    def __call__(self, *arguments: str) -> Said:
+        """`forcemove channel` with her journal."""
+        return self.forcemove("channel", arguments[0], "--store", "0.journal", *arguments[1:])
+
+    def act(self, *arguments: str, seat: int = 0) -> Said:
+        """The same with the chain and a key."""
+        return self(*arguments, "--chain", self.house.chain.endpoint, "--key", f"{seat}.key")
+
+    def held(self, number: int = 0) -> int:
+        assembly = self.house.assemblies[number]
+        return assembly.adjudicator.holdings_of(assembly.agreement.channel_id, ETHER).held
+
+    def challenge_with_an_old_state(self) -> None:
+        """By Bob, who has lost and hopes that nobody is at home."""
+        assembly = self.house.assemblies[0]
+        proof = build_support_proof(assembly.agreement.fixed_part, self.states[:2])
+        assert proof is not None
+        assembly.adjudicator.send(assembly.adjudicator.challenge(assembly.agreement.fixed_part, proof), KEYS[1])
+
+
+@pytest.fixture
+def home(
+    ground: Playground, tmp_path: Path, forcemove: Command, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., Home]:
+    """With `until`, the last turn that was played, and `count` channels."""
+    monkeypatch.setenv(UNLOCK_VARIABLE, PASSPHRASE)
+
+    def make(until: int = 6, count: int = 1, *, payers: int = 2) -> Home:
+        house = House(ground, tmp_path, count, TIC_TAC_TOE)
+        house.stops_at = until
+        if payers == 2:
+            house.play()
+        else:
+            _agree(house)
+        while payers == 1 and house.processes[0].node.poll():
+            pass
+        alice = next(iter(house.processes[0].node.channels.values()))
+        for process in house.processes:
+            process.node.release()
+            process.journal.close()
+        for seat, key in enumerate(KEYS):
+            write_key_file(tmp_path / f"{seat}.key", key, PASSPHRASE, scrypt_work=2)
+        return Home(house, forcemove, alice.channel.signed_states)
+
+    return make
+
+
+def _agree(house: House) -> None:
+    """Until Alice is about to pay in."""
+    alice, bob = house.processes
+    while alice.phases != {Phase.FUNDING}:
+        alice.node.poll()
+        bob.node.poll()
+
+
+@contextmanager
+def no_answer_in_time(home: Home) -> Iterator[None]:
+    """As soon as a challenge runs, its time is over."""
+    chain, is_over = connect(home.house.chain.endpoint), Event()
+    adjudicator = Adjudicator(chain, home.house.assemblies[0].adjudicator.address)
+
+    def watch() -> None:
+        while not is_over.wait(0.05):
+            ends = adjudicator.status_of(home.ids[0]).finalizes_at
+            if ends and ends > chain.now():
+                chain.rpc.ask("evm_setNextBlockTimestamp", hex(ends + 1))
+                chain.rpc.ask("evm_mine")
+
+    thread = Thread(target=watch)
+    thread.start()
+    try:
+        yield
+    finally:
+        is_over.set()
+        thread.join()
+
+
+def test_channels_are_listed_as_they_were_left(home: Callable[..., Home]) -> None:
+    alice = home(count=2)
+    said = alice("list")
+    assert said.code == 0
+    assert said.out.count("Tic-tac-toe") == 2
+    for id_ in alice.ids:
+        assert f"0x{id_.hex()[:8]}" in said.out
+    listed = json.loads(alice("list", "--json").out)
+    assert {each["channelId"] for each in listed["channels"]} == {"0x" + id_.hex() for id_ in alice.ids}
+    first = listed["channels"][0]
+    assert (first["phase"], first["standing"], first["turnNum"], first["participant"]) == ("playing", "active", 6, 0)
+    assert first["ours"] == [{"asset": "0x" + "0" * 40, "amount": str(DEPOSIT + STAKE)}]
+
+
+def test_a_channel_is_shown_with_its_board_and_its_chain(home: Callable[..., Home]) -> None:
+    alice = home()
+    short = alice.ids[0].hex()[:6]
+    said = alice("show", short)
+    assert said.code == 0
+    for words in (
+        "Tic-tac-toe, as the journal has it",
+        "participant 0",
+        "board",
+        "has signed",
+        "phase           playing",
+    ):
+        assert words in said.out
+    beside = alice("show", short, "--chain", alice.house.chain.endpoint)
+    assert "On the chain, at block" in beside.out
+    assert json.loads(alice("show", short, "--json").out)["newest"]["state"]["turnNum"] == 6
+
+
+def test_the_history_has_states_logs_and_faults(home: Callable[..., Home]) -> None:
+    alice = home()
+    said = alice("history", alice.ids[0].hex()[:8], "--chain", alice.house.chain.endpoint)
+    assert said.code == 0
+    assert said.out.count("Deposited") == 2
+    assert "turn     6" in said.out
+    found = json.loads(alice("history", alice.ids[0].hex(), "--json").out)
+    assert [each["turnNum"] for each in found["states"]] == [4, 5, 6]
+    assert found["logs"] is None
+
+
+def test_what_is_kept_is_verified_by_itself_and_beside_its_chain(home: Callable[..., Home]) -> None:
+    alice = home()
+    id_ = alice.ids[0].hex()
+    said = alice("verify", id_, "--chain", alice.house.chain.endpoint)
+    assert (said.code, said.out.splitlines()[-1]) == (0, "It is sound.")
+    for words in ("the signatures of turn 6", "turn 5 obeys the rules", "the contracts are genuine", "all deposits"):
+        assert words in said.out
+    assert json.loads(alice("verify", id_, "--json").out)["sound"] is True
+
+
+@pytest.mark.parametrize(
+    ("typed", "words"),
+    [
+        ("0xzz", "is no channel's id"),
+        ("0x", "is no channel's id"),
+        ("ffffffff", "has no channel"),
+        ("12", "Give at least 4 hex digits"),
+    ],
+)
+def test_what_names_no_channel_is_refused(home: Callable[..., Home], typed: str, words: str) -> None:
+    said = home()("show", typed)
+    assert said.code == 1
+    assert words in said.err
+
+
+def test_a_journal_that_is_not_there_is_not_made(forcemove: Command, tmp_path: Path) -> None:
+    said = forcemove("channel", "list")
+    assert said.code == 1
+    assert "There is no journal at 'forcemove.journal'" in said.err
+    assert list(tmp_path.iterdir()) == []
+
+
+# --------------------------------------------------------------------------------------------------------------- acting
+
+
+def test_conclude_leaves_a_channel_whose_counterparty_is_gone(home: Callable[..., Home]) -> None:
+    """It is Alice's turn: she signs the final state, and the chain decides."""
+    alice = home(until=7)
+    said = alice.act("challenge", alice.ids[0].hex())
+    assert said.code == 1
+    assert "Turn 8 is for participant 0" in said.err
+    with no_answer_in_time(alice):
+        said = alice.act("conclude", alice.ids[0].hex())
+    assert (said.code, said.out) == (0, "All is paid out.\n")
+    assert alice.held() == 0
+    assert "There are no open channels." in alice("list").out
+    assert "finished" in alice("show", alice.ids[0].hex()).out
+
+
+def test_challenge_starts_the_clock_and_collect_brings_the_money_home(home: Callable[..., Home]) -> None:
+    alice = home(until=6)
+    id_ = alice.ids[0].hex()
+    said = alice.act("challenge", id_)
+    assert said.code == 0
+    assert "The clock runs until" in said.out
+    assert "challenge: in block" in said.err
+    waiting = alice.act("collect")
+    assert waiting.code == 1
+    assert "`collect` again after" in waiting.out
+    alice.house.chain.travel_to(alice.house.chain.now() + DURATION + 1)
+    said = alice.act("collect")
+    assert said.code == 0
+    assert "closed; nothing is left on the chain" in said.out
+    assert alice.held() == 0
+
+
+def test_collect_answers_an_old_state_and_signs_nothing(home: Callable[..., Home]) -> None:
+    alice = home(until=7)
+    alice.challenge_with_an_old_state()
+    said = alice.act("collect")
+    assert said.code == 1
+    assert "`conclude` leaves it" in said.out
+    assembly = alice.house.assemblies[0]
+    status = assembly.adjudicator.status_of(alice.ids[0])
+    assert (status.finalizes_at, status.turn_num_record) == (0, 7)
+    assert json.loads(alice("list", "--json").out)["channels"][0]["turnNum"] == 7
+
+
+def test_collect_leaves_what_is_played_and_looks_at_every_channel(home: Callable[..., Home]) -> None:
+    alice = home(count=3)
+    said = alice.act("collect")
+    assert said.code == 1
+    assert said.out.count("It goes on with its players") == 3
+    assert [alice.held(number) for number in range(3)] == [2 * DEPOSIT] * 3
+
+
+def test_collect_pays_nothing_in(home: Callable[..., Home]) -> None:
+    alice = home(payers=0)
+    said = alice.act("collect")
+    assert (said.code, said.err) == (0, "")
+    assert "funding; nothing is left on the chain" in said.out
+    assert alice.held() == 0
+
+
+def test_conclude_of_what_nobody_has_paid_for_pays_nothing_in(home: Callable[..., Home]) -> None:
+    alice = home(payers=0)
+    said = alice.act("conclude", alice.ids[0].hex())
+    assert (said.code, said.out, said.err) == (0, "Nothing is left on the chain.\n", "")
+    assert alice.held() == 0
+
+
+def test_collect_with_another_key_has_nothing_to_do(home: Callable[..., Home]) -> None:
+    alice = home()
+    said = alice.act("collect", seat=1)
+    assert (said.code, said.out) == (0, "No open channel of this key is of this chain.\n")
+    said = alice.act("conclude", alice.ids[0].hex(), seat=1)
+    assert said.code == 1
+    assert "That is not the key that plays this channel." in said.err
+
+
+def test_conclude_takes_back_a_deposit_that_nobody_followed(home: Callable[..., Home]) -> None:
+    alice = home(payers=1)
+    assert alice.held() == DEPOSIT
+    said = alice.act("challenge", alice.ids[0].hex())
+    assert "Play has not begun" in said.err
+    with no_answer_in_time(alice):
+        said = alice.act("conclude", alice.ids[0].hex())
+    assert said.code == 0, said.err
+    assert alice.held() == 0
+
+
+# --------------------------------------------------------------------------------------------------------------- moving
+
+
+def test_a_move_takes_a_channel_away_and_it_goes_on_elsewhere(home: Callable[..., Home], forcemove: Command) -> None:
+    alice = home()
+    id_ = alice.ids[0].hex()
+    said = alice("export", id_, "--move", "--out", "moved.bin")
+    assert said.code == 0, said.err
+    assert Path("moved.bin").stat().st_mode & 0o777 == 0o600
+    assert "moved" in alice("list", "--all").out
+    assert "was moved from this journal" in alice.act("conclude", id_).err
+    assert "moved" in alice("export", id_, "--move", "--out", "again.bin").err
+    said = forcemove("channel", "import", "--store", "elsewhere.journal", "moved.bin")
+    assert said.code == 0, said.err
+    with open_journal("elsewhere.journal", owner=os.urandom(16)) as journal:
+        assert [each.standing for each in journal.channels()] == [Standing.ACTIVE]
+
+
+def test_a_move_that_cannot_be_written_down_takes_nothing_away(home: Callable[..., Home]) -> None:
+    alice = home()
+    Path("moved.bin.partial").symlink_to("/dev/full")
+    said = alice("export", alice.ids[0].hex(), "--move", "--out", "moved.bin")
+    assert said.code == 1
+    with open_journal("0.journal", owner=os.urandom(16)) as journal:
+        assert [each.standing for each in journal.channels()] == [Standing.ACTIVE]
+
+
+def test_an_export_that_was_interrupted_is_found_again(
+    home: Callable[..., Home], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alice = home()
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "rename", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        assert alice("export", "--all", "--move", "--out", "moved.bin").code == 130
+    said = alice("export", alice.ids[0].hex(), "--move", "--out", "moved.bin")
+    assert "What it has written is moved.bin.partial: import that." in said.err
+    said = alice.forcemove("channel", "import", "--store", "elsewhere.journal", "moved.bin.partial")
+    assert said.code == 0, said.err
+
+
+def test_a_backup_is_a_copy_that_collects(home: Callable[..., Home], forcemove: Command) -> None:
+    alice = home()
+    id_ = alice.ids[0].hex()
+    assert alice("export", "--all", "--backup", "--out", "backup.bin").code == 0
+    said = forcemove("channel", "import", "--store", "copy.journal", "backup.bin")
+    assert "a copy" in said.out
+    there = ("--store", "copy.journal", "--chain", alice.house.chain.endpoint, "--key", "0.key")
+    assert "Nothing is signed in channel" in forcemove("channel", "conclude", id_, *there).err
+    assert forcemove("channel", "challenge", id_, *there).code == 0
+    alice.house.chain.travel_to(alice.house.chain.now() + DURATION + 1)
+    said = forcemove("channel", "collect", *there)
+    assert said.code == 0, said.out + said.err
+    assert alice.held() == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--all", "--out", "x"), "either --move or --backup"),
+        (("--all", "--move", "--backup", "--out", "x"), "either --move or --backup"),
+        (("--backup", "--out", "x"), "Name channels, or say --all"),
+    ],
+)
+def test_an_export_says_what_it_is(home: Callable[..., Home], options: tuple[str, ...], words: str) -> None:
+    said = home()("export", *options)
+    assert said.code == 2
+    assert words in said.err
+
+
+def test_what_is_no_export_is_refused_and_changes_nothing(home: Callable[..., Home]) -> None:
+    alice = home()
+    Path("other.bin").write_bytes(b"something else")
+    said = alice("import", "other.bin")
+    assert said.code == 1
+    assert json.loads(alice("list", "--json").out)["channels"][0]["standing"] == "active"
+
+
+def test_the_game_must_be_installed_to_act(home: Callable[..., Home], monkeypatch: pytest.MonkeyPatch) -> None:
+    alice = home()
+    monkeypatch.setattr("forcemove.channel.cli.channel.stores.usable_games", lambda: (ROCK_PAPER_SCISSORS,))
+    said = alice("list")
+    assert "TicTacToe" in said.out
+    assert "no game that is installed has it.\nInstall" in alice.act("conclude", alice.ids[0].hex()).err
