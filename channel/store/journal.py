@@ -15,6 +15,7 @@ from forcemove.channel.store.leases import Leases
 from forcemove.channel.store.records import SEED_LENGTH, Batch, Cursor, ExportKind, Kept, KeptEvidence, Standing
 from forcemove.channel.store.schema import CURSORS, checksum
 from forcemove.channel.store.statements import require_sound, upsert
+from forcemove.channel.store.towers import Towers
 from forcemove.channel.store.transactions import Transactions, insert_wanted
 
 __all__ = ["Journal"]
@@ -34,6 +35,7 @@ class Journal:
         self._database, self._owner = database, owner
         self.leases = Leases(database, owner)
         self.transactions = Transactions(database, owner)
+        self.towers = Towers(database, owner)
 
     @property
     def where(self) -> str:

@@ -49,7 +49,15 @@ _FIRST: Step = (
     "CREATE TABLE leases (name TEXT NOT NULL PRIMARY KEY, owner {bytes} NOT NULL, until BIGINT NOT NULL)",
 )
 
-STEPS: tuple[Step, ...] = (_FIRST,)
+_WATCHTOWERS: Step = (
+    "CREATE TABLE hand_overs (chain_id TEXT NOT NULL, account {bytes} NOT NULL, channel_id {bytes} NOT NULL,"
+    " client {bytes} NOT NULL, body {bytes} NOT NULL, checksum BIGINT NOT NULL,"
+    " PRIMARY KEY (chain_id, account, channel_id, client))",
+    "CREATE TABLE spent (chain_id TEXT NOT NULL, account {bytes} NOT NULL, nonce BIGINT NOT NULL,"
+    " client {bytes} NOT NULL, wei TEXT NOT NULL, checksum BIGINT NOT NULL, PRIMARY KEY (chain_id, account, nonce))",
+)
+
+STEPS: tuple[Step, ...] = (_FIRST, _WATCHTOWERS)
 
 
 def format_of(connection: Connection, where: str) -> int:

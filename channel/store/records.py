@@ -29,6 +29,7 @@ __all__ = [
     "Evidence",
     "ExportKind",
     "Forget",
+    "HandedOver",
     "Kept",
     "KeptEvidence",
     "LeaseName",
@@ -36,6 +37,7 @@ __all__ = [
     "Refusal",
     "Replace",
     "Saving",
+    "Spent",
     "Standing",
     "Taking",
     "Transaction",
@@ -256,6 +258,34 @@ class Dismiss(Struct, frozen=True):
 
 
 Change = Put | Replace | Assign | Forget | Dismiss
+
+# --------------------------------------------------------------------------------------------------------- watchtowers
+
+
+class HandedOver(Struct, frozen=True):
+    """What a `client` (its address) has given a watchtower for a channel."""
+
+    channel_id: bytes
+    client: bytes
+    body: bytes
+
+    def __post_init__(self) -> None:
+        require_bytes("channel_id", self.channel_id, 32)
+        require_bytes("client", self.client, 20)
+
+
+class Spent(Struct, frozen=True):
+    """What the transaction of a nonce has cost a watchtower, in wei, for a `client` (its address)."""
+
+    nonce: int
+    client: bytes
+    wei: int
+
+    def __post_init__(self) -> None:
+        require_uint("nonce", self.nonce, MAX_COUNT)
+        require_bytes("client", self.client, 20)
+        require_uint("wei", self.wei, UINT256_MAX)
+
 
 # -------------------------------------------------------------------------------------------------------------- leases
 

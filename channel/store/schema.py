@@ -18,10 +18,12 @@ __all__ = [
     "CHOICES",
     "CURSORS",
     "EVIDENCE",
+    "HAND_OVERS",
     "LEASES",
     "METADATA",
     "ORIGINS",
     "SEEDS",
+    "SPENT",
     "TRANSACTIONS",
     "VERSIONS",
     "WANTED",
@@ -121,4 +123,24 @@ LEASES = Table(
     Column("name", Text, primary_key=True),
     Column("owner", Bytes),
     Column("until", BigInteger),  # milliseconds
+)
+HAND_OVERS = Table(
+    "hand_overs",
+    METADATA,
+    Column("chain_id", Text, primary_key=True),
+    Column("account", Bytes, primary_key=True),  # the tower's
+    Column("channel_id", Bytes, primary_key=True),
+    Column("client", Bytes, primary_key=True),
+    Column("body", Bytes),
+    Column("checksum", BigInteger),
+)
+SPENT = Table(
+    "spent",
+    METADATA,
+    Column("chain_id", Text, primary_key=True),
+    Column("account", Bytes, primary_key=True),
+    Column("nonce", BigInteger, primary_key=True),
+    Column("client", Bytes),
+    Column("wei", Text),  # decimal digits: it may have 256 bits
+    Column("checksum", BigInteger),
 )

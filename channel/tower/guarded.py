@@ -1,0 +1,128 @@
+"""One channel that a tower guards: what it was given, what the chain says, and what is due because of both. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from msgspec import Struct
+
+from forcemove.channel.protocol.agreement import Agreement
+from forcemove.channel.protocol.inputs import ChainRead, LogSeen
+from forcemove.channel.protocol.record import EMPTY_RECORD, Record, fold
+from forcemove.channel.protocol.status import Mode
+from forcemove.channel.protocol.values import Codec
+from forcemove.channel.protocol.watch import Answer, best_answer, concluding_answer
+from forcemove.channel.tower.handover import HAND_OVERS, HandOver, SignedHandOver
+
+__all__ = ["HELD", "Due", "Guarded", "Held"]
+
+
+class Held(Struct, frozen=True, tag=True):
+    """What a client has handed over, as the journal has it. Block times, in seconds: `accepted_at`, as the receipt
+    says; `conclude_at`, when the tower concludes a finished channel if nobody else has, None while that is unknown."""
+
+    signed: SignedHandOver
+    accepted_at: int
+    conclude_at: int | None = None
+
+
+HELD: Codec[Held] = Codec("hand-over that a tower keeps", Held)
+"""Encodes and decodes them, for a journal."""
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """What is to be sent for a client (20 bytes). `deadline`: the block time (seconds) by which it must be mined, None
+    where it may wait."""
+
+    client: bytes
+    submission: Answer
+    deadline: int | None
+
+
+@dataclass(eq=False)
+class Guarded:
+    """A channel. `held` and `given`: what each client (20 bytes) has handed over. `record`: what the chain says of it.
+    `over_at`: the newest block when it was first seen to be over. `retry_from`: the number of the newest block before
+    which nothing is tried again."""
+
+    agreement: Agreement
+    from_block: int
+    held: dict[bytes, Held] = field(default_factory=dict)
+    given: dict[bytes, HandOver] = field(default_factory=dict)
+    record: Record = EMPTY_RECORD
+    over_at: int | None = None
+    retry_from: int = 0
+
+    @property
+    def id(self) -> bytes:
+        """The channel's id."""
+        return self.agreement.channel_id
+
+    def hold(self, client: bytes, held: Held) -> None:
+        """Instead of what this client has handed over before. Raises `MalformedBytes`, `UnknownVersion`."""
+        self.given[client] = HAND_OVERS.decode(held.signed.content)
+        self.held[client] = held
+
+    def see(self, read: ChainRead, now: int) -> None:
+        """What is new on the chain, at its time `now` (seconds). What was tried before may be right now."""
+        self.record = EMPTY_RECORD if read.anew else self.record
+        for each in read.news:
+            if isinstance(each, LogSeen):
+                self.record = fold(self.record, each.log, self.agreement.domain, now)
+        self.retry_from = 0
+
+    def is_over(self, now: int) -> bool:
+        """Whether nothing can be answered any more: it is finalized, or closed."""
+        return self.record.closed or self.record.status.mode(now) is Mode.FINALIZED
+
+    def unplanned(self) -> tuple[bytes, ...]:
+        """The clients that have handed over the finished channel, and of which it is not known when to conclude."""
+        return tuple(
+            client
+            for client, given in self.given.items()
+            if given.is_finished and self.held[client].conclude_at is None
+        )
+
+    def due(self, now: int, head_start: int) -> Iterator[Due]:
+        """What may be sent at the chain's time `now`: for each client its best, the strongest first; one of them is
+        enough. `head_start`: seconds of a challenge that are left to others, at most half of its time."""
+        match self.record.status.mode(now):
+            case Mode.CHALLENGE if now >= self._answer_from(head_start):
+                yield from self._answers()
+            case Mode.OPEN if not self.record.closed:
+                yield from self._conclusions(now)
+
+    def _answer_from(self, head_start: int) -> int:
+        duration = self.agreement.fixed_part.challenge_duration
+        return self.record.status.finalizes_at - duration + min(head_start, duration // 2)
+
+    def _answers(self) -> Iterator[Due]:
+        for client in sorted(self.given, key=lambda each: _rank(self.given[each]), reverse=True):
+            answer = _answer(self.given[client], self.record)
+            if answer is not None:
+                yield Due(client, answer, self.record.status.finalizes_at)
+
+    def _conclusions(self, now: int) -> Iterator[Due]:
+        for client, held in self.held.items():
+            given = self.given[client]
+            conclude = concluding_answer(self.agreement.fixed_part, given.supported[-1])
+            if conclude is not None and held.conclude_at is not None and now >= held.conclude_at:
+                yield Due(client, conclude, None)
+
+
+def _rank(given: HandOver) -> tuple[bool, int]:
+    return given.is_finished, given.turn_num
+
+
+def _answer(given: HandOver, record: Record) -> Answer | None:
+    """The best answer to the challenge that stands: to conclude, else the newest state."""
+    if record.recorded is None:
+        return None
+    challenged = record.recorded.signed_by(given.agreement.fixed_part.participants)
+    chains = [given.supported, given.replies]
+    if not given.is_finished and given.turn_num > given.supported_turn:
+        chains.reverse()
+    answers = (best_answer(given.agreement.fixed_part, challenged, held) for held in chains)
+    return next((answer for answer in answers if answer is not None), None)

@@ -1,0 +1,335 @@
+"""A watchtower: takes hand-overs, watches the chain for the channels that they are of, and answers in time.
+
+It has an account of its own that pays for gas, and no key that could move a participant's money. What it has taken is
+in the journal before it says so. Of several processes on one journal one drives, the others stand by. Of several towers
+that guard one channel the first answer wins: what would come too late is only simulated, and costs nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from msgspec.structs import replace
+
+from forcemove.channel.chain.adjudicator import Adjudicator, Operation
+from forcemove.channel.chain.errors import TransactionReverted
+from forcemove.channel.chain.reverts import NO_ERRORS
+from forcemove.channel.errors import ForcemoveError, InvalidValue, PassingError, RuleError
+from forcemove.channel.node.clock import seconds
+from forcemove.channel.node.policy import default_confirmations
+from forcemove.channel.protocol.effects import SubmitCheckpoint, SubmitConclude, SubmitRespond
+from forcemove.channel.protocol.signing import Key
+from forcemove.channel.protocol.watch import Answer
+from forcemove.channel.sender.transactions import Wanted
+from forcemove.channel.store.errors import LeaseNotHeld
+from forcemove.channel.store.journal import Journal
+from forcemove.channel.store.records import Account, HandedOver
+from forcemove.channel.tower.acceptance import Apps, Offer, read, require_newer, require_proved
+from forcemove.channel.tower.desk import Desk, Paid, Terms
+from forcemove.channel.tower.errors import BudgetExhausted, ChannelOver, NotWatched, StandingBy, TooManyChannels
+from forcemove.channel.tower.guarded import HELD, Due, Guarded, Held
+from forcemove.channel.tower.handover import HAND_OVERS
+from forcemove.channel.tower.post import Post
+from forcemove.channel.tower.receipts import Receipt, give_receipt
+
+__all__ = ["Settings", "Tower"]
+
+_RENEW_AFTER = 0.3
+"""The part of a lease after which it is renewed, or asked for again."""
+_NO_APPS: Apps = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How a tower works.
+
+    `most`: what the gas of one answer may cost, in wei. `most_channels`: of each client. `head_start`: seconds of a
+    challenge, by the chain's clock, that are left to the participants themselves and to other towers, at most half of
+    its time. `buried`: for how many blocks a channel that is over is remembered, so that a reorganisation that brings
+    it back finds it guarded. `first_block`: one before all logs of the adjudicators. `confirmations`: how many blocks
+    deep a log must be to be believed, None for what is usual on the chain. `lease`: for how long, in seconds, the
+    account is ours if we fall silent. `patience`: seconds after which a transaction that waits is offered more for.
+    """
+
+    most: int = 10**17
+    most_channels: int = 1_000
+    head_start: int = 0
+    buried: int = 64
+    first_block: int = 0
+    confirmations: int | None = None
+    lease: float = 60.0
+    patience: float = 60.0
+
+
+_SETTINGS = Settings()
+
+
+class Tower:
+    """Of one account on one chain. `account`: that account, 20 bytes, which hand-overs are signed for."""
+
+    def __init__(
+        self,
+        journal: Journal,
+        key: Key,
+        adjudicators: Sequence[Adjudicator],
+        served: Mapping[bytes, int],
+        *,
+        apps: Apps = _NO_APPS,
+        settings: Settings = _SETTINGS,
+        report: Callable[[Paid], None] = lambda _: None,
+        trouble: Callable[[ForcemoveError], None] = lambda _: None,
+        clock: Callable[[], float] = seconds,
+    ) -> None:
+        """`key`: of the account, which pays for gas and signs receipts. `adjudicators`: all of one chain; several of
+        one address are the same one through several endpoints. `served`: for whom it works, and what it spends for each
+        in all, in wei. `apps`: whose rules it knows. `report`: is told what became of each answer. `trouble`: is told
+        of what fails and will be tried again. `clock`: seconds.
+
+        Raises `InvalidValue` on adjudicators of several chains, or none.
+        """
+        chains = {each.chain.chain_id for each in adjudicators}
+        if len(chains) != 1:
+            raise InvalidValue("adjudicators", len(chains), "at least one, and all of one chain")
+        self.account = key.address
+        self._journal, self._key, self._adjudicators = journal, key, tuple(adjudicators)
+        self._served, self._apps, self._settings = dict(served), apps, settings
+        self._report, self._trouble, self._clock = report, trouble, clock
+        self._name = Account(chains.pop(), key.address)
+        self._confirmations = settings.confirmations or default_confirmations(self._name.chain_id)
+        self._desk: Desk | None = None
+        self._posts: dict[bytes, Post] = {}
+        self._asked_at: float | None = None
+
+    # ------------------------------------------------------------------------------------------------- what it is given
+
+    def accept(self, data: bytes) -> Receipt:
+        """Take a hand-over: the bytes that `handover.sign` makes. It is on disk when this returns the receipt for it.
+
+        The same one again gives the same receipt. Raises, and has changed nothing then: `MalformedBytes`,
+        `UnknownVersion`; `NotServed`, `NotAParticipant`, `NotWatched`, `NotProved`, `AppNotKnown`, and the rules' own
+        errors; `NothingNewer`, `ChannelOver`, `TooManyChannels`, `BudgetExhausted`; `StandingBy`, `JournalError`.
+        """
+        desk = self._desk
+        if desk is None:
+            raise StandingBy(self._name.chain_id, self.account)
+        offer = read(data, self.account, self._served)
+        post, time = self._post_for(offer)
+        guarded = post.channels.get(offer.given.agreement.channel_id)
+        held = guarded.held.get(offer.client) if guarded is not None else None
+        if held is None or held.signed.content != offer.signed.content:
+            self._require_welcome(desk, offer, guarded, time)
+            held = Held(offer.signed, time)
+            self._keep(offer.client, offer.given.agreement.channel_id, held)
+            post.hold(offer.client, held, offer.given)
+        return give_receipt(offer.given, held.signed, offer.client, held.accepted_at, self._key)
+
+    def _post_for(self, offer: Offer) -> tuple[Post, int]:
+        """With the chain's time as it was read last: a tower that has seen nothing of a chain promises nothing."""
+        domain = offer.given.agreement.domain
+        post = self._posts.get(domain.adjudicator) if domain.chain_id == self._name.chain_id else None
+        if post is None or post.head is None:
+            raise NotWatched(domain.chain_id, domain.adjudicator)
+        return post, post.head.next_time
+
+    def _require_welcome(self, desk: Desk, offer: Offer, guarded: Guarded | None, time: int) -> None:
+        client, given = offer.client, offer.given
+        if guarded is not None and guarded.is_over(time):
+            raise ChannelOver(guarded.id)
+        known = guarded.given.get(client) if guarded is not None else None
+        if known is not None:
+            require_newer(given, known)
+        elif sum(client in each.held for each in self._guarded()) >= self._settings.most_channels:
+            raise TooManyChannels(client, self._settings.most_channels)
+        left = desk.left(client)
+        if left <= 0:
+            raise BudgetExhausted(client, given.agreement.channel_id, left, 1)
+        require_proved(given, self._apps)
+
+    def _keep(self, client: bytes, channel_id: bytes, held: Held) -> None:
+        try:
+            self._journal.towers.keep(self._name, HandedOver(channel_id, client, HELD.encode(held)))
+        except LeaseNotHeld:
+            self._stand_by()
+            raise StandingBy(self._name.chain_id, self.account) from None
+
+    # ---------------------------------------------------------------------------------------------------- what it knows
+
+    @property
+    def is_driving(self) -> bool:
+        """Whether this process drives the tower, as it knew at the last poll; else another one does."""
+        return self._desk is not None
+
+    @property
+    def channels(self) -> tuple[bytes, ...]:
+        """The ids of the channels that it guards."""
+        return tuple(each.id for each in self._guarded())
+
+    def left(self, client: bytes) -> int:
+        """What may still be spent for a client, in wei; what is on its way is taken for spent. Raises `StandingBy`."""
+        if self._desk is None:
+            raise StandingBy(self._name.chain_id, self.account)
+        return self._desk.left(client)
+
+    def _guarded(self) -> list[Guarded]:
+        return [guarded for post in self._posts.values() for guarded in post.channels.values()]
+
+    # ----------------------------------------------------------------------------------------------------- what it does
+
+    def poll(self) -> bool:
+        """Look at the chain, ask for what is due, and see what became of what was sent. Returns whether anything has
+        happened. What fails is told (`trouble`), and tried again by the next poll."""
+        if not self._attempt(self._take_lease):
+            return False
+        happened = [bool(self._attempt(self._look, post)) for post in self._posts.values()]
+        for post in self._posts.values():
+            for guarded in tuple(post.channels.values()):
+                self._attempt(self._attend, post, guarded)
+        happened += [bool(self._attempt(self._send)) for _ in range(2)]  # on a chain that mines at once it is mined now
+        return any(happened)
+
+    def _attempt(self, part: Callable[..., object], *arguments: object) -> object:
+        """What goes wrong with one part is no other's concern."""
+        try:
+            return part(*arguments)
+        except LeaseNotHeld as error:
+            self._stand_by()
+            self._trouble(error)
+        except ForcemoveError as error:
+            self._trouble(error)
+        return None
+
+    def _look(self, post: Post) -> bool:
+        post.prepare()
+        look = post.look()
+        for error in post.take(look):
+            self._trouble(error)
+        return bool(look.news)
+
+    def _attend(self, post: Post, guarded: Guarded) -> None:
+        """Do for a channel what is to be done."""
+        head, desk = post.head, self._desk
+        if head is None or desk is None:
+            return
+        if not guarded.is_over(head.next_time):
+            self._plan(guarded, head.next_time)
+        if self._is_buried(guarded, head.number, head.next_time):
+            self._journal.towers.forget(self._name, guarded.id)
+            post.let_go(guarded.id)
+        elif head.number >= guarded.retry_from and not desk.is_busy_with(guarded.id):
+            for due in guarded.due(head.next_time, self._settings.head_start):
+                if self._ask(desk, post, guarded, due, head.number):
+                    break
+
+    def _plan(self, guarded: Guarded, now: int) -> None:
+        """A finished channel is left to its participants for as long as a challenge would last; that survives us."""
+        for client in guarded.unplanned():
+            held = replace(guarded.held[client], conclude_at=now + guarded.agreement.fixed_part.challenge_duration)
+            self._keep(client, guarded.id, held)
+            guarded.hold(client, held)
+
+    def _is_buried(self, guarded: Guarded, number: int, now: int) -> bool:
+        if not guarded.is_over(now):
+            guarded.over_at = None
+        elif guarded.over_at is None:
+            guarded.over_at = number
+        return guarded.over_at is not None and number - guarded.over_at >= self._settings.buried
+
+    def _ask(self, desk: Desk, post: Post, guarded: Guarded, due: Due, number: int) -> bool:
+        """Whether it was asked for. What fails is tried again at the next block; what others have done before us is no
+        trouble."""
+        operation = _operation(post.adjudicator, guarded, due.submission)
+        call = Wanted(b"", post.adjudicator.address, operation.data, 0, 0, due.deadline)
+        try:
+            desk.want(due.client, guarded.id, due.submission, call)
+        except PassingError:
+            desk.ask_the_next()
+            raise
+        except RuleError as error:
+            self._report(Paid(due.client, guarded.id, due.submission, error, None, 0))
+        except ForcemoveError as error:
+            self._trouble(error)
+        else:
+            return True
+        guarded.retry_from = number + 1
+        return False
+
+    def _send(self) -> bool:
+        if self._desk is None or self._desk.is_idle:
+            return False
+        paid = self._desk.look()
+        for each in paid:
+            self._take_in(each)
+        return bool(paid)
+
+    def _take_in(self, paid: Paid) -> None:
+        """What is mined is seen by the follower as many blocks later as we want confirmations."""
+        self._report(paid)
+        if paid.error is not None and not isinstance(paid.error, RuleError | TransactionReverted):
+            self._trouble(paid.error)
+        for post in self._posts.values():
+            guarded = post.channels.get(paid.channel_id)
+            if guarded is not None and post.head is not None:
+                mined = paid.block + self._confirmations if paid.block is not None else 0
+                guarded.retry_from = max(mined, post.head.number + 1) if mined or paid.error else 0
+
+    # -------------------------------------------------------------------------------------------------------- the lease
+
+    def _take_lease(self) -> bool:
+        """Whether we drive the tower. Who has lost the lease begins anew from the journal when it is ours again."""
+        now, again = self._clock(), self._settings.lease * _RENEW_AFTER
+        if self._asked_at is not None and now - self._asked_at < again:
+            return self._desk is not None
+        if self._desk is not None and self._name not in self._journal.leases.renew(self._settings.lease):
+            self._stand_by()
+        if self._desk is None and self._journal.leases.take([self._name], self._settings.lease).granted:
+            self._begin()
+        self._asked_at = now
+        return self._desk is not None
+
+    def _begin(self) -> None:
+        """With everything that the journal has."""
+        self._posts = {
+            address: self._post(address) for address in dict.fromkeys(each.address for each in self._adjudicators)
+        }
+        for row in self._journal.towers.handed_over(self._name):
+            self._attempt(self._restore, row)
+        errors = NO_ERRORS
+        for each in self._adjudicators:
+            errors |= each.errors
+        endpoints = {id(each.chain): each.chain for each in self._adjudicators}
+        settings = self._settings
+        terms = Terms(self._served, settings.most, self._confirmations, settings.patience)
+        self._desk = Desk(self._journal, self._key, tuple(endpoints.values()), errors, terms)
+
+    def _post(self, address: bytes) -> Post:
+        endpoints = [each for each in self._adjudicators if each.address == address]
+        return Post(endpoints, self._settings.first_block, self._confirmations, self._clock)
+
+    def _restore(self, row: HandedOver) -> None:
+        held = HELD.decode(row.body)
+        given = HAND_OVERS.decode(held.signed.content)
+        post = self._posts.get(given.agreement.domain.adjudicator)
+        if post is None:
+            raise NotWatched(given.agreement.domain.chain_id, given.agreement.domain.adjudicator)
+        post.hold(row.client, held, given)
+
+    def _stand_by(self) -> None:
+        self._desk, self._posts = None, {}
+
+    def release(self) -> None:
+        """Give the lease back, so that another process need not wait for its end. Poll no more after this."""
+        self._stand_by()
+        self._journal.leases.release([self._name])
+
+
+def _operation(adjudicator: Adjudicator, guarded: Guarded, answer: Answer) -> Operation:
+    fixed_part = guarded.agreement.fixed_part
+    match answer:
+        case SubmitRespond(challenged, response, signature):
+            return adjudicator.respond(fixed_part, challenged, response, signature)
+        case SubmitCheckpoint(proof):
+            return adjudicator.checkpoint(fixed_part, proof)
+        case SubmitConclude(outcome, turn_num, signatures):
+            return adjudicator.conclude(fixed_part, outcome, turn_num, signatures)
