@@ -33,7 +33,8 @@ class Offer:
 def read(data: bytes, tower: bytes, served: Collection[bytes]) -> Offer:
     """Who gives what. Nothing is read of what nobody has signed whom the tower serves. `tower`: its account.
 
-    Raises `MalformedBytes`, `UnknownVersion`, `NotServed`, `NotAParticipant`, and what `recover` raises.
+    Raises `MalformedBytes`, `UnknownVersion`, `NotServed`, `NotAParticipant`, `NotProved` where there are no states or
+    too many, and what `recover` raises.
     """
     signed = decode(data)
     client = recover(hand_over_digest(tower, signed.content), signed.signature)
@@ -42,7 +43,14 @@ def read(data: bytes, tower: bytes, served: Collection[bytes]) -> Offer:
     given = HAND_OVERS.decode(signed.content)
     if client not in given.agreement.fixed_part.participants:
         raise NotAParticipant(client, given.agreement.channel_id)
+    _require_few_states(given)
     return Offer(client, given, signed)
+
+
+def _require_few_states(given: HandOver) -> None:
+    most, supported, replies = given.agreement.count, len(given.supported), len(given.replies)
+    if not 1 <= supported <= most or replies == 1 or replies > most:
+        raise NotProved(given.turn_num)
 
 
 def require_proved(given: HandOver, apps: Apps) -> None:
@@ -55,9 +63,6 @@ def require_proved(given: HandOver, apps: Apps) -> None:
     agreement = given.agreement
     app = agreement.fixed_part.app_definition
     rules = apps.get(app) or _NoRules(app)
-    supported, replies = len(given.supported), len(given.replies)
-    if not 1 <= supported <= agreement.count or replies == 1 or replies > agreement.count:
-        raise NotProved(given.turn_num)
     require_same_totals(agreement.outcome, given.supported[0].state.outcome)
     _require_chain(given, given.supported, rules)
     if build_support_proof(agreement.fixed_part, given.supported) is None:

@@ -79,13 +79,13 @@ class HandOver(Struct, frozen=True, tag=True):
 
     @property
     def supported_turn(self) -> int:
-        """The turn of the newest supported state; -1 where there is none, which no tower takes."""
-        return self.supported[-1].state.turn_num if self.supported else -1
+        """The turn of the newest supported state; 0 where there is none, which no tower takes."""
+        return self.supported[-1].state.turn_num if self.supported else 0
 
     @property
     def turn_num(self) -> int:
         """Up to which turn it can answer."""
-        return max(self.supported_turn, self.replies[-1].state.turn_num if self.replies else -1)
+        return max(self.supported_turn, self.replies[-1].state.turn_num if self.replies else 0)
 
     @property
     def is_finished(self) -> bool:

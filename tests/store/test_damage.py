@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from forcemove.channel.errors import JournalError
 from forcemove.channel.store.errors import JournalDamaged, NotAJournal
 from forcemove.channel.store.journal import Journal
-from forcemove.channel.store.records import Batch, Cursor, Evidence, Put, Transaction, Wanted
+from forcemove.channel.store.records import Batch, Cursor, Evidence, HandedOver, Put, Spent, Transaction, Wanted
 from tests.store.places import ACCOUNT, BOB, SEED, Place, batch, file_in, first, id_of, next_
 
 
@@ -28,7 +28,8 @@ def everything(journal: Journal) -> list[Any]:
     of_accounts = (journal.transactions.in_flight(ACCOUNT), [w.wanted for w in journal.transactions.wishes(ACCOUNT)])
     evidence = [(each.channel_id, each.evidence) for each in journal.evidence()]
     seed = journal.keep_seed(b"a table", SEED)
-    return [kept, journal.choices(id_of(1)), evidence, journal.cursor(1, b"\xad" * 20), of_accounts, seed]
+    of_towers = (journal.towers.handed_over(ACCOUNT), journal.towers.spent(ACCOUNT))
+    return [kept, journal.choices(id_of(1)), evidence, journal.cursor(1, b"\xad" * 20), of_accounts, of_towers, seed]
 
 
 def fill(journal: Journal) -> None:
@@ -39,6 +40,8 @@ def fill(journal: Journal) -> None:
     journal.commit(Batch((next_(1, 1, b"then" * 2_000, evidence=evidence),), (Cursor(1, b"\xad" * 20, b"block"),)))
     journal.leases.take([ACCOUNT], 60)
     journal.transactions.commit(ACCOUNT, [Put(Transaction(nonce, b"signed" * 50)) for nonce in range(5)])
+    journal.towers.keep(ACCOUNT, HandedOver(id_of(1), b"\xc1" * 20, b"proof" * 50))
+    journal.towers.charge(ACCOUNT, Spent(7, b"\xc1" * 20, 10**18))
     journal.keep_seed(b"a table", SEED)
 
 

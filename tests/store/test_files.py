@@ -192,7 +192,7 @@ def _output(program: str, *arguments: str) -> str:
 
 def test_a_newer_programs_journal(file: Path) -> None:
     Place(str(file)).open(steps=NEXT_STEP).close()
-    assert refused(file, JournalOfNewerProgram) == JournalOfNewerProgram(str(file), 2, 1)
+    assert refused(file, JournalOfNewerProgram) == JournalOfNewerProgram(str(file), len(NEXT_STEP), len(STEPS))
 
 
 def test_a_newer_programs_journal_after_a_crash(file: Path) -> None:
@@ -200,11 +200,11 @@ def test_a_newer_programs_journal_after_a_crash(file: Path) -> None:
     Place(str(file)).open().close()
     with closing(sqlite3.connect(file, isolation_level=None)) as newer:
         newer.execute("BEGIN IMMEDIATE")
-        newer.execute("UPDATE forcemove_journal SET version = 2")
-        newer.execute("PRAGMA user_version = 2")
+        newer.execute("UPDATE forcemove_journal SET version = ?", (len(NEXT_STEP),))
+        newer.execute(f"PRAGMA user_version = {len(NEXT_STEP)}")
         newer.execute("COMMIT")
         main, log = file.read_bytes(), Path(f"{file}-wal").read_bytes()
-        assert main[63] == 1
+        assert main[63] == len(STEPS)
         with pytest.raises(JournalOfNewerProgram):
             Place(str(file)).open()
         assert (file.read_bytes(), Path(f"{file}-wal").read_bytes()) == (main, log)
@@ -216,7 +216,7 @@ def test_an_older_journal_is_brought_up_to_date_with_all_that_is_in_it(shared: P
     with shared.open(steps=NEXT_STEP) as journal:
         assert snapshots(journal) == {1: (1, b"at first")}
 
-    assert shared.run("SELECT version FROM forcemove_journal") == [(2,)]
+    assert shared.run("SELECT version FROM forcemove_journal") == [(len(NEXT_STEP),)]
     assert shared.run("SELECT * FROM later") == []
     with pytest.raises(JournalOfNewerProgram):
         shared.open()
@@ -228,7 +228,7 @@ def test_steps_are_taken_all_or_none(shared: Place) -> None:
     with pytest.raises(Exception, match="channels"):
         shared.open(steps=broken)
 
-    assert shared.run("SELECT version FROM forcemove_journal") == [(1,)]
+    assert shared.run("SELECT version FROM forcemove_journal") == [(len(STEPS),)]
     shared.open(steps=NEXT_STEP).close()
 
 

@@ -1,0 +1,128 @@
+"""Towers for tests: on a journal in a file, on a chain that is as bad as a test wants it."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from forcemove.channel.chain.adjudicator import Adjudicator
+from forcemove.channel.chain.chain import Chain
+from forcemove.channel.chain.local import local_keys
+from forcemove.channel.errors import ForcemoveError
+from forcemove.channel.protocol.app import Rules
+from forcemove.channel.protocol.signing import Key
+from forcemove.channel.protocol.state import SignedState, VariablePart
+from forcemove.channel.store.journal import Journal
+from forcemove.channel.store.opening import open_journal
+from forcemove.channel.tower.desk import Paid
+from forcemove.channel.tower.handover import HandOver, hand_over, sign
+from forcemove.channel.tower.receipts import Receipt
+from forcemove.channel.tower.tower import Settings, Tower
+from tests.scenarios.story import ALICE, BOB, Story
+
+TOWER, OTHER_TOWER = local_keys()[5:7]
+ETHER = 10**18
+SETTINGS = Settings(confirmations=1, buried=3)
+
+
+@dataclass
+class Keeper:
+    """A tower's process: a journal, and a tower on it. `now`: its own clock, seconds."""
+
+    journal_at: str
+    adjudicators: Sequence[Adjudicator]
+    apps: dict[bytes, Rules]
+    key: Key = TOWER
+    served: dict[bytes, int] = field(default_factory=lambda: {ALICE.address: ETHER, BOB.address: ETHER})
+    settings: Settings = SETTINGS
+    now: float = 0.0
+    told: list[Paid] = field(default_factory=list)
+    troubles: list[ForcemoveError] = field(default_factory=list)
+    journal: Journal = field(init=False)
+    tower: Tower = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.start()
+
+    @classmethod
+    def of(cls, story: Story, folder: Path, *chains: Chain, name: str = "tower", **options: Any) -> Keeper:
+        """One that watches the story's adjudicator, through these endpoints or the story's own, and knows its game."""
+        seen = [Adjudicator(chain, story.adjudicator.address) for chain in chains] or [story.adjudicator]
+        apps: dict[bytes, Rules] = {story.agreement.fixed_part.app_definition: story.game}
+        return cls(str(folder / name), seen, options.pop("apps", apps), **options)
+
+    def start(self) -> None:
+        """Another process, on what the journal has, which has looked once."""
+        self.journal = open_journal(self.journal_at, owner=secrets.token_bytes(16), clock=lambda: self.now)
+        self.tower = Tower(
+            self.journal,
+            self.key,
+            self.adjudicators,
+            self.served,
+            apps=self.apps,
+            settings=self.settings,
+            report=self.told.append,
+            trouble=self.troubles.append,
+            clock=lambda: self.now,
+        )
+        self.tower.poll()
+
+    def die(self) -> None:
+        """Without a word; the next one finds an old lease that has ended."""
+        self.journal.close()
+        self.now += 3_600
+        self.start()
+
+    def rest(self, rounds: int = 50) -> None:
+        """Poll until nothing happens any more."""
+        for _ in range(rounds):
+            if not self.tower.poll():
+                return
+        raise AssertionError("it never comes to rest")
+
+    def give(self, given: HandOver | None, key: Key = ALICE) -> Receipt:
+        assert given is not None
+        return self.tower.accept(sign(given, self.key.address, key))
+
+    def give_newest(self, story: Story, seat: int = 0) -> Receipt:
+        return self.give(newest(story, seat), (ALICE, BOB)[seat])
+
+    @property
+    def kept(self) -> int:
+        """How many hand-overs are in the journal."""
+        return len(self.journal.towers.handed_over(self.tower._name))
+
+    @property
+    def answers(self) -> list[str]:
+        """What was mined of what it has sent."""
+        return [type(each.submission).__name__ for each in self.told if each.error is None and each.block is not None]
+
+    @property
+    def sent(self) -> int:
+        """How many transactions of its account are mined."""
+        return self.adjudicators[0].chain.nonce_of(self.key.address)
+
+    def close(self) -> None:
+        self.journal.close()
+
+
+def newest(story: Story, seat: int = 0) -> HandOver:
+    """What this player's client hands over now."""
+    given = hand_over(story.players[seat].client.channel, story.first_block)
+    assert given is not None
+    return given
+
+
+def finished(story: Story) -> HandOver:
+    """The final state after the newest one, signed by both."""
+    state = story.alice.newest.state
+    final = VariablePart(state.outcome, b"", state.turn_num + 1, True)
+    return HandOver(story.agreement, story.first_block, (story.sign(final, 0, 1),))
+
+
+def stale(story: Story) -> Sequence[SignedState]:
+    """The last two states of the setup."""
+    return story.opening()[2:4]
