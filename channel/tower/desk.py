@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from forcemove.channel.chain.chain import Chain
+from forcemove.channel.chain.chain import Call, Chain
 from forcemove.channel.chain.errors import TransactionReverted
 from forcemove.channel.chain.reverts import ErrorTable
 from forcemove.channel.chain.rpc import as_number, making_sense
@@ -103,20 +103,20 @@ class Desk:
         asked = sum(most for purpose, most in self._asked.items() if _client_of(purpose) == client)
         return self._terms.budgets.get(client, 0) - spent - asked
 
-    def want(self, client: bytes, channel_id: bytes, submission: Submission, call: Wanted) -> None:
-        """Ask for a transaction for a client; `call`: what to send, and by when. The next look sends it.
+    def want(self, client: bytes, channel_id: bytes, submission: Submission, call: Call, deadline: int | None) -> None:
+        """Ask for a transaction for a client, to be mined by a block time (seconds), if any. The next look sends it.
 
         It is tried on the node first, which costs nothing. Raises `BudgetExhausted`, what it would fail with, and
         `ChainError`.
         """
         with making_sense(self._chain.endpoint):
-            gas = self._chain.gas_for(call.call, self._account.address, self._errors)
+            gas = self._chain.gas_for(call, self._account.address, self._errors)
             needed = gas * self._chain.fees().max_fee_per_gas // 2
         left = self.left(client)
         if left < needed:
             raise BudgetExhausted(client, channel_id, left, needed)
         purpose, most = client + channel_id + SUBMISSIONS.encode(submission), min(left, self._terms.most)
-        self._sender.want(Wanted(purpose, call.to, call.data, 0, most, call.deadline))
+        self._sender.want(Wanted(purpose, call.to or b"", call.data, call.value, most, deadline))
         self._asked[purpose] = most
 
     def look(self) -> list[Paid]:

@@ -86,7 +86,7 @@ class Guarded:
         )
 
     def due(self, now: int, head_start: int) -> Iterator[Due]:
-        """What may be sent at the chain's time `now`: for each client its best, the strongest first; one of them is
+        """What may be sent at the chain's time `now`: the best first, client by client; one of them is
         enough. `head_start`: seconds of a challenge that are left to others, at most half of its time."""
         match self.record.status.mode(now):
             case Mode.CHALLENGE if now >= self._answer_from(head_start):
@@ -100,8 +100,7 @@ class Guarded:
 
     def _answers(self) -> Iterator[Due]:
         for client in sorted(self.given, key=lambda each: _rank(self.given[each]), reverse=True):
-            answer = _answer(self.given[client], self.record)
-            if answer is not None:
+            for answer in _answers(self.given[client], self.record):
                 yield Due(client, answer, self.record.status.finalizes_at)
 
     def _conclusions(self, now: int) -> Iterator[Due]:
@@ -116,13 +115,15 @@ def _rank(given: HandOver) -> tuple[bool, int]:
     return given.is_finished, given.turn_num
 
 
-def _answer(given: HandOver, record: Record) -> Answer | None:
-    """The best answer to the challenge that stands: to conclude, else the newest state."""
+def _answers(given: HandOver, record: Record) -> Iterator[Answer]:
+    """What answers the challenge, the best first: to conclude, else the newest state."""
     if record.recorded is None:
-        return None
+        return
     challenged = record.recorded.signed_by(given.agreement.fixed_part.participants)
     chains = [given.supported, given.replies]
     if not given.is_finished and given.turn_num > given.supported_turn:
         chains.reverse()
-    answers = (best_answer(given.agreement.fixed_part, challenged, held) for held in chains)
-    return next((answer for answer in answers if answer is not None), None)
+    for held in chains:
+        answer = best_answer(given.agreement.fixed_part, challenged, held)
+        if answer is not None:
+            yield answer

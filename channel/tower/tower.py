@@ -8,21 +8,17 @@ that guard one channel the first answer wins: what would come too late is only s
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 
 from msgspec.structs import replace
 
-from forcemove.channel.chain.adjudicator import Adjudicator, Operation
+from forcemove.channel.chain.adjudicator import Adjudicator
 from forcemove.channel.chain.errors import TransactionReverted
 from forcemove.channel.chain.reverts import NO_ERRORS
 from forcemove.channel.errors import ForcemoveError, InvalidValue, PassingError, RuleError
 from forcemove.channel.node.clock import seconds
 from forcemove.channel.node.policy import default_confirmations
-from forcemove.channel.protocol.effects import SubmitCheckpoint, SubmitConclude, SubmitRespond
 from forcemove.channel.protocol.signing import Key
-from forcemove.channel.protocol.watch import Answer
-from forcemove.channel.sender.transactions import Wanted
 from forcemove.channel.store.errors import LeaseNotHeld
 from forcemove.channel.store.journal import Journal
 from forcemove.channel.store.records import Account, HandedOver
@@ -33,34 +29,13 @@ from forcemove.channel.tower.guarded import HELD, Due, Guarded, Held
 from forcemove.channel.tower.handover import HAND_OVERS
 from forcemove.channel.tower.post import Post
 from forcemove.channel.tower.receipts import Receipt, give_receipt
+from forcemove.channel.tower.settings import Settings
 
-__all__ = ["Settings", "Tower"]
+__all__ = ["Tower"]
 
 _RENEW_AFTER = 0.3
 """The part of a lease after which it is renewed, or asked for again."""
 _NO_APPS: Apps = MappingProxyType({})
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """How a tower works.
-
-    `most`: what the gas of one answer may cost, in wei. `most_channels`: of each client. `head_start`: seconds of a
-    challenge, by the chain's clock, that are left to the participants themselves and to other towers, at most half of
-    its time. `buried`: for how many blocks a channel that is over is remembered, so that a reorganisation that brings
-    it back finds it guarded. `first_block`: one before all logs of the adjudicators. `confirmations`: how many blocks
-    deep a log must be to be believed, None for what is usual on the chain. `lease`: for how long, in seconds, the
-    account is ours if we fall silent. `patience`: seconds after which a transaction that waits is offered more for.
-    """
-
-    most: int = 10**17
-    most_channels: int = 1_000
-    head_start: int = 0
-    buried: int = 64
-    first_block: int = 0
-    confirmations: int | None = None
-    lease: float = 60.0
-    patience: float = 60.0
 
 
 _SETTINGS = Settings()
@@ -239,10 +214,8 @@ class Tower:
     def _ask(self, desk: Desk, post: Post, guarded: Guarded, due: Due, number: int) -> bool:
         """Whether it was asked for. What fails is tried again at the next block; what others have done before us is no
         trouble."""
-        operation = _operation(post.adjudicator, guarded, due.submission)
-        call = Wanted(b"", post.adjudicator.address, operation.data, 0, 0, due.deadline)
         try:
-            desk.want(due.client, guarded.id, due.submission, call)
+            desk.want(due.client, guarded.id, due.submission, post.call_of(guarded, due), due.deadline)
         except PassingError:
             desk.ask_the_next()
             raise
@@ -322,14 +295,3 @@ class Tower:
         """Give the lease back, so that another process need not wait for its end. Poll no more after this."""
         self._stand_by()
         self._journal.leases.release([self._name])
-
-
-def _operation(adjudicator: Adjudicator, guarded: Guarded, answer: Answer) -> Operation:
-    fixed_part = guarded.agreement.fixed_part
-    match answer:
-        case SubmitRespond(challenged, response, signature):
-            return adjudicator.respond(fixed_part, challenged, response, signature)
-        case SubmitCheckpoint(proof):
-            return adjudicator.checkpoint(fixed_part, proof)
-        case SubmitConclude(outcome, turn_num, signatures):
-            return adjudicator.conclude(fixed_part, outcome, turn_num, signatures)

@@ -95,7 +95,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
         "channel.follower.head",
     ),
     ("channel.node.memory", "channel.node.looking"),
-    ("channel.tower", "channel.tower.errors", "channel.tower.handover"),
+    ("channel.tower", "channel.tower.errors", "channel.tower.handover", "channel.tower.settings"),
     ("channel.tower.acceptance", "channel.tower.receipts"),
     ("channel.tower.guarded",),
     ("channel.tower.post", "channel.tower.desk"),

@@ -12,7 +12,8 @@ from forcemove.channel.chain.adjudicator import Adjudicator
 from forcemove.channel.chain.local import connect
 from forcemove.channel.store.opening import open_journal
 from forcemove.channel.tower.receipts import RECEIPTS
-from forcemove.channel.tower.tower import Settings, Tower
+from forcemove.channel.tower.settings import Settings
+from forcemove.channel.tower.tower import Tower
 from forcemove.games.tic_tac_toe import GAME
 from tests.node.actors import CONTEXT, _Points
 from tests.tower.keeper import ETHER, TOWER

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,7 +21,8 @@ from forcemove.channel.store.opening import open_journal
 from forcemove.channel.tower.desk import Paid
 from forcemove.channel.tower.handover import HandOver, hand_over, sign
 from forcemove.channel.tower.receipts import Receipt
-from forcemove.channel.tower.tower import Settings, Tower
+from forcemove.channel.tower.settings import Settings
+from forcemove.channel.tower.tower import Tower
 from tests.scenarios.story import ALICE, BOB, Story
 
 TOWER, OTHER_TOWER = local_keys()[5:7]
@@ -76,12 +78,16 @@ class Keeper:
         self.now += 3_600
         self.start()
 
-    def rest(self, rounds: int = 50) -> None:
-        """Poll until nothing happens any more."""
-        for _ in range(rounds):
-            if not self.tower.poll():
-                return
-        raise AssertionError("it never comes to rest")
+    def rest(self, seconds: float = 30) -> None:
+        """Poll until nothing happens any more, and nothing waits to be mined: a real chain takes its time."""
+        end = time.monotonic() + seconds
+        while self.tower.poll() or self._is_waiting:
+            assert time.monotonic() < end, "it never comes to rest"
+
+    @property
+    def _is_waiting(self) -> bool:
+        desk = self.tower._desk
+        return desk is not None and bool(desk._sender.purposes)
 
     def give(self, given: HandOver | None, key: Key = ALICE) -> Receipt:
         assert given is not None

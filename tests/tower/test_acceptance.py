@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -314,6 +315,21 @@ def test_threat_25_what_is_refused_of_a_new_channel_leaves_no_trace(story: Story
         keeper.tower.accept(changed(story, supported=()))
     assert keeper.kept == 0
     assert keeper.tower.channels == ()
+
+
+@pytest.mark.parametrize("filling", [b"\xc0", b"\x80", b"\x90"])
+@pytest.mark.parametrize("who", ["a stranger", "a client"])
+def test_threat_39_the_largest_rubbish_costs_little(story: Story, keeper: Keeper, filling: bytes, who: str) -> None:
+    """An array of as many values as there is room for, from outside or signed by a client."""
+    count = MAX_HAND_OVER - 300
+    rubbish = b"\x92\x01\xdd" + count.to_bytes(4) + filling * count
+    if who == "a client":
+        signature = ALICE.sign(hand_over_digest(TOWER.address, rubbish))
+        rubbish = _SIGNED.encode(SignedHandOver(rubbish, signature))
+    begun = time.process_time()
+    with pytest.raises(MalformedBytes):
+        keeper.tower.accept(rubbish)
+    assert time.process_time() - begun < 2
 
 
 def test_a_signature_for_a_tower_is_no_signature_of_a_state(story: Story) -> None:
