@@ -42,7 +42,8 @@ _SETTINGS = Settings()
 
 
 class Tower:
-    """Of one account on one chain. `account`: that account, 20 bytes, which hand-overs are signed for."""
+    """Of one account on one chain. `account`: that account, 20 bytes, which hand-overs are signed for. One thread at a
+    time may call it."""
 
     def __init__(
         self,
@@ -212,17 +213,18 @@ class Tower:
         return guarded.over_at is not None and number - guarded.over_at >= self._settings.buried
 
     def _ask(self, desk: Desk, post: Post, guarded: Guarded, due: Due, number: int) -> bool:
-        """Whether it was asked for. What fails is tried again at the next block; what others have done before us is no
-        trouble."""
+        """Whether it was asked for. What fails is tried again at the next block, through another endpoint: what others
+        have done before us is no trouble, and an endpoint may be behind the one that we have read."""
         try:
             desk.want(due.client, guarded.id, due.submission, post.call_of(guarded, due), due.deadline)
         except PassingError:
             desk.ask_the_next()
             raise
-        except RuleError as error:
-            self._report(Paid(due.client, guarded.id, due.submission, error, None, 0))
-        except ForcemoveError as error:
+        except BudgetExhausted as error:
             self._trouble(error)
+        except ForcemoveError as error:
+            desk.ask_the_next()
+            self._tell(Paid(due.client, guarded.id, due.submission, error, None, 0))
         else:
             return True
         guarded.retry_from = number + 1
@@ -238,14 +240,18 @@ class Tower:
 
     def _take_in(self, paid: Paid) -> None:
         """What is mined is seen by the follower as many blocks later as we want confirmations."""
-        self._report(paid)
-        if paid.error is not None and not isinstance(paid.error, RuleError | TransactionReverted):
-            self._trouble(paid.error)
+        self._tell(paid)
         for post in self._posts.values():
             guarded = post.channels.get(paid.channel_id)
             if guarded is not None and post.head is not None:
                 mined = paid.block + self._confirmations if paid.block is not None else 0
                 guarded.retry_from = max(mined, post.head.number + 1) if mined or paid.error else 0
+
+    def _tell(self, paid: Paid) -> None:
+        """What the rules refuse was not needed any more. Anything else is trouble."""
+        self._report(paid)
+        if paid.error is not None and not isinstance(paid.error, RuleError | TransactionReverted):
+            self._trouble(paid.error)
 
     # -------------------------------------------------------------------------------------------------------- the lease
 

@@ -12,7 +12,10 @@ import pytest
 from msgspec import structs
 
 from forcemove.channel.chain.errors import EndpointFailed, Unreachable
+from forcemove.channel.chain.rpc import Reverted
 from forcemove.channel.follower.errors import BehindItself, LogsLeftOut
+from forcemove.channel.protocol.hashing import keccak256
+from forcemove.channel.protocol.rule_errors import NoChallenge
 from forcemove.games.tic_tac_toe import GAME
 from tests.scenarios.story import ALICE, Playground, Story
 from tests.simulation.chain import MemoryChain
@@ -206,3 +209,22 @@ def _lagging(endpoint: Endpoint, height: int) -> Callable[..., object]:
         return endpoint.node.ask(method, *params)
 
     return answer
+
+
+def test_threat_43_an_endpoint_that_says_that_an_answer_would_fail_is_passed_by(story: Story, make: Make) -> None:
+    """It is behind the one that the challenge was read from, or it lies."""
+    watch = make(2)
+    endpoint = watch.endpoints[0]
+
+    def behind(method: str, *params: Any) -> Any:
+        if method == "eth_call" and params[1] == "pending":
+            raise Reverted(keccak256(b"NoChallenge(bytes32)")[:4] + bytes(32))
+        return endpoint.node.ask(method, *params)
+
+    endpoint.answer = behind
+    story.challenge(1, *stale(story))
+    watch.poll(4)
+    story.mine()
+    watch.poll(4)
+    assert story.record == (6, False)
+    assert [type(each.error) for each in watch.keeper.told] == [NoChallenge, type(None)]

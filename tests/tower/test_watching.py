@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from forcemove.channel.chain.errors import TransactionReverted
-from forcemove.channel.errors import InvalidValue, RuleError
+from forcemove.channel.errors import InvalidValue, MalformedBytes, RuleError
 from forcemove.channel.protocol.effects import SubmitCheckpoint
 from forcemove.channel.protocol.state import SignedState
+from forcemove.channel.store.records import HandedOver
 from forcemove.channel.tower.errors import BudgetExhausted, ChannelOver, StandingBy
 from forcemove.channel.tower.handover import HandOver
 from forcemove.channel.tower.settings import Settings
@@ -462,3 +463,14 @@ def test_the_answer_is_the_newest_state_of_all_that_it_holds(story: Story, make:
 def test_settings_that_mean_nothing_are_refused(bad: dict[str, int]) -> None:
     with pytest.raises(InvalidValue):
         Settings(**bad)
+
+
+def test_a_hand_over_that_cannot_be_read_any_more_harms_no_other(story: Story, make: Make) -> None:
+    keeper = make()
+    keeper.give_newest(story)
+    keeper.journal.towers.keep(keeper.tower._name, HandedOver(bytes(32), ALICE.address, b"rubbish"))
+    keeper.die()
+    assert [type(each) for each in keeper.troubles] == [MalformedBytes]
+    story.challenge(1, *stale(story))
+    keeper.rest()
+    assert story.record == (6, False)
