@@ -23,10 +23,10 @@ class Database:
     """One connection to a database, for one thread at a time."""
 
     def __init__(self, engine: Engine, where: str, clock: Clock, file: str | None = None) -> None:
-        """`where`: for errors; `clock`: for leases on SQLite; `file`: where it is on disk, if it is SQLite's."""
+        """`where`: for errors; `clock`: for leases on SQLite; `file`: where SQLite has it on disk, else None."""
         self.where = where
         self._engine, self._clock, self._lock = engine, clock, RLock()
-        self._file = file
+        self.file = file
         self._identity = _identity(file)
         if engine.dialect.name == "sqlite":
             event.listen(engine, "begin", _begin_on_sqlite)
@@ -77,7 +77,7 @@ class Database:
 
     def _require_same_file(self) -> None:
         """What is written to a file that has lost its name is lost with the process."""
-        if _identity(self._file) != self._identity:
+        if _identity(self.file) != self._identity:
             raise JournalUnwritable(self.where, "the file was removed or replaced while it was in use")
 
 

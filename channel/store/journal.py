@@ -49,6 +49,7 @@ class Journal:
 
     def close(self) -> None:
         """Give the connection back. Leases stay until they expire: release them first."""
+        self.leases.close()
         self._database.close()
 
     def __enter__(self) -> Journal:

@@ -14,6 +14,7 @@ from forcemove.channel.errors import InvalidValue
 from forcemove.channel.store import channels
 from forcemove.channel.store.database import Database
 from forcemove.channel.store.errors import JournalDamaged
+from forcemove.channel.store.presence import Presence
 from forcemove.channel.store.records import Account, ChannelLease, LeaseName, Refusal, Taking
 from forcemove.channel.store.schema import LEASES
 from forcemove.channel.store.statements import chunks, insert_for
@@ -30,15 +31,39 @@ class Leases:
 
     def __init__(self, database: Database, owner: bytes) -> None:
         self._database, self._owner = database, owner
+        self._presence = Presence(database.file, owner) if database.file is not None else None
 
     def take(self, names: Iterable[LeaseName], seconds: float) -> Taking:
-        """Take those that are free or expired, and renew those that are ours, from now on for so many seconds.
+        """Take those that are free or expired, and renew those that are ours, from now on for so many seconds. What
+        belongs to a process on this machine that has died is free, where the journal is a file.
 
         A channel whose lease had another owner gets a new version: whoever knows the old one, paused and unaware, can
         commit nothing for it. So load a channel after its lease was taken.
         """
         _require_duration(seconds)
+        if self._presence is not None:
+            self._presence.show()
         wanted = {text_of(name): name for name in names}
+        taking = self._take_free(wanted, seconds)
+        if taking.refused and self._free_the_dead({each.owner for each in taking.refused.values()}):
+            taking = self._take_free(wanted, seconds)
+        return taking
+
+    def _free_the_dead(self, owners: Collection[bytes]) -> bool:
+        """Whether there were any."""
+        presence = self._presence
+        dead = [owner for owner in owners if presence is not None and presence.is_gone(owner)]
+        if dead:
+            with self._database.writing() as connection:
+                connection.execute(update(LEASES).where(LEASES.c.owner.in_(dead)).values(until=_RELEASED))
+        return bool(dead)
+
+    def close(self) -> None:
+        """Leases stay until they expire, but nothing else of us does."""
+        if self._presence is not None:
+            self._presence.close()
+
+    def _take_free(self, wanted: Mapping[str, LeaseName], seconds: float) -> Taking:
         with self._database.writing() as connection:
             now = self._database.now(connection)
             before = _locked(connection, wanted)

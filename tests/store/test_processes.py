@@ -136,6 +136,41 @@ def test_who_is_killed_within_a_commit_holds_nobody_up(shared: Place) -> None:
         assert snapshots(journal) == {1: (1, b"at first"), 2: (2, b"on")}
 
 
+@contextmanager
+def leased(shared: Place) -> Iterator[Any]:
+    """Another process has a lease that would last for ten minutes."""
+    ours, theirs = CONTEXT.Pipe()
+    with ended(start(drive, shared.where, theirs, 600)) as process:
+        assert ours.recv() == "driving"
+        yield process
+
+
+def test_what_a_killed_process_has_leased_is_free_at_once(tmp_path: Path) -> None:
+    """On SQLite, where all are on one machine."""
+    place = Place(str(tmp_path / "journal"))
+    with opened(place, CAROL) as journal:
+        journal.commit(batch(first(1)))
+        with leased(place) as process:
+            assert journal.leases.take([ONE], 60).refused[ONE].owner == BOB
+            process.kill()
+            process.join()
+        assert journal.leases.take([ONE], 60).granted == {ONE}
+        kept = journal.load(id_of(1))
+        assert kept is not None
+        assert kept.version == 2
+    assert [each.name for each in tmp_path.iterdir()] == ["journal"]
+
+
+def test_what_a_stopped_process_has_leased_is_its_own(tmp_path: Path) -> None:
+    place = Place(str(tmp_path / "journal"))
+    with opened(place, CAROL) as journal:
+        journal.commit(batch(first(1)))
+        with leased(place) as process:
+            os.kill(process.pid, signal.SIGSTOP)
+            wait_until_stopped(process)
+            assert journal.leases.take([ONE], 60).refused[ONE].owner == BOB
+
+
 # -------------------------------------------------------------------------------------------------------------- stopped
 
 

@@ -72,7 +72,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("channel.follower.followed",),
     ("channel.follower.follower",),
     ("channel.store", "channel.store.errors", "channel.store.records", "channel.store.schema"),
-    ("channel.store.faults", "channel.store.migrations", "channel.store.statements"),
+    ("channel.store.faults", "channel.store.migrations", "channel.store.statements", "channel.store.presence"),
     ("channel.store.database", "channel.store.channels", "channel.store.evidence"),
     ("channel.store.leases", "channel.store.sqlite", "channel.store.postgresql"),
     ("channel.store.transactions", "channel.store.towers"),
