@@ -5,6 +5,7 @@ The local chains fund the same known accounts, `LOCAL_KEYS`, and move their cloc
 
 from __future__ import annotations
 
+import math
 import os
 import queue
 import shutil
@@ -22,6 +23,7 @@ from forcemove.channel.chain.chain import Call, Chain
 from forcemove.channel.chain.errors import AnvilFailed, AnvilMissing, CannotTravel, Unreachable
 from forcemove.channel.chain.reverts import ErrorTable
 from forcemove.channel.chain.rpc import shown_endpoint
+from forcemove.channel.errors import InvalidValue
 from forcemove.channel.protocol.hashing import keccak256
 from forcemove.channel.protocol.signing import Key
 
@@ -32,7 +34,8 @@ LOCAL_BALANCE = 1_000_000 * 10**18
 _ACCOUNTS = 10
 _EMBEDDED_GAS = 16_000_000
 _ANVIL_START_SECONDS = 30.0
-_REQUEST_SECONDS = 30.0
+_REQUEST_SECONDS = 10.0
+"""While one endpoint is waited for no other is asked, and challenges may last for no more than a minute."""
 
 
 @cache
@@ -125,35 +128,37 @@ def open_chain(name: str, *, expected_chain_id: int | None = None) -> Chain:
             return connect(name, expected_chain_id=expected_chain_id)
 
 
-def connect(endpoint: str, *, expected_chain_id: int | None = None) -> Chain:
-    """The chain of a node: `http://`, `https://`, `ws://`, `wss://`, or the path of an IPC socket.
+def connect(endpoint: str, *, expected_chain_id: int | None = None, timeout: float = _REQUEST_SECONDS) -> Chain:
+    """The chain of a node: `http://`, `https://`, `ws://`, `wss://`, or the path of an IPC socket. `timeout`: seconds
+    that an answer may take; after that the endpoint is `Unreachable`, and what was asked is not asked again by itself.
 
-    Raises `Unreachable`, `NotAnEthereumEndpoint`, `WrongChain`.
+    Raises `Unreachable`, `NotAnEthereumEndpoint`, `WrongChain`; `InvalidValue`.
     """
-    return Chain(_web3(endpoint), endpoint, expected_chain_id=expected_chain_id)
+    if timeout <= 0:
+        raise InvalidValue("timeout", timeout, "more than 0 seconds")
+    return Chain(_web3(endpoint, timeout), endpoint, expected_chain_id=expected_chain_id)
 
 
-def _web3(endpoint: str) -> Any:
+def _web3(endpoint: str, timeout: float = _REQUEST_SECONDS) -> Any:
     from web3 import HTTPProvider, IPCProvider, Web3
     from web3.providers.rpc.utils import ExceptionRetryConfiguration
 
     scheme, separator, _ = endpoint.partition("://")
     if separator and scheme.lower() in ("http", "https"):
         from requests.exceptions import ConnectionError as NoConnection
-        from requests.exceptions import Timeout
 
-        retries = ExceptionRetryConfiguration(errors=(NoConnection, Timeout), retries=3, backoff_factor=0.1)
-        request = {"timeout": _REQUEST_SECONDS}
+        retries = ExceptionRetryConfiguration(errors=(NoConnection,), retries=3, backoff_factor=0.1)
+        request = {"timeout": timeout}
         return Web3(HTTPProvider(endpoint, request_kwargs=request, exception_retry_configuration=retries))
     if separator and scheme.lower() in ("ws", "wss"):
         from forcemove.channel.chain.websocket import WebSocketProvider
 
-        return Web3(WebSocketProvider(endpoint, _REQUEST_SECONDS))
+        return Web3(WebSocketProvider(endpoint, timeout))
     if separator:
         raise Unreachable(shown_endpoint(endpoint), "addresses begin with http, https, ws or wss, or are a path")
     if not Path(endpoint).is_socket():
         raise Unreachable(endpoint, "this is neither a URL nor the path of an IPC socket")
-    return Web3(IPCProvider(endpoint, timeout=int(_REQUEST_SECONDS)))
+    return Web3(IPCProvider(endpoint, timeout=math.ceil(timeout)))
 
 
 # --------------------------------------------------------------------------------------------------------------- anvil

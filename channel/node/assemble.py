@@ -32,13 +32,15 @@ __all__ = ["Assembly", "assemble", "reassemble"]
 @dataclass(frozen=True, slots=True)
 class Assembly:
     """One channel of an app on a chain. `adjudicator`: knows the app's errors. `factory`: of our own address book, 20
-    bytes. `from_block`: a block before which the channel has logged nothing."""
+    bytes. `from_block`: a block before which the channel has logged nothing. `others`: the same adjudicator through
+    other endpoints of the chain; a node asks the next one where one fails."""
 
     app: PlayableApp
     adjudicator: Adjudicator
     agreement: Agreement
     factory: bytes = CUSTOMARY_FACTORY
     from_block: int = 0
+    others: tuple[Adjudicator, ...] = ()
 
     def client(
         self,
@@ -84,14 +86,15 @@ def assemble(
     asset: bytes = ETHER,
     nonce: int | None = None,
     app_address: bytes | None = None,
+    others: Sequence[Chain] = (),
 ) -> Assembly:
     """A new channel between participants (addresses, 20 bytes each), which are paid to their own accounts.
 
     `stake`, and `deposit`, which each puts in: of `asset` (an address; zero is ether), in its smallest unit.
-    `duration`: of a challenge, in seconds. `nonce`: drawn unless given. `app_address`: the book's unless given. Raises
-    `NotInBook`, and what agreeing raises.
+    `duration`: of a challenge, in seconds. `nonce`: drawn unless given. `app_address`: the book's unless given.
+    `others`: the same chain through other endpoints. Raises `NotInBook`, and what agreeing raises.
     """
-    adjudicator = _adjudicator(chain, book.adjudicator, app)
+    adjudicator, *more = _adjudicators((chain, *others), book.adjudicator, app)
     address = book.find(app.artifact.name).address if app_address is None else app_address
     agreement = agree(
         adjudicator.domain,
@@ -101,16 +104,23 @@ def assemble(
         ((asset, (deposit,) * len(participants)),),
         tuple(map(address_destination, participants)),
     )
-    return Assembly(app, adjudicator, agreement, book.factory, chain.block_number())
+    return Assembly(app, adjudicator, agreement, book.factory, chain.block_number(), tuple(more))
 
 
 def reassemble(
-    chain: Chain, agreement: Agreement, app: PlayableApp, *, factory: bytes = CUSTOMARY_FACTORY, from_block: int = 0
+    chain: Chain,
+    agreement: Agreement,
+    app: PlayableApp,
+    *,
+    factory: bytes = CUSTOMARY_FACTORY,
+    from_block: int = 0,
+    others: Sequence[Chain] = (),
 ) -> Assembly:
-    """A channel whose agreement is known from before."""
-    adjudicator = _adjudicator(chain, agreement.domain.adjudicator, app)
-    return Assembly(app, adjudicator, agreement, factory, from_block)
+    """A channel whose agreement is known from before. `others`: the same chain through other endpoints."""
+    adjudicator, *more = _adjudicators((chain, *others), agreement.domain.adjudicator, app)
+    return Assembly(app, adjudicator, agreement, factory, from_block, tuple(more))
 
 
-def _adjudicator(chain: Chain, address: bytes, app: PlayableApp) -> Adjudicator:
-    return Adjudicator(chain, address, app_errors(app.artifact, app.errors))
+def _adjudicators(chains: Sequence[Chain], address: bytes, app: PlayableApp) -> list[Adjudicator]:
+    errors = app_errors(app.artifact, app.errors)
+    return [Adjudicator(chain, address, errors) for chain in chains]

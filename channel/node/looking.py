@@ -31,7 +31,8 @@ async def keep_looking(
 ) -> None:
     """Look each `every` seconds until cancelled, each time in a thread of its own; `news` is called after each look.
 
-    What fails is tried again later and later, at most half a minute after the last time. `idle`: seconds after which a
+    What fails is tried again, with the next endpoint; where all have failed later and later, at most half a minute after
+    the last time. `idle`: seconds after which a
     worker that had nothing to look for is asked again.
     """
     failures = 0
@@ -40,7 +41,7 @@ async def keep_looking(
             await asyncio.sleep(idle)
         failures = 0 if await _has_looked(worker, trouble) else failures + 1
         news()
-        pause = min(every * 2**failures, max(every, _LONGEST_PAUSE))
+        pause = min(every * 2 ** (failures // worker.endpoints), max(every, _LONGEST_PAUSE))
         await asyncio.sleep(pause * (1 - random.random() / 2 if failures else 1))  # noqa: S311  # to part many
 
 

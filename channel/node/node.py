@@ -17,7 +17,6 @@ import contextlib
 import secrets
 from collections.abc import Callable, Iterable
 
-from forcemove.channel.chain.adjudicator import Adjudicator
 from forcemove.channel.errors import JournalUnavailable
 from forcemove.channel.node.about import ABOUTS, About
 from forcemove.channel.node.assemble import Assembly
@@ -113,8 +112,8 @@ class Node:
             raise
         is_copy = kept is not None and kept.standing is Standing.BACKUP
         client = Client(channel, key if signs and not is_copy else None, assembly.app, silence=silence)
-        chain = self._chain(adjudicator, confirmations)
-        worker, evidence = self._account(account, adjudicator, key, confirmations), PendingEvidence()
+        chain = self._chain(assembly, confirmations)
+        worker, evidence = self._account(account, assembly, key, confirmations), PendingEvidence()
         performer = Performer(client, adjudicator, worker.want, line, evidence, choose, report, most)
         about = About(assembly.app.artifact.name, assembly.from_block, assembly.factory, confirmations)
         driven = Driven(
@@ -132,15 +131,23 @@ class Node:
         self.channels[id_] = driven
         return driven
 
-    def _chain(self, adjudicator: Adjudicator, confirmations: int) -> ChainWorker:
+    def _chain(self, assembly: Assembly, confirmations: int) -> ChainWorker:
+        adjudicator = assembly.adjudicator
         name = (adjudicator.chain.chain_id, adjudicator.address, confirmations)
-        return self._chains.setdefault(name, ChainWorker(adjudicator, confirmations, self._clock))
+        if name not in self._chains:
+            self._chains[name] = ChainWorker((adjudicator, *assembly.others), confirmations, self._clock)
+        return self._chains[name]
 
-    def _account(self, account: Account, adjudicator: Adjudicator, key: Key, confirmations: int) -> AccountWorker:
+    def _account(self, account: Account, assembly: Assembly, key: Key, confirmations: int) -> AccountWorker:
+        adjudicator = assembly.adjudicator
         if account not in self._accounts:
             transactions = JournalledTransactions(self._journal, account)
-            sender = Sender(adjudicator.chain, key, transactions, confirmations=confirmations, patience=self._patience)
-            self._accounts[account] = AccountWorker(sender)
+            others, patience = [each.chain for each in assembly.others], self._patience
+            self._accounts[account] = AccountWorker(
+                Sender(
+                    adjudicator.chain, key, transactions, others=others, confirmations=confirmations, patience=patience
+                )
+            )
         self._accounts[account].understand(adjudicator.errors)
         return self._accounts[account]
 
@@ -179,7 +186,8 @@ class Node:
 
     async def run(self, *, look_every: float = 1.0, listen_every: float = 0.05) -> None:
         """Drive the channels until cancelled; those that are added meanwhile, too. Seconds between two looks at a chain
-        or an account, and at the lines. What fails is told and tried again, later and later, at most half a minute."""
+        or an account, and at the lines. What fails is told and tried again, with the next endpoint at the next look;
+        where all have failed later and later, see `looking`."""
         self._awake, self._stepped, self._is_running = asyncio.Event(), asyncio.Event(), True
         try:
             async with asyncio.TaskGroup() as group:

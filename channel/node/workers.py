@@ -7,7 +7,7 @@ has found is in `found` until the node reads it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -46,7 +46,9 @@ class ChainNews:
 
 
 class Worker(Protocol):
-    """What looks at something outside, again and again."""
+    """What looks at something outside, again and again. `endpoints`: how many it has to ask, in turn where one fails."""
+
+    endpoints: int
 
     @property
     def is_idle(self) -> bool:
@@ -67,11 +69,14 @@ class Worker(Protocol):
 
 
 class ChainWorker:
-    """Of one adjudicator on one chain. `uncertain`: the channels whose holdings are to be read in any case."""
+    """Of one adjudicator on one chain. `uncertain`: the channels whose holdings are to be read in any case. `endpoints`:
+    how many there are, which take turns where one fails."""
 
-    def __init__(self, adjudicator: Adjudicator, confirmations: int, clock: Callable[[], float]) -> None:
+    def __init__(self, adjudicators: Sequence[Adjudicator], confirmations: int, clock: Callable[[], float]) -> None:
+        """`adjudicators`: the same one through each endpoint of the chain; at least one."""
         self.found: list[ChainNews] = []
-        self._follower = Follower(adjudicator, confirmations=confirmations, clock=clock)
+        self.endpoints = len(adjudicators)
+        self._follower = Follower(*adjudicators, confirmations=confirmations, clock=clock)
         self._begun: list[Following] = []
         self._ended: list[bytes] = []
         self.uncertain: set[bytes] = set()
@@ -146,10 +151,11 @@ class ChainWorker:
 
 
 class AccountWorker:
-    """Of one account on one chain."""
+    """Of one account on one chain. `endpoints`: as of a chain."""
 
     def __init__(self, sender: Sender) -> None:
         self.found: list[Outcome] = []
+        self.endpoints = sender.endpoints
         self._sender = sender
         self._wanted: list[Wanted] = []
         self._outcomes: list[Outcome] = []

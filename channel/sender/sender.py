@@ -12,6 +12,7 @@ nearest of their deadlines and the largest of their caps.
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
@@ -63,23 +64,35 @@ class Sender:
         patience: float = 60.0,
         errors: ErrorTable = NO_ERRORS,
         clock: Callable[[], float] = time.time,
+        others: Sequence[Chain] = (),
     ) -> None:
         """`kept`: the account's journal; what is in it is gone on with. `confirmations`: how many blocks deep a
         transaction must be to be forgotten. `patience`: seconds after which one that waits is offered more for.
-        `errors`: what the contracts revert with. `clock`: seconds since 1970.
+        `errors`: what the contracts revert with. `clock`: seconds since 1970. `others`: the same chain through other
+        endpoints; where one fails, the next look asks the next.
 
         Raises `InvalidValue`; `MalformedBytes` and `UnknownVersion` on a journal that cannot be read.
         """
         if patience <= 0:
             raise InvalidValue("patience", patience, "more than 0 seconds")
         self.errors = errors
-        self._chain, self._key, self._kept = chain, key, kept
+        self._chains, self._key, self._kept = deque((chain, *others)), key, kept
         self._confirmations, self._patience, self._clock = confirmations, patience, clock
         self._flying = {nonce: FLYING.decode(body) for nonce, body in kept.all()}
         self._settled: set[int] = set()
         self._told: set[int] = set()
         self._wanted: list[Wanted] = []
         self._outcomes: list[Outcome] = []
+
+    @property
+    def _chain(self) -> Chain:
+        """Through the endpoint that is asked now."""
+        return self._chains[0]
+
+    @property
+    def endpoints(self) -> int:
+        """How many there are, which take turns where one fails."""
+        return len(self._chains)
 
     @property
     def account(self) -> bytes:
@@ -113,7 +126,9 @@ class Sender:
             if self._wanted or (self._flying if is_new else self._flying.keys() - self._settled):
                 with making_sense(self._chain.endpoint):
                     self._work()
-        except ForcemoveError:
+        except ForcemoveError as error:
+            if isinstance(error, PassingError):
+                self._chains.rotate(-1)
             if not self._outcomes:
                 raise
         outcomes, self._outcomes = self._outcomes, []

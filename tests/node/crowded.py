@@ -1,0 +1,206 @@
+"""A process that drives all channels of a journal through endpoints that may stall, and says what that costs it; and
+the endpoints: a node's, seen through a relay that counts what is asked and answers nothing while a test says so."""
+
+from __future__ import annotations
+
+import asyncio
+import http.client
+import resource
+import secrets
+import sys
+import time
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from json import loads
+from multiprocessing.connection import Connection
+from threading import Event, Lock, Thread
+from typing import Any
+from urllib.parse import urlsplit
+
+from forcemove.channel.chain.local import connect
+from forcemove.channel.node.about import ABOUTS
+from forcemove.channel.node.assemble import reassemble
+from forcemove.channel.node.memory import MemoryLine
+from forcemove.channel.node.node import Node
+from forcemove.channel.protocol.channel import Phase
+from forcemove.channel.protocol.effects import ChooseMove
+from forcemove.channel.protocol.inputs import MoveChosen
+from forcemove.channel.protocol.values import CHANNELS
+from forcemove.channel.store.opening import open_journal
+from forcemove.games.tic_tac_toe import GAME
+from tests.node.actors import CONTEXT
+from tests.scenarios.story import ALICE
+
+__all__ = ["Crowded", "Endpoint", "Report"]
+
+
+@dataclass(frozen=True)
+class Report:
+    """What the process says of itself. `idle_bytes`, `bytes`: its largest memory before it had a channel, and until
+    now. `cpu`: seconds of all its threads since it began to run. `troubles`: by kind."""
+
+    channels: int
+    playing: int
+    has_looked: bool
+    idle_bytes: int
+    bytes: int
+    cpu: float
+    troubles: dict[str, int]
+
+    @property
+    def bytes_per_channel(self) -> float:
+        return (self.bytes - self.idle_bytes) / self.channels
+
+
+class Crowded:
+    """The test's end of such a process."""
+
+    def __init__(self, journal: str, urls: Sequence[str], timeout: float, look_every: float) -> None:
+        """`timeout`: of its requests, `look_every`: between two looks at the chain; seconds."""
+        self._pipe, there = CONTEXT.Pipe()
+        self._process = CONTEXT.Process(
+            target=_drive, args=(journal, tuple(urls), timeout, look_every, there), daemon=True
+        )
+        self._process.start()
+
+    def report(self, timeout: float = 60.0) -> Report:
+        self._pipe.send("report")
+        assert self._pipe.poll(timeout), "the process says nothing"
+        report: Report = self._pipe.recv()
+        return report
+
+    def wait_until_it_has_looked(self, timeout: float = 120.0) -> None:
+        deadline = time.monotonic() + timeout
+        while not (report := self.report(timeout)).has_looked:
+            assert time.monotonic() < deadline, report
+            time.sleep(0.05)
+
+    def wait_until_all_play(self, timeout: float) -> None:
+        deadline = time.monotonic() + timeout
+        while (report := self.report()).playing < report.channels:
+            assert time.monotonic() < deadline, report
+            time.sleep(0.05)
+
+    def close(self) -> None:
+        self._process.kill()
+        self._process.join()
+        self._pipe.close()
+
+
+def _drive(journal_url: str, urls: tuple[str, ...], timeout: float, look_every: float, said: Connection) -> None:
+    first, *others = (connect(url, timeout=timeout) for url in urls)
+    journal = open_journal(journal_url, owner=secrets.token_bytes(16))
+    idle, troubles = _largest(), Counter[str]()
+    node = Node(journal, trouble=lambda error: troubles.update([type(error).__name__]))
+    for id_ in journal.ids():
+        kept = journal.load(id_)
+        assert kept is not None
+        agreement, about = CHANNELS.decode(kept.snapshot).agreement, ABOUTS.decode(kept.about)
+        assembly = reassemble(first, agreement, GAME, from_block=about.from_block, others=others)
+        node.add(assembly, ALICE, MemoryLine(), _choose)
+    asyncio.run(_run(node, look_every, said, idle, troubles))
+
+
+def _choose(question: ChooseMove) -> MoveChosen | None:
+    """Only what must be chosen."""
+    if question.answer_by is None:
+        return None
+    move = GAME.bot(0).move(question.state, another_round=True)
+    return None if move is None else MoveChosen(*move)
+
+
+async def _run(node: Node, look_every: float, said: Connection, idle: int, troubles: Counter[str]) -> None:
+    begun, running = time.process_time(), asyncio.create_task(node.run(look_every=look_every))
+    while not running.done():
+        if said.poll():
+            said.recv()
+            driven = node.channels.values()
+            said.send(
+                Report(
+                    channels=len(driven),
+                    playing=sum(each.phase is Phase.PLAYING for each in driven),
+                    has_looked=all(each.chain.time and each.channel.holdings for each in driven),
+                    idle_bytes=idle,
+                    bytes=_largest(),
+                    cpu=time.process_time() - begun,
+                    troubles=dict(troubles),
+                )
+            )
+        await asyncio.sleep(0.05)
+    running.result()
+
+
+def _largest() -> int:
+    """The largest memory of this process so far, in bytes."""
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+
+
+# ----------------------------------------------------------------------------------------------------------- endpoints
+
+
+class Endpoint:
+    """A node's endpoint over HTTP. `counts`: what was asked, by method, answered or not."""
+
+    def __init__(self, node_url: str) -> None:
+        self.counts: Counter[str] = Counter()
+        self._flowing, self._lock = Event(), Lock()
+        self._flowing.set()
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self, urlsplit(node_url).netloc))
+        self._server.daemon_threads = True
+        Thread(target=self._server.serve_forever, daemon=True).start()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self._server.server_port}"
+
+    def stall(self) -> None:
+        """From now on connections are accepted, and nothing is answered."""
+        self._flowing.clear()
+
+    def flow(self) -> None:
+        """What was asked meanwhile is answered now."""
+        self._flowing.set()
+
+    def pass_on(self, body: bytes) -> None:
+        with self._lock:
+            self.counts[str(loads(body)["method"])] += 1
+        self._flowing.wait()
+
+    def close(self) -> None:
+        self.flow()
+        self._server.shutdown()
+        self._server.server_close()
+
+
+def _handler(endpoint: Endpoint, node: str) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def setup(self) -> None:
+            super().setup()
+            self.node = http.client.HTTPConnection(node)
+
+        def finish(self) -> None:
+            self.node.close()
+            super().finish()
+
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            endpoint.pass_on(body)
+            self.node.request("POST", "/", body, {"Content-Type": "application/json"})
+            answer = self.node.getresponse().read()
+            with suppress(OSError):  # who has asked has not waited
+                self.send_response(200)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(answer)))
+                self.end_headers()
+                self.wfile.write(answer)
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    return Handler

@@ -1,0 +1,143 @@
+"""A node that is given several endpoints of a chain: while one answers nothing, everything goes through the next."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from forcemove.channel.chain.errors import Unreachable
+from forcemove.channel.chain.local import AnvilChain, connect
+from forcemove.channel.errors import InvalidValue
+from forcemove.channel.node.assemble import assemble, reassemble
+from forcemove.channel.node.driven import Driven
+from forcemove.channel.node.memory import MemoryLine
+from forcemove.channel.node.node import Node
+from forcemove.channel.protocol.channel import Phase
+from forcemove.channel.protocol.effects import ChooseMove
+from forcemove.channel.protocol.inputs import ConcludeWanted
+from forcemove.channel.store.opening import open_journal
+from forcemove.games.tic_tac_toe import GAME
+from tests.node.crowded import Endpoint as HttpEndpoint
+from tests.scenarios.story import DEPOSIT, DURATION, KEYS, STAKE, Playground
+from tests.simulation.chain import MemoryChain
+from tests.simulation.faults import Endpoint
+
+
+def leave(question: ChooseMove) -> ConcludeWanted:
+    return ConcludeWanted()
+
+
+class Table:
+    """One channel; Alice's node has two endpoints, Bob's one of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        playground = Playground.on(MemoryChain())
+        assert isinstance(playground.chain, MemoryChain)
+        self.endpoints = [Endpoint(playground.chain.node, str(number)) for number in range(2)]
+        first, second = map(MemoryChain, self.endpoints)
+        terms: dict[str, Any] = {"stake": STAKE, "deposit": DEPOSIT, "duration": DURATION}
+        bobs = assemble(playground.chain, playground.book, GAME, [key.address for key in KEYS], **terms)
+        factory = playground.book.factory
+        alices = reassemble(first, bobs.agreement, GAME, factory=factory, others=[second])
+        self.lines, self.troubles = MemoryLine.table(2), list[Exception]()
+        self.journals = [open_journal(str(folder / str(seat)), owner=secrets.token_bytes(16)) for seat in (0, 1)]
+        self.nodes = [Node(journal, trouble=self.troubles.append) for journal in self.journals]
+        self.driven: list[Driven] = [
+            node.add(each, key, line, leave)
+            for node, each, key, line in zip(self.nodes, (alices, bobs), KEYS, self.lines, strict=True)
+        ]
+
+    def take_down(self, number: int) -> None:
+        def down(method: str, *_: Any) -> Any:
+            raise Unreachable(str(number), "down")
+
+        self.endpoints[number].answer = down
+
+    def play(self) -> None:
+        for _ in range(60):
+            for node in self.nodes:
+                node.poll()
+
+    @property
+    def phases(self) -> list[Phase]:
+        return [each.phase for each in self.driven]
+
+    def close(self) -> None:
+        for journal in self.journals:
+            journal.close()
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Iterator[Table]:
+    made = Table(tmp_path)
+    yield made
+    made.close()
+
+
+@pytest.mark.parametrize("down", [(), (0,), (1,)])
+def test_threat_46_a_channel_is_played_and_paid_while_an_endpoint_is_down(table: Table, down: tuple[int, ...]) -> None:
+    table.nodes[0].poll()  # the contracts are looked at through the first one alone
+    for each in down:
+        table.take_down(each)
+    table.play()
+    assert table.phases == [Phase.CLOSED] * 2
+    assert (len(table.troubles) > 0) == (0 in down)
+
+
+def test_nothing_is_paid_in_while_every_endpoint_is_down(table: Table) -> None:
+    table.nodes[0].poll()
+    table.take_down(0)
+    table.take_down(1)
+    table.play()
+    assert table.phases == [Phase.FUNDING] * 2
+    table.endpoints[1].be_honest()
+    table.play()
+    assert table.phases == [Phase.CLOSED] * 2
+
+
+def test_threat_46_the_next_endpoint_is_asked_by_the_next_look(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where there was one endpoint alone, the pause would be twice as long."""
+    monkeypatch.setattr("random.random", lambda: 0.0)
+    every, times = 1.0, list[float]()
+    table.take_down(0)
+    table.endpoints[1].counts.clear()
+    table.nodes[0]._trouble = lambda _: times.append(time.monotonic())
+
+    async def run() -> None:
+        running = asyncio.create_task(table.nodes[0].run(look_every=every))
+        while not table.endpoints[1].counts:
+            await asyncio.sleep(0.01)
+        times.append(time.monotonic())
+        running.cancel()
+
+    asyncio.run(asyncio.wait_for(run(), 30))
+    failed, went_on = times
+    assert 0.9 * every < went_on - failed < 1.9 * every
+
+
+# ----------------------------------------------------------------------------------------------- what is waited for
+
+
+def test_threat_46_an_endpoint_that_answers_nothing_is_waited_for_once(anvil: AnvilChain) -> None:
+    endpoint = HttpEndpoint(anvil.endpoint)
+    chain = connect(endpoint.url, timeout=0.2)
+    endpoint.counts.clear()
+    endpoint.stall()
+    with pytest.raises(Unreachable):
+        chain.block_number()
+    assert endpoint.counts.total() == 1
+    endpoint.flow()
+    assert chain.block_number() == anvil.block_number()
+    endpoint.close()
+
+
+@pytest.mark.parametrize("timeout", [0, -1])
+def test_a_timeout_that_allows_no_answer_is_refused(timeout: float) -> None:
+    with pytest.raises(InvalidValue):
+        connect("http://127.0.0.1:1", timeout=timeout)
