@@ -31,9 +31,8 @@ async def keep_looking(
 ) -> None:
     """Look each `every` seconds until cancelled, each time in a thread of its own; `news` is called after each look.
 
-    What fails is tried again, with the next endpoint; where all have failed later and later, at most half a minute after
-    the last time. `idle`: seconds after which a
-    worker that had nothing to look for is asked again.
+    What fails is tried again, with the next endpoint; where all have failed later and later, at most five seconds after
+    the last time. `idle`: seconds after which a worker that had nothing to look for is asked again.
     """
     failures = 0
     while True:

@@ -46,7 +46,7 @@ class ChainNews:
 
 
 class Worker(Protocol):
-    """What looks at something outside, again and again. `endpoints`: how many it has to ask, in turn where one fails."""
+    """What looks at something outside, again and again. `endpoints`: how many it can ask, the next where one fails."""
 
     endpoints: int
 
@@ -69,8 +69,7 @@ class Worker(Protocol):
 
 
 class ChainWorker:
-    """Of one adjudicator on one chain. `uncertain`: the channels whose holdings are to be read in any case. `endpoints`:
-    how many there are, which take turns where one fails."""
+    """Of one adjudicator on one chain. `uncertain`: the channels whose holdings are to be read in any case."""
 
     def __init__(self, adjudicators: Sequence[Adjudicator], confirmations: int, clock: Callable[[], float]) -> None:
         """`adjudicators`: the same one through each endpoint of the chain; at least one."""
@@ -151,7 +150,7 @@ class ChainWorker:
 
 
 class AccountWorker:
-    """Of one account on one chain. `endpoints`: as of a chain."""
+    """Of one account on one chain."""
 
     def __init__(self, sender: Sender) -> None:
         self.found: list[Outcome] = []

@@ -21,6 +21,7 @@ REASONS = {
     "scripts": "a program each; most are run by hand, now and then",
     "tests/cli": "a file for each command and each kind of demonstration",
     "tests/games": "a file for each game and each part of the views",
+    "tests/node": "a file for each part of the node, and for each way in which it must lose nothing",
     "tests/parity": "the model of the adjudicator, in parts, and what is asked of both",
     "tests/protocol": "a file for each module of channel/protocol",
     "tests/store": "a file for each thing that a journal keeps, and for each kind of fault",

@@ -1,0 +1,205 @@
+"""A thousand channels in one process, on a real chain whose blocks take twelve seconds; some are challenged, and an
+endpoint answers nothing for a minute: every answer is in time. A sample of it in the normal run."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from forcemove.channel.chain.adjudicator import Adjudicator, Operation
+from forcemove.channel.chain.local import AnvilChain
+from forcemove.channel.node.policy import LOCAL_CHAINS, DurationTooShort, Policy
+from forcemove.channel.protocol.logs import ChallengeRegistered, Checkpointed, Log, Responded
+from forcemove.channel.protocol.types import ETHER
+from forcemove.channel.store.opening import open_journal
+from tests.node.crowded import Crowded, Endpoint, Report
+from tests.scenarios.story import BOB, Playground
+from tests.simulation import crowd
+
+
+@dataclass(frozen=True)
+class Shape:
+    """`block`, `stall`, `timeout` (of a request), `look` (from one look at the chain to the next): seconds. `quiet`:
+    blocks in which nothing happens."""
+
+    channels: int
+    disputes: int
+    block: int
+    stall: int
+    timeout: float
+    look: float
+    quiet: int
+
+
+SAMPLE = Shape(channels=30, disputes=3, block=1, stall=4, timeout=0.3, look=0.2, quiet=2)
+WHOLE = Shape(channels=1_000, disputes=20, block=12, stall=60, timeout=10, look=1, quiet=5)
+_GAS = 400_000
+
+
+class World:
+    """The chain, Bob who challenges, and Alice's process behind its endpoints."""
+
+    def __init__(self, shape: Shape, endpoints: int, folder: Path) -> None:
+        self.shape, self.chain = shape, AnvilChain()
+        playground = Playground.on(self.chain)
+        self.first_block = self.chain.block_number()
+        agreements = crowd.agreements(playground, shape.channels, shortest_duration(shape.block, self.chain.chain_id))
+        crowd.fund(self.chain, agreements)
+        self.matches = [crowd.played(each, 8 + number % 2) for number, each in enumerate(agreements)]
+        self.adjudicator = Adjudicator(self.chain, playground.book.adjudicator)
+        path = str(folder / "journal")
+        with open_journal(path, owner=secrets.token_bytes(16)) as journal:
+            crowd.write(journal, self.matches, playground, self.first_block)
+        self.endpoints = [Endpoint(self.chain.endpoint) for _ in range(endpoints)]
+        self.alice = Crowded(path, [each.url for each in self.endpoints], shape.timeout, shape.look)
+        every = shape.channels // shape.disputes - 1 | 1  # odd: Alice's turn in every other
+        self._unchallenged = iter(self.matches[::every])
+        self._kinds = count()
+        self.challenged: list[crowd.Match] = []
+
+    def begin(self) -> None:
+        """Alice has read everything, and from now on blocks take their time."""
+        self.alice.wait_until_it_has_looked()
+        self.chain.rpc.ask("evm_setAutomine", False)
+        self.chain.rpc.ask("evm_setIntervalMining", self.shape.block)
+        self.wait_for_blocks(1)
+
+    def wait_for_blocks(self, number: int) -> None:
+        until = self.chain.block_number() + number
+        while self.chain.block_number() < until:
+            time.sleep(0.05)
+
+    def challenge(self, number: int) -> None:
+        """So many channels more: with the opening, with the last state but one, with the newest where it is Alice's
+        turn; all in the next block."""
+        nonce = self.chain.nonce_of(BOB.address, block="pending")
+        for each in range(number):
+            match = next(self._unchallenged)
+            call = self.adjudicator.call_of(self._challenge(match))
+            self.chain.broadcast(self.chain.sign_as(call, BOB, nonce + each, _GAS, self.chain.fees()))
+            self.challenged.append(match)
+        self.wait_for_blocks(1)
+
+    def _challenge(self, match: crowd.Match) -> Operation:
+        newest = len(match.states) - 1
+        stale = 3 if next(self._kinds) % 2 else newest - 1
+        turn = newest if newest % 2 else stale
+        return self.adjudicator.challenge(match.agreement.fixed_part, match.proof_of(turn))
+
+    def logs(self) -> list[tuple[int, Log]]:
+        """All, each with its block's time."""
+        times: dict[int, int] = {}
+        found = []
+        for each in self.adjudicator.logs(None, self.first_block):
+            number = each.place.block_number
+            if number not in times:
+                times[number] = int(self.chain.block(number)["timestamp"], 16)
+            found.append((times[number], each.log))
+        return found
+
+    def wait_for_answers(self) -> None:
+        """Or until they would be too late."""
+        ids = [each.agreement.channel_id for each in self.challenged]
+        while True:
+            ends = [each.finalizes_at for each in self.adjudicator.statuses_of(ids)]
+            if not any(ends) or min(end for end in ends if end) < self.chain.now():
+                return
+            time.sleep(0.1)
+
+    def requests(self) -> int:
+        return sum(sum(each.counts.values()) for each in self.endpoints)
+
+    def close(self) -> None:
+        self.alice.close()
+        for each in self.endpoints:
+            each.close()
+        self.chain.close()
+
+
+def shortest_duration(block: int, chain_id: int) -> int:
+    """The shortest that the policy allows, in seconds, with blocks of so many."""
+    assert chain_id in LOCAL_CHAINS
+    for duration in count(1):
+        try:
+            Policy().require_answerable(duration, chain_id, 1, block)
+        except DurationTooShort:
+            continue
+        return duration
+    raise AssertionError
+
+
+@pytest.fixture
+def world(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[World]:
+    shape, endpoints = request.param
+    made = World(shape, endpoints, tmp_path)
+    yield made
+    made.close()
+
+
+def margins(logs: list[tuple[int, Log]]) -> dict[bytes, int]:
+    """By channel that was challenged and answered: how many seconds before the end."""
+    ends: dict[bytes, int] = {}
+    left: dict[bytes, int] = {}
+    for at, log in logs:
+        if isinstance(log, ChallengeRegistered):
+            assert log.channel_id not in ends
+            ends[log.channel_id] = log.finalizes_at
+        elif isinstance(log, Responded | Checkpointed):
+            left[log.channel_id] = ends[log.channel_id] - at
+    assert left.keys() <= ends.keys()
+    return left
+
+
+@pytest.mark.parametrize(
+    "world",
+    [
+        pytest.param((SAMPLE, 1), id="sample, one endpoint"),
+        pytest.param((SAMPLE, 2), id="sample, two endpoints"),
+        pytest.param((WHOLE, 1), id="whole, one endpoint", marks=pytest.mark.long),
+        pytest.param((WHOLE, 2), id="whole, two endpoints", marks=pytest.mark.long),
+    ],
+    indirect=True,
+)
+def test_threat_46_every_challenge_is_answered_in_time_while_an_endpoint_stalls(world: World) -> None:
+    shape = world.shape
+    world.begin()
+    before, asked = world.alice.report(), world.requests()
+    world.wait_for_blocks(shape.quiet)
+    quiet, asked = world.alice.report(), world.requests() - asked
+    first = shape.disputes // 3
+    world.challenge(first)
+    world.endpoints[0].stall()
+    stalled_at = time.monotonic()
+    time.sleep(shape.stall * 0.4)
+    world.challenge(shape.disputes - 2 * first)
+    time.sleep(max(stalled_at + shape.stall - shape.block - time.monotonic(), 0))
+    world.challenge(first)
+    answered_in_the_stall = len(margins(world.logs()))
+    world.endpoints[0].flow()
+    world.wait_for_answers()
+    left = margins(world.logs())
+    report = world.alice.report()
+    _say(shape, before, quiet, asked, left, report)
+    assert left.keys() == {each.agreement.channel_id for each in world.challenged}
+    assert len(left) == shape.disputes
+    assert min(left.values()) > 0
+    assert (answered_in_the_stall > 0) == (len(world.endpoints) > 1)
+    assert report.channels == shape.channels
+    world.alice.wait_until_all_play(5 * shape.block)
+    held = [world.adjudicator.holdings_of(each.agreement.channel_id, ETHER).held for each in world.matches]
+    assert set(held) == {2 * crowd.DEPOSIT}
+
+
+def _say(shape: Shape, before: Report, quiet: Report, asked: int, left: dict[bytes, int], last: Report) -> None:
+    cpu = (quiet.cpu - before.cpu) / shape.quiet
+    print(
+        f"\n{shape.channels} channels, blocks of {shape.block} s: {asked / shape.quiet:.1f} requests and "
+        f"{1000 * cpu:.0f} ms of CPU a quiet block; {last.bytes_per_channel / 1024:.1f} KiB a channel; "
+        f"{len(left)} answers, at least {min(left.values(), default=0)} s before the end; troubles: {last.troubles}"
+    )
