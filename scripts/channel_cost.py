@@ -1,0 +1,222 @@
+#!/usr/bin/env python3
+"""Measures what a channel costs a node, from 1 to 10,000 idle ones, and draws it for the page of `channel/`.
+
+    scripts/channel_cost.py                   measure (some minutes), write channel/cost.svg and the table in the page
+    scripts/channel_cost.py --most 100        only print what up to so many channels cost
+
+Every number of channels has a process of its own, which resumes them from a journal (SQLite) on an anvil. They were
+played to the middle of a game, and it is the counterparty's turn. Measured is the process's own CPU time, medians, and
+by how much its memory has grown; that on Linux alone. The picture is written as SVG text: two charts are less of it
+than of a library.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import gc
+import os
+import resource
+import secrets
+import statistics
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import astuple, dataclass
+from multiprocessing import get_context
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+os.environ.setdefault("ETH_HASH_BACKEND", "pysha3")  # as the command line sets it
+
+from forcemove.channel.chain.local import AnvilChain, connect  # noqa: E402
+from forcemove.channel.node.about import ABOUTS  # noqa: E402
+from forcemove.channel.node.assemble import reassemble  # noqa: E402
+from forcemove.channel.node.memory import MemoryLine  # noqa: E402
+from forcemove.channel.node.node import Node  # noqa: E402
+from forcemove.channel.protocol.values import CHANNELS  # noqa: E402
+from forcemove.channel.store.journal import Journal  # noqa: E402
+from forcemove.channel.store.opening import open_journal  # noqa: E402
+from forcemove.games.tic_tac_toe import GAME  # noqa: E402
+from scripts.cost_chart import Line, picture  # noqa: E402
+from tests.scenarios.story import ALICE, Playground  # noqa: E402
+from tests.simulation import crowd  # noqa: E402
+
+COUNTS = (1, 10, 100, 1_000, 10_000)
+BLOCKS = 11
+LISTENING_SECONDS = 5.0
+DURATION = 3_600
+LAST_TURN = 8
+PICTURE = ROOT / "channel" / "cost.svg"
+PAGE = ROOT / "channel" / "README.md"
+BEGIN, END = "<!-- cost: scripts/channel_cost.py writes this -->", "<!-- /cost -->"
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a node costs that has so many `channels`. `block`: CPU seconds to look at a new block in which nothing has
+    happened. `listening`: CPU seconds a second to listen to the lines while there is no block. `memory`: bytes that the
+    channels have added. `starting`: seconds from the journal until all are read from the chain. `requests`: a block's.
+    """
+
+    channels: int
+    block: float
+    listening: float
+    memory: int
+    starting: float
+    requests: int
+
+
+# ------------------------------------------------------------------------------------------------------------ measuring
+
+
+def measure(count: int) -> Cost:
+    """In a process of its own."""
+    with AnvilChain() as chain, TemporaryDirectory() as folder:
+        playground, path = Playground.on(chain), str(Path(folder) / "journal")
+        first_block = chain.block_number()
+        agreements = crowd.agreements(playground, count, DURATION)
+        crowd.fund(chain, agreements)
+        with open_journal(path, owner=secrets.token_bytes(16)) as journal:
+            crowd.write(journal, [crowd.played(each, LAST_TURN) for each in agreements], playground, first_block)
+        here, there = get_context("spawn").Pipe()
+        process = get_context("spawn").Process(target=_measure, args=(count, path, chain.endpoint, there.send))
+        process.start()
+        there.close()
+        cost: Cost = here.recv()
+        process.join()
+        return cost
+
+
+def _measure(count: int, path: str, url: str, say: Callable[[Cost], None]) -> None:
+    chain, journal = connect(url), open_journal(path, owner=secrets.token_bytes(16))
+    before, begun = _memory(), time.perf_counter()
+    node = _resumed(journal, url)
+    while node.poll():
+        pass
+    starting = time.perf_counter() - begun
+    blocks = [_block(chain.rpc.ask, node) for _ in range(BLOCKS)]
+    requests = _requests_of_a_block(chain.rpc.ask, node)
+    say(Cost(count, statistics.median(blocks), _listening(node), _memory() - before, starting, requests))
+
+
+def _resumed(journal: Journal, url: str) -> Node:
+    """All channels of a journal on a node."""
+    chain = connect(url)
+    node = Node(journal, lease=DURATION)
+    for id_ in journal.ids():
+        kept = journal.load(id_)
+        assert kept is not None  # noqa: S101  # nobody else writes there
+        agreement, about = CHANNELS.decode(kept.snapshot).agreement, ABOUTS.decode(kept.about)
+        node.add(reassemble(chain, agreement, GAME, from_block=about.from_block), ALICE, MemoryLine(), lambda _: None)
+    return node
+
+
+def _block(ask: Callable[[str], object], node: Node) -> float:
+    ask("evm_mine")
+    begun = time.process_time()
+    node.poll()
+    return time.process_time() - begun
+
+
+def _requests_of_a_block(ask: Callable[[str], object], node: Node) -> int:
+    (driven, *_) = node.channels.values()
+    rpc, asked = driven.performer._adjudicator.chain.rpc, list[str]()
+    answers = rpc.ask
+
+    def counting(method: str, *params: object) -> object:
+        asked.append(method)
+        return answers(method, *params)
+
+    rpc.ask = counting  # type: ignore[method-assign]  # what is asked is counted, and answered
+    _block(ask, node)
+    return len(asked)
+
+
+def _listening(node: Node) -> float:
+    """While it runs by itself, and looks at no chain."""
+
+    async def run() -> float:
+        running = asyncio.create_task(node.run(look_every=10 * LISTENING_SECONDS))
+        await asyncio.sleep(1)
+        begun, at = time.process_time(), time.perf_counter()
+        await asyncio.sleep(LISTENING_SECONDS)
+        share = (time.process_time() - begun) / (time.perf_counter() - at)
+        running.cancel()
+        return share
+
+    return asyncio.run(run())
+
+
+def _memory() -> int:
+    """What of this process is in memory now, in bytes. (The kernel's own largest number is also that of who started
+    us.)"""
+    gc.collect()
+    return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * resource.getpagesize()
+
+
+# -------------------------------------------------------------------------------------------------------------- showing
+
+
+def table(costs: Sequence[Cost]) -> str:
+    """In Markdown."""
+    rows = [
+        "| idle channels | CPU a block | a channel of it | CPU a second, listening | memory | a channel of it | "
+        "requests a block | resumed in |",
+        "|" + "---:|" * 8,
+    ]
+    for each in costs:
+        count, block, listening, memory, starting, requests = astuple(each)
+        rows.append(
+            f"| {count:,} | {_number(block * 1e3)} ms | {_number(block * 1e6 / count)} µs | "
+            f"{_number(listening * 1e3)} ms | {_number(memory / 2**20)} MiB | {_number(memory / 2**10 / count)} KiB | "
+            f"{requests} | {_number(starting)} s |"
+        )
+    return "\n".join(rows)
+
+
+def _number(value: float) -> str:
+    """To two digits."""
+    return f"{float(f'{value:.2g}'):,g}"
+
+
+def charts(costs: Sequence[Cost]) -> str:
+    """The same as a picture."""
+    counts = [each.channels for each in costs]
+    time_ = (
+        Line("a new block", [each.block / each.channels * 1e6 for each in costs]),
+        Line("a second of listening", [each.listening / each.channels * 1e6 for each in costs]),
+    )
+    memory = (Line("memory", [each.memory / each.channels / 2**10 for each in costs]),)
+    return picture(counts, (("CPU time of a channel (µs)", time_), ("memory of a channel (KiB)", memory)))
+
+
+def shown(page: str, costs: Sequence[Cost]) -> str:
+    """The page with this table between its markers."""
+    before, begin, rest = page.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        raise SystemExit(f"the page has no place for the table: {BEGIN} and {END}")
+    return f"{before}{begin}\n\n{table(costs)}\n\n{end}{after}"
+
+
+def main() -> None:
+    """See the head of this file."""
+    parser = argparse.ArgumentParser(description="Measure and draw what a channel costs a node.")
+    parser.add_argument("--most", type=int, help="measure no more channels than these, and only print")
+    most = parser.parse_args().most
+    costs = []
+    for count in COUNTS:
+        if most is None or count <= most:
+            print(f"{count:,} channels ...", file=sys.stderr, flush=True)
+            costs.append(measure(count))
+    print(table(costs))
+    if most is None:
+        PICTURE.write_text(charts(costs), encoding="utf-8")
+        PAGE.write_text(shown(PAGE.read_text(encoding="utf-8"), costs), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
