@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from forcemove.channel.chain.chain import Chain, Fees
-from forcemove.channel.chain.rpc import as_number
+from forcemove.channel.chain.rpc import as_number, making_sense
 from forcemove.channel.errors import LocalError
 from forcemove.channel.protocol.agreement import Agreement
 from forcemove.channel.protocol.duties import answer_margin
@@ -106,9 +106,11 @@ class Policy:
 
     def require(self, chain: Chain, agreement: Agreement, index: int, confirmations: int) -> None:
         """All of it, at the chain's present fees and pace. Raises those, and `ChainError`."""
-        self.require_worth(costs_of(agreement, index, chain.fees()))
+        with making_sense(chain.endpoint):
+            fees, pace = chain.fees(), block_time(chain)
+        self.require_worth(costs_of(agreement, index, fees))
         duration = agreement.fixed_part.challenge_duration
-        self.require_answerable(duration, chain.chain_id, confirmations, block_time(chain))
+        self.require_answerable(duration, chain.chain_id, confirmations, pace)
 
 
 def block_time(chain: Chain) -> float:

@@ -131,14 +131,15 @@ class ChainWorker:
         self._news = None
 
     def _check(self) -> tuple[frozenset[bytes], Mapping[bytes, ForcemoveError]]:
-        """What cannot be asked now is asked by the next look."""
+        """What cannot be asked now is asked by the next look: an endpoint that is waited for in vain is waited for
+        once."""
         genuine, wrong = set(), {}
         for id_, each in self._unchecked.items():
             try:
                 if self._is_genuine(each):
                     genuine.add(id_)
             except PassingError:
-                continue
+                break
             except ForcemoveError as error:
                 wrong[id_] = error
         return frozenset(genuine), wrong

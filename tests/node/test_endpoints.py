@@ -13,8 +13,8 @@ import pytest
 
 from forcemove.channel.chain.errors import Unreachable
 from forcemove.channel.chain.local import AnvilChain, connect
-from forcemove.channel.errors import InvalidValue
-from forcemove.channel.node.assemble import assemble, reassemble
+from forcemove.channel.errors import InvalidValue, PassingError
+from forcemove.channel.node.assemble import Assembly, assemble, reassemble
 from forcemove.channel.node.driven import Driven
 from forcemove.channel.node.memory import MemoryLine
 from forcemove.channel.node.node import Node
@@ -34,24 +34,28 @@ def leave(question: ChooseMove) -> ConcludeWanted:
 
 
 class Table:
-    """One channel; Alice's node has two endpoints, Bob's one of its own."""
+    """Channels between Alice's node, which has two endpoints, and Bob's, which has one of its own."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, channels: int = 1) -> None:
         playground = Playground.on(MemoryChain())
         assert isinstance(playground.chain, MemoryChain)
+        self.book = playground.book
         self.endpoints = [Endpoint(playground.chain.node, str(number)) for number in range(2)]
-        first, second = map(MemoryChain, self.endpoints)
-        terms: dict[str, Any] = {"stake": STAKE, "deposit": DEPOSIT, "duration": DURATION}
-        bobs = assemble(playground.chain, playground.book, GAME, [key.address for key in KEYS], **terms)
-        factory = playground.book.factory
-        alices = reassemble(first, bobs.agreement, GAME, factory=factory, others=[second])
-        self.lines, self.troubles = MemoryLine.table(2), list[Exception]()
+        self.chains = [MemoryChain(each) for each in self.endpoints]
+        self.troubles = list[Exception]()
         self.journals = [open_journal(str(folder / str(seat)), owner=secrets.token_bytes(16)) for seat in (0, 1)]
         self.nodes = [Node(journal, trouble=self.troubles.append) for journal in self.journals]
-        self.driven: list[Driven] = [
-            node.add(each, key, line, leave)
-            for node, each, key, line in zip(self.nodes, (alices, bobs), KEYS, self.lines, strict=True)
-        ]
+        self.driven: list[Driven] = []
+        for _ in range(channels):
+            bobs, lines = self.assemble(playground), MemoryLine.table(2)
+            first, *others = self.chains
+            alices = reassemble(first, bobs.agreement, GAME, factory=self.book.factory, others=others)
+            for node, each, key, line in zip(self.nodes, (alices, bobs), KEYS, lines, strict=True):
+                self.driven.append(node.add(each, key, line, leave))
+
+    def assemble(self, playground: Playground) -> Assembly:
+        terms: dict[str, Any] = {"stake": STAKE, "deposit": DEPOSIT, "duration": DURATION}
+        return assemble(playground.chain, playground.book, GAME, [key.address for key in KEYS], **terms)
 
     def take_down(self, number: int) -> None:
         def down(method: str, *_: Any) -> Any:
@@ -119,6 +123,32 @@ def test_threat_46_the_next_endpoint_is_asked_by_the_next_look(table: Table, mon
     asyncio.run(asyncio.wait_for(run(), 30))
     failed, went_on = times
     assert 0.9 * every < went_on - failed < 1.9 * every
+
+
+def test_threat_46_many_new_channels_wait_for_an_endpoint_that_is_down_as_long_as_one(tmp_path: Path) -> None:
+    """Each request may take as long as the endpoint is waited for, and everything else waits behind it."""
+    asked = []
+    for count in (1, 20):
+        (folder := tmp_path / str(count)).mkdir()
+        table = Table(folder, count)
+        table.take_down(0)
+        table.endpoints[0].counts.clear()
+        table.nodes[0].poll()
+        asked.append(table.endpoints[0].counts.total())
+        table.close()
+    assert asked[0] == asked[1]
+
+
+@pytest.mark.parametrize("fields", [{}, {"baseFeePerGas": "0x1"}, {"baseFeePerGas": "0x1", "number": "soon"}])
+def test_threat_43_a_channel_is_not_begun_on_what_makes_no_sense(tmp_path: Path, fields: dict[str, str]) -> None:
+    table = Table(tmp_path)
+    new = table.assemble(Playground(table.chains[0], table.book))
+    table.endpoints[0].replace("eth_getBlockByNumber", lambda _: fields)
+    with pytest.raises(PassingError):
+        table.nodes[0].add(new, KEYS[0], MemoryLine(), leave)
+    table.endpoints[0].be_honest()
+    assert table.nodes[0].add(new, KEYS[0], MemoryLine(), leave).channel.last_signed is None
+    table.close()
 
 
 # ----------------------------------------------------------------------------------------------- what is waited for
