@@ -37,7 +37,7 @@ class Shape:
     quiet: int
 
 
-SAMPLE = Shape(channels=30, disputes=3, block=1, stall=4, timeout=0.3, look=0.2, quiet=2)
+SAMPLE = Shape(channels=30, disputes=3, block=1, stall=3, timeout=0.3, look=0.2, quiet=1)
 WHOLE = Shape(channels=1_000, disputes=20, block=12, stall=60, timeout=10, look=1, quiet=5)
 _GAS = 400_000
 
