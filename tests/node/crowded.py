@@ -40,10 +40,10 @@ __all__ = ["Crowded", "Endpoint", "Report"]
 @dataclass(frozen=True)
 class Report:
     """What the process says of itself. `idle_bytes`, `bytes`: its largest memory before it had a channel, and until
-    now. `cpu`: seconds of all its threads since it began to run. `troubles`: by kind."""
+    now. `cpu`: seconds of all its threads since it began to run. `phases`, `troubles`: how many, by name."""
 
     channels: int
-    playing: int
+    phases: dict[str, int]
     has_looked: bool
     idle_bytes: int
     bytes: int
@@ -78,11 +78,12 @@ class Crowded:
             assert time.monotonic() < deadline, report
             time.sleep(0.05)
 
-    def wait_until_all_play(self, timeout: float) -> None:
+    def wait_until_it_knows_of_no_challenge(self, timeout: float) -> Report:
         deadline = time.monotonic() + timeout
-        while (report := self.report()).playing < report.channels:
+        while Phase.CHALLENGED.name in (report := self.report()).phases:
             assert time.monotonic() < deadline, report
             time.sleep(0.05)
+        return report
 
     def close(self) -> None:
         self._process.kill()
@@ -121,7 +122,7 @@ async def _run(node: Node, look_every: float, said: Connection, idle: int, troub
             said.send(
                 Report(
                     channels=len(driven),
-                    playing=sum(each.phase is Phase.PLAYING for each in driven),
+                    phases=dict(Counter(each.phase.name for each in driven)),
                     has_looked=all(each.chain.time and each.channel.holdings for each in driven),
                     idle_bytes=idle,
                     bytes=_largest(),
