@@ -11,7 +11,8 @@ from forcemove.channel.node.workers import Worker
 
 __all__ = ["keep_looking", "look_now"]
 
-_LONGEST_PAUSE = 30.0
+_LONGEST_PAUSE = 5.0
+"""An endpoint that is back is asked soon: a challenge may last for no more than a minute."""
 Trouble = Callable[[Exception], None]
 """Is told of what has failed and will be tried again."""
 

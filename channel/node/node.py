@@ -187,7 +187,7 @@ class Node:
     async def run(self, *, look_every: float = 1.0, listen_every: float = 0.05) -> None:
         """Drive the channels until cancelled; those that are added meanwhile, too. Seconds between two looks at a chain
         or an account, and at the lines. What fails is told and tried again, with the next endpoint at the next look;
-        where all have failed later and later, see `looking`."""
+        where all have failed later and later, every five seconds at the latest."""
         self._awake, self._stepped, self._is_running = asyncio.Event(), asyncio.Event(), True
         try:
             async with asyncio.TaskGroup() as group:

@@ -114,10 +114,14 @@ class Policy:
 
 
 def block_time(chain: Chain) -> float:
-    """Seconds from block to block, over the last fifty; 0 on a chain with one block. Raises `ChainError`."""
+    """Seconds from block to block, over the last fifty; 0 on a chain with one block. Raises `ChainError`, and
+    within `making_sense` what that makes one of."""
     newest = chain.block("latest")
     number = as_number(newest["number"])
     if number == 0:
         return 0.0
     earlier = chain.block(max(number - _BLOCKS, 0))
-    return (as_number(newest["timestamp"]) - as_number(earlier["timestamp"])) / (number - as_number(earlier["number"]))
+    between = number - as_number(earlier["number"])
+    if between <= 0:
+        raise ValueError("an earlier block that is not earlier")
+    return (as_number(newest["timestamp"]) - as_number(earlier["timestamp"])) / between

@@ -139,7 +139,15 @@ def test_threat_46_many_new_channels_wait_for_an_endpoint_that_is_down_as_long_a
     assert asked[0] == asked[1]
 
 
-@pytest.mark.parametrize("fields", [{}, {"baseFeePerGas": "0x1"}, {"baseFeePerGas": "0x1", "number": "soon"}])
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {},
+        {"baseFeePerGas": "0x1"},
+        {"baseFeePerGas": "0x1", "number": "soon"},
+        {"baseFeePerGas": "0x1", "number": "0x5", "timestamp": "0x5"},
+    ],
+)
 def test_threat_43_a_channel_is_not_begun_on_what_makes_no_sense(tmp_path: Path, fields: dict[str, str]) -> None:
     table = Table(tmp_path)
     new = table.assemble(Playground(table.chains[0], table.book))
@@ -149,6 +157,28 @@ def test_threat_43_a_channel_is_not_begun_on_what_makes_no_sense(tmp_path: Path,
     table.endpoints[0].be_honest()
     assert table.nodes[0].add(new, KEYS[0], MemoryLine(), leave).channel.last_signed is None
     table.close()
+
+
+def test_threat_46_an_endpoint_that_is_back_is_asked_soon(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The shortest challenge that a policy allows lasts a minute, of which a third is for ending the game."""
+    pauses, sleep = list[float](), asyncio.sleep
+
+    async def sleeping(seconds: float) -> None:
+        pauses.append(seconds)
+        await sleep(0.001)
+
+    async def run() -> None:
+        running = asyncio.create_task(table.nodes[0].run())
+        while len(table.troubles) < 30:
+            await sleep(0.01)
+        running.cancel()
+
+    monkeypatch.setattr("forcemove.channel.node.node.asyncio.sleep", sleeping)
+    monkeypatch.setattr("random.random", lambda: 0.0)
+    table.take_down(0)
+    table.take_down(1)
+    asyncio.run(asyncio.wait_for(run(), 30))
+    assert 2 < max(pauses) <= 5
 
 
 # ----------------------------------------------------------------------------------------------- what is waited for
