@@ -7,7 +7,7 @@ A schedule is made of its seed alone. Ten in the normal run, three hundred under
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from random import Random
@@ -17,12 +17,12 @@ import pytest
 from forcemove.channel.errors import ForcemoveError
 from forcemove.channel.protocol.state import SignedState
 from forcemove.channel.protocol.status import Mode
-from forcemove.channel.store.errors import JournalUnwritable
-from forcemove.channel.store.records import Account, Change
 from forcemove.games.tic_tac_toe import GAME
-from tests.node.test_schedules import TICK, TICKS, Weather
 from tests.scenarios.story import BOB, DURATION, Playground, Story
 from tests.simulation.chain import MemoryChain
+from tests.simulation.grounds import MemoryGround
+from tests.simulation.table import TICK, TICKS
+from tests.simulation.weather import Weather
 from tests.tower.keeper import ETHER, Keeper
 
 LAST = 12
@@ -37,8 +37,9 @@ class Siege:
         self.chain = MemoryChain()
         self.story: Story = Playground.on(self.chain).story(GAME)
         self.old = self._play()
-        self.weather = Weather(self.chain, self.random)
-        self.keeper = Keeper.of(self.story, folder, MemoryChain(self.weather.endpoint))
+        ground = MemoryGround(self.chain)
+        self.weather = Weather(ground, self.random)
+        self.keeper = Keeper.of(self.story, folder, ground.through(self.weather.answer))
         self.keeper.served = dict.fromkeys(self.keeper.served, 10**3 * ETHER)
         self.die()
         if guarded:
@@ -60,17 +61,9 @@ class Siege:
         return [states for turn, states in sorted(proofs.items()) if turn < LAST]
 
     def die(self) -> None:
-        """The next process has the same disk, which is full when the weather says so."""
+        """The next process has the same disk, which is as bad as the weather says."""
         self.keeper.die()
-        transactions = self.keeper.journal.transactions
-        commit = transactions.commit
-
-        def committing(account: Account, changes: Sequence[Change]) -> None:
-            if self.weather.has("full"):
-                raise JournalUnwritable(self.keeper.journal_at, "disk full")
-            commit(account, changes)
-
-        transactions.commit = committing  # type: ignore[method-assign]
+        self.weather.over(self.keeper.journal, self.pass_time)
 
     def storm(self) -> None:
         for _ in range(TICKS):
