@@ -33,7 +33,8 @@ __all__ = ["Assembly", "assemble", "reassemble"]
 class Assembly:
     """One channel of an app on a chain. `adjudicator`: knows the app's errors. `factory`: of our own address book, 20
     bytes. `from_block`: a block before which the channel has logged nothing. `others`: the same adjudicator through
-    other endpoints of the chain; a node asks the next one where one fails."""
+    other endpoints of the chain; a node asks the next one where one fails. `began`: the hash of `from_block`, 32 bytes,
+    or empty where nobody asked."""
 
     app: PlayableApp
     adjudicator: Adjudicator
@@ -41,6 +42,7 @@ class Assembly:
     factory: bytes = CUSTOMARY_FACTORY
     from_block: int = 0
     others: tuple[Adjudicator, ...] = ()
+    began: bytes = b""
 
     def client(
         self,
@@ -104,7 +106,8 @@ def assemble(
         ((asset, (deposit,) * len(participants)),),
         tuple(map(address_destination, participants)),
     )
-    return Assembly(app, adjudicator, agreement, book.factory, chain.block_number(), tuple(more))
+    block = chain.block_number()
+    return Assembly(app, adjudicator, agreement, book.factory, block, tuple(more), chain.block_hash(block))
 
 
 def reassemble(
@@ -115,10 +118,12 @@ def reassemble(
     factory: bytes = CUSTOMARY_FACTORY,
     from_block: int = 0,
     others: Sequence[Chain] = (),
+    began: bytes = b"",
 ) -> Assembly:
-    """A channel whose agreement is known from before. `others`: the same chain through other endpoints."""
+    """A channel whose agreement is known from before. `others`: the same chain through other endpoints; `began`: the
+    hash of `from_block`, where it is known."""
     adjudicator, *more = _adjudicators((chain, *others), agreement.domain.adjudicator, app)
-    return Assembly(app, adjudicator, agreement, factory, from_block, tuple(more))
+    return Assembly(app, adjudicator, agreement, factory, from_block, tuple(more), began)
 
 
 def _adjudicators(chains: Sequence[Chain], address: bytes, app: PlayableApp) -> list[Adjudicator]:

@@ -58,12 +58,13 @@ class Node:
         *,
         lease: float = _LEASE,
         patience: float = 60.0,
-        policy: Policy = _POLICY,
+        policy: Policy | None = _POLICY,
         trouble: Callable[[Exception], None] = lambda _: None,
         clock: Callable[[], float] = seconds,
     ) -> None:
         """`lease`: for how long, in seconds, a channel is ours if we fall silent. `patience`: seconds after which a
-        transaction that waits is offered more for. `policy`: what a channel must be to be begun. `trouble`: is told of
+        transaction that waits is offered more for. `policy`: what a channel must be to be begun, None where
+        anything may. `trouble`: is told of
         what fails and will be tried again. `clock`: seconds."""
         self.channels: dict[bytes, Driven] = {}
         self._journal, self._lease, self._patience = journal, lease, patience
@@ -101,10 +102,10 @@ class Node:
         taken = self._take_leases(id_, account)
         try:
             kept = self._journal.load(id_)
-            if kept is None:
+            if kept is None and self._policy is not None:
                 index = begin_or_resume(None, assembly.agreement, key).index
                 self._policy.require(adjudicator.chain, assembly.agreement, index, confirmations)
-            elif kept.standing is Standing.MOVED:
+            elif kept is not None and kept.standing is Standing.MOVED:
                 raise NotOursToDrive(id_)
             channel = begin_or_resume(CHANNELS.decode(kept.snapshot) if kept else None, assembly.agreement, key)
         except BaseException:
@@ -115,7 +116,7 @@ class Node:
         chain = self._chain(assembly, confirmations)
         worker, evidence = self._account(account, assembly, key, confirmations), PendingEvidence()
         performer = Performer(client, adjudicator, worker.want, line, evidence, choose, report, most)
-        about = About(assembly.app.artifact.name, assembly.from_block, assembly.factory, confirmations)
+        about = About(assembly.app.artifact.name, assembly.from_block, assembly.factory, confirmations, assembly.began)
         driven = Driven(
             client,
             performer,
@@ -367,6 +368,13 @@ class Node:
                 self._drop(driven.id)
         for account in lost:
             del self._accounts[account]
+
+    def let_go(self, channel_id: bytes) -> None:
+        """Stop driving a channel. Another process may go on with it."""
+        driven = self.channels.pop(channel_id)
+        self._failing.discard(channel_id)
+        driven.chain.let_go(channel_id)
+        self._journal.leases.release([ChannelLease(channel_id)])
 
     def release(self) -> None:
         """Give everything back, so that another process need not wait for our leases to end. Drive nothing after

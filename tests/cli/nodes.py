@@ -143,8 +143,8 @@ def spawn(folder: Path, *arguments: str, before: str = "") -> Demo:
 
 
 def records(folder: Path) -> list[Path]:
-    """The files of unfinished channels."""
-    return list(folder.glob("forcemove-*.demo-*.json"))
+    """The journals of unfinished channels."""
+    return list(folder.glob("forcemove-*.demo-*.journal"))
 
 
 def require_all_home(node: Node, *demos: Demo) -> None:

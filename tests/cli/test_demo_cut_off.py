@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import signal
 from collections.abc import Iterator
@@ -14,10 +15,13 @@ from forcemove.channel.chain.addresses import show_address
 from forcemove.channel.chain.adjudicator import Adjudicator
 from forcemove.channel.chain.errors import Unreachable
 from forcemove.channel.chain.local import connect
-from forcemove.channel.cli.demo.records import Ledger, decode_ledger
+from forcemove.channel.protocol.channel import Channel
 from forcemove.channel.protocol.encoding import hash_state
 from forcemove.channel.protocol.types import ETHER
+from forcemove.channel.protocol.values import CHANNELS
 from forcemove.channel.protocol.wire import decode_file
+from forcemove.channel.store.opening import open_journal
+from forcemove.channel.store.records import Standing
 from tests.cli.nodes import COUNTERPARTY, PAYER, START, Demo, Node, records, require_all_home, spawn, start_demo
 
 HONEST = ("--game", "tic-tac-toe", "--scenario", "honest")
@@ -26,15 +30,16 @@ NOTHING_LOST = "nothing of value is lost"
 
 AT_SAVE = """
 import os
-from forcemove.channel.cli.demo import store
-replace, left = store._replace, [{count}]
-def crash(path, data):
-    replace(path, data)
+from forcemove.channel.store.journal import Journal
+commit, left = Journal.commit, [{count}]
+def crash(self, batch):
+    dropped = commit(self, batch)
     left[0] -= 1
     left[0] or os._exit(77)
-store._replace = crash
+    return dropped
+Journal.commit = crash
 """
-"""Ends the process when it has written its record so many times: what it was about to send is not sent."""
+"""Ends the process when its journals have been written so many times: what it was about to send is not sent."""
 
 AT_BROADCAST = """
 import os
@@ -69,17 +74,22 @@ def node(deployed: Path, tmp_path: Path) -> Iterator[Node]:
     node.stop()
 
 
-def ledger(folder: Path) -> Ledger:
-    (record,) = records(folder)
-    assert record.stat().st_mode & 0o777 == 0o600
-    return decode_ledger(record.read_bytes())
+def unfinished(folder: Path) -> dict[bytes, list[Channel]]:
+    """What the journals have of channels that are not over, by id."""
+    found: dict[bytes, list[Channel]] = {}
+    for path in records(folder):
+        assert path.stat().st_mode & 0o777 == 0o600
+        with open_journal(str(path), owner=os.urandom(16)) as journal:
+            for kept in journal.channels(Standing.ACTIVE):
+                found.setdefault(kept.channel_id, []).append(CHANNELS.decode(kept.snapshot))
+    return found
 
 
 def held(node: Node, folder: Path) -> int:
     """What the channels hold that are kept."""
     return sum(
-        Adjudicator(node.chain, kept.agreement.domain.adjudicator).holdings_of(id_, ETHER).held
-        for id_, kept in ledger(folder).channels.items()
+        Adjudicator(node.chain, channels[0].agreement.domain.adjudicator).holdings_of(id_, ETHER).held
+        for id_, channels in unfinished(folder).items()
     )
 
 
@@ -127,7 +137,7 @@ def test_it_says_exactly_what_is_locked_where(tmp_path: Path, node: Node) -> Non
     first = start_demo(tmp_path, node, *HONEST)
     first.reach("turn    6")
     first.end(by=signal.SIGINT)
-    (id_, kept), *_ = ledger(tmp_path).channels.items()
+    (id_, (kept, _)), *_ = unfinished(tmp_path).items()
     adjudicator = Adjudicator(node.chain, kept.agreement.domain.adjudicator)
 
     assert adjudicator.holdings_of(id_, ETHER).held == 2 * 10**15
@@ -197,7 +207,7 @@ def test_it_is_told_in_json_too(tmp_path: Path, node: Node) -> None:
     content = json.loads(first.said)
     error = content["error"]
     assert (error["type"], error["cause"]) == ("CutOff", "Stopped")
-    ((id_, kept),) = ledger(tmp_path).channels.items()
+    ((id_, (kept, _)),) = unfinished(tmp_path).items()
     assert error["locked"] == [
         {
             "channel_id": "0x" + id_.hex(),
@@ -258,14 +268,14 @@ def crash_and_play_again(folder: Path, node: Node, before: str) -> None:
     """A crash, and the same command again: all comes home, and nobody has signed two states for one turn."""
     first = start_demo(folder, node, *HONEST, "--save", "first", before=before)
     assert first.end() == CRASHED, first.complained
-    kept = ledger(folder).channels if records(folder) else {}
+    kept = unfinished(folder)
     play_again(folder, node, first, *HONEST, "--save", "again")
 
     before_, after = signed_states(folder / "first"), signed_states(folder / "again")
     for (id_, turn_num), state_hash in after.items():
         if (id_, turn_num) in before_:
             assert before_[id_, turn_num] == state_hash
-        for channel in kept[id_].seats.values() if id_ in kept else ():
+        for channel in kept.get(id_, ()):
             if channel.last_signed is not None and channel.last_signed[0] == turn_num:
                 assert channel.last_signed[1] == state_hash
 
@@ -354,8 +364,8 @@ def test_a_chain_that_began_anew_has_the_record_set_aside(tmp_path: Path, node: 
     first = start_demo(tmp_path, node, *HONEST)
     first.reach("turn    6")
     first.end(by=signal.SIGINT)
-    (id_,) = ledger(tmp_path).channels
-    (record,) = records(tmp_path)
+    (id_,) = unfinished(tmp_path)
+    names = sorted(records(tmp_path))
     node.stop()
     old_chain = (tmp_path / "node.json").rename(tmp_path / "old.json")
     node.start()
@@ -364,11 +374,15 @@ def test_a_chain_that_began_anew_has_the_record_set_aside(tmp_path: Path, node: 
     anew = start_demo(tmp_path, node, *HONEST)
     assert anew.end() == 0, anew.complained
     assert "another chain with the same id" in anew.said
-    (aside,) = records(tmp_path)
-    assert list(decode_ledger(aside.read_bytes()).channels) == [id_]
+    assert records(tmp_path) == []
+    aside = sorted(tmp_path.glob("forcemove-*.demo-*.export"))
+    assert [path.stat().st_mode & 0o777 for path in aside] == [0o600] * 2
 
     node.stop()
     old_chain.rename(tmp_path / "node.json")
     node.start()
-    aside.rename(record)
+    for name, file in zip(names, aside, strict=True):
+        assert f"--store {name.name} {file.name}" in anew.said
+        with open_journal(str(name), owner=os.urandom(16)) as journal:
+            assert journal.import_(file.read_bytes()) == (id_,)
     play_again(tmp_path, node, first)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +16,7 @@ from forcemove.channel.cli.channel.stores import find_channel, find_channels, op
 from forcemove.channel.cli.deploy import open_node
 from forcemove.channel.cli.errors import EXIT_ERROR, Explained
 from forcemove.channel.cli.pages import page
+from forcemove.channel.cli.private_file import write_private
 from forcemove.channel.cli.progress import waiting
 from forcemove.channel.inspect.report_json import to_json
 from forcemove.channel.inspect.signed_state import report_signed_state
@@ -195,20 +195,11 @@ def export(store: str, ids: tuple[str, ...], wants_all: bool, move: bool, backup
             raise Explained(f"There is a file at {out} already; nothing was changed.", "Choose another name.")
         partial = out.with_name(f"{out.name}.partial")
         try:
-            journal.export(chosen, kind, lambda data: _write(partial, data))
+            journal.export(chosen, kind, lambda data: write_private(partial, data))
         except AlreadyMoved as error:
             raise _moved_before(error, partial) from error
         partial.rename(out)
     click.echo(f"{len(chosen)} {'moved' if move else 'copied'} to {out}.")
-
-
-def _write(path: Path, data: bytes) -> None:
-    """To the disk, before the journal gives anything away: a full one costs nothing. Only its owner can read it."""
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600), "wb") as file:
-        os.fchmod(file.fileno(), 0o600)
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
 
 
 def _moved_before(error: AlreadyMoved, partial: Path) -> Exception:

@@ -13,7 +13,7 @@ from forcemove.channel.cli.errors import EXIT_ERROR, Explained, words_of
 from forcemove.channel.errors import ChainError
 
 if TYPE_CHECKING:
-    from forcemove.channel.cli.demo.store import Unfinished
+    from forcemove.channel.cli.demo.journals import Journals
 
 __all__ = ["CutOff", "cut_off_locally", "cut_off_on_a_node"]
 
@@ -40,17 +40,17 @@ def cut_off_locally(cause: BaseException) -> CutOff:
 
 
 def cut_off_on_a_node(
-    cause: BaseException, endpoint: str, unfinished: Unfinished, counterparties: Sequence[bytes]
+    cause: BaseException, endpoint: str, journals: Journals, counterparties: Sequence[bytes]
 ) -> CutOff:
     """What is locked in channels and is on the throw-away accounts, as far as the node at `endpoint` says."""
-    locked, idle = _ask(endpoint, unfinished, counterparties)
+    locked, idle = _ask(endpoint, journals, counterparties)
     lines = [line for each in locked for line in _shown(each)] or ["Nothing is locked in a channel."]
     left = [(account, amount) for account, amount in idle.items() if amount is None or amount > _DUST]
     for account, amount in left:
         what = "Perhaps unused: some ether" if amount is None else f"Unused: {format_amount(amount)}"
         lines += [what, f"  on the throw-away account {show_address(account)}"]
-    if unfinished.channels:
-        lines.append(f"What it takes to get it back is kept in {unfinished.path}.")
+    if journals.channels:
+        lines.append(f"What gets it back is in {journals.path}.")
     if locked or left:
         lines.append("Run the same command in the same directory: it brings the money home first.")
     return CutOff(cause, "\n".join(lines), locked)
@@ -66,7 +66,7 @@ def _shown(locked: Locked) -> list[str]:
 
 
 def _ask(
-    endpoint: str, unfinished: Unfinished, counterparties: Sequence[bytes]
+    endpoint: str, journals: Journals, counterparties: Sequence[bytes]
 ) -> tuple[tuple[Locked, ...], Mapping[bytes, int | None]]:
     """What is locked, and each account's balance, None where the chain does not tell. Over a connection of its own: the
     other may have been left in the middle of an answer."""
@@ -74,6 +74,6 @@ def _ask(
 
     try:
         with connect(endpoint) as chain:
-            return locked_in(chain, unfinished), {each: chain.balance(each) for each in counterparties}
+            return locked_in(chain, journals), {each: chain.balance(each) for each in counterparties}
     except (ChainError, KeyboardInterrupt):
-        return locked_in(None, unfinished), dict.fromkeys(counterparties)
+        return locked_in(None, journals), dict.fromkeys(counterparties)

@@ -15,11 +15,11 @@ from forcemove.channel.chain.deployment import deploy
 from forcemove.channel.chain.local import connect, local_keys, open_chain
 from forcemove.channel.cli.demo.budget import require_local_funds, require_node_funds
 from forcemove.channel.cli.demo.cut_off import CutOff, cut_off_locally, cut_off_on_a_node
+from forcemove.channel.cli.demo.journals import Journals
 from forcemove.channel.cli.demo.results import StoryResult, Transaction, results_json
 from forcemove.channel.cli.demo.show import Show
 from forcemove.channel.cli.demo.signals import Stopped, run_until_stopped, stopped_by_signals
 from forcemove.channel.cli.demo.stage import Stage, counterparty_key
-from forcemove.channel.cli.demo.store import Unfinished, record_path
 from forcemove.channel.cli.demo.stories import STORIES
 from forcemove.channel.cli.demo.unfinished import bring_home, settle_accounts
 from forcemove.channel.cli.deploy import book_path, require_not_mainnet
@@ -28,6 +28,7 @@ from forcemove.channel.cli.terminal import Terminal
 from forcemove.channel.game import Game
 from forcemove.channel.node.virtual_time import VirtualTimeLoop
 from forcemove.channel.protocol.signing import Key
+from forcemove.channel.store.records import Account
 
 __all__ = ["Performance", "Plan"]
 
@@ -87,7 +88,7 @@ class Performance:
 
     def play(self) -> None:
         """Play it. Raises `CutOff`, `NotEnough`, and, before anything is sent, what the node, the key file, the address
-        book and the record of unfinished channels are refused for."""
+        book and the journals are refused for."""
         with stopped_by_signals():
             try:
                 if self.plan.key_file is None:
@@ -122,32 +123,32 @@ class Performance:
             self.terminal.close()  # somebody may be asked for a passphrase
             key = open_key_file(key_file)
             book = self.plan.book_file or book_path(chain.chain_id)
-            with Unfinished(record_path(book, key.address), chain.chain_id, key.address) as unfinished:
-                players = max(*self.plan.seats, *(each.agreement.count for each in unfinished.channels), 2)
+            with Journals(book, Account(chain.chain_id, key.address)) as journals:
+                players = max(*self.plan.seats, *(each.agreement.count for each in journals.channels), 2)
                 keys = (key, *(counterparty_key(key, seat) for seat in range(1, players)))
                 stage = self.stage = self._stage(chain, keys)
-                stage.unfinished = unfinished
+                stage.journals = journals
                 try:
-                    self._play_with_payer(stage, unfinished, book)
+                    self._play_with_payer(stage, journals, book)
                 except click.ClickException as error:
-                    if not unfinished.channels:
+                    if not journals.channels:
                         raise
-                    raise self._cut_off(error, unfinished, stage) from error
+                    raise self._cut_off(error, journals, stage) from error
                 except (KeyboardInterrupt, Exception) as error:
-                    raise self._cut_off(error, unfinished, stage) from error
+                    raise self._cut_off(error, journals, stage) from error
 
-    def _cut_off(self, error: BaseException, unfinished: Unfinished, stage: Stage) -> CutOff:
+    def _cut_off(self, error: BaseException, journals: Journals, stage: Stage) -> CutOff:
         self.terminal.status("Looking at what is locked")
         counterparties = [key.address for key in stage.keys[1:]]
-        return cut_off_on_a_node(error, self.plan.chain, unfinished, counterparties)
+        return cut_off_on_a_node(error, self.plan.chain, journals, counterparties)
 
-    def _play_with_payer(self, stage: Stage, unfinished: Unfinished, book: Path) -> None:
+    def _play_with_payer(self, stage: Stage, journals: Journals, book: Path) -> None:
         self.terminal.status("Waiting for transactions from before")
         settle_accounts(stage.chain, stage.keys)
         if book.exists():
             stage.factory = load_book(book).factory
-        if unfinished.channels:
-            bring_home(stage, unfinished)
+        if journals.channels:
+            bring_home(stage, journals)
         self._require_funds(stage)
         self._deploy(stage, book)
         self.terminal.status("Playing")

@@ -12,12 +12,11 @@ from forcemove.channel.chain.codec import function
 from forcemove.channel.chain.create2 import CUSTOMARY_FACTORY
 from forcemove.channel.chain.token import Token
 from forcemove.channel.cli.demo.budget import DEPOSIT_IN_STAKES, TRANSFER_GAS, Seats, gas_for_stories, stories_of
-from forcemove.channel.cli.demo.records import Kept
+from forcemove.channel.cli.demo.journals import Journals
 from forcemove.channel.cli.demo.results import Transaction
 from forcemove.channel.cli.demo.show import Show
-from forcemove.channel.cli.demo.store import Unfinished
-from forcemove.channel.node.memory import MemoryStore
-from forcemove.channel.node.ports import Store
+from forcemove.channel.errors import ChainError
+from forcemove.channel.node.node import Node
 from forcemove.channel.protocol.hashing import keccak256
 from forcemove.channel.protocol.signing import Key
 from forcemove.channel.protocol.types import ETHER
@@ -37,9 +36,9 @@ def counterparty_key(payer: Key, seat: int = 1) -> Key:
 class Stage:
     """Where stories are played. `keys`: of the players, by seat, for the story that has most. `asset`: 20 bytes;
     `stake`: in its smallest unit; `duration`: seconds. `patience`: seconds that each waits for another's turn;
-    `look_every`: seconds between looks at the chain. `unfinished`: where channels are kept, on a chain that outlives
-    us. `deployment`: once the contracts are deployed. `factory`: 20 bytes, of the contracts that are deployed already
-    or will be. `spent`: every transaction so far."""
+    `look_every`: seconds between looks at the chain. `journals`: of the players; in memory, unless the chain
+    outlives us. `deployment`: once the contracts are deployed. `factory`: 20 bytes, of the contracts that are deployed
+    already or will be. `spent`: every transaction so far. `nodes`: of the players, by seat."""
 
     chain: Chain
     keys: tuple[Key, ...]
@@ -48,13 +47,14 @@ class Stage:
     duration: int
     tables: int = 0
     save_to: Path | None = None
-    unfinished: Unfinished | None = None
+    journals: Journals = field(default_factory=Journals)
     deployment: AddressBook | None = None
     factory: bytes = CUSTOMARY_FACTORY
     asset: bytes = ETHER
     patience: float = 60.0
     look_every: float = 1.0
     spent: list[Transaction] = field(default_factory=list)
+    nodes: dict[int, Node] = field(default_factory=dict)
 
     @property
     def book(self) -> AddressBook:
@@ -73,14 +73,25 @@ class Stage:
         self.tables += 1
         return self.tables
 
-    def store(self, begun: Kept, seat: int) -> Store:
-        """Where a seat's client keeps its channel."""
-        return MemoryStore() if self.unfinished is None else self.unfinished.store(begun, seat)
+    def node(self, seat: int) -> Node:
+        """What drives a seat's channels. Both sides are ours, so nothing has to be worth its disputes."""
+        if seat not in self.nodes:
+            self.nodes[seat] = Node(self.journals.of(seat), policy=None, trouble=self._hear_trouble)
+        return self.nodes[seat]
+
+    def _hear_trouble(self, error: Exception) -> None:
+        """An error of the chain passes, or the story's own look at it ends the story. Any other is not for trying
+        again."""
+        if not isinstance(error, ChainError):
+            raise error
+        self.show.status("The chain does not answer; trying again")
 
     def forget(self, channel_id: bytes) -> None:
         """A channel is paid out."""
-        if self.unfinished is not None:
-            self.unfinished.forget(channel_id)
+        for node in self.nodes.values():
+            if channel_id in node.channels:
+                node.let_go(channel_id)
+        self.journals.finish(channel_id)
 
     # --------------------------------------------------------------------------------------------------------- money
 

@@ -46,6 +46,8 @@ _WEARY_TURN = 40
 """The turn from which on a dispute takes its course in a game that has no loser yet."""
 _CARELESS, _TWO = 1, 2
 """The seat of the player that does wrong, and the number of players in a dispute."""
+_UNTIL_SENT = 3
+"""How often a node is polled until what it wants to send is sent, and mined on a chain that mines at once."""
 _ILLEGAL_MOVES = 4
 """How many of a game's illegal moves are tried: enough to get the idea."""
 
@@ -78,9 +80,9 @@ async def stale_state(stage: Stage, game: Game, seats: int) -> StoryResult:
     why = "is behind, and" if _has_loser(newest) else "has second thoughts, and"
     stage.show.say(f"{names[behind.seat]} {why} takes the chain back to the beginning with an old state.")
     _send(table, behind, "challenges with an old state", _opening_proof(table))
-    ahead.client.poll()
+    ahead.node.poll()
     for player in table.players:
-        player.client.poll()
+        player.node.poll()
     record = table.adjudicator.status_of(table.agreement.channel_id)
     stage.show.say(f"The newest state (turn {record.turn_num_record}) is recorded, no clock runs; they conclude.")
     await table.together(concluding(), concluding())
@@ -233,5 +235,8 @@ def _withhold(cheater: Player) -> None:
     if not isinstance(decision, MoveChosen):
         raise RuntimeError("the game is over already")
     cheater.client.feed(decision)
+    cheater.node.step()
     cheater.line.unsent.clear()
     cheater.client.feed(ChallengeWanted())
+    for _ in range(_UNTIL_SENT):
+        cheater.node.poll()

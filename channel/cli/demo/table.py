@@ -7,7 +7,6 @@ import time
 from collections.abc import Coroutine
 from typing import Any
 
-from forcemove.channel.cli.demo.records import Kept
 from forcemove.channel.cli.demo.results import PlayerResult, StoryResult, Transaction
 from forcemove.channel.cli.demo.stage import Stage
 from forcemove.channel.errors import ChainError, ForcemoveError
@@ -16,10 +15,11 @@ from forcemove.channel.flow.queue import ActionQueue
 from forcemove.channel.flow.steps import Step, run
 from forcemove.channel.flow.transport import MemoryTransport
 from forcemove.channel.game import Bot, Game
-from forcemove.channel.node.assemble import assemble, reassemble
+from forcemove.channel.node.assemble import Assembly, assemble
+from forcemove.channel.node.driven import Driven
 from forcemove.channel.node.events import Event, Fault, Mined, Refused, Sent
 from forcemove.channel.node.local import undecided
-from forcemove.channel.node.polled import PolledClient
+from forcemove.channel.node.node import Node
 from forcemove.channel.protocol.effects import Submission, SubmitChallenge
 from forcemove.channel.protocol.outcome import Outcome
 from forcemove.channel.protocol.state import SignedState, VariablePart
@@ -44,11 +44,11 @@ _GIVE_UP_AFTER = 10.0
 class Player:
     """One seat: a client, its place on the table's log, and a bot."""
 
-    def __init__(self, seat: int, name: str, bot: Bot, log: MemoryTransport) -> None:
-        self.seat, self.name, self.bot = seat, name, bot
+    def __init__(self, seat: int, name: str, bot: Bot, log: MemoryTransport, node: Node) -> None:
+        self.seat, self.name, self.bot, self.node = seat, name, bot, node
         self.line, self.queue = Line(), ActionQueue(log, UPDATES)
         self.refusals: list[ForcemoveError] = []
-        self.client: PolledClient
+        self.client: Driven
 
     def place(self, stage: Stage) -> Seat:
         """What the steps of a flow are run with."""
@@ -87,40 +87,35 @@ def new_table(stage: Stage, game: Game, seats: int, *, careless: int | None = No
         duration=stage.duration,
         asset=stage.asset,
     )
-    block = assembly.from_block
-    kept = Kept(assembly.agreement, game.name, block, stage.chain.block_hash(block))
-    return Table(stage, game, kept, careless=careless)
+    return Table(stage, game, assembly, careless=careless)
 
 
 class Table:
     """One channel: an agreement, the players around a log, and everything that was signed. Made inside an event loop;
     `challenged` is who has made the first challenge, once somebody has."""
 
-    def __init__(self, stage: Stage, game: Game, begun: Kept, *, careless: int | None = None) -> None:
-        self.stage, self.game, self.agreement = stage, game, begun.agreement
+    def __init__(self, stage: Stage, game: Game, assembly: Assembly, *, careless: int | None = None) -> None:
+        self.stage, self.game, self.agreement = stage, game, assembly.agreement
         self.number = stage.take_number()
-        self._assembly = reassemble(
-            stage.chain, begun.agreement, game, factory=stage.factory, from_block=begun.from_block
-        )
-        self.adjudicator = self._assembly.adjudicator
+        self._assembly, self.adjudicator = assembly, assembly.adjudicator
         self.log = MemoryTransport()
         self.signed: list[SignedState] = []
         self.attempt = "sends something"
         self._silence: tuple[Player, float] | None = None
         self.challenged: asyncio.Future[Player] = asyncio.get_running_loop().create_future()
-        self._asset = begun.agreement.deposits[0][0]
+        self._asset = self.agreement.deposits[0][0]
         self._refused: set[tuple[int, str]] = set()
-        self._before = tuple(stage.balance(key.address, self._asset) for key in stage.keys[: begun.agreement.count])
+        self._before = tuple(stage.balance(key.address, self._asset) for key in stage.keys[: self.agreement.count])
         self._first_transaction = len(stage.spent)
-        self.players = tuple(self._player(seat, careless, begun) for seat in range(begun.agreement.count))
+        self.players = tuple(self._player(seat, careless) for seat in range(self.agreement.count))
 
-    def _player(self, seat: int, careless: int | None, begun: Kept) -> Player:
+    def _player(self, seat: int, careless: int | None) -> Player:
         bot = self.game.careless_bot(seat) if seat == careless else self.game.bot(seat)
-        player = Player(seat, self.stage.show.names[seat], bot, self.log)
-        player.client = self._assembly.client(
+        player = Player(seat, self.stage.show.names[seat], bot, self.log, self.stage.node(seat))
+        player.client = player.node.add(
+            self._assembly,
             self.stage.keys[seat],
             player.line,
-            self.stage.store(begun, seat),
             undecided,
             report=lambda event: self._report(player, event),
             most=_MOST,
@@ -182,7 +177,7 @@ class Table:
         for other in self.players:
             if other is not player:
                 other.line.heard.append(message)
-                other.client.poll()
+                other.node.poll()
 
     def _others_of(self, player: Player) -> str:
         """The name of the other, where there is one other."""

@@ -13,14 +13,13 @@ from forcemove.channel.chain.chain import Chain
 from forcemove.channel.chain.errors import EndpointFailed
 from forcemove.channel.cli.amounts import format_amount
 from forcemove.channel.cli.demo.budget import gas_for_stories
-from forcemove.channel.cli.demo.records import Kept
+from forcemove.channel.cli.demo.journals import Journals, Left
 from forcemove.channel.cli.demo.signals import run_until_stopped
 from forcemove.channel.cli.demo.stage import Stage
-from forcemove.channel.cli.demo.store import Unfinished
 from forcemove.channel.cli.demo.table import Table
 from forcemove.channel.cli.errors import Explained
-from forcemove.channel.cli.games import load_game
 from forcemove.channel.flow.channel import concluding
+from forcemove.channel.node.assemble import reassemble
 from forcemove.channel.protocol.signing import Key
 from forcemove.channel.protocol.types import ETHER
 
@@ -69,27 +68,27 @@ class Locked:
         }
 
 
-def locked_in(chain: Chain | None, unfinished: Unfinished) -> tuple[Locked, ...]:
+def locked_in(chain: Chain | None, journals: Journals) -> tuple[Locked, ...]:
     """What is in the channels that are not over, as the chain says. Without a chain to ask, the record says how much it
     can be. Raises what the chain raises."""
-    found = (_locked(chain, kept) for kept in unfinished.channels)
+    found = (_locked(chain, left) for left in journals.channels)
     return tuple(locked for locked in found if locked.amount)
 
 
-def _locked(chain: Chain | None, kept: Kept) -> Locked:
-    agreement, (asset, amounts) = kept.agreement, kept.agreement.deposits[0]
+def _locked(chain: Chain | None, left: Left) -> Locked:
+    agreement, (asset, amounts) = left.agreement, left.agreement.deposits[0]
     adjudicator = agreement.domain.adjudicator
     if chain is not None:
         stands = bool(chain.code(adjudicator))
         held = Adjudicator(chain, adjudicator).holdings_of(agreement.channel_id, asset).held if stands else 0
         return Locked(agreement.channel_id, adjudicator, asset, held, True)
-    most = sum(amounts) if _may_have_deposits(kept) else 0
+    most = sum(amounts) if _may_have_deposits(left) else 0
     return Locked(agreement.channel_id, adjudicator, asset, most, False)
 
 
-def _may_have_deposits(kept: Kept) -> bool:
+def _may_have_deposits(left: Left) -> bool:
     """Nobody pays in before knowing every prefund state."""
-    return any(channel.next_turn >= kept.agreement.count for channel in kept.seats.values())
+    return any(kept.channel.next_turn >= left.agreement.count for kept in left.seats.values())
 
 
 # -------------------------------------------------------------------------------------------------------- going home
@@ -109,35 +108,35 @@ def _count(chain: Chain, key: Key, block: str) -> int:
     return chain.rpc.number("eth_getTransactionCount", "0x" + key.address.hex(), block)
 
 
-def bring_home(stage: Stage, unfinished: Unfinished) -> None:
+def bring_home(stage: Stage, journals: Journals) -> None:
     """Bring every channel of an earlier run to its end, and what the counterparty then has back to the payer.
 
     Raises what the chain and the clients raise; what is unfinished then, stays written down.
     """
-    for kept in unfinished.channels:
-        stage.show.title(f"Left over from an earlier run: a channel of {kept.game}")
-        locked, id_ = _locked(stage.chain, kept), kept.agreement.channel_id
+    for left in journals.channels:
+        stage.show.title(f"Left over from an earlier run: a channel of {left.first.require_game().name}")
+        locked, id_ = _locked(stage.chain, left), left.agreement.channel_id
         if locked.amount:
             stage.show.say(f"{locked.shown_amount} in channel 0x{id_.hex()}: it is brought home.")
             _top_up(stage)
-            run_until_stopped(_conclude(stage, kept))
+            run_until_stopped(_conclude(stage, left))
             stage.show.say("The channel is closed, and all are paid.")
-        elif not _is_of(stage.chain, kept):
-            path = unfinished.set_aside(id_)
-            stage.show.say(f"It is of another chain with the same id, and was set aside: {path}.")
-            stage.show.say(f"If that chain lives on, name the file {unfinished.path} again before you play there.")
+        elif not _is_of(stage.chain, left):
+            stage.show.say("It is of another chain with the same id, and is set aside. If that chain lives on:")
+            for journal, file in journals.set_aside(id_):
+                stage.show.say(f"  forcemove channel import --store {journal} {file}")
             continue
         else:
             stage.show.say("Nothing is locked in it: it is given up.")
-        unfinished.forget(id_)
+        stage.forget(id_)
     stage.return_rest()
 
 
-def _is_of(chain: Chain, kept: Kept) -> bool:
+def _is_of(chain: Chain, left: Left) -> bool:
     """Whether the chain has the block at which the channel began. A test chain that began anew has not, though its id
     and its contracts' addresses may be the same."""
     try:
-        return chain.block_hash(kept.from_block) == kept.block_hash
+        return chain.block_hash(left.about.from_block) == left.about.began
     except EndpointFailed:
         return False
 
@@ -151,6 +150,10 @@ def _top_up(stage: Stage) -> None:
             stage.bring_counterparty_to(seat, gas_for_stories(1) * fee)
 
 
-async def _conclude(stage: Stage, kept: Kept) -> None:
-    table = Table(stage, load_game(kept.game), kept)
+async def _conclude(stage: Stage, left: Left) -> None:
+    game, about = left.first.require_game(), left.about
+    assembly = reassemble(
+        stage.chain, left.agreement, game, factory=about.factory, from_block=about.from_block, began=about.began
+    )
+    table = Table(stage, game, assembly)
     await table.together(*(concluding() for _ in table.players))
