@@ -241,6 +241,34 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
         "Channel {channel_id} was moved to another journal.",
         "It is played on from there; this journal signs nothing more in it.",
     ),
+    "RelayUnreachable": (
+        "No relay answers at {url}: {reason}.",
+        "It may be down, or the address mistyped. `forcemove relay` runs one.",
+    ),
+    "RelayRefused": (
+        "The relay refused: {detail} ({reason}).",
+        "Nothing of ours was changed. If it says that a proof has expired, set this machine's clock.",
+    ),
+    "LogReplaced": (
+        "The relay shows another log of table {table} than before, from entry {position} on or earlier.",
+        "The relay has lost data, or cheats. The game cannot go on there; no money is lost by that.",
+    ),
+    "AddressUnusable": (
+        "Nothing can listen at {host}, port {port}: {reason}.",
+        "Another program may be there. Choose another port with --listen, or port 0 for any that is free.",
+    ),
+    "RelayStoreInUse": (
+        "Another relay is running on the store {where}.",
+        "Stop it, or choose another file with --store.",
+    ),
+    "NotARelayStore": (
+        "{where} is not a relay's store: {reason}.",
+        "It was left as it is. Choose another file with --store.",
+    ),
+    "RelayStoreUnusable": (
+        "The relay's store {where} cannot be used: {reason}.",
+        "It was left as it is. Check the path, the disk and the version of Forcemove, or begin a new one with --store.",
+    ),
     "ImportRefused": (
         "The journal has channel {channel_id} in version {ours} already, and the file has version {theirs}; nothing of "
         "the file was taken.",

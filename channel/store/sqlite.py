@@ -30,7 +30,7 @@ from forcemove.channel.store.migrations import Step, bring_up_to_date, format_of
 __all__ = ["open_file", "open_memory"]
 
 APPLICATION_ID = 0x464D_4A4C
-"""In the header of every file of ours: "FMJL"."""
+"""In the header of every journal: "FMJL"."""
 BUSY_SECONDS = 5.0
 """How long we wait for another process that writes."""
 
@@ -62,13 +62,14 @@ def open_memory(clock: Clock, steps: Sequence[Step]) -> Database:
     return database
 
 
-def open_file(path: str, clock: Clock, steps: Sequence[Step]) -> Database:
-    """The journal in a file, made if there is none; only its owner can read it. Raises `opening.open_journal`'s."""
+def open_file(path: str, clock: Clock, steps: Sequence[Step], application_id: int = APPLICATION_ID) -> Database:
+    """The journal in a file, made if there is none; only its owner can read it. `application_id`: another one for a
+    store that is no journal. Raises `opening.open_journal`'s."""
     path = os.path.abspath(path)
     with _explained(path):
         if not os.path.lexists(path):
-            _create(path)
-        _require_ours(path, len(steps))
+            _create(path, application_id)
+        _require_ours(path, len(steps), application_id)
         _require_sound(path, steps)
         _make_private(path)
     uri = _uri(path, "rw")
@@ -119,7 +120,7 @@ def _bring_up_to_date(database: Database, steps: Sequence[Step]) -> None:
 # ------------------------------------------------------------------------------------------------ looking at the file
 
 
-def _require_ours(path: str, known: int) -> None:
+def _require_ours(path: str, known: int, application_id: int) -> None:
     """By the file's first bytes alone: SQLite itself may write when it opens a file."""
     if not stat.S_ISREG(os.stat(path).st_mode):
         raise JournalUnusable(path, "it is not a file")
@@ -131,7 +132,7 @@ def _require_ours(path: str, known: int) -> None:
         raise NotAJournal(path, "it is not an SQLite file")
     if len(header) < _HEADER:
         raise JournalDamaged(path, "the file ends within its first bytes")
-    if int.from_bytes(header[_APPLICATION_ID]) != APPLICATION_ID:
+    if int.from_bytes(header[_APPLICATION_ID]) != application_id:
         raise NotAJournal(path, "it is another program's SQLite file")
     _require_known(path, int.from_bytes(header[_FORMAT]), known)
 
@@ -190,7 +191,7 @@ def _of_opening(error: sqlite3.Error, path: str) -> JournalError:
 # ----------------------------------------------------------------------------------------------------- making the file
 
 
-def _create(path: str) -> None:
+def _create(path: str, application_id: int) -> None:
     """Make a journal without tables under another name, and give it its own when it is whole on the disk."""
     folder = os.path.dirname(path)
     if not os.path.isdir(folder):
@@ -198,7 +199,7 @@ def _create(path: str) -> None:
     descriptor, draft = mkstemp(prefix=f".{os.path.basename(path)}.", suffix=".new", dir=folder)
     os.close(descriptor)
     try:
-        _write_header(draft)
+        _write_header(draft, application_id)
         os.link(draft, path)
     except FileExistsError:
         return  # another process was faster, and its file is as good
@@ -207,10 +208,10 @@ def _create(path: str) -> None:
     _sync_folder(folder)
 
 
-def _write_header(path: str) -> None:
+def _write_header(path: str, application_id: int) -> None:
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute("PRAGMA synchronous = FULL")
-        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        connection.execute(f"PRAGMA application_id = {application_id}")
         connection.execute("PRAGMA journal_mode = WAL")
 
 

@@ -15,10 +15,12 @@ import forcemove.channel.chain.deployment
 import forcemove.channel.chain.errors
 import forcemove.channel.follower.errors
 import forcemove.channel.inspect.kept
+import forcemove.channel.line.errors
 import forcemove.channel.node.errors
 import forcemove.channel.node.keys
 import forcemove.channel.node.policy
 import forcemove.channel.protocol.errors
+import forcemove.channel.relay.errors
 import forcemove.channel.scaffold.scaffold
 import forcemove.channel.sender.errors
 import forcemove.channel.store.errors
@@ -206,6 +208,8 @@ def _named_errors() -> list[type[ForcemoveError]]:
         forcemove.contracts.project,
         forcemove.channel.scaffold.scaffold,
         forcemove.channel.store.errors,
+        forcemove.channel.line.errors,
+        forcemove.channel.relay.errors,
     )
     return [
         found
@@ -228,6 +232,9 @@ _FAMILY_IS_ENOUGH = {
     "CannotTravel",
     "ContractNamedTwice",
     "LeaseNotHeld",
+    "LineClosed",
+    "LineError",
+    "LogBegins",
     "NoSuchWish",
     "NonceTaken",
     "NotInFlight",

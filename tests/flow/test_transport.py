@@ -13,7 +13,7 @@ from tests.flow.transport_contract import TransportContract
 
 
 class TestMemoryTransport(TransportContract):
-    def table(self, clients: int) -> Sequence[Transport]:
+    async def table(self, clients: int) -> Sequence[Transport]:
         return [MemoryTransport()] * clients
 
     def test_there_is_no_message_before_the_first(self) -> None:
@@ -22,6 +22,6 @@ class TestMemoryTransport(TransportContract):
 
 
 class TestSignedTransport(TransportContract):
-    def table(self, clients: int) -> Sequence[Transport]:
+    async def table(self, clients: int) -> Sequence[Transport]:
         log = MemoryTransport()
         return [signed(log, name) for name in NAMES[:clients]]

@@ -9,6 +9,7 @@ from collections.abc import Coroutine, Sequence
 from typing import Any
 
 from forcemove.channel.flow.transport import Reader, Transport
+from forcemove.channel.protocol.limits import MAX_ACTION
 from tests.flow.table import CODEC, NAMES, Said
 from tests.flow.virtual_time import run_virtual
 
@@ -21,7 +22,7 @@ def message(client: int, number: int) -> bytes:
 class TransportContract:
     """Subclasses are tests of one transport."""
 
-    def table(self, clients: int) -> Sequence[Transport]:
+    async def table(self, clients: int) -> Sequence[Transport]:
         """A new table: one transport for each client, of one log."""
         raise NotImplementedError
 
@@ -31,7 +32,7 @@ class TransportContract:
 
     def test_what_is_posted_comes_to_everybody_the_sender_included(self) -> None:
         async def story() -> None:
-            table = self.table(3)
+            table = await self.table(3)
             await table[0].post(message(0, 1))
             assert [await each.reader().read() for each in table] == [message(0, 1)] * 3
 
@@ -39,7 +40,7 @@ class TransportContract:
 
     def test_all_see_one_order(self) -> None:
         async def story() -> None:
-            table = self.table(3)
+            table = await self.table(3)
             readers = [each.reader() for each in table]
 
             async def say(client: int) -> None:
@@ -61,7 +62,7 @@ class TransportContract:
 
     def test_who_comes_later_reads_the_same_from_the_beginning(self) -> None:
         async def story() -> None:
-            table = self.table(2)
+            table = await self.table(2)
             for number in range(5):
                 await table[0].post(message(0, number))
             late = table[1].reader()
@@ -73,17 +74,60 @@ class TransportContract:
 
     def test_a_reader_begins_where_it_is_told_to(self) -> None:
         async def story() -> None:
-            table = self.table(2)
+            table = await self.table(2)
             for number in range(5):
                 await table[0].post(message(0, number))
-            assert await table[1].reader(3).read() == message(0, 3)
+            assert await _read(table[1].reader(3), 2) == [message(0, 3), message(0, 4)]
             assert table[1].length() == 5
+
+        self.run(story())
+
+    def test_a_poster_knows_the_length_that_its_post_has_made(self) -> None:
+        async def story() -> None:
+            table = await self.table(2)
+            for number in range(3):
+                await table[number % 2].post(message(number % 2, number))
+                assert table[number % 2].length() == number + 1
+
+        self.run(story())
+
+    def test_the_largest_messages_arrive_whole(self) -> None:
+        async def story() -> None:
+            table = await self.table(2)
+            large = [_large(client, size) for client in (0, 1) for size in (1, 4_096, MAX_ACTION - 100)]
+            for client, each in zip((0, 0, 0, 1, 1, 1), large, strict=True):
+                await table[client].post(each)
+            for transport in table:
+                assert await _read(transport.reader(), 6) == large
+
+        self.run(story())
+
+    def test_a_long_log_is_read_from_any_place(self) -> None:
+        async def story() -> None:
+            table = await self.table(2)
+            for number in range(300):
+                await table[number % 2].post(message(number % 2, number))
+            whole = await _read(table[0].reader(), 300)
+            assert whole == [message(number % 2, number) for number in range(300)]
+            for start in (1, 149, 298, 299):
+                assert await _read(table[1].reader(start), 300 - start) == whole[start:]
+
+        self.run(story())
+
+    def test_many_readers_each_read_everything(self) -> None:
+        async def story() -> None:
+            table = await self.table(3)
+            async with asyncio.TaskGroup() as group:
+                seen = [group.create_task(_read(table[number % 3].reader(), 20)) for number in range(30)]
+                for number in range(20):
+                    await table[0].post(message(0, number))
+            assert [each.result() for each in seen] == [[message(0, number) for number in range(20)]] * 30
 
         self.run(story())
 
     def test_readers_do_not_disturb_each_other(self) -> None:
         async def story() -> None:
-            transport = self.table(1)[0]
+            transport = (await self.table(1))[0]
             first, second = transport.reader(), transport.reader()
             for number in range(3):
                 await transport.post(message(0, number))
@@ -93,7 +137,7 @@ class TransportContract:
 
     def test_a_cancelled_wait_loses_no_message(self) -> None:
         async def story() -> None:
-            transport = self.table(1)[0]
+            transport = (await self.table(1))[0]
             reader = transport.reader()
             for number in range(20):
                 waiting = asyncio.create_task(reader.read())
@@ -114,7 +158,7 @@ class TransportContract:
 
     def test_who_stops_reading_is_forgotten(self) -> None:
         async def story() -> None:
-            transport = self.table(1)[0]
+            transport = (await self.table(1))[0]
             reader = transport.reader()
             gone = weakref.ref(reader)
             waiting = asyncio.create_task(reader.read())
@@ -130,15 +174,21 @@ class TransportContract:
 
     def test_a_reader_that_waits_hears_what_is_posted_then(self) -> None:
         async def story() -> None:
-            table = self.table(2)
+            table = await self.table(2)
             async with asyncio.TaskGroup() as group:
                 waiting = group.create_task(table[1].reader().read())
-                await asyncio.sleep(1)
+                for _ in range(10):
+                    await asyncio.sleep(0)
                 assert not waiting.done()
                 await table[0].post(message(0, 1))
             assert waiting.result() == message(0, 1)
 
         self.run(story())
+
+
+def _large(client: int, size: int) -> bytes:
+    """A message with padding of so many characters."""
+    return b'{"client_id":"%s","pad":"%s"}' % (NAMES[client].encode(), b"x" * size)
 
 
 async def _read(reader: Reader, count: int) -> list[bytes]:

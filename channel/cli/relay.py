@@ -1,0 +1,176 @@
+"""`forcemove relay`: carry tables' logs between players."""
+
+from __future__ import annotations
+
+import json
+import logging
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from forcemove.channel.cli.errors import Explained
+
+if TYPE_CHECKING:
+    from ssl import SSLContext
+
+__all__ = ["relay"]
+
+
+class _Endpoint(click.ParamType[tuple[str, int]]):
+    """HOST:PORT."""
+
+    name = "HOST:PORT"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, int]:
+        if isinstance(value, tuple):
+            return value
+        host, _, port = value.rpartition(":")
+        if not host or not port.isascii() or not port.isdecimal() or int(port) > 65_535:
+            self.fail(f"{value!r} is no host and port, such as 127.0.0.1:4600", param, ctx)
+        return host.removeprefix("[").removesuffix("]"), int(port)
+
+
+@click.command()
+@click.option(
+    "--listen",
+    type=_Endpoint(),
+    default="127.0.0.1:4600",
+    show_default=True,
+    help="Where to listen; port 0 takes any that is free.",
+)
+@click.option(
+    "--store",
+    type=click.Path(dir_okay=False, path_type=Path),
+    default="relay.sqlite",
+    show_default=True,
+    help="The file with all logs; it is made if it is not there.",
+)
+@click.option(
+    "--url",
+    "urls",
+    multiple=True,
+    metavar="URL",
+    help="An address by which clients know this relay, ws:// or wss://; may be given several times.  "
+    "[default: where it listens]",
+)
+@click.option(
+    "--tls-cert",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Speak wss://: the certificate (PEM).",
+)
+@click.option(
+    "--tls-key", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="The certificate's key (PEM)."
+)
+@click.option("--connections", type=click.IntRange(1), default=10_000, show_default=True, help="Connections at once.")
+@click.option(
+    "--per-address",
+    type=click.IntRange(1),
+    default=1_000,
+    show_default=True,
+    help="Connections at once from one IP address.",
+)
+@click.option("--tables", type=click.IntRange(1), default=100_000, show_default=True, help="Tables that are kept.")
+@click.option(
+    "--rate",
+    type=click.IntRange(1),
+    default=2_000,
+    show_default=True,
+    help="Messages a second that are read from one connection.",
+)
+@click.option(
+    "--days",
+    type=click.FloatRange(0, min_open=True),
+    default=30.0,
+    show_default=True,
+    help="Delete tables at which nothing happens for so long.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Write each line of the log as a JSON object.")
+def relay(
+    listen: tuple[str, int],
+    store: Path,
+    urls: tuple[str, ...],
+    tls_cert: Path | None,
+    tls_key: Path | None,
+    connections: int,
+    per_address: int,
+    tables: int,
+    rate: int,
+    days: float,
+    as_json: bool,
+) -> None:
+    """Carry tables' logs between players, and keep them.
+
+    Players connect by WebSocket. What somebody posts at a table is written to the store, and only then sent to all who
+    read there, in one order. Players that come back are sent what they have missed. Who takes part at a table, and
+    nobody else, may post there; everybody who knows a table may read it.
+
+    A relay holds no key. It can delay or drop what it carries, which costs players time; it cannot forge anything.
+
+    Players sign the relay's address when they connect, so it must be the one that they use: behind a proxy, or with
+    --listen 0.0.0.0:4600, name it with --url, such as --url wss://relay.example.
+
+    http://HOST:PORT/health says whether it works, /metrics has numbers for Prometheus. SIGTERM or Ctrl-C stops it:
+    what was posted is kept, and players connect again when it is back.
+    """
+    import asyncio
+
+    from forcemove.channel.relay.limits import Limits
+    from forcemove.channel.relay.server import Settings, serve
+
+    limits = Limits(
+        connections=connections, per_address=per_address, tables=tables, messages_per_second=rate, days=days
+    )
+    settings = Settings(listen[0], listen[1], str(store), urls, limits, tls=_certificate(tls_cert, tls_key))
+    _log_to_stderr(as_json)
+    asyncio.run(serve(settings, lambda url: _say_ready(url, store, as_json)))
+
+
+def _say_ready(url: str, store: Path, as_json: bool) -> None:
+    """One line on standard output, which a program that starts a relay can wait for."""
+    ready = {"ready": url, "store": str(store)}
+    click.echo(json.dumps(ready) if as_json else f"The relay listens at {url}, and keeps its logs in {store}.")
+
+
+def _certificate(certificate: Path | None, key: Path | None) -> SSLContext | None:
+    if certificate is None and key is None:
+        return None
+    if certificate is None or key is None:
+        raise click.UsageError("--tls-cert and --tls-key go together.")
+    import ssl
+
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    try:
+        context.load_cert_chain(certificate, key)
+    except (ssl.SSLError, OSError) as error:
+        raise Explained(
+            f"{certificate} and {key} are no certificate and key: {error}.", "Both are PEM files, and belong together."
+        ) from error
+    return context
+
+
+class _Json(logging.Formatter):
+    """A line of the log as an object: when (Unix seconds), how serious, what, and the facts."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        facts = getattr(record, "facts", {})
+        line = {"time": round(record.created, 3), "level": record.levelname.lower(), "event": record.getMessage()}
+        return json.dumps(line | facts)
+
+
+class _Plain(logging.Formatter):
+    """The same for people."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        facts = getattr(record, "facts", {})
+        shown = "".join(f", {name}: {value}" for name, value in facts.items())
+        return f"{self.formatTime(record, '%Y-%m-%d %H:%M:%S')} {record.getMessage()}{shown}"
+
+
+def _log_to_stderr(as_json: bool) -> None:
+    handler = logging.StreamHandler()
+    handler.setFormatter(_Json() if as_json else _Plain())
+    logger = logging.getLogger("forcemove.channel.relay")
+    logger.handlers = [handler]
+    logger.setLevel(logging.INFO)
+    logger.propagate = False

@@ -1,0 +1,236 @@
+"""One connection to a relay, for any number of tables; it is made anew whenever it was lost.
+
+Knows sockets, and of what goes over them the frames alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import random
+import time
+from collections.abc import Callable, Iterable
+from ssl import SSLContext
+from types import TracebackType
+
+import aiohttp
+
+from forcemove.channel.errors import ForcemoveError, InvalidValue, MalformedBytes, UnknownVersion
+from forcemove.channel.line.errors import LineClosed, Reason, RelayUnreachable
+from forcemove.channel.line.limits import MAX_FRAME, MAX_URL
+from forcemove.channel.line.terms import Table
+from forcemove.channel.line.transport import Greeting, WebSocketTransport, refusal
+from forcemove.channel.line.wire import (
+    FromRelay,
+    Leave,
+    Message,
+    Outbox,
+    Refused,
+    Welcome,
+    decode_from_relay,
+    encode,
+)
+from forcemove.channel.protocol.signing import Key
+
+__all__ = ["RelayConnection"]
+
+_LOG = logging.getLogger(__name__)
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 10.0
+_FAILURES = (aiohttp.ClientError, OSError, TimeoutError, ValueError, MalformedBytes)
+
+
+class RelayConnection:
+    """`async with RelayConnection("wss://relay.example") as relay:` keeps a connection until the block is left.
+
+    What a relay does wrong, or the way to it, costs time only: the connection is closed and made anew, after a pause
+    that doubles up to 10 seconds, of which a random part is waited.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        patience: float | None = 10.0,
+        heartbeat: float = 20.0,
+        ssl: SSLContext | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        """`url`: ws:// or wss://, as the relay's operator has named it. `patience`: seconds until entering the block
+        gives up where nobody answers; None never does. `heartbeat`: seconds between pings; half as long may an answer
+        take. `ssl`: for wss://, if not the system's certificates are to be trusted. `clock`: Unix seconds, for
+        proofs."""
+        if not url.startswith(("ws://", "wss://")) or len(url.encode()) > MAX_URL:
+            raise InvalidValue("relay", url, f"ws://host:port or wss://host:port, up to {MAX_URL} bytes")
+        self.url, self._patience, self._heartbeat = url, patience, heartbeat
+        self._ssl, self._clock = ssl, clock
+        self._tables: dict[bytes, WebSocketTransport] = {}
+        self._outbox, self._has_mail = Outbox(), asyncio.Event()
+        self._greeting: Greeting | None = None
+        self._welcomed = asyncio.Event()
+        self._trouble: ForcemoveError | None = None
+        self._end: ForcemoveError | None = None
+        self._pause = _FIRST_PAUSE
+        self._stack = contextlib.AsyncExitStack()
+
+    async def __aenter__(self) -> RelayConnection:
+        """Raises `RelayUnreachable`, and `UnknownVersion` where the relay is of another version."""
+        async with contextlib.AsyncExitStack() as stack:
+            group = await stack.enter_async_context(asyncio.TaskGroup())
+            running = group.create_task(self._run())
+            stack.callback(running.cancel)
+            stack.callback(self._fail, LineClosed(self.url))
+            await self._first_welcome()
+            self._stack = stack.pop_all()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+    ) -> None:
+        await self._stack.aclose()
+
+    async def join(self, terms: Table, key: Key) -> WebSocketTransport:
+        """The log of a table at which `key` is a participant's; the table is made if the relay does not have it.
+
+        Raises `RelayRefused` and `InvalidValue`. Join a table once: the second time it is the same log.
+        """
+        return await self._opened(WebSocketTransport(terms.id, terms, key, self._send))
+
+    async def watch(self, table: bytes) -> WebSocketTransport:
+        """The log of a table at which others play. Raises `RelayRefused` where the relay does not have it."""
+        return await self._opened(WebSocketTransport(table, None, None, self._send))
+
+    def leave(self, table: bytes) -> None:
+        """Read and post no more at a table; who waits there is given `LineClosed`."""
+        transport = self._tables.pop(table, None)
+        if transport is not None:
+            self._send(Leave(table))
+            transport.fail(LineClosed(self.url))
+
+    # ------------------------------------------------------------------------------------------------------ the tables
+
+    async def _opened(self, new: WebSocketTransport) -> WebSocketTransport:
+        if self._end is not None:
+            raise self._end
+        transport = self._tables.setdefault(new.id, new)
+        if transport.participant != new.participant:
+            raise InvalidValue("key", new.participant, "the one with which this connection has joined the table before")
+        if transport is new and self._greeting is not None:
+            self._send_all(transport.greet(self._greeting))
+        try:
+            await transport.opened()
+        except ForcemoveError:
+            self._tables.pop(new.id, None)
+            raise
+        return transport
+
+    def _send(self, message: Message) -> None:
+        if self._greeting is not None:
+            self._outbox.add(encode(message))
+            self._has_mail.set()
+
+    def _send_all(self, messages: Iterable[Message]) -> None:
+        for message in messages:
+            self._send(message)
+
+    def _fail(self, failure: ForcemoveError) -> None:
+        self._end = failure
+        for transport in self._tables.values():
+            transport.fail(failure)
+
+    # -------------------------------------------------------------------------------------------------- the connection
+
+    async def _first_welcome(self) -> None:
+        try:
+            async with asyncio.timeout(self._patience):
+                await self._welcomed.wait()
+        except TimeoutError:
+            raise self._trouble or RelayUnreachable(self.url, "it has not answered in time") from None
+        if self._end is not None:
+            raise self._end
+
+    async def _run(self) -> None:
+        """Until it is cancelled, or the relay turns out to be of another version."""
+        async with aiohttp.ClientSession() as session:
+            while self._end is None:
+                try:
+                    await self._talk(session)
+                except UnknownVersion as error:
+                    self._fail(error)
+                    self._welcomed.set()
+                except _FAILURES as error:
+                    self._note(f"{type(error).__name__}: {error}")
+                finally:
+                    self._lose()
+                await asyncio.sleep(random.uniform(0.5, 1) * self._pause)  # noqa: S311  # no secret: it spreads clients
+                self._pause = min(2 * self._pause, _LONGEST_PAUSE)
+
+    def _note(self, reason: str) -> None:
+        self._trouble = RelayUnreachable(self.url, reason[:200])
+        _LOG.info("lost the connection to %s: %s", self.url, reason)
+
+    async def _talk(self, session: aiohttp.ClientSession) -> None:
+        timeout = aiohttp.ClientWSTimeout(ws_close=1.0)
+        async with session.ws_connect(
+            self.url,
+            heartbeat=self._heartbeat,
+            max_msg_size=MAX_FRAME,
+            compress=0,
+            timeout=timeout,
+            ssl=self._ssl or True,
+        ) as socket:
+            writing = asyncio.create_task(self._write(socket))
+            try:
+                await self._listen(socket)
+            finally:
+                writing.cancel()
+                await asyncio.wait([writing])
+
+    async def _listen(self, socket: aiohttp.ClientWebSocketResponse) -> None:
+        async for frame in socket:
+            if frame.type is not aiohttp.WSMsgType.BINARY:
+                raise MalformedBytes("frame", "it is no binary one")
+            for message in decode_from_relay(frame.data):
+                self._hear(message)
+        self._note(f"it was closed with code {socket.close_code}")
+
+    async def _write(self, socket: aiohttp.ClientWebSocketResponse) -> None:
+        """A connection that cannot be written to is closed, which ends the listening, too."""
+        try:
+            while True:
+                await self._has_mail.wait()
+                self._has_mail.clear()
+                while self._outbox:
+                    await socket.send_bytes(self._outbox.take())
+        except _FAILURES:
+            await socket.close()
+
+    def _hear(self, message: FromRelay) -> None:
+        match message:
+            case Welcome(nonce):
+                self._be_welcomed(nonce)
+            case Refused(_, _, reason) if reason == Reason.BUSY.value:
+                raise ConnectionError(f"the relay is busy: {message.detail}")
+            case Refused(table) if table not in self._tables:
+                _LOG.info("%s", refusal(message))
+            case _:
+                self._pause = _FIRST_PAUSE
+                self._pass_on(message)
+
+    def _pass_on(self, message: FromRelay) -> None:
+        table = message.about if isinstance(message, Refused) else getattr(message, "table", b"")
+        if transport := self._tables.get(table):
+            transport.hear(message)
+
+    def _be_welcomed(self, nonce: bytes) -> None:
+        """A second welcome is no more than another nonce."""
+        self._greeting = Greeting(self.url, nonce, int(self._clock()))
+        self._welcomed.set()
+        for transport in self._tables.values():
+            self._send_all(transport.greet(self._greeting))
+
+    def _lose(self) -> None:
+        self._greeting = None
+        self._outbox = Outbox()
+        for transport in self._tables.values():
+            transport.lose()

@@ -1,0 +1,43 @@
+"""What a relay grants its clients; every number can be set by its operator. Bytes and counts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from forcemove.channel.errors import InvalidValue
+from forcemove.channel.line.limits import CHANNEL_BYTES, CHANNEL_ENTRIES, GAME_BYTES, GAME_ENTRIES, MAX_FRAME
+
+__all__ = ["OUTBOX", "PENDING", "Limits"]
+
+OUTBOX = 4 * MAX_FRAME
+"""Bytes that wait for one client; one that reads more slowly is sent the rest from the disk, when it has read these."""
+PENDING = 32 * 2**20
+"""Bytes of all clients that wait for the disk; then nothing more is read from them."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """`connections`: at once; `per_address`: at once from one IP address; `tables`: kept; `per_connection`: tables open
+    on one connection; `messages_per_second` and `bytes_per_second`: read from one connection, with twice as many at
+    once; more is read later. `channel_…`, `game_…`: how long a log may get. `days`: after which a table is deleted at
+    which nothing happens. `stall`: seconds that a client may take to read what it is sent."""
+
+    connections: int = 10_000
+    per_address: int = 1_000
+    tables: int = 100_000
+    per_connection: int = 10_000
+    messages_per_second: int = 2_000
+    bytes_per_second: int = 4 * 2**20
+    channel_entries: int = CHANNEL_ENTRIES
+    channel_bytes: int = CHANNEL_BYTES
+    game_entries: int = GAME_ENTRIES
+    game_bytes: int = GAME_BYTES
+    days: float = 30.0
+    stall: float = 30.0
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            if value <= 0:
+                raise InvalidValue(name, value, "more than 0")
+        if self.bytes_per_second < MAX_FRAME:
+            raise InvalidValue("bytes_per_second", self.bytes_per_second, f"at least {MAX_FRAME}, one frame")

@@ -1,0 +1,328 @@
+"""One client's connection, as the relay has it: what it asks for, and what it is sent."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from aiohttp import WSMsgType, web
+
+from forcemove.channel.errors import ForcemoveError, JournalError, MalformedBytes, UnknownVersion
+from forcemove.channel.line.errors import Reason
+from forcemove.channel.line.limits import MAX_ENTRY
+from forcemove.channel.line.terms import proof_digest
+from forcemove.channel.line.wire import (
+    Leave,
+    Open,
+    Opened,
+    Outbox,
+    Post,
+    Posted,
+    Prove,
+    Proved,
+    Refused,
+    ToRelay,
+    Welcome,
+    decode_to_relay,
+    encode,
+)
+from forcemove.channel.protocol.signing import recover
+from forcemove.channel.protocol.types import Signature
+from forcemove.channel.relay.keeping import Keeper
+from forcemove.channel.relay.limits import OUTBOX, Limits
+from forcemove.channel.relay.metrics import Metrics
+from forcemove.channel.relay.rate import Bucket
+from forcemove.channel.relay.store import RelayStore
+from forcemove.channel.relay.tables import LiveLog, Reading, Tables, TooManyTables, Worker, chunks
+
+__all__ = ["Peer", "Services"]
+
+_LOG = logging.getLogger(__name__)
+_LONGEST_PROOF = 3_600
+"""Seconds from now until which a proof may be good."""
+_PROOF_COST = 20
+"""How many messages a proof counts for: a recovery, and perhaps a table."""
+_WRONG_DATA, _POLICY, _FAILED = 1007, 1008, 1011
+_LONGEST_REASON = 120
+"""Bytes that a closing frame has room for."""
+
+
+@dataclass(frozen=True)
+class Services:
+    """What all connections share. `urls`: the addresses by which clients may know this relay."""
+
+    store: RelayStore
+    worker: Worker
+    tables: Tables
+    keeper: Keeper
+    metrics: Metrics
+    limits: Limits
+    urls: set[str]
+    clock: Callable[[], float]
+
+
+@dataclass(eq=False)
+class _Seat:
+    """A table that a connection uses: who posts there, and what it reads."""
+
+    log: LiveLog
+    participant: bytes | None = None
+    reading: Reading | None = None
+
+
+class Peer:
+    """A client. What it has proved and asked for ends with its connection."""
+
+    def __init__(self, socket: web.WebSocketResponse, services: Services, abort: Callable[[], None]) -> None:
+        """`abort`: cuts the connection off, whatever waits to be sent."""
+        self._socket, self._services, self._abort = socket, services, abort
+        self._nonce = secrets.token_bytes(32)
+        self._seats: dict[bytes, _Seat] = {}
+        self._outbox, self._behind = Outbox(), deque[Reading]()
+        self._has_work, self._has_room = asyncio.Event(), asyncio.Event()
+        self._has_room.set()
+        now, limits = time.monotonic(), services.limits
+        self._messages = Bucket(limits.messages_per_second, now)
+        self._bytes = Bucket(limits.bytes_per_second, now)
+
+    async def run(self) -> None:
+        """Until the connection ends."""
+        writing = asyncio.create_task(self._write())
+        self.say(encode(Welcome(self._nonce)))
+        try:
+            await self._listen()
+        except (MalformedBytes, UnknownVersion) as error:
+            await self._close(_WRONG_DATA, "malformed", str(error))
+        except JournalError as error:
+            _LOG.error("the store has failed", extra={"facts": {"error": str(error)}})
+            await self._close(_FAILED, "store", "the relay's disk has failed")
+        finally:
+            writing.cancel()
+            await asyncio.wait([writing])
+            for table in list(self._seats):
+                self._leave(table)
+
+    def say(self, message: bytes) -> None:
+        """Send an encoded message. What a client may cause to be said is bounded by what is read from it."""
+        self._outbox.add(message)
+        if self._outbox.size > OUTBOX:
+            self._has_room.clear()
+        self._has_work.set()
+
+    def offer(self, messages: list[bytes]) -> bool:
+        """See `tables.Listener`."""
+        if self._outbox.size + sum(map(len, messages)) > OUTBOX:
+            return False
+        for message in messages:
+            self.say(message)
+        return True
+
+    def fall_behind(self, reading: Reading) -> None:
+        """See `tables.Listener`."""
+        self._behind.append(reading)
+        self._has_work.set()
+
+    # ------------------------------------------------------------------------------------------------------- listening
+
+    async def _listen(self) -> None:
+        async for frame in self._socket:
+            if frame.type is WSMsgType.ERROR:
+                return
+            if frame.type is not WSMsgType.BINARY:
+                raise MalformedBytes("frame", "it is no binary one")
+            messages = decode_to_relay(frame.data)
+            await self._slow_down(messages, len(frame.data))
+            for message in messages:
+                await self._handle(message)
+                await self._has_room.wait()
+
+    async def _slow_down(self, messages: list[ToRelay], size: int) -> None:
+        """Whoever floods is read no faster than it may speak."""
+        cost = sum(_PROOF_COST if isinstance(each, Prove) else 1 for each in messages) or 1
+        now = time.monotonic()
+        wait = max(self._messages.take(cost, now), self._bytes.take(size, now))
+        if wait:
+            await asyncio.sleep(wait)
+
+    async def _handle(self, message: ToRelay) -> None:
+        match message:
+            case Post():
+                await self._post(message)
+            case Open():
+                await self._open(message)
+            case Prove():
+                await self._prove(message)
+            case Leave(table):
+                self._leave(table)
+
+    def _refuse(self, about: bytes, reason: Reason, detail: str, id_: bytes = b"") -> None:
+        self._services.metrics.refused.labels(reason.value).inc()
+        self.say(encode(Refused(about, id_, reason.value, detail)))
+
+    async def _close(self, code: int, label: str, reason: str) -> None:
+        self._services.metrics.closed.labels(label).inc()
+        _LOG.info("closed a connection", extra={"facts": {"why": reason}})
+        await self._socket.close(code=code, message=reason.encode()[:_LONGEST_REASON])
+
+    # -------------------------------------------------------------------------------------------------- what they want
+
+    async def _prove(self, prove: Prove) -> None:
+        table = prove.table.id
+        if fault := self._fault(prove, table):
+            self._refuse(table, *fault)
+            return
+        seat = self._seats.get(table)
+        if seat is None:
+            try:
+                self._require_seat()
+                seat = self._seats[table] = _Seat(await self._services.tables.make(prove.table))
+            except TooManyTables:
+                self._refuse(table, Reason.TOO_MANY_TABLES, "the relay has as many tables as it may have")
+                return
+        seat.participant = prove.participant
+        self.say(encode(Proved(table)))
+
+    def _fault(self, prove: Prove, table: bytes) -> tuple[Reason, str] | None:
+        """What is wrong with a proof."""
+        now = int(self._services.clock())
+        if prove.relay not in self._services.urls:
+            return Reason.WRONG_RELAY, f"this is {', '.join(sorted(self._services.urls))}"[:200]
+        if prove.expiry <= now:
+            return Reason.EXPIRED, f"here it is {now}, and the proof was good until {prove.expiry}"
+        if prove.expiry > now + _LONGEST_PROOF:
+            return Reason.EXPIRED, f"here it is {now}, and a proof may be good for {_LONGEST_PROOF} seconds"
+        if prove.participant not in prove.table.participants:
+            return Reason.NOT_A_PARTICIPANT, "the table is others'"
+        digest = proof_digest(prove.relay, table, prove.participant, prove.expiry, self._nonce)
+        if not _is_signed_by(prove.participant, digest, prove.signature):
+            return Reason.BAD_SIGNATURE, "the participant has not signed this proof, or not for this connection"
+        return None
+
+    async def _open(self, asked: Open) -> None:
+        seat = await self._seat(asked.table)
+        if seat is None:
+            return
+        services, kept = self._services, seat.log.kept
+        start = max(asked.start, kept.first)
+        hash_ = await services.worker.run(services.store.hash_before, kept.number, start)
+        is_other = start > kept.length or (asked.hash is not None and start == asked.start and asked.hash != hash_)
+        if is_other:
+            self._refuse(asked.table, Reason.OTHER_LOG, f"the log has {kept.length} entries, or others before {start}")
+            return
+        if seat.reading is not None:
+            seat.log.readings.discard(seat.reading)
+        seat.reading = Reading(self, seat.log, start)
+        seat.log.readings.add(seat.reading)
+        self.say(encode(Opened(asked.table, kept.table.kind, start, kept.length, hash_ or bytes(32))))
+        self.fall_behind(seat.reading)
+
+    async def _seat(self, table: bytes) -> _Seat | None:
+        """The table, if the relay has it; else that is said."""
+        if seat := self._seats.get(table):
+            return seat
+        try:
+            self._require_seat()
+        except TooManyTables:
+            self._refuse(table, Reason.TOO_MANY_TABLES, "this connection has as many tables as it may have")
+            return None
+        log = await self._services.tables.find(table)
+        if log is None:
+            self._refuse(table, Reason.UNKNOWN_TABLE, "there is no such table")
+            return None
+        seat = self._seats[table] = _Seat(log)
+        return seat
+
+    def _require_seat(self) -> None:
+        if len(self._seats) >= self._services.limits.per_connection:
+            raise TooManyTables
+
+    async def _post(self, post: Post) -> None:
+        seat, services = self._seats.get(post.table), self._services
+        if seat is None or seat.participant is None:
+            self._refuse(post.table, Reason.NOT_PROVED, "nobody has proved to take part here", post.id)
+            return
+        if post.again and await self._is_there(seat, seat.participant, post):
+            return
+        if not services.tables.has_room(seat.log, len(post.entry)):
+            self._refuse(post.table, Reason.TABLE_FULL, "this table's log may not get longer", post.id)
+            return
+        await services.keeper.add(seat.log, self, seat.participant, post)
+
+    async def _is_there(self, seat: _Seat, author: bytes, post: Post) -> bool:
+        """Whether an id was posted before; then its author is told where. The store is asked after what waits for it,
+        so that a post of the connection before is found."""
+        services = self._services
+        while (author, post.id) in seat.log.coming:
+            await services.keeper.next_commit()
+        place = await services.worker.run(services.store.find, seat.log.kept.number, author, post.id)
+        if place is None:
+            return False
+        self.say(encode(Posted(post.table, post.id, place)))
+        return True
+
+    def _leave(self, table: bytes) -> None:
+        seat = self._seats.pop(table, None)
+        if seat is None:
+            return
+        if seat.reading is not None:
+            seat.log.readings.discard(seat.reading)
+        self._services.tables.release(seat.log)
+
+    # --------------------------------------------------------------------------------------------------------- sending
+
+    async def _write(self) -> None:
+        """What waits, and when nothing does, what is to be read from the disk. Who does not read is cut off."""
+        try:
+            while True:
+                if self._outbox:
+                    await self._send(self._outbox.take())
+                elif self._behind:
+                    await self._catch_up(self._behind.popleft())
+                else:
+                    self._has_work.clear()
+                    await self._has_work.wait()
+        except (TimeoutError, ConnectionError) as error:
+            await self._cut_off(error)
+        except JournalError as error:
+            _LOG.error("a log cannot be read", extra={"facts": {"error": str(error)}})
+            await self._close(_FAILED, "store", "the relay's disk has failed")
+        finally:
+            self._has_room.set()
+
+    async def _send(self, frame: bytes) -> None:
+        async with asyncio.timeout(self._services.limits.stall):
+            await self._socket.send_bytes(frame)
+        if self._outbox.size <= OUTBOX:
+            self._has_room.set()
+
+    async def _cut_off(self, error: Exception) -> None:
+        """Without waiting for an answer: it would not be sent."""
+        self._services.metrics.closed.labels("slow").inc()
+        _LOG.info("cut a connection off", extra={"facts": {"why": type(error).__name__}})
+        self._abort()
+
+    async def _catch_up(self, reading: Reading) -> None:
+        """The next entries that are on disk; when those were all, what is new is sent as it comes."""
+        services, kept = self._services, reading.log.kept
+        if reading not in reading.log.readings:
+            return
+        if reading.next < kept.length:
+            first, entries = await services.worker.run(services.store.read, kept.number, reading.next, MAX_ENTRY)
+            reading.next = first + len(entries)
+            for message in chunks(kept.table.id, first, entries):
+                self.say(message)
+        reading.is_behind = reading.next < kept.length
+        if reading.is_behind:
+            self._behind.append(reading)
+
+
+def _is_signed_by(address: bytes, digest: bytes, signature: bytes) -> bool:
+    try:
+        return recover(digest, Signature(signature)) == address
+    except ForcemoveError:
+        return False
