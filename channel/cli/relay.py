@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import logging
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from forcemove.channel.cli.errors import Explained
+from forcemove.channel.relay.limits import Limits
 
 if TYPE_CHECKING:
     from ssl import SSLContext
@@ -29,6 +31,33 @@ class _Endpoint(click.ParamType[tuple[str, int]]):
         if not host or not port.isascii() or not port.isdecimal() or int(port) > 65_535:
             self.fail(f"{value!r} is no host and port, such as 127.0.0.1:4600", param, ctx)
         return host.removeprefix("[").removesuffix("]"), int(port)
+
+
+_LIMITS = {
+    "connections": "Connections at once.",
+    "per_address": "Connections at once from one IP address.",
+    "tables": "Tables that are kept.",
+    "per_connection": "Tables on one connection.",
+    "messages_per_second": "Messages that are read from one connection; more wait.",
+    "bytes_per_second": "Bytes that are read from one connection; more wait.",
+    "channel_entries": "Entries of a channel's table; then the oldest are dropped.",
+    "channel_bytes": "Bytes of a channel's table; then the oldest entries are dropped.",
+    "game_entries": "Entries of a game's table; then it is full.",
+    "game_bytes": "Bytes of a game's table; then it is full.",
+    "days": "Delete tables at which nothing happens for so long.",
+    "stall": "Seconds that a client may take to read; then it is cut off.",
+}
+
+
+def _with_limits(command: Callable[..., None]) -> Callable[..., None]:
+    """An option for each of a relay's limits, the last one first, as decorators are."""
+    defaults = Limits()
+    for name, help_ in reversed(_LIMITS.items()):
+        default = getattr(defaults, name)
+        kind = click.FloatRange(0, min_open=True) if isinstance(default, float) else click.IntRange(1)
+        option = click.option(f"--{name.replace('_', '-')}", type=kind, default=default, show_default=True, help=help_)
+        command = option(command)
+    return command
 
 
 @click.command()
@@ -62,29 +91,7 @@ class _Endpoint(click.ParamType[tuple[str, int]]):
 @click.option(
     "--tls-key", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="The certificate's key (PEM)."
 )
-@click.option("--connections", type=click.IntRange(1), default=10_000, show_default=True, help="Connections at once.")
-@click.option(
-    "--per-address",
-    type=click.IntRange(1),
-    default=1_000,
-    show_default=True,
-    help="Connections at once from one IP address.",
-)
-@click.option("--tables", type=click.IntRange(1), default=100_000, show_default=True, help="Tables that are kept.")
-@click.option(
-    "--rate",
-    type=click.IntRange(1),
-    default=2_000,
-    show_default=True,
-    help="Messages a second that are read from one connection.",
-)
-@click.option(
-    "--days",
-    type=click.FloatRange(0, min_open=True),
-    default=30.0,
-    show_default=True,
-    help="Delete tables at which nothing happens for so long.",
-)
+@_with_limits
 @click.option("--json", "as_json", is_flag=True, help="Write each line of the log as a JSON object.")
 def relay(
     listen: tuple[str, int],
@@ -92,12 +99,8 @@ def relay(
     urls: tuple[str, ...],
     tls_cert: Path | None,
     tls_key: Path | None,
-    connections: int,
-    per_address: int,
-    tables: int,
-    rate: int,
-    days: float,
     as_json: bool,
+    **limits: float,
 ) -> None:
     """Carry tables' logs between players, and keep them.
 
@@ -115,13 +118,10 @@ def relay(
     """
     import asyncio
 
-    from forcemove.channel.relay.limits import Limits
     from forcemove.channel.relay.server import Settings, serve
 
-    limits = Limits(
-        connections=connections, per_address=per_address, tables=tables, messages_per_second=rate, days=days
-    )
-    settings = Settings(listen[0], listen[1], str(store), urls, limits, tls=_certificate(tls_cert, tls_key))
+    granted = Limits(**limits)  # type: ignore[arg-type]  # each option has the type of its field
+    settings = Settings(*listen, str(store), urls, granted, tls=_certificate(tls_cert, tls_key))
     _log_to_stderr(as_json)
     asyncio.run(serve(settings, lambda url: _say_ready(url, store, as_json)))
 
@@ -155,7 +155,8 @@ class _Json(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         facts = getattr(record, "facts", {})
         line = {"time": round(record.created, 3), "level": record.levelname.lower(), "event": record.getMessage()}
-        return json.dumps(line | facts)
+        error = {"error": self.formatException(record.exc_info)} if record.exc_info else {}
+        return json.dumps(line | error | facts)
 
 
 class _Plain(logging.Formatter):
@@ -164,13 +165,13 @@ class _Plain(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         facts = getattr(record, "facts", {})
         shown = "".join(f", {name}: {value}" for name, value in facts.items())
-        return f"{self.formatTime(record, '%Y-%m-%d %H:%M:%S')} {record.getMessage()}{shown}"
+        error = f"\n{self.formatException(record.exc_info)}" if record.exc_info else ""
+        return f"{self.formatTime(record, '%Y-%m-%d %H:%M:%S')} {record.getMessage()}{shown}{error}"
 
 
 def _log_to_stderr(as_json: bool) -> None:
+    """What the relay says, and what goes wrong in the libraries beneath it."""
     handler = logging.StreamHandler()
     handler.setFormatter(_Json() if as_json else _Plain())
-    logger = logging.getLogger("forcemove.channel.relay")
-    logger.handlers = [handler]
-    logger.setLevel(logging.INFO)
-    logger.propagate = False
+    logging.getLogger().addHandler(handler)
+    logging.getLogger("forcemove.channel.relay").setLevel(logging.INFO)

@@ -71,23 +71,28 @@ class RelayConnection:
         self._trouble: ForcemoveError | None = None
         self._end: ForcemoveError | None = None
         self._pause = _FIRST_PAUSE
-        self._stack = contextlib.AsyncExitStack()
 
     async def __aenter__(self) -> RelayConnection:
         """Raises `RelayUnreachable`, and `UnknownVersion` where the relay is of another version."""
-        async with contextlib.AsyncExitStack() as stack:
-            group = await stack.enter_async_context(asyncio.TaskGroup())
-            running = group.create_task(self._run())
-            stack.callback(running.cancel)
-            stack.callback(self._fail, LineClosed(self.url))
+        self._running = asyncio.create_task(self._run())
+        try:
             await self._first_welcome()
-            self._stack = stack.pop_all()
+        except BaseException:
+            await self._stop()
+            raise
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
     ) -> None:
-        await self._stack.aclose()
+        await self._stop()
+
+    async def _stop(self) -> None:
+        """Raises what has ended the connection's task, if that was a mistake of ours."""
+        self._fail(LineClosed(self.url))
+        self._running.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await self._running
 
     async def join(self, terms: Table, key: Key) -> WebSocketTransport:
         """The log of a table at which `key` is a participant's; the table is made if the relay does not have it.
@@ -134,7 +139,7 @@ class RelayConnection:
             self._send(message)
 
     def _fail(self, failure: ForcemoveError) -> None:
-        self._end = failure
+        self._end = self._end or failure
         for transport in self._tables.values():
             transport.fail(failure)
 
@@ -150,20 +155,28 @@ class RelayConnection:
             raise self._end
 
     async def _run(self) -> None:
-        """Until it is cancelled, or the relay turns out to be of another version."""
-        async with aiohttp.ClientSession() as session:
-            while self._end is None:
-                try:
-                    await self._talk(session)
-                except UnknownVersion as error:
-                    self._fail(error)
-                    self._welcomed.set()
-                except _FAILURES as error:
-                    self._note(f"{type(error).__name__}: {error}")
-                finally:
-                    self._lose()
-                await asyncio.sleep(random.uniform(0.5, 1) * self._pause)  # noqa: S311  # no secret: it spreads clients
-                self._pause = min(2 * self._pause, _LONGEST_PAUSE)
+        """Until it is cancelled, or the relay turns out to be of another version. However it ends, who waits is
+        told."""
+        try:
+            async with aiohttp.ClientSession() as session:
+                while True:
+                    await self._talk_once(session)
+                    pause = random.uniform(0.5, 1) * self._pause  # noqa: S311  # no secret: it spreads clients
+                    await asyncio.sleep(pause)
+                    self._pause = min(2 * self._pause, _LONGEST_PAUSE)
+        except UnknownVersion as error:
+            self._fail(error)
+        finally:
+            self._fail(LineClosed(self.url))
+            self._welcomed.set()
+
+    async def _talk_once(self, session: aiohttp.ClientSession) -> None:
+        try:
+            await self._talk(session)
+        except _FAILURES as error:
+            self._note(f"{type(error).__name__}: {error}")
+        finally:
+            self._lose()
 
     def _note(self, reason: str) -> None:
         self._trouble = RelayUnreachable(self.url, reason[:200])

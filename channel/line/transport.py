@@ -51,7 +51,7 @@ class Greeting:
 class _Waiting:
     post: Post
     done: asyncio.Future[None]
-    is_sent: bool = False
+    since: int | None = None
 
 
 class WebSocketTransport:
@@ -93,7 +93,7 @@ class WebSocketTransport:
             raise InvalidValue("message", f"{len(message)} bytes", f"at most {MAX_ENTRY} bytes")
         if self._failure is not None:
             raise self._failure
-        post = Post(self.id, secrets.token_bytes(POST_ID), bytes(message), False)
+        post = Post(self.id, secrets.token_bytes(POST_ID), bytes(message), None)
         waiting = _Waiting(post, asyncio.get_running_loop().create_future())
         self._waiting[post.id] = waiting
         self._say(waiting)
@@ -162,13 +162,19 @@ class WebSocketTransport:
 
     def _say(self, waiting: _Waiting) -> None:
         if self._is_connected:
-            waiting.is_sent = True
+            waiting.since = self._length_there
             self._send(waiting.post)
 
     def _again(self, waiting: _Waiting) -> Post:
-        post, again = waiting.post, waiting.is_sent
-        waiting.is_sent = True
-        return Post(post.table, post.id, post.entry, again)
+        """The same bytes with the same id, and from where on they may be in the log."""
+        post, since = waiting.post, waiting.since
+        waiting.since = self._length_there if since is None else since
+        return Post(post.table, post.id, post.entry, since)
+
+    @property
+    def _length_there(self) -> int:
+        """How long the relay's log is at least: what we post comes after that."""
+        return max(0, self._log.length - self._shift)
 
     def _proof(self, greeting: Greeting, terms: Table, key: Key) -> Prove:
         expiry = greeting.now + _PROOF_SECONDS
@@ -216,6 +222,8 @@ class WebSocketTransport:
             self.fail(LogReplaced(self.id, self._log.end))
             return
         self._shift = self._log.end + 1
+        for waiting in self._waiting.values():
+            waiting.since = None if waiting.since is None else 0
         self._log.restart(self._shift, NOTHING_READ)
         self._send(self._open())
 

@@ -76,12 +76,13 @@ class Open(Message, frozen=True, tag=2):
 
 
 class Post(Message, frozen=True, tag=3):
-    """Add an entry to a table's log. `again`: this id may have been posted before, and is not to be there twice."""
+    """Add an entry to a table's log. `since`: None where this id was never posted before; else it may be in the log
+    already, from this place on, and is not to be there twice."""
 
     table: Hash
     id: PostId
     entry: Entry
-    again: bool
+    since: Number | None
 
 
 class Leave(Message, frozen=True, tag=4):

@@ -15,12 +15,13 @@ from forcemove.channel.line.errors import Reason
 from forcemove.channel.line.wire import Post, Posted, Refused, encode
 from forcemove.channel.relay.limits import PENDING
 from forcemove.channel.relay.metrics import Metrics
-from forcemove.channel.relay.store import Entry, RelayStore, Tail
+from forcemove.channel.relay.store import Entry, RelayStore
 from forcemove.channel.relay.tables import LiveLog, Tables, Worker
 
 __all__ = ["Keeper", "Poster"]
 
 _LOG = logging.getLogger(__name__)
+_HOUR = 3_600
 
 
 class Poster(Protocol):
@@ -46,7 +47,7 @@ class _Growth:
     """What a commit adds to one log, and how the log ends then."""
 
     first: int
-    size: int
+    total: int
     hash: bytes
     additions: list[Addition] = field(default_factory=list)
 
@@ -100,15 +101,16 @@ class Keeper:
 
     async def _keep(self, batch: list[Addition]) -> None:
         growths = _grown(batch)
-        entries, tails = _rows(growths, int(self._clock()))
+        entries, touched = _rows(growths), _touched(growths, int(self._clock()))
         with self._metrics.commit_seconds.time():
-            is_kept = await self._commit(entries, tails)
+            is_kept = await self._commit(entries, touched)
         self.is_failing = not is_kept
         for log, growth in growths.items():
             _settle(log, growth)
             if is_kept:
-                _deliver(log, growth)
+                _extend(log, growth)
                 await self._tables.shorten(log)
+                _deliver(log, growth)
             else:
                 _refuse(growth)
             self._tables.forget_if_unused(log)
@@ -117,11 +119,11 @@ class Keeper:
         if is_kept:
             self._metrics.kept(len(entries), sum(len(each.post.entry) for each in batch))
 
-    async def _commit(self, entries: list[Entry], tails: list[Tail]) -> bool:
+    async def _commit(self, entries: list[Entry], touched: list[tuple[int, int]]) -> bool:
         """Whether it is on disk. Where the database could not tell, what is there says."""
-        log, place, _, id_, _, _ = entries[-1]
+        log, place, _, id_, *_ = entries[-1]
         try:
-            await self._worker.run(self._store.commit, entries, tails)
+            await self._worker.run(self._store.commit, entries, touched)
         except JournalUnavailable as error:
             _LOG.error("a commit has failed", extra={"facts": {"error": str(error)}})
             return await self._worker.run(self._store.has, log, place, id_)
@@ -134,23 +136,29 @@ def _grown(batch: list[Addition]) -> dict[LiveLog, _Growth]:
         log = addition.log
         growth = growths.get(log)
         if growth is None:
-            growth = growths[log] = _Growth(log.kept.length, log.kept.size, log.kept.hash)
+            growth = growths[log] = _Growth(log.kept.length, log.kept.total, log.kept.hash)
         growth.additions.append(addition)
     return growths
 
 
-def _rows(growths: dict[LiveLog, _Growth], now: int) -> tuple[list[Entry], list[Tail]]:
+def _rows(growths: dict[LiveLog, _Growth]) -> list[Entry]:
     entries: list[Entry] = []
-    tails: list[Tail] = []
     for log, growth in growths.items():
         number = log.kept.number
         for place, addition in enumerate(growth.additions, growth.first):
-            entry = addition.post.entry
-            growth.hash = running_hash(growth.hash, entry)
-            growth.size += len(entry)
-            entries.append((number, place, addition.author, addition.post.id, entry, growth.hash))
-        tails.append((growth.first + len(growth.additions), growth.size, growth.hash, now, number))
-    return entries, tails
+            post = addition.post
+            growth.hash = running_hash(growth.hash, post.entry)
+            growth.total += len(post.entry)
+            entries.append((number, place, addition.author, post.id, post.entry, growth.hash, growth.total))
+    return entries
+
+
+def _touched(growths: dict[LiveLog, _Growth], now: int) -> list[tuple[int, int]]:
+    """Those of which it is not known that they were used lately."""
+    stale = [log for log in growths if log.kept.touched < now - _HOUR]
+    for log in stale:
+        log.kept.touched = now
+    return [(now, log.kept.number) for log in stale]
 
 
 def _settle(log: LiveLog, growth: _Growth) -> None:
@@ -161,13 +169,16 @@ def _settle(log: LiveLog, growth: _Growth) -> None:
     log.coming_count -= len(growth.additions)
 
 
-def _deliver(log: LiveLog, growth: _Growth) -> None:
-    """To the readers, and then tell the authors: who has read everything up to its own post knows where it is."""
+def _extend(log: LiveLog, growth: _Growth) -> None:
     kept = log.kept
-    kept.length, kept.size, kept.hash = growth.first + len(growth.additions), growth.size, growth.hash
+    kept.length, kept.total, kept.hash = growth.first + len(growth.additions), growth.total, growth.hash
+
+
+def _deliver(log: LiveLog, growth: _Growth) -> None:
+    """To the readers, and then tell the authors where in the log it is."""
     log.deliver(growth.first, [addition.post.entry for addition in growth.additions])
     for place, addition in enumerate(growth.additions, growth.first):
-        addition.poster.say(encode(Posted(kept.table.id, addition.post.id, place)))
+        addition.poster.say(encode(Posted(log.kept.id, addition.post.id, place)))
 
 
 def _refuse(growth: _Growth) -> None:

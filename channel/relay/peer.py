@@ -47,7 +47,9 @@ _LONGEST_PROOF = 3_600
 """Seconds from now until which a proof may be good."""
 _PROOF_COST = 20
 """How many messages a proof counts for: a recovery, and perhaps a table."""
-_WRONG_DATA, _POLICY, _FAILED = 1007, 1008, 1011
+_LOOKED_AT_ONCE = 20
+"""Entries that are looked at in the time of a message, when one that was posted before is looked for."""
+_WRONG_DATA, _FAILED = 1007, 1011
 _LONGEST_REASON = 120
 """Bytes that a closing frame has room for."""
 
@@ -93,6 +95,7 @@ class Peer:
     async def run(self) -> None:
         """Until the connection ends."""
         writing = asyncio.create_task(self._write())
+        writing.add_done_callback(self._has_written)
         self.say(encode(Welcome(self._nonce)))
         try:
             await self._listen()
@@ -145,9 +148,11 @@ class Peer:
         """Whoever floods is read no faster than it may speak."""
         cost = sum(_PROOF_COST if isinstance(each, Prove) else 1 for each in messages) or 1
         now = time.monotonic()
-        wait = max(self._messages.take(cost, now), self._bytes.take(size, now))
-        if wait:
-            await asyncio.sleep(wait)
+        await self._wait(max(self._messages.take(cost, now), self._bytes.take(size, now)))
+
+    async def _wait(self, seconds: float) -> None:
+        if seconds:
+            await asyncio.sleep(seconds)
 
     async def _handle(self, message: ToRelay) -> None:
         match message:
@@ -246,20 +251,22 @@ class Peer:
         if seat is None or seat.participant is None:
             self._refuse(post.table, Reason.NOT_PROVED, "nobody has proved to take part here", post.id)
             return
-        if post.again and await self._is_there(seat, seat.participant, post):
+        if post.since is not None and await self._is_there(seat, seat.participant, post, post.since):
             return
         if not services.tables.has_room(seat.log, len(post.entry)):
             self._refuse(post.table, Reason.TABLE_FULL, "this table's log may not get longer", post.id)
             return
         await services.keeper.add(seat.log, self, seat.participant, post)
 
-    async def _is_there(self, seat: _Seat, author: bytes, post: Post) -> bool:
+    async def _is_there(self, seat: _Seat, author: bytes, post: Post, since: int) -> bool:
         """Whether an id was posted before; then its author is told where. The store is asked after what waits for it,
-        so that a post of the connection before is found."""
+        so that a post of the connection before is found. A long way to look counts for many messages."""
         services = self._services
         while (author, post.id) in seat.log.coming:
             await services.keeper.next_commit()
-        place = await services.worker.run(services.store.find, seat.log.kept.number, author, post.id)
+        kept = seat.log.kept
+        await self._wait(self._messages.take(max(0, kept.length - since) / _LOOKED_AT_ONCE, time.monotonic()))
+        place = await services.worker.run(services.store.find, kept.number, since, author, post.id)
         if place is None:
             return False
         self.say(encode(Posted(post.table, post.id, place)))
@@ -291,8 +298,13 @@ class Peer:
         except JournalError as error:
             _LOG.error("a log cannot be read", extra={"facts": {"error": str(error)}})
             await self._close(_FAILED, "store", "the relay's disk has failed")
-        finally:
-            self._has_room.set()
+
+    def _has_written(self, writing: asyncio.Task[None]) -> None:
+        """A connection to which nothing is written any more is of no use."""
+        self._has_room.set()
+        if not writing.cancelled() and (error := writing.exception()) is not None:
+            _LOG.error("a mistake of the relay", exc_info=error)
+            self._abort()
 
     async def _send(self, frame: bytes) -> None:
         async with asyncio.timeout(self._services.limits.stall):
@@ -314,7 +326,7 @@ class Peer:
         if reading.next < kept.length:
             first, entries = await services.worker.run(services.store.read, kept.number, reading.next, MAX_ENTRY)
             reading.next = first + len(entries)
-            for message in chunks(kept.table.id, first, entries):
+            for message in chunks(kept.id, first, entries):
                 self.say(message)
         reading.is_behind = reading.next < kept.length
         if reading.is_behind:

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from typing import IO, Any
 
 import msgspec
@@ -25,7 +26,7 @@ from forcemove.channel.store.errors import JournalDamaged, NotAJournal
 from forcemove.channel.store.migrations import Step
 from forcemove.channel.store.sqlite import open_file, open_memory
 
-__all__ = ["MEMORY", "STEPS", "Entry", "Kept", "RelayStore", "Tail", "open_store"]
+__all__ = ["MEMORY", "STEPS", "Entry", "Kept", "RelayStore", "open_store"]
 
 MEMORY = ":memory:"
 APPLICATION_ID = 0x464D_524C
@@ -35,37 +36,47 @@ _FIRST: Step = (
     "CREATE TABLE forcemove_journal (version BIGINT NOT NULL)",
     "INSERT INTO forcemove_journal VALUES (0)",
     "CREATE TABLE logs (number {number}, id {bytes} NOT NULL UNIQUE, terms {bytes} NOT NULL, first BIGINT NOT NULL,"
-    " length BIGINT NOT NULL, size BIGINT NOT NULL, hash {bytes} NOT NULL, touched BIGINT NOT NULL)",
+    " dropped BIGINT NOT NULL, touched BIGINT NOT NULL)",
     "CREATE INDEX logs_by_use ON logs (touched)",
     "CREATE TABLE entries (log BIGINT NOT NULL, place BIGINT NOT NULL, author {bytes} NOT NULL, id {bytes} NOT NULL,"
-    " entry {bytes} NOT NULL, hash {bytes} NOT NULL)",
+    " entry {bytes} NOT NULL, hash {bytes} NOT NULL, total BIGINT NOT NULL)",
     "CREATE UNIQUE INDEX entries_in_order ON entries (log, place)",
-    "CREATE INDEX entries_by_id ON entries (log, id)",
 )
 STEPS: tuple[Step, ...] = (_FIRST,)
 """How the tables come to be, see `store.migrations`."""
 
-_INSERT = "INSERT INTO entries (log, place, author, id, entry, hash) VALUES (?, ?, ?, ?, ?, ?)"
-_UPDATE = "UPDATE logs SET length = ?, size = ?, hash = ?, touched = ? WHERE number = ?"
+_INSERT = "INSERT INTO entries (log, place, author, id, entry, hash, total) VALUES "
+_TOUCH = "UPDATE logs SET touched = ? WHERE number = ?"
+_HASH = "SELECT hash FROM entries WHERE log = ? AND place = ?"
+_TOGETHER = (64, 8, 1)
+"""Rows that one statement inserts: a thread that executes many small ones waits for Python's lock again and again."""
 _CHUNK = 256
 
-Entry = tuple[int, int, bytes, bytes, bytes, bytes]
-"""The log's number, the entry's place in it, its author's address, its id, its bytes and the hash over all up to it."""
-Tail = tuple[int, int, bytes, int, int]
-"""How a log ends: its length, the bytes in it, its hash, Unix seconds, and the log's number."""
+Entry = tuple[int, int, bytes, bytes, bytes, bytes, int]
+"""The log's number, the entry's place in it, its author's address, its id, its bytes, the running hash, and how many
+bytes there have been in the log, this entry's among them."""
 
 
 @dataclass
 class Kept:
-    """A log as it is on disk. `number`: the store's own of it; `first`: its oldest entry that is kept; `length`: how
-    many entries there have been; `size`: the bytes of those that are kept; `hash`: over all of them."""
+    """A log as it is on disk. `number`: the store's own of it; `id`: the table's; `first`: its oldest entry that is
+    kept; `length`: how many entries there have been; `dropped`, `total`: the bytes of those that are not kept any more,
+    and of all; `hash`: over all; `touched`: Unix seconds, when it was last used, to the hour."""
 
     number: int
+    id: bytes
     table: Table
     first: int
-    length: int
-    size: int
-    hash: bytes
+    dropped: int
+    touched: int
+    length: int = 0
+    total: int = 0
+    hash: bytes = NOTHING_READ
+
+    @property
+    def size(self) -> int:
+        """The bytes of the entries that are kept."""
+        return self.total - self.dropped
 
 
 class RelayStore:
@@ -89,23 +100,33 @@ class RelayStore:
     def load(self, table: bytes) -> Kept | None:
         """A table's log, or None."""
         with self._database.reading() as connection:
-            chosen = "SELECT number, terms, first, length, size, hash FROM logs WHERE id = ?"
+            chosen = "SELECT number, terms, first, dropped, touched FROM logs WHERE id = ?"
             row = connection.exec_driver_sql(chosen, (table,)).one_or_none()
-        return None if row is None else Kept(row.number, self._terms(table, row.terms), *row[2:])
+            if row is None:
+                return None
+            kept = Kept(row.number, table, self._terms(table, row.terms), row.first, row.dropped, row.touched)
+            newest = "SELECT place, total, hash FROM entries WHERE log = ? ORDER BY place DESC LIMIT 1"
+            last = connection.exec_driver_sql(newest, (row.number,)).one_or_none()
+        if last is not None:
+            kept.length, kept.total, kept.hash = last.place + 1, last.total, last.hash
+        return kept
 
     def create(self, table: Table) -> Kept:
         """An empty log for a table that has none."""
+        now = int(self._clock())
         with self._database.writing() as connection:
-            values = (table.id, msgspec.msgpack.encode(table), 0, 0, 0, NOTHING_READ, int(self._clock()))
-            added = "INSERT INTO logs (id, terms, first, length, size, hash, touched) VALUES (?, ?, ?, ?, ?, ?, ?)"
-            number = connection.exec_driver_sql(added, values).lastrowid
-        return Kept(number, table, 0, 0, 0, NOTHING_READ)
+            added = "INSERT INTO logs (id, terms, first, dropped, touched) VALUES (?, ?, 0, 0, ?)"
+            number = connection.exec_driver_sql(added, (table.id, msgspec.msgpack.encode(table), now)).lastrowid
+        return Kept(number, table.id, table, 0, 0, now)
 
-    def commit(self, entries: Sequence[Entry], tails: Sequence[Tail]) -> None:
-        """Add entries, and say how their logs end: in one transaction that is on disk when this returns."""
+    def commit(self, entries: Sequence[Entry], touched: Sequence[tuple[int, int]]) -> None:
+        """Add entries, and say when logs were used (Unix seconds and number), in one transaction that is on disk when
+        this returns."""
         with self._database.writing() as connection:
-            connection.exec_driver_sql(_INSERT, list(entries))
-            connection.exec_driver_sql(_UPDATE, list(tails))
+            for statement, rows in _statements(entries):
+                connection.exec_driver_sql(statement, tuple(chain.from_iterable(rows)))
+            if touched:
+                connection.exec_driver_sql(_TOUCH, list(touched))
 
     def has(self, log: int, place: int, id_: bytes) -> bool:
         """Whether entry number `place` of a log has this id: a commit that has failed at its end may be there."""
@@ -113,11 +134,12 @@ class RelayStore:
             chosen = "SELECT 1 FROM entries WHERE log = ? AND place = ? AND id = ?"
             return connection.exec_driver_sql(chosen, (log, place, id_)).one_or_none() is not None
 
-    def find(self, log: int, author: bytes, id_: bytes) -> int | None:
-        """The place of what somebody has posted under an id, or None."""
+    def find(self, log: int, since: int, author: bytes, id_: bytes) -> int | None:
+        """The place, from `since` on, of what somebody has posted under an id, or None. There is no index for it, since
+        that would be written with every entry: it looks at all from there on."""
         with self._database.reading() as connection:
-            chosen = "SELECT min(place) FROM entries WHERE log = ? AND id = ? AND author = ?"
-            place: int | None = connection.exec_driver_sql(chosen, (log, id_, author)).scalar_one()
+            chosen = "SELECT min(place) FROM entries WHERE log = ? AND place >= ? AND id = ? AND author = ?"
+            place: int | None = connection.exec_driver_sql(chosen, (log, since, id_, author)).scalar_one()
         return place
 
     def hash_before(self, log: int, place: int) -> bytes | None:
@@ -125,8 +147,7 @@ class RelayStore:
         if place == 0:
             return NOTHING_READ
         with self._database.reading() as connection:
-            chosen = "SELECT hash FROM entries WHERE log = ? AND place = ?"
-            hash_: bytes | None = connection.exec_driver_sql(chosen, (log, place - 1)).scalar_one_or_none()
+            hash_: bytes | None = connection.exec_driver_sql(_HASH, (log, place - 1)).scalar_one_or_none()
         return hash_
 
     def read(self, log: int, start: int, most_bytes: int) -> tuple[int, list[bytes]]:
@@ -135,24 +156,28 @@ class RelayStore:
         with self._database.reading() as connection:
             first = connection.exec_driver_sql("SELECT first FROM logs WHERE number = ?", (log,)).scalar_one_or_none()
             start = max(start, first or 0)
+            before = connection.exec_driver_sql(_HASH, (log, start - 1)).scalar_one_or_none() if start else NOTHING_READ
             chosen = "SELECT place, entry, hash FROM entries WHERE log = ? AND place >= ? ORDER BY place LIMIT ?"
             rows = connection.exec_driver_sql(chosen, (log, start, _CHUNK)).all()
-            if not rows:
-                raise JournalDamaged(self._database.where, f"a log has no entry {start}")
-            return start, list(self._sound(rows, self.hash_before(log, start), start, most_bytes))
+        if not rows:
+            raise JournalDamaged(self._database.where, f"a log has no entry {start}")
+        return start, list(self._sound(rows, before, start, most_bytes))
 
     def drop_oldest(self, log: int, entries: int, most_bytes: int) -> tuple[int, int]:
-        """Shorten a log until it has at most so many entries and bytes; returns its first place and its size. A quarter
-        goes at a time, so that this is seldom done. The newest entry stays, whatever its size."""
+        """Shorten a log until it has at most so many entries and bytes; returns its first place, and the bytes of all
+        that was ever dropped. A quarter goes at a time, so that this is seldom done. The newest entry stays, whatever
+        its size."""
         with self._database.writing() as connection:
-            sums = "SELECT min(place), max(place), sum(length(entry)) FROM entries WHERE log = ?"
-            first, last, size = connection.exec_driver_sql(sums, (log,)).one()
-            while first < last and (last - first + 1 > entries or size > most_bytes):
+            bounds = "SELECT min(place), max(place), max(total) FROM entries WHERE log = ?"
+            first, last, total = connection.exec_driver_sql(bounds, (log,)).one()
+            before = "SELECT total - length(entry) FROM entries WHERE log = ? AND place = ?"
+            dropped = connection.exec_driver_sql(before, (log, first)).scalar_one()
+            while first < last and (last - first + 1 > entries or total - dropped > most_bytes):
                 first = min(last, first + (last - first) // 4 + 1)
-                connection.exec_driver_sql("DELETE FROM entries WHERE log = ? AND place < ?", (log, first))
-                first, last, size = connection.exec_driver_sql(sums, (log,)).one()
-            connection.exec_driver_sql("UPDATE logs SET first = ?, size = ? WHERE number = ?", (first, size, log))
-        return first, size
+                dropped = connection.exec_driver_sql(before, (log, first)).scalar_one()
+            connection.exec_driver_sql("DELETE FROM entries WHERE log = ? AND place < ?", (log, first))
+            connection.exec_driver_sql("UPDATE logs SET first = ?, dropped = ? WHERE number = ?", (first, dropped, log))
+        return first, dropped
 
     def idle(self, seconds: float) -> list[tuple[int, bytes]]:
         """Numbers and ids of the tables at which nothing has happened for so long."""
@@ -188,6 +213,16 @@ class RelayStore:
             if size > most_bytes and place > start:
                 return
             yield entry
+
+
+def _statements(entries: Sequence[Entry]) -> Iterator[tuple[str, Sequence[Entry]]]:
+    """Insertions, and the rows of each."""
+    at = 0
+    for count in _TOGETHER:
+        statement = _INSERT + ", ".join(["(?, ?, ?, ?, ?, ?, ?)"] * count)
+        while len(entries) - at >= count:
+            yield statement, entries[at : at + count]
+            at += count
 
 
 def open_store(where: str, *, clock: Callable[[], float] = time.time, steps: Sequence[Step] = STEPS) -> RelayStore:

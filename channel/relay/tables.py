@@ -77,10 +77,10 @@ class LiveLog:
     coming_size: int = 0
 
     def deliver(self, first: int, entries: list[bytes]) -> None:
-        """Send what is on disk now to all that have been sent everything before it."""
-        messages = chunks(self.kept.table.id, first, entries) if self.readings else []
+        """Send what is on disk now to all that have been sent everything before it; others read it from there."""
+        messages = chunks(self.kept.id, first, entries) if self.readings else []
         for reading in self.readings:
-            if reading.is_behind:
+            if reading.is_behind or reading.next != first:
                 continue
             if reading.listener.offer(messages):
                 reading.next = self.kept.length
@@ -143,7 +143,7 @@ class Tables:
     def forget_if_unused(self, log: LiveLog) -> None:
         """Nobody is connected, and nothing waits for the disk."""
         if not log.users and not log.coming_count:
-            self._live.pop(log.kept.table.id, None)
+            self._live.pop(log.kept.id, None)
 
     def has_room(self, log: LiveLog, size: int) -> bool:
         """Whether a log may get one more entry of so many bytes: a channel's always may."""
@@ -160,7 +160,7 @@ class Tables:
         is_long = kept.length - kept.first > limits.channel_entries or kept.size > limits.channel_bytes
         if is_long and kept.table.kind is TableKind.CHANNEL:
             bounds = (kept.number, limits.channel_entries, limits.channel_bytes)
-            kept.first, kept.size = await self._worker.run(self._store.drop_oldest, *bounds)
+            kept.first, kept.dropped = await self._worker.run(self._store.drop_oldest, *bounds)
 
     async def expire(self) -> int:
         """Delete the tables at which nothing has happened for too long and that nobody uses; returns how many."""
@@ -181,4 +181,4 @@ class Tables:
 
     def _used(self, log: LiveLog) -> LiveLog:
         log.users += 1
-        return self._live.setdefault(log.kept.table.id, log)
+        return self._live.setdefault(log.kept.id, log)

@@ -22,7 +22,7 @@ from tests.relay.process import RelayProcess, running_relay
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RelayProcess]:
-    with running_relay(tmp_path_factory.mktemp("relay"), "--rate", "100000") as relay:
+    with running_relay(tmp_path_factory.mktemp("relay"), "--messages-per-second", "100000") as relay:
         yield relay
 
 

@@ -17,10 +17,8 @@ class Proxy:
         self.is_refusing = False
         self._open = asyncio.Event()
         self._open.set()
-        self._back_open = asyncio.Event()
-        self._back_open.set()
         self.loses_answers = False
-        self.lost = asyncio.Event()
+        self.holding = asyncio.Event()
         self.count = 0
         self._writers: set[asyncio.StreamWriter] = set()
 
@@ -64,9 +62,10 @@ class Proxy:
     async def _pass(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, is_back: bool) -> None:
         try:
             while data := await reader.read(2**16):
-                await self._open.wait()
+                if not self._open.is_set():
+                    self.holding.set()
+                    await self._open.wait()
                 if is_back and self.loses_answers:
-                    self.lost.set()
                     continue
                 writer.write(data)
                 await writer.drain()

@@ -1,0 +1,115 @@
+"""A client that says whatever it is told to, byte by byte if need be."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import TypeVar
+
+import aiohttp
+
+from forcemove.channel.line.terms import Table, proof_digest
+from forcemove.channel.line.wire import (
+    FromRelay,
+    Message,
+    Open,
+    Opened,
+    Outbox,
+    Post,
+    Prove,
+    Welcome,
+    decode_from_relay,
+    encode,
+)
+from forcemove.channel.protocol.signing import Key
+
+__all__ = ["Raw", "post", "raw"]
+
+M = TypeVar("M", bound=Message)
+
+
+class Raw:
+    """One connection. `nonce`: the relay's."""
+
+    def __init__(self, url: str, socket: aiohttp.ClientWebSocketResponse) -> None:
+        self.url, self.socket = url, socket
+        self.nonce = b""
+        self._heard: list[FromRelay] = []
+
+    async def say(self, *messages: Message) -> None:
+        outbox = Outbox()
+        for message in messages:
+            outbox.add(encode(message))
+        while outbox:
+            await self.socket.send_bytes(outbox.take())
+
+    async def hear(self, kind: type[M]) -> M:
+        """The next message, which is to be of this kind."""
+        message = await self.next()
+        assert isinstance(message, kind), message
+        return message
+
+    async def next(self) -> FromRelay:
+        while not self._heard:
+            frame = await self.socket.receive()
+            assert frame.type is aiohttp.WSMsgType.BINARY, (frame, self.socket.close_code)
+            self._heard += decode_from_relay(frame.data)
+        return self._heard.pop(0)
+
+    async def closed(self) -> int | None:
+        """The code with which the relay has closed it; what it has said before is passed over."""
+        async for _ in self.socket:
+            pass
+        return self.socket.close_code
+
+    def proof(
+        self,
+        table: Table,
+        key: Key,
+        *,
+        relay: str = "",
+        participant: bytes = b"",
+        expiry: int = 0,
+        nonce: bytes = b"",
+    ) -> Prove:
+        """A good proof, but for what is said to be other."""
+        relay, expiry = relay or self.url, expiry or int(time.time()) + 60
+        digest = proof_digest(relay, table.id, participant or key.address, expiry, nonce or self.nonce)
+        return Prove(table, key.address, relay, expiry, key.sign(digest).compact)
+
+    def stop_reading(self) -> None:
+        """As a client that hangs: its socket is read no more."""
+        self._transport().pause_reading()
+
+    def hang_up(self) -> None:
+        """Without a word: a relay that does not read would not hear it."""
+        self._transport().abort()
+
+    def _transport(self) -> asyncio.Transport:
+        connection = self.socket._conn
+        assert connection is not None
+        assert connection.transport is not None
+        return connection.transport
+
+    async def opened(self, table: bytes, start: int = 0) -> Opened:
+        await self.say(Open(table, start, None))
+        return await self.hear(Opened)
+
+
+def post(table: Table, number: int, entry: bytes, since: int | None = None) -> Post:
+    return Post(table.id, number.to_bytes(16), entry, since)
+
+
+@asynccontextmanager
+async def raw(url: str) -> AsyncIterator[Raw]:
+
+    async with (
+        aiohttp.ClientSession() as session,
+        session.ws_connect(url, compress=0, max_msg_size=0, timeout=aiohttp.ClientWSTimeout(ws_close=0.1)) as socket,
+    ):
+        client = Raw(url, socket)
+        async with asyncio.timeout(20):
+            client.nonce = (await client.hear(Welcome)).nonce
+        yield client
