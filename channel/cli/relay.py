@@ -46,6 +46,9 @@ _LIMITS = {
     "game_bytes": "Bytes of a game's table; then it is full.",
     "days": "Delete tables at which nothing happens for so long.",
     "stall": "Seconds that a client may take to read; then it is cut off.",
+    "offers": "Offers in the lobby.",
+    "offers_of_a_host": "Offers of one player.",
+    "join_seconds": "Seconds that two players have to meet; then the offer is open again.",
 }
 
 
@@ -91,12 +94,21 @@ def _with_limits(command: Callable[..., None]) -> Callable[..., None]:
 @click.option(
     "--tls-key", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="The certificate's key (PEM)."
 )
+@click.option(
+    "--chain",
+    "chains",
+    multiple=True,
+    type=click.IntRange(0),
+    metavar="ID",
+    help="Take only offers for this chain; 0 is games without one. May be given several times.  [default: all]",
+)
 @_with_limits
 @click.option("--json", "as_json", is_flag=True, help="Write each line of the log as a JSON object.")
 def relay(
     listen: tuple[str, int],
     store: Path,
     urls: tuple[str, ...],
+    chains: tuple[int, ...],
     tls_cert: Path | None,
     tls_key: Path | None,
     as_json: bool,
@@ -121,7 +133,8 @@ def relay(
     from forcemove.channel.relay.server import Settings, serve
 
     granted = Limits(**limits)  # type: ignore[arg-type]  # each option has the type of its field
-    settings = Settings(*listen, str(store), urls, granted, tls=_certificate(tls_cert, tls_key))
+    certificate = _certificate(tls_cert, tls_key)
+    settings = Settings(*listen, str(store), urls, granted, frozenset(chains), tls=certificate)
     _log_to_stderr(as_json)
     asyncio.run(serve(settings, lambda url: _say_ready(url, store, as_json)))
 

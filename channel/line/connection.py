@@ -19,12 +19,15 @@ import aiohttp
 from forcemove.channel.errors import ForcemoveError, InvalidValue, MalformedBytes, UnknownVersion
 from forcemove.channel.line.errors import LineClosed, Reason, RelayUnreachable
 from forcemove.channel.line.limits import MAX_FRAME, MAX_URL
+from forcemove.channel.line.lobby import Lobby
 from forcemove.channel.line.terms import Table
-from forcemove.channel.line.transport import Greeting, WebSocketTransport, refusal
+from forcemove.channel.line.transport import Greeting, WebSocketTransport
 from forcemove.channel.line.wire import (
     FromRelay,
     Leave,
     Message,
+    OfferShown,
+    OffersListed,
     Outbox,
     Refused,
     Welcome,
@@ -42,6 +45,7 @@ _FAILURES = (aiohttp.ClientError, OSError, TimeoutError, ValueError, MalformedBy
 
 class RelayConnection:
     """`async with RelayConnection("wss://relay.example") as relay:` keeps a connection until the block is left.
+    `lobby`: the relay's.
 
     What a relay does wrong, or the way to it, costs time only: the connection is closed and made anew, after a pause
     that doubles up to 10 seconds, of which a random part is waited.
@@ -65,6 +69,7 @@ class RelayConnection:
         self.url, self._patience, self._heartbeat = url, patience, heartbeat
         self._ssl, self._clock = ssl, clock
         self._tables: dict[bytes, WebSocketTransport] = {}
+        self.lobby = Lobby(self._send, clock)
         self._outbox, self._has_mail = Outbox(), asyncio.Event()
         self._greeting: Greeting | None = None
         self._welcomed = asyncio.Event()
@@ -140,6 +145,7 @@ class RelayConnection:
 
     def _fail(self, failure: ForcemoveError) -> None:
         self._end = self._end or failure
+        self.lobby.fail(self._end)
         for transport in self._tables.values():
             transport.fail(failure)
 
@@ -224,14 +230,15 @@ class RelayConnection:
                 self._be_welcomed(nonce)
             case Refused(_, _, reason) if reason == Reason.BUSY.value:
                 raise ConnectionError(f"the relay is busy: {message.detail}")
-            case Refused(table) if table not in self._tables:
-                _LOG.info("%s", refusal(message))
+            case OfferShown() | OffersListed():
+                self.lobby.hear(message)
+            case Refused(about) if about not in self._tables:
+                self.lobby.hear(message)
             case _:
                 self._pause = _FIRST_PAUSE
-                self._pass_on(message)
+                self._pass_on(message.about if isinstance(message, Refused) else message.table, message)
 
-    def _pass_on(self, message: FromRelay) -> None:
-        table = message.about if isinstance(message, Refused) else getattr(message, "table", b"")
+    def _pass_on(self, table: bytes, message: FromRelay) -> None:
         if transport := self._tables.get(table):
             transport.hear(message)
 
@@ -241,6 +248,7 @@ class RelayConnection:
         self._welcomed.set()
         for transport in self._tables.values():
             self._send_all(transport.greet(self._greeting))
+        self._send_all(self.lobby.unanswered())
 
     def _lose(self) -> None:
         self._greeting = None

@@ -8,7 +8,16 @@ from enum import Enum
 from forcemove.channel.errors import ForcemoveError
 from forcemove.channel.flow.transport import TransportFault
 
-__all__ = ["LineClosed", "LineError", "LogBegins", "LogReplaced", "Reason", "RelayRefused", "RelayUnreachable"]
+__all__ = [
+    "LineClosed",
+    "LineError",
+    "LogBegins",
+    "LogReplaced",
+    "Reason",
+    "RelayRefused",
+    "RelayUnreachable",
+    "refusal",
+]
 
 
 @dataclass(eq=False)
@@ -59,6 +68,12 @@ class RelayRefused(LineError):
     about: bytes
     reason: Reason
     detail: str
+
+
+def refusal(about: bytes, reason: str, detail: str) -> RelayRefused:
+    """What a relay has refused, as an error; a reason that we do not know is taken for a fault of ours."""
+    known = reason in {each.value for each in Reason}
+    return RelayRefused(about, Reason(reason) if known else Reason.MALFORMED, detail)
 
 
 @dataclass(eq=False)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from forcemove.channel.errors import ForcemoveError, InvalidValue
 from forcemove.channel.flow.history import NOTHING_READ
 from forcemove.channel.flow.transport import Reader
-from forcemove.channel.line.errors import LogReplaced, Reason, RelayRefused
+from forcemove.channel.line.errors import LogReplaced, Reason, refusal
 from forcemove.channel.line.limits import CHANNEL_BYTES, CHANNEL_ENTRIES, GAME_BYTES, GAME_ENTRIES, MAX_ENTRY
 from forcemove.channel.line.log import LogReader, TableLog
 from forcemove.channel.line.terms import Table, TableKind, proof_digest
@@ -182,7 +182,7 @@ class WebSocketTransport:
         return Prove(terms, key.address, greeting.relay, expiry, key.sign(digest).compact)
 
     def _be_refused(self, refused: Refused) -> None:
-        error = refusal(refused)
+        error = refusal(refused.about, refused.reason, refused.detail)
         if waiting := self._waiting.get(refused.id):
             _finish(waiting.done, error)
         elif error.reason is Reason.OTHER_LOG and self._asked:
@@ -238,15 +238,6 @@ class WebSocketTransport:
             end = self._log.end
         if first <= end < first + len(message.entries):
             self._log.add(message.entries[end - first :])
-
-
-def refusal(refused: Refused) -> RelayRefused:
-    """What a relay has refused, as an error; a reason that we do not know is taken for a fault of ours."""
-    try:
-        reason = Reason(refused.reason)
-    except ValueError:
-        reason = Reason.MALFORMED
-    return RelayRefused(refused.about, reason, refused.detail)
 
 
 def _finish(done: asyncio.Future[None], error: ForcemoveError | None) -> None:

@@ -14,6 +14,7 @@ from msgspec import Meta, Struct
 
 from forcemove.channel.errors import ForcemoveError, MalformedBytes
 from forcemove.channel.line.limits import MAX_ENTRY, MAX_FRAME, MAX_URL
+from forcemove.channel.line.offers import MAX_OFFER
 from forcemove.channel.line.terms import Address, Hash, Number, Table, TableKind
 from forcemove.channel.protocol.json_text import require_version
 
@@ -22,7 +23,12 @@ __all__ = [
     "VERSION",
     "Entries",
     "FromRelay",
+    "JoinOffer",
     "Leave",
+    "ListOffers",
+    "MakeOffer",
+    "OfferShown",
+    "OffersListed",
     "Open",
     "Opened",
     "Outbox",
@@ -32,7 +38,9 @@ __all__ = [
     "Proved",
     "Refused",
     "ToRelay",
+    "WatchOffer",
     "Welcome",
+    "WithdrawOffer",
     "decode_from_relay",
     "decode_to_relay",
     "encode",
@@ -46,6 +54,7 @@ POST_ID = 16
 Entry = Annotated[bytes, Meta(max_length=MAX_ENTRY)]
 PostId = Annotated[bytes, Meta(min_length=POST_ID, max_length=POST_ID)]
 Signed = Annotated[bytes, Meta(min_length=64, max_length=64)]
+Offered = Annotated[bytes, Meta(max_length=MAX_OFFER)]
 Words = Annotated[str, Meta(max_length=200)]
 
 
@@ -89,6 +98,39 @@ class Leave(Message, frozen=True, tag=4):
     """Send us nothing more of this table."""
 
     table: Hash
+
+
+class MakeOffer(Message, frozen=True, tag=10):
+    """Show this offer in the lobby, see `offers`; it is answered with its `OfferShown`."""
+
+    offer: Offered
+    signature: Signed
+
+
+class ListOffers(Message, frozen=True, tag=11):
+    """Which offers are open? `after`: the last one that we know of the list, if it is to go on."""
+
+    after: Hash | None
+
+
+class JoinOffer(Message, frozen=True, tag=12):
+    """Take an offer; it is answered with its `OfferShown`."""
+
+    join: Offered
+    signature: Signed
+
+
+class WatchOffer(Message, frozen=True, tag=13):
+    """Show this offer now, and whenever something happens to it."""
+
+    offer: Hash
+
+
+class WithdrawOffer(Message, frozen=True, tag=14):
+    """Take back our offer, see `offers.withdrawal_digest`."""
+
+    offer: Hash
+    signature: Signed
 
 
 # --------------------------------------------------------------------------------------------------- from the relay
@@ -142,8 +184,28 @@ class Refused(Message, frozen=True, tag=6):
     detail: Words
 
 
-ToRelay = Prove | Open | Post | Leave
-FromRelay = Welcome | Proved | Opened | Entries | Posted | Refused
+class OfferShown(Message, frozen=True, tag=10):
+    """An offer as its host has signed it, and who has joined it, if somebody has: then until when (Unix seconds) both
+    have to be at their table, or it is open again. `is_over`: it was withdrawn, has expired, or its game has begun."""
+
+    about: Hash
+    offer: Offered
+    signature: Signed
+    is_over: bool
+    join: Offered | None
+    join_signature: Signed | None
+    until: Number
+
+
+class OffersListed(Message, frozen=True, tag=11):
+    """Open offers, in the order of their hashes, each with its signature; `is_all`: whether those were the last."""
+
+    offers: tuple[tuple[Offered, Signed], ...]
+    is_all: bool
+
+
+ToRelay = Prove | Open | Post | Leave | MakeOffer | ListOffers | JoinOffer | WatchOffer | WithdrawOffer
+FromRelay = Welcome | Proved | Opened | Entries | Posted | Refused | OfferShown | OffersListed
 
 _encode = msgspec.msgpack.Encoder().encode
 _TO_RELAY: msgspec.msgpack.Decoder[list[ToRelay]] = msgspec.msgpack.Decoder(list[ToRelay])

@@ -20,7 +20,8 @@ class Limits:
     """`connections`: at once; `per_address`: at once from one IP address; `tables`: kept; `per_connection`: tables open
     on one connection; `messages_per_second` and `bytes_per_second`: read from one connection, with twice as many at
     once; more is read later. `channel_…`, `game_…`: how long a log may get. `days`: after which a table is deleted at
-    which nothing happens. `stall`: seconds that a client may take to read what it is sent."""
+    which nothing happens. `stall`: seconds that a client may take to read what it is sent. `offers`: in the
+    lobby; `offers_of_a_host`: of one address; `join_seconds`: that host and guest have to be at their table."""
 
     connections: int = 10_000
     per_address: int = 1_000
@@ -34,6 +35,9 @@ class Limits:
     game_bytes: int = GAME_BYTES
     days: float = 30.0
     stall: float = 30.0
+    offers: int = 10_000
+    offers_of_a_host: int = 20
+    join_seconds: float = 60.0
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():

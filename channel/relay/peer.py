@@ -17,7 +17,10 @@ from forcemove.channel.line.errors import Reason
 from forcemove.channel.line.limits import MAX_ENTRY
 from forcemove.channel.line.terms import proof_digest
 from forcemove.channel.line.wire import (
+    JoinOffer,
     Leave,
+    ListOffers,
+    MakeOffer,
     Open,
     Opened,
     Outbox,
@@ -27,7 +30,9 @@ from forcemove.channel.line.wire import (
     Proved,
     Refused,
     ToRelay,
+    WatchOffer,
     Welcome,
+    WithdrawOffer,
     decode_to_relay,
     encode,
 )
@@ -35,6 +40,7 @@ from forcemove.channel.protocol.signing import recover
 from forcemove.channel.protocol.types import Signature
 from forcemove.channel.relay.keeping import Keeper
 from forcemove.channel.relay.limits import OUTBOX, Limits
+from forcemove.channel.relay.lobby import Lobby, NotOffered
 from forcemove.channel.relay.metrics import Metrics
 from forcemove.channel.relay.rate import Bucket
 from forcemove.channel.relay.store import RelayStore
@@ -45,8 +51,8 @@ __all__ = ["Peer", "Services"]
 _LOG = logging.getLogger(__name__)
 _LONGEST_PROOF = 3_600
 """Seconds from now until which a proof may be good."""
-_PROOF_COST = 20
-"""How many messages a proof counts for: a recovery, and perhaps a table."""
+_COSTS: dict[type, int] = dict.fromkeys((Prove, MakeOffer, ListOffers, JoinOffer, WithdrawOffer), 20)
+"""How many messages others than posts count for: a recovery of a signature, or all of the lobby, and the disk."""
 _LOOKED_AT_ONCE = 20
 """Entries that are looked at in the time of a message, when one that was posted before is looked for."""
 _WRONG_DATA, _FAILED = 1007, 1011
@@ -62,6 +68,7 @@ class Services:
     worker: Worker
     tables: Tables
     keeper: Keeper
+    lobby: Lobby
     metrics: Metrics
     limits: Limits
     urls: set[str]
@@ -85,6 +92,7 @@ class Peer:
         self._socket, self._services, self._abort = socket, services, abort
         self._nonce = secrets.token_bytes(32)
         self._seats: dict[bytes, _Seat] = {}
+        self._watched: set[bytes] = set()
         self._outbox, self._behind = Outbox(), deque[Reading]()
         self._has_work, self._has_room = asyncio.Event(), asyncio.Event()
         self._has_room.set()
@@ -94,6 +102,7 @@ class Peer:
 
     async def run(self) -> None:
         """Until the connection ends."""
+        services = self._services
         writing = asyncio.create_task(self._write())
         writing.add_done_callback(self._has_written)
         self.say(encode(Welcome(self._nonce)))
@@ -109,6 +118,7 @@ class Peer:
             await asyncio.wait([writing])
             for table in list(self._seats):
                 self._leave(table)
+            services.lobby.forget(self, self._watched)
 
     def say(self, message: bytes) -> None:
         """Send an encoded message. What a client may cause to be said is bounded by what is read from it."""
@@ -146,7 +156,7 @@ class Peer:
 
     async def _slow_down(self, messages: list[ToRelay], size: int) -> None:
         """Whoever floods is read no faster than it may speak."""
-        cost = sum(_PROOF_COST if isinstance(each, Prove) else 1 for each in messages) or 1
+        cost = sum(1 if isinstance(each, Post) else _COSTS.get(type(each), 1) for each in messages) or 1
         now = time.monotonic()
         await self._wait(max(self._messages.take(cost, now), self._bytes.take(size, now)))
 
@@ -164,6 +174,33 @@ class Peer:
                 await self._prove(message)
             case Leave(table):
                 self._leave(table)
+            case _:
+                await self._visit(message)
+
+    async def _visit(self, message: MakeOffer | ListOffers | JoinOffer | WatchOffer | WithdrawOffer) -> None:
+        """What concerns the lobby."""
+        lobby = self._services.lobby
+        try:
+            match message:
+                case ListOffers(after):
+                    self.say(encode(lobby.listed(after)))
+                case MakeOffer():
+                    self._watch(await lobby.make(message))
+                case JoinOffer():
+                    self._watch(lobby.join(message))
+                case WatchOffer(offer):
+                    self._watch(offer)
+                case WithdrawOffer(offer):
+                    self._watch(offer)
+                    await lobby.withdraw(message)
+        except NotOffered as refused:
+            self._refuse(refused.about, refused.reason, refused.detail)
+
+    def _watch(self, offer: bytes) -> None:
+        if len(self._watched) >= self._services.limits.per_connection:
+            raise NotOffered(offer, Reason.TOO_MANY_OFFERS, "this connection watches as many offers as it may")
+        self._services.lobby.watch(offer, self)
+        self._watched.add(offer)
 
     def _refuse(self, about: bytes, reason: Reason, detail: str, id_: bytes = b"") -> None:
         self._services.metrics.refused.labels(reason.value).inc()
@@ -191,6 +228,7 @@ class Peer:
                 return
         seat.participant = prove.participant
         self.say(encode(Proved(table)))
+        await self._services.lobby.arrive(table, prove.participant)
 
     def _fault(self, prove: Prove, table: bytes) -> tuple[Reason, str] | None:
         """What is wrong with a proof."""

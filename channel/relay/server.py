@@ -21,6 +21,7 @@ from forcemove.channel.line.limits import MAX_FRAME
 from forcemove.channel.relay.errors import AddressUnusable
 from forcemove.channel.relay.keeping import Keeper
 from forcemove.channel.relay.limits import Limits
+from forcemove.channel.relay.lobby import Lobby
 from forcemove.channel.relay.metrics import Metrics
 from forcemove.channel.relay.peer import Peer, Services
 from forcemove.channel.relay.store import open_store
@@ -44,13 +45,15 @@ _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 class Settings:
     """`host`, `port`: where to listen, port 0 for any that is free. `store`: a path, or `:memory:`. `urls`: the
     addresses by which clients know this relay, ws:// or wss://; the one where it listens if none are given.
-    `heartbeat`: seconds between pings. `tls`: the certificate, if the relay itself is to speak wss://."""
+    `chains`: the ids of the chains for which the lobby takes offers, all if none are given. `heartbeat`: seconds
+    between pings. `tls`: the certificate, if the relay itself is to speak wss://."""
 
     host: str
     port: int
     store: str
     urls: tuple[str, ...] = ()
     limits: Limits = field(default_factory=Limits)
+    chains: frozenset[int] = frozenset()
     heartbeat: float = 30.0
     tls: SSLContext | None = None
 
@@ -79,7 +82,11 @@ async def serve(settings: Settings, ready: Callable[[str], object]) -> None:
         metrics, tables = Metrics(), Tables(store, worker, settings.limits)
         await tables.start()
         keeper = Keeper(store, worker, tables, metrics, time.time)
-        services = Services(store, worker, tables, keeper, metrics, settings.limits, set(settings.urls), time.time)
+        lobby = Lobby(store, worker, settings.limits, settings.chains, time.time)
+        await lobby.start()
+        services = Services(
+            store, worker, tables, keeper, lobby, metrics, settings.limits, set(settings.urls), time.time
+        )
         await _Process(settings, services).run(ready)
 
 
@@ -150,6 +157,7 @@ class _Process:
 
     async def _expire(self) -> None:
         while True:
+            await self._services.lobby.expire()
             deleted = await self._services.tables.expire()
             self._services.metrics.expired.inc(deleted)
             if deleted:
@@ -193,6 +201,7 @@ class _Process:
         is_well = not (is_failing or self._is_stopping.is_set())
         state = "ok" if is_well else "failing: the disk takes nothing" if is_failing else "stopping"
         facts = {"status": state, "connections": len(self._sockets), "tables": self._services.tables.count}
+        facts["offers"] = self._services.lobby.count
         return web.json_response(facts, status=200 if is_well else 503)
 
     async def _metrics(self, _: web.Request) -> web.Response:

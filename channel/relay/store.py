@@ -41,6 +41,7 @@ _FIRST: Step = (
     "CREATE TABLE entries (log BIGINT NOT NULL, place BIGINT NOT NULL, author {bytes} NOT NULL, id {bytes} NOT NULL,"
     " entry {bytes} NOT NULL, hash {bytes} NOT NULL, total BIGINT NOT NULL)",
     "CREATE UNIQUE INDEX entries_in_order ON entries (log, place)",
+    "CREATE TABLE offers (hash {bytes} NOT NULL PRIMARY KEY, offer {bytes} NOT NULL, signature {bytes} NOT NULL)",
 )
 STEPS: tuple[Step, ...] = (_FIRST,)
 """How the tables come to be, see `store.migrations`."""
@@ -192,6 +193,22 @@ class RelayStore:
             for log in logs:
                 connection.exec_driver_sql("DELETE FROM entries WHERE log = ?", (log,))
                 connection.exec_driver_sql("DELETE FROM logs WHERE number = ?", (log,))
+
+    def offers(self) -> list[tuple[bytes, bytes]]:
+        """All offers of the lobby, each with its signature."""
+        with self._database.reading() as connection:
+            rows = connection.exec_driver_sql("SELECT offer, signature FROM offers ORDER BY hash").all()
+        return [(row.offer, row.signature) for row in rows]
+
+    def keep_offer(self, hash_: bytes, offer: bytes, signature: bytes) -> None:
+        """Keep an offer, in the place of one with this hash if there is one."""
+        with self._database.writing() as connection:
+            connection.exec_driver_sql("INSERT OR REPLACE INTO offers VALUES (?, ?, ?)", (hash_, offer, signature))
+
+    def drop_offer(self, hash_: bytes) -> None:
+        """Forget an offer."""
+        with self._database.writing() as connection:
+            connection.exec_driver_sql("DELETE FROM offers WHERE hash = ?", (hash_,))
 
     def _terms(self, id_: bytes, terms: bytes) -> Table:
         try:

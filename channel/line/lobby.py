@@ -1,0 +1,240 @@
+"""The lobby of a relay, as a client sees it: offers are made, listed, joined. Nothing that the relay shows is believed
+before its signature is checked; no socket.
+
+What was asked is asked again after the connection was lost: every request may be made twice.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from msgspec import Struct
+
+from forcemove.channel.errors import CounterpartyError, ForcemoveError
+from forcemove.channel.line.errors import Reason, RelayRefused, refusal
+from forcemove.channel.line.offers import (
+    JOINS,
+    OFFERS,
+    Join,
+    Offer,
+    SignedJoin,
+    SignedOffer,
+    meeting_table,
+    withdrawal_digest,
+)
+from forcemove.channel.line.terms import Table
+from forcemove.channel.line.wire import (
+    JoinOffer,
+    ListOffers,
+    MakeOffer,
+    Message,
+    OfferShown,
+    OffersListed,
+    Refused,
+    WatchOffer,
+    WithdrawOffer,
+)
+from forcemove.channel.protocol.signing import Key
+from forcemove.channel.protocol.types import Signature
+
+__all__ = ["Lobby", "OtherOfferShown", "Shown"]
+
+_NONE = bytes(32)
+"""What a refusal is about where no offer could be read."""
+
+
+@dataclass(eq=False)
+class OtherOfferShown(CounterpartyError):
+    """The relay shows something else for the offer `hash` than this offer, as its host has signed it."""
+
+    hash: bytes
+
+
+class Shown(Struct, frozen=True):
+    """What the relay tells of an offer, its signatures checked. `join`: who has joined, until when (Unix seconds) both
+    have to be at their table; `is_over`: withdrawn, expired, or begun."""
+
+    signed: SignedOffer
+    join: SignedJoin | None
+    until: int
+    is_over: bool
+
+    @property
+    def table(self) -> Table | None:
+        """Where host and guest meet, once somebody has joined."""
+        return None if self.join is None else meeting_table(self.signed.offer, self.join.join)
+
+
+@dataclass(eq=False)
+class _Request:
+    """`about`: the offer's hash, or None for the list."""
+
+    message: Message
+    about: bytes | None
+    answer: asyncio.Future[OfferShown | OffersListed]
+
+
+_News = asyncio.Queue[OfferShown | Refused | ForcemoveError]
+"""Has the newest of an offer alone, however much the relay says."""
+
+
+class Lobby:
+    """Made by a `connection.RelayConnection`."""
+
+    def __init__(self, send: Callable[[Message], None], clock: Callable[[], float]) -> None:
+        """`send`: says something to the relay if there is a connection. `clock`: Unix seconds."""
+        self._send, self._clock = send, clock
+        self._requests: list[_Request] = []
+        self._watched: dict[bytes, _News] = {}
+        self._failure: ForcemoveError | None = None
+
+    # ------------------------------------------------------------------------------------------------- what players do
+
+    async def make(self, offer: Offer, key: Key) -> bytes:
+        """Offer a game; returns the offer's hash, for a link. Raises `RelayRefused`, and `InvalidValue` where the key
+        is not the host's."""
+        signed = SignedOffer.sign(offer, key)
+        message = MakeOffer(OFFERS.encode(offer), signed.signature.compact)
+        _read(await self._ask(message, offer.hash), offer.hash)
+        return offer.hash
+
+    async def list(self) -> tuple[SignedOffer, ...]:
+        """The open offers, in the order of their hashes; those that no host has signed, or that are over, are left
+        out."""
+        found: dict[bytes, SignedOffer] = {}
+        after = None
+        while True:
+            page = await self._ask(ListOffers(after), None)
+            if not isinstance(page, OffersListed):
+                raise OtherOfferShown(_NONE)
+            good = [signed for signed in map(_sound, page.offers) if signed is not None]
+            fresh = {each.offer.hash: each for each in good if after is None or each.offer.hash > after}
+            found |= fresh
+            if page.is_all or not fresh:
+                return tuple(each for each in found.values() if each.offer.expires > self._clock())
+            after = max(fresh)
+
+    async def look(self, offer: bytes) -> Shown:
+        """One offer, by its hash. Raises `RelayRefused` where there is none, and `OtherOfferShown`."""
+        return _read(await self._ask(WatchOffer(offer), offer), offer)
+
+    async def join(self, offer: bytes, key: Key, payout: bytes, *, chain_id: int) -> Table:
+        """Take an offer; returns the table where to meet its host, who is there within a minute, or the offer is open
+        again. Look at the offer first: this signs all of its terms. `chain_id`: of the chain that we play on, 0 for
+        none.
+
+        Raises `OfferOfAnotherChain`, `OtherOfferShown`, and `RelayRefused`, also where somebody else was faster.
+        """
+        shown = await self.look(offer)
+        shown.signed.offer.require_chain(chain_id)
+        signed = SignedJoin.sign(Join(offer, key.address, payout), key)
+        message = JoinOffer(JOINS.encode(signed.join), signed.signature.compact)
+        answer = _read(await self._ask(message, offer), offer)
+        if answer.join != signed:
+            raise RelayRefused(offer, Reason.OFFER_TAKEN, "somebody else has joined")
+        return meeting_table(shown.signed.offer, signed.join)
+
+    async def joined(self, offer: bytes) -> Shown:
+        """Wait until somebody has joined our offer, or it is over. Raises as `look` does."""
+        news = self._watched.setdefault(offer, asyncio.Queue(1))
+        shown = await self.look(offer)
+        while shown.join is None and not shown.is_over:
+            shown = await _next(news, offer)
+        return shown
+
+    async def withdraw(self, offer: bytes, key: Key) -> None:
+        """Take our offer back. Raises `RelayRefused` where it is over already, or not ours."""
+        message = WithdrawOffer(offer, key.sign(withdrawal_digest(offer)).compact)
+        news = self._watched.setdefault(offer, asyncio.Queue(1))
+        shown = _read(await self._ask(message, offer), offer)
+        while not shown.is_over:
+            shown = await _next(news, offer)
+
+    # -------------------------------------------------------------------------------------------- for the connection
+
+    def unanswered(self) -> Iterator[Message]:
+        """What is to be asked on a new connection."""
+        yield from [request.message for request in self._requests]
+        yield from map(WatchOffer, self._watched)
+
+    def hear(self, message: OfferShown | OffersListed | Refused) -> None:
+        """What the relay says of its lobby."""
+        about = None if isinstance(message, OffersListed) else message.about
+        if not isinstance(message, OffersListed) and (news := self._watched.get(message.about)):
+            _replace(news, message)
+        request = next((each for each in self._requests if about in (each.about, _NONE)), None)
+        if request is None:
+            return
+        self._requests.remove(request)
+        if request.answer.done():
+            return
+        if isinstance(message, Refused):
+            request.answer.set_exception(refusal(message.about, message.reason, message.detail))
+        else:
+            request.answer.set_result(message)
+
+    def fail(self, failure: ForcemoveError) -> None:
+        """Nothing can come any more."""
+        self._failure = failure
+        for news in self._watched.values():
+            _replace(news, failure)
+        for request in self._requests:
+            if not request.answer.done():
+                request.answer.set_exception(failure)
+
+    async def _ask(self, message: Message, about: bytes | None) -> OfferShown | OffersListed:
+        if self._failure is not None:
+            raise self._failure
+        request = _Request(message, about, asyncio.get_running_loop().create_future())
+        self._requests.append(request)
+        self._send(message)
+        try:
+            return await request.answer
+        finally:
+            if request in self._requests:
+                self._requests.remove(request)
+
+
+def _replace(news: _News, message: OfferShown | Refused | ForcemoveError) -> None:
+    while not news.empty():
+        news.get_nowait()
+    news.put_nowait(message)
+
+
+async def _next(news: _News, offer: bytes) -> Shown:
+    message = await news.get()
+    if isinstance(message, ForcemoveError):
+        raise message
+    if isinstance(message, Refused):
+        raise refusal(message.about, message.reason, message.detail)
+    return _read(message, offer)
+
+
+def _read(message: OfferShown | OffersListed, offer: bytes) -> Shown:
+    """What the relay shows of the offer with this hash. Raises `OtherOfferShown`."""
+    if not isinstance(message, OfferShown):
+        raise OtherOfferShown(offer)
+    try:
+        signed = SignedOffer(OFFERS.decode(message.offer), Signature(message.signature))
+        signed.verify()
+        join = None
+        if message.join is not None and message.join_signature is not None:
+            join = SignedJoin(JOINS.decode(message.join), Signature(message.join_signature))
+            join.verify()
+            meeting_table(signed.offer, join.join)
+    except ForcemoveError:
+        raise OtherOfferShown(offer) from None
+    if signed.offer.hash != offer:
+        raise OtherOfferShown(offer)
+    return Shown(signed, join, message.until, message.is_over)
+
+
+def _sound(listed: tuple[bytes, bytes]) -> SignedOffer | None:
+    try:
+        signed = SignedOffer(OFFERS.decode(listed[0]), Signature(listed[1]))
+        signed.verify()
+    except ForcemoveError:
+        return None
+    return signed

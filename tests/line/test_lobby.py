@@ -1,0 +1,329 @@
+"""The lobby of a real relay: offers are made, listed, joined and withdrawn; nothing unsigned is believed."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from forcemove.channel.errors import InvalidValue
+from forcemove.channel.line.connection import RelayConnection
+from forcemove.channel.line.errors import Reason, RelayRefused
+from forcemove.channel.line.lobby import Lobby, OtherOfferShown, Shown
+from forcemove.channel.line.offers import (
+    JOINS,
+    OFFERS,
+    Join,
+    Offer,
+    OfferOfAnotherChain,
+    SignedJoin,
+    SignedOffer,
+    meeting_table,
+    withdrawal_digest,
+)
+from forcemove.channel.line.terms import TableKind
+from forcemove.channel.line.wire import JoinOffer, MakeOffer, Message, OfferShown, Refused, WithdrawOffer
+from forcemove.channel.protocol.rule_errors import WrongSigner
+from forcemove.channel.protocol.signing import Key
+from forcemove.channel.protocol.types import Signature
+from tests.flow.table import KEYS
+from tests.line.people import ALICE, BOB, MALLORY, run
+from tests.relay.process import RelayProcess, running_relay
+from tests.relay.proxy import Proxy
+from tests.relay.raw import raw
+
+CAROL = KEYS["carol"]
+CHAIN = 31_337
+PAYOUT = b"\x0b" * 20
+
+
+@pytest.fixture(scope="module")
+def relay(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RelayProcess]:
+    with running_relay(tmp_path_factory.mktemp("relay"), "--chain", str(CHAIN), "--chain", "0") as relay:
+        yield relay
+
+
+_nonces = iter(range(1, 10_000))
+
+
+def new_offer(**other: object) -> Offer:
+    """Alice's, for ether on our chain."""
+    address = b"\xad" * 20
+    terms = {"game": "tic-tac-toe", "chain_id": CHAIN, "adjudicator": address, "app": b"\xa9" * 20, "asset": bytes(20)}
+    terms |= {"stake": 10**18, "deposit": 20 * 10**18, "duration": 3_600, "nonce": next(_nonces)}
+    terms |= {"host": ALICE.address, "payout": ALICE.address, "expires": int(time.time()) + 3_600}
+    return Offer(**(terms | other))  # type: ignore[arg-type]
+
+
+FRIENDLY = {"chain_id": 0, "adjudicator": bytes(20), "app": bytes(20), "stake": 0, "deposit": 0}
+
+
+def test_host_and_guest_meet_at_one_table(relay: RelayProcess) -> None:
+    async def story() -> None:
+        async with RelayConnection(relay.url) as hosts, RelayConnection(relay.url) as guests:
+            offer = new_offer()
+            hash_ = await hosts.lobby.make(offer, ALICE)
+            assert hash_ == offer.hash
+            waiting = asyncio.create_task(hosts.lobby.joined(hash_))
+            assert offer in [each.offer for each in await guests.lobby.list()]
+            table = await guests.lobby.join(hash_, BOB, PAYOUT, chain_id=CHAIN)
+            shown = await waiting
+            assert shown.join is not None
+            assert (shown.table, shown.join.join.payout) == (table, PAYOUT)
+            assert (table.participants, table.kind) == ((ALICE.address, BOB.address), TableKind.CHANNEL)
+            assert offer not in [each.offer for each in await guests.lobby.list()]
+            alice, bob = await hosts.join(table, ALICE), await guests.join(table, BOB)
+            await alice.post(b"welcome")
+            assert await bob.reader().read() == b"welcome"
+            with pytest.raises(RelayRefused) as over:
+                await guests.lobby.look(hash_)
+            assert over.value.reason is Reason.UNKNOWN_OFFER
+
+    run(story())
+
+
+def test_a_friendly_game_needs_no_chain(relay: RelayProcess) -> None:
+    async def story() -> None:
+        async with RelayConnection(relay.url) as connection:
+            hash_ = await connection.lobby.make(new_offer(**FRIENDLY), ALICE)
+            table = await connection.lobby.join(hash_, BOB, PAYOUT, chain_id=0)
+            assert table.kind is TableKind.GAME
+
+    run(story())
+
+
+def test_a_join_that_is_not_completed_gives_the_offer_back(tmp_path: Path) -> None:
+    async def story() -> None:
+        with running_relay(tmp_path, "--join-seconds", "0.5") as relay:
+            async with RelayConnection(relay.url) as connection:
+                lobby = connection.lobby
+                hash_ = await lobby.make(new_offer(), ALICE)
+                first = await lobby.join(hash_, BOB, PAYOUT, chain_id=CHAIN)
+                await connection.join(first, BOB)
+                with pytest.raises(RelayRefused) as taken:
+                    await lobby.join(hash_, CAROL, PAYOUT, chain_id=CHAIN)
+                assert taken.value.reason is Reason.OFFER_TAKEN
+                while (await lobby.look(hash_)).join is not None:
+                    await asyncio.sleep(0)
+                second = await lobby.join(hash_, CAROL, PAYOUT, chain_id=CHAIN)
+                assert second.id != first.id
+
+    run(story())
+
+
+def test_joining_again_is_the_same_join(relay: RelayProcess) -> None:
+    async def story() -> None:
+        async with RelayConnection(relay.url) as connection:
+            hash_ = await connection.lobby.make(new_offer(), ALICE)
+            tables = [await connection.lobby.join(hash_, BOB, PAYOUT, chain_id=CHAIN) for _ in range(2)]
+            assert tables[0] == tables[1]
+
+    run(story())
+
+
+def test_an_offer_of_another_chain_is_not_joined_and_not_shown(relay: RelayProcess) -> None:
+    async def story() -> None:
+        async with RelayConnection(relay.url) as connection:
+            hash_ = await connection.lobby.make(new_offer(), ALICE)
+            with pytest.raises(OfferOfAnotherChain) as other:
+                await connection.lobby.join(hash_, BOB, PAYOUT, chain_id=1)
+            assert (other.value.offered, other.value.ours) == (CHAIN, 1)
+            assert (await connection.lobby.look(hash_)).join is None
+            with pytest.raises(RelayRefused) as refused:
+                await connection.lobby.make(new_offer(chain_id=5), ALICE)
+            assert refused.value.reason is Reason.OTHER_CHAIN
+
+    run(story())
+
+
+def test_an_offer_is_withdrawn_by_its_host_alone(relay: RelayProcess) -> None:
+    async def story() -> None:
+        async with RelayConnection(relay.url) as connection, raw(relay.url) as mallory:
+            offer = new_offer()
+            hash_ = await connection.lobby.make(offer, ALICE)
+            forged = MALLORY.sign(withdrawal_digest(hash_)).compact
+            await mallory.say(WithdrawOffer(hash_, forged))
+            await mallory.hear(OfferShown)
+            assert (await mallory.hear(Refused)).reason == Reason.BAD_SIGNATURE.value
+            assert not (await connection.lobby.look(hash_)).is_over
+            await connection.lobby.withdraw(hash_, ALICE)
+            assert (await mallory.hear(OfferShown)).is_over
+            assert offer not in [each.offer for each in await connection.lobby.list()]
+
+    run(story())
+
+
+def test_what_the_lobby_does_not_take(relay: RelayProcess) -> None:
+    async def story() -> None:
+        offer, other = new_offer(), new_offer(host=BOB.address)
+        good = SignedOffer.sign(offer, ALICE)
+        join = Join(offer.hash, BOB.address, PAYOUT)
+        own = Join(offer.hash, ALICE.address, PAYOUT)
+        late = new_offer(expires=int(time.time()) - 1)
+        ages = new_offer(expires=int(time.time()) + 30 * 86_400)
+        said: list[tuple[Message, Reason]] = [
+            (MakeOffer(OFFERS.encode(other), ALICE.sign(other.digest).compact), Reason.BAD_SIGNATURE),
+            (MakeOffer(OFFERS.encode(replace(offer, stake=1)), good.signature.compact), Reason.BAD_SIGNATURE),
+            (MakeOffer(b"\x00", bytes(64)), Reason.BAD_SIGNATURE),
+            (MakeOffer(OFFERS.encode(late), ALICE.sign(late.digest).compact), Reason.EXPIRED),
+            (MakeOffer(OFFERS.encode(ages), ALICE.sign(ages.digest).compact), Reason.EXPIRED),
+            (JoinOffer(JOINS.encode(join), BOB.sign(join.digest).compact), Reason.UNKNOWN_OFFER),
+            (MakeOffer(OFFERS.encode(offer), good.signature.compact), Reason.BUSY),
+            (JoinOffer(JOINS.encode(join), MALLORY.sign(join.digest).compact), Reason.BAD_SIGNATURE),
+            (JoinOffer(JOINS.encode(own), ALICE.sign(own.digest).compact), Reason.NOT_A_PARTICIPANT),
+            (JoinOffer(b"", bytes(64)), Reason.BAD_SIGNATURE),
+        ]
+        async with raw(relay.url) as mallory:
+            for message, reason in said:
+                await mallory.say(message)
+                answer = await mallory.next()
+                found = answer.reason if isinstance(answer, Refused) else Reason.BUSY.value
+                assert found == reason.value, (message, answer)
+
+    run(story())
+
+
+def test_offers_are_bounded_and_outlive_the_relay(tmp_path: Path) -> None:
+    async def story() -> None:
+        with running_relay(tmp_path, "--offers", "40", "--offers-of-a-host", "35") as relay:
+            async with RelayConnection(relay.url) as connection:
+                made = [new_offer() for _ in range(35)] + [new_offer(host=BOB.address) for _ in range(5)]
+                for offer in made[:35]:
+                    await connection.lobby.make(offer, ALICE)
+                assert await _refused(connection, new_offer(), ALICE) is Reason.TOO_MANY_OFFERS
+                for offer in made[35:]:
+                    await connection.lobby.make(offer, BOB)
+                assert await _refused(connection, new_offer(host=BOB.address), BOB) is Reason.TOO_MANY_OFFERS
+                await asyncio.to_thread(relay.kill)
+                await asyncio.to_thread(relay.start)
+                listed = await connection.lobby.list()
+                assert [each.offer for each in listed] == sorted(made, key=lambda each: each.hash)
+
+    run(story())
+
+
+async def _refused(connection: RelayConnection, offer: Offer, key: Key) -> Reason:
+    with pytest.raises(RelayRefused) as refused:
+        await connection.lobby.make(offer, key)
+    return refused.value.reason
+
+
+def test_what_was_asked_is_asked_again_after_a_cut(tmp_path: Path) -> None:
+    async def story() -> None:
+        async with Proxy() as proxy:
+            with running_relay(tmp_path, "--url", proxy.url) as relay:
+                proxy.target = relay.port
+                async with RelayConnection(proxy.url) as hosts, RelayConnection(relay.url) as guests:
+                    hash_ = await hosts.lobby.make(new_offer(), ALICE)
+                    waiting = asyncio.create_task(hosts.lobby.joined(hash_))
+                    await hosts.lobby.look(hash_)
+                    proxy.cut()
+                    table = await guests.lobby.join(hash_, BOB, PAYOUT, chain_id=CHAIN)
+                    assert (await waiting).table == table
+
+    run(story())
+
+
+# ------------------------------------------------------------------------------------------------- what a relay shows
+
+
+def _shown(offer: Offer) -> OfferShown:
+    return OfferShown(offer.hash, OFFERS.encode(offer), ALICE.sign(offer.digest).compact, False, None, None, 0)
+
+
+def _joined(offer: Offer, join: Join, signature: Signature) -> OfferShown:
+    return replace(_shown(offer), join=JOINS.encode(join), join_signature=signature.compact)
+
+
+def test_a_relay_that_shows_something_else_is_not_believed() -> None:
+    async def story() -> None:
+        offer, other = new_offer(), new_offer()
+        foreign = SignedJoin.sign(Join(other.hash, BOB.address, PAYOUT), BOB)
+        forged = Join(offer.hash, BOB.address, PAYOUT)
+        lies = [
+            replace(_shown(offer), offer=OFFERS.encode(other)),
+            replace(_shown(other), about=offer.hash),
+            replace(_shown(offer), signature=bytes(64)),
+            replace(_shown(offer), offer=b"\x01"),
+            _joined(offer, foreign.join, foreign.signature),
+            _joined(offer, forged, MALLORY.sign(forged.digest)),
+        ]
+        for lie in [*lies, _shown(offer)]:
+            said: list[Message] = []
+            lobby = Lobby(said.append, time.time)
+            looking = asyncio.create_task(lobby.look(offer.hash))
+            await asyncio.sleep(0)
+            lobby.hear(lie)
+            if lie in lies:
+                with pytest.raises(OtherOfferShown):
+                    await looking
+            else:
+                assert await looking == Shown(SignedOffer.sign(offer, ALICE), None, 0, False)
+
+    run(story())
+
+
+# -------------------------------------------------------------------------------------------------------------- values
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"game": ""},
+        {"game": "x" * 65},
+        {"game": "a\x1b[2J"},
+        {"host": bytes(20)},
+        {"payout": bytes(20)},
+        {"payout": bytes(19)},
+        {"stake": -1},
+        {"stake": 2**256},
+        {"stake": 0},
+        {"deposit": 1},
+        {"duration": 59},
+        {"duration": 2**48},
+        {"nonce": 2**64},
+        {"expires": -1},
+        {"adjudicator": bytes(20)},
+        {"app": bytes(20)},
+        FRIENDLY | {"stake": 1, "deposit": 1},
+        FRIENDLY | {"app": b"\xa9" * 20},
+        FRIENDLY | {"asset": b"\xa9" * 20},
+    ],
+)
+def test_an_offer_that_makes_no_sense_is_none(other: dict[str, object]) -> None:
+    with pytest.raises(InvalidValue):
+        new_offer(**other)
+
+
+@pytest.mark.parametrize("field", Offer.__struct_fields__)
+def test_a_signature_is_over_every_term(field: str) -> None:
+    offer = new_offer()
+    value = getattr(offer, field)
+    other = replace(
+        offer,
+        **{field: value + 1 if type(value) is int else value + "x" if type(value) is str else b"\x77" * len(value)},
+    )
+    assert other.hash != offer.hash
+    with pytest.raises(WrongSigner):
+        SignedOffer(other, Signature(ALICE.sign(offer.digest).compact)).verify()
+
+
+def test_a_join_is_of_one_offer_by_one_guest_for_one_payout() -> None:
+    offer = new_offer()
+    join = Join(offer.hash, BOB.address, PAYOUT)
+    others = [replace(join, offer=bytes(32)), replace(join, guest=CAROL.address), replace(join, payout=BOB.address)]
+    assert len({join.digest, *(each.digest for each in others)}) == 4
+    assert len({meeting_table(offer, each).id for each in (join, *others[1:])}) == 3
+    with pytest.raises(InvalidValue):
+        meeting_table(offer, others[0])
+
+
+def test_offers_and_joins_travel_whole() -> None:
+    offer = new_offer(stake=2**256 - 1, deposit=2**256 - 1)
+    assert OFFERS.decode(OFFERS.encode(offer)) == offer
+    join = Join(offer.hash, BOB.address, PAYOUT)
+    assert JOINS.decode(JOINS.encode(join)) == join
