@@ -1,0 +1,265 @@
+"""The relay's store by itself: what is kept, dropped, expired, damaged, and what a failing disk does."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from forcemove.channel.flow.history import NOTHING_READ, running_hash
+from forcemove.channel.line.errors import Reason
+from forcemove.channel.line.terms import Table
+from forcemove.channel.line.wire import Entries, FromRelay, Posted, Refused, decode_from_relay
+from forcemove.channel.line.wire import Outbox as Frames
+from forcemove.channel.relay.keeping import Keeper
+from forcemove.channel.relay.limits import Limits
+from forcemove.channel.relay.metrics import Metrics
+from forcemove.channel.relay.store import Entry, Kept, RelayStore, open_store
+from forcemove.channel.relay.tables import Reading, Tables, Worker
+from forcemove.channel.store.errors import JournalDamaged, JournalUnwritable
+from tests.line.people import ALICE, new_table, run
+from tests.relay.raw import post
+
+DAY = 86_400
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 1_800_000_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "relay.sqlite"
+
+
+@pytest.fixture
+def store(path: Path, clock: Clock) -> Iterator[RelayStore]:
+    store = open_store(str(path), clock=clock)
+    yield store
+    store.close()
+
+
+def extend(store: RelayStore, kept: Kept, entries: Sequence[bytes]) -> None:
+    rows: list[Entry] = []
+    for entry in entries:
+        kept.hash, kept.total = running_hash(kept.hash, entry), kept.total + len(entry)
+        rows.append((kept.number, kept.length, ALICE.address, kept.length.to_bytes(16), entry, kept.hash, kept.total))
+        kept.length += 1
+    store.commit(rows, [])
+
+
+def test_what_was_committed_is_read_again(store: RelayStore, path: Path, clock: Clock) -> None:
+    table = new_table()
+    kept = store.create(table)
+    entries = [b"entry %d" % number for number in range(150)]
+    extend(store, kept, entries)
+    store.close()
+    again = open_store(str(path), clock=clock)
+    assert again.load(table.id) == kept
+    assert again.read(kept.number, 0, 10**6) == (0, entries)
+    assert again.read(kept.number, 149, 10**6) == (149, entries[149:])
+    assert again.read(kept.number, 0, 25) == (0, entries[:3])
+    assert again.count() == 1
+    assert again.load(new_table().id) is None
+    assert again.hash_before(kept.number, 150) == kept.hash
+    assert again.hash_before(kept.number, 0) == NOTHING_READ
+
+
+@pytest.mark.parametrize(("entries", "most_bytes", "left"), [(10, 10**6, (5, 10)), (100, 95, (5, 9)), (1, 1, (1, 1))])
+def test_the_oldest_entries_are_dropped(
+    store: RelayStore, path: Path, clock: Clock, entries: int, most_bytes: int, left: tuple[int, int]
+) -> None:
+    table = new_table()
+    kept = store.create(table)
+    extend(store, kept, [b"0123456789"] * 40)
+    kept.first, kept.dropped = store.drop_oldest(kept.number, entries, most_bytes)
+    assert left[0] <= kept.length - kept.first <= left[1]
+    assert kept.size == 10 * (kept.length - kept.first)
+    first, read = store.read(kept.number, 0, 10**6)
+    assert (first, len(read)) == (kept.first, kept.length - kept.first)
+    extend(store, kept, [b"more"])
+    assert store.load(table.id) == kept
+
+
+def test_idle_tables_expire_and_those_in_use_do_not(store: RelayStore, clock: Clock) -> None:
+    async def story() -> None:
+        worker = Worker()
+        tables = Tables(store, worker, Limits(days=2))
+        old, used, new = new_table(), new_table(), new_table()
+        tables.release(await tables.make(old))
+        await tables.make(used)
+        clock.now += 3 * DAY
+        tables.release(await tables.make(new))
+        assert await tables.expire() == 1
+        assert tables.count == 2
+        assert await tables.find(old.id) is None
+        assert await tables.find(used.id) is not None
+        assert await tables.find(new.id) is not None
+        worker.close()
+
+    run(story())
+
+
+def test_a_table_that_is_used_is_not_idle(store: RelayStore, clock: Clock) -> None:
+    async def story() -> None:
+        worker = Worker()
+        tables = Tables(store, worker, Limits(days=2))
+        keeper = Keeper(store, worker, tables, Metrics(), clock)
+        table = new_table()
+        log = await tables.make(table)
+        clock.now += 3 * DAY
+        await keeper.add(log, Ear(), ALICE.address, post(table, 1, b"still here"))
+        keeper.stop()
+        await keeper.run()
+        tables.release(log)
+        assert await tables.expire() == 0
+        worker.close()
+
+    run(story())
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE entries SET entry = x'00' WHERE place = 2",
+        "UPDATE entries SET hash = zeroblob(32) WHERE place = 2",
+        "DELETE FROM entries WHERE place = 2",
+        "UPDATE entries SET entry = x'00', hash = zeroblob(32) WHERE place = 2",
+    ],
+)
+def test_a_changed_entry_is_not_delivered(store: RelayStore, path: Path, damage: str) -> None:
+    kept = store.create(new_table())
+    extend(store, kept, [b"a", b"b", b"c", b"d"])
+    store.close()
+    with sqlite3.connect(path) as connection:
+        connection.execute(damage)
+    connection.close()
+    again = open_store(str(path))
+    with pytest.raises(JournalDamaged):
+        again.read(kept.number, 0, 10**6)
+    again.close()
+
+
+def test_terms_that_were_changed_are_not_believed(store: RelayStore, path: Path) -> None:
+    table, other = new_table(), new_table()
+    store.create(table)
+    store.close()
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE logs SET id = ?", (other.id,))
+    connection.close()
+    again = open_store(str(path))
+    with pytest.raises(JournalDamaged):
+        again.load(other.id)
+    again.close()
+
+
+# ----------------------------------------------------------------------------------------------------- a failing disk
+
+
+class Ear:
+    """Keeps what it is told."""
+
+    def __init__(self) -> None:
+        self._frames = Frames()
+
+    def say(self, message: bytes) -> None:
+        self._frames.add(message)
+
+    def offer(self, messages: list[bytes]) -> bool:
+        for message in messages:
+            self.say(message)
+        return True
+
+    def fall_behind(self, reading: Reading) -> None:
+        raise AssertionError(f"{reading} reads what is new")
+
+    def heard(self) -> list[FromRelay]:
+        return decode_from_relay(self._frames.take())
+
+
+class FullDisk(RelayStore):
+    """Takes nothing, or takes it and says that it has not."""
+
+    does_take = False
+    is_full = False
+
+    def commit(self, entries: Sequence[Entry], touched: Sequence[tuple[int, int]]) -> None:
+        if not self.is_full or self.does_take:
+            super().commit(entries, touched)
+        if self.is_full:
+            raise JournalUnwritable("the disk", "it is full")
+
+
+@pytest.mark.parametrize("does_take", [False, True])
+def test_what_is_not_on_disk_is_not_delivered(store: RelayStore, clock: Clock, does_take: bool) -> None:
+    async def story() -> None:
+        disk = FullDisk(store._database, None, clock)
+        disk.does_take, disk.is_full = does_take, True
+        worker, table = Worker(), new_table()
+        tables = Tables(disk, worker, Limits())
+        keeper = Keeper(disk, worker, tables, Metrics(), clock)
+        log, ear = await tables.make(table), Ear()
+        log.readings.add(Reading(ear, log, 0, is_behind=False))
+        await _keep(keeper, log, ear, table, 1)
+        lost = [Entries(table.id, 0, (b"1",)), Posted(table.id, (1).to_bytes(16), 0)]
+        assert keeper.is_failing is not does_take
+        first = ear.heard()
+        assert first == lost if does_take else _reasons(first) == [Reason.BUSY.value]
+        disk.is_full = False
+        await _keep(keeper, log, ear, table, 2)
+        place = 1 if does_take else 0
+        assert ear.heard() == [Entries(table.id, place, (b"2",)), Posted(table.id, (2).to_bytes(16), place)]
+        assert not keeper.is_failing
+        worker.close()
+
+    run(story())
+
+
+def test_nothing_is_delivered_before_it_is_on_disk(store: RelayStore, clock: Clock) -> None:
+    """At the moment of the commit nobody has been told anything, and when they are, another process can read it."""
+
+    async def story() -> None:
+        worker, table, ear = Worker(), new_table(), Ear()
+        told_early: list[bool] = []
+
+        class Watching(RelayStore):
+            def commit(self, entries: Sequence[Entry], touched: Sequence[tuple[int, int]]) -> None:
+                super().commit(entries, touched)
+                told_early.append(bool(ear._frames))
+
+        disk = Watching(store._database, None, clock)
+        tables = Tables(disk, worker, Limits())
+        keeper = Keeper(disk, worker, tables, Metrics(), clock)
+        log = await tables.make(table)
+        log.readings.add(Reading(ear, log, 0, is_behind=False))
+        await _keep(keeper, log, ear, table, 1)
+        assert told_early == [False]
+        assert len(ear.heard()) == 2
+        worker.close()
+
+    run(story())
+
+
+async def _keep(keeper: Keeper, log: object, ear: Ear, table: Table, number: int) -> None:
+    running = asyncio.create_task(keeper.run())
+    done = asyncio.create_task(keeper.next_commit())
+    await keeper.add(log, ear, ALICE.address, post(table, number, b"%d" % number))  # type: ignore[arg-type]
+    await done
+    running.cancel()
+    await asyncio.wait([running])
+
+
+def _reasons(heard: list[FromRelay]) -> list[str]:
+    return [each.reason for each in heard if isinstance(each, Refused)]
