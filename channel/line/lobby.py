@@ -9,6 +9,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
+from itertools import count
 
 from msgspec import Struct
 
@@ -41,8 +43,8 @@ from forcemove.channel.protocol.types import Signature
 
 __all__ = ["Lobby", "OtherOfferShown", "Shown"]
 
-_NONE = bytes(32)
-"""What a refusal is about where no offer could be read."""
+_REQUEST_ID = 8
+"""Bytes."""
 
 
 @dataclass(eq=False)
@@ -67,15 +69,7 @@ class Shown(Struct, frozen=True):
         return None if self.join is None else meeting_table(self.signed.offer, self.join.join)
 
 
-@dataclass(eq=False)
-class _Request:
-    """`about`: the offer's hash, or None for the list."""
-
-    message: Message
-    about: bytes | None
-    answer: asyncio.Future[OfferShown | OffersListed]
-
-
+_Answer = OfferShown | OffersListed
 _News = asyncio.Queue[OfferShown | Refused | ForcemoveError]
 """Has the newest of an offer alone, however much the relay says."""
 
@@ -86,7 +80,8 @@ class Lobby:
     def __init__(self, send: Callable[[Message], None], clock: Callable[[], float]) -> None:
         """`send`: says something to the relay if there is a connection. `clock`: Unix seconds."""
         self._send, self._clock = send, clock
-        self._requests: list[_Request] = []
+        self._requests: dict[bytes, tuple[Message, asyncio.Future[_Answer]]] = {}
+        self._ids = count()
         self._watched: dict[bytes, _News] = {}
         self._failure: ForcemoveError | None = None
 
@@ -96,19 +91,20 @@ class Lobby:
         """Offer a game; returns the offer's hash, for a link. Raises `RelayRefused`, and `InvalidValue` where the key
         is not the host's."""
         signed = SignedOffer.sign(offer, key)
-        message = MakeOffer(OFFERS.encode(offer), signed.signature.compact)
-        _read(await self._ask(message, offer.hash), offer.hash)
+        encoded = OFFERS.encode(offer)
+        answer = await self._ask(lambda id_: MakeOffer(id_, encoded, signed.signature.compact))
+        _read(answer, offer.hash)
         return offer.hash
 
     async def list(self) -> tuple[SignedOffer, ...]:
         """The open offers, in the order of their hashes; those that no host has signed, or that are over, are left
         out."""
         found: dict[bytes, SignedOffer] = {}
-        after = None
+        after: bytes | None = None
         while True:
-            page = await self._ask(ListOffers(after), None)
+            page = await self._ask(partial(ListOffers, after=after))
             if not isinstance(page, OffersListed):
-                raise OtherOfferShown(_NONE)
+                raise OtherOfferShown(b"")
             good = [signed for signed in map(_sound, page.offers) if signed is not None]
             fresh = {each.offer.hash: each for each in good if after is None or each.offer.hash > after}
             found |= fresh
@@ -118,7 +114,7 @@ class Lobby:
 
     async def look(self, offer: bytes) -> Shown:
         """One offer, by its hash. Raises `RelayRefused` where there is none, and `OtherOfferShown`."""
-        return _read(await self._ask(WatchOffer(offer), offer), offer)
+        return _read(await self._ask(partial(WatchOffer, offer=offer)), offer)
 
     async def join(self, offer: bytes, key: Key, payout: bytes, *, chain_id: int) -> Table:
         """Take an offer; returns the table where to meet its host, who is there within a minute, or the offer is open
@@ -130,9 +126,9 @@ class Lobby:
         shown = await self.look(offer)
         shown.signed.offer.require_chain(chain_id)
         signed = SignedJoin.sign(Join(offer, key.address, payout), key)
-        message = JoinOffer(JOINS.encode(signed.join), signed.signature.compact)
-        answer = _read(await self._ask(message, offer), offer)
-        if answer.join != signed:
+        encoded = JOINS.encode(signed.join)
+        answer = await self._ask(lambda id_: JoinOffer(id_, encoded, signed.signature.compact))
+        if _read(answer, offer).join != signed:
             raise RelayRefused(offer, Reason.OFFER_TAKEN, "somebody else has joined")
         return meeting_table(shown.signed.offer, signed.join)
 
@@ -146,55 +142,50 @@ class Lobby:
 
     async def withdraw(self, offer: bytes, key: Key) -> None:
         """Take our offer back. Raises `RelayRefused` where it is over already, or not ours."""
-        message = WithdrawOffer(offer, key.sign(withdrawal_digest(offer)).compact)
-        news = self._watched.setdefault(offer, asyncio.Queue(1))
-        shown = _read(await self._ask(message, offer), offer)
-        while not shown.is_over:
-            shown = await _next(news, offer)
+        signature = key.sign(withdrawal_digest(offer)).compact
+        _read(await self._ask(partial(WithdrawOffer, offer=offer, signature=signature)), offer)
 
     # -------------------------------------------------------------------------------------------- for the connection
 
     def unanswered(self) -> Iterator[Message]:
         """What is to be asked on a new connection."""
-        yield from [request.message for request in self._requests]
-        yield from map(WatchOffer, self._watched)
+        yield from [message for message, _ in self._requests.values()]
+        yield from (WatchOffer(b"", offer) for offer in self._watched)
 
     def hear(self, message: OfferShown | OffersListed | Refused) -> None:
         """What the relay says of its lobby."""
-        about = None if isinstance(message, OffersListed) else message.about
         if not isinstance(message, OffersListed) and (news := self._watched.get(message.about)):
             _replace(news, message)
-        request = next((each for each in self._requests if about in (each.about, _NONE)), None)
-        if request is None:
-            return
-        self._requests.remove(request)
-        if request.answer.done():
+        _, answer = self._requests.get(message.id, (None, None))
+        if answer is None or answer.done():
             return
         if isinstance(message, Refused):
-            request.answer.set_exception(refusal(message.about, message.reason, message.detail))
+            answer.set_exception(refusal(message.about, message.reason, message.detail))
         else:
-            request.answer.set_result(message)
+            answer.set_result(message)
 
     def fail(self, failure: ForcemoveError) -> None:
         """Nothing can come any more."""
         self._failure = failure
         for news in self._watched.values():
             _replace(news, failure)
-        for request in self._requests:
-            if not request.answer.done():
-                request.answer.set_exception(failure)
+        for _, answer in self._requests.values():
+            if not answer.done():
+                answer.set_exception(failure)
 
-    async def _ask(self, message: Message, about: bytes | None) -> OfferShown | OffersListed:
+    async def _ask(self, make: Callable[[bytes], Message]) -> _Answer:
+        """The answer to a message, which is made with an id of its own."""
         if self._failure is not None:
             raise self._failure
-        request = _Request(message, about, asyncio.get_running_loop().create_future())
-        self._requests.append(request)
+        id_ = next(self._ids).to_bytes(_REQUEST_ID)
+        message = make(id_)
+        answer: asyncio.Future[_Answer] = asyncio.get_running_loop().create_future()
+        self._requests[id_] = message, answer
         self._send(message)
         try:
-            return await request.answer
+            return await answer
         finally:
-            if request in self._requests:
-                self._requests.remove(request)
+            del self._requests[id_]
 
 
 def _replace(news: _News, message: OfferShown | Refused | ForcemoveError) -> None:

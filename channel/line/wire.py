@@ -53,6 +53,7 @@ POST_ID = 16
 
 Entry = Annotated[bytes, Meta(max_length=MAX_ENTRY)]
 PostId = Annotated[bytes, Meta(min_length=POST_ID, max_length=POST_ID)]
+RequestId = Annotated[bytes, Meta(max_length=POST_ID)]
 Signed = Annotated[bytes, Meta(min_length=64, max_length=64)]
 Offered = Annotated[bytes, Meta(max_length=MAX_OFFER)]
 Words = Annotated[str, Meta(max_length=200)]
@@ -101,8 +102,10 @@ class Leave(Message, frozen=True, tag=4):
 
 
 class MakeOffer(Message, frozen=True, tag=10):
-    """Show this offer in the lobby, see `offers`; it is answered with its `OfferShown`."""
+    """Show this offer in the lobby, see `offers`; it is answered with its `OfferShown`. `id`: is in the answer, here
+    and below."""
 
+    id: RequestId
     offer: Offered
     signature: Signed
 
@@ -110,12 +113,14 @@ class MakeOffer(Message, frozen=True, tag=10):
 class ListOffers(Message, frozen=True, tag=11):
     """Which offers are open? `after`: the last one that we know of the list, if it is to go on."""
 
+    id: RequestId
     after: Hash | None
 
 
 class JoinOffer(Message, frozen=True, tag=12):
     """Take an offer; it is answered with its `OfferShown`."""
 
+    id: RequestId
     join: Offered
     signature: Signed
 
@@ -123,12 +128,14 @@ class JoinOffer(Message, frozen=True, tag=12):
 class WatchOffer(Message, frozen=True, tag=13):
     """Show this offer now, and whenever something happens to it."""
 
+    id: RequestId
     offer: Hash
 
 
 class WithdrawOffer(Message, frozen=True, tag=14):
     """Take back our offer, see `offers.withdrawal_digest`."""
 
+    id: RequestId
     offer: Hash
     signature: Signed
 
@@ -176,18 +183,21 @@ class Posted(Message, frozen=True, tag=5):
 
 
 class Refused(Message, frozen=True, tag=6):
-    """What was asked about a table or an offer is not done. `id`: of a post, or empty. `reason`: an `errors.Reason`."""
+    """What was asked about a table or an offer is not done. `id`: of a post or request, or empty. `reason`: an
+    `errors.Reason`."""
 
     about: Hash
-    id: Annotated[bytes, Meta(max_length=POST_ID)]
+    id: RequestId
     reason: Words
     detail: Words
 
 
 class OfferShown(Message, frozen=True, tag=10):
     """An offer as its host has signed it, and who has joined it, if somebody has: then until when (Unix seconds) both
-    have to be at their table, or it is open again. `is_over`: it was withdrawn, has expired, or its game has begun."""
+    have to be at their table, or it is open again. `is_over`: it was withdrawn, has expired, or its game has begun.
+    `id`: of the request, or empty where something has happened to an offer that we watch."""
 
+    id: RequestId
     about: Hash
     offer: Offered
     signature: Signed
@@ -200,6 +210,7 @@ class OfferShown(Message, frozen=True, tag=10):
 class OffersListed(Message, frozen=True, tag=11):
     """Open offers, in the order of their hashes, each with its signature; `is_all`: whether those were the last."""
 
+    id: RequestId
     offers: tuple[tuple[Offered, Signed], ...]
     is_all: bool
 

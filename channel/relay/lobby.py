@@ -19,7 +19,15 @@ from forcemove.channel.line.offers import (
     meeting_table,
     withdrawal_digest,
 )
-from forcemove.channel.line.wire import JoinOffer, MakeOffer, OfferShown, OffersListed, WithdrawOffer, encode
+from forcemove.channel.line.wire import (
+    JoinOffer,
+    ListOffers,
+    MakeOffer,
+    OfferShown,
+    OffersListed,
+    WithdrawOffer,
+    encode,
+)
 from forcemove.channel.protocol.signing import require_signer
 from forcemove.channel.protocol.types import Signature
 from forcemove.channel.relay.limits import Limits
@@ -62,10 +70,11 @@ class _Shown:
     is_over: bool = False
     watchers: set[Watcher] = field(default_factory=set)
 
-    def message(self) -> bytes:
+    def message(self, request: bytes = b"") -> bytes:
         offer, join = self.signed.offer, self.join
         return encode(
             OfferShown(
+                request,
                 offer.hash,
                 OFFERS.encode(offer),
                 self.signed.signature.compact,
@@ -131,14 +140,15 @@ class Lobby:
         if sum(each.signed.offer.host == offer.host for each in self._shown.values()) >= self._limits.offers_of_a_host:
             raise NotOffered(offer.hash, Reason.TOO_MANY_OFFERS, "this host has as many offers as it may have")
 
-    async def withdraw(self, message: WithdrawOffer) -> None:
-        """Take an offer back. Raises `NotOffered`."""
+    async def withdraw(self, message: WithdrawOffer) -> bytes:
+        """Take an offer back; returns the answer. Raises `NotOffered`."""
         shown = self._find(message.offer)
         try:
             require_signer(withdrawal_digest(message.offer), Signature(message.signature), shown.signed.offer.host)
         except ForcemoveError:
             raise NotOffered(message.offer, Reason.BAD_SIGNATURE, "only its host may withdraw it") from None
         await self._end(shown)
+        return shown.message(message.id)
 
     def join(self, message: JoinOffer) -> bytes:
         """Let somebody join; returns the offer's hash. Raises `NotOffered`."""
@@ -180,19 +190,19 @@ class Lobby:
         if len(shown.here) > 1:
             await self._end(shown)
 
-    def listed(self, after: bytes | None) -> OffersListed:
+    def listed(self, asked: ListOffers) -> bytes:
         """A page of the open offers, in the order of their hashes."""
         hashes = sorted(hash_ for hash_, shown in self._shown.items() if shown.join is None and self._is_good(shown))
-        start = 0 if after is None else bisect_right(hashes, after)
+        start = 0 if asked.after is None else bisect_right(hashes, asked.after)
         page = [self._shown[hash_].signed for hash_ in hashes[start : start + _PAGE]]
         offers = tuple((OFFERS.encode(each.offer), each.signature.compact) for each in page)
-        return OffersListed(offers, start + _PAGE >= len(hashes))
+        return encode(OffersListed(asked.id, offers, start + _PAGE >= len(hashes)))
 
-    def watch(self, offer: bytes, watcher: Watcher) -> None:
+    def watch(self, offer: bytes, watcher: Watcher, request: bytes) -> None:
         """Show it to somebody, now and whenever something happens to it. Raises `NotOffered`."""
         shown = self._find(offer)
         shown.watchers.add(watcher)
-        watcher.say(shown.message())
+        watcher.say(shown.message(request))
 
     def forget(self, watcher: Watcher, offers: set[bytes]) -> None:
         """Somebody has gone."""

@@ -182,24 +182,23 @@ class Peer:
         lobby = self._services.lobby
         try:
             match message:
-                case ListOffers(after):
-                    self.say(encode(lobby.listed(after)))
+                case ListOffers():
+                    self.say(lobby.listed(message))
                 case MakeOffer():
-                    self._watch(await lobby.make(message))
+                    self._watch(await lobby.make(message), message.id)
                 case JoinOffer():
-                    self._watch(lobby.join(message))
-                case WatchOffer(offer):
-                    self._watch(offer)
-                case WithdrawOffer(offer):
-                    self._watch(offer)
-                    await lobby.withdraw(message)
+                    self._watch(lobby.join(message), message.id)
+                case WatchOffer():
+                    self._watch(message.offer, message.id)
+                case WithdrawOffer():
+                    self.say(await lobby.withdraw(message))
         except NotOffered as refused:
-            self._refuse(refused.about, refused.reason, refused.detail)
+            self._refuse(refused.about, refused.reason, refused.detail, message.id)
 
-    def _watch(self, offer: bytes) -> None:
+    def _watch(self, offer: bytes, request: bytes) -> None:
         if len(self._watched) >= self._services.limits.per_connection:
             raise NotOffered(offer, Reason.TOO_MANY_OFFERS, "this connection watches as many offers as it may")
-        self._services.lobby.watch(offer, self)
+        self._services.lobby.watch(offer, self, request)
         self._watched.add(offer)
 
     def _refuse(self, about: bytes, reason: Reason, detail: str, id_: bytes = b"") -> None:

@@ -26,7 +26,7 @@ from forcemove.channel.line.offers import (
     withdrawal_digest,
 )
 from forcemove.channel.line.terms import TableKind
-from forcemove.channel.line.wire import JoinOffer, MakeOffer, Message, OfferShown, Refused, WithdrawOffer
+from forcemove.channel.line.wire import JoinOffer, MakeOffer, Message, OfferShown, Refused, WatchOffer, WithdrawOffer
 from forcemove.channel.protocol.rule_errors import WrongSigner
 from forcemove.channel.protocol.signing import Key
 from forcemove.channel.protocol.types import Signature
@@ -146,7 +146,7 @@ def test_an_offer_is_withdrawn_by_its_host_alone(relay: RelayProcess) -> None:
             offer = new_offer()
             hash_ = await connection.lobby.make(offer, ALICE)
             forged = MALLORY.sign(withdrawal_digest(hash_)).compact
-            await mallory.say(WithdrawOffer(hash_, forged))
+            await mallory.say(WatchOffer(b"", hash_), WithdrawOffer(b"", hash_, forged))
             await mallory.hear(OfferShown)
             assert (await mallory.hear(Refused)).reason == Reason.BAD_SIGNATURE.value
             assert not (await connection.lobby.look(hash_)).is_over
@@ -166,16 +166,16 @@ def test_what_the_lobby_does_not_take(relay: RelayProcess) -> None:
         late = new_offer(expires=int(time.time()) - 1)
         ages = new_offer(expires=int(time.time()) + 30 * 86_400)
         said: list[tuple[Message, Reason]] = [
-            (MakeOffer(OFFERS.encode(other), ALICE.sign(other.digest).compact), Reason.BAD_SIGNATURE),
-            (MakeOffer(OFFERS.encode(replace(offer, stake=1)), good.signature.compact), Reason.BAD_SIGNATURE),
-            (MakeOffer(b"\x00", bytes(64)), Reason.BAD_SIGNATURE),
-            (MakeOffer(OFFERS.encode(late), ALICE.sign(late.digest).compact), Reason.EXPIRED),
-            (MakeOffer(OFFERS.encode(ages), ALICE.sign(ages.digest).compact), Reason.EXPIRED),
-            (JoinOffer(JOINS.encode(join), BOB.sign(join.digest).compact), Reason.UNKNOWN_OFFER),
-            (MakeOffer(OFFERS.encode(offer), good.signature.compact), Reason.BUSY),
-            (JoinOffer(JOINS.encode(join), MALLORY.sign(join.digest).compact), Reason.BAD_SIGNATURE),
-            (JoinOffer(JOINS.encode(own), ALICE.sign(own.digest).compact), Reason.NOT_A_PARTICIPANT),
-            (JoinOffer(b"", bytes(64)), Reason.BAD_SIGNATURE),
+            (MakeOffer(b"", OFFERS.encode(other), ALICE.sign(other.digest).compact), Reason.BAD_SIGNATURE),
+            (MakeOffer(b"", OFFERS.encode(replace(offer, stake=1)), good.signature.compact), Reason.BAD_SIGNATURE),
+            (MakeOffer(b"", b"\x00", bytes(64)), Reason.BAD_SIGNATURE),
+            (MakeOffer(b"", OFFERS.encode(late), ALICE.sign(late.digest).compact), Reason.EXPIRED),
+            (MakeOffer(b"", OFFERS.encode(ages), ALICE.sign(ages.digest).compact), Reason.EXPIRED),
+            (JoinOffer(b"", JOINS.encode(join), BOB.sign(join.digest).compact), Reason.UNKNOWN_OFFER),
+            (MakeOffer(b"", OFFERS.encode(offer), good.signature.compact), Reason.BUSY),
+            (JoinOffer(b"", JOINS.encode(join), MALLORY.sign(join.digest).compact), Reason.BAD_SIGNATURE),
+            (JoinOffer(b"", JOINS.encode(own), ALICE.sign(own.digest).compact), Reason.NOT_A_PARTICIPANT),
+            (JoinOffer(b"", b"", bytes(64)), Reason.BAD_SIGNATURE),
         ]
         async with raw(relay.url) as mallory:
             for message, reason in said:
@@ -232,7 +232,9 @@ def test_what_was_asked_is_asked_again_after_a_cut(tmp_path: Path) -> None:
 
 
 def _shown(offer: Offer) -> OfferShown:
-    return OfferShown(offer.hash, OFFERS.encode(offer), ALICE.sign(offer.digest).compact, False, None, None, 0)
+    return OfferShown(
+        (0).to_bytes(8), offer.hash, OFFERS.encode(offer), ALICE.sign(offer.digest).compact, False, None, None, 0
+    )
 
 
 def _joined(offer: Offer, join: Join, signature: Signature) -> OfferShown:
