@@ -124,10 +124,23 @@ def test_a_port_that_is_taken(command: Command, tmp_path: Path) -> None:
     assert "--listen" in said.err
 
 
-def test_a_store_that_is_in_use(command: Command, relay: RelayProcess) -> None:
-    said = command("relay", "--listen", "127.0.0.1:0", "--store", str(relay.store))
-    assert said.code == 1
-    assert f"Another relay is running on the store {relay.store}." in said.err
+def test_a_store_that_is_in_use(relay: RelayProcess) -> None:
+    arguments = ["relay", "--listen", "127.0.0.1:0", "--store", str(relay.store)]
+    with subprocess.Popen(  # noqa: S603  # our own command
+        [sys.executable, "-m", "forcemove", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={"PYTHONPATH": ":".join(sys.path)},
+    ) as second:
+        try:
+            assert second.stdout is not None
+            assert second.stdout.readline() == ""
+            _, said = second.communicate(timeout=20)
+        finally:
+            second.kill()
+    assert second.returncode == 1
+    assert f"Another relay is running on the store {relay.store}." in said
 
 
 def test_a_store_is_free_again_when_its_relay_was_killed(relay: RelayProcess) -> None:
