@@ -1,0 +1,215 @@
+"""A relay that repeats, reorders, drops, invents, or shows each client another log: time is lost, nothing else. Where
+the order counts it is found out. The liar here is between real clients' transports, below the signatures."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from random import Random
+
+import pytest
+
+from forcemove.channel.errors import MalformedBytes, UnknownVersion
+from forcemove.channel.flow.history import NOTHING_READ
+from forcemove.channel.flow.signed import BadSignature, LogsDiffer, MessageReplayed, SignedTransport, UnsignedMessage
+from forcemove.channel.line.errors import LogBegins, LogReplaced
+from forcemove.channel.line.limits import CHANNEL_ENTRIES, MAX_FRAME
+from forcemove.channel.line.lobby import Lobby
+from forcemove.channel.line.terms import Table, TableKind
+from forcemove.channel.line.transport import Greeting, WebSocketTransport
+from forcemove.channel.line.wire import (
+    Entries,
+    FromRelay,
+    Message,
+    Opened,
+    Outbox,
+    Post,
+    Posted,
+    Refused,
+    Welcome,
+    decode_from_relay,
+    encode,
+)
+from tests.flow.table import ADDRESSES, CODEC, Said
+from tests.line.people import ALICE, BOB, new_table, read, run
+
+
+class Seat:
+    """A client, and what the relay tells it: the test says."""
+
+    def __init__(self, table: Table, name: str) -> None:
+        self.said: list[Message] = []
+        self.key = ALICE if name == "alice" else BOB
+        self.table, self.name = table, name
+        self.line = WebSocketTransport(table.id, table, self.key, self.said.append)
+        list(self.line.greet(Greeting("ws://relay", bytes(32), 0)))
+        self.hear(Opened(table.id, table.kind, 0, 0, NOTHING_READ))
+        self.log = SignedTransport(self.line, table.id, self.key, ADDRESSES)
+
+    def hear(self, *messages: FromRelay) -> None:
+        for message in messages:
+            self.line.hear(message)
+
+    async def say(self, number: int) -> bytes:
+        """The bytes that it posts; the relay says that it has them."""
+        posting = asyncio.create_task(self.log.post(CODEC.encode(Said(self.name, number))))
+        while not any(isinstance(each, Post) for each in self.said):
+            await asyncio.sleep(0)
+        post = next(each for each in self.said if isinstance(each, Post))
+        self.said.clear()
+        self.hear(Posted(self.table.id, post.id, 0))
+        await posting
+        return post.entry
+
+
+def test_a_relay_that_tells_each_another_order_is_found_out() -> None:
+    async def story() -> None:
+        table = new_table()
+        alice, bob = Seat(table, "alice"), Seat(table, "bob")
+        first, second = await alice.say(1), await bob.say(2)
+        alice.hear(Entries(table.id, 0, (first, second)))
+        bob.hear(Entries(table.id, 0, (second, first)))
+        readers = alice.log.reader(), bob.log.reader()
+        for reader in readers:
+            await read(reader, 2)
+        third = await alice.say(3)
+        bob.hear(Entries(table.id, 2, (third,)))
+        with pytest.raises(LogsDiffer):
+            await readers[1].read()
+
+    run(story())
+
+
+def test_what_is_repeated_is_read_once() -> None:
+    async def story() -> None:
+        table = new_table()
+        alice = Seat(table, "alice")
+        entries = tuple([await alice.say(number) for number in range(4)])
+        for first, last in ((0, 2), (0, 2), (1, 3), (0, 4), (2, 4)):
+            alice.hear(Entries(table.id, first, entries[first:last]))
+        assert alice.line.length() == 4
+        assert await read(alice.line.reader(), 4) == list(entries)
+
+    run(story())
+
+
+def test_what_is_repeated_as_something_new_is_recognised() -> None:
+    async def story() -> None:
+        table = new_table()
+        alice, bob = Seat(table, "alice"), Seat(table, "bob")
+        entry = await alice.say(1)
+        bob.hear(Entries(table.id, 0, (entry, entry)))
+        reader = bob.log.reader()
+        await reader.read()
+        with pytest.raises(MessageReplayed):
+            await reader.read()
+
+    run(story())
+
+
+def test_what_is_invented_or_of_another_table_is_recognised() -> None:
+    async def story() -> None:
+        table, other = new_table(), new_table()
+        bob = Seat(table, "bob")
+        foreign = await Seat(other, "alice").say(1)
+        bob.hear(Entries(table.id, 0, (b"", b"rubbish", foreign)))
+        reader = bob.log.reader()
+        for fault in (UnsignedMessage, UnsignedMessage, BadSignature):
+            with pytest.raises(fault):
+                await reader.read()
+
+    run(story())
+
+
+def test_a_gap_ends_a_game_and_not_a_channel() -> None:
+    async def story() -> None:
+        for kind, error in ((TableKind.GAME, LogReplaced), (TableKind.CHANNEL, LogBegins)):
+            table = new_table(kind)
+            line = Seat(table, "alice").line
+            line.hear(Entries(table.id, 0, (b"0",)))
+            line.hear(Entries(table.id, 5, (b"5",)))
+            reader = line.reader()
+            if kind is TableKind.GAME:
+                assert await reader.read() == b"0"
+            with pytest.raises(error):
+                await reader.read()
+            if kind is TableKind.CHANNEL:
+                assert await reader.read() == b"5"
+
+    run(story())
+
+
+def test_a_relay_without_end_does_not_fill_the_memory_of_a_client() -> None:
+    async def story() -> None:
+        table = new_table(TableKind.CHANNEL)
+        line = Seat(table, "alice").line
+        for number in range(40):
+            line.hear(Entries(table.id, 1_000 * number, (b"x",) * 1_000))
+        assert line.length() == 40_000
+        reader, kept = line.reader(), 0
+        with pytest.raises(LogBegins) as begins:
+            await reader.read()
+        kept = 40_000 - begins.value.first
+        assert CHANNEL_ENTRIES // 2 < kept <= CHANNEL_ENTRIES
+        assert await read(reader, kept) == [b"x"] * kept
+
+    run(story())
+
+
+@pytest.mark.parametrize("count", [5_000, pytest.param(100_000, marks=pytest.mark.long)])
+def test_threat_25_fuzzed_frames_change_nothing_at_a_client(count: int) -> None:
+    async def story() -> None:
+        random, table = Random(count), new_table()
+        seat = Seat(table, "alice")
+        seat.hear(Entries(table.id, 0, (b"good",)))
+        lobby = Lobby(seat.said.append, lambda: 0.0)
+        frames = [_frame(each) for each in _every_message(table.id)]
+        heard = 0
+        for _ in range(count):
+            try:
+                messages = decode_from_relay(_mutated(random, random.choice(frames)))
+            except (MalformedBytes, UnknownVersion):
+                continue
+            heard += len(messages)
+            _pass_on(messages, seat.hear, lobby)
+        assert heard > 0
+        assert await seat.line.reader().read() == b"good"
+
+    run(story())
+
+
+def _pass_on(messages: list[FromRelay], hear: Callable[[FromRelay], None], lobby: Lobby) -> None:
+    """Of what says that the log is another one nothing is passed on: that is believed."""
+    for message in messages:
+        if isinstance(message, Entries | Opened | Posted | Welcome):
+            if not isinstance(message, Entries) or message.first <= 1:
+                hear(message)
+        elif not isinstance(message, Refused):
+            lobby.hear(message)  # type: ignore[arg-type]  # whatever it is
+
+
+def _every_message(table: bytes) -> list[FromRelay]:
+    return [
+        Welcome(bytes(32)),
+        Opened(table, TableKind.GAME, 1, 1, bytes(32)),
+        Entries(table, 0, (b"good", b"new")),
+        Posted(table, bytes(16), 3),
+        Refused(table, bytes(16), "busy", "words"),
+    ]
+
+
+def _frame(message: Message) -> bytes:
+    outbox = Outbox()
+    outbox.add(encode(message))
+    return outbox.take()
+
+
+def _mutated(random: Random, frame: bytes) -> bytes:
+    changed = bytearray(frame)
+    for _ in range(random.randrange(1, 4)):
+        at = random.randrange(5, len(changed) + 1)
+        if at < len(changed) and random.randrange(2):
+            changed[at] = random.randrange(256)
+        else:
+            changed[at:at] = random.randbytes(random.randrange(3))
+    return bytes(changed[:MAX_FRAME])
