@@ -83,7 +83,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("channel.line.errors", "channel.line.terms"),
     ("channel.line.offers", "channel.line.links"),
     ("channel.line.wire", "channel.line.log"),
-    ("channel.line.transport", "channel.line.lobby"),
+    ("channel.line.transport", "channel.line.lobby", "channel.line.channel_line"),
     ("channel.line.connection",),
     ("channel.relay", "channel.relay.errors", "channel.relay.limits", "channel.relay.metrics", "channel.relay.rate"),
     ("channel.relay.store",),
