@@ -23,12 +23,14 @@ from forcemove.channel.line.lobby import Lobby
 from forcemove.channel.line.terms import Table
 from forcemove.channel.line.transport import Greeting, WebSocketTransport
 from forcemove.channel.line.wire import (
+    Entries,
     FromRelay,
     Leave,
     Message,
     OfferShown,
     OffersListed,
     Outbox,
+    Posted,
     Refused,
     Welcome,
     decode_from_relay,
@@ -40,6 +42,8 @@ __all__ = ["RelayConnection"]
 
 _LOG = logging.getLogger(__name__)
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 10.0
+_LONG = 30.0
+"""Seconds after which a connection was a good one."""
 _FAILURES = (aiohttp.ClientError, OSError, TimeoutError, ValueError, MalformedBytes)
 
 
@@ -166,7 +170,10 @@ class RelayConnection:
         try:
             async with aiohttp.ClientSession() as session:
                 while True:
+                    began = time.monotonic()
                     await self._talk_once(session)
+                    if time.monotonic() - began > _LONG:
+                        self._pause = _FIRST_PAUSE
                     pause = random.uniform(0.5, 1) * self._pause  # noqa: S311  # no secret: it spreads clients
                     await asyncio.sleep(pause)
                     self._pause = min(2 * self._pause, _LONGEST_PAUSE)
@@ -234,11 +241,15 @@ class RelayConnection:
                 self.lobby.hear(message)
             case Refused(about) if about not in self._tables:
                 self.lobby.hear(message)
+            case Refused(about):
+                self._pass_on(about, message)
             case _:
-                self._pause = _FIRST_PAUSE
-                self._pass_on(message.about if isinstance(message, Refused) else message.table, message)
+                self._pass_on(message.table, message)
 
     def _pass_on(self, table: bytes, message: FromRelay) -> None:
+        """Where entries go to and fro, the next loss is a new one; that a relay answers says nothing of its disk."""
+        if isinstance(message, Posted | Entries):
+            self._pause = _FIRST_PAUSE
         if transport := self._tables.get(table):
             transport.hear(message)
 

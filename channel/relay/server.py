@@ -128,24 +128,30 @@ class _Process:
 
     async def _until_stopped(self, ready: Callable[[], object]) -> None:
         """The keeper ends last: what was taken is kept, and said to be kept, before clients are sent away."""
-        loop, keeper = asyncio.get_running_loop(), self._services.keeper
+        loop = asyncio.get_running_loop()
         for number in _SIGNALS:
             loop.add_signal_handler(number, self._is_stopping.set)
         try:
-            async with asyncio.TaskGroup() as group:
-                keeping = group.create_task(keeper.run())
-                expiring = group.create_task(self._expire())
-                _LOG.info("listening", extra={"facts": {"urls": sorted(self._services.urls)}})
-                ready()
-                await self._is_stopping.wait()
-                _LOG.info("stopping", extra={"facts": {"connections": len(self._sockets)}})
-                expiring.cancel()
-                keeper.stop()
-                await keeping
-                await self._send_away()
+            await self._work(ready)
+        except BaseExceptionGroup as group:
+            raise group.exceptions[0] from group  # the keeper's or the expiry's: the other was cancelled for it
         finally:
             for number in _SIGNALS:
                 loop.remove_signal_handler(number)
+
+    async def _work(self, ready: Callable[[], object]) -> None:
+        keeper = self._services.keeper
+        async with asyncio.TaskGroup() as group:
+            keeping = group.create_task(keeper.run())
+            expiring = group.create_task(self._expire())
+            _LOG.info("listening", extra={"facts": {"urls": sorted(self._services.urls)}})
+            ready()
+            await self._is_stopping.wait()
+            _LOG.info("stopping", extra={"facts": {"connections": len(self._sockets)}})
+            expiring.cancel()
+            keeper.stop()
+            await keeping
+            await self._send_away()
 
     async def _send_away(self) -> None:
         going = [

@@ -75,7 +75,7 @@ def test_a_post_that_never_arrived_is_posted_again(tmp_path: Path) -> None:
     run(story())
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [*range(3), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(3, 60))])
 def test_cuts_at_random_moments_lose_repeat_and_reorder_nothing(tmp_path: Path, seed: int) -> None:
     async def story() -> None:
         random = Random(seed)
@@ -101,9 +101,10 @@ def test_cuts_at_random_moments_lose_repeat_and_reorder_nothing(tmp_path: Path, 
     run(story())
 
 
-def test_a_killed_relay_comes_back_with_all_that_it_has_acknowledged(tmp_path: Path) -> None:
+@pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(2, 20))])
+def test_a_killed_relay_comes_back_with_all_that_it_has_acknowledged(tmp_path: Path, seed: int) -> None:
     async def story() -> None:
-        random = Random(1)
+        random = Random(seed)
         with running_relay(tmp_path) as relay:
             table = new_table()
             async with joined(relay.url, table, ALICE) as alice, joined(relay.url, table, BOB) as bob:

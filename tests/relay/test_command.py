@@ -115,6 +115,27 @@ def test_people_get_words(tmp_path: Path) -> None:
     assert [line.split(" ", 2)[2].split(",")[0] for line in said.splitlines()] == ["listening", "stopping"]
 
 
+def test_a_disk_that_takes_nothing_is_told_and_acknowledges_nothing(relay: RelayProcess) -> None:
+    async def story() -> None:
+        table = new_table()
+        async with RelayConnection(relay.url) as connection:
+            alice = await connection.join(table, ALICE)
+            await alice.post(b"kept")
+            moved = relay.store.with_name("moved.sqlite")
+            relay.store.rename(moved)
+            posting = asyncio.create_task(alice.post(b"late"))
+            while (await get(relay.url, "/health"))[0] == 200:
+                await asyncio.sleep(0)
+            assert not posting.done()
+            assert "failing" in (await get(relay.url, "/health"))[1]
+            moved.rename(relay.store)
+            await posting
+            assert await read(alice.reader(), 2) == [b"kept", b"late"]
+            assert (await get(relay.url, "/health"))[0] == 200
+
+    run(story())
+
+
 def test_a_port_that_is_taken(command: Command, tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         listen = f"127.0.0.1:{taken.getsockname()[1]}"
