@@ -254,7 +254,9 @@ class RelayConnection:
             transport.hear(message)
 
     def _be_welcomed(self, nonce: bytes) -> None:
-        """A second welcome is no more than another nonce."""
+        """Once: each welcome makes us sign and say much."""
+        if self._greeting is not None:
+            raise MalformedBytes("frame", "we were welcomed already")
         self._greeting = Greeting(self.url, nonce, int(self._clock()))
         self._welcomed.set()
         for transport in self._tables.values():

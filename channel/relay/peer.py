@@ -12,10 +12,9 @@ from dataclasses import dataclass
 
 from aiohttp import WSMsgType, web
 
-from forcemove.channel.errors import ForcemoveError, JournalError, MalformedBytes, UnknownVersion
+from forcemove.channel.errors import JournalError, MalformedBytes, UnknownVersion
 from forcemove.channel.line.errors import Reason
 from forcemove.channel.line.limits import MAX_ENTRY
-from forcemove.channel.line.terms import proof_digest
 from forcemove.channel.line.wire import (
     JoinOffer,
     Leave,
@@ -36,12 +35,11 @@ from forcemove.channel.line.wire import (
     decode_to_relay,
     encode,
 )
-from forcemove.channel.protocol.signing import recover
-from forcemove.channel.protocol.types import Signature
 from forcemove.channel.relay.keeping import Keeper
 from forcemove.channel.relay.limits import OUTBOX, Limits
 from forcemove.channel.relay.lobby import Lobby, NotOffered
 from forcemove.channel.relay.metrics import Metrics
+from forcemove.channel.relay.proofs import fault_of
 from forcemove.channel.relay.rate import Bucket
 from forcemove.channel.relay.store import RelayStore
 from forcemove.channel.relay.tables import LiveLog, Reading, Tables, TooManyTables, Worker, chunks
@@ -49,8 +47,6 @@ from forcemove.channel.relay.tables import LiveLog, Reading, Tables, TooManyTabl
 __all__ = ["Peer", "Services"]
 
 _LOG = logging.getLogger(__name__)
-_LONGEST_PROOF = 3_600
-"""Seconds from now until which a proof may be good."""
 _COSTS: dict[type, int] = dict.fromkeys((Prove, MakeOffer, ListOffers, JoinOffer, WithdrawOffer), 20)
 """How many messages others than posts count for: a recovery of a signature, or all of the lobby, and the disk."""
 _LOOKED_AT_ONCE = 20
@@ -213,37 +209,21 @@ class Peer:
     # -------------------------------------------------------------------------------------------------- what they want
 
     async def _prove(self, prove: Prove) -> None:
-        table = prove.table.id
-        if fault := self._fault(prove, table):
+        table, services = prove.table.id, self._services
+        if fault := fault_of(prove, table, self._nonce, services.urls, int(services.clock())):
             self._refuse(table, *fault)
             return
         seat = self._seats.get(table)
         if seat is None:
             try:
                 self._require_seat()
-                seat = self._seats[table] = _Seat(await self._services.tables.make(prove.table))
+                seat = self._seats[table] = _Seat(await services.tables.make(prove.table))
             except TooManyTables:
                 self._refuse(table, Reason.TOO_MANY_TABLES, "the relay has as many tables as it may have")
                 return
         seat.participant = prove.participant
         self.say(encode(Proved(table)))
-        await self._services.lobby.arrive(table, prove.participant)
-
-    def _fault(self, prove: Prove, table: bytes) -> tuple[Reason, str] | None:
-        """What is wrong with a proof."""
-        now = int(self._services.clock())
-        if prove.relay not in self._services.urls:
-            return Reason.WRONG_RELAY, f"this is {', '.join(sorted(self._services.urls))}"[:200]
-        if prove.expiry <= now:
-            return Reason.EXPIRED, f"here it is {now}, and the proof was good until {prove.expiry}"
-        if prove.expiry > now + _LONGEST_PROOF:
-            return Reason.EXPIRED, f"here it is {now}, and a proof may be good for {_LONGEST_PROOF} seconds"
-        if prove.participant not in prove.table.participants:
-            return Reason.NOT_A_PARTICIPANT, "the table is others'"
-        digest = proof_digest(prove.relay, table, prove.participant, prove.expiry, self._nonce)
-        if not _is_signed_by(prove.participant, digest, prove.signature):
-            return Reason.BAD_SIGNATURE, "the participant has not signed this proof, or not for this connection"
-        return None
+        await services.lobby.arrive(table, prove.participant)
 
     async def _open(self, asked: Open) -> None:
         seat = await self._seat(asked.table)
@@ -368,10 +348,3 @@ class Peer:
         reading.is_behind = reading.next < kept.length
         if reading.is_behind:
             self._behind.append(reading)
-
-
-def _is_signed_by(address: bytes, digest: bytes, signature: bytes) -> bool:
-    try:
-        return recover(digest, Signature(signature)) == address
-    except ForcemoveError:
-        return False

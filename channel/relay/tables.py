@@ -77,12 +77,13 @@ class LiveLog:
     coming_size: int = 0
 
     def deliver(self, first: int, entries: list[bytes]) -> None:
-        """Send what is on disk now to all that have been sent everything before it; others read it from there."""
+        """Send what is on disk now to all that have been sent everything before it; others read it from there. Who has
+        just read from the disk may have some of it already."""
         messages = chunks(self.kept.id, first, entries) if self.readings else []
         for reading in self.readings:
-            if reading.is_behind or reading.next != first:
+            if reading.is_behind or reading.next >= self.kept.length:
                 continue
-            if reading.listener.offer(messages):
+            if reading.next == first and reading.listener.offer(messages):
                 reading.next = self.kept.length
             else:
                 reading.is_behind = True

@@ -158,6 +158,22 @@ def test_a_relay_without_end_does_not_fill_the_memory_of_a_client() -> None:
     run(story())
 
 
+def test_threat_40_a_relay_that_welcomes_again_and_again_is_answered_once() -> None:
+    async def story() -> None:
+        table, connection = new_table(), RelayConnection("ws://relay")
+        line = WebSocketTransport(table.id, table, ALICE, connection._send)
+        connection._tables[table.id] = line
+        connection._hear(Welcome(bytes(32)))
+        answered = connection._outbox.size
+        assert answered > 0
+        for _ in range(100):
+            with pytest.raises(MalformedBytes):
+                connection._hear(Welcome(bytes(32)))
+        assert connection._outbox.size == answered
+
+    run(story())
+
+
 @pytest.mark.parametrize("count", [5_000, pytest.param(100_000, marks=pytest.mark.long)])
 def test_threat_25_fuzzed_frames_change_nothing_at_a_client(count: int) -> None:
     async def story() -> None:

@@ -18,7 +18,7 @@ from forcemove.channel.relay.keeping import Keeper
 from forcemove.channel.relay.limits import Limits
 from forcemove.channel.relay.metrics import Metrics
 from forcemove.channel.relay.store import Entry, Kept, RelayStore, open_store
-from forcemove.channel.relay.tables import Reading, Tables, Worker
+from forcemove.channel.relay.tables import LiveLog, Reading, Tables, Worker
 from forcemove.channel.store.errors import JournalDamaged, JournalUnwritable
 from tests.line.people import ALICE, new_table, run
 from tests.relay.raw import post
@@ -173,6 +173,7 @@ class Ear:
 
     def __init__(self) -> None:
         self._frames = Frames()
+        self.behind: list[Reading] = []
 
     def say(self, message: bytes) -> None:
         self._frames.add(message)
@@ -183,7 +184,7 @@ class Ear:
         return True
 
     def fall_behind(self, reading: Reading) -> None:
-        raise AssertionError(f"{reading} reads what is new")
+        self.behind.append(reading)
 
     def heard(self) -> list[FromRelay]:
         return decode_from_relay(self._frames.take())
@@ -200,6 +201,22 @@ class FullDisk(RelayStore):
             super().commit(entries, touched)
         if self.is_full:
             raise JournalUnwritable("the disk", "it is full")
+
+
+@pytest.mark.parametrize(("at", "told", "reads_on"), [(0, True, False), (1, False, True), (2, False, False)])
+def test_who_has_read_a_part_of_a_commit_from_the_disk_reads_the_rest(
+    store: RelayStore, at: int, told: bool, reads_on: bool
+) -> None:
+    """A commit of two entries: a reader that was behind may have read none, one or both of them before it is over."""
+    table = new_table()
+    log, ear = LiveLog(store.create(table)), Ear()
+    reading = Reading(ear, log, at, is_behind=False)
+    log.readings.add(reading)
+    log.kept.length = 2
+    log.deliver(0, [b"first", b"second"])
+    assert bool(ear._frames) is told
+    assert (ear.behind == [reading], reading.is_behind) == (reads_on, reads_on)
+    assert reading.next == (at if reads_on else 2)
 
 
 @pytest.mark.parametrize("does_take", [False, True])

@@ -88,7 +88,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("channel.relay", "channel.relay.errors", "channel.relay.limits", "channel.relay.metrics", "channel.relay.rate"),
     ("channel.relay.store",),
     ("channel.relay.tables",),
-    ("channel.relay.keeping", "channel.relay.lobby"),
+    ("channel.relay.keeping", "channel.relay.lobby", "channel.relay.proofs"),
     ("channel.relay.peer",),
     ("channel.relay.server",),
     (
