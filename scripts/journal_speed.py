@@ -44,7 +44,7 @@ def measure(where: str, channels: int, rounds: int) -> dict[str, float]:
     ids = [number.to_bytes(32) for number in range(1, channels + 1)]
     snapshot = CHANNELS.encode(Table().channels[0])
     with open_journal(where, owner=os.urandom(16)) as journal:
-        journal.commit(Batch(tuple(Saving(each, 0, snapshot, about=bytes(200), seed=bytes(32)) for each in ids)))
+        journal.commit(Batch(tuple(Saving(each, 0, snapshot, about=bytes(200)) for each in ids)))
         many, one = _commits(journal, ids, snapshot, rounds)
         names = [ChannelLease(each) for each in ids]
         rows = {

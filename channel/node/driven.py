@@ -42,7 +42,7 @@ class Driven:
     account: Account
     following: Following
     version: int
-    first: tuple[bytes, bytes] | None
+    first: bytes | None
     driver: Driver
     trouble: Exception | None = None
     evidence: PendingEvidence = field(default_factory=PendingEvidence)
@@ -105,13 +105,11 @@ class Driven:
 
     def saving(self) -> Saving:
         """What is to be committed of it."""
-        about, seed = self.first or (None, None)
         return Saving(
             self.id,
             self.version,
             CHANNELS.encode(self.channel),
-            about,
-            seed,
+            self.first,
             finished=self.channel.is_over_and_paid,
             evidence=tuple(self.evidence.pending),
         )

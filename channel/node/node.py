@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import secrets
 from collections.abc import Callable, Iterable
 
 from forcemove.channel.errors import JournalUnavailable
@@ -38,7 +37,7 @@ from forcemove.channel.protocol.signing import Key
 from forcemove.channel.protocol.values import CHANNELS
 from forcemove.channel.sender.sender import Sender
 from forcemove.channel.store.journal import Journal
-from forcemove.channel.store.records import SEED_LENGTH, Account, Batch, ChannelLease, Standing
+from forcemove.channel.store.records import Account, Batch, ChannelLease, Standing
 
 __all__ = ["Node"]
 
@@ -124,7 +123,7 @@ class Node:
             account,
             following_of(assembly, channel, confirmations),
             kept.version if kept else 0,
-            None if kept else (ABOUTS.encode(about), secrets.token_bytes(SEED_LENGTH)),
+            None if kept else ABOUTS.encode(about),
             self,
             evidence=evidence,
         )

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 
-from sqlalchemy import Connection, Row, Select, delete, select, update
+from sqlalchemy import Connection, Row, Select, select, update
 
 from forcemove.channel.store.errors import JournalDamaged
 from forcemove.channel.store.records import Kept, Saving, Standing
-from forcemove.channel.store.schema import CHANNELS, CHOICES, ORIGINS, SEEDS, checksum
+from forcemove.channel.store.schema import CHANNELS, ORIGINS, SEEDS, checksum
 from forcemove.channel.store.statements import chunks, insert_for, require_sound, upsert
 
 __all__ = [
     "Known",
-    "choices_of",
     "ids_of",
     "keep_seed",
     "load",
     "load_all",
     "lock",
     "put",
-    "put_choices",
     "raise_versions",
     "save",
     "versions_of",
@@ -29,8 +27,6 @@ __all__ = [
 Known = dict[bytes, tuple[int, int]]
 """Version and standing of channels."""
 _PLAYABLE = (Standing.ACTIVE, Standing.FINISHED, Standing.BACKUP)
-OF_CHANNEL, OF_TABLE = "channel", "table"
-"""Whose a seed is."""
 
 # --------------------------------------------------------------------------------------------------------------- saving
 
@@ -41,9 +37,7 @@ def save(connection: Connection, savings: Sequence[Saving]) -> list[Saving]:
     changed = [each for each in savings if each.version > 0 and _may_change(each, known)]
     _update(connection, changed, known)
     new = _insert(connection, [each for each in savings if each.version == 0])
-    saved = changed + new
-    _save_choices(connection, saved)
-    return saved
+    return changed + new
 
 
 def lock(connection: Connection, ids: Collection[bytes]) -> Known:
@@ -100,7 +94,6 @@ def _insert(connection: Connection, savings: Sequence[Saving]) -> list[Saving]:
     inserted = set(connection.scalars(statement, rows))
     new = [each for each in savings if each.channel_id in inserted]
     upsert(connection, ORIGINS, [_origin(each.channel_id, each.about or b"") for each in new])
-    upsert(connection, SEEDS, [_seed(OF_CHANNEL, each.channel_id, each.seed) for each in new if each.seed])
     return new
 
 
@@ -118,28 +111,6 @@ def _origin(channel_id: bytes, about: bytes) -> dict[str, object]:
     return {"channel_id": channel_id, "about": about, "checksum": checksum(channel_id, about)}
 
 
-def _seed(owner: str, name: bytes, seed: bytes) -> dict[str, object]:
-    return {"owner": owner, "name": name, "seed": seed, "checksum": checksum(owner, name, seed)}
-
-
-def _save_choices(connection: Connection, saved: Sequence[Saving]) -> None:
-    choices = [(each.channel_id, turn, choice) for each in saved for turn, choice in each.choices.items()]
-    upsert(connection, CHOICES, [_choice(*each) for each in choices])
-    for each in saved:
-        if each.choices_from:
-            is_old = (CHOICES.c.channel_id == each.channel_id) & (CHOICES.c.turn < each.choices_from)
-            connection.execute(delete(CHOICES).where(is_old))
-
-
-def _choice(channel_id: bytes, turn: int, choice: bytes) -> dict[str, object]:
-    return {
-        "channel_id": channel_id,
-        "turn": turn,
-        "choice": choice,
-        "checksum": checksum(channel_id, turn, choice),
-    }
-
-
 def raise_versions(connection: Connection, ids: Collection[bytes]) -> None:
     """Let nothing be committed any more by those who know the present versions. Moved channels keep theirs: it says
     which of their exports is the newest."""
@@ -154,37 +125,22 @@ def put(connection: Connection, kept: Sequence[Kept]) -> None:
         connection, CHANNELS, [_channel(each.channel_id, each.version, each.standing, each.snapshot) for each in kept]
     )
     upsert(connection, ORIGINS, [_origin(each.channel_id, each.about) for each in kept])
-    upsert(connection, SEEDS, [_seed(OF_CHANNEL, each.channel_id, each.seed) for each in kept if each.seed])
-
-
-def put_choices(connection: Connection, channel_id: bytes, choices: Mapping[int, bytes]) -> None:
-    """Write the choices of a channel in place of those that are here."""
-    connection.execute(delete(CHOICES).where(CHOICES.c.channel_id == channel_id))
-    upsert(connection, CHOICES, [_choice(channel_id, turn, choice) for turn, choice in choices.items()])
 
 
 def keep_seed(connection: Connection, where: str, table: bytes, seed: bytes) -> bytes:
     """Keep the seed of a table that has none; returns the one that is kept."""
-    connection.execute(insert_for(connection, SEEDS).on_conflict_do_nothing(), [_seed(OF_TABLE, table, seed)])
-    is_it = (SEEDS.c.owner == OF_TABLE) & (SEEDS.c.name == table)
-    row = connection.execute(select(SEEDS).where(is_it)).one()
-    require_sound(where, "a table's seed", row.checksum, row.owner, row.name, row.seed)
-    kept: bytes = row.seed
+    row = {"name": table, "seed": seed, "checksum": checksum(table, seed)}
+    connection.execute(insert_for(connection, SEEDS).on_conflict_do_nothing(), [row])
+    found = connection.execute(select(SEEDS).where(SEEDS.c.name == table)).one()
+    require_sound(where, "a table's seed", found.checksum, found.name, found.seed)
+    kept: bytes = found.seed
     return kept
 
 
 # --------------------------------------------------------------------------------------------------------- reading back
 
-_KEPT = (
-    select(
-        CHANNELS,
-        ORIGINS.c.about,
-        ORIGINS.c.checksum.label("about_checksum"),
-        SEEDS.c.seed,
-        SEEDS.c.checksum.label("seed_checksum"),
-    )
-    .outerjoin(ORIGINS, ORIGINS.c.channel_id == CHANNELS.c.id)
-    .outerjoin(SEEDS, (SEEDS.c.name == CHANNELS.c.id) & (SEEDS.c.owner == OF_CHANNEL))
+_KEPT = select(CHANNELS, ORIGINS.c.about, ORIGINS.c.checksum.label("about_checksum")).outerjoin(
+    ORIGINS, ORIGINS.c.channel_id == CHANNELS.c.id
 )
 
 
@@ -203,11 +159,9 @@ def load_all(connection: Connection, where: str, standings: Collection[Standing]
 def _kept(where: str, row: Row[tuple[object, ...]]) -> Kept:
     require_sound(where, "a channel", row.checksum, row.id, row.standing, row.snapshot)
     require_sound(where, "what a channel is about", row.about_checksum, row.id, row.about)
-    if row.seed is not None or row.seed_checksum is not None:
-        require_sound(where, "a channel's seed", row.seed_checksum, OF_CHANNEL, row.id, row.seed)
     if type(row.version) is not int:
         raise JournalDamaged(where, "a channel's version is no number")
-    return Kept(row.id, row.version, Standing(row.standing), row.snapshot, row.about, row.seed)
+    return Kept(row.id, row.version, Standing(row.standing), row.snapshot, row.about)
 
 
 def ids_of(connection: Connection, standings: Collection[Standing]) -> tuple[bytes, ...]:
@@ -223,11 +177,3 @@ def versions_of(connection: Connection, ids: Collection[bytes]) -> dict[bytes, i
         chosen = select(CHANNELS.c.id, CHANNELS.c.version).where(CHANNELS.c.id.in_(chunk))
         versions |= {row.id: row.version for row in connection.execute(chosen)}
     return versions
-
-
-def choices_of(connection: Connection, where: str, channel_id: bytes) -> dict[int, bytes]:
-    """The hidden choices of a channel by turn. Raises `JournalDamaged`."""
-    rows = connection.execute(select(CHOICES).where(CHOICES.c.channel_id == channel_id).order_by(CHOICES.c.turn)).all()
-    for row in rows:
-        require_sound(where, "a choice", row.checksum, row.channel_id, row.turn, row.choice)
-    return {row.turn: row.choice for row in rows}

@@ -94,11 +94,6 @@ class Journal:
         with self._database.reading() as connection:
             return channels.versions_of(connection, ids)
 
-    def choices(self, channel_id: bytes) -> dict[int, bytes]:
-        """The hidden choices of a channel, by turn."""
-        with self._database.reading() as connection:
-            return channels.choices_of(connection, self.where, channel_id)
-
     def keep_seed(self, table: bytes, seed: bytes) -> bytes:
         """Keep the seed (32 random bytes) of a table that is no channel; returns the one that counts, which is an
         earlier one if there is one. `table`: its name, 1 to 128 bytes."""
@@ -111,7 +106,7 @@ class Journal:
     def export(
         self, ids: Sequence[bytes], kind: ExportKind, write: Callable[[bytes], object] = lambda _: None
     ) -> bytes:
-        """The bytes of a file with these channels and their seeds: keep it as private as the journal itself.
+        """The bytes of a file with these channels and players' secrets: keep it as private as the journal itself.
 
         A move marks them as moved before this returns: nothing is committed for them here any more. `write`: is called
         with the bytes before that; what it raises undoes the export. Raises `NotKept`, and `AlreadyMoved`.

@@ -32,10 +32,7 @@ _FIRST: Step = (
     # Compressing snapshots takes as long as writing them.
     "{postgresql} ALTER TABLE channels ALTER COLUMN snapshot SET STORAGE EXTERNAL",
     "CREATE TABLE origins (channel_id {bytes} NOT NULL PRIMARY KEY, about {bytes} NOT NULL, checksum BIGINT NOT NULL)",
-    "CREATE TABLE seeds (owner TEXT NOT NULL, name {bytes} NOT NULL, seed {bytes} NOT NULL, checksum BIGINT NOT NULL,"
-    " PRIMARY KEY (owner, name))",
-    "CREATE TABLE choices (channel_id {bytes} NOT NULL, turn BIGINT NOT NULL, choice {bytes} NOT NULL,"
-    " checksum BIGINT NOT NULL, PRIMARY KEY (channel_id, turn))",
+    "CREATE TABLE seeds (name {bytes} NOT NULL PRIMARY KEY, seed {bytes} NOT NULL, checksum BIGINT NOT NULL)",
     "CREATE TABLE evidence (number {number}, channel_id {bytes} NOT NULL, kind TEXT NOT NULL, body {bytes} NOT NULL,"
     " checksum BIGINT NOT NULL)",
     "CREATE INDEX evidence_of_a_kind ON evidence (channel_id, kind, number)",

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import IntEnum
-from types import MappingProxyType
 
 from msgspec import Struct
 
@@ -54,7 +53,6 @@ MAX_KIND = 100
 """Characters of a kind of evidence."""
 MAX_COUNT = 2**63 - 1
 """The largest version, turn or nonce: what a database's integer holds."""
-NO_CHOICES: Mapping[int, bytes] = MappingProxyType({})
 
 # ------------------------------------------------------------------------------------------------------------ channels
 
@@ -112,38 +110,23 @@ class Saving(Struct, frozen=True):
     """What is to be kept of a channel, all of it or nothing.
 
     `version`: the one that we know, 0 where the channel was never saved; saving makes it one more. `about`: how the
-    channel is put together again, and `seed`: 32 random bytes that its secrets come from; both are kept once, when the
-    channel is saved first. `choices`: hidden choices by turn; those of turns before `choices_from` are forgotten.
-    `finished`: nothing is left to do. `wanted`: transactions that follow from the snapshot.
+    channel is put together again, kept once, when the channel is saved first. `finished`: nothing is left to do.
+    `wanted`: transactions that follow from the snapshot.
     """
 
     channel_id: bytes
     version: int
     snapshot: bytes
     about: bytes | None = None
-    seed: bytes | None = None
     finished: bool = False
-    choices: Mapping[int, bytes] = NO_CHOICES
-    choices_from: int = 0
     evidence: tuple[Evidence, ...] = ()
     wanted: tuple[Wanted, ...] = ()
 
     def __post_init__(self) -> None:
         require_bytes("channel_id", self.channel_id, 32)
         require_uint("version", self.version, MAX_COUNT)
-        require_uint("choices_from", self.choices_from, MAX_COUNT)
-        for turn in self.choices:
-            require_uint("turn", turn, MAX_COUNT)
-        self._require_what_is_kept_once()
-
-    def _require_what_is_kept_once(self) -> None:
-        is_first = self.version == 0
-        if is_first != (self.about is not None):
+        if (self.version == 0) != (self.about is not None):
             raise InvalidValue("about", self.about, "bytes when a channel is saved first, and None after that")
-        if self.seed is not None:
-            require_bytes("seed", self.seed, SEED_LENGTH)
-            if not is_first:
-                raise InvalidValue("seed", "32 bytes", "None once a channel has been saved")
 
 
 class Cursor(Struct, frozen=True):
@@ -177,13 +160,10 @@ class Kept(Struct, frozen=True):
     standing: Standing
     snapshot: bytes
     about: bytes
-    seed: bytes | None
 
     def __post_init__(self) -> None:
         require_bytes("channel_id", self.channel_id, 32)
         require_uint("version", self.version, MAX_COUNT)
-        if self.seed is not None:
-            require_bytes("seed", self.seed, SEED_LENGTH)
 
 
 class KeptEvidence(Struct, frozen=True):

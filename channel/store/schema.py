@@ -15,7 +15,6 @@ from sqlalchemy.types import UserDefinedType
 
 __all__ = [
     "CHANNELS",
-    "CHOICES",
     "CURSORS",
     "EVIDENCE",
     "HAND_OVERS",
@@ -67,17 +66,8 @@ ORIGINS = Table(
 SEEDS = Table(
     "seeds",
     METADATA,
-    Column("owner", Text, primary_key=True),  # "channel" or "table"
     Column("name", Bytes, primary_key=True),
     Column("seed", Bytes),
-    Column("checksum", BigInteger),
-)
-CHOICES = Table(
-    "choices",
-    METADATA,
-    Column("channel_id", Bytes, primary_key=True),
-    Column("turn", BigInteger, primary_key=True),
-    Column("choice", Bytes),
     Column("checksum", BigInteger),
 )
 EVIDENCE = Table(

@@ -1,7 +1,7 @@
 """Channels as a file and back: a move takes them away from this journal, a backup is a copy that signs nothing.
 
 The file is MessagePack: an array of "forcemove journal", the format's version, the SHA-256 of the rest, and the rest, a
-`Parcel`. It has the seeds of the channels, from which their secrets can be computed. Transactions in flight stay with
+`Parcel`. The channels have what their players hide. Transactions in flight stay with
 the account that sends them; what is wanted and has no nonce yet goes along with a move.
 """
 
@@ -36,7 +36,6 @@ class Packed(Struct, frozen=True):
     """A channel with all that was kept with it."""
 
     kept: Kept
-    choices: dict[int, bytes]
     evidence: tuple[Evidence, ...]
     wanted: tuple[Wanted, ...]
 
@@ -79,7 +78,6 @@ def _pack(connection: Connection, where: str, channel_id: bytes) -> Packed:
         raise NotKept(channel_id)
     return Packed(
         kept,
-        channels.choices_of(connection, where, channel_id),
         tuple(each.evidence for each in evidence.load(connection, where, channel_id)),
         transactions.wanted_of(connection, where, channel_id),
     )
@@ -98,7 +96,6 @@ def import_(connection: Connection, data: bytes) -> tuple[bytes, ...]:
         _require_older(each.kept, here)
     channels.put(connection, [_received(each.kept, parcel.kind) for each in parcel.channels])
     for each in parcel.channels:
-        channels.put_choices(connection, each.kept.channel_id, each.choices)
         evidence.put(connection, [(each.kept.channel_id, piece) for piece in each.evidence])
         if parcel.kind is ExportKind.MOVE:
             transactions.insert_wanted(connection, each.wanted)

@@ -130,7 +130,7 @@ def test_what_is_locked_when_it_is_interrupted_comes_home_with_the_same_command(
 
     again = play_again(tmp_path, node, first)
 
-    assert ("Left over from an earlier run" in again.said) == ("is kept in" in first.complained)
+    assert ("Left over from an earlier run" in again.said) == ("What gets it back is in" in first.complained)
 
 
 def test_it_says_exactly_what_is_locked_where(tmp_path: Path, node: Node) -> None:

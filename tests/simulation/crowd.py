@@ -21,7 +21,7 @@ from forcemove.channel.protocol.state import SignedState, SupportProof
 from forcemove.channel.protocol.types import ETHER, FixedPart
 from forcemove.channel.protocol.values import CHANNELS
 from forcemove.channel.store.journal import Journal
-from forcemove.channel.store.records import SEED_LENGTH, Batch, Saving
+from forcemove.channel.store.records import Batch, Saving
 from forcemove.games.tic_tac_toe import GAME
 from tests.scenarios.story import KEYS, MINER, Playground
 
@@ -125,7 +125,6 @@ def write(journal: Journal, matches: Sequence[Match], playground: Playground, fr
                         0,
                         CHANNELS.encode(each.alice),
                         about,
-                        secrets.token_bytes(SEED_LENGTH),
                     )
                     for each in part
                 )

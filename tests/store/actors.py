@@ -25,7 +25,7 @@ from forcemove.channel.store.records import (
     Evidence,
     Wanted,
 )
-from tests.store.places import ACCOUNT, BOB, SEED, first, id_of, next_
+from tests.store.places import ACCOUNT, BOB, first, id_of, next_
 
 SURVIVED = 7
 """The exit code of an actor that reached no such point."""
@@ -43,8 +43,8 @@ def start(act: Callable[..., None], *arguments: Any) -> Any:
 def batch_of_everything(version: int) -> Batch:
     """Two channels that are there in a version, and a new one, with all that can belong to them."""
     evidence, wanted = (Evidence("kind", b"body"),), (Wanted(ACCOUNT, b"deposit"),)
-    changed = (next_(1, version, b"then", choices={version: b"rock"}, evidence=evidence), next_(2, version, b"then"))
-    new = first(100 + version, b"then", seed=SEED, choices={0: b"rock"}, wanted=wanted)
+    changed = (next_(1, version, b"then", evidence=evidence), next_(2, version, b"then"))
+    new = first(100 + version, b"then", wanted=wanted)
     return Batch((*changed, new), (Cursor(1, b"\xad" * 20, b"block %d" % version),))
 
 

@@ -28,9 +28,9 @@ from tests.store.places import ACCOUNT, SEED, Place, batch, first, id_of, next_,
 
 def test_a_channel_comes_back_as_it_was_saved(journal: Journal) -> None:
     assert journal.load(id_of(1)) is None
-    assert journal.commit(batch(first(1, b"\0\xff snapshot", about=b"", seed=SEED))) == frozenset()
+    assert journal.commit(batch(first(1, b"\0\xff snapshot", about=b""))) == frozenset()
 
-    assert journal.load(id_of(1)) == Kept(id_of(1), 1, Standing.ACTIVE, b"\0\xff snapshot", b"", SEED)
+    assert journal.load(id_of(1)) == Kept(id_of(1), 1, Standing.ACTIVE, b"\0\xff snapshot", b"")
 
 
 def test_each_saving_is_one_version_more(journal: Journal) -> None:
@@ -58,13 +58,12 @@ def test_everything_is_there_after_it_was_closed(shared: Place) -> None:
         cursor = Cursor(2**256 - 1, b"\xad" * 20, b"block 7")
         evidence = (Evidence("StateConflict", b"two states"),)
         wanted = (Wanted(ACCOUNT, b"a deposit", id_of(1)),)
-        journal.commit(Batch((first(1, seed=SEED, choices={4: b"rock"}, evidence=evidence, wanted=wanted),), (cursor,)))
+        journal.commit(Batch((first(1, evidence=evidence, wanted=wanted),), (cursor,)))
         journal.keep_seed(b"a table", SEED)
     with shared.open() as journal:
         kept = journal.load(id_of(1))
         assert kept is not None
-        assert (kept.about, kept.seed) == (b"about 1", SEED)
-        assert journal.choices(id_of(1)) == {4: b"rock"}
+        assert kept.about == b"about 1"
         assert [each.evidence for each in journal.evidence(id_of(1))] == list(evidence)
         assert journal.cursor(cursor.chain_id, cursor.adjudicator) == b"block 7"
         assert [each.wanted for each in journal.transactions.wishes(ACCOUNT)] == list(wanted)
@@ -89,10 +88,10 @@ def test_a_channel_that_is_not_there_is_dropped(journal: Journal) -> None:
 
 
 def test_a_channel_that_is_there_is_not_saved_for_the_first_time_again(journal: Journal) -> None:
-    journal.commit(batch(first(1, seed=SEED)))
+    journal.commit(batch(first(1)))
 
-    assert journal.commit(batch(first(1, b"anew", about=b"other", seed=b"t" * 32), first(2))) == {id_of(1)}
-    assert journal.load(id_of(1)) == Kept(id_of(1), 1, Standing.ACTIVE, b"at first", b"about 1", SEED)
+    assert journal.commit(batch(first(1, b"anew", about=b"other"), first(2))) == {id_of(1)}
+    assert journal.load(id_of(1)) == Kept(id_of(1), 1, Standing.ACTIVE, b"at first", b"about 1")
     assert journal.ids() == (id_of(1), id_of(2))
 
 
@@ -102,16 +101,13 @@ def test_what_belongs_to_a_dropped_channel_is_dropped_with_it(journal: Journal) 
         id_of(1),
         7,
         b"too late",
-        choices={2: b"paper"},
         evidence=(Evidence("kind", b"body"),),
         wanted=(Wanted(ACCOUNT, b"body", id_of(1)),),
     )
-    assert journal.commit(batch(late, first(2, choices={2: b"rock"}))) == {id_of(1)}
+    assert journal.commit(batch(late, first(2))) == {id_of(1)}
 
-    assert journal.choices(id_of(1)) == {}
     assert journal.evidence() == ()
     assert journal.transactions.wishes(ACCOUNT) == ()
-    assert journal.choices(id_of(2)) == {2: b"rock"}
 
 
 def test_of_two_that_save_one_version_one_is_dropped(alices: Journal, bobs: Journal) -> None:
@@ -123,12 +119,12 @@ def test_of_two_that_save_one_version_one_is_dropped(alices: Journal, bobs: Jour
 
 
 def test_of_two_that_save_a_channel_first_one_is_dropped(alices: Journal, bobs: Journal) -> None:
-    assert bobs.commit(batch(first(1, b"Bob's", seed=b"b" * 32))) == frozenset()
-    assert alices.commit(batch(first(1, b"Alice's", seed=SEED))) == {id_of(1)}
+    assert bobs.commit(batch(first(1, b"Bob's"))) == frozenset()
+    assert alices.commit(batch(first(1, b"Alice's"))) == {id_of(1)}
 
     kept = alices.load(id_of(1))
     assert kept is not None
-    assert (kept.snapshot, kept.seed) == (b"Bob's", b"b" * 32)
+    assert (kept.snapshot, kept.about) == (b"Bob's", b"about 1")
 
 
 def test_threads_that_save_one_version_at_once_save_it_once(alices: Journal, bobs: Journal) -> None:
@@ -178,33 +174,13 @@ def _at_once(*actions: Callable[[], None]) -> None:
         each.join()
 
 
-# --------------------------------------------------------------------------------------------------- seeds and choices
-
-
-def test_choices_are_kept_by_turn_and_old_ones_forgotten(journal: Journal) -> None:
-    journal.commit(batch(first(1, choices={4: b"rock"}), first(2, choices={4: b"hers"})))
-    journal.commit(batch(next_(1, 1, b"then", choices={7: b"paper"})))
-    assert journal.choices(id_of(1)) == {4: b"rock", 7: b"paper"}
-
-    journal.commit(batch(next_(1, 2, b"at last", choices={10: b"scissors"}, choices_from=7)))
-    assert journal.choices(id_of(1)) == {7: b"paper", 10: b"scissors"}
-    assert journal.choices(id_of(2)) == {4: b"hers"}
+# ------------------------------------------------------------------------------------------------- seeds and cursors
 
 
 def test_the_first_seed_of_a_table_counts(journal: Journal) -> None:
     assert journal.keep_seed(b"blue", SEED) == SEED
     assert journal.keep_seed(b"blue", b"t" * 32) == SEED
     assert journal.keep_seed(b"red", b"t" * 32) == b"t" * 32
-
-
-def test_a_tables_seed_is_no_channels(journal: Journal) -> None:
-    journal.keep_seed(id_of(1), b"t" * 32)
-    journal.commit(batch(first(1, seed=SEED)))
-    kept = journal.load(id_of(1))
-
-    assert kept is not None
-    assert kept.seed == SEED
-    assert journal.keep_seed(id_of(1), SEED) == b"t" * 32
 
 
 def test_cursors_are_replaced(journal: Journal) -> None:
@@ -252,9 +228,6 @@ def test_an_empty_batch_is_kept(journal: Journal) -> None:
         lambda: Saving(id_of(1), -1, b""),
         lambda: Saving(id_of(1), 0, b""),
         lambda: Saving(id_of(1), 1, b"", about=b"twice"),
-        lambda: Saving(id_of(1), 1, b"", seed=SEED),
-        lambda: Saving(id_of(1), 0, b"", about=b"", seed=b"short"),
-        lambda: Saving(id_of(1), 1, b"", choices={-1: b""}),
         lambda: batch(first(1), first(1)),
         lambda: Evidence("", b""),
         lambda: Evidence("two\nlines", b""),
@@ -279,8 +252,7 @@ def test_an_owner_has_sixteen_bytes() -> None:
     [
         ("channels", "snapshot", lambda journal: journal.channels()),
         ("origins", "about", lambda journal: journal.load(id_of(1))),
-        ("seeds", "seed", lambda journal: journal.load(id_of(1))),
-        ("choices", "choice", lambda journal: journal.choices(id_of(1))),
+        ("seeds", "seed", lambda journal: journal.keep_seed(b"a table", SEED)),
         ("evidence", "body", lambda journal: journal.evidence()),
         ("cursors", "body", lambda journal: journal.cursor(1, b"\xad" * 20)),
         ("wanted", "body", lambda journal: journal.transactions.wishes(ACCOUNT)),
@@ -301,7 +273,8 @@ def test_a_changed_body_is_found_when_it_is_read(
 
 def _keep_one_of_each(journal: Journal) -> None:
     wanted = (Wanted(ACCOUNT, b"body"),)
-    saving = first(1, seed=SEED, choices={1: b"rock"}, evidence=(Evidence("kind", b"body"),), wanted=wanted)
+    saving = first(1, evidence=(Evidence("kind", b"body"),), wanted=wanted)
     journal.commit(Batch((saving,), (Cursor(1, b"\xad" * 20, b"7"),)))
+    journal.keep_seed(b"a table", SEED)
     journal.leases.take([ACCOUNT], 60)
     journal.transactions.commit(ACCOUNT, [Put(Transaction(0, b"body"))])

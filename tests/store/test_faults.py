@@ -25,7 +25,7 @@ from forcemove.channel.store.errors import (
 )
 from forcemove.channel.store.journal import Journal
 from forcemove.channel.store.records import Batch
-from tests.store.places import SEED, Place, batch, file_in, first, id_of, next_, snapshots
+from tests.store.places import Place, batch, file_in, first, id_of, next_, snapshots
 from tests.store.server import Server
 
 
@@ -254,7 +254,7 @@ def test_an_unfinished_change_of_ours_is_undone(shared: Place) -> None:
             raise KeyboardInterrupt
 
     with shared.open() as journal:
-        journal.commit(batch(first(1, seed=SEED)))
+        journal.commit(batch(first(1)))
         with pytest.raises(KeyboardInterrupt):
             interrupted(journal)
         assert snapshots(journal) == {1: (1, b"at first")}

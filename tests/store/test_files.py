@@ -23,7 +23,7 @@ from forcemove.channel.store.errors import (
 from forcemove.channel.store.journal import Journal
 from forcemove.channel.store.migrations import STEPS
 from forcemove.channel.store.sqlite import APPLICATION_ID
-from tests.store.places import SEED, Place, batch, first, id_of, next_, snapshots
+from tests.store.places import Place, batch, first, id_of, next_, snapshots
 
 NEXT_STEP = (*STEPS, ("CREATE TABLE later (id {bytes})",))
 """What a newer program's format might be."""
@@ -212,7 +212,7 @@ def test_a_newer_programs_journal_after_a_crash(file: Path) -> None:
 
 def test_an_older_journal_is_brought_up_to_date_with_all_that_is_in_it(shared: Place) -> None:
     with shared.open() as journal:
-        journal.commit(batch(first(1, seed=SEED)))
+        journal.commit(batch(first(1)))
     with shared.open(steps=NEXT_STEP) as journal:
         assert snapshots(journal) == {1: (1, b"at first")}
 

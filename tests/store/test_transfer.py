@@ -13,7 +13,7 @@ from forcemove.channel.errors import MalformedBytes, UnknownVersion
 from forcemove.channel.store.errors import AlreadyMoved, ImportRefused, NotKept
 from forcemove.channel.store.journal import Journal
 from forcemove.channel.store.records import ChannelLease, Evidence, ExportKind, Kept, Standing, Wanted
-from tests.store.places import ACCOUNT, BOB, SEED, Place, batch, first, id_of, next_, snapshots
+from tests.store.places import ACCOUNT, BOB, Place, batch, first, id_of, next_, snapshots
 
 MOVE, BACKUP = ExportKind.MOVE, ExportKind.BACKUP
 EVIDENCE = Evidence("kind", b"body")
@@ -27,8 +27,8 @@ def elsewhere() -> Journal:
 
 def begin(journal: Journal) -> None:
     """Channel 1 with all that belongs to it, in version 2, and channel 2."""
-    journal.commit(batch(first(1, seed=SEED, evidence=(EVIDENCE,), wanted=(WANTED,)), first(2)))
-    journal.commit(batch(next_(1, 1, b"then", choices={4: b"rock"})))
+    journal.commit(batch(first(1, evidence=(EVIDENCE,), wanted=(WANTED,)), first(2)))
+    journal.commit(batch(next_(1, 1, b"then")))
 
 
 def standing(journal: Journal, number: int) -> Standing:
@@ -46,8 +46,7 @@ def test_a_moved_channel_is_played_on_elsewhere(journal: Journal, elsewhere: Jou
 
     kept = elsewhere.load(id_of(1))
     assert kept is not None
-    assert kept == Kept(id_of(1), kept.version, Standing.ACTIVE, b"then", b"about 1", SEED)
-    assert elsewhere.choices(id_of(1)) == {4: b"rock"}
+    assert kept == Kept(id_of(1), kept.version, Standing.ACTIVE, b"then", b"about 1")
     assert [each.evidence for each in elsewhere.evidence()] == [EVIDENCE]
     assert [each.wanted for each in elsewhere.transactions.wishes(ACCOUNT)] == [WANTED]
     assert elsewhere.commit(batch(next_(1, kept.version, b"played on"))) == frozenset()
@@ -181,13 +180,12 @@ def test_a_backup_of_the_same_version_does_not_stop_a_channel(journal: Journal) 
 
 def test_what_is_older_is_replaced_wholly(journal: Journal, elsewhere: Journal) -> None:
     begin(journal)
-    elsewhere.commit(batch(first(1, b"of before", about=b"other", choices={1: b"paper"})))
+    elsewhere.commit(batch(first(1, b"of before", about=b"other")))
     elsewhere.import_(journal.export([id_of(1)], MOVE))
 
-    assert elsewhere.choices(id_of(1)) == {4: b"rock"}
     kept = elsewhere.load(id_of(1))
     assert kept is not None
-    assert (kept.snapshot, kept.about, kept.seed) == (b"then", b"about 1", SEED)
+    assert (kept.snapshot, kept.about) == (b"then", b"about 1")
 
 
 # ---------------------------------------------------------------------------------------------------------------- bytes

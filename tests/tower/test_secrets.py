@@ -8,9 +8,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from forcemove.channel.protocol.values import CHANNELS
 from forcemove.channel.store.records import Batch, Saving
+from forcemove.channel.tower.handover import hand_over
 from forcemove.games.rock_paper_scissors import GAME
 from tests.scenarios.story import KEYS, Playground, Story
 from tests.simulation.chain import MemoryChain
@@ -66,23 +68,22 @@ def test_a_tower_holds_no_key_no_seed_and_no_unrevealed_choice(story: Story, kee
 
 
 def test_what_a_channel_keeps_to_itself_is_not_in_what_it_hands_over(story: Story, keeper: Keeper) -> None:
-    """A participant's own journal has a seed and choices beside the channel: the tower's has neither."""
+    """A participant's own journal has what its player hides: the tower's has not."""
     story.play_until(6)
-    seed, choice = secrets.token_bytes(32), secrets.token_bytes(32)
-    channel = story.alice.client.channel
-    saving = Saving(
-        channel.agreement.channel_id, 0, CHANNELS.encode(channel), about=b"", seed=seed, choices={6: choice}
-    )
+    hidden = secrets.token_bytes(32)
+    channel = replace(story.alice.client.channel, secrets=hidden)
     own = Keeper.of(story, Path(keeper.journal_at).parent.parent, name="own journal")
-    own.journal.commit(Batch((saving,)))
-    keeper.give_newest(story)
-    assert seed in Path(own.journal_at).read_bytes() + Path(own.journal_at + "-wal").read_bytes()
-    assert not [each for each in (seed, choice) if each in written(keeper)]
+    own.journal.commit(Batch((Saving(channel.agreement.channel_id, 0, CHANNELS.encode(channel), about=b""),)))
+    assert hidden in Path(own.journal_at).read_bytes() + Path(own.journal_at + "-wal").read_bytes()
+    given = hand_over(channel, from_block=0)
+    assert given is not None
+    keeper.give(given, KEYS[0])
+    assert hidden not in written(keeper)
     own.close()
 
 
 def test_the_code_of_a_tower_knows_no_participants_secret() -> None:
-    """It names no seed and no choice, and of keys only the one that it is given and the one that signs a hand-over."""
+    """It names no seed and no secrets, and of keys only the one that it is given and the one that signs a hand-over."""
     folder = Path(__file__).parent.parent.parent / "channel" / "tower"
     text = "".join(path.read_text() for path in folder.glob("*.py"))
-    assert not re.findall(r"\.secret\b|keep_seed|\bchoices\b|\bseed=", text)
+    assert not re.findall(r"\.secrets?\b|keep_seed|\bseed=", text)
