@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from forcemove.channel.chain import codec
-from forcemove.channel.chain.chain import Call, Chain, Fees, Place, RawLog, Receipt, SignedTransaction
+from forcemove.channel.chain.chain import Call, Chain, Place, RawLog, Receipt, SignedTransaction
 from forcemove.channel.chain.reverts import NO_ERRORS, ErrorTable, adjudicator_errors
 from forcemove.channel.errors import ForcemoveError, MalformedBytes
 from forcemove.channel.protocol.encoding import Domain
@@ -143,10 +143,6 @@ class Adjudicator:
     def sign(self, operation: Operation, key: Key) -> SignedTransaction:
         """Simulate and sign, to be written down before `Chain.broadcast` sends it."""
         return self.chain.sign(self.call_of(operation), key, self._errors)
-
-    def resend(self, signed: SignedTransaction, key: Key, fees: Fees | None = None) -> SignedTransaction:
-        """Send an unmined transaction again at higher fees."""
-        return self.chain.resend(signed, key, fees)
 
     def wait(self, signed: SignedTransaction, *, timeout: float = DEFAULT_TIMEOUT) -> Receipt[PlacedLog]:
         """Wait for a transaction that was sent. Raises `NotMined`, `TransactionReverted`."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from forcemove.channel.chain.errors import (
@@ -54,17 +54,11 @@ class Fees:
     max_priority_fee_per_gas: int
     is_legacy: bool = False
 
-    def raised(self) -> Fees:
-        """A quarter higher: nodes replace a waiting transaction only for a tenth or an eighth more."""
-        return Fees(self.max_fee_per_gas * 5 // 4 + 1, self.max_priority_fee_per_gas * 5 // 4 + 1, self.is_legacy)
-
 
 @dataclass(frozen=True, slots=True)
 class SignedTransaction:
-    """A transaction ready to be sent, and whatever a resend needs. `hash` is 32 bytes, `raw` what goes to the node.
-
-    `replaces`: the hashes of earlier versions with the same nonce; any of them may be the one that gets mined.
-    """
+    """A transaction ready to be sent, and what another version of it needs. `hash` is 32 bytes, `raw` what goes to the
+    node."""
 
     call: Call
     sender: bytes
@@ -73,7 +67,6 @@ class SignedTransaction:
     fees: Fees
     hash: bytes
     raw: bytes
-    replaces: tuple[bytes, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,21 +249,6 @@ class Chain:
         nonce, gas = self.nonce_of(key.address, block="pending"), self.gas_for(call, key.address, errors)
         return self.sign_as(call, key, nonce, gas, fees or self.fees())
 
-    def resend(self, signed: SignedTransaction, key: Key, fees: Fees | None = None) -> SignedTransaction:
-        """Send an unmined transaction again at higher fees (a quarter higher, or those of the moment if they are
-        higher still). Returns what to wait for now."""
-        if fees is None:
-            now, raised = self.fees(), signed.fees.raised()
-            fees = Fees(
-                max(now.max_fee_per_gas, raised.max_fee_per_gas),
-                max(now.max_priority_fee_per_gas, raised.max_priority_fee_per_gas),
-                now.is_legacy,
-            )
-        again = self.sign_as(signed.call, key, signed.nonce, signed.gas, fees)
-        again = replace(again, replaces=(*signed.replaces, signed.hash))
-        self.broadcast(again)
-        return again
-
     def broadcast(self, signed: SignedTransaction) -> None:
         """Hand a transaction to the node; one that it has already is no failure.
 
@@ -286,11 +264,11 @@ class Chain:
     def wait(
         self, signed: SignedTransaction, errors: ErrorTable = NO_ERRORS, *, timeout: float = 120.0
     ) -> Receipt[RawLog]:
-        """Wait until the transaction, or one that it replaces, is mined; `timeout` is in real seconds.
+        """Wait until the transaction is mined; `timeout` is in real seconds.
 
         Raises `NotMined` after that, `TransactionReverted` where it failed.
         """
-        answer = self._mined((signed.hash, *signed.replaces), timeout)
+        answer = self._mined(signed.hash, timeout)
         if _failed(answer):
             reason = self._reason(signed, errors, as_number(answer["blockNumber"]))
             raise _reverted(answer, reason)
@@ -298,20 +276,19 @@ class Chain:
 
     def wait_for(self, transaction_hash: bytes, *, timeout: float = 120.0) -> Receipt[RawLog]:
         """The same for a transaction of which only the hash is known, which leaves a failure without a reason."""
-        answer = self._mined((transaction_hash,), timeout)
+        answer = self._mined(transaction_hash, timeout)
         if _failed(answer):
             raise _reverted(answer, None)
         return _receipt(answer)
 
-    def _mined(self, hashes: Sequence[bytes], timeout: float) -> Mapping[str, Any]:
+    def _mined(self, transaction_hash: bytes, timeout: float) -> Mapping[str, Any]:
         deadline, pause = time.monotonic() + timeout, _FIRST_POLL_SECONDS
         while True:
-            for hash_ in hashes:
-                answer = self.rpc.ask("eth_getTransactionReceipt", _hex(hash_))
-                if isinstance(answer, Mapping):
-                    return answer
+            answer = self.rpc.ask("eth_getTransactionReceipt", _hex(transaction_hash))
+            if isinstance(answer, Mapping):
+                return answer
             if time.monotonic() + pause > deadline:
-                raise NotMined(hashes[0], timeout)
+                raise NotMined(transaction_hash, timeout)
             time.sleep(pause)
             pause = min(2 * pause, _LAST_POLL_SECONDS)
 

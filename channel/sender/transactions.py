@@ -103,10 +103,7 @@ class Flying(Struct, frozen=True):
     def signed(self, sender: bytes) -> SignedTransaction:
         """As the chain takes it; `sender`: the account, 20 bytes."""
         newest = self.newest
-        earlier = tuple(version.hash for version in self.versions[:-1])
-        return SignedTransaction(
-            self.wanted.call, sender, self.nonce, self.gas, newest.fees, newest.hash, newest.raw, earlier
-        )
+        return SignedTransaction(self.wanted.call, sender, self.nonce, self.gas, newest.fees, newest.hash, newest.raw)
 
 
 FLYING: Codec[Flying] = Codec("transaction", Flying)

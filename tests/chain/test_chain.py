@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import pytest
 
-from forcemove.channel.chain.chain import Call, Chain, Fees, contract_address
+from forcemove.channel.chain.chain import Call, Chain, Fees, SignedTransaction, contract_address
 from forcemove.channel.chain.errors import EndpointFailed, InsufficientFunds, NotMined, TransactionRefused
 from forcemove.channel.chain.local import AnvilChain
 from forcemove.channel.chain.token import Token
@@ -72,42 +71,39 @@ def test_waiting_ends(stalled: Chain) -> None:
     assert caught.value == NotMined(signed.hash, 0.05)
 
 
-def test_a_resend_takes_the_place_of_the_first(stalled: Chain) -> None:
+def again(chain: Chain, first: SignedTransaction, times: int, parts: int) -> SignedTransaction:
+    """Another version of it, which offers so many times a part of what the first has offered."""
+    offered = Fees(first.fees.max_fee_per_gas * times // parts, first.fees.max_priority_fee_per_gas * times // parts)
+    return chain.sign_as(first.call, ALICE, first.nonce, first.gas, offered)
+
+
+def test_a_second_version_takes_the_place_of_the_first(stalled: Chain) -> None:
     first = stalled.sign(NOTHING, ALICE)
     stalled.broadcast(first)
 
-    second = stalled.resend(first, ALICE)
+    second = again(stalled, first, 5, 4)
+    stalled.broadcast(second)
     stalled.rpc.ask("evm_mine")
 
-    assert second.fees.max_fee_per_gas > first.fees.max_fee_per_gas * 11 // 10
     assert stalled.wait(second).transaction_hash == second.hash
     assert not stalled.knows(first.hash)
 
 
-def test_whichever_version_was_mined_is_found(stalled: Chain) -> None:
-    first = stalled.sign(NOTHING, ALICE)
-    second = replace(first, hash=b"\x01" * 32, replaces=(first.hash,))
-    stalled.broadcast(first)
-    stalled.rpc.ask("evm_mine")
-
-    assert stalled.wait(second).transaction_hash == first.hash
-
-
-def test_a_resend_of_what_was_mined_is_refused(stalled: Chain) -> None:
+def test_a_second_version_of_what_was_mined_is_refused(stalled: Chain) -> None:
     first = stalled.sign(NOTHING, ALICE)
     stalled.broadcast(first)
     stalled.rpc.ask("evm_mine")
 
     with pytest.raises(TransactionRefused):
-        stalled.resend(first, ALICE)
+        stalled.broadcast(again(stalled, first, 5, 4))
 
 
-def test_a_resend_that_offers_too_little_is_refused(stalled: Chain) -> None:
+def test_a_second_version_that_offers_too_little_is_refused(stalled: Chain) -> None:
     first = stalled.sign(NOTHING, ALICE)
     stalled.broadcast(first)
 
     with pytest.raises(TransactionRefused) as caught:
-        stalled.resend(first, ALICE, Fees(first.fees.max_fee_per_gas - 1, first.fees.max_priority_fee_per_gas - 1))
+        stalled.broadcast(again(stalled, first, 99, 100))
 
     assert "underpriced" in caught.value.reason
 
