@@ -28,7 +28,7 @@ from forcemove.channel.node.journalled import JournalledTransactions, PendingEvi
 from forcemove.channel.node.looking import keep_looking, look_now
 from forcemove.channel.node.orders import submission_of
 from forcemove.channel.node.performer import Choose, Performer
-from forcemove.channel.node.policy import Policy
+from forcemove.channel.node.policy import Policy, default_confirmations
 from forcemove.channel.node.ports import Line
 from forcemove.channel.node.workers import AccountWorker, ChainNews, ChainWorker, Worker
 from forcemove.channel.protocol.duties import next_due
@@ -84,26 +84,27 @@ class Node:
         choose: Choose,
         *,
         report: Callable[[Event], None] = lambda _: None,
-        confirmations: int = 1,
+        confirmations: int | None = None,
         silence: float = 5.0,
         most: int | None = None,
         signs: bool = True,
     ) -> Driven:
         """Drive a channel, a new one or one that the journal remembers. Arguments as of `PolledClient`. In one that was
         imported from a backup nothing is signed; it is defended and collected with what the backup has. So is any other
-        where `signs` is false.
+        where `signs` is false. `confirmations`: by the chain unless given, see `default_confirmations`.
 
         Raises `ChannelInUse`, `AccountInUse`, `NotOursToDrive`, `InvalidValue`, `JournalError`; and of a new channel
         what the policy refuses, `NotWorthItsDisputes` and `DurationTooShort`, and `ChainError`.
         """
         adjudicator, id_ = assembly.adjudicator, assembly.agreement.channel_id
         account = Account(adjudicator.chain.chain_id, key.address)
+        depth = default_confirmations(account.chain_id) if confirmations is None else confirmations
         taken = self._take_leases(id_, account)
         try:
             kept = self._journal.load(id_)
             if kept is None and self._policy is not None:
                 index = begin_or_resume(None, assembly.agreement, key).index
-                self._policy.require(adjudicator.chain, assembly.agreement, index, confirmations)
+                self._policy.require(adjudicator.chain, assembly.agreement, index, depth)
             elif kept is not None and kept.standing is Standing.MOVED:
                 raise NotOursToDrive(id_)
             channel = begin_or_resume(CHANNELS.decode(kept.snapshot) if kept else None, assembly.agreement, key)
@@ -112,16 +113,16 @@ class Node:
             raise
         is_copy = kept is not None and kept.standing is Standing.BACKUP
         client = Client(channel, key if signs and not is_copy else None, assembly.app, silence=silence)
-        chain = self._chain(assembly, confirmations)
-        worker, evidence = self._account(account, assembly, key, confirmations), PendingEvidence()
+        chain = self._chain(assembly, depth)
+        worker, evidence = self._account(account, assembly, key, depth), PendingEvidence()
         performer = Performer(client, adjudicator, worker.want, line, evidence, choose, report, most)
-        about = About(assembly.app.artifact.name, assembly.from_block, assembly.factory, confirmations, assembly.began)
+        about = About(assembly.app.artifact.name, assembly.from_block, assembly.factory, depth, assembly.began)
         driven = Driven(
             client,
             performer,
             chain,
             account,
-            following_of(assembly, channel, confirmations),
+            following_of(assembly, channel, depth),
             kept.version if kept else 0,
             None if kept else ABOUTS.encode(about),
             self,

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from forcemove.channel.chain.chain import Fees
+from forcemove.channel.node import policy
 from forcemove.channel.node.assemble import Assembly, assemble
 from forcemove.channel.node.local import undecided
 from forcemove.channel.node.memory import MemoryLine
@@ -93,14 +94,30 @@ def test_the_pace_of_a_chain_is_measured(playground: Playground) -> None:
     assert block_time(chain) == 12
 
 
+def test_a_node_believes_logs_at_the_depth_that_the_chain_wants(
+    playground: Playground, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One block on a chain of our own, six on others; what its owner says counts more."""
+    with open_journal(str(tmp_path / "journal"), owner=secrets.token_bytes(16)) as journal:
+        node = Node(journal, policy=None)
+        lines = MemoryLine.table(2)
+        node.add(channel(playground), KEYS[0], lines[0], undecided)
+        monkeypatch.setattr(policy, "LOCAL_CHAINS", frozenset())
+        node.add(channel(playground), KEYS[0], lines[0], undecided)
+        node.add(channel(playground), KEYS[0], lines[0], undecided, confirmations=3)
+        node.poll()
+        assert sorted(depth for _, _, depth in node._chains) == [1, 3, 6]
+
+
 def test_confirmations_are_few_on_chains_of_our_own() -> None:
     assert (default_confirmations(ANVIL), default_confirmations(MAINNET)) == (1, 6)
 
 
 @pytest.mark.parametrize(("deposit", "duration"), [(10**14, 3600), (10**18, 60)])
 def test_threat_50_and_51_a_node_does_not_begin_what_its_policy_refuses(
-    playground: Playground, tmp_path: Path, deposit: int, duration: int
+    playground: Playground, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, deposit: int, duration: int
 ) -> None:
+    monkeypatch.setattr(policy, "LOCAL_CHAINS", frozenset())
     made = channel(playground, deposit=deposit, duration=duration)
     with open_journal(str(tmp_path / "journal"), owner=secrets.token_bytes(16)) as journal:
         node = Node(journal, policy=Policy())

@@ -16,7 +16,7 @@ from forcemove.channel.protocol.hashing import keccak256
 
 __all__ = ["CHAIN_ID", "GAS", "Block", "State", "Transaction", "from_hex", "to_hex"]
 
-CHAIN_ID = 31_415
+CHAIN_ID = 1_337
 GAS = 16_000_000
 _PADDING = 33
 
