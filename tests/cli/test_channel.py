@@ -263,7 +263,8 @@ def test_collect_pays_nothing_in(home: Callable[..., Home]) -> None:
 
 def test_conclude_of_what_nobody_has_paid_for_pays_nothing_in(home: Callable[..., Home]) -> None:
     alice = home(payers=0)
-    said = alice.act("conclude", alice.ids[0].hex())
+    with no_answer_in_time(alice):
+        said = alice.act("conclude", alice.ids[0].hex())
     assert (said.code, said.out, said.err) == (0, "Nothing is left on the chain.\n", "")
     assert alice.held() == 0
 

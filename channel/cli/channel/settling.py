@@ -1,0 +1,146 @@
+"""Ends channels on the chain, when others are gone: what `challenge`, `conclude` and `collect` do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import click
+
+from forcemove.channel.cli.channel.pages import advice, short_id
+from forcemove.channel.cli.channel.session import Session, opened
+from forcemove.channel.cli.channel.stores import find_channel, find_channels, read_all
+from forcemove.channel.cli.errors import Explained
+from forcemove.channel.cli.layout import show_asset, show_time
+from forcemove.channel.flow.channel import is_stuck
+from forcemove.channel.inspect.kept import KeptChannel, left_in
+from forcemove.channel.node.driven import Driven
+from forcemove.channel.protocol.channel import Phase
+from forcemove.channel.protocol.inputs import ChallengeWanted, ConcludeWanted
+from forcemove.channel.protocol.json_text import hex_text
+from forcemove.channel.store.records import Standing
+
+__all__ = ["challenge", "collect", "conclude"]
+
+_RUNNING = (Phase.CHALLENGED, Phase.FINALIZED)
+
+
+def challenge(store: str, id_: str, endpoint: str, key_file: str, most: int | None, *, waits: bool) -> None:
+    """Start the clock; with `waits`, stay until it has run out and all is paid, or it was answered."""
+    with opened(store, endpoint, key_file, most) as session:
+        kept = find_channel(session.journal, id_)
+        session.require_ours(kept)
+        _require_begun(kept)
+        driven = session.drive(kept)
+        status = _status_of([driven])
+        session.run(lambda: True, status)
+        if driven.phase is not Phase.CHALLENGED:
+            driven.feed(ChallengeWanted())
+        session.run(lambda: driven.channel.status.finalizes_at != 0 or driven.phase is Phase.CLOSED, status)
+        if driven.phase is Phase.CHALLENGED:
+            click.echo(f"The clock runs until {show_time(driven.channel.status.finalizes_at)}.")
+        if waits:
+            session.run(lambda: driven.phase not in _RUNNING, status)
+            _tell_end(driven)
+        else:
+            click.echo("After that, `forcemove channel collect` brings home what is paid.")
+
+
+def _require_begun(kept: KeptChannel) -> None:
+    channel = kept.channel
+    if channel.next_turn < 2 * channel.agreement.count:
+        raise Explained(
+            "Play has not begun in this channel: there is no move to wait for.",
+            "`forcemove channel conclude` takes back what was paid in.",
+        )
+
+
+def conclude(store: str, id_: str, endpoint: str, key_file: str, most: int | None) -> None:
+    """Leave a channel, and stay until nothing of it is left on the chain."""
+    with opened(store, endpoint, key_file, most) as session:
+        kept = find_channel(session.journal, id_)
+        session.require_ours(kept)
+        if kept.channel.record.closed:
+            click.echo("All is paid out already.")
+            return
+        driven = session.drive(kept)
+        driven.feed(ConcludeWanted())  # before anything else is done, such as paying in
+        session.run(lambda: _is_left(driven), _status_of([driven]))
+        _tell_end(driven)
+
+
+def _is_left(driven: Driven) -> bool:
+    """Whether nothing is left to be paid. Where others keep us waiting, the chain is asked to decide."""
+    if not driven.chain.time:  # what is remembered may be old
+        return False
+    if not left_in(driven.channel):
+        return True
+    if is_stuck(driven.channel, driven.phase) and not driven.channel.requested:
+        driven.feed(ChallengeWanted())
+    return False
+
+
+def collect(store: str, ids: tuple[str, ...], endpoint: str, key_file: str, most: int | None, *, waits: bool) -> int:
+    """Bring home what needs no signature; 1 if something is left. With `waits`, stay while a clock runs."""
+    with opened(store, endpoint, key_file, most) as session:
+        chosen = _chosen(session, ids)
+        if not chosen:
+            click.echo("No open channel of this key is of this chain.")
+            return 0
+        driven = [session.drive(kept, signs=False) for kept in chosen]
+        session.run(lambda: not (waits and any(map(_is_waiting, driven))), _status_of(driven))
+        for kept, each in zip(chosen, driven, strict=True):
+            click.echo(_what_is_left(kept, each))
+    return 1 if any(left_in(each.channel) for each in driven) else 0
+
+
+def _is_waiting(driven: Driven) -> bool:
+    return driven.phase in _RUNNING or (driven.phase is Phase.CONCLUDING and driven.channel.conclude_at is not None)
+
+
+def _chosen(session: Session, ids: tuple[str, ...]) -> list[KeptChannel]:
+    """Those that are named; else all of this key and chain that are not finished, damaged ones aside."""
+    if ids:
+        return find_channels(session.journal, ids)
+    found, damaged = read_all(session.journal)
+    for id_, problem in damaged:
+        click.echo(f"{hex_text(id_)} cannot be read: {problem}", err=True)
+    open_ = (each for each in found if each.standing in (Standing.ACTIVE, Standing.BACKUP))
+    return [each for each in open_ if _is_of(session, each)]
+
+
+def _is_of(session: Session, kept: KeptChannel) -> bool:
+    agreement = kept.channel.agreement
+    is_of_chain = agreement.domain.chain_id == session.chain.chain_id
+    return is_of_chain and agreement.fixed_part.participants[kept.channel.index] == session.account
+
+
+# ------------------------------------------------------------------------------------------------------------- telling
+
+
+def _status_of(driven: list[Driven]) -> Callable[[], str]:
+    def status() -> str:
+        ends = [left for each in driven if (left := each.channel.status.finalizes_at - each.chain.time) > 0]
+        clock = f"; {max(ends):,} seconds until the clock runs out" if ends else ""
+        return f"Waiting for the chain{clock}"
+
+    return status
+
+
+def _tell_end(driven: Driven) -> None:
+    if driven.phase is Phase.CLOSED:
+        click.echo("All is paid out.")
+    elif left_in(driven.channel):
+        click.echo("The challenge was answered: play can go on.")
+    else:
+        click.echo("Nothing is left on the chain.")
+
+
+def _what_is_left(kept: KeptChannel, driven: Driven) -> str:
+    channel, phase = driven.channel, driven.phase
+    held = ", ".join(show_asset(asset, amount) for asset, amount in left_in(channel))
+    start = f"{short_id(kept.id)} {kept.title}: {phase.value}"
+    if not held:
+        return f"{start}; nothing is left on the chain"
+    until = channel.status.finalizes_at or channel.conclude_at
+    then = f"`collect` again after {show_time(until)}" if until else advice(phase)
+    return f"{start}; {held} are there. {then}"
