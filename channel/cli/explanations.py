@@ -253,6 +253,23 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
         "The relay shows another log of table {table} than before, from entry {position} on or earlier.",
         "The relay has lost data, or cheats. The game cannot go on there; no money is lost by that.",
     ),
+    "OfferDiffers": (
+        "The offer is for another {what}: {offered}, and not {ours}.",
+        "Nothing was signed. Check game, stake and --book, or ask the host for another offer.",
+    ),
+    "OfferOver": (
+        "The offer {offer} is over: nobody has joined in time, or it was withdrawn.",
+        "Nothing was signed. Run the same command again to make a new one.",
+    ),
+    "HostMissing": (
+        "The host of the offer {offer} did not come to the table in time.",
+        "Nothing was paid in. Run the same command again when the host is there.",
+    ),
+    "GuestMissing": (
+        "Nothing has happened in channel {channel_id} for {seconds:.0f} seconds, and nobody has paid in.",
+        "The other player may have gone. Run the same command again to wait on, or with --anew to begin another "
+        "channel.",
+    ),
     "AddressUnusable": (
         "Nothing can listen at {host}, port {port}: {reason}.",
         "Another program may be there. Choose another port with --listen, or port 0 for any that is free.",

@@ -18,6 +18,7 @@ _COMMANDS = {
     "deploy": "Deploy the adjudicator and the games to a chain.",
     "verify": "Compare a deployment with what is on its chain.",
     "key": "Make, import and show key files.",
+    "play": "Play with somebody on another machine, over a relay and on a chain.",
     "relay": "Carry messages between players on different machines.",
     "new": "Begin a game of your own: a folder with rules, a bot, tests and a page.",
     "compile": "Compile the contracts of a game of your own.",

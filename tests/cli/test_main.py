@@ -13,6 +13,7 @@ import pytest
 import forcemove.channel.chain.book
 import forcemove.channel.chain.deployment
 import forcemove.channel.chain.errors
+import forcemove.channel.cli.play.errors
 import forcemove.channel.follower.errors
 import forcemove.channel.inspect.kept
 import forcemove.channel.line.errors
@@ -210,6 +211,7 @@ def _named_errors() -> list[type[ForcemoveError]]:
         forcemove.channel.store.errors,
         forcemove.channel.line.errors,
         forcemove.channel.relay.errors,
+        forcemove.channel.cli.play.errors,
     )
     return [
         found

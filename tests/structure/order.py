@@ -148,6 +148,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
         "channel.cli.*",
         "channel.cli.demo.*",
         "channel.cli.channel.*",
+        "channel.cli.play.*",
         "scripts",
         "scripts.*",
     ),

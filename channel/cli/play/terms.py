@@ -1,0 +1,132 @@
+"""What is offered, what of an offer is taken, and the channel that follows from an offer and a join. Asks no relay."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from forcemove.channel.chain.addresses import show_address
+from forcemove.channel.chain.book import AddressBook
+from forcemove.channel.chain.chain import Chain
+from forcemove.channel.cli.amounts import format_amount
+from forcemove.channel.cli.errors import Explained
+from forcemove.channel.cli.play.errors import OfferDiffers
+from forcemove.channel.game import Game
+from forcemove.channel.line.offers import Join, Offer
+from forcemove.channel.node.assemble import Assembly, reassemble
+from forcemove.channel.node.nonces import draw_nonce
+from forcemove.channel.node.policy import Costs, costs_of, default_confirmations
+from forcemove.channel.protocol.agreement import Agreement, agree
+from forcemove.channel.protocol.encoding import Domain
+from forcemove.channel.protocol.outcome import address_destination
+from forcemove.channel.protocol.types import ETHER, FixedPart
+
+__all__ = ["Ground", "agreement_of", "costs_lines", "new_offer", "require_ours", "terms_lines"]
+
+_DEPOSIT_IN_STAKES = 5
+_OFFER_SECONDS = 24 * 60 * 60
+
+
+@dataclass(frozen=True)
+class Ground:
+    """What we play on: a chain, the address book that names its contracts, and the game."""
+
+    chain: Chain
+    book: AddressBook
+    game: Game
+
+    @property
+    def adjudicator(self) -> bytes:
+        """Of our book, 20 bytes. Raises `NotInBook`."""
+        return self.book.adjudicator
+
+    @property
+    def app(self) -> bytes:
+        """The game's contract of our book, 20 bytes. Raises `NotInBook`."""
+        return self.book.find(self.game.artifact.name).address
+
+    @property
+    def confirmations(self) -> int:
+        """How deep a log must be to be believed."""
+        return default_confirmations(self.chain.chain_id)
+
+    def assemble(self, agreement: Agreement) -> Assembly:
+        """A new channel, which has logged nothing yet. Raises `ChainError`."""
+        block = self.chain.block_number()
+        began = self.chain.block_hash(block)
+        return reassemble(self.chain, agreement, self.game, factory=self.book.factory, from_block=block, began=began)
+
+
+def new_offer(ground: Ground, host: bytes, stake: int, duration: int) -> Offer:
+    """What `host` (20 bytes, which is paid, too) offers: `stake` in wei, five of which each puts in; `duration` of a
+    challenge in seconds. It is good for a day. Raises `InvalidValue`, and `NotInBook`."""
+    return Offer(
+        ground.game.name,
+        ground.chain.chain_id,
+        ground.adjudicator,
+        ground.app,
+        ETHER,
+        stake,
+        stake * _DEPOSIT_IN_STAKES,
+        duration,
+        draw_nonce(),
+        host,
+        host,
+        int(time.time()) + _OFFER_SECONDS,
+    )
+
+
+def require_ours(offer: Offer, ground: Ground) -> None:
+    """Refuse what is not of our chain, our book and our game, or not for ether. Raises `OfferOfAnotherChain` and
+    `OfferDiffers`."""
+    offer.require_chain(ground.chain.chain_id)
+    for what, offered, ours in (
+        ("game", offer.game, ground.game.name),
+        ("adjudicator", offer.adjudicator, ground.adjudicator),
+        ("contract of the game", offer.app, ground.app),
+        ("asset", offer.asset, ETHER),
+    ):
+        if offered != ours:
+            raise OfferDiffers(what, offered, ours)
+
+
+def agreement_of(offer: Offer, join: Join, game: Game) -> Agreement:
+    """What host and guest have agreed on by signing these. Both make it for themselves, and the same. Raises
+    `InvalidValue`."""
+    return agree(
+        Domain(offer.chain_id, offer.adjudicator),
+        FixedPart((offer.host, join.guest), offer.nonce, offer.app, offer.duration),
+        game,
+        offer.stake,
+        ((offer.asset, (offer.deposit, offer.deposit)),),
+        (address_destination(offer.payout), address_destination(join.payout)),
+    )
+
+
+def terms_lines(offer: Offer, game: Game) -> Iterator[str]:
+    """The terms of an offer, for people."""
+    yield f"{game.title} on chain {offer.chain_id}, offered by {show_address(offer.host)}"
+    yield f"  stake        {format_amount(offer.stake)} a round"
+    yield f"  deposit      {format_amount(offer.deposit)} by each player"
+    yield f"  challenges   {offer.duration:,} seconds to answer one"
+
+
+def costs_lines(ground: Ground, offer: Offer, account: bytes) -> Iterator[str]:
+    """What the offer's channel may cost either player at the present fees; `account` (20 bytes) is ours. Raises
+    `ChainError`, and `Explained` where it has not enough for the deposit and the usual gas."""
+    anybody = Join(offer.hash, offer.app, offer.app)  # whoever joins, it costs the same
+    costs = costs_of(agreement_of(offer, anybody, ground.game), 0, ground.chain.fees())
+    _require_funds(ground.chain, account, costs)
+    yield f"  at most lost {format_amount(costs.ether)}: all of it, if you stay away from a challenge until its end"
+    yield f"  gas          about {format_amount(costs.usual)}; {format_amount(costs.disputes)} more for six disputes"
+
+
+def _require_funds(chain: Chain, account: bytes, costs: Costs) -> None:
+    has, needed = chain.balance(account), costs.ether + costs.usual
+    if has < needed:
+        raise Explained(
+            f"The account {show_address(account)} has {format_amount(has)}, and needs {format_amount(needed)} for its "
+            "deposit and the usual gas.",
+            "Nothing was signed. Send it some of the chain's ether, or play for less.",
+        )
