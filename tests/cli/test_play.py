@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import signal
@@ -15,6 +16,9 @@ from forcemove.channel.chain.adjudicator import Adjudicator
 from forcemove.channel.chain.deployment import deploy
 from forcemove.channel.chain.local import local_keys
 from forcemove.channel.installed import installed_games
+from forcemove.channel.line.connection import RelayConnection
+from forcemove.channel.line.errors import RelayRefused
+from forcemove.channel.line.links import Link, parse_link
 from forcemove.channel.node.keys import write_key_file
 from forcemove.channel.protocol.channel import Channel
 from forcemove.channel.protocol.signing import Key
@@ -23,7 +27,9 @@ from forcemove.channel.protocol.values import CHANNELS
 from forcemove.channel.store.opening import open_journal
 from forcemove.channel.store.records import Standing
 from tests.cli import warm
+from tests.cli.command import Command
 from tests.cli.nodes import PASSPHRASE, Demo, Node
+from tests.line.people import run
 from tests.relay.process import RelayProcess, running_relay
 
 HOST, GUEST = local_keys()[1:3]
@@ -142,9 +148,9 @@ def test_two_bots_play_to_the_end(world: World, game: str) -> None:
 @pytest.mark.parametrize("killed", ["host", "guest"])
 def test_a_player_that_is_killed_goes_on_with_the_same_command(world: World, killed: str) -> None:
     alice, bob = world.player("alice", HOST), world.player("bob", GUEST)
-    create = ("--create", "--stake", "0.01 ether", "--rounds", "20")
+    create = ("--create", "--stake", "0.01 ether", "--rounds", "4")
     host = world.play(alice, *create)
-    join = ("--join", link_of(host), "--rounds", "20", "--yes")
+    join = ("--join", link_of(host), "--rounds", "4", "--yes")
     guest = world.play(bob, *join)
     home, again = (alice, create) if killed == "host" else (bob, join)
     first, other = (host, guest) if killed == "host" else (guest, host)
@@ -155,4 +161,88 @@ def test_a_player_that_is_killed_goes_on_with_the_same_command(world: World, kil
     assert other.end() == 0, other.complained
     assert "Going on with the open channel" in second.said
     assert "forcemove://" not in second.said
-    require_right_ends(world, alice, bob)
+    channel = require_right_ends(world, alice, bob)
+    assert channel.newest is not None
+    assert channel.newest.state.turn_num == 4 + 4 * 4, "four rounds of four turns, counted over the restart"
+
+
+def test_a_guest_that_stays_away_is_challenged(world: World) -> None:
+    alice, bob = world.player("alice", HOST), world.player("bob", GUEST)
+    host = world.play(alice, "--create", "--stake", "0.01 ether", "--rounds", "20", "--patience", "5")
+    guest = world.play(bob, "--join", link_of(host), "--rounds", "20", "--yes")
+    guest.reach("is to reveal.")
+    guest.end(by=signal.SIGKILL)
+    host.reach("challenge: in block")
+    assert "Nothing was heard for 5 seconds" in host.said
+    world.node.chain.rpc.ask("evm_increaseTime", 3601)
+    world.node.chain.rpc.ask("evm_mine")
+    assert host.end() == 0, host.complained
+    assert "The chain has decided" in host.said
+    assert world.held(channel_in(alice)) == 0
+
+
+def test_an_offer_is_withdrawn_when_its_host_is_interrupted(world: World) -> None:
+    alice, bob = world.player("alice", HOST), world.player("bob", GUEST)
+    host = world.play(alice, "--create", "--stake", "0.01 ether")
+    link = link_of(host)
+    assert host.end(by=signal.SIGINT) == 130
+    guest = world.play(bob, "--join", link, "--yes")
+    assert guest.end() == 1
+    assert "there is no such offer any more" in guest.complained
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ((), "Nobody has agreed to these terms"),
+        (("--yes", "--stake", "0.02 ether"), "The offer is for another stake: 0.01 ether, and not 0.02 ether."),
+    ],
+)
+def test_nobody_joins_on_terms_that_were_not_agreed_to(world: World, options: tuple[str, ...], words: str) -> None:
+    alice, bob = world.player("alice", HOST), world.player("bob", GUEST)
+    host = world.play(alice, "--create", "--stake", "0.01 ether")
+    guest = world.play(bob, "--join", link_of(host), *options)
+    assert guest.end() == 1
+    assert words in guest.complained
+    assert host.end(by=signal.SIGINT) == 130
+    assert "channel" not in host.said.splitlines()[-1]
+
+
+def test_a_guest_that_never_signs_keeps_nobody_waiting(world: World) -> None:
+    alice, bob = world.player("alice", HOST), world.player("bob", GUEST)
+    create = ("--create", "--stake", "0.01 ether", "--patience", "1")
+    host = world.play(alice, *create)
+    run(join_and_leave(link_of(host)))
+    assert host.end() == 1
+    assert "nobody has paid in" in host.complained
+    assert world.node.chain.balance(HOST.address) == START
+    anew = world.play(alice, *create[:-1], "60", "--anew", "--rounds", "1")
+    guest = world.play(bob, "--join", link_of(anew), "--rounds", "1", "--yes")
+    assert (anew.end(), guest.end()) == (0, 0)
+
+
+async def join_and_leave(text: str) -> None:
+    """Meet the host at the table, and go."""
+    link = parse_link(text)
+    async with RelayConnection(link.relay) as relay:
+        table = await relay.lobby.join(link.offer, GUEST, GUEST.address, chain_id=31337)
+        await relay.join(table, GUEST)
+        with contextlib.suppress(RelayRefused):  # until the offer is over
+            while True:
+                await relay.lobby.look(link.offer)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--create",), "--create wants --stake"),
+        (("--create", "--stake", "1", "--join", "forcemove://join/1"), "exclude each other"),
+        (("--join", "nonsense"), "well-formed link"),
+        (("--join", str(Link("ws://another.example", bytes(32)))), "The link is for the relay ws://another.example"),
+    ],
+)
+def test_options_that_make_no_sense(forcemove: Command, options: tuple[str, ...], words: str) -> None:
+    where = ("--relay", "ws://relay.example", "--chain", "http://127.0.0.1:1", "--key", "key.json")
+    said = forcemove("play", "tic-tac-toe", *where, "--bot", *options)
+    assert said.code in (1, 2)
+    assert words in said.err

@@ -1,0 +1,109 @@
+"""What two players agree on by an offer and a join, what of an offer is refused, and how rounds are counted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from forcemove.channel.chain.deployment import deploy
+from forcemove.channel.chain.local import EmbeddedChain, local_keys
+from forcemove.channel.cli.errors import Explained
+from forcemove.channel.cli.play.errors import OfferDiffers
+from forcemove.channel.cli.play.rounds import Rounds
+from forcemove.channel.cli.play.terms import Ground, agreement_of, costs_lines, new_offer, require_ours
+from forcemove.channel.errors import MalformedBytes
+from forcemove.channel.game import Game
+from forcemove.channel.installed import find_game
+from forcemove.channel.line.offers import Join, Offer, OfferOfAnotherChain
+from forcemove.channel.protocol.outcome import address_destination
+from forcemove.channel.protocol.signing import Key
+
+HOST, GUEST = local_keys()[:2]
+OTHER = b"\x77" * 20
+STAKE = 10**16
+
+
+@pytest.fixture(scope="module")
+def ground(tmp_path_factory: pytest.TempPathFactory) -> Ground:
+    chain, game = EmbeddedChain(), find_game("tic-tac-toe").game
+    book: Path = tmp_path_factory.mktemp("ground") / "book.json"
+    return Ground(chain, deploy(chain, local_keys()[-1], book, [game]), game)
+
+
+@pytest.fixture
+def offer(ground: Ground) -> Offer:
+    return new_offer(ground, HOST.address, STAKE, 3600)
+
+
+def test_host_and_guest_make_the_same_of_an_offer_and_a_join(ground: Ground, offer: Offer) -> None:
+    paid_elsewhere = msgspec.structs.replace(offer, payout=OTHER)
+    join = Join(paid_elsewhere.hash, GUEST.address, b"\x88" * 20)
+    agreement = agreement_of(paid_elsewhere, join, ground.game)
+    assert agreement == agreement_of(paid_elsewhere, join, ground.game)
+    fixed = agreement.fixed_part
+    assert fixed.participants == (HOST.address, GUEST.address)
+    assert (fixed.channel_nonce, fixed.app_definition, fixed.challenge_duration) == (offer.nonce, ground.app, 3600)
+    assert agreement.destinations == tuple(map(address_destination, (OTHER, b"\x88" * 20)))
+    assert agreement.deposits == ((bytes(20), (5 * STAKE, 5 * STAKE)),)
+    assert (agreement.domain.chain_id, agreement.domain.adjudicator) == (ground.chain.chain_id, ground.adjudicator)
+    assert ground.game.stake_of(agreement.app_data) == STAKE
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "what"),
+    [
+        ("game", "rock-paper-scissors", "game"),
+        ("adjudicator", OTHER, "adjudicator"),
+        ("app", OTHER, "contract of the game"),
+        ("asset", OTHER, "asset"),
+    ],
+)
+def test_an_offer_that_is_not_of_our_book_and_game_is_refused(
+    ground: Ground, offer: Offer, field: str, value: str | bytes, what: str
+) -> None:
+    require_ours(offer, ground)
+    with pytest.raises(OfferDiffers) as refused:
+        require_ours(msgspec.structs.replace(offer, **{field: value}), ground)
+    assert (refused.value.what, refused.value.offered) == (what, value)
+
+
+def test_an_offer_of_another_chain_is_refused(ground: Ground, offer: Offer) -> None:
+    with pytest.raises(OfferOfAnotherChain):
+        require_ours(msgspec.structs.replace(offer, chain_id=1), ground)
+
+
+def test_who_cannot_pay_is_told_before_anything_is_signed(ground: Ground, offer: Offer) -> None:
+    assert any("0.05 ether" in line for line in costs_lines(ground, offer, HOST.address))
+    with pytest.raises(Explained, match=r"has 0 ether, and needs 0\.05"):
+        list(costs_lines(ground, offer, Key(b"\x01" * 32).address))
+
+
+def rounds_of(game: Game, seat: int, most: int, secrets: bytes) -> Rounds:
+    return Rounds(game, lambda left: game.bot(seat, secrets=left), most, 4, secrets)
+
+
+@pytest.mark.parametrize("name", ["rock-paper-scissors", "tic-tac-toe"])
+@pytest.mark.parametrize("wanted", [1, 3])
+def test_players_that_are_made_anew_for_each_move_play_as_many_rounds(
+    ground: Ground, offer: Offer, name: str, wanted: int
+) -> None:
+    game: Game = find_game(name).game
+    state = agreement_of(offer, Join(offer.hash, GUEST.address, GUEST.address), game).setup_state(3)
+    secrets, begun = [b"", b""], 0
+    while True:
+        seat = (state.turn_num + 1) % 2
+        player = rounds_of(game, seat, wanted, secrets[seat])
+        move = player.move(state, another_round=True)
+        if move is None:
+            break
+        secrets[seat] = player.secrets()
+        begun += game.position(state)["type"] == game.table[0].from_type.label
+        state = move.after(state)
+    assert begun == player.over == wanted
+
+
+def test_secrets_of_something_else_are_refused(ground: Ground) -> None:
+    with pytest.raises(MalformedBytes):
+        rounds_of(ground.game, 0, 1, b"123")
