@@ -7,7 +7,7 @@ import os
 import re
 import signal
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
@@ -47,6 +47,7 @@ class World:
     folder: Path
     node: Node
     relay: RelayProcess
+    started: list[Demo] = field(default_factory=list)
 
     def player(self, name: str, key: Key) -> Path:
         """A machine: a folder with a key file and the address book."""
@@ -61,7 +62,13 @@ class World:
     def play(self, home: Path, *arguments: str, game: str = "rock-paper-scissors") -> Demo:
         """`forcemove play` on that machine."""
         where = ("--relay", self.relay.url, "--chain", self.node.endpoint, "--key", "key.json", "--bot")
-        return start(home, "play", game, *where, *arguments)
+        self.started.append(start(home, "play", game, *where, *arguments))
+        return self.started[-1]
+
+    def leave(self) -> None:
+        """Nobody plays on when a test has failed."""
+        for each in self.started:
+            each.process.send_signal(signal.SIGKILL)
 
     def held(self, channel: Channel) -> int:
         """What the channel holds on the chain."""
@@ -79,7 +86,9 @@ def world(tmp_path: Path) -> Iterator[World]:
         games = installed_games().games
         deploy(node.chain, local_keys()[0], tmp_path / "forcemove-31337.json", games)
         with running_relay(tmp_path) as relay:
-            yield World(tmp_path, node, relay)
+            world = World(tmp_path, node, relay)
+            yield world
+            world.leave()
     finally:
         node.stop()
 

@@ -101,6 +101,7 @@ def test_players_that_are_made_anew_for_each_move_play_as_many_rounds(
         secrets[seat] = player.secrets()
         begun += game.position(state)["type"] == game.table[0].from_type.label
         state = move.after(state)
+        assert begun <= wanted
     assert begun == player.over == wanted
 
 
