@@ -274,6 +274,59 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
         "Nothing can listen at {host}, port {port}: {reason}.",
         "Another program may be there. Choose another port with --listen, or port 0 for any that is free.",
     ),
+    "TowerUnreachable": (
+        "No watchtower answers at {url}: {reason}.",
+        "It may be down, or the address mistyped. `forcemove watch` runs one.",
+    ),
+    "TowerBusy": (
+        "The watchtower at {url} takes nothing just now: {detail} ({reason}).",
+        "Hand over again in {seconds:.0f} seconds. Until a tower has it, do not stay away.",
+    ),
+    "TowerRefused": (
+        "The watchtower at {url} does not take the hand-over: {detail} ({reason}).",
+        "Ask its operator whether it serves this address and this chain. Until a tower has it, do not stay away.",
+    ),
+    "NotServed": (
+        "The watchtower does not serve {client}.",
+        "Its operator names the addresses that it works for with --for; the hand-over must name this tower.",
+    ),
+    "NotAParticipant": (
+        "{client} takes no part in channel {channel_id}.",
+        "Only a participant can hand over a channel, signed with its own key.",
+    ),
+    "NotWatched": (
+        "The watchtower does not watch the adjudicator {adjudicator} on chain {chain_id}, or cannot read it yet.",
+        "Use a tower of that chain and deployment.",
+    ),
+    "AppNotKnown": (
+        "The watchtower does not have the rules of the app {app}, and cannot check its moves.",
+        "Its operator must install the game, and have it in the address book.",
+    ),
+    "NotProved": (
+        "The states that were handed over do not prove the state of turn {turn_num}.",
+        "Hand over what the client of the channel makes; nothing was changed.",
+    ),
+    "NothingNewer": (
+        "The watchtower has what answers up to turn {held}; turn {turn_num} is no better.",
+        "It keeps what it has. If this program was restored from a backup, the tower knows more than it does.",
+    ),
+    "ChannelOver": ("Channel {channel_id} is finalized or closed.", "There is nothing to defend any more."),
+    "TooManyChannels": (
+        "The watchtower keeps {most} channels for each participant, and has as many of {client}.",
+        "Its operator can allow more with --most-channels.",
+    ),
+    "OtherReceipt": (
+        "The watchtower's receipt says something else than what it was given ({field}).",
+        "Do not rely on this tower. Hand over to another one.",
+    ),
+    "BudgetExhausted": (
+        "The budget of {client} is used up: {left} wei are left, and {needed} wei are needed.",
+        "The tower's operator can raise it with --for.",
+    ),
+    "StandingBy": (
+        "Another process drives the watchtower {account} on chain {chain_id}.",
+        "Hand over to that one; this one takes its place when its lease has ended.",
+    ),
     "RelayStoreInUse": (
         "Another relay is running on the store {where}.",
         "Stop it, or choose another file with --store.",

@@ -20,6 +20,7 @@ _COMMANDS = {
     "key": "Make, import and show key files.",
     "play": "Play with somebody on another machine, over a relay and on a chain.",
     "relay": "Carry messages between players on different machines.",
+    "watch": "Answer challenges for participants who are away.",
     "new": "Begin a game of your own: a folder with rules, a bot, tests and a page.",
     "compile": "Compile the contracts of a game of your own.",
     "channel": "See, defend, end and move the channels that a journal keeps.",

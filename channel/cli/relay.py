@@ -3,34 +3,20 @@
 from __future__ import annotations
 
 import json
-import logging
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from forcemove.channel.cli.errors import Explained
+from forcemove.channel.cli.serving import HostAndPort, log_to_stderr
 from forcemove.channel.relay.limits import Limits
 
 if TYPE_CHECKING:
     from ssl import SSLContext
 
 __all__ = ["relay"]
-
-
-class _Endpoint(click.ParamType[tuple[str, int]]):
-    """HOST:PORT."""
-
-    name = "HOST:PORT"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, int]:
-        if isinstance(value, tuple):
-            return value
-        host, _, port = value.rpartition(":")
-        if not host or not port.isascii() or not port.isdecimal() or int(port) > 65_535:
-            self.fail(f"{value!r} is no host and port, such as 127.0.0.1:4600", param, ctx)
-        return host.removeprefix("[").removesuffix("]"), int(port)
 
 
 _LIMITS = {
@@ -66,7 +52,7 @@ def _with_limits(command: Callable[..., None]) -> Callable[..., None]:
 @click.command()
 @click.option(
     "--listen",
-    type=_Endpoint(),
+    type=HostAndPort("127.0.0.1:4600"),
     default="127.0.0.1:4600",
     show_default=True,
     help="Where to listen; port 0 takes any that is free.",
@@ -135,7 +121,7 @@ def relay(
     granted = Limits(**limits)  # type: ignore[arg-type]  # each option has the type of its field
     certificate = _certificate(tls_cert, tls_key)
     settings = Settings(*listen, str(store), urls, granted, frozenset(chains), tls=certificate)
-    _log_to_stderr(as_json)
+    log_to_stderr("forcemove.channel.relay", as_json)
     asyncio.run(serve(settings, lambda url: _say_ready(url, store, as_json)))
 
 
@@ -160,31 +146,3 @@ def _certificate(certificate: Path | None, key: Path | None) -> SSLContext | Non
             f"{certificate} and {key} are no certificate and key: {error}.", "Both are PEM files, and belong together."
         ) from error
     return context
-
-
-class _Json(logging.Formatter):
-    """A line of the log as an object: when (Unix seconds), how serious, what, and the facts."""
-
-    def format(self, record: logging.LogRecord) -> str:
-        facts = getattr(record, "facts", {})
-        line = {"time": round(record.created, 3), "level": record.levelname.lower(), "event": record.getMessage()}
-        error = {"error": self.formatException(record.exc_info)} if record.exc_info else {}
-        return json.dumps(line | error | facts)
-
-
-class _Plain(logging.Formatter):
-    """The same for people."""
-
-    def format(self, record: logging.LogRecord) -> str:
-        facts = getattr(record, "facts", {})
-        shown = "".join(f", {name}: {value}" for name, value in facts.items())
-        error = f"\n{self.formatException(record.exc_info)}" if record.exc_info else ""
-        return f"{self.formatTime(record, '%Y-%m-%d %H:%M:%S')} {record.getMessage()}{shown}{error}"
-
-
-def _log_to_stderr(as_json: bool) -> None:
-    """What the relay says, and what goes wrong in the libraries beneath it."""
-    handler = logging.StreamHandler()
-    handler.setFormatter(_Json() if as_json else _Plain())
-    logging.getLogger().addHandler(handler)
-    logging.getLogger("forcemove.channel.relay").setLevel(logging.INFO)

@@ -6,16 +6,7 @@ from dataclasses import dataclass
 
 from forcemove.channel.errors import LocalError
 
-__all__ = ["AddressUnusable", "NotARelayStore", "RelayStoreInUse", "RelayStoreUnusable"]
-
-
-@dataclass(eq=False)
-class AddressUnusable(LocalError):
-    """Nothing can listen at `host`, `port`: another program may do so already."""
-
-    host: str
-    port: int
-    reason: str
+__all__ = ["NotARelayStore", "RelayStoreInUse", "RelayStoreUnusable"]
 
 
 @dataclass(eq=False)

@@ -40,9 +40,9 @@ from forcemove.channel.relay.limits import OUTBOX, Limits
 from forcemove.channel.relay.lobby import Lobby, NotOffered
 from forcemove.channel.relay.metrics import Metrics
 from forcemove.channel.relay.proofs import fault_of
-from forcemove.channel.relay.rate import Bucket
 from forcemove.channel.relay.store import RelayStore
 from forcemove.channel.relay.tables import LiveLog, Reading, Tables, TooManyTables, Worker, chunks
+from forcemove.channel.serving.rate import Bucket
 
 __all__ = ["Peer", "Services"]
 

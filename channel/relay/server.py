@@ -18,7 +18,6 @@ from aiohttp import WSCloseCode, web
 
 from forcemove.channel.errors import InvalidValue
 from forcemove.channel.line.limits import MAX_FRAME
-from forcemove.channel.relay.errors import AddressUnusable
 from forcemove.channel.relay.keeping import Keeper
 from forcemove.channel.relay.limits import Limits
 from forcemove.channel.relay.lobby import Lobby
@@ -26,6 +25,7 @@ from forcemove.channel.relay.metrics import Metrics
 from forcemove.channel.relay.peer import Peer, Services
 from forcemove.channel.relay.store import open_store
 from forcemove.channel.relay.tables import Tables, Worker
+from forcemove.channel.serving.errors import AddressUnusable
 
 __all__ = ["Settings", "serve"]
 

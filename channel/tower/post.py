@@ -25,7 +25,7 @@ __all__ = ["Post"]
 
 class Post:
     """Of one adjudicator on one chain. `channels`: those that are guarded, by id; `head`: the newest block that was
-    seen, None before the first."""
+    seen, None before the first; `looked_at`: when (seconds of the tower's clock)."""
 
     def __init__(
         self, adjudicators: Sequence[Adjudicator], first_block: int, confirmations: int, clock: Callable[[], float]
@@ -35,6 +35,7 @@ class Post:
         self.adjudicator = adjudicators[0]
         self.channels: dict[bytes, Guarded] = {}
         self.head: Head | None = None
+        self.looked_at: float | None = None
         self._first_block = first_block
         self._follower = Follower(*adjudicators, confirmations=confirmations, clock=clock)
         self._begun: dict[bytes, Guarded] = {}

@@ -142,6 +142,14 @@ class Tower:
         """The ids of the channels that it guards."""
         return tuple(each.id for each in self._guarded())
 
+    @property
+    def looked_at(self) -> float | None:
+        """When it has last read the chain (seconds of its clock): of several adjudicators, the one that it has not
+        read for longest. None where it has not read one yet, or does not drive."""
+        read = [post.looked_at for post in self._posts.values()]
+        known = [each for each in read if each is not None]
+        return min(known) if known and len(known) == len(read) else None
+
     def left(self, client: bytes) -> int:
         """What may still be spent for a client, in wei; what is on its way is taken for spent. Raises `StandingBy`."""
         if self._desk is None:
@@ -179,6 +187,7 @@ class Tower:
     def _look(self, post: Post) -> bool:
         post.prepare()
         look = post.look()
+        post.looked_at = self._clock()
         for error in post.take(look):
             self._trouble(error)
         return bool(look.news)

@@ -24,7 +24,10 @@ import forcemove.channel.protocol.errors
 import forcemove.channel.relay.errors
 import forcemove.channel.scaffold.scaffold
 import forcemove.channel.sender.errors
+import forcemove.channel.serving.errors
 import forcemove.channel.store.errors
+import forcemove.channel.tower.errors
+import forcemove.channel.watching.errors
 import forcemove.contracts
 import forcemove.contracts.compiler
 import forcemove.contracts.project
@@ -212,6 +215,9 @@ def _named_errors() -> list[type[ForcemoveError]]:
         forcemove.channel.line.errors,
         forcemove.channel.relay.errors,
         forcemove.channel.cli.play.errors,
+        forcemove.channel.serving.errors,
+        forcemove.channel.tower.errors,
+        forcemove.channel.watching.errors,
     )
     return [
         found

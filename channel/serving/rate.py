@@ -1,4 +1,4 @@
-"""How fast one client may speak. What it says too fast is read later, so that its own line slows it down."""
+"""How fast one client may speak. What it says too fast is read later, or not at all."""
 
 from __future__ import annotations
 
