@@ -14,7 +14,7 @@ from urllib.request import urlopen
 
 from forcemove.channel.chain.addresses import show_address
 from forcemove.channel.chain.book import save_book
-from forcemove.channel.node.keys import write_key_file
+from forcemove.channel.node.keys import UNLOCK_VARIABLE, write_key_file
 from forcemove.channel.watching.client import TowerClient
 from tests.scenarios.story import ALICE, Playground
 from tests.tower.keeper import TOWER
@@ -22,17 +22,19 @@ from tests.tower.keeper import TOWER
 __all__ = ["TowerProcess", "running_tower"]
 
 _PATIENCE = 30.0
-_PASSPHRASE = "of no secret"  # noqa: S105  # of a key that everybody knows
 
 
 class TowerProcess:
-    """Started in a folder, where its journal, key and address book are. `url` stays the same over restarts."""
+    """Started in a folder, where its journal, key and address book are. `url` stays the same over restarts.
+    `passphrase`: of its key, which everybody knows."""
+
+    passphrase = "of no secret"  # noqa: S105  # of a key that everybody knows
 
     def __init__(self, folder: Path, playground: Playground, *options: str) -> None:
         self.folder, self._chain = folder, playground.chain
         save_book(playground.book, folder / "book.json")
         if not (folder / "key.json").exists():
-            write_key_file(folder / "key.json", TOWER, _PASSPHRASE)
+            write_key_file(folder / "key.json", TOWER, self.passphrase)
         self._options = options
         self._listen = "127.0.0.1:0"
         self.start()
@@ -51,7 +53,7 @@ class TowerProcess:
             stdout=subprocess.PIPE,
             stderr=(self.folder / "tower.log").open("ab"),
             text=True,
-            env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "FORCEMOVE_PASSPHRASE": _PASSPHRASE},
+            env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), UNLOCK_VARIABLE: self.passphrase},
         )
         assert self.process.stdout is not None
         line = self.process.stdout.readline()

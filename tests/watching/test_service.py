@@ -9,17 +9,21 @@ import signal
 import socket
 import subprocess
 import time
+import zlib
 from collections.abc import Callable, Coroutine, Iterator
 from pathlib import Path
 from typing import Any
 
 import aiohttp
 import pytest
+from msgspec import structs
 
 from forcemove.channel.chain.local import AnvilChain
 from forcemove.channel.errors import UnknownVersion
-from forcemove.channel.tower.handover import MAX_HAND_OVER, sign
-from forcemove.channel.tower.receipts import Receipt
+from forcemove.channel.protocol.rule_errors import WrongSigner
+from forcemove.channel.tower.errors import OtherReceipt
+from forcemove.channel.tower.handover import MAX_HAND_OVER, decode, sign
+from forcemove.channel.tower.receipts import RECEIPTS, Receipt, give_receipt
 from forcemove.channel.watching.client import TowerClient
 from forcemove.channel.watching.errors import TowerBusy, TowerRefused, TowerUnreachable
 from forcemove.games.tic_tac_toe import GAME
@@ -240,11 +244,9 @@ def test_a_body_without_a_length_is_not_read(tower: TowerProcess, story: Story) 
     assert give(tower, story).turn_num == 6
 
 
-def test_a_body_that_is_packed_is_not_unpacked(tower: TowerProcess) -> None:
+def test_a_body_that_is_packed_is_not_unpacked(tower: TowerProcess, story: Story) -> None:
     """A few bytes could become very many."""
-    import zlib
-
-    packed = zlib.compress(b"\xc0" * 200_000)
+    packed = zlib.compress(sign(newest(story), TOWER.address, ALICE))
     status, said, _ = run(ask(tower, "POST", "/hand-over", data=packed, headers={"Content-Encoding": "deflate"}))
     assert (status, json.loads(said)["error"]) == (400, "MalformedBytes")
 
@@ -268,13 +270,12 @@ def test_who_sends_too_much_is_refused_for_a_while_and_challenges_are_answered(
         assert all(int(headers["Retry-After"]) > 0 for _, headers in refused)
 
 
-def test_idle_connections_take_no_place_for_ever(playground: Playground, story: Story, tmp_path: Path) -> None:
+def test_one_address_has_so_many_connections(playground: Playground, tmp_path: Path) -> None:
     with running_tower(tmp_path, playground, "--per-address", "4") as tower:
         idle = [socket.create_connection(("127.0.0.1", tower.port), _PATIENCE) for _ in range(4)]
         try:
             with socket.create_connection(("127.0.0.1", tower.port), _PATIENCE) as fifth:
                 assert _is_cut_off(fifth)
-            story.challenge(1, *stale(story))  # nobody has handed it over: nothing to answer with, and it is well
             for each in idle:
                 each.close()
             until(lambda: _is_let_in(tower))
@@ -350,3 +351,22 @@ def test_a_client_believes_nothing_else(
     if isinstance(raised.value, TowerBusy):
         assert 0 < raised.value.seconds <= 60
     assert "\x1b" not in str(raised.value)
+
+
+def test_a_client_believes_no_receipt_of_another_tower_or_for_something_else(story: Story) -> None:
+    given = newest(story)
+    older = structs.replace(given, supported=story.alice.states[:2])
+    signed = decode(sign(given, TOWER.address, ALICE))
+    right = give_receipt(given, signed, ALICE.address, story.chain.now(), TOWER)
+    forged = give_receipt(given, signed, ALICE.address, story.chain.now(), OTHER_TOWER)
+    replayed = give_receipt(older, decode(sign(older, TOWER.address, ALICE)), ALICE.address, right.time, TOWER)
+    late = give_receipt(given, signed, ALICE.address, right.time + 1_000, TOWER)
+
+    async def asking(receipt: Receipt) -> Receipt:
+        async with Liar(200, RECEIPTS.encode(receipt)) as client:
+            return await client.give(given, ALICE, now=right.time)
+
+    assert run(asking(right)) == right
+    for wrong, kind in ((forged, WrongSigner), (replayed, OtherReceipt), (late, OtherReceipt)):
+        with pytest.raises(kind):
+            run(asking(wrong))
