@@ -238,7 +238,8 @@ class _Service:
         if self._is_stopping.is_set():
             state = "stopping"
         facts = {"status": state, "driving": seen.is_driving, "channels": seen.channels}
-        facts |= {"connections": self._door.connections, "seconds_since_look": round(silence, 1)}
+        facts |= {"connections": self._door.connections, "turned_away": self._door.turned_away}
+        facts["seconds_since_look"] = round(silence, 1)
         return web.json_response(facts, status=503 if is_silent or self._is_stopping.is_set() else 200)
 
     async def _tell_metrics(self, _: web.Request) -> web.Response:
