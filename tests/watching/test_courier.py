@@ -196,7 +196,7 @@ def test_what_a_tower_refuses_is_told_and_not_given_again(table: Table, tower: T
     assert all(isinstance(each.error, TowerRefused) for each in table.told if isinstance(each, Failed))
 
 
-def test_threat_14_what_is_not_on_disk_is_given_to_nobody(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_threat_21_what_is_not_on_disk_is_given_to_nobody(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
     """After a crash another state of the same turn could be signed: a tower would have both."""
     node, commit = table.nodes[0], table.journals[0].commit
 
