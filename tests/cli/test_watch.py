@@ -79,7 +79,9 @@ def test_it_watches_no_adjudicator_of_somebody_else(
     book = playground.book
     poisoned = replace(book.contracts[ADJUDICATOR], address=ALICE.address)
     save_book(replace(book, contracts={**book.contracts, ADJUDICATOR: poisoned}), Path("poisoned.json"))
-    said = forcemove(*arguments, "--for", _FOR, "--book", "poisoned.json")
+    with socket.create_server(("127.0.0.1", 0)) as taken:  # one that had begun would not end
+        listen = f"127.0.0.1:{taken.getsockname()[1]}"
+        said = forcemove(*arguments, "--for", _FOR, "--book", "poisoned.json", "--listen", listen)
     assert (said.code, _FOR in said.err) == (1, True)
 
 

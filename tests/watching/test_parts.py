@@ -84,7 +84,7 @@ def test_more_than_so_many_do_not_wait(keeper: Keeper, story: Story) -> None:
         waiting = [asyncio.create_task(door.accept(body)) for _ in range(2)]
         await asyncio.sleep(0)
         with pytest.raises(TooManyWaiting):
-            await door.accept(body)
+            await asyncio.wait_for(door.accept(body), 5)
         door.stop()
         await door.run()
         assert [(await each).turn_num for each in waiting] == [6, 6]
