@@ -15,6 +15,7 @@ from forcemove.channel.flow.channel import is_stuck
 from forcemove.channel.inspect.kept import KeptChannel, left_in
 from forcemove.channel.node.driven import Driven
 from forcemove.channel.protocol.channel import Phase
+from forcemove.channel.protocol.effects import SubmitChallenge, SubmitConclude
 from forcemove.channel.protocol.inputs import ChallengeWanted, ConcludeWanted
 from forcemove.channel.protocol.json_text import hex_text
 from forcemove.channel.store.records import Standing
@@ -74,7 +75,8 @@ def _is_left(driven: Driven) -> bool:
         return False
     if not left_in(driven.channel):
         return True
-    if is_stuck(driven.channel, driven.phase) and not driven.channel.requested:
+    is_asked = any(isinstance(each, SubmitChallenge | SubmitConclude) for each in driven.channel.requested)
+    if is_stuck(driven.channel, driven.phase) and not is_asked:
         driven.feed(ChallengeWanted())
     return False
 
