@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from forcemove.channel.chain.adjudicator import Adjudicator, Operation
+from forcemove.channel.protocol.agreement import Agreement
 from forcemove.channel.protocol.channel import Channel
 from forcemove.channel.protocol.effects import (
     Submission,
@@ -33,7 +34,7 @@ def order(channel: Channel, submission: Submission, adjudicator: Adjudicator, mo
     """`most`: what the gas may cost, in wei; unless given, an answer to a challenge may cost the ether that we have at
     stake, and everything else a fourth of that."""
     call, is_answer = (
-        adjudicator.call_of(operation_of(channel, submission, adjudicator)),
+        adjudicator.call_of(operation_of(channel.agreement, submission, adjudicator)),
         _is_answer(channel, submission),
     )
     if most is None:
@@ -54,9 +55,9 @@ def submission_of(purpose: bytes) -> tuple[bytes, Submission]:
     return purpose[:_ID_BYTES], SUBMISSIONS.decode(purpose[_ID_BYTES:])
 
 
-def operation_of(channel: Channel, submission: Submission, adjudicator: Adjudicator) -> Operation:
+def operation_of(agreement: Agreement, submission: Submission, adjudicator: Adjudicator) -> Operation:
     """What the adjudicator is asked to do."""
-    id_, fixed_part = channel.agreement.channel_id, channel.agreement.fixed_part
+    id_, fixed_part = agreement.channel_id, agreement.fixed_part
     match submission:
         case SubmitDeposit(asset, expected_held, amount):
             return adjudicator.deposit(id_, asset, expected_held, amount)

@@ -8,15 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from forcemove.channel.chain.adjudicator import Adjudicator, Operation
+from forcemove.channel.chain.adjudicator import Adjudicator
 from forcemove.channel.chain.chain import Call
 from forcemove.channel.errors import ForcemoveError
 from forcemove.channel.follower.errors import LogsLeftOut
 from forcemove.channel.follower.follower import Follower, Look
 from forcemove.channel.follower.head import Head
-from forcemove.channel.protocol.effects import SubmitCheckpoint, SubmitConclude, SubmitRespond
-from forcemove.channel.protocol.types import FixedPart
-from forcemove.channel.protocol.watch import Answer
+from forcemove.channel.node.orders import operation_of
 from forcemove.channel.tower.guarded import Due, Guarded, Held
 from forcemove.channel.tower.handover import HandOver
 
@@ -59,7 +57,7 @@ class Post:
 
     def call_of(self, guarded: Guarded, due: Due) -> Call:
         """What the chain is asked for it."""
-        return self.adjudicator.call_of(_operation(self.adjudicator, guarded.agreement.fixed_part, due.submission))
+        return self.adjudicator.call_of(operation_of(guarded.agreement, due.submission, self.adjudicator))
 
     def _begin(self, guarded: Guarded) -> None:
         self._begun[guarded.id] = guarded
@@ -94,13 +92,3 @@ class Post:
                 guarded.from_block = self._first_block
                 self._begin(guarded)
         return list(look.wrong.values())
-
-
-def _operation(adjudicator: Adjudicator, fixed_part: FixedPart, answer: Answer) -> Operation:
-    match answer:
-        case SubmitRespond(challenged, response, signature):
-            return adjudicator.respond(fixed_part, challenged, response, signature)
-        case SubmitCheckpoint(proof):
-            return adjudicator.checkpoint(fixed_part, proof)
-        case SubmitConclude(outcome, turn_num, signatures):
-            return adjudicator.conclude(fixed_part, outcome, turn_num, signatures)
