@@ -20,7 +20,7 @@ from forcemove.channel.errors import (
 )
 from forcemove.channel.protocol.errors import MessageRefused
 
-__all__ = ["EXPLANATIONS", "describe", "explain", "show_value"]
+__all__ = ["EXPLANATIONS", "describe", "explain", "headline", "show_value"]
 
 EXPLANATIONS: dict[str, tuple[str, str]] = {
     "Unreachable": (
@@ -377,6 +377,11 @@ def explain(error: ForcemoveError) -> str:
     return "\n".join(text.format_map(facts) for text in (what, then) if text)
 
 
+def headline(error: ForcemoveError) -> str:
+    """What happened, without what to do next."""
+    return explain(error).partition("\n")[0]
+
+
 def _explanation(error: ForcemoveError) -> tuple[str, str]:
     if isinstance(error, UnknownVersion):
         return _NEWER_VERSION if error.is_newer else _OLDER_VERSION
@@ -421,7 +426,7 @@ def show_value(value: Any) -> Any:
         case bytes():
             return _address(value) if len(value) == 20 else "0x" + value.hex()
         case ForcemoveError():
-            return explain(value).partition("\n")[0].rstrip(".")
+            return headline(value).rstrip(".")
         case Enum():
             return show_value(value.value)
         case tuple() | list() | set() | frozenset():

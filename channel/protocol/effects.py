@@ -24,6 +24,7 @@ __all__ = [
     "SubmitPayCredit",
     "SubmitRespond",
     "SubmitTransfer",
+    "operation_name",
 ]
 
 
@@ -119,5 +120,11 @@ Submission = (
     | SubmitPayCredit
 )
 """What needs a transaction."""
+
+
+def operation_name(submission: Submission) -> str:
+    """What the adjudicator is asked to do, in one word in lower case, such as `deposit` or `paycredit`."""
+    return type(submission).__name__.removeprefix("Submit").lower()
+
 
 Effect = SendState | SendGreeting | ChooseMove | Submission

@@ -6,6 +6,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, generate_latest
 
 from forcemove.channel.chain.addresses import show_address
 from forcemove.channel.errors import ForcemoveError
+from forcemove.channel.protocol.effects import operation_name
 from forcemove.channel.tower.desk import Paid
 from forcemove.channel.watching.attendant import Seen
 
@@ -38,7 +39,7 @@ class Metrics:
     def answered(self, paid: Paid) -> None:
         """This has become of an answer."""
         result = "failed" if paid.error is not None else "undone" if paid.block is None else "mined"
-        self._answers.labels(type(paid.submission).__name__.removeprefix("Submit").lower(), result).inc()
+        self._answers.labels(operation_name(paid.submission), result).inc()
         self._spent.inc(paid.cost)
 
     def troubled(self, error: Exception) -> None:

@@ -23,6 +23,7 @@ from forcemove.channel.errors import (
     RuleError,
     UnknownVersion,
 )
+from forcemove.channel.protocol.effects import operation_name
 from forcemove.channel.tower.desk import Paid
 from forcemove.channel.tower.errors import (
     BudgetExhausted,
@@ -166,7 +167,7 @@ class _Service:
         facts = {
             "channel": "0x" + paid.channel_id.hex(),
             "client": "0x" + paid.client.hex(),
-            "kind": type(paid.submission).__name__.removeprefix("Submit").lower(),
+            "kind": operation_name(paid.submission),
             "block": paid.block,
             "wei": paid.cost,
         }

@@ -15,6 +15,7 @@ from forcemove.channel.inspect.kept import KeptChannel
 from forcemove.channel.inspect.onchain import turn_of
 from forcemove.channel.inspect.soundness import Finding
 from forcemove.channel.protocol.channel import Phase
+from forcemove.channel.protocol.effects import operation_name
 from forcemove.channel.protocol.json_text import hex_text
 from forcemove.channel.protocol.state import SignedState
 from forcemove.channel.protocol.types import ETHER
@@ -115,7 +116,7 @@ def kept_page(kept: KeptChannel, now: int) -> str:
     if channel.status.finalizes_at:
         lines.append(show_field("clock ends", show_time(channel.status.finalizes_at)))
     if channel.requested:
-        asked = ", ".join(type(each).__name__.removeprefix("Submit").lower() for each in channel.requested)
+        asked = ", ".join(operation_name(each) for each in channel.requested)
         lines.append(show_field("asked for", asked))
     return "\n".join([*lines, show_field("next", advice(phase))])
 

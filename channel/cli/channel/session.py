@@ -15,7 +15,7 @@ from forcemove.channel.chain.errors import WrongChain
 from forcemove.channel.cli.channel.stores import open_store
 from forcemove.channel.cli.deploy import open_node
 from forcemove.channel.cli.errors import Explained
-from forcemove.channel.cli.explanations import explain
+from forcemove.channel.cli.explanations import headline
 from forcemove.channel.cli.key import open_key_file
 from forcemove.channel.cli.progress import waiting
 from forcemove.channel.cli.terminal import Terminal
@@ -26,6 +26,7 @@ from forcemove.channel.node.driven import Driven
 from forcemove.channel.node.errors import AccountInUse, ChannelInUse
 from forcemove.channel.node.events import Event, Mined, Refused
 from forcemove.channel.node.node import Node
+from forcemove.channel.protocol.effects import operation_name
 from forcemove.channel.protocol.signing import Key
 from forcemove.channel.sender.errors import GasTooDear
 from forcemove.channel.store.journal import Journal
@@ -123,20 +124,20 @@ class Session:
         if not isinstance(error, ForcemoveError):
             raise error
         if isinstance(error, PassingError):
-            self._terminal.status(f"{explain(error).partition(chr(10))[0]} Trying again")
+            self._terminal.status(f"{headline(error)} Trying again")
         else:
             self._lasting = error
 
     def _report(self, event: Event) -> None:
         match event:
             case Mined(submission, receipt):
-                what = type(submission).__name__.removeprefix("Submit").lower()
+                what = operation_name(submission)
                 self._terminal.note(f"{what}: in block {receipt.block_number:,}, {receipt.gas_used:,} gas")
             case Refused(submission, error):
                 if isinstance(error, GasTooDear):
                     self._lasting = error
                 else:
-                    self._terminal.note(explain(error).partition("\n")[0])
+                    self._terminal.note(headline(error))
             case _:
                 pass
 

@@ -20,7 +20,7 @@ from forcemove.channel.node.driven import Driven
 from forcemove.channel.node.events import Event, Fault, Mined, Refused, Sent
 from forcemove.channel.node.local import undecided
 from forcemove.channel.node.node import Node
-from forcemove.channel.protocol.effects import Submission, SubmitChallenge
+from forcemove.channel.protocol.effects import SubmitChallenge, operation_name
 from forcemove.channel.protocol.outcome import Outcome
 from forcemove.channel.protocol.state import SignedState, VariablePart
 from forcemove.channel.protocol.types import ETHER
@@ -192,13 +192,13 @@ class Table:
             case Sent(signed):
                 self._show_turn(player.seat, signed)
             case Mined(submission, receipt):
-                operation = _operation(submission)
+                operation = operation_name(submission)
                 if self.stage.charge(self.stage.keys[player.seat].address, receipt, operation):
                     show.transaction(player.name, _DONE[operation], receipt.gas_used)
                 if isinstance(submission, SubmitChallenge) and not self.challenged.done():
                     self.challenged.set_result(player)
             case Refused(submission, error):
-                self._show_refusal(player, player.name, _operation(submission), error)
+                self._show_refusal(player, player.name, operation_name(submission), error)
             case Fault(error):
                 self._show_refusal(player, self._others_of(player), self.attempt, error)
 
@@ -278,7 +278,3 @@ class Table:
     def last(self) -> VariablePart:
         """The state of the highest turn that anybody has signed."""
         return max((signed.state for signed in self.signed), key=lambda state: state.turn_num)
-
-
-def _operation(submission: Submission) -> str:
-    return type(submission).__name__.removeprefix("Submit").lower()

@@ -8,7 +8,7 @@ from collections.abc import Coroutine
 from typing import Any
 
 from forcemove.channel.cli.amounts import format_amount
-from forcemove.channel.cli.explanations import explain
+from forcemove.channel.cli.explanations import headline
 from forcemove.channel.cli.play.errors import GuestMissing
 from forcemove.channel.cli.terminal import Terminal
 from forcemove.channel.errors import ChainError, ForcemoveError, JournalUnavailable, PassingError
@@ -22,7 +22,7 @@ from forcemove.channel.node.driven import Driven
 from forcemove.channel.node.events import Event, Fault, Mined, Refused, Sent
 from forcemove.channel.node.node import Node
 from forcemove.channel.protocol.channel import Channel, Phase
-from forcemove.channel.protocol.effects import ChooseMove
+from forcemove.channel.protocol.effects import ChooseMove, operation_name
 from forcemove.channel.protocol.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
 from forcemove.channel.protocol.json_text import hex_text
 from forcemove.channel.protocol.outcome import Outcome
@@ -131,7 +131,7 @@ class Match:
             case Sent(signed):
                 self._show(signed.state)
             case Mined(submission, receipt):
-                what = type(submission).__name__.removeprefix("Submit").lower()
+                what = operation_name(submission)
                 self._terminal.say(f"chain       {what}: in block {receipt.block_number:,}, {receipt.gas_used:,} gas")
             case Refused(_, error) | Fault(error):
                 self._terminal.note(_first_line(error))
@@ -151,7 +151,7 @@ def _balances(outcome: Outcome) -> str:
 
 
 def _first_line(error: Exception) -> str:
-    return explain(error).partition("\n")[0] if isinstance(error, ForcemoveError) else str(error)
+    return headline(error) if isinstance(error, ForcemoveError) else str(error)
 
 
 async def _beside(main: Coroutine[Any, Any, None], *others: Coroutine[Any, Any, None]) -> None:
