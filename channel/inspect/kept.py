@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from forcemove.channel.chain.chain import Chain
 from forcemove.channel.errors import LocalError
 from forcemove.channel.game import Game
 from forcemove.channel.node.about import ABOUTS, About
+from forcemove.channel.node.assemble import Assembly, reassemble
 from forcemove.channel.protocol.channel import Channel
 from forcemove.channel.protocol.state import SignedState
 from forcemove.channel.protocol.values import CHANNELS
@@ -55,6 +57,11 @@ class KeptChannel:
         return self.game.title if self.game else self.about.app
 
     @property
+    def address(self) -> bytes:
+        """Ours, 20 bytes."""
+        return self.channel.agreement.fixed_part.participants[self.channel.index]
+
+    @property
     def counterparties(self) -> tuple[bytes, ...]:
         """Their addresses, 20 bytes each."""
         participants = self.channel.agreement.fixed_part.participants
@@ -81,6 +88,22 @@ class KeptChannel:
         if self.game is None:
             raise GameMissing(self.about.app)
         return self.game
+
+    def is_of(self, chain_id: int, address: bytes) -> bool:
+        """Whether it is on this chain, and this address (20 bytes) is ours in it."""
+        return self.channel.agreement.domain.chain_id == chain_id and self.address == address
+
+    def assembly(self, chain: Chain) -> Assembly:
+        """The channel, put together again to be driven. Raises `GameMissing`."""
+        about = self.about
+        return reassemble(
+            chain,
+            self.channel.agreement,
+            self.require_game(),
+            factory=about.factory,
+            from_block=about.from_block,
+            began=about.began,
+        )
 
 
 def left_in(channel: Channel) -> tuple[tuple[bytes, int], ...]:

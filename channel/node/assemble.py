@@ -22,11 +22,12 @@ from forcemove.channel.node.performer import Choose
 from forcemove.channel.node.polled import PolledClient
 from forcemove.channel.node.ports import Line, Store
 from forcemove.channel.protocol.agreement import Agreement, agree
+from forcemove.channel.protocol.encoding import Domain
 from forcemove.channel.protocol.outcome import address_destination
 from forcemove.channel.protocol.signing import Key
 from forcemove.channel.protocol.types import ETHER, FixedPart
 
-__all__ = ["Assembly", "assemble", "reassemble"]
+__all__ = ["Assembly", "assemble", "begin", "reassemble"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,18 +97,31 @@ def assemble(
     `duration`: of a challenge, in seconds. `nonce`: drawn unless given. `app_address`: the book's unless given.
     `others`: the same chain through other endpoints. Raises `NotInBook`, and what agreeing raises.
     """
-    adjudicator, *more = _adjudicators((chain, *others), book.adjudicator, app)
     address = book.find(app.artifact.name).address if app_address is None else app_address
     agreement = agree(
-        adjudicator.domain,
+        Domain(chain.chain_id, book.adjudicator),
         FixedPart(tuple(participants), draw_nonce() if nonce is None else nonce, address, duration),
         app,
         stake,
         ((asset, (deposit,) * len(participants)),),
         tuple(map(address_destination, participants)),
     )
+    return begin(chain, agreement, app, factory=book.factory, others=others)
+
+
+def begin(
+    chain: Chain,
+    agreement: Agreement,
+    app: PlayableApp,
+    *,
+    factory: bytes = CUSTOMARY_FACTORY,
+    others: Sequence[Chain] = (),
+) -> Assembly:
+    """A channel that was agreed on just now, and so has logged nothing yet. Arguments as of `reassemble`. Raises
+    `ChainError`."""
     block = chain.block_number()
-    return Assembly(app, adjudicator, agreement, book.factory, block, tuple(more), chain.block_hash(block))
+    began = chain.block_hash(block)
+    return reassemble(chain, agreement, app, factory=factory, from_block=block, others=others, began=began)
 
 
 def reassemble(

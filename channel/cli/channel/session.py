@@ -21,7 +21,6 @@ from forcemove.channel.cli.progress import waiting
 from forcemove.channel.cli.terminal import Terminal
 from forcemove.channel.errors import ForcemoveError, PassingError
 from forcemove.channel.inspect.kept import KeptChannel
-from forcemove.channel.node.assemble import reassemble
 from forcemove.channel.node.driven import Driven
 from forcemove.channel.node.errors import AccountInUse, ChannelInUse
 from forcemove.channel.node.events import Event, Mined, Refused
@@ -65,7 +64,7 @@ class Session:
         agreement = kept.channel.agreement
         if agreement.domain.chain_id != self.chain.chain_id:
             raise WrongChain(self.chain.endpoint, agreement.domain.chain_id, self.chain.chain_id)
-        if agreement.fixed_part.participants[kept.channel.index] != self._key.address:
+        if kept.address != self._key.address:
             raise Explained("That is not the key that plays this channel.", "Name its key file with --key.")
         kept.require_game()
 
@@ -75,10 +74,7 @@ class Session:
         Raises as `require_ours`, and what `Node.add` raises.
         """
         self.require_ours(kept)
-        channel, about = kept.channel, kept.about
-        assembly = reassemble(
-            self.chain, channel.agreement, kept.require_game(), factory=about.factory, from_block=about.from_block
-        )
+        assembly = kept.assembly(self.chain)
 
         def add() -> Driven:
             return self._node.add(
@@ -87,7 +83,7 @@ class Session:
                 _Nobody(),
                 lambda _: None,
                 report=self._report,
-                confirmations=about.confirmations,
+                confirmations=kept.about.confirmations,
                 most=self._most,
                 signs=signs,
             )

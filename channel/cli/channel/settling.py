@@ -107,13 +107,7 @@ def _chosen(session: Session, ids: tuple[str, ...]) -> list[KeptChannel]:
     for id_, problem in damaged:
         click.echo(f"{hex_text(id_)} cannot be read: {problem}", err=True)
     open_ = (each for each in found if each.standing in (Standing.ACTIVE, Standing.BACKUP))
-    return [each for each in open_ if _is_of(session, each)]
-
-
-def _is_of(session: Session, kept: KeptChannel) -> bool:
-    agreement = kept.channel.agreement
-    is_of_chain = agreement.domain.chain_id == session.chain.chain_id
-    return is_of_chain and agreement.fixed_part.participants[kept.channel.index] == session.account
+    return [each for each in open_ if each.is_of(session.chain.chain_id, session.account)]
 
 
 # ------------------------------------------------------------------------------------------------------------- telling

@@ -19,7 +19,6 @@ from forcemove.channel.cli.demo.stage import Stage
 from forcemove.channel.cli.demo.table import Table
 from forcemove.channel.cli.errors import Explained
 from forcemove.channel.flow.channel import concluding
-from forcemove.channel.node.assemble import reassemble
 from forcemove.channel.protocol.signing import Key
 from forcemove.channel.protocol.types import ETHER
 
@@ -151,9 +150,5 @@ def _top_up(stage: Stage) -> None:
 
 
 async def _conclude(stage: Stage, left: Left) -> None:
-    game, about = left.first.require_game(), left.about
-    assembly = reassemble(
-        stage.chain, left.agreement, game, factory=about.factory, from_block=about.from_block, began=about.began
-    )
-    table = Table(stage, game, assembly)
+    table = Table(stage, left.first.require_game(), left.first.assembly(stage.chain))
     await table.together(*(concluding() for _ in table.players))

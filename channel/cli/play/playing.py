@@ -28,7 +28,7 @@ from forcemove.channel.inspect.kept import KeptChannel
 from forcemove.channel.line.connection import RelayConnection
 from forcemove.channel.line.links import Link
 from forcemove.channel.line.offers import Join, Offer
-from forcemove.channel.node.assemble import Assembly, reassemble
+from forcemove.channel.node.assemble import Assembly
 from forcemove.channel.protocol.channel import Channel
 from forcemove.channel.protocol.json_text import hex_text
 from forcemove.channel.protocol.signing import Key
@@ -69,7 +69,7 @@ class Playing:
                 assembly, confirmations = await self._begin(relay), self._ground.confirmations
             else:
                 self._terminal.say(f"Going on with the open channel of {self._journal.where}.")
-                assembly, confirmations = self._again(kept), kept.about.confirmations
+                assembly, confirmations = kept.assembly(self._ground.chain), kept.about.confirmations
             match = self._match(assembly)
             channel = await match.run(relay, assembly, self._key, confirmations, is_new=kept is None)
         self._say_result(channel)
@@ -91,21 +91,8 @@ class Playing:
         """Whether it is one of this game, chain and key that is to be gone on with."""
         if kept.standing is not Standing.ACTIVE or (self._wishes.anew and is_unpaid(kept.channel)):
             return False
-        agreement, game = kept.channel.agreement, kept.game
-        is_same = game is not None and game.name == self._ground.game.name
-        is_here = agreement.domain.chain_id == self._ground.chain.chain_id
-        return is_same and is_here and agreement.fixed_part.participants[kept.channel.index] == self._key.address
-
-    def _again(self, kept: KeptChannel) -> Assembly:
-        about = kept.about
-        return reassemble(
-            self._ground.chain,
-            kept.channel.agreement,
-            kept.require_game(),
-            factory=about.factory,
-            from_block=about.from_block,
-            began=about.began,
-        )
+        is_same = kept.game is not None and kept.game.name == self._ground.game.name
+        return is_same and kept.is_of(self._ground.chain.chain_id, self._key.address)
 
     # --------------------------------------------------------------------------------------------------- from the lobby
 

@@ -14,7 +14,7 @@ from forcemove.channel.cli.errors import Explained
 from forcemove.channel.cli.play.errors import OfferDiffers
 from forcemove.channel.game import Game
 from forcemove.channel.line.offers import Join, Offer
-from forcemove.channel.node.assemble import Assembly, reassemble
+from forcemove.channel.node.assemble import Assembly, begin
 from forcemove.channel.node.nonces import draw_nonce
 from forcemove.channel.node.policy import Costs, costs_of, default_confirmations
 from forcemove.channel.protocol.agreement import Agreement, agree
@@ -53,9 +53,7 @@ class Ground:
 
     def assemble(self, agreement: Agreement) -> Assembly:
         """A new channel, which has logged nothing yet. Raises `ChainError`."""
-        block = self.chain.block_number()
-        began = self.chain.block_hash(block)
-        return reassemble(self.chain, agreement, self.game, factory=self.book.factory, from_block=block, began=began)
+        return begin(self.chain, agreement, self.game, factory=self.book.factory)
 
 
 def new_offer(ground: Ground, host: bytes, stake: int, duration: int) -> Offer:
