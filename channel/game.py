@@ -20,6 +20,7 @@ from forcemove.channel.protocol.state import VariablePart
 
 __all__ = [
     "Bot",
+    "Choice",
     "Game",
     "JsonValue",
     "LabelledEnum",
@@ -77,6 +78,22 @@ class Move(NamedTuple):
     def after(self, state: VariablePart) -> VariablePart:
         """The state that this move makes of `state`."""
         return VariablePart(self.outcome, self.app_data, state.turn_num + 1)
+
+
+class Choice(NamedTuple):
+    """One thing that a person may do on a turn.
+
+    `word`: what is typed, in lower case and without gaps, such as `rock`. `text`: what it does, for people. `move`: the
+    move. `secrets`: what a player must be given from then on to go on, as `Bot.secrets` returns it; None: what it was
+    given before. `is_forced`: whoever does anything else only loses by it, so it is made without asking, such as to
+    reveal what was chosen.
+    """
+
+    word: str
+    text: str
+    move: Move
+    secrets: bytes | None = None
+    is_forced: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +184,16 @@ class Game(PlayableApp, Protocol):
 
     def board(self, state: VariablePart, names: Names = ...) -> str:
         """The position as plain text of one or more lines; `names` and errors as of `describe`."""
+        ...
+
+    def choices(self, state: VariablePart, randomness: Randomness, secrets: bytes, /) -> Sequence[Choice]:
+        """What a person may do whose turn it is after `state`, each with another word.
+
+        To leave is always possible besides, and none of them. There is no choice after a final state, and where one
+        cannot pay for another round. `secrets`: those of an earlier choice of this person, or of a bot in their place.
+        Raises an `AppError` on bytes that are no position, `MalformedBytes` on secrets that this game has not given,
+        and a `LocalError` where a secret is missing without which there is no move.
+        """
         ...
 
     def bot(self, seat: int, randomness: Randomness = ..., secrets: bytes = b"") -> Bot:

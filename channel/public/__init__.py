@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from forcemove.channel.flow.steps import transition as transition
     from forcemove.channel.flow.transport import MemoryTransport as MemoryTransport
     from forcemove.channel.game import Bot as Bot
+    from forcemove.channel.game import Choice as Choice
     from forcemove.channel.game import Game as Game
     from forcemove.channel.game import LabelledEnum as LabelledEnum
     from forcemove.channel.game import Move as Move
@@ -168,6 +169,7 @@ _MODULES = {
     "forcemove.channel.flow.transport": ("MemoryTransport",),
     "forcemove.channel.game": (
         "Bot",
+        "Choice",
         "Game",
         "LabelledEnum",
         "Move",

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from random import Random
 
 from forcemove.channel.errors import AppError
+from forcemove.channel.game import Game
 from forcemove.channel.protocol.app import Rules
 from forcemove.channel.protocol.outcome import require_same_totals
 from forcemove.channel.protocol.state import VariablePart
@@ -20,6 +21,7 @@ __all__ = [
     "IsSettled",
     "neighbours",
     "require_both_alike",
+    "require_choices",
     "require_legal_moves",
     "require_no_gain_by_leaving",
     "require_successors",
@@ -57,6 +59,39 @@ def require_successors(begin: VariablePart, moves: LegalMoves, is_settled: IsSet
         if not is_settled(state) and not successors(state, moves):
             raise AssertionError(f"nothing legal can follow {state}")
     return len(states)
+
+
+# ------------------------------------------------------------------------------------------------------------- persons
+
+
+def require_choices(game: Game, begin: VariablePart, *, games: int = 20, turns: int = 100) -> int:
+    """People can play from `begin` by what the game offers them, keeping nothing but the secrets that a choice gives:
+    each move is legal, and the words of a turn are different and can be typed. Plays at random; returns how many
+    choices there were."""
+    random, offered = Random(0), 0  # noqa: S311  # nothing secret
+    for _ in range(games):
+        state, secrets = begin, [b""] * len(begin.outcome)
+        for _ in range(turns):
+            mover = (state.turn_num + 1) % len(state.outcome)
+            choices = game.choices(state, random.randbytes, secrets[mover])
+            if not choices:
+                break
+            offered += len(choices)
+            _require_words([each.word for each in choices], state)
+            for each in choices:
+                game.valid_transition(ID, state, each.move.after(state), len(state.outcome))
+            chosen = random.choice(choices)
+            secrets[mover] = secrets[mover] if chosen.secrets is None else chosen.secrets
+            state = chosen.move.after(state)
+    return offered
+
+
+def _require_words(words: list[str], state: VariablePart) -> None:
+    if len(set(words)) < len(words):
+        raise AssertionError(f"two choices after {state} have the same word: {words}")
+    for word in words:
+        if word != word.strip().lower() or not word.isprintable() or not word or " " in word:
+            raise AssertionError(f"a person cannot type the word {word!r} of a choice after {state}")
 
 
 # ------------------------------------------------------------------------------------------------------------- leaving

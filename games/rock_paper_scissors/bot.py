@@ -2,27 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from forcemove.channel.errors import LocalError, MalformedBytes
 from forcemove.channel.game import Move
 from forcemove.channel.protocol.state import VariablePart
 from forcemove.games.commitment import Opening
 from forcemove.games.randomness import Randomness, choose, system_randomness
 from forcemove.games.rock_paper_scissors import rules
+from forcemove.games.rock_paper_scissors.openings import decode_openings, encode_openings, opening_of
 from forcemove.games.rock_paper_scissors.position import Position, PositionType, Weapon, decode
 from forcemove.games.two_player import can_afford, is_our_turn, require_our_turn, require_seat
 
-__all__ = ["RockPaperScissorsBot", "UnknownCommitment"]
-
-_OPENING_LENGTH = 64
-
-
-@dataclass(eq=False)
-class UnknownCommitment(LocalError):
-    """We are to open a commitment that we do not remember making: the secrets were lost or are another bot's."""
-
-    pre_commit: bytes
+__all__ = ["RockPaperScissorsBot"]
 
 
 class RockPaperScissorsBot:
@@ -36,7 +25,7 @@ class RockPaperScissorsBot:
         require_seat(seat)
         self._seat = seat
         self._randomness = randomness
-        self._openings = {opening.commitment: opening for opening in _decode_openings(secrets)}
+        self._openings = decode_openings(secrets)
 
     def move(self, state: VariablePart, *, another_round: bool) -> Move | None:
         """See `forcemove.channel.game.Bot.move`. Raises `UnknownCommitment` where what must be opened is not among our
@@ -70,7 +59,7 @@ class RockPaperScissorsBot:
 
     def secrets(self) -> bytes:
         """The openings that may still be needed, 64 bytes each (see `Opening.encode`). Store before signing."""
-        return b"".join(opening.encode() for opening in self._openings.values())
+        return encode_openings(self._openings.values())
 
     def _draw(self) -> Weapon:
         return choose(tuple(Weapon), self._randomness)
@@ -83,9 +72,7 @@ class RockPaperScissorsBot:
         return move
 
     def _reveal(self, state: VariablePart, position: Position) -> Move:
-        opening = self._openings.get(position.pre_commit)
-        if opening is None:
-            raise UnknownCommitment(position.pre_commit)
+        opening = opening_of(self._openings, position.pre_commit)
         move = rules.reveal(state, opening)
         self._openings = {position.pre_commit: opening}
         return move
@@ -93,10 +80,3 @@ class RockPaperScissorsBot:
 
 def _plays_on(state: VariablePart, position: Position, another_round: bool) -> bool:
     return another_round and can_afford(state.outcome, position.stake)
-
-
-def _decode_openings(data: bytes) -> list[Opening]:
-    if len(data) % _OPENING_LENGTH:
-        raise MalformedBytes("secrets", f"{len(data)} bytes are not a number of openings")
-    starts = range(0, len(data), _OPENING_LENGTH)
-    return [Opening.decode(data[start : start + _OPENING_LENGTH]) for start in starts]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from forcemove.channel.artifact import Artifact
 from forcemove.channel.errors import AppError
-from forcemove.channel.game import JsonValue, Names, TransitionRow, seat_names
+from forcemove.channel.game import Choice, JsonValue, Names, TransitionRow, seat_names
 from forcemove.channel.protocol.app import Terms
 from forcemove.channel.protocol.state import VariablePart
 from forcemove.contracts import artifact
@@ -15,6 +15,7 @@ from forcemove.games.randomness import Randomness, system_randomness
 from forcemove.games.rock_paper_scissors import rules
 from forcemove.games.rock_paper_scissors.bot import RockPaperScissorsBot
 from forcemove.games.rock_paper_scissors.cheats import cheats
+from forcemove.games.rock_paper_scissors.choices import choices
 from forcemove.games.rock_paper_scissors.position import Position, PositionType, Weapon, decode, initial
 from forcemove.games.two_player import PLAYERS, movers
 
@@ -93,6 +94,10 @@ class RockPaperScissors:
         width = max(map(len, names))
         hands = ((a, _hand_of_a(position)), (b, _hand_of_b(position)))
         return "\n".join(f"{name + ':':<{width + 1}} {hand}" for name, hand in hands)
+
+    def choices(self, state: VariablePart, randomness: Randomness, secrets: bytes, /) -> tuple[Choice, ...]:
+        """A weapon; or to reject a round that was proposed."""
+        return () if state.is_final else choices(state, randomness, secrets)
 
     def bot(self, seat: int, randomness: Randomness = system_randomness, secrets: bytes = b"") -> RockPaperScissorsBot:
         """A player whom nobody can outguess."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from forcemove.channel.artifact import Artifact
-from forcemove.channel.errors import AppError
-from forcemove.channel.game import JsonValue, Names, TransitionRow, seat_names
+from forcemove.channel.errors import AppError, MalformedBytes
+from forcemove.channel.game import Choice, JsonValue, Names, TransitionRow, seat_names
 from forcemove.channel.protocol.app import Terms
 from forcemove.channel.protocol.state import VariablePart
 from forcemove.contracts import artifact
@@ -15,6 +15,7 @@ from forcemove.games.randomness import Randomness, system_randomness
 from forcemove.games.tic_tac_toe import rules
 from forcemove.games.tic_tac_toe.bot import TicTacToeBot
 from forcemove.games.tic_tac_toe.cheats import cheats
+from forcemove.games.tic_tac_toe.choices import choices
 from forcemove.games.tic_tac_toe.position import CELLS, Position, PositionType, decode, initial, mark_of
 from forcemove.games.two_player import PLAYERS, movers
 
@@ -85,6 +86,12 @@ class TicTacToe:
         shown = [f" {_cell(position, cell)} " for cell in CELLS]
         rows = _RULE.join("|".join(shown[start : start + 3]).rstrip() for start in (0, 3, 6))
         return f"X: {x_player}, O: {o_player}\n{rows}"
+
+    def choices(self, state: VariablePart, _randomness: Randomness, secrets: bytes, /) -> tuple[Choice, ...]:
+        """A free cell, by its number; or another round."""
+        if secrets:
+            raise MalformedBytes("secrets", "this game has none")
+        return () if state.is_final else choices(state)
 
     def bot(self, seat: int, randomness: Randomness = system_randomness, secrets: bytes = b"") -> TicTacToeBot:
         """A player that never loses."""

@@ -6,6 +6,7 @@ import json
 import tomllib
 from importlib import import_module
 from pathlib import Path
+from random import randbytes
 
 import pytest
 
@@ -14,6 +15,7 @@ from forcemove.channel.game import Game
 from forcemove.channel.protocol.app import App
 from forcemove.channel.protocol.outcome import require_same_totals
 from forcemove.testing.calls import Bench, Call
+from forcemove.testing.properties import require_choices
 from tests.evm import errors_of
 from tests.games.states import BALANCE, STAKE, final, outcome, state
 from tests.installed import each_game, space_of
@@ -51,6 +53,16 @@ def test_every_reachable_position_is_described_in_one_line(game: Game) -> None:
         assert text.endswith(".")
         assert "\n" not in text
         assert "Alice" in text or "Bob" in text
+
+
+@each_game
+def test_people_can_play_by_what_is_offered(game: Game) -> None:
+    assert require_choices(game, state(game.initial_app_data(terms(STAKE)), turn_num=3)) > 100
+
+
+@each_game
+def test_nothing_is_offered_after_the_end(game: Game) -> None:
+    assert not game.choices(final(), randbytes, b"")
 
 
 @each_game

@@ -10,7 +10,7 @@ from forcemove.channel.errors import InvalidValue, MalformedBytes
 from forcemove.channel.game import Bot, NotOurTurn
 from forcemove.channel.protocol.state import VariablePart
 from forcemove.games.rock_paper_scissors import GAME
-from forcemove.games.rock_paper_scissors.bot import UnknownCommitment
+from forcemove.games.rock_paper_scissors.openings import UnknownCommitment
 from forcemove.games.rock_paper_scissors.position import PositionType, Weapon, decode, initial
 from tests.games.states import ID, STAKE, always, amounts, final, outcome, state
 

@@ -13,7 +13,17 @@ from importlib.resources import files
 
 from forcemove.channel.artifact import load_artifact
 from forcemove.channel.errors import AppError, InvalidValue
-from forcemove.channel.game import Game, JsonValue, LabelledEnum, Move, Names, Randomness, TransitionRow, seat_names
+from forcemove.channel.game import (
+    Choice,
+    Game,
+    JsonValue,
+    LabelledEnum,
+    Move,
+    Names,
+    Randomness,
+    TransitionRow,
+    seat_names,
+)
 from forcemove.channel.protocol.app import Terms
 from forcemove.channel.protocol.encoding import word
 from forcemove.channel.protocol.state import VariablePart
@@ -114,6 +124,13 @@ class Counting:
     def board(self, state: VariablePart, names: Names = _SEATS) -> str:
         """The number, and everybody who plays."""
         return f"{count(state.app_data)} ({', '.join(names)})"
+
+    def choices(self, state: VariablePart, _randomness: Randomness, _secrets: bytes, /) -> tuple[Choice, ...]:
+        """To count."""
+        if state.is_final:
+            return ()
+        said = count(state.app_data) + 1
+        return (Choice(str(said), f"say {said}", Move(state.outcome, word(said))),)
 
     def bot(self, seat: int, randomness: Randomness = system_randomness, secrets: bytes = b"") -> Counter:
         """The only player there is."""

@@ -8,6 +8,7 @@ from importlib.resources import files
 from forcemove import (
     AppError,
     Artifact,
+    Choice,
     InvalidValue,
     MalformedBytes,
     Move,
@@ -77,6 +78,16 @@ class HeapGame:
             return _GAME_OVER
         heap = decode(state.app_data).heap
         return f"heap: {'o ' * heap}({heap})"
+
+    def choices(self, state: VariablePart, _randomness: Randomness, secrets: bytes, /) -> Sequence[Choice]:
+        """What a person may do: take one to three."""
+        if secrets:
+            raise MalformedBytes("secrets", "this game has none")
+        if state.is_final:
+            return ()
+        heap = rules.heap_before(decode(state.app_data))
+        counts = range(1, len(rules.legal_moves(state)) + 1)
+        return [Choice(str(n), f"take {n}, which leaves {heap - n}", rules.take(state, n)) for n in counts]
 
     def bot(self, seat: int, randomness: Randomness = system_randomness, secrets: bytes = b"") -> HeapGameBot:
         """A player who wins against two out of three that do not think."""

@@ -17,7 +17,7 @@ from heap_game.position import (
     decode,
 )
 
-__all__ = ["ERRORS", "TABLE", "can_begin", "legal_moves", "take", "valid_transition"]
+__all__ = ["ERRORS", "TABLE", "can_begin", "heap_before", "legal_moves", "take", "valid_transition"]
 
 _WAITING, _TAKING = PositionType
 
@@ -111,7 +111,7 @@ def valid_transition(channel_id: bytes, from_: VariablePart, to: VariablePart, n
     before, after = decode(from_.app_data), decode(to.app_data)
     if after.stake != before.stake:
         raise StakeChanged(before.stake, after.stake)
-    heap = _heap(before)
+    heap = heap_before(before)
     if after.heap >= heap or heap - after.heap > MOST:
         raise WrongTake(heap, after.heap)
     _require_paid(from_, to, before)
@@ -160,7 +160,7 @@ def _next_mover(state: VariablePart) -> int:
     return (state.turn_num + 1) % len(state.outcome)
 
 
-def _heap(position: Position) -> int:
+def heap_before(position: Position) -> int:
     """What the next move takes from."""
     return SIZE if position.position_type is _WAITING else position.heap
 
@@ -176,7 +176,7 @@ def can_begin(outcome: Outcome, stake: int) -> bool:
 def take(state: VariablePart, count: int) -> Move:
     """The move that takes so many from the heap; whether it is legal the rules say."""
     position = decode(state.app_data)
-    left = _heap(position) - count
+    left = heap_before(position) - count
     after = Position(_TAKING if left > 0 else _WAITING, position.stake, left)
     return Move(_outcome_after(state, position), after.encode())
 
@@ -202,4 +202,4 @@ def legal_moves(state: VariablePart) -> Sequence[Move]:
     position = decode(state.app_data)
     if position.position_type is _WAITING and not can_begin(state.outcome, position.stake):
         return []
-    return [take(state, count) for count in range(1, min(MOST, _heap(position)) + 1)]
+    return [take(state, count) for count in range(1, min(MOST, heap_before(position)) + 1)]

@@ -12,6 +12,7 @@ from forcemove.testing.calls import Bench
 from forcemove.testing.channels import play_cheat, play_forced, play_honestly, play_silence, play_stale
 from forcemove.testing.properties import (
     require_both_alike,
+    require_choices,
     require_legal_moves,
     require_no_gain_by_leaving,
     require_successors,
@@ -48,6 +49,10 @@ def test_bytecode_and_twin_are_alike() -> None:
 
 def test_every_legal_move_is_legal() -> None:
     assert require_legal_moves(GAME, BEGIN, legal_moves) > 0
+
+
+def test_people_can_play_it() -> None:
+    assert require_choices(GAME, BEGIN) > 0
 
 
 def test_every_legal_state_has_a_legal_successor() -> None:
