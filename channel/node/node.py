@@ -88,16 +88,19 @@ class Node:
         silence: float = 5.0,
         most: int | None = None,
         signs: bool = True,
+        payer: Key | None = None,
     ) -> Driven:
         """Drive a channel, a new one or one that the journal remembers. Arguments as of `PolledClient`. In one that was
         imported from a backup nothing is signed; it is defended and collected with what the backup has. So is any other
         where `signs` is false. `confirmations`: by the chain unless given, see `default_confirmations`.
+        `payer`: the account that sends the transactions, pays in and pays the gas, the participant's unless given.
 
         Raises `ChannelInUse`, `AccountInUse`, `NotOursToDrive`, `InvalidValue`, `JournalError`; and of a new channel
         what the policy refuses, `NotWorthItsDisputes` and `DurationTooShort`, and `ChainError`.
         """
         adjudicator, id_ = assembly.adjudicator, assembly.agreement.channel_id
-        account = Account(adjudicator.chain.chain_id, key.address)
+        sender = key if payer is None else payer
+        account = Account(adjudicator.chain.chain_id, sender.address)
         depth = default_confirmations(account.chain_id) if confirmations is None else confirmations
         taken = self._take_leases(id_, account)
         try:
@@ -114,8 +117,9 @@ class Node:
         is_copy = kept is not None and kept.standing is Standing.BACKUP
         client = Client(channel, key if signs and not is_copy else None, assembly.app, silence=silence)
         chain = self._chain(assembly, depth)
-        worker, evidence = self._account(account, assembly, key, depth), PendingEvidence()
-        performer = Performer(client, adjudicator, worker.want, line, evidence, choose, report, most)
+        worker, evidence = self._account(account, assembly, sender, depth), PendingEvidence()
+        challenger = None if sender is key else key
+        performer = Performer(client, adjudicator, worker.want, line, evidence, choose, report, most, challenger)
         about = About(assembly.app.artifact.name, assembly.from_block, assembly.factory, depth, assembly.began)
         driven = Driven(
             client,

@@ -17,7 +17,10 @@ from forcemove.channel.protocol.effects import (
     SubmitRespond,
     SubmitTransfer,
 )
-from forcemove.channel.protocol.types import ETHER
+from forcemove.channel.protocol.encoding import challenge_hash, digest, hash_state
+from forcemove.channel.protocol.signing import Key
+from forcemove.channel.protocol.state import SupportProof
+from forcemove.channel.protocol.types import ETHER, Signature
 from forcemove.channel.protocol.values import SUBMISSIONS
 from forcemove.channel.sender.transactions import Allowance, Wanted
 
@@ -30,13 +33,20 @@ _PART = 4
 _ID_BYTES = 32
 
 
-def order(channel: Channel, submission: Submission, adjudicator: Adjudicator, most: int | None = None) -> Wanted:
+def order(
+    channel: Channel,
+    submission: Submission,
+    adjudicator: Adjudicator,
+    most: int | None = None,
+    challenger: Key | None = None,
+) -> Wanted:
     """`most`: what the gas may cost, in wei; unless given, an answer to a challenge may cost the ether that we have at
-    stake, and everything else a fourth of that."""
-    call, is_answer = (
-        adjudicator.call_of(operation_of(channel.agreement, submission, adjudicator)),
+    stake, and everything else a fourth of that. `challenger`: as of `operation_of`."""
+    operation, is_answer = (
+        operation_of(channel.agreement, submission, adjudicator, challenger),
         _is_answer(channel, submission),
     )
+    call = adjudicator.call_of(operation)
     if most is None:
         most = _at_stake(channel) if is_answer else _at_stake(channel) // _PART
     deadline = channel.status.finalizes_at if is_answer else None
@@ -55,14 +65,19 @@ def submission_of(purpose: bytes) -> tuple[bytes, Submission]:
     return purpose[:_ID_BYTES], SUBMISSIONS.decode(purpose[_ID_BYTES:])
 
 
-def operation_of(agreement: Agreement, submission: Submission, adjudicator: Adjudicator) -> Operation:
-    """What the adjudicator is asked to do."""
+def operation_of(
+    agreement: Agreement, submission: Submission, adjudicator: Adjudicator, challenger: Key | None = None
+) -> Operation:
+    """What the adjudicator is asked to do. `challenger`: a participant's key, which signs challenges where another
+    account than a participant's sends them."""
     id_, fixed_part = agreement.channel_id, agreement.fixed_part
     match submission:
         case SubmitDeposit(asset, expected_held, amount):
             return adjudicator.deposit(id_, asset, expected_held, amount)
         case SubmitChallenge(proof):
-            return adjudicator.challenge(fixed_part, proof)
+            if challenger is None:
+                return adjudicator.challenge(fixed_part, proof)
+            return adjudicator.challenge(fixed_part, proof, _challenger_signature(agreement, proof, challenger))
         case SubmitRespond(challenged, response, signature):
             return adjudicator.respond(fixed_part, challenged, response, signature)
         case SubmitCheckpoint(proof):
@@ -75,6 +90,13 @@ def operation_of(agreement: Agreement, submission: Submission, adjudicator: Adju
             return adjudicator.pay_credit(account, asset)
         case _:
             assert_never(submission)
+
+
+def _challenger_signature(agreement: Agreement, proof: SupportProof, challenger: Key) -> Signature:
+    """By which a participant lets anybody send this challenge."""
+    id_, state = agreement.channel_id, proof.states[-1]
+    struct = challenge_hash(id_, state.turn_num, hash_state(id_, state).state)
+    return challenger.sign(digest(agreement.domain, struct))
 
 
 def _allowance(submission: Submission, adjudicator: Adjudicator) -> Allowance | None:

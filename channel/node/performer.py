@@ -17,6 +17,7 @@ from forcemove.channel.node.orders import order, submission_of
 from forcemove.channel.node.ports import Evidence, Line
 from forcemove.channel.protocol.effects import ChooseMove, Effect, SendGreeting, SendState
 from forcemove.channel.protocol.inputs import ConcludeWanted, MoveChosen
+from forcemove.channel.protocol.signing import Key
 from forcemove.channel.protocol.wire import encode_greeting, encode_message
 from forcemove.channel.sender.transactions import Failed, Landed, NonceTaken, Outcome, Undone, Wanted
 
@@ -39,13 +40,15 @@ class Performer:
         choose: Choose,
         report: Callable[[Event], None],
         most: int | None,
+        challenger: Key | None = None,
     ) -> None:
-        """`send`: asks for a transaction. `evidence`: keeps faults of counterparties. `most`: see `orders.order`."""
+        """`send`: asks for a transaction. `evidence`: keeps faults of counterparties. `most`, `challenger`: see
+        `orders.order`."""
         self.client, self.report, self._send = client, report, send
         self.mistakes: list[Exception] = []
         self.is_busy = False
         self._adjudicator, self._line, self._evidence, self._choose = adjudicator, line, evidence, choose
-        self._most = most
+        self._most, self._challenger = most, challenger
         self._messages: deque[bytes] = deque()
 
     # -------------------------------------------------------------------------------------------------- what comes in
@@ -116,7 +119,7 @@ class Performer:
                     if decided is not None:
                         self.client.apply(decided, now())
                 case _:
-                    self._send(order(self.client.channel, effect, self._adjudicator, self._most))
+                    self._send(order(self.client.channel, effect, self._adjudicator, self._most, self._challenger))
         except Exception as error:
             self.mistakes.append(error)
             return isinstance(effect, SendGreeting) or (isinstance(effect, SendState) and effect.again)
