@@ -16,26 +16,31 @@ from forcemove.channel.line.limits import MAX_URL
 from forcemove.channel.protocol.json_text import require_version
 from forcemove.channel.protocol.types import require_bytes
 
-__all__ = ["LINK_VERSION", "Link", "parse_link"]
+__all__ = ["LINK_VERSION", "RELAY_FORM", "Link", "parse_link", "public_url"]
 
 LINK_VERSION = 1
 """The version of links that this program writes and reads."""
+RELAY_FORM = f"ws://, wss://, nats:// or tls://, host and port, up to {MAX_URL} bytes"
+"""What a relay's address is, in words."""
 _SCHEME, _WHAT = "forcemove", "link"
+_CARRIERS = ("ws://", "wss://", "nats://", "tls://")
 _LONGEST = 4 * MAX_URL
 _HEX = frozenset("0123456789abcdef")
 
 
 class Link(Struct, frozen=True):
-    """`relay`: its address; `offer`: the hash of the offer; `table`: the id of the table, if it is known already.
-    Raises `InvalidValue`."""
+    """`relay`: its address, without a password; `offer`: the hash of the offer; `table`: the id of the table, if it is
+    known already. Raises `InvalidValue`."""
 
     relay: str
     offer: bytes
     table: bytes | None = None
 
     def __post_init__(self) -> None:
-        if not self.relay.startswith(("ws://", "wss://")) or len(self.relay.encode()) > MAX_URL:
-            raise InvalidValue("relay", self.relay, f"ws://host:port or wss://host:port, up to {MAX_URL} bytes")
+        if not self.relay.startswith(_CARRIERS) or len(self.relay.encode()) > MAX_URL:
+            raise InvalidValue("relay", self.relay, RELAY_FORM)
+        if public_url(self.relay) != self.relay:
+            raise InvalidValue("relay", public_url(self.relay), "an address without name and password: links are shown")
         require_bytes("offer", self.offer, 32)
         if self.table is not None:
             require_bytes("table", self.table, 32)
@@ -64,6 +69,13 @@ def parse_link(text: str) -> Link:
     if str(link) != text:
         raise MalformedBytes(_WHAT, "it is not as this program writes it: copy all of it, and nothing else")
     return link
+
+
+def public_url(relay: str) -> str:
+    """A relay's address as it may be shown to others: without name and password."""
+    scheme, separator, rest = relay.partition("://")
+    authority, slash, path = rest.partition("/")
+    return f"{scheme}{separator}{authority.rpartition('@')[2]}{slash}{path}"
 
 
 def _bytes(digits: str) -> bytes:

@@ -16,7 +16,16 @@ def test_a_link_says_where_and_what() -> None:
     assert str(LINK) == TEXT
 
 
-@pytest.mark.parametrize("link", [LINK, Link("ws://127.0.0.1:1", OFFER, TABLE), Link("ws://[::1]:80/a?b=c&d", OFFER)])
+@pytest.mark.parametrize(
+    "link",
+    [
+        LINK,
+        Link("ws://127.0.0.1:1", OFFER, TABLE),
+        Link("ws://[::1]:80/a?b=c&d", OFFER),
+        Link("nats://nats.example:4222", OFFER),
+        Link("tls://nats.example", OFFER, TABLE),
+    ],
+)
 def test_what_is_written_is_read(link: Link) -> None:
     assert parse_link(f"  {link}\n") == link
 
@@ -58,7 +67,15 @@ def test_what_is_no_link_is_refused(text: str) -> None:
         parse_link(text)
 
 
-@pytest.mark.parametrize("relay", ["", "http://relay", "ws://" + "x" * 600])
+@pytest.mark.parametrize("relay", ["", "http://relay", "ws://" + "x" * 600, "nats:", "natss://relay"])
 def test_a_link_has_a_relay(relay: str) -> None:
     with pytest.raises(InvalidValue):
         Link(relay, OFFER)
+
+
+@pytest.mark.parametrize("scheme", ["ws", "wss", "nats", "tls"])
+@pytest.mark.parametrize("secret", ["alice:secret", "token", "a:b@c"])
+def test_a_link_shows_no_password(scheme: str, secret: str) -> None:
+    with pytest.raises(InvalidValue) as refused:
+        Link(f"{scheme}://{secret}@relay.example:1/a@b", OFFER)
+    assert refused.value.value == f"{scheme}://relay.example:1/a@b"

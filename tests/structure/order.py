@@ -85,6 +85,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("channel.line.wire", "channel.line.log"),
     ("channel.line.transport", "channel.line.lobby", "channel.line.channel_line"),
     ("channel.line.connection",),
+    ("channel.line.connect",),
     ("channel.serving", "channel.serving.errors", "channel.serving.rate"),
     ("channel.relay", "channel.relay.errors", "channel.relay.limits", "channel.relay.metrics"),
     ("channel.relay.store",),

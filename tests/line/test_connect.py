@@ -1,0 +1,44 @@
+"""The carrier is chosen by the address."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from forcemove.channel.errors import InvalidValue
+from forcemove.channel.line.connect import Connection, connect
+from forcemove.channel.line.connection import RelayConnection
+from forcemove.channel.line.errors import LineClosed
+from tests.line.people import ALICE, new_table, run
+from tests.relay.process import running_relay
+
+
+@pytest.mark.parametrize("url", ["ws://relay.example:1", "wss://relay.example"])
+def test_a_websocket_is_a_relays(url: str) -> None:
+    connection: Connection = connect(url)
+    assert isinstance(connection, RelayConnection)
+    assert connection.url == url
+
+
+@pytest.mark.parametrize("url", ["", "relay.example:4600", "http://relay.example", "file:///etc/passwd", "ws:/relay"])
+def test_another_address_is_refused(url: str) -> None:
+    with pytest.raises(InvalidValue) as refused:
+        connect(url)
+    assert refused.value.field == "relay"
+
+
+def test_a_relay_is_used_through_the_port(tmp_path: Path) -> None:
+    async def story() -> None:
+        with running_relay(tmp_path) as relay:
+            async with connect(relay.url) as connection, connect(relay.url) as others:
+                table = new_table()
+                transport = await connection.join(table, ALICE)
+                await transport.post(b"here")
+                spectator = await others.watch(table.id)
+                assert spectator.length() == 1
+                connection.leave(table.id)
+                with pytest.raises(LineClosed):
+                    await transport.post(b"gone")
+
+    run(story())
