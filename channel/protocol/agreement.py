@@ -10,7 +10,7 @@ from msgspec.structs import force_setattr
 
 from forcemove.channel.errors import InvalidValue
 from forcemove.channel.protocol.app import App, Deposits, Terms
-from forcemove.channel.protocol.encoding import Domain, channel_id
+from forcemove.channel.protocol.encoding import NO_CHAIN, Domain, channel_id
 from forcemove.channel.protocol.outcome import Allocation, Outcome, require_valid_outcome
 from forcemove.channel.protocol.state import VariablePart
 from forcemove.channel.protocol.types import FixedPart, require_bytes
@@ -51,6 +51,12 @@ class Agreement(Struct, frozen=True):
         force_setattr(self, "count", count)
         force_setattr(self, "channel_id", id_)
         force_setattr(self, "outcome", outcome)
+
+    @property
+    def is_friendly(self) -> bool:
+        """Whether it is played for nothing and without a chain: the id 0 is no chain's, so nothing that is signed for
+        it is good anywhere else."""
+        return self.domain.chain_id == NO_CHAIN
 
     def setup_state(self, turn_num: int) -> VariablePart:
         """The prefund (turns 0 to n - 1) or postfund (n to 2n - 1) state of this turn."""

@@ -150,7 +150,15 @@ class Channel(Struct, frozen=True, tag=True):
     @property
     def is_over_and_paid(self) -> bool:
         """Whether nothing is left to do: all is paid out, and nothing is owed to us."""
-        return self.record.closed and not any(amount for _, amount in self.credits)
+        return self._is_closed and not any(amount for _, amount in self.credits)
+
+    @property
+    def _is_closed(self) -> bool:
+        """A friendly game is closed by the signatures of all under its end."""
+        if not self.agreement.is_friendly:
+            return self.record.closed
+        newest = self.newest
+        return newest is not None and newest.state.is_final and len(newest.signed.signatures) == self.agreement.count
 
     @property
     def lacks_money(self) -> bool:
@@ -165,7 +173,7 @@ class Channel(Struct, frozen=True, tag=True):
         """The first line that applies; `now` is the chain's time, seconds."""
         if not self.genuine:
             return Phase.CHECKING
-        if self.record.closed:
+        if self._is_closed:
             return Phase.CLOSED
         if self.status.finalizes_at:
             return Phase.FINALIZED if self.status.mode(now) is Mode.FINALIZED else Phase.CHALLENGED

@@ -35,6 +35,7 @@ __all__ = [
     "EMPTY_HASH",
     "KEY_TYPE",
     "MESSAGE_TYPE",
+    "NO_CHAIN",
     "STATE_TYPE",
     "TABLE_DOMAIN_TYPE",
     "Domain",
@@ -77,6 +78,10 @@ EMPTY_HASH = keccak256(b"")
 def word(value: int) -> bytes:
     """An unsigned integer as one 32-byte big-endian word."""
     return value.to_bytes(32, "big")
+
+
+NO_CHAIN = 0
+"""The chain id of friendly games, which have no chain."""
 
 
 class Domain(Struct, frozen=True):

@@ -118,7 +118,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("channel.node.performer",),
     ("channel.node.polled",),
     ("channel.node.assemble",),
-    ("channel.node.driven",),
+    ("channel.node.driven", "channel.node.friendly"),
     ("channel.node.node",),
     ("channel.node.local",),
     ("channel.watching", "channel.watching.errors", "channel.watching.limits", "channel.watching.allowances"),

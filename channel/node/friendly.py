@@ -1,0 +1,196 @@
+"""Drives one friendly channel: one without a chain, played for nothing. Rules, signatures, journal and line are those
+of any other channel; its end is the final state that all have signed, and nobody can be forced to it."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from contextlib import suppress
+
+from forcemove.channel.errors import InvalidValue
+from forcemove.channel.game import PlayableApp
+from forcemove.channel.node.about import ABOUTS, About
+from forcemove.channel.node.client import Client, begin_or_resume
+from forcemove.channel.node.errors import ChannelInUse, LeaseLost, NotOursToDrive
+from forcemove.channel.node.events import Event, Fault, Sent
+from forcemove.channel.node.journalled import PendingEvidence
+from forcemove.channel.node.performer import Choose
+from forcemove.channel.node.ports import Line
+from forcemove.channel.protocol.agreement import Agreement
+from forcemove.channel.protocol.channel import Channel, Phase
+from forcemove.channel.protocol.effects import ChooseMove, Effect, SendGreeting, SendState
+from forcemove.channel.protocol.inputs import ChainRead, Input
+from forcemove.channel.protocol.signing import Key
+from forcemove.channel.protocol.values import CHANNELS
+from forcemove.channel.protocol.wire import encode_greeting, encode_message
+from forcemove.channel.store.journal import Journal
+from forcemove.channel.store.records import Batch, ChannelLease, Kept, Saving, Standing
+
+__all__ = ["FriendlyChannel"]
+
+_NOTHING = ChainRead((), anew=True)
+"""What there is to see of a chain that is not there."""
+_RENEW_AFTER = 1 / 3
+_NO_FACTORY = bytes(20)
+
+
+class FriendlyChannel:
+    """One participant in it. `run` drives it, in the event loop in which its line is carried."""
+
+    def __init__(
+        self,
+        journal: Journal,
+        agreement: Agreement,
+        key: Key,
+        app: PlayableApp,
+        line: Line,
+        choose: Choose,
+        *,
+        report: Callable[[Event], None] = lambda _: None,
+        lease: float = 30.0,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        """A new one, or the one that the journal remembers. `lease`: as of `Node`. `clock`: Unix seconds.
+
+        Raises `InvalidValue` where the agreement is of a chain, or is not ours; `ChannelInUse`, `NotOursToDrive`,
+        `JournalError`.
+        """
+        if not agreement.is_friendly:
+            raise InvalidValue("chain_id", agreement.domain.chain_id, "0: a channel without a chain")
+        self._journal, self._line, self._choose, self._report = journal, line, choose, report
+        self._lease, self._clock, self._renewed_at = lease, clock, clock()
+        self._evidence, self._is_lost = PendingEvidence(), False
+        name = ChannelLease(agreement.channel_id)
+        taking = journal.leases.take([name], lease)
+        if taking.refused:
+            raise ChannelInUse(agreement.channel_id, taking.refused[name].until)
+        try:
+            kept = journal.load(agreement.channel_id)
+            channel = begin_or_resume(_remembered(kept), agreement, key)
+        except BaseException:
+            journal.leases.release(taking.granted)
+            raise
+        self._client = Client(channel, key, app)
+        self._version = kept.version if kept else 0
+        self._about = About(app.artifact.name, 0, _NO_FACTORY, 0)
+        self._client.wake(clock())
+        self._client.see(_NOTHING, self.time(), is_new_block=False)
+        self._client.trust(self.time())
+
+    @property
+    def id(self) -> bytes:
+        """The channel's id."""
+        return self._client.id
+
+    @property
+    def channel(self) -> Channel:
+        """The channel as we see it."""
+        return self._client.channel
+
+    @property
+    def phase(self) -> Phase:
+        """Its phase now."""
+        return self.channel.phase(self.time())
+
+    def time(self) -> int:
+        """Unix seconds of our own clock."""
+        return int(self._clock())
+
+    @property
+    def is_done(self) -> bool:
+        """Whether all have signed the end, and that was saved and sent."""
+        return self.channel.is_over_and_paid and not self._client.has_work
+
+    def feed(self, input_: Input) -> None:
+        """A wish of the player's; what follows from it is saved and done by the next `poll`. Raises as
+        `machine.step`."""
+        self._client.apply(input_, self.time())
+
+    async def run(self, *, listen_every: float = 0.05) -> None:
+        """Until it is cancelled. Seconds between two looks at the line. Raises as `poll`."""
+        while True:
+            await asyncio.sleep(0 if self.poll() else listen_every)
+
+    def poll(self) -> bool:
+        """Take in what was said, save, and send; whether there was anything. Raises `LeaseLost`, `JournalError`, and
+        what `choose` raises."""
+        self._renew()
+        before, client = self.channel, self._client
+        client.wake(self._clock())
+        for message in self._line.receive():
+            client.hear(message, self.time())
+            self._keep_faults()
+        client.break_silence(self._clock(), self.time())
+        while client.is_unsaved or client.has_due:
+            self._save()
+            self._carry_out()
+        return self.channel is not before
+
+    def release(self) -> None:
+        """Let another process drive it. Drive it no more after this."""
+        self._journal.leases.release([ChannelLease(self.id)])
+
+    def _renew(self) -> None:
+        if self._clock() - self._renewed_at < self._lease * _RENEW_AFTER:
+            return
+        self._renewed_at = self._clock()
+        if ChannelLease(self.id) not in self._journal.leases.renew(self._lease):
+            raise LeaseLost(self.id)
+
+    def _keep_faults(self) -> None:
+        for fault in self._client.take_faults():
+            self._evidence.keep_evidence(self.id, fault)
+            self._tell(Fault(fault))
+
+    def _save(self) -> None:
+        if not self._client.is_unsaved:
+            return
+        saving = Saving(
+            self.id,
+            self._version,
+            CHANNELS.encode(self.channel),
+            None if self._version else ABOUTS.encode(self._about),
+            finished=self.channel.is_over_and_paid,
+            evidence=tuple(self._evidence.pending),
+        )
+        if self._journal.commit(Batch((saving,))):
+            raise LeaseLost(self.id)
+        self._version += 1
+        self._evidence.pending.clear()
+        self._client.is_unsaved = False
+
+    def _carry_out(self) -> None:
+        """What is due, of a channel that is saved; a move that the player makes is saved before anything else."""
+        client = self._client
+        while not client.is_unsaved and (effect := client.take_due()) is not None:
+            self._do(effect)
+            client.done(effect)
+
+    def _do(self, effect: Effect) -> None:
+        """What would be asked of a chain is not asked."""
+        match effect:
+            case SendState(signed, again):
+                self._line.send(encode_message(self.id, signed))
+                if not again:
+                    self._tell(Sent(signed))
+            case SendGreeting(next_turn):
+                self._line.send(encode_greeting(self.id, self.channel.index, next_turn))
+            case ChooseMove():
+                decided = self._choose(effect)
+                if decided is not None:
+                    self._client.apply(decided, self.time())
+
+    def _tell(self, event: Event) -> None:
+        """What the owner makes of it undoes nothing."""
+        with suppress(Exception):
+            self._report(event)
+
+
+def _remembered(kept: Kept | None) -> Channel | None:
+    """Raises `NotOursToDrive` of one that was moved, or is a copy."""
+    if kept is None:
+        return None
+    if kept.standing not in (Standing.ACTIVE, Standing.FINISHED):
+        raise NotOursToDrive(kept.channel_id)
+    return CHANNELS.decode(kept.snapshot)

@@ -1,0 +1,182 @@
+"""Games for nothing, without a chain: the same rules and signatures, restarted anywhere, ended by all signatures."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from forcemove.channel.errors import InvalidValue
+from forcemove.channel.flow.channel import moves_of_new
+from forcemove.channel.game import Game
+from forcemove.channel.node.errors import ChannelInUse, LeaseLost
+from forcemove.channel.node.events import Event, Fault, Sent
+from forcemove.channel.node.friendly import FriendlyChannel
+from forcemove.channel.node.memory import MemoryLine
+from forcemove.channel.protocol.agreement import Agreement, agree
+from forcemove.channel.protocol.channel import Phase
+from forcemove.channel.protocol.encoding import NO_CHAIN, Domain, digest, hash_state
+from forcemove.channel.protocol.inputs import ConcludeWanted
+from forcemove.channel.protocol.outcome import address_destination
+from forcemove.channel.protocol.signing import require_signer
+from forcemove.channel.protocol.types import ETHER, ZERO_ADDRESS, FixedPart
+from forcemove.channel.store.journal import Journal
+from forcemove.channel.store.opening import open_journal
+from forcemove.channel.store.records import Standing
+from tests.installed import GAMES_FOR_TWO
+from tests.scenarios.story import KEYS
+
+LAST = 20
+each_game_for_two = pytest.mark.parametrize(
+    "table", GAMES_FOR_TWO, ids=[each.name for each in GAMES_FOR_TWO], indirect=True
+)
+
+
+def agreement_of(game: Game, chain_id: int = NO_CHAIN) -> Agreement:
+    participants = tuple(key.address for key in KEYS[:2])
+    return agree(
+        Domain(chain_id, ZERO_ADDRESS),
+        FixedPart(participants, 7, ZERO_ADDRESS, 3600),
+        game,
+        0,
+        ((ETHER, (0, 0)),),
+        tuple(map(address_destination, participants)),
+    )
+
+
+class Table:
+    """Both players, each with a journal in a file."""
+
+    def __init__(self, folder: Path, game: Game) -> None:
+        self.folder, self.game, self.agreement, self.now = folder, game, agreement_of(game), 1_000.0
+        self.lines = MemoryLine.table(2)
+        self.signed: list[list[Sent]] = [[], []]
+        self.faults: list[Fault] = []
+        self.journals: list[Journal] = []
+        self.players: list[FriendlyChannel] = []
+        for seat in range(2):
+            self.journals.append(self.journal(seat))
+            self.players.append(self.player(seat, self.journals[seat]))
+
+    def journal(self, seat: int) -> Journal:
+        return open_journal(str(self.folder / f"{seat}.journal"), owner=os.urandom(16), clock=lambda: self.now)
+
+    def player(self, seat: int, journal: Journal) -> FriendlyChannel:
+        choose = moves_of_new(
+            lambda secrets: self.game.bot(seat, secrets=secrets),
+            another_round=lambda state: state.turn_num < LAST,
+        )
+
+        def hear(event: Event) -> None:
+            if isinstance(event, Sent):
+                self.signed[seat].append(event)
+            elif isinstance(event, Fault):
+                self.faults.append(event)
+
+        line, clock = self.lines[seat], lambda: self.now
+        return FriendlyChannel(journal, self.agreement, KEYS[seat], self.game, line, choose, report=hear, clock=clock)
+
+    def restart(self, seat: int, *, loses: bool) -> None:
+        """As after kill -9: nothing is given back. `loses`: what was on the line, too."""
+        self.journals[seat].close()
+        if loses:
+            self.lines[seat].receive()
+        self.now += 60
+        self.journals[seat] = self.journal(seat)
+        self.players[seat] = self.player(seat, self.journals[seat])
+
+    def play(self, after_each: Callable[[int], None] = lambda _: None) -> None:
+        for number in range(500):
+            self.players[number % 2].poll()
+            after_each(number)
+            if all(each.is_done for each in self.players):
+                return
+            self.now += 1
+        raise AssertionError([each.channel for each in self.players])
+
+    def close(self) -> None:
+        for each in self.journals:
+            each.close()
+
+
+@pytest.fixture
+def table(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Table]:
+    table = Table(tmp_path, request.param)
+    yield table
+    table.close()
+
+
+def require_right_end(table: Table) -> None:
+    """Both have the same end, signed by both, and each has signed one state a turn."""
+    first, second = (each.channel for each in table.players)
+    assert first.newest is not None
+    assert second.newest is not None
+    assert first.newest.state == second.newest.state
+    assert first.newest.state.is_final
+    assert first.newest.state.turn_num > LAST
+    for index, key in enumerate(KEYS[:2]):
+        hashes = hash_state(table.agreement.channel_id, first.newest.state)
+        signature = first.newest.signed.signatures[index]
+        require_signer(digest(table.agreement.domain, hashes.state), signature, key.address)
+    for signed in table.signed:
+        states = {each.signed.state.turn_num: each.signed.state for each in signed}
+        assert all(states[each.signed.state.turn_num] == each.signed.state for each in signed)
+    assert [each.phase for each in table.players] == [Phase.CLOSED] * 2
+    assert [[kept.standing for kept in each.channels()] for each in table.journals] == [[Standing.FINISHED]] * 2
+
+
+@each_game_for_two
+def test_it_is_played_to_an_end_that_both_have_signed(table: Table) -> None:
+    table.play()
+    require_right_end(table)
+    assert table.faults == []
+
+
+@each_game_for_two
+@pytest.mark.parametrize("seat", [0, 1])
+@pytest.mark.parametrize(("every", "loses"), [(1, False), (2, False), (3, True), (5, True)])
+def test_a_player_that_is_killed_again_and_again_plays_on(table: Table, seat: int, every: int, loses: bool) -> None:
+    def kill(number: int) -> None:
+        if number % every == 0 and not table.players[seat].is_done:
+            table.restart(seat, loses=loses)
+
+    table.play(kill)
+    require_right_end(table)
+
+
+@each_game_for_two
+def test_whoever_wants_to_leave_ends_it_with_the_next_turn(table: Table) -> None:
+    while table.players[0].channel.next_turn < 8:
+        for each in table.players:
+            each.poll()
+    table.players[0].feed(ConcludeWanted())
+    for _ in range(4):
+        for each in table.players:
+            each.poll()
+    assert all(each.is_done for each in table.players)
+    newest = table.players[0].channel.newest
+    assert newest is not None
+    assert newest.state.turn_num <= 10
+
+
+@each_game_for_two
+def test_one_process_drives_it_and_another_takes_over_what_fell_silent(table: Table) -> None:
+    table.players[0].poll()
+    other = table.journal(0)
+    with pytest.raises(ChannelInUse):
+        table.player(0, other)
+    table.now += 60
+    successor = table.player(0, other)
+    with pytest.raises(LeaseLost):
+        table.players[0].poll()
+    successor.poll()
+    other.close()
+
+
+@each_game_for_two
+def test_a_channel_with_a_chain_is_refused(table: Table) -> None:
+    table.agreement = agreement_of(table.game, chain_id=1)
+    with pytest.raises(InvalidValue):
+        table.player(0, table.journals[0])
