@@ -56,6 +56,12 @@ class ActionQueue(Generic[A]):
         self._reader: Reader = transport.reader(start)
         self._turn = asyncio.Lock()
 
+    @property
+    def said_next(self) -> A | None:
+        """What we have said in this place before we were interrupted, and so must say again; None where nothing is
+        left of that."""
+        return self._said[0] if self._said else None
+
     async def enqueue(self, action: A) -> None:
         """Post an action, unless we have said it before. It has happened when `dequeue` gives it back.
 

@@ -39,6 +39,11 @@ class ChannelLine:
         self._has_room.set()
         return messages
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether all that was sent is in the log."""
+        return not self._unsent
+
     async def run(self) -> None:
         """Until it is cancelled, or the log has failed for good: then it raises what the transport raises."""
         async with asyncio.TaskGroup() as group:

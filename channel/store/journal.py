@@ -12,6 +12,7 @@ from forcemove.channel.protocol.types import require_bytes
 from forcemove.channel.store import channels, evidence, transfer
 from forcemove.channel.store.database import Database
 from forcemove.channel.store.leases import Leases
+from forcemove.channel.store.meetings import Meetings
 from forcemove.channel.store.records import SEED_LENGTH, Batch, Cursor, ExportKind, Kept, KeptEvidence, Standing
 from forcemove.channel.store.schema import CURSORS, checksum
 from forcemove.channel.store.statements import require_sound, upsert
@@ -36,6 +37,7 @@ class Journal:
         self.leases = Leases(database, owner)
         self.transactions = Transactions(database, owner)
         self.towers = Towers(database, owner)
+        self.meetings = Meetings(database)
 
     @property
     def where(self) -> str:

@@ -54,7 +54,11 @@ _WATCHTOWERS: Step = (
     " client {bytes} NOT NULL, wei TEXT NOT NULL, checksum BIGINT NOT NULL, PRIMARY KEY (chain_id, account, nonce))",
 )
 
-STEPS: tuple[Step, ...] = (_FIRST, _WATCHTOWERS)
+_MEETINGS: Step = (
+    "CREATE TABLE meetings (id {bytes} NOT NULL PRIMARY KEY, body {bytes} NOT NULL, checksum BIGINT NOT NULL)",
+)
+
+STEPS: tuple[Step, ...] = (_FIRST, _WATCHTOWERS, _MEETINGS)
 
 
 def format_of(connection: Connection, where: str) -> int:

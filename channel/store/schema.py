@@ -19,6 +19,7 @@ __all__ = [
     "EVIDENCE",
     "HAND_OVERS",
     "LEASES",
+    "MEETINGS",
     "METADATA",
     "ORIGINS",
     "SEEDS",
@@ -121,6 +122,13 @@ HAND_OVERS = Table(
     Column("account", Bytes, primary_key=True),  # the tower's
     Column("channel_id", Bytes, primary_key=True),
     Column("client", Bytes, primary_key=True),
+    Column("body", Bytes),
+    Column("checksum", BigInteger),
+)
+MEETINGS = Table(
+    "meetings",
+    METADATA,
+    Column("id", Bytes, primary_key=True),  # of the table
     Column("body", Bytes),
     Column("checksum", BigInteger),
 )

@@ -15,7 +15,7 @@ from forcemove.channel.errors import InvalidValue
 from forcemove.channel.flow.actions import Action
 from forcemove.channel.flow.keys import exchange_keys
 from forcemove.channel.flow.steps import run
-from forcemove.channel.flow.transport import MemoryTransport
+from forcemove.channel.flow.transport import MemoryTransport, Transport
 from forcemove.channel.protocol.signing import Key
 from forcemove.games.discard import picture, rules
 from forcemove.games.discard.bot import best_move
@@ -68,14 +68,48 @@ class Discard:
         narrator = _Narrator(tell, names, encoding)
 
         async def person(table: DiscardTable) -> Action:
-            moves = table.position.moves
-            options = [picture.move_text(move, narrator.suits) for move in moves]
-            number = await ask(f"{names[0]}, it is your turn", options)
-            if type(number) is not int or not 0 <= number < len(moves):
-                raise InvalidValue("choice", number, f"0 to {len(moves) - 1}")
-            return table.act(moves[number])
+            return await narrator.ask(ask, table)
 
         return await _play(narrator, (person, _bot), within=None)
+
+    async def join(
+        self,
+        log: Transport,
+        table: bytes,
+        names: tuple[str, str],
+        seat: int,
+        key: Key,
+        players: tuple[bytes, bytes],
+        seed: bytes,
+        tell: Tell,
+        ask: Ask | None,
+        *,
+        within: float | None,
+        encoding: str | None = None,
+    ) -> Mapping[str, object]:
+        """Play a game with somebody elsewhere, from the beginning of the table's log: what we have said there before is
+        not said again, and we are not asked for it again.
+
+        `log`: of the table with the id `table` (32 bytes), for the two players alone. `names`, `players`: of both, and
+        their addresses, by seat; `key`: ours. `seed`: 32 secret bytes, the same whenever we come back to this table.
+        `ask`: a person, see `play`; without one the bot plays. `within`: seconds that we wait for each message. Returns
+        as `demonstrate` does, without the times. Raises what `discard` raises.
+        """
+        narrator = _Narrator(tell, names, encoding, seat)
+        exchanged = await exchange_keys(log, table, names[seat], key, players, within=within)
+        queue = await open_queue(exchanged.transport, names[seat])
+        sitting = sit_down(names, seat, seeded(seed, table))
+        sitting.watch = narrator.watch
+
+        async def choose(at: DiscardTable) -> Action:
+            said: Action | None = queue.said_next
+            if said is not None:
+                return said
+            return _bot(at) if ask is None else await narrator.ask(ask, at)
+
+        narrator.begin()
+        await run(discard(choose, within=within), queue, sitting)
+        return narrator.ending
 
 
 def _bot(table: DiscardTable) -> Action:
@@ -83,10 +117,12 @@ def _bot(table: DiscardTable) -> Action:
 
 
 class _Narrator:
-    """Tells what the player in seat 0 sees. `ending`: how it has ended, for JSON."""
+    """Tells what the player in a seat sees. `ending`: how it has ended, for JSON."""
 
-    def __init__(self, tell: Tell, names: tuple[str, str], encoding: str | None) -> None:
+    def __init__(self, tell: Tell, names: tuple[str, str], encoding: str | None, seat: int = 0) -> None:
         self.tell, self.names = tell, names
+        self._to_move = (Phase.A_TO_MOVE, Phase.B_TO_MOVE)[seat]
+        self._us_and_them = (names[seat], names[1 - seat])
         self.ending: dict[str, object] = {}
         self.suits = picture.suits_for(encoding or sys.stdout.encoding)
 
@@ -108,9 +144,18 @@ class _Narrator:
             self.tell(picture.turn_text(turn, table, self.suits))
         if table.phase is Phase.AUDITING:
             self.tell("The cards are played. Both show all their keys for the audit.")
-        elif table.phase is Phase.A_TO_MOVE:
-            for line in picture.screen(table.position, self.names, self.suits).splitlines():
+        elif table.phase is self._to_move:
+            for line in picture.screen(table.position, self._us_and_them, self.suits).splitlines():
                 self.tell(line)
+
+    async def ask(self, ask: Ask, table: DiscardTable) -> Action:
+        """Let a person choose among all that is legal. Raises `InvalidValue` on the number of no option."""
+        moves = table.position.moves
+        options = [picture.move_text(move, self.suits) for move in moves]
+        number = await ask(f"{self._us_and_them[0]}, it is your turn", options)
+        if type(number) is not int or not 0 <= number < len(moves):
+            raise InvalidValue("choice", number, f"0 to {len(moves) - 1}")
+        return table.act(moves[number])
 
 
 async def _play(

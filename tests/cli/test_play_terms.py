@@ -12,7 +12,7 @@ from forcemove.channel.chain.local import EmbeddedChain, local_keys
 from forcemove.channel.cli.errors import Explained
 from forcemove.channel.cli.play.errors import OfferDiffers
 from forcemove.channel.cli.play.rounds import Rounds
-from forcemove.channel.cli.play.terms import Ground, agreement_of, costs_lines, new_offer, require_ours
+from forcemove.channel.cli.play.terms import ChainGround, agreement_of, new_offer, require_ours
 from forcemove.channel.errors import MalformedBytes
 from forcemove.channel.game import Game
 from forcemove.channel.installed import find_game
@@ -26,18 +26,18 @@ STAKE = 10**16
 
 
 @pytest.fixture(scope="module")
-def ground(tmp_path_factory: pytest.TempPathFactory) -> Ground:
+def ground(tmp_path_factory: pytest.TempPathFactory) -> ChainGround:
     chain, game = EmbeddedChain(), find_game("tic-tac-toe").game
     book: Path = tmp_path_factory.mktemp("ground") / "book.json"
-    return Ground(chain, deploy(chain, local_keys()[-1], book, [game]), game)
+    return ChainGround(chain, deploy(chain, local_keys()[-1], book, [game]), game)
 
 
 @pytest.fixture
-def offer(ground: Ground) -> Offer:
-    return new_offer(ground, HOST.address, STAKE, 3600)
+def offer(ground: ChainGround) -> Offer:
+    return new_offer(ground, HOST.address, HOST.address, STAKE, 3600)
 
 
-def test_host_and_guest_make_the_same_of_an_offer_and_a_join(ground: Ground, offer: Offer) -> None:
+def test_host_and_guest_make_the_same_of_an_offer_and_a_join(ground: ChainGround, offer: Offer) -> None:
     paid_elsewhere = msgspec.structs.replace(offer, payout=OTHER)
     join = Join(paid_elsewhere.hash, GUEST.address, b"\x88" * 20)
     agreement = agreement_of(paid_elsewhere, join, ground.game)
@@ -61,7 +61,7 @@ def test_host_and_guest_make_the_same_of_an_offer_and_a_join(ground: Ground, off
     ],
 )
 def test_an_offer_that_is_not_of_our_book_and_game_is_refused(
-    ground: Ground, offer: Offer, field: str, value: str | bytes, what: str
+    ground: ChainGround, offer: Offer, field: str, value: str | bytes, what: str
 ) -> None:
     require_ours(offer, ground)
     with pytest.raises(OfferDiffers) as refused:
@@ -69,15 +69,15 @@ def test_an_offer_that_is_not_of_our_book_and_game_is_refused(
     assert (refused.value.what, refused.value.offered) == (what, value)
 
 
-def test_an_offer_of_another_chain_is_refused(ground: Ground, offer: Offer) -> None:
+def test_an_offer_of_another_chain_is_refused(ground: ChainGround, offer: Offer) -> None:
     with pytest.raises(OfferOfAnotherChain):
         require_ours(msgspec.structs.replace(offer, chain_id=1), ground)
 
 
-def test_who_cannot_pay_is_told_before_anything_is_signed(ground: Ground, offer: Offer) -> None:
-    assert any("0.05 ether" in line for line in costs_lines(ground, offer, HOST.address))
+def test_who_cannot_pay_is_told_before_anything_is_signed(ground: ChainGround, offer: Offer) -> None:
+    assert any("0.05 ether" in line for line in ground.costs_lines(offer, HOST.address))
     with pytest.raises(Explained, match=r"has 0 ether, and needs 0\.05"):
-        list(costs_lines(ground, offer, Key(b"\x01" * 32).address))
+        list(ground.costs_lines(offer, Key(b"\x01" * 32).address))
 
 
 def rounds_of(game: Game, seat: int, most: int, secrets: bytes) -> Rounds:
@@ -87,7 +87,7 @@ def rounds_of(game: Game, seat: int, most: int, secrets: bytes) -> Rounds:
 @pytest.mark.parametrize("name", ["rock-paper-scissors", "tic-tac-toe"])
 @pytest.mark.parametrize("wanted", [1, 3])
 def test_players_that_are_made_anew_for_each_move_play_as_many_rounds(
-    ground: Ground, offer: Offer, name: str, wanted: int
+    ground: ChainGround, offer: Offer, name: str, wanted: int
 ) -> None:
     game: Game = find_game(name).game
     state = agreement_of(offer, Join(offer.hash, GUEST.address, GUEST.address), game).setup_state(3)
@@ -105,6 +105,6 @@ def test_players_that_are_made_anew_for_each_move_play_as_many_rounds(
     assert begun == player.over == wanted
 
 
-def test_secrets_of_something_else_are_refused(ground: Ground) -> None:
+def test_secrets_of_something_else_are_refused(ground: ChainGround) -> None:
     with pytest.raises(MalformedBytes):
         rounds_of(ground.game, 0, 1, b"123")

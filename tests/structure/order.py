@@ -75,7 +75,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("channel.store.faults", "channel.store.migrations", "channel.store.statements", "channel.store.presence"),
     ("channel.store.database", "channel.store.channels", "channel.store.evidence"),
     ("channel.store.leases", "channel.store.sqlite", "channel.store.postgresql"),
-    ("channel.store.transactions", "channel.store.towers"),
+    ("channel.store.transactions", "channel.store.towers", "channel.store.meetings"),
     ("channel.store.transfer",),
     ("channel.store.journal",),
     ("channel.store.opening",),

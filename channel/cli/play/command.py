@@ -2,39 +2,99 @@
 
 from __future__ import annotations
 
-import asyncio
+import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from forcemove.channel.cli.amounts import AMOUNT
-from forcemove.channel.cli.channel.options import KEY, NODE, STORE
+from forcemove.channel.cli.channel.options import STORE
 from forcemove.channel.cli.deploy import book_path, open_node, require_not_mainnet
-from forcemove.channel.cli.games import load_game
+from forcemove.channel.cli.games import find_table_game, load_game
 from forcemove.channel.cli.key import open_key_file
+from forcemove.channel.cli.play.signals import run_until_terminated
 from forcemove.channel.cli.progress import waiting
+from forcemove.channel.errors import MalformedBytes
 
 if TYPE_CHECKING:
-    from forcemove.channel.cli.play.terms import Ground
+    from forcemove.channel.cli.play.playing import Playing
+    from forcemove.channel.cli.play.terms import ChainGround
+    from forcemove.channel.cli.play.wishes import Purse, Wishes
+    from forcemove.channel.cli.terminal import Terminal
+    from forcemove.channel.store.journal import Journal
+    from forcemove.channel.watching.client import TowerClient
 
 __all__ = ["play"]
+
+_FILE = click.Path(dir_okay=False, path_type=Path)
+
+
+class _Address(click.ParamType[bytes]):
+    """An address, as 20 bytes."""
+
+    name = "ADDRESS"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> bytes:
+        """See `click.ParamType.convert`."""
+        from forcemove.channel.chain.addresses import parse_address
+
+        if isinstance(value, bytes):
+            return value
+        try:
+            return parse_address(value.strip())
+        except MalformedBytes as error:
+            self.fail(error.reason, param, ctx)
+
+
+class _Tower(click.ParamType[tuple[str, bytes]]):
+    """ADDRESS@URL."""
+
+    name = "ADDRESS@URL"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, bytes]:
+        """See `click.ParamType.convert`."""
+        if isinstance(value, tuple):
+            return value
+        address, separator, url = value.partition("@")
+        if not separator or not url.startswith(("http://", "https://")):
+            self.fail(f"{value!r:.200} is not a tower's address and URL, such as 0x…@https://tower.example", param, ctx)
+        return url, _Address().convert(address, param, ctx)
 
 
 @click.command()
 @click.argument("name", metavar="GAME")
 @click.option("--relay", required=True, metavar="URL", help="The relay: ws:// or wss://, as its operator names it.")
-@NODE
-@KEY
+@click.option(
+    "--chain",
+    "endpoint",
+    metavar="URL",
+    help="The node: http(s)://, ws(s)://, or an IPC path. A friendly game has none.",
+)
+@click.option(
+    "--key",
+    "key_file",
+    required=True,
+    type=_FILE,
+    help="The key file of the player, which signs states (see `forcemove key`).",
+)
+@click.option(
+    "--account",
+    "account_file",
+    type=_FILE,
+    help="The key file of the account that pays in, pays the gas, and is paid.  [default: that of --key]",
+)
+@click.option("--payout", type=_Address(), help="The address that is paid.  [default: that of --account]")
 @click.option("--create", "creates", is_flag=True, help="Offer a game, and wait for somebody to join.")
 @click.option(
     "--stake",
     type=AMOUNT,
     metavar="AMOUNT",
-    help="Of a round, such as '0.1 ether'; each player pays in five. With --join: join only for this stake.",
+    help="Of a round, such as '0.1 ether'; each player pays in five. 0 is a friendly game, without a chain. With "
+    "--join: join only for this stake.",
 )
 @click.option("--join", "join_text", metavar="LINK", help="Join the offer of this link, which --create has printed.")
-@click.option("--bot", is_flag=True, help="Let the game's bot play.")
+@click.option("--bot", is_flag=True, help="Let the game's bot play, and not you.")
 @click.option(
     "--rounds", type=click.IntRange(1), default=3, show_default=True, help="Rounds after which the bot leaves."
 )
@@ -42,8 +102,16 @@ __all__ = ["play"]
 @click.option(
     "--book",
     "book_file",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=_FILE,
     help="The address book with the contracts.  [default: forcemove-CHAINID.json]",
+)
+@click.option(
+    "--tower",
+    "towers",
+    multiple=True,
+    type=_Tower(),
+    help="A watchtower that is to answer for you while you are away: its account, and where it is; may be given "
+    "several times (see `forcemove watch`).",
 )
 @click.option(
     "--duration", type=click.IntRange(1), default=3600, show_default=True, help="Seconds of a challenge that we offer."
@@ -53,16 +121,18 @@ __all__ = ["play"]
     type=click.FloatRange(1),
     default=600.0,
     show_default=True,
-    help="Seconds that the other may be silent; then it is challenged.",
+    help="Seconds that the other may be silent; then it is challenged, or a friendly game given up.",
 )
 @click.option("--yes", "agrees", is_flag=True, help="Join on the terms of the offer without being asked.")
-@click.option("--anew", is_flag=True, help="Do not go on with channels into which nobody has paid yet.")
+@click.option("--anew", is_flag=True, help="Do not go on with games into which nobody has paid yet.")
 @click.option("--allow-mainnet", is_flag=True, help="Play even on Ethereum's main network, for real money.")
 def play(
     name: str,
     relay: str,
-    endpoint: str,
-    key_file: str,
+    endpoint: str | None,
+    key_file: Path,
+    account_file: Path | None,
+    payout: bytes | None,
     creates: bool,
     stake: int | None,
     join_text: str | None,
@@ -70,51 +140,115 @@ def play(
     rounds: int,
     store: str,
     book_file: Path | None,
+    towers: tuple[tuple[str, bytes], ...],
     duration: int,
     patience: float,
     agrees: bool,
     anew: bool,
     allow_mainnet: bool,
 ) -> None:
-    """Play GAME with somebody on another machine.
+    """Play GAME with somebody on another machine: you at this terminal, or a bot.
 
     One player offers a game with --create --stake AMOUNT, and hands the link that is printed to the other, who joins
-    with --join LINK. Both need the same relay, a node of the same chain, and the address book of the contracts.
+    with --join LINK. Both need the same relay, a node of the same chain (--chain), and the address book of the
+    contracts. With --stake 0 there is no chain, and nothing to win or lose; it needs a key and the relay alone.
 
-    The account of --key signs, pays in five stakes and the gas, and is paid at the end. What was signed is kept in the
-    journal (--store). If this is interrupted, or the machine dies, the same command goes on with the open channel. Do
-    so in time: whoever stays away from a challenge until its end can lose all that was paid in.
-
-    So far bots play: say --bot.
+    The key of --key only signs. --account pays in five stakes and the gas, and is paid at the end, unless --payout
+    names another. What was signed is kept in the journal (--store). If this is interrupted, or the machine dies, the
+    same command goes on with the open game. Do so in time: whoever stays away from a challenge until its end can lose
+    all that was paid in. A watchtower (--tower) answers challenges while you are away.
     """
-    if creates and join_text is not None:
-        raise click.UsageError("--create and --join exclude each other.")
-    if creates and not stake:
-        raise click.UsageError("--create wants --stake AMOUNT, of more than nothing.")
-    if not bot:
-        raise click.UsageError("So far only bots play over a relay: say --bot.")
+    _require_sense(creates, join_text, stake, endpoint, account_file, payout)
+    if not bot and not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise click.UsageError("There is no terminal to play at: say --bot, or type the command in a terminal.")
     from forcemove.channel.cli.channel.stores import open_store
-    from forcemove.channel.cli.play.playing import Playing, Wishes
+    from forcemove.channel.cli.play.wishes import Wishes
     from forcemove.channel.line.links import parse_link
 
     link = None if join_text is None else parse_link(join_text)
     if link is not None and link.relay != relay:
         raise click.UsageError(f"The link is for the relay {link.relay}: name that with --relay.")
-    wishes = Wishes(relay, stake if creates or link else None, link, rounds, duration, patience, agrees, anew)
-    ground, key = _ground(name, endpoint, book_file, allow_mainnet), open_key_file(Path(key_file))
+    wishes = Wishes(
+        relay,
+        stake if creates or link else None,
+        link,
+        rounds if bot else None,
+        duration,
+        patience,
+        agrees,
+        anew,
+        tuple(_tower(*each) for each in towers),
+    )
+    ground = None if endpoint is None else _ground(name, endpoint, book_file, allow_mainnet)
+    purse = _purse(key_file, account_file, payout)
     with open_store(store, may_be_new=True) as journal, waiting("Asking the relay") as terminal:
-        asyncio.run(Playing(wishes, ground, key, journal, terminal).run())
+        run_until_terminated(_playing(name, ground, wishes, purse, journal, terminal).run())
 
 
-def _ground(name: str, endpoint: str, book_file: Path | None, allow_mainnet: bool) -> Ground:
-    """Raises `WrongChain` where the book is of another chain than the node."""
+def _require_sense(
+    creates: bool,
+    join_text: str | None,
+    stake: int | None,
+    endpoint: str | None,
+    account_file: Path | None,
+    payout: bytes | None,
+) -> None:
+    if creates and join_text is not None:
+        raise click.UsageError("--create and --join exclude each other.")
+    if creates and stake is None:
+        raise click.UsageError("--create wants --stake AMOUNT; 0 is a friendly game.")
+    if stake and endpoint is None:
+        raise click.UsageError("A stake wants a chain: name a node with --chain.")
+    if stake == 0 and endpoint is not None:
+        raise click.UsageError("A friendly game (--stake 0) has no chain: leave --chain out.")
+    if endpoint is None and (account_file is not None or payout is not None):
+        raise click.UsageError("A friendly game pays nothing: leave --account and --payout out, or name a --chain.")
+
+
+def _tower(url: str, address: bytes) -> TowerClient:
+    from forcemove.channel.watching.client import TowerClient
+
+    return TowerClient(url, address)
+
+
+def _purse(key_file: Path, account_file: Path | None, payout: bytes | None) -> Purse:
+    from forcemove.channel.cli.play.wishes import Purse
+
+    key = open_key_file(key_file)
+    payer = key if account_file is None else open_key_file(account_file)
+    return Purse(key, payer, payer.address if payout is None else payout)
+
+
+def _playing(
+    name: str, ground: ChainGround | None, wishes: Wishes, purse: Purse, journal: Journal, terminal: Terminal
+) -> Playing[Any]:
+    """A game of the command's kind. Raises `click.UsageError` where the game has no contract, and a chain is named."""
+    from forcemove.channel.cli.play.channels import ChannelPlay
+    from forcemove.channel.cli.play.playing import Playing
+    from forcemove.channel.cli.play.tables import TablePlay
+    from forcemove.channel.cli.play.terms import FriendlyGround
+
+    table_game = None if ground else find_table_game(name)
+    if table_game is not None:
+        on = FriendlyGround(table_game.name, table_game.title)
+        return Playing(wishes, on, purse, journal, terminal, TablePlay(table_game, wishes, purse, journal, terminal))
+    game = ground.game if ground else load_game(name)
+    on_ = ground or FriendlyGround(game.name, game.title)
+    return Playing(wishes, on_, purse, journal, terminal, ChannelPlay(game, ground, wishes, purse, journal, terminal))
+
+
+def _ground(name: str, endpoint: str, book_file: Path | None, allow_mainnet: bool) -> ChainGround:
+    """Raises `WrongChain` where the book is of another chain than the node, and `click.UsageError` where the game has
+    no contract."""
     from forcemove.channel.chain.book import load_book
     from forcemove.channel.chain.errors import WrongChain
-    from forcemove.channel.cli.play.terms import Ground
+    from forcemove.channel.cli.play.terms import ChainGround
 
+    if find_table_game(name) is not None:
+        raise click.UsageError(f"No contract enforces {name}: play it with --stake 0, and without --chain.")
     game, chain = load_game(name), open_node(endpoint)
     require_not_mainnet(chain, allow_mainnet)
     book = load_book(book_file or book_path(chain.chain_id))
     if book.chain_id != chain.chain_id:
         raise WrongChain(chain.endpoint, book.chain_id, chain.chain_id)
-    return Ground(chain, book, game)
+    return ChainGround(chain, book, game)

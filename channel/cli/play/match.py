@@ -1,40 +1,56 @@
-"""Plays one channel over a relay from where it is to its end, and says what happens."""
+"""One channel, played from where it is to its end: says what happens, and lets the chain decide where nothing does."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Coroutine
-from typing import Any
+from collections.abc import Callable, Coroutine
+from typing import Any, Protocol
 
-from forcemove.channel.cli.amounts import format_amount
 from forcemove.channel.cli.explanations import headline
 from forcemove.channel.cli.play.errors import GuestMissing
-from forcemove.channel.cli.terminal import Terminal
-from forcemove.channel.errors import ChainError, ForcemoveError, JournalUnavailable, PassingError
-from forcemove.channel.flow.channel import Choose, is_stuck
+from forcemove.channel.cli.play.scenes import NAMES, balances, scene_of
+from forcemove.channel.cli.play.voices import Voice
+from forcemove.channel.errors import ForcemoveError
+from forcemove.channel.flow.channel import is_stuck
 from forcemove.channel.game import Game
-from forcemove.channel.line.channel_line import ChannelLine
-from forcemove.channel.line.connection import RelayConnection
-from forcemove.channel.line.terms import Table, TableKind
-from forcemove.channel.node.assemble import Assembly
-from forcemove.channel.node.driven import Driven
 from forcemove.channel.node.events import Event, Fault, Mined, Refused, Sent
-from forcemove.channel.node.node import Node
 from forcemove.channel.protocol.channel import Channel, Phase
 from forcemove.channel.protocol.effects import ChooseMove, operation_name
-from forcemove.channel.protocol.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
-from forcemove.channel.protocol.json_text import hex_text
-from forcemove.channel.protocol.outcome import Outcome
-from forcemove.channel.protocol.signing import Key
+from forcemove.channel.protocol.inputs import ChallengeWanted, ConcludeWanted, Input, MoveChosen
 from forcemove.channel.protocol.state import VariablePart
-from forcemove.channel.store.journal import Journal
 
-__all__ = ["NAMES", "Match", "is_unpaid"]
+__all__ = ["Match", "Played", "beside", "is_unpaid"]
 
-NAMES = ("Host", "Guest")
-"""Of the players, by seat."""
 _LOOK_EVERY = 0.25
+_BEGINNING = (Phase.CHECKING, Phase.PREFUND, Phase.FUNDING)
+
+
+class Played(Protocol):
+    """A channel that something drives."""
+
+    @property
+    def id(self) -> bytes:
+        """The channel's id."""
+        ...
+
+    @property
+    def channel(self) -> Channel:
+        """As we see it."""
+        ...
+
+    @property
+    def phase(self) -> Phase:
+        """Its phase now."""
+        ...
+
+    def time(self) -> int:
+        """Of its chain, or our own, in seconds."""
+        ...
+
+    def feed(self, input_: Input) -> None:
+        """A wish of ours. Raises a `ForcemoveError` where it cannot be."""
+        ...
 
 
 def is_unpaid(channel: Channel) -> bool:
@@ -43,118 +59,100 @@ def is_unpaid(channel: Channel) -> bool:
 
 
 class Match:
-    """One channel, played with `choose`. `patience`: seconds that a counterparty may take before it is challenged."""
+    """Tells one channel. `warning`: what the player must know of besides. `lasting`: an error that trying again does
+    not mend; it ends the match."""
 
-    def __init__(self, journal: Journal, game: Game, choose: Choose, patience: float, terminal: Terminal) -> None:
-        self._node, self._game, self._choose = Node(journal, trouble=self._hear_trouble), game, choose
-        self._patience, self._terminal = patience, terminal
+    def __init__(
+        self,
+        game: Game,
+        choose: Callable[[ChooseMove], MoveChosen | ConcludeWanted | None],
+        patience: float,
+        voice: Voice,
+    ) -> None:
+        """`patience`: seconds that a counterparty may be silent before it is challenged."""
+        self.warning = ""
+        self.lasting: Exception | None = None
+        self._game, self._choose, self._patience, self._voice = game, choose, patience, voice
         self._shown = -1
         self._since = time.monotonic()
         self._progress: object = None
-        self._lasting: Exception | None = None
-
-    async def run(
-        self, relay: RelayConnection, assembly: Assembly, key: Key, confirmations: int, *, is_new: bool
-    ) -> Channel:
-        """Until everything is paid out; returns the channel as it is then. What is cut off goes on from the journal.
-        `is_new`: we have heard nothing of it; else what was said before is made good by a greeting.
-        Raises `GuestMissing`, what `Node.add` and the relay raise, and what trying again does not mend."""
-        agreement = assembly.agreement
-        table = Table(TableKind.CHANNEL, agreement.fixed_part.participants, agreement.channel_id)
-        transport = await relay.join(table, key)
-        line = ChannelLine(transport, 0 if is_new else transport.length())
-        driven = self._node.add(assembly, key, line, self._answer, report=self._report, confirmations=confirmations)
-        self._terminal.say(f"You are the {NAMES[driven.channel.index].lower()} in channel {hex_text(driven.id)}.")
-        try:
-            await _beside(self._until_over(driven), self._node.run(), line.run())
-        finally:
-            self._node.release()
-            self._terminal.close()
-        return driven.channel
-
-    def _hear_trouble(self, error: Exception) -> None:
-        """What has failed and will be tried again; what that does not mend ends the match."""
-        if isinstance(error, ChainError | PassingError | JournalUnavailable):
-            self._terminal.status(f"{_first_line(error)} Trying again")
-        else:
-            self._lasting = self._lasting or error
 
     # -------------------------------------------------------------------------------------------------------- waiting
 
-    async def _until_over(self, driven: Driven) -> None:
-        while not (driven.channel.is_over_and_paid and not driven.client.has_work and not self._node.is_sending):
-            if self._lasting is not None:
-                raise self._lasting
-            self._terminal.status(self._status(driven))
-            self._press(driven)
+    async def until(self, is_over: Callable[[], bool], played: Played) -> None:
+        """Show it until it is over. Raises `lasting`, and `GuestMissing`."""
+        while not is_over():
+            if self.lasting is not None:
+                raise self.lasting
+            self._press(played)
+            self._show_scene(played)
             await asyncio.sleep(_LOOK_EVERY)
 
-    def _press(self, driven: Driven) -> None:
+    def _show_scene(self, played: Played) -> None:
+        left = self._patience - (time.monotonic() - self._since)
+        scene = scene_of(
+            self._game, played.channel, played.phase, played.time(), silence_left=left, warning=self.warning
+        )
+        self._voice.show(scene)
+
+    def _press(self, played: Played) -> None:
         """Let the chain decide where nothing has happened for too long. Raises `GuestMissing` where there is nothing to
         decide: nobody has paid in."""
-        channel, newest = driven.channel, driven.channel.newest
-        progress = (channel.next_turn, channel.holdings, driven.phase, len(newest.signed.signatures) if newest else 0)
+        channel, newest = played.channel, played.channel.newest
+        progress = (channel.next_turn, channel.holdings, played.phase, len(newest.signed.signatures) if newest else 0)
         if progress != self._progress:
             self._progress, self._since = progress, time.monotonic()
         if time.monotonic() - self._since < self._patience:
             return
         self._since = time.monotonic()
-        if driven.phase in (Phase.CHECKING, Phase.PREFUND, Phase.FUNDING) and is_unpaid(channel):
-            raise GuestMissing(driven.id, self._patience)
-        if is_stuck(channel, driven.phase):
-            self._challenge(driven)
+        if played.phase in _BEGINNING and is_unpaid(channel):
+            raise GuestMissing(played.id, self._patience)
+        if is_stuck(channel, played.phase):
+            self._press_on(played)
 
-    def _challenge(self, driven: Driven) -> None:
-        self._terminal.say(f"Nothing was heard for {self._patience:.0f} seconds: a challenge asks the chain.")
+    def _press_on(self, played: Played) -> None:
+        if played.channel.agreement.is_friendly:
+            raise GuestMissing(played.id, self._patience)
+        self._voice.say(f"Nothing was heard for {self._patience:.0f} seconds: a challenge asks the chain.")
         try:
-            driven.feed(ChallengeWanted())
+            played.feed(ChallengeWanted())
         except ForcemoveError as error:
-            self._terminal.note(_first_line(error))
-
-    def _status(self, driven: Driven) -> str:
-        channel, phase = driven.channel, driven.phase
-        if phase is Phase.CHALLENGED:
-            left = channel.status.finalizes_at - driven.time()
-            return f"Turn {channel.next_turn}: {max(0, left):,} seconds left to answer the challenge"
-        if phase is Phase.PLAYING:
-            return f"Turn {channel.next_turn}: {NAMES[channel.next_turn % len(NAMES)]} is to move"
-        return str(phase.value).capitalize()
+            self._voice.note(headline(error))
 
     # -------------------------------------------------------------------------------------------------------- telling
 
-    def _answer(self, question: ChooseMove) -> MoveChosen | ConcludeWanted:
-        self._show(question.state)
+    def answer(self, question: ChooseMove) -> MoveChosen | ConcludeWanted | None:
+        """What the player does, once the state that it answers was told."""
+        self._tell_state(question.state)
         return self._choose(question)
 
-    def _report(self, event: Event) -> None:
+    def report(self, event: Event) -> None:
+        """Something that has happened."""
         match event:
             case Sent(signed):
-                self._show(signed.state)
+                self._tell_state(signed.state)
             case Mined(submission, receipt):
                 what = operation_name(submission)
-                self._terminal.say(f"chain       {what}: in block {receipt.block_number:,}, {receipt.gas_used:,} gas")
+                self._voice.say(f"chain       {what}: in block {receipt.block_number:,}, {receipt.gas_used:,} gas")
             case Refused(_, error) | Fault(error):
-                self._terminal.note(_first_line(error))
+                self._voice.note(_first_line(error))
 
-    def _show(self, state: VariablePart) -> None:
+    def _tell_state(self, state: VariablePart) -> None:
         """Each turn of the game once, and nothing of the opening."""
         if state.turn_num <= max(self._shown, 2 * len(NAMES) - 1):
             return
         self._shown = state.turn_num
         what = "the game is over: pay this." if state.is_final else self._game.describe(state, NAMES)
-        self._terminal.say(f"turn {state.turn_num:>4}   {what}")
-        self._terminal.say(f"            if it ended now: {_balances(state.outcome)}")
-
-
-def _balances(outcome: Outcome) -> str:
-    return ", ".join(f"{name} {format_amount(each.amount)}" for name, each in zip(NAMES, outcome, strict=False))
+        self._voice.say(f"turn {state.turn_num:>4}   {what}")
+        if any(each.amount for each in state.outcome):
+            self._voice.say(f"            if it ended now: {balances(state.outcome)}")
 
 
 def _first_line(error: Exception) -> str:
     return headline(error) if isinstance(error, ForcemoveError) else str(error)
 
 
-async def _beside(main: Coroutine[Any, Any, None], *others: Coroutine[Any, Any, None]) -> None:
+async def beside(main: Coroutine[Any, Any, None], *others: Coroutine[Any, Any, None]) -> None:
     """Until `main` has ended, or another raises; raises the first error."""
     try:
         async with asyncio.TaskGroup() as group:

@@ -9,7 +9,7 @@ from forcemove.channel.flow.channel import Choose, Player, moves_of_new
 from forcemove.channel.game import Bot, Game, Move
 from forcemove.channel.protocol.state import VariablePart
 
-__all__ = ["Rounds", "choose_rounds"]
+__all__ = ["Rounds", "choose_rounds", "with_counts"]
 
 _NUMBER = 8
 """Bytes of a number among the secrets."""
@@ -48,6 +48,11 @@ class Rounds:
             return
         self._seen = state.turn_num
         self.over += self._game.position(state)["type"] == self._begin
+
+
+def with_counts(secrets: bytes) -> tuple[bytes, bytes]:
+    """What was counted among the secrets, as it is or as of nothing, and the player's own part."""
+    return secrets[: 2 * _NUMBER] or bytes(2 * _NUMBER), secrets[2 * _NUMBER :]
 
 
 def choose_rounds(game: Game, seat: int, most: int, seats: int) -> Choose:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Protocol
 
 from forcemove.channel.chain.addresses import show_address
 from forcemove.channel.chain.book import AddressBook
@@ -18,23 +19,87 @@ from forcemove.channel.node.assemble import Assembly, begin
 from forcemove.channel.node.nonces import draw_nonce
 from forcemove.channel.node.policy import Costs, costs_of, default_confirmations
 from forcemove.channel.protocol.agreement import Agreement, agree
-from forcemove.channel.protocol.encoding import Domain
+from forcemove.channel.protocol.encoding import NO_CHAIN, Domain
 from forcemove.channel.protocol.outcome import address_destination
-from forcemove.channel.protocol.types import ETHER, FixedPart
+from forcemove.channel.protocol.types import ETHER, ZERO_ADDRESS, FixedPart
 
-__all__ = ["Ground", "agreement_of", "costs_lines", "new_offer", "require_ours", "terms_lines"]
+__all__ = ["ChainGround", "FriendlyGround", "Ground", "agreement_of", "new_offer", "require_ours", "terms_lines"]
 
 _DEPOSIT_IN_STAKES = 5
 _OFFER_SECONDS = 24 * 60 * 60
 
 
+class Ground(Protocol):
+    """What we play on, for an offer."""
+
+    @property
+    def name(self) -> str:
+        """Of the game, as offers have it."""
+        ...
+
+    @property
+    def title(self) -> str:
+        """Of the game, for people."""
+        ...
+
+    @property
+    def chain_id(self) -> int:
+        """0 where there is no chain."""
+        ...
+
+    @property
+    def adjudicator(self) -> bytes:
+        """Its address, 20 bytes."""
+        ...
+
+    @property
+    def app(self) -> bytes:
+        """The address of the game's contract, 20 bytes."""
+        ...
+
+    def costs_lines(self, offer: Offer, payer: bytes) -> Iterator[str]:
+        """What the offer's game may cost us; `payer` (20 bytes) pays in. Raises `ChainError`, and `Explained` where it
+        has not enough."""
+        ...
+
+
 @dataclass(frozen=True)
-class Ground:
-    """What we play on: a chain, the address book that names its contracts, and the game."""
+class FriendlyGround:
+    """Nothing but the game: no chain, and no stake."""
+
+    name: str
+    title: str
+    chain_id = NO_CHAIN
+    adjudicator = ZERO_ADDRESS
+    app = ZERO_ADDRESS
+
+    def costs_lines(self, offer: Offer, payer: bytes) -> Iterator[str]:  # noqa: ARG002  # the port's
+        """Nothing."""
+        yield "  costs        nothing: it is a friendly game, without a chain"
+
+
+@dataclass(frozen=True)
+class ChainGround:
+    """A chain, the address book that names its contracts, and the game."""
 
     chain: Chain
     book: AddressBook
     game: Game
+
+    @property
+    def name(self) -> str:
+        """See `Ground`."""
+        return self.game.name
+
+    @property
+    def title(self) -> str:
+        """See `Ground`."""
+        return self.game.title
+
+    @property
+    def chain_id(self) -> int:
+        """See `Ground`."""
+        return self.chain.chain_id
 
     @property
     def adjudicator(self) -> bytes:
@@ -49,19 +114,28 @@ class Ground:
     @property
     def confirmations(self) -> int:
         """How deep a log must be to be believed."""
-        return default_confirmations(self.chain.chain_id)
+        return default_confirmations(self.chain_id)
 
     def assemble(self, agreement: Agreement) -> Assembly:
         """A new channel, which has logged nothing yet. Raises `ChainError`."""
         return begin(self.chain, agreement, self.game, factory=self.book.factory)
 
+    def costs_lines(self, offer: Offer, payer: bytes) -> Iterator[str]:
+        """See `Ground`: at the present fees."""
+        anybody = Join(offer.hash, offer.app, offer.app)  # whoever joins, it costs the same
+        costs = costs_of(agreement_of(offer, anybody, self.game), 0, self.chain.fees())
+        _require_funds(self.chain, payer, costs)
+        yield f"  at most lost {format_amount(costs.ether)}: all of it, if you stay away from a challenge until its end"
+        usual, disputes = format_amount(costs.usual), format_amount(costs.disputes)
+        yield f"  gas          about {usual}; {disputes} more for six disputes"
 
-def new_offer(ground: Ground, host: bytes, stake: int, duration: int) -> Offer:
-    """What `host` (20 bytes, which is paid, too) offers: `stake` in wei, five of which each puts in; `duration` of a
-    challenge in seconds. It is good for a day. Raises `InvalidValue`, and `NotInBook`."""
+
+def new_offer(ground: Ground, host: bytes, payout: bytes, stake: int, duration: int) -> Offer:
+    """What `host` (20 bytes), who is paid at `payout` (20 bytes), offers: `stake` in wei, five of which each puts in;
+    `duration` of a challenge in seconds. It is good for a day. Raises `InvalidValue`, and `NotInBook`."""
     return Offer(
-        ground.game.name,
-        ground.chain.chain_id,
+        ground.name,
+        ground.chain_id,
         ground.adjudicator,
         ground.app,
         ETHER,
@@ -70,7 +144,7 @@ def new_offer(ground: Ground, host: bytes, stake: int, duration: int) -> Offer:
         duration,
         draw_nonce(),
         host,
-        host,
+        payout,
         int(time.time()) + _OFFER_SECONDS,
     )
 
@@ -78,9 +152,9 @@ def new_offer(ground: Ground, host: bytes, stake: int, duration: int) -> Offer:
 def require_ours(offer: Offer, ground: Ground) -> None:
     """Refuse what is not of our chain, our book and our game, or not for ether. Raises `OfferOfAnotherChain` and
     `OfferDiffers`."""
-    offer.require_chain(ground.chain.chain_id)
+    offer.require_chain(ground.chain_id)
     for what, offered, ours in (
-        ("game", offer.game, ground.game.name),
+        ("game", offer.game, ground.name),
         ("adjudicator", offer.adjudicator, ground.adjudicator),
         ("contract of the game", offer.app, ground.app),
         ("asset", offer.asset, ETHER),
@@ -102,22 +176,15 @@ def agreement_of(offer: Offer, join: Join, game: Game) -> Agreement:
     )
 
 
-def terms_lines(offer: Offer, game: Game) -> Iterator[str]:
-    """The terms of an offer, for people."""
-    yield f"{game.title} on chain {offer.chain_id}, offered by {show_address(offer.host)}"
+def terms_lines(offer: Offer, title: str) -> Iterator[str]:
+    """The terms of an offer, for people. `title`: of the game."""
+    if offer.is_friendly:
+        yield f"{title}, a friendly game, offered by {show_address(offer.host)}"
+        return
+    yield f"{title} on chain {offer.chain_id}, offered by {show_address(offer.host)}"
     yield f"  stake        {format_amount(offer.stake)} a round"
     yield f"  deposit      {format_amount(offer.deposit)} by each player"
     yield f"  challenges   {offer.duration:,} seconds to answer one"
-
-
-def costs_lines(ground: Ground, offer: Offer, account: bytes) -> Iterator[str]:
-    """What the offer's channel may cost either player at the present fees; `account` (20 bytes) is ours. Raises
-    `ChainError`, and `Explained` where it has not enough for the deposit and the usual gas."""
-    anybody = Join(offer.hash, offer.app, offer.app)  # whoever joins, it costs the same
-    costs = costs_of(agreement_of(offer, anybody, ground.game), 0, ground.chain.fees())
-    _require_funds(ground.chain, account, costs)
-    yield f"  at most lost {format_amount(costs.ether)}: all of it, if you stay away from a challenge until its end"
-    yield f"  gas          about {format_amount(costs.usual)}; {format_amount(costs.disputes)} more for six disputes"
 
 
 def _require_funds(chain: Chain, account: bytes, costs: Costs) -> None:

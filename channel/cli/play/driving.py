@@ -1,0 +1,110 @@
+"""Drives one channel to its end: for money with a node, or for nothing without a chain."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from forcemove.channel.cli.explanations import headline
+from forcemove.channel.cli.play.match import Match, beside
+from forcemove.channel.cli.play.seats import Seat
+from forcemove.channel.cli.play.voices import Voice
+from forcemove.channel.cli.play.wishes import Purse
+from forcemove.channel.errors import ChainError, JournalUnavailable, PassingError
+from forcemove.channel.game import Game
+from forcemove.channel.line.channel_line import ChannelLine
+from forcemove.channel.node.assemble import Assembly
+from forcemove.channel.node.friendly import FriendlyChannel
+from forcemove.channel.node.node import Node
+from forcemove.channel.protocol.agreement import Agreement
+from forcemove.channel.protocol.channel import Channel
+from forcemove.channel.store.journal import Journal
+from forcemove.channel.watching.client import TowerClient
+from forcemove.channel.watching.courier import Acknowledged, Courier, Failed, Told, Unguarded
+
+__all__ = ["drive_for_money", "drive_friendly"]
+
+
+async def drive_friendly(
+    journal: Journal, agreement: Agreement, purse: Purse, game: Game, line: ChannelLine, seat: Seat, match: Match
+) -> Channel:
+    """Until both have signed the end. Raises as `FriendlyChannel`, and `Match.until`."""
+    driven = FriendlyChannel(journal, agreement, purse.key, game, line, match.answer, report=match.report)
+    seat.attach(driven)
+    try:
+        main = match.until(lambda: driven.is_done and line.is_idle, driven)
+        await beside(main, driven.run(), line.run(), seat.run())
+    finally:
+        driven.release()
+    return driven.channel
+
+
+async def drive_for_money(
+    journal: Journal,
+    assembly: Assembly,
+    confirmations: int,
+    purse: Purse,
+    line: ChannelLine,
+    seat: Seat,
+    match: Match,
+    towers: Sequence[TowerClient],
+) -> Channel:
+    """Until everything is paid out. Raises as `Node.add`, and `Match.until`; what passes is tried again."""
+    node = Node(journal, trouble=_hear_trouble(match, seat.voice))
+    driven = node.add(
+        assembly,
+        purse.key,
+        line,
+        match.answer,
+        report=match.report,
+        confirmations=confirmations,
+        payer=None if purse.payer is purse.key else purse.payer,
+    )
+    seat.attach(driven)
+    courier = Courier(towers, tell=_hear_tower(match, seat.voice))
+    if towers:
+        courier.add(driven, purse.key)
+
+    def is_over() -> bool:
+        return driven.channel.is_over_and_paid and not driven.client.has_work and not node.is_sending
+
+    try:
+        await beside(match.until(is_over, driven), node.run(), line.run(), courier.run(), seat.run())
+    finally:
+        node.release()
+    return driven.channel
+
+
+def _hear_trouble(match: Match, voice: Voice) -> Callable[[Exception], None]:
+    """What has failed and will be tried again is told once; what that does not mend ends the match."""
+    told: list[str] = [""]
+
+    def hear(error: Exception) -> None:
+        if not isinstance(error, ChainError | PassingError | JournalUnavailable):
+            match.lasting = match.lasting or error
+            return
+        text = f"{headline(error)} Trying again."
+        if text != told[0]:
+            told[0] = text
+            voice.note(text)
+
+    return hear
+
+
+def _hear_tower(match: Match, voice: Voice) -> Callable[[Told], None]:
+    """That nobody watches is shown until somebody does."""
+    failed: dict[str, str] = {}
+
+    def hear(told: Told) -> None:
+        match told:
+            case Acknowledged(url):
+                failed.pop(url, None)
+                match_.warning = ""
+            case Failed(url, error=error):
+                if failed.get(url) != (text := headline(error)):
+                    failed[url] = text
+                    voice.note(f"tower       {text}")
+            case Unguarded(turn_num=turn_num):
+                match_.warning = f"No watchtower has acknowledged turn {turn_num}: do not go away."
+
+    match_ = match
+    return hear

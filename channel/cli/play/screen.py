@@ -1,0 +1,158 @@
+"""A person's screen: what has happened scrolls above; the board, the clock, the choices and a line to type stay below.
+
+Typed words do nothing before Enter: a slip of a finger plays no money.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from forcemove.channel.cli.errors import EXIT_INTERRUPTED, Explained
+from forcemove.channel.cli.play.scenes import Scene
+from forcemove.channel.cli.terminal import wants_colours
+
+if TYPE_CHECKING:
+    from prompt_toolkit import Application
+    from prompt_toolkit.formatted_text import StyleAndTextTuples
+    from prompt_toolkit.key_binding import KeyBindings
+    from prompt_toolkit.layout import Layout
+
+__all__ = ["PutAside", "Screen"]
+
+_TICK = 0.5
+"""Seconds between two looks at the clock."""
+
+
+class PutAside(Explained):
+    """The person has left the screen; the game goes on later."""
+
+    exit_code = EXIT_INTERRUPTED
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text, "Run the same command again to go on.")
+
+
+class Screen:
+    """`take`: does what was typed, and returns what is wrong with it. `options`: what can be typed. `parting`: what is
+    said to somebody who leaves."""
+
+    def __init__(
+        self, take: Callable[[str], str], options: Callable[[], Sequence[tuple[str, str]]], parting: str
+    ) -> None:
+        self._take, self._options, self._parting = take, options, parting
+        self._scene, self._hint = Scene("Waiting."), ""
+        self._app = _application(self._text, self._accept, self._leave)
+        self._said: list[str] = []
+        self._has_said = asyncio.Event()
+
+    async def run(self) -> None:
+        """Until it is cancelled. Raises `PutAside` where the person leaves it."""
+        telling = asyncio.create_task(self._tell())
+        try:
+            await self._app.run_async(set_exception_handler=False)
+            raise PutAside(self._parting)
+        finally:
+            telling.cancel()
+            await asyncio.wait([telling])
+            self._flush()
+
+    def say(self, text: str) -> None:
+        """A line that stays."""
+        self._said.append(text)
+        self._has_said.set()
+
+    def note(self, text: str) -> None:
+        """A line about something that has gone wrong."""
+        self.say(text)
+
+    def show(self, scene: Scene) -> None:
+        """How it looks now."""
+        if scene != self._scene:
+            self._scene = scene
+            self._app.invalidate()
+
+    # -------------------------------------------------------------------------------------------------------- writing
+
+    async def _tell(self) -> None:
+        """Lines are printed above what stays below."""
+        from prompt_toolkit.application import run_in_terminal
+
+        while True:
+            await self._has_said.wait()
+            self._has_said.clear()
+            if self._app.is_running:
+                await run_in_terminal(self._flush)
+
+    def _flush(self) -> None:
+        said, self._said = self._said, []
+        for each in said:
+            print(each)
+
+    def _text(self) -> StyleAndTextTuples:
+        scene = self._scene
+        text: StyleAndTextTuples = [("", "\n"), ("bold", f"{scene.headline}\n")]
+        text += [("", f"    {line}\n") for line in scene.board]
+        if scene.money:
+            text += [("", f"balances  {scene.money}\n")]
+        if scene.outlook:
+            text += [("", f"{scene.outlook}\n")]
+        if scene.warning:
+            text += [("bold", f"{scene.warning}\n")]
+        text += [line for word, what in self._options() for line in (("bold", f"  {word:<10}"), ("", f"{what}\n"))]
+        if self._hint:
+            text += [("reverse", f"{self._hint}\n")]
+        return text
+
+    # --------------------------------------------------------------------------------------------------------- typing
+
+    def _accept(self, typed: str) -> None:
+        self._hint = self._take(typed)
+        self._app.invalidate()
+
+    def _leave(self) -> None:
+        self._app.exit()
+
+
+def _application(
+    text: Callable[[], StyleAndTextTuples], accept: Callable[[str], None], leave: Callable[[], None]
+) -> Application[None]:
+    from prompt_toolkit import Application
+    from prompt_toolkit.output import ColorDepth
+
+    return Application(
+        layout=_layout(text, accept),
+        key_bindings=_keys(leave),
+        refresh_interval=_TICK,
+        erase_when_done=True,
+        color_depth=None if wants_colours() else ColorDepth.DEPTH_1_BIT,
+    )
+
+
+def _layout(text: Callable[[], StyleAndTextTuples], accept: Callable[[str], None]) -> Layout:
+    from prompt_toolkit.buffer import Buffer
+    from prompt_toolkit.layout import BufferControl, FormattedTextControl, HSplit, Layout, Window
+    from prompt_toolkit.layout.processors import BeforeInput
+
+    def handle(buffer: Buffer) -> bool:
+        accept(buffer.text)
+        return False  # the line is empty again
+
+    line = Buffer(multiline=False, accept_handler=handle)
+    shown = Window(FormattedTextControl(text), wrap_lines=True, dont_extend_height=True)
+    typed = Window(BufferControl(line, input_processors=[BeforeInput("> ")]), height=1)
+    return Layout(HSplit([shown, typed]), focused_element=typed)
+
+
+def _keys(leave: Callable[[], None]) -> KeyBindings:
+    from prompt_toolkit.key_binding import KeyBindings
+
+    keys = KeyBindings()
+
+    @keys.add("c-c")
+    @keys.add("c-d")
+    def _(_event: object) -> None:
+        leave()
+
+    return keys

@@ -1,0 +1,68 @@
+"""Who sits at a channel: the game's bot, or a person at a screen."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Protocol
+
+from forcemove.channel.cli.play.match import Played
+from forcemove.channel.cli.play.person import Person
+from forcemove.channel.cli.play.rounds import choose_rounds
+from forcemove.channel.cli.play.screen import Screen
+from forcemove.channel.cli.play.voices import TerminalVoice, Voice
+from forcemove.channel.cli.terminal import Terminal
+from forcemove.channel.game import Game
+from forcemove.channel.protocol.effects import ChooseMove
+from forcemove.channel.protocol.inputs import ConcludeWanted, MoveChosen
+
+__all__ = ["BotSeat", "PersonSeat", "Seat"]
+
+
+class Seat(Protocol):
+    """Decides, and is told."""
+
+    @property
+    def voice(self) -> Voice:
+        """Where it is told what happens."""
+        ...
+
+    def choose(self, question: ChooseMove) -> MoveChosen | ConcludeWanted | None:
+        """See `forcemove.channel.node.performer.Choose`."""
+        ...
+
+    def attach(self, played: Played) -> None:
+        """This is the channel. Called once, before `run`."""
+        ...
+
+    async def run(self) -> None:
+        """Until it is cancelled. Raises what ends the seat's part."""
+        ...
+
+
+class BotSeat:
+    """The game's bot, for so many rounds."""
+
+    def __init__(self, game: Game, seat: int, rounds: int, seats: int, terminal: Terminal) -> None:
+        self.choose = choose_rounds(game, seat, rounds, seats)
+        self.voice = TerminalVoice(terminal)
+
+    def attach(self, played: Played) -> None:
+        """It needs nothing of it."""
+
+    async def run(self) -> None:
+        """Nothing: it is asked."""
+        await asyncio.Event().wait()
+
+
+class PersonSeat:
+    """A person. `parting`: what is said to one who leaves the screen."""
+
+    def __init__(self, game: Game, parting: str) -> None:
+        self._person = Person(game)
+        self.choose = self._person.choose
+        self.voice = Screen(self._person.take, lambda: self._person.options, parting)
+        self.run = self.voice.run
+
+    def attach(self, played: Played) -> None:
+        """See `Seat`."""
+        self._person.played = played

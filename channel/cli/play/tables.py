@@ -1,0 +1,113 @@
+"""Plays a game without money over a table's log: by a bot, or a person. Whoever comes back plays it again from the
+log."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Sequence
+
+from forcemove.channel.cli.errors import Explained
+from forcemove.channel.cli.games import TableGame
+from forcemove.channel.cli.play.match import beside
+from forcemove.channel.cli.play.meeting import Meeting
+from forcemove.channel.cli.play.scenes import NAMES, Scene
+from forcemove.channel.cli.play.screen import Screen
+from forcemove.channel.cli.play.wishes import Purse, Wishes
+from forcemove.channel.cli.terminal import Terminal
+from forcemove.channel.line.connect import Connection
+from forcemove.channel.store.journal import Journal
+from forcemove.channel.store.records import SEED_LENGTH, ChannelLease
+
+__all__ = ["TablePlay"]
+
+_LEASE = 24 * 60 * 60.0
+"""Seconds; it is given back at the end, and where its process dies."""
+
+
+class TablePlay:
+    """Of one game."""
+
+    def __init__(self, game: TableGame, wishes: Wishes, purse: Purse, journal: Journal, terminal: Terminal) -> None:
+        self._game, self._wishes, self._purse = game, wishes, purse
+        self._journal, self._terminal = journal, terminal
+
+    def kept(self) -> None:
+        """Nothing: all that is kept of such a game is its meeting."""
+
+    def is_kept(self, meeting: Meeting) -> bool:  # noqa: ARG002  # the port's
+        """See `playing.Play`."""
+        return False
+
+    async def go_on(self, connection: Connection, kept: None) -> None:
+        """Never called: there is nothing to go on with."""
+
+    async def begin(self, connection: Connection, meeting: Meeting) -> None:
+        """See `playing.Play`."""
+        lease = ChannelLease(meeting.table.id)
+        if self._journal.leases.take([lease], _LEASE).refused:
+            raise Explained("Another process plays this game already.", "Go on there, or end it first.")
+        try:
+            await self._play(connection, meeting)
+        finally:
+            self._journal.leases.release([lease])
+            self._terminal.close()
+
+    async def _play(self, connection: Connection, meeting: Meeting) -> None:
+        table = meeting.table
+        seed = self._journal.keep_seed(table.id, secrets.token_bytes(SEED_LENGTH))
+        log = await connection.join(table, self._purse.key)
+        seat = meeting.players.index(self._purse.key.address)
+        self._terminal.say(f"You are the {NAMES[seat].lower()}.")
+        sitting = _Person(self._terminal) if self._wishes.has_person else None
+        tell = sitting.screen.say if sitting else self._terminal.say
+
+        async def play() -> None:
+            await self._game.join(
+                log,
+                table.id,
+                NAMES,
+                seat,
+                self._purse.key,
+                meeting.players,
+                seed,
+                tell,
+                sitting.ask if sitting else None,
+                within=self._wishes.patience,
+            )
+
+        await beside(play(), *([sitting.screen.run()] if sitting else []))
+
+
+class _Person:
+    """Chooses among numbered options."""
+
+    def __init__(self, terminal: Terminal) -> None:
+        terminal.close()
+        self.screen = Screen(self._take, self._numbered, "You have put the game aside.")
+        self.screen.show(Scene("The other player is to move."))
+        self._options: Sequence[str] = ()
+        self._chosen: asyncio.Future[int] | None = None
+
+    async def ask(self, prompt: str, options: Sequence[str]) -> int:
+        """See `forcemove.channel.cli.games.Ask`."""
+        self._options, self._chosen = options, asyncio.get_running_loop().create_future()
+        self.screen.show(Scene(f"{prompt}."))
+        try:
+            return await self._chosen
+        finally:
+            self._options, self._chosen = (), None
+            self.screen.show(Scene("The other player is to move."))
+
+    def _numbered(self) -> Sequence[tuple[str, str]]:
+        return [(str(number), option) for number, option in enumerate(self._options, 1)]
+
+    def _take(self, typed: str) -> str:
+        words = [str(number) for number in range(1, len(self._options) + 1)]
+        typed = typed.strip() or (words[0] if len(words) == 1 else "")
+        if self._chosen is None or self._chosen.done():
+            return "There is nothing to decide now."
+        if typed not in words:
+            return f"Type a number from 1 to {len(words)}."
+        self._chosen.set_result(int(typed) - 1)
+        return ""

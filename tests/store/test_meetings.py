@@ -1,0 +1,43 @@
+"""Meetings are kept until what was agreed on is over, in old journals, too; damaged ones are told."""
+
+from __future__ import annotations
+
+import pytest
+
+from forcemove.channel.errors import InvalidValue
+from forcemove.channel.store.errors import JournalDamaged
+from forcemove.channel.store.journal import Journal
+from forcemove.channel.store.migrations import STEPS
+from tests.store.places import Place
+
+FIRST, SECOND = b"\x01" * 32, b"\x02" * 32
+
+
+def test_meetings_are_kept_and_forgotten(journal: Journal) -> None:
+    journal.meetings.keep(SECOND, b"terms")
+    journal.meetings.keep(FIRST, b"other terms")
+    journal.meetings.keep(FIRST, b"new terms")
+    assert journal.meetings.all() == [(FIRST, b"new terms"), (SECOND, b"terms")]
+    journal.meetings.forget(FIRST)
+    journal.meetings.forget(FIRST)
+    assert journal.meetings.all() == [(SECOND, b"terms")]
+
+
+def test_a_table_has_an_id_of_32_bytes(journal: Journal) -> None:
+    with pytest.raises(InvalidValue):
+        journal.meetings.keep(b"short", b"")
+
+
+def test_a_journal_of_before_has_none(shared: Place) -> None:
+    with shared.open(steps=STEPS[:2]):
+        pass
+    with shared.open() as journal:
+        assert journal.meetings.all() == []
+
+
+def test_a_damaged_meeting_is_told(shared: Place) -> None:
+    with shared.open() as journal:
+        journal.meetings.keep(FIRST, b"terms")
+    shared.run("UPDATE meetings SET body = id")
+    with shared.open() as journal, pytest.raises(JournalDamaged):
+        journal.meetings.all()
