@@ -74,6 +74,11 @@ class Screen:
         """Wait until this is on the screen."""
         self._read_until(lambda: any(text in line for line in self._screen.display))
 
+    @property
+    def lines(self) -> list[str]:
+        """What is on the screen now."""
+        return list(self._screen.display)
+
     def end(self) -> Shown:
         """What is to be seen when the program has ended."""
         self._read_until(lambda: False)

@@ -74,6 +74,7 @@ class Match:
         self.lasting: Exception | None = None
         self._game, self._choose, self._patience, self._voice = game, choose, patience, voice
         self._shown = -1
+        self._played: Played | None = None
         self._since = time.monotonic()
         self._progress: object = None
 
@@ -81,14 +82,18 @@ class Match:
 
     async def until(self, is_over: Callable[[], bool], played: Played) -> None:
         """Show it until it is over. Raises `lasting`, and `GuestMissing`."""
+        self._played = played
         while not is_over():
             if self.lasting is not None:
                 raise self.lasting
             self._press(played)
-            self._show_scene(played)
+            self._show_scene()
             await asyncio.sleep(_LOOK_EVERY)
 
-    def _show_scene(self, played: Played) -> None:
+    def _show_scene(self) -> None:
+        played = self._played
+        if played is None:
+            return
         left = self._patience - (time.monotonic() - self._since)
         scene = scene_of(
             self._game, played.channel, played.phase, played.time(), silence_left=left, warning=self.warning
@@ -142,6 +147,7 @@ class Match:
         if state.turn_num <= max(self._shown, 2 * len(NAMES) - 1):
             return
         self._shown = state.turn_num
+        self._show_scene()
         what = "the game is over: pay this." if state.is_final else self._game.describe(state, NAMES)
         self._voice.say(f"turn {state.turn_num:>4}   {what}")
         if any(each.amount for each in state.outcome):

@@ -67,14 +67,14 @@ def _money(channel: Channel, outcome: Outcome) -> str:
     if channel.agreement.is_friendly:
         return ""
     shares = zip(names_for(channel.index), outcome, channel.agreement.outcome, strict=True)
-    return ", ".join(
-        f"{name} {format_amount(now.amount)} ({_change(now.amount - then.amount)})" for name, now, then in shares
-    )
+    return ", ".join(f"{name} {_share(now.amount, now.amount - then.amount)}" for name, now, then in shares)
 
 
-def _change(amount: int) -> str:
-    sign = "-" if amount < 0 else "+" if amount > 0 else ""
-    return f"{sign}{format_amount(abs(amount))}"
+def _share(amount: int, change: int) -> str:
+    """What somebody has, and what that is more or less than at the beginning."""
+    if not change:
+        return format_amount(amount)
+    return f"{format_amount(amount)} ({'-' if change < 0 else '+'}{format_amount(abs(change))})"
 
 
 def _outlook(channel: Channel, phase: Phase, now: int, silence_left: float) -> str:

@@ -6,6 +6,7 @@ Typed words do nothing before Enter: a slip of a finger plays no money.
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
@@ -120,13 +121,17 @@ def _application(
 ) -> Application[None]:
     from prompt_toolkit import Application
     from prompt_toolkit.output import ColorDepth
+    from prompt_toolkit.output.vt100 import Vt100_Output
 
+    output = Vt100_Output.from_pty(sys.stdout)
+    output.enable_cpr = False  # not every terminal says where its cursor is
     return Application(
         layout=_layout(text, accept),
         key_bindings=_keys(leave),
         refresh_interval=_TICK,
         erase_when_done=True,
         color_depth=None if wants_colours() else ColorDepth.DEPTH_1_BIT,
+        output=output,
     )
 
 
