@@ -27,9 +27,8 @@ from forcemove.channel.installed import (
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
 
-    from forcemove.channel.flow.transport import Transport
+    from forcemove.channel.flow.place import Place
     from forcemove.channel.game import Game
-    from forcemove.channel.protocol.signing import Key
 
 __all__ = [
     "GROUP",
@@ -72,23 +71,11 @@ class TableGame(Protocol):
         ...
 
     async def join(
-        self,
-        log: Transport,
-        table: bytes,
-        names: tuple[str, str],
-        seat: int,
-        key: Key,
-        players: tuple[bytes, bytes],
-        seed: bytes,
-        tell: Callable[[str], None],
-        ask: Ask | None,
-        *,
-        within: float | None,
+        self, place: Place, tell: Callable[[str], None], ask: Ask | None, *, within: float | None
     ) -> Mapping[str, object]:
         """Play one game with somebody elsewhere, from the beginning of the table's log: what we have said there before
-        is not said again. `table`: its id, 32 bytes. `names`, `players`: of both, and their addresses, by seat.
-        `seed`: 32 secret bytes, the same whenever we come back. `ask`: a person; without one the bot plays. `within`:
-        seconds that we wait for each message. Returns as `demonstrate`; raises what is wrong with the other's part."""
+        is not said again, nor asked for. `ask`: a person; without one the bot plays. `within`: seconds that we wait for
+        each message. Returns as `demonstrate`; raises what is wrong with the other's part."""
         ...
 
 

@@ -14,8 +14,9 @@ from typing import Any
 from forcemove.channel.errors import InvalidValue
 from forcemove.channel.flow.actions import Action
 from forcemove.channel.flow.keys import exchange_keys
+from forcemove.channel.flow.place import Place
 from forcemove.channel.flow.steps import run
-from forcemove.channel.flow.transport import MemoryTransport, Transport
+from forcemove.channel.flow.transport import MemoryTransport
 from forcemove.channel.protocol.signing import Key
 from forcemove.games.discard import picture, rules
 from forcemove.games.discard.bot import best_move
@@ -73,43 +74,36 @@ class Discard:
         return await _play(narrator, (person, _bot), within=None)
 
     async def join(
-        self,
-        log: Transport,
-        table: bytes,
-        names: tuple[str, str],
-        seat: int,
-        key: Key,
-        players: tuple[bytes, bytes],
-        seed: bytes,
-        tell: Tell,
-        ask: Ask | None,
-        *,
-        within: float | None,
-        encoding: str | None = None,
+        self, place: Place, tell: Tell, ask: Ask | None, *, within: float | None, encoding: str | None = None
     ) -> Mapping[str, object]:
         """Play a game with somebody elsewhere, from the beginning of the table's log: what we have said there before is
         not said again, and we are not asked for it again.
 
-        `log`: of the table with the id `table` (32 bytes), for the two players alone. `names`, `players`: of both, and
-        their addresses, by seat; `key`: ours. `seed`: 32 secret bytes, the same whenever we come back to this table.
-        `ask`: a person, see `play`; without one the bot plays. `within`: seconds that we wait for each message. Returns
-        as `demonstrate` does, without the times. Raises what `discard` raises.
+        `place`: one of two. `ask`: a person, see `play`; without one the bot plays. `within`: seconds that we wait for
+        each message. Returns as `demonstrate` does, without the times. Raises what `discard` raises.
         """
-        narrator = _Narrator(tell, names, encoding, seat)
-        exchanged = await exchange_keys(log, table, names[seat], key, players, within=within)
-        queue = await open_queue(exchanged.transport, names[seat])
-        sitting = sit_down(names, seat, seeded(seed, table))
-        sitting.watch = narrator.watch
+        names = _two(place.names)
+        narrator, name = _Narrator(tell, names, encoding, place.seat), names[place.seat]
+        exchanged = await exchange_keys(place.log, place.table, name, place.key, place.players, within=within)
+        queue = await open_queue(exchanged.transport, name)
+        table = sit_down(names, place.seat, seeded(place.seed, place.table))
+        table.watch = narrator.watch
 
-        async def choose(at: DiscardTable) -> Action:
+        async def choose(table: DiscardTable) -> Action:
             said: Action | None = queue.said_next
             if said is not None:
                 return said
-            return _bot(at) if ask is None else await narrator.ask(ask, at)
+            return _bot(table) if ask is None else await narrator.ask(ask, table)
 
         narrator.begin()
-        await run(discard(choose, within=within), queue, sitting)
+        await run(discard(choose, within=within), queue, table)
         return narrator.ending
+
+
+def _two(names: tuple[str, ...]) -> tuple[str, str]:
+    if len(names) != 2:
+        raise InvalidValue("names", names, "those of two players")
+    return names[0], names[1]
 
 
 def _bot(table: DiscardTable) -> Action:

@@ -8,6 +8,7 @@ from importlib.metadata import EntryPoint, EntryPoints, entry_points
 from typing import Any
 
 from forcemove.channel.cli.games import TABLE_GROUP, Ask
+from forcemove.channel.flow.place import Place
 
 __all__ = ["GAME", "HigherNumber", "installed"]
 
@@ -35,6 +36,17 @@ class HigherNumber:
             said.append(chosen + 1)
         counting.cancel()
         return {"said": said}
+
+    async def join(
+        self, place: Place, tell: Callable[[str], None], ask: Ask | None, *, within: float | None
+    ) -> Mapping[str, object]:
+        """The guest says more."""
+        async with asyncio.timeout(within):
+            await place.log.post(str(place.seat).encode())
+            reader = place.log.reader()
+            said = [int(await reader.read()) for _ in place.names]
+        tell(f"{place.names[max(said)]} says more.")
+        return {"winner": place.names[max(said)]}
 
 
 async def _count(tell: Callable[[str], None], name: str) -> None:

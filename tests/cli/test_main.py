@@ -13,6 +13,7 @@ import pytest
 import forcemove.channel.chain.book
 import forcemove.channel.chain.deployment
 import forcemove.channel.chain.errors
+import forcemove.channel.cli.match.errors
 import forcemove.channel.cli.play.errors
 import forcemove.channel.follower.errors
 import forcemove.channel.inspect.kept
@@ -214,6 +215,7 @@ def _named_errors() -> list[type[ForcemoveError]]:
         forcemove.channel.store.errors,
         forcemove.channel.line.errors,
         forcemove.channel.relay.errors,
+        forcemove.channel.cli.match.errors,
         forcemove.channel.cli.play.errors,
         forcemove.channel.serving.errors,
         forcemove.channel.tower.errors,

@@ -10,8 +10,8 @@ import pytest
 from forcemove.channel.chain.deployment import deploy
 from forcemove.channel.chain.local import EmbeddedChain, local_keys
 from forcemove.channel.cli.errors import Explained
+from forcemove.channel.cli.match.rounds import Rounds
 from forcemove.channel.cli.play.errors import OfferDiffers
-from forcemove.channel.cli.play.rounds import Rounds
 from forcemove.channel.cli.play.terms import ChainGround, agreement_of, new_offer, require_ours
 from forcemove.channel.errors import MalformedBytes
 from forcemove.channel.game import Game

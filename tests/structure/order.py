@@ -29,7 +29,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("channel.game",),
     ("channel.installed", "contracts"),
     ("channel.flow.actions", "channel.flow.history", "channel.flow.transport"),
-    ("channel.flow.signed", "channel.flow.queue"),
+    ("channel.flow.signed", "channel.flow.queue", "channel.flow.place"),
     ("channel.flow.steps", "channel.flow.seat"),
     ("channel.flow.keys", "channel.flow.channel"),
     ("games", "games.randomness", "games.views.errors"),
@@ -154,6 +154,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
         "channel.cli.*",
         "channel.cli.demo.*",
         "channel.cli.channel.*",
+        "channel.cli.match.*",
         "channel.cli.play.*",
         "scripts",
         "scripts.*",
@@ -178,7 +179,8 @@ CORE_SEEN_BY_GAMES = frozenset(
     )
 )
 FLOW_SEEN_BY_GAMES = frozenset(
-    f"channel.flow.{name}" for name in ("actions", "channel", "keys", "queue", "seat", "signed", "steps", "transport")
+    f"channel.flow.{name}"
+    for name in ("actions", "channel", "keys", "place", "queue", "seat", "signed", "steps", "transport")
 )
 """In modules of games that tell a flow: `flow`, `table`, and `demonstration`, which makes keys for its players, too."""
 IMPURE = frozenset({"asyncio", "web3", "random", "secrets", "time", "os", "logging"})

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from forcemove.channel.cli.amounts import format_amount
 from forcemove.channel.cli.channel.stores import read_all
+from forcemove.channel.cli.match.match import Match, is_unpaid
+from forcemove.channel.cli.match.scenes import NAMES
+from forcemove.channel.cli.match.seats import BotSeat, PersonSeat, Seat
 from forcemove.channel.cli.play.driving import drive_for_money, drive_friendly
-from forcemove.channel.cli.play.match import Match, is_unpaid
 from forcemove.channel.cli.play.meeting import Meeting
-from forcemove.channel.cli.play.scenes import NAMES
-from forcemove.channel.cli.play.seats import BotSeat, PersonSeat, Seat
 from forcemove.channel.cli.play.terms import ChainGround, agreement_of
 from forcemove.channel.cli.play.wishes import Purse, Wishes
 from forcemove.channel.cli.terminal import Terminal

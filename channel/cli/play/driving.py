@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from forcemove.channel.cli.explanations import headline
-from forcemove.channel.cli.play.match import Match, beside
-from forcemove.channel.cli.play.seats import Seat
-from forcemove.channel.cli.play.voices import Voice
+from forcemove.channel.cli.match.match import Match, beside
+from forcemove.channel.cli.match.seats import Seat
+from forcemove.channel.cli.match.voices import Voice
 from forcemove.channel.cli.play.wishes import Purse
 from forcemove.channel.errors import ChainError, JournalUnavailable, PassingError
 from forcemove.channel.game import Game

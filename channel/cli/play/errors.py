@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from forcemove.channel.errors import CounterpartyError
 
-__all__ = ["GuestMissing", "HostMissing", "OfferDiffers", "OfferOver"]
+__all__ = ["HostMissing", "OfferDiffers", "OfferOver"]
 
 
 @dataclass(eq=False)
@@ -30,11 +30,3 @@ class HostMissing(CounterpartyError):
     """We have joined the offer with the hash `offer`, and its host did not come to the table in time."""
 
     offer: bytes
-
-
-@dataclass(eq=False)
-class GuestMissing(CounterpartyError):
-    """In channel `channel_id` nothing has happened for `seconds`, and nobody has paid in."""
-
-    channel_id: bytes
-    seconds: float

@@ -9,12 +9,13 @@ from collections.abc import Sequence
 
 from forcemove.channel.cli.errors import Explained
 from forcemove.channel.cli.games import TableGame
-from forcemove.channel.cli.play.match import beside
+from forcemove.channel.cli.match.match import beside
+from forcemove.channel.cli.match.scenes import NAMES, Scene
+from forcemove.channel.cli.match.screen import Screen
 from forcemove.channel.cli.play.meeting import Meeting
-from forcemove.channel.cli.play.scenes import NAMES, Scene
-from forcemove.channel.cli.play.screen import Screen
 from forcemove.channel.cli.play.wishes import Purse, Wishes
 from forcemove.channel.cli.terminal import Terminal
+from forcemove.channel.flow.place import Place
 from forcemove.channel.line.connect import Connection
 from forcemove.channel.store.journal import Journal
 from forcemove.channel.store.records import SEED_LENGTH, ChannelLease
@@ -62,19 +63,10 @@ class TablePlay:
         sitting = _Person(self._terminal) if self._wishes.has_person else None
         tell = sitting.screen.say if sitting else self._terminal.say
 
+        place = Place(log, table.id, NAMES, meeting.players, seat, self._purse.key, seed)
+
         async def play() -> None:
-            await self._game.join(
-                log,
-                table.id,
-                NAMES,
-                seat,
-                self._purse.key,
-                meeting.players,
-                seed,
-                tell,
-                sitting.ask if sitting else None,
-                within=self._wishes.patience,
-            )
+            await self._game.join(place, tell, sitting.ask if sitting else None, within=self._wishes.patience)
 
         await beside(play(), *([sitting.screen.run()] if sitting else []))
 

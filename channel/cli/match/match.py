@@ -8,9 +8,9 @@ from collections.abc import Callable, Coroutine
 from typing import Any, Protocol
 
 from forcemove.channel.cli.explanations import headline
-from forcemove.channel.cli.play.errors import GuestMissing
-from forcemove.channel.cli.play.scenes import NAMES, balances, scene_of
-from forcemove.channel.cli.play.voices import Voice
+from forcemove.channel.cli.match.errors import GuestMissing
+from forcemove.channel.cli.match.scenes import NAMES, balances, scene_of
+from forcemove.channel.cli.match.voices import Voice
 from forcemove.channel.errors import ForcemoveError
 from forcemove.channel.flow.channel import is_stuck
 from forcemove.channel.game import Game

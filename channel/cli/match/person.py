@@ -6,8 +6,8 @@ import secrets
 from collections.abc import Sequence
 
 from forcemove.channel.cli.explanations import headline
-from forcemove.channel.cli.play.match import Played
-from forcemove.channel.cli.play.rounds import with_counts
+from forcemove.channel.cli.match.match import Played
+from forcemove.channel.cli.match.rounds import with_counts
 from forcemove.channel.errors import ForcemoveError
 from forcemove.channel.flow.channel import is_stuck
 from forcemove.channel.game import Choice, Game, Randomness

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from forcemove.channel.cli.play.scenes import Scene
+from forcemove.channel.cli.match.scenes import Scene
 from forcemove.channel.cli.terminal import Terminal
 
 __all__ = ["TerminalVoice", "Voice"]

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from forcemove.channel.cli.errors import EXIT_INTERRUPTED, Explained
-from forcemove.channel.cli.play.scenes import Scene
+from forcemove.channel.cli.match.scenes import Scene
 from forcemove.channel.cli.terminal import wants_colours
 
 if TYPE_CHECKING:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 from typing import Protocol
 
-from forcemove.channel.cli.play.match import Played
-from forcemove.channel.cli.play.person import Person
-from forcemove.channel.cli.play.rounds import choose_rounds
-from forcemove.channel.cli.play.screen import Screen
-from forcemove.channel.cli.play.voices import TerminalVoice, Voice
+from forcemove.channel.cli.match.match import Played
+from forcemove.channel.cli.match.person import Person
+from forcemove.channel.cli.match.rounds import choose_rounds
+from forcemove.channel.cli.match.screen import Screen
+from forcemove.channel.cli.match.voices import TerminalVoice, Voice
 from forcemove.channel.cli.terminal import Terminal
 from forcemove.channel.game import Game
 from forcemove.channel.protocol.effects import ChooseMove

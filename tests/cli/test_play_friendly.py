@@ -1,0 +1,173 @@
+"""Friendly games over a relay: no chain, no stake; the same rules, killed and resumed."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from forcemove.channel.chain.local import local_keys
+from forcemove.channel.node.keys import write_key_file
+from forcemove.channel.protocol.signing import Key
+from forcemove.channel.store.opening import open_journal
+from tests.cli.nodes import PASSPHRASE, Demo
+from tests.cli.screens import COMMAND, Screen
+from tests.cli.test_play import channel_in, link_of, start
+from tests.relay.process import RelayProcess, running_relay
+
+HOST, GUEST = local_keys()[1:3]
+CREATE = ("--create", "--stake", "0")
+
+
+class House:
+    """A relay, and a folder for each player."""
+
+    def __init__(self, folder: Path, relay: RelayProcess) -> None:
+        self.relay, self.started = relay, list[Demo]()
+        self.alice, self.bob = self._home(folder / "alice", HOST), self._home(folder / "bob", GUEST)
+
+    @staticmethod
+    def _home(home: Path, key: Key) -> Path:
+        home.mkdir()
+        write_key_file(home / "key.json", key, PASSPHRASE, scrypt_work=2**4)
+        return home
+
+    def play(self, home: Path, *arguments: str, game: str) -> Demo:
+        where = ("--relay", self.relay.url, "--key", "key.json", "--bot")
+        self.started.append(start(home, "play", game, *where, *arguments))
+        return self.started[-1]
+
+    def sit(self, home: Path, *arguments: str, game: str) -> Screen:
+        where = ("--relay", self.relay.url, "--key", "key.json")
+        return Screen(COMMAND, "play", game, *where, *arguments, columns=220, folder=home)
+
+    def leave(self) -> None:
+        for each in self.started:
+            each.process.send_signal(signal.SIGKILL)
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> Iterator[House]:
+    with running_relay(tmp_path) as relay:
+        house = House(tmp_path, relay)
+        yield house
+        house.leave()
+
+
+def meetings(home: Path) -> int:
+    with open_journal(str(home / "forcemove.journal"), owner=bytes(16)) as journal:
+        return len(journal.meetings.all())
+
+
+@pytest.mark.parametrize("game", ["rock-paper-scissors", "tic-tac-toe"])
+def test_two_bots_play_for_nothing(house: House, game: str) -> None:
+    host = house.play(house.alice, *CREATE, game=game)
+    guest = house.play(house.bob, "--join", link_of(host), "--yes", game=game)
+    assert host.end() == 0, host.complained
+    assert guest.end() == 0, guest.complained
+    ours, theirs = channel_in(house.alice), channel_in(house.bob)
+    assert ours.newest is not None
+    assert theirs.newest is not None
+    assert ours.newest.state == theirs.newest.state
+    assert set(ours.newest.signed.signatures) == {0, 1}
+    assert (ours.agreement.domain.chain_id, ours.agreement.domain.adjudicator) == (0, bytes(20))
+    for player, home in ((host, house.alice), (guest, house.bob)):
+        assert "a friendly game, without a chain" in player.said
+        assert "Nothing was at stake" in player.said
+        assert meetings(home) == 0
+
+
+@pytest.mark.parametrize("killed", ["host", "guest"])
+def test_a_killed_player_goes_on_with_the_same_command(house: House, killed: str) -> None:
+    create, rounds = (*CREATE, "--rounds", "4"), ("--rounds", "4")
+    host = house.play(house.alice, *create, game="rock-paper-scissors")
+    join = ("--join", link_of(host), *rounds, "--yes")
+    guest = house.play(house.bob, *join, game="rock-paper-scissors")
+    first, other = (host, guest) if killed == "host" else (guest, host)
+    first.reach("is to reveal.")
+    assert first.end(by=signal.SIGKILL) == -signal.SIGKILL
+    home, again = (house.alice, create) if killed == "host" else (house.bob, join)
+    second = house.play(home, *again, game="rock-paper-scissors")
+    assert second.end() == 0, second.complained
+    assert other.end() == 0, other.complained
+    channel = channel_in(house.alice)
+    assert channel.newest is not None
+    assert channel.newest.state.turn_num == 4 + 4 * 4
+
+
+def test_discard_is_played_over_the_log_and_both_are_killed_and_go_on(house: House) -> None:
+    host = house.play(house.alice, *CREATE, game="discard")
+    join = ("--join", link_of(host), "--yes")
+    guest = house.play(house.bob, *join, game="discard")
+    host.reach(" on top, ")
+    for player in (host, guest):  # the guest cannot end it alone
+        assert player.end(by=signal.SIGKILL) == -signal.SIGKILL
+    again = [house.play(house.alice, *CREATE, game="discard"), house.play(house.bob, *join, game="discard")]
+    for player in again:
+        assert player.end() == 0, player.complained
+        assert "Going on with the open game" in player.said
+        assert "every turn was legal" in player.said
+    results = [line for line in again[0].said.splitlines() if " after " in line]
+    assert results
+    assert results == [line for line in again[1].said.splitlines() if " after " in line]
+    assert meetings(house.alice) == meetings(house.bob) == 0
+
+
+def test_a_person_plays_discard_and_is_not_asked_twice(house: House) -> None:
+    host = house.sit(house.alice, *CREATE, game="discard")
+    host.reach("forcemove://join/")
+    link = next(word for line in host.lines for word in line.split() if word.startswith("forcemove://"))
+    guest = house.play(house.bob, "--join", link, "--yes", "--patience", "60", game="discard")
+    host.reach("Host, it is your turn.")
+    host.type("0\r")
+    host.reach("Type a number from 1 to")
+    host.type("1\r")
+    host.reach("Guest d")  # discards, or draws
+    host.reach("Host, it is your turn.")
+    host.type("\x03")
+    aside = host.end()
+    assert aside.code == 130
+    first = next(line for line in aside.lines if line.startswith(("Host discards", "Host draws")))
+    back = house.sit(house.alice, game="discard")
+    back.reach(first)
+    back.reach("Host, it is your turn.")
+    assert sum(line.startswith(("Host discards", "Host draws")) for line in back.lines) == 1
+    back.type("\x03")
+    assert back.end().code == 130
+    guest.end(by=signal.SIGTERM)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--stake", "0", "--chain", "http://127.0.0.1:1", "--create"), "has no chain"),
+        (("--stake", "1", "--create"), "A stake wants a chain"),
+        (("--stake", "0", "--create", "--payout", "0x" + "11" * 20), "A friendly game pays nothing"),
+        (("--chain", "http://127.0.0.1:1", "--create", "--stake", "1"), "No contract enforces discard"),
+    ],
+)
+def test_options_that_contradict_each_other(house: House, options: tuple[str, ...], words: str) -> None:
+    player = house.play(house.alice, *options, game="discard")
+    assert player.end() == 2
+    assert words in player.complained
+
+
+def test_whoever_is_asked_to_end_withdraws_the_offer(house: House) -> None:
+    host = house.play(house.alice, *CREATE, game="tic-tac-toe")
+    link = link_of(host)
+    assert host.end(by=signal.SIGTERM) == 143
+    guest = house.play(house.bob, "--join", link, "--yes", game="tic-tac-toe")
+    assert guest.end() == 1
+    assert "there is no such offer any more" in guest.complained
+
+
+def test_whoever_is_kept_waiting_gives_a_friendly_game_up(house: House) -> None:
+    host = house.play(house.alice, *CREATE, "--patience", "2", "--rounds", "20", game="rock-paper-scissors")
+    guest = house.play(house.bob, "--join", link_of(host), "--yes", "--rounds", "20", game="rock-paper-scissors")
+    guest.reach("is to reveal.")
+    guest.end(by=signal.SIGKILL)
+    assert host.end() == 1
+    assert "for 2 seconds" in host.complained
+    assert "The other player may have gone" in host.complained
