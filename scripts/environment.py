@@ -4,6 +4,7 @@ Runs on the system's Python with the standard library alone; `scripts/setup` fin
 date is left alone, what was interrupted is made anew, and of two set-ups at once the second waits for the first.
 
     scripts/setup play      what playing needs
+    scripts/setup network   that, and anvil, for the demonstration over a network
     scripts/setup test      that, and what the tests need: the compiler, anvil, viem, and in an environment of its own
                             (`.venv/analysis`: it wants another web3) the static analysis of the contracts
 
@@ -29,6 +30,7 @@ VENV = Path(os.environ.get("FORCEMOVE_VENV") or ROOT / ".venv").absolute()
 ANALYSIS = VENV / "analysis"
 CONTRACTS = ROOT / "contracts"
 LOCKS = {"play": "requirements.lock", "test": "requirements-test.lock"}
+PURPOSES = ("play", "network", "test")
 ANALYSIS_LOCK = "requirements-analysis.lock"
 OLDEST_NODE = 20
 
@@ -47,10 +49,10 @@ class SetupFailed(Exception):
 
 def set_up(purpose: str) -> None:
     """Make everything that the purpose needs; what only people can mend is found before the long work."""
-    needs_node = purpose == "test" and not is_node_set_up()
+    needs_node = purpose != "play" and not is_node_set_up()
     if needs_node:
         require_node()
-    set_up_python(purpose)
+    set_up_python("play" if purpose == "network" else purpose)
     if purpose == "test" and not is_analysis_set_up():
         set_up_analysis()
     if needs_node:
@@ -184,12 +186,12 @@ def _node_stamp() -> str:
 def _require_anvil() -> None:
     """npm has it for the commonest platform; for others it is installed by hand."""
     if shutil.which("anvil") is None and not any(CONTRACTS.glob("node_modules/@foundry-rs/anvil-*/bin/anvil")):
-        raise SetupFailed("The tests need anvil, and npm has none for this machine: install it from getfoundry.sh.")
+        raise SetupFailed("This needs anvil, and npm has none for this machine: install it from getfoundry.sh.")
 
 
 def require_node() -> None:
     """Refuse a machine without Node, or with one that is too old."""
-    advice = f"The tests need Node {OLDEST_NODE} or newer with npm: https://nodejs.org, or your system's packages."
+    advice = f"This needs Node {OLDEST_NODE} or newer with npm: https://nodejs.org, or your system's packages."
     if shutil.which("node") is None or shutil.which("npm") is None:
         raise SetupFailed(f"There is no node or no npm on the PATH. {advice}")
     said = subprocess.run(["node", "--version"], capture_output=True, text=True, check=False).stdout.strip()
@@ -247,9 +249,9 @@ def _alone() -> Iterator[None]:
 
 
 def main(arguments: list[str]) -> int:
-    """Set up for `play` or `test`. Returns 0, 1 where it failed, 2 for wrong usage."""
-    if len(arguments) != 1 or arguments[0] not in LOCKS:
-        _say(f"usage: scripts/setup {'|'.join(LOCKS)}")
+    """Set up for one of `PURPOSES`. Returns 0, 1 where it failed, 2 for wrong usage."""
+    if len(arguments) != 1 or arguments[0] not in PURPOSES:
+        _say(f"usage: scripts/setup {'|'.join(PURPOSES)}")
         return 2
     try:
         with _alone():

@@ -183,7 +183,7 @@ def test_an_old_node_is_not_taken(tmp_path: Path, version: str) -> None:
     path = programs(tmp_path / "bin", node=f"echo {version}", npm="echo unused") + os.pathsep + os.environ["PATH"]
     done = make_project(tmp_path / "clone").set_up("test", path)
     assert done.returncode == 1
-    assert done.stderr.startswith(f"node is {version or 'broken'}. The tests need Node 20 or newer")
+    assert done.stderr.startswith(f"node is {version or 'broken'}. This needs Node 20 or newer")
 
 
 def test_without_node_nothing_is_begun(tmp_path: Path) -> None:

@@ -153,6 +153,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
         "forcemove.__main__",
         "channel.cli.*",
         "channel.cli.demo.*",
+        "channel.cli.demo.network.*",
         "channel.cli.channel.*",
         "channel.cli.match.*",
         "channel.cli.play.*",

@@ -40,6 +40,7 @@ _LOCAL_DURATION, _DURATION = 3_600, 60
 _MIN_DURATION, _MAX_DURATION = 60, 365 * 24 * 60 * 60
 _TWO = 2
 _OF_ALL_GAMES = ("game_name", "play", "as_json")
+_OF_THE_NETWORK = ("game_name", "scenario", "network", "stake", "duration", "as_json")
 
 
 class _Command(click.Command):
@@ -113,6 +114,12 @@ class _Told:
     "a withheld move get nowhere. Without it: all of them.",
 )
 @click.option(
+    "--network",
+    is_flag=True,
+    help="Let each player have a process of its own, side by side, over a relay and an anvil on this machine; one of "
+    "them is killed in the middle. For two players.",
+)
+@click.option(
     "--chain",
     "chain_name",
     default="eth-tester",
@@ -167,6 +174,7 @@ def demo(
     seats: int | None,
     play: bool,
     scenario: str | None,
+    network: bool,
     chain_name: str,
     key_file: Path | None,
     stake: int | None,
@@ -187,15 +195,20 @@ def demo(
     --key plays Alice, and pays for the others, throw-away accounts that give back what is left. What a run that was
     cut off has left in channels there, the next one brings home before it plays.
 
+    With --network the players are two processes that talk over a relay, as on two machines (`forcemove play`).
+
     A --game without money needs no chain: two bots play it, or you against one with --play.
     """
     table_game = find_table_game(game_name) if game_name else None
     if table_game is not None:
-        _require_no_channel_options(ctx, table_game)
+        _require_no_options_but(ctx, _OF_ALL_GAMES, f"{table_game.title} is played without a channel")
         return _at_a_table(ctx.obj, table_game, play, as_json)
     if play:
         games = ", ".join(table_game_names()) or "none is installed"
         raise click.UsageError(f"--play wants --game with a game that is played without money: {games}.")
+    if network:
+        _require_no_options_but(ctx, _OF_THE_NETWORK, "--network brings its own chain")
+        return _over_a_network(ctx.obj, _stories(game_name, scenario, _TWO), stake, duration, as_json)
     is_local = chain_name in _LOCAL_CHAINS
     if not is_local and key_file is None:
         raise click.UsageError("A node wants --key FILE: the account that plays and pays (`forcemove key new FILE`).")
@@ -280,18 +293,49 @@ def _conclude(performance: Performance, terminal: Terminal) -> None:
     terminal.say(f"{what} ended with the balances that were expected.", "bold")
 
 
+# --------------------------------------------------------------------------------------------------- over a network
+
+
+def _over_a_network(
+    told: _Told, stories: list[tuple[str, Game, int]], stake: int | None, duration: int | None, as_json: bool
+) -> int:
+    from forcemove.channel.cli.demo.network.performance import NetworkPerformance
+    from forcemove.channel.cli.play.signals import run_until_terminated
+
+    terminal = Terminal()
+    performance = NetworkPerformance(
+        tuple((scenario, game) for scenario, game, _ in stories),
+        _LOCAL_STAKE if stake is None else stake,
+        duration or _LOCAL_DURATION,
+        terminal,
+        quiet=as_json,
+    )
+    try:
+        run_until_terminated(performance.play())
+    finally:
+        terminal.close()
+        told.content = performance.to_json()
+    told.tell(None)
+    if not performance.is_right:
+        raise Explained("A story did not end as it must (see WRONG above).", "This is a mistake of Forcemove's.")
+    if not as_json:
+        terminal.say("")
+        terminal.say(f"{len(stories)} of {len(stories)} stories ended with the balances that were expected.", "bold")
+    return 0
+
+
 # ----------------------------------------------------------------------------------------------------- without money
 
 
-def _require_no_channel_options(ctx: click.Context, game: TableGame) -> None:
+def _require_no_options_but(ctx: click.Context, sensible: tuple[str, ...], why: str) -> None:
     senseless = [
         parameter.opts[0]
         for parameter in ctx.command.params
-        if parameter.name not in _OF_ALL_GAMES
+        if parameter.name not in sensible
         and ctx.get_parameter_source(str(parameter.name)) is ParameterSource.COMMANDLINE
     ]
     if senseless:
-        raise click.UsageError(f"{game.title} is played without a channel: leave {', '.join(senseless)} out.")
+        raise click.UsageError(f"{why}: leave {', '.join(senseless)} out.")
 
 
 def _at_a_table(told: _Told, game: TableGame, play: bool, as_json: bool) -> int:

@@ -20,7 +20,7 @@ from forcemove.channel.protocol.effects import ChooseMove, operation_name
 from forcemove.channel.protocol.inputs import ChallengeWanted, ConcludeWanted, Input, MoveChosen
 from forcemove.channel.protocol.state import VariablePart
 
-__all__ = ["Match", "Played", "beside", "is_unpaid"]
+__all__ = ["Match", "Played", "beside", "is_open", "is_unpaid"]
 
 _LOOK_EVERY = 0.25
 _BEGINNING = (Phase.CHECKING, Phase.PREFUND, Phase.FUNDING)
@@ -56,6 +56,11 @@ class Played(Protocol):
 def is_unpaid(channel: Channel) -> bool:
     """Whether nobody has paid in, as far as we know, and nothing of ours is on its way."""
     return not any(held for _, held in channel.holdings) and not channel.requested
+
+
+def is_open(channel: Channel, question: ChooseMove) -> bool:
+    """Whether a question was not answered otherwise: by the chain, or by time."""
+    return channel.is_our_turn and channel.newest is not None and channel.newest.state == question.state
 
 
 class Match:

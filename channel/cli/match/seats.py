@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from typing import Protocol
 
-from forcemove.channel.cli.match.match import Played
+from forcemove.channel.cli.match.match import Played, is_open
 from forcemove.channel.cli.match.person import Person
 from forcemove.channel.cli.match.rounds import choose_rounds
 from forcemove.channel.cli.match.screen import Screen
 from forcemove.channel.cli.match.voices import TerminalVoice, Voice
 from forcemove.channel.cli.terminal import Terminal
+from forcemove.channel.errors import ForcemoveError
 from forcemove.channel.game import Game
 from forcemove.channel.protocol.effects import ChooseMove
 from forcemove.channel.protocol.inputs import ConcludeWanted, MoveChosen
@@ -40,18 +42,33 @@ class Seat(Protocol):
 
 
 class BotSeat:
-    """The game's bot, for so many rounds."""
+    """The game's bot, for so many rounds. `pace`: seconds that it takes for a move."""
 
-    def __init__(self, game: Game, seat: int, rounds: int, seats: int, terminal: Terminal) -> None:
-        self.choose = choose_rounds(game, seat, rounds, seats)
+    def __init__(self, game: Game, seat: int, rounds: int, seats: int, terminal: Terminal, pace: float = 0) -> None:
+        self._choose, self._pace = choose_rounds(game, seat, rounds, seats), pace
         self.voice = TerminalVoice(terminal)
+        self._played: Played | None = None
+        self._questions: asyncio.Queue[ChooseMove] = asyncio.Queue()
+
+    def choose(self, question: ChooseMove) -> MoveChosen | ConcludeWanted | None:
+        """See `Seat`."""
+        if not self._pace:
+            return self._choose(question)
+        self._questions.put_nowait(question)
+        return None
 
     def attach(self, played: Played) -> None:
-        """It needs nothing of it."""
+        """See `Seat`."""
+        self._played = played
 
     async def run(self) -> None:
-        """Nothing: it is asked."""
-        await asyncio.Event().wait()
+        """Answer what was not answered at once."""
+        while True:
+            question = await self._questions.get()
+            await asyncio.sleep(self._pace)
+            if self._played is not None and is_open(self._played.channel, question):
+                with contextlib.suppress(ForcemoveError):  # it is asked again if that is still wanted
+                    self._played.feed(self._choose(question))
 
 
 class PersonSeat:

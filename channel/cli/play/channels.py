@@ -88,7 +88,7 @@ class ChannelPlay:
 
     def _seat(self, agreement: Agreement, number: int) -> Seat:
         if self._wishes.rounds is not None:
-            return BotSeat(self._game, number, self._wishes.rounds, agreement.count, self._terminal)
+            return BotSeat(self._game, number, self._wishes.rounds, agreement.count, self._terminal, self._wishes.pace)
         self._terminal.close()  # the screen is the person's
         return PersonSeat(self._game, _FRIENDLY_PARTING if agreement.is_friendly else _PARTING)
 

@@ -98,6 +98,13 @@ class _Tower(click.ParamType[tuple[str, bytes]]):
 @click.option(
     "--rounds", type=click.IntRange(1), default=3, show_default=True, help="Rounds after which the bot leaves."
 )
+@click.option(
+    "--pace",
+    type=click.FloatRange(0),
+    default=0.0,
+    show_default=True,
+    help="Seconds that the bot takes for a move, so that people can follow it.",
+)
 @STORE
 @click.option(
     "--book",
@@ -138,6 +145,7 @@ def play(
     join_text: str | None,
     bot: bool,
     rounds: int,
+    pace: float,
     store: str,
     book_file: Path | None,
     towers: tuple[tuple[str, bytes], ...],
@@ -173,6 +181,7 @@ def play(
         stake if creates or link else None,
         link,
         rounds if bot else None,
+        pace,
         duration,
         patience,
         agrees,

@@ -14,14 +14,16 @@ __all__ = ["Purse", "Wishes"]
 @dataclass(frozen=True)
 class Wishes:
     """`relay`: its address. `stake`: in wei, of the offer to make, or the only one to join. `link`: of the offer to
-    join. `rounds`: after which the bot leaves, None where a person plays. `duration`: of a challenge, in seconds, to
-    offer. `patience`: see `Match`. `agrees`: nobody has to be asked whether to join. `anew`: leave alone what was begun
-    before and has no money in it. `towers`: who watches over the channel."""
+    join. `rounds`: after which the bot leaves, None where a person plays. `pace`: seconds that the bot takes for a
+    move. `duration`: of a challenge, in seconds, to offer. `patience`: see `Match`. `agrees`: nobody has to be asked
+    whether to join. `anew`: leave alone what was begun before and has no money in it. `towers`: who watches over the
+    channel."""
 
     relay: str
     stake: int | None = None
     link: Link | None = None
     rounds: int | None = None
+    pace: float = 0
     duration: int = 3600
     patience: float = 600.0
     agrees: bool = False

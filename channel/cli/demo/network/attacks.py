@@ -1,0 +1,49 @@
+"""What a player can try whose program is another one: the demonstration does it with that player's key."""
+
+from __future__ import annotations
+
+import asyncio
+
+from forcemove.channel.chain.adjudicator import Adjudicator
+from forcemove.channel.cli.demo.network.players import WentWrong
+from forcemove.channel.cli.demo.network.world import World
+from forcemove.channel.game import Game
+from forcemove.channel.line.connect import connect
+from forcemove.channel.line.terms import Table, TableKind
+from forcemove.channel.protocol.channel import Channel
+from forcemove.channel.protocol.encoding import digest, hash_state
+from forcemove.channel.protocol.rules import build_support_proof
+from forcemove.channel.protocol.state import SignedState
+from forcemove.channel.protocol.wire import encode_message
+
+__all__ = ["challenge_with", "say_something_illegal"]
+
+
+def challenge_with(world: World, old: Channel) -> int:
+    """Challenge with the newest state that `old` can prove; its turn number."""
+    agreement = old.agreement
+    proof = build_support_proof(agreement.fixed_part, old.signed_states)
+    if proof is None:
+        raise WentWrong("There is no old state to challenge with.")
+    adjudicator = Adjudicator(world.chain, agreement.domain.adjudicator)
+    call = adjudicator.call_of(adjudicator.challenge(agreement.fixed_part, proof))
+    world.chain.send(call, world.keys[old.index])
+    return proof.states[-1].turn_num
+
+
+async def say_something_illegal(world: World, game: Game, other: Channel) -> str:
+    """Sign a move that the rules forbid, after the newest state that the other player has, and send it to the other;
+    what is wrong with it."""
+    agreement, newest = other.agreement, other.newest
+    if newest is None:
+        raise WentWrong("Play has not begun.")
+    label, state = game.illegal_moves(newest.state)[0]
+    seat = state.turn_num % agreement.count
+    key = world.keys[seat]
+    signature = key.sign(digest(agreement.domain, hash_state(agreement.channel_id, state).state))
+    message = encode_message(agreement.channel_id, SignedState(state, {seat: signature}))
+    async with connect(world.relay) as connection:
+        table = Table(TableKind.CHANNEL, agreement.fixed_part.participants, agreement.channel_id)
+        log = await connection.join(table, key)
+        await asyncio.wait_for(log.post(message), 30)
+    return label

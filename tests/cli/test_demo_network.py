@@ -1,0 +1,48 @@
+"""The demonstration over a network: two player processes, a relay process, and an anvil; one player is killed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.command import Command
+from tests.cli.screens import COMMAND, Screen
+
+SCENARIOS = ("honest", "stall", "stale-state", "cheat")
+IN_EACH_RUN = ("stale-state",)
+
+
+@pytest.mark.parametrize(
+    "scenario",
+    [each if each in IN_EACH_RUN else pytest.param(each, marks=pytest.mark.long) for each in SCENARIOS],
+)
+@pytest.mark.parametrize("game", ["rock-paper-scissors", pytest.param("tic-tac-toe", marks=pytest.mark.long)])
+def test_each_story_pays_what_its_last_state_says(forcemove: Command, scenario: str, game: str) -> None:
+    said = forcemove("demo", "--network", "--scenario", scenario, "--game", game, "--json")
+    assert said.code == 0, said.err
+    (story,) = json.loads(said.out)["stories"]
+    assert (story["scenario"], story["game"]) == (scenario, game)
+    assert story["paid"] == story["expected"]
+    assert sum(map(int, story["paid"].values())) == 2 * 10**18
+
+
+def test_both_screens_are_seen_side_by_side(tmp_path: Path) -> None:
+    arguments = ("demo", "--network", "--scenario", "cheat", "--game", "tic-tac-toe")
+    screen = Screen(COMMAND, *arguments, columns=160, folder=tmp_path)
+    screen.reach("killed")
+    screen.reach("Bob signs what is illegal")
+    seen = screen.end()
+    assert seen.code == 0, seen.lines
+    text = "\n".join(seen.lines)
+    assert "1 of 1 stories ended with the balances that were expected." in text
+    header = next(line for line in seen.lines if "Alice" in line and "Bob" in line)
+    assert header.index("Alice") < 80 < header.index("Bob")
+
+
+@pytest.mark.parametrize("options", [("--chain", "anvil"), ("--key", "key.json"), ("--seats", "2")])
+def test_what_a_network_brings_itself_is_wrong_usage(forcemove: Command, options: tuple[str, ...]) -> None:
+    said = forcemove("demo", "--network", *options)
+    assert said.code == 2
+    assert f"leave {options[0]} out" in said.err
