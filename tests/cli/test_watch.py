@@ -37,7 +37,7 @@ def arguments(
 ) -> Sequence[str]:
     """What a tower needs, in the current directory."""
     monkeypatch.setenv(UNLOCK_VARIABLE, "of no secret")
-    write_key_file(tmp_path / "key.json", TOWER, "of no secret")
+    write_key_file(tmp_path / "key.json", TOWER, "of no secret", scrypt_work=2**4)
     save_book(playground.book, tmp_path / f"forcemove-{playground.chain.chain_id}.json")
     return ("watch", "--chain", playground.chain.endpoint, "--key", "key.json", "--listen", "127.0.0.1:0")
 
@@ -112,7 +112,7 @@ def test_people_get_words(playground: Playground, tmp_path: Path) -> None:
         tower.stop()
         command = [each for each in tower.command if each != "--json"]
         with subprocess.Popen(  # noqa: S603  # our own command
-            command,
+            [sys.executable, "-m", "forcemove", *command],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -130,6 +130,6 @@ def test_people_get_words(playground: Playground, tmp_path: Path) -> None:
 def test_an_account_without_ether_is_told(playground: Playground, tmp_path: Path) -> None:
     from forcemove.channel.protocol.signing import Key
 
-    write_key_file(tmp_path / "key.json", Key(b"\x07" * 32), TowerProcess.passphrase)
+    write_key_file(tmp_path / "key.json", Key(b"\x07" * 32), TowerProcess.passphrase, scrypt_work=2**4)
     with running_tower(tmp_path, playground) as tower:
         assert "the tower's account has no ether" in tower.log()

@@ -65,6 +65,10 @@ class Process:
         if self.poll() is None:
             os.kill(self.pid, number)
 
+    def kill(self) -> None:
+        """As a power cut would."""
+        self.send_signal(signal.SIGKILL)
+
     def _receive(self, seconds: float) -> int | None:
         if self._code is None:
             self._said.settimeout(seconds)
@@ -108,6 +112,19 @@ def run(
         return subprocess.CompletedProcess(["forcemove", *arguments], code, _all_of(said), _all_of(complained))
 
 
+def start_service(
+    arguments: Sequence[str], *, log: Path, folder: Path, environment: Mapping[str, str]
+) -> tuple[Process, str]:
+    """Start a command that serves until it is ended, and the first line that it says: empty where it ended before.
+    `log`: where its complaints are added."""
+    reading, writing = os.pipe()
+    with open(os.devnull) as nothing, open(writing) as said, log.open("ab") as complained:
+        files = Files(nothing.fileno(), said.fileno(), complained.fileno())
+        process = start(arguments, files, folder=folder, environment=environment)
+    with open(reading) as begun:
+        return process, begun.readline()
+
+
 def _all_of(file: IO[bytes]) -> str:
     file.seek(0)
     return file.read().decode()
@@ -137,8 +154,10 @@ _IMPORTED = (
     "eth_account",
     "eth_tester",
     "web3",
-    *(f"forcemove.channel.cli.{name}" for name in ("deploy", "inspect", "key", "main", "verify")),
+    *(f"forcemove.channel.cli.{name}" for name in ("deploy", "inspect", "key", "main", "relay", "verify", "watch")),
     *(f"forcemove.channel.cli.demo.{name}" for name in ("command", "stories", "table")),
+    *(f"forcemove.channel.cli.play.{name}" for name in ("command", "meeting", "playing")),
+    *(f"forcemove.channel.{name}" for name in ("relay.server", "tower.tower", "watching.service")),
 )
 
 

@@ -6,10 +6,10 @@ import contextlib
 import json
 import os
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
+
+from tests.cli import warm
 
 __all__ = ["RelayProcess", "running_relay"]
 
@@ -27,17 +27,11 @@ class RelayProcess:
 
     def start(self) -> None:
         """Raises `AssertionError` with what it has said where it does not come up."""
-        command = [sys.executable, "-m", "forcemove", "relay", "--json", "--listen", self._listen]
-        command += ["--store", str(self.store), *self._options]
-        self.process = subprocess.Popen(  # noqa: S603  # our own command
-            command,
-            stdout=subprocess.PIPE,
-            stderr=(self.store.parent / "relay.log").open("ab"),
-            text=True,
-            env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+        command = ["relay", "--json", "--listen", self._listen, "--store", str(self.store), *self._options]
+        folder = self.store.parent
+        self.process, line = warm.start_service(
+            command, log=folder / "relay.log", folder=folder, environment=os.environ
         )
-        assert self.process.stdout is not None
-        line = self.process.stdout.readline()
         assert line, self.log()
         self.url = json.loads(line)["ready"]
         self._listen = self.url.partition("://")[2]

@@ -6,8 +6,6 @@ import contextlib
 import json
 import os
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.request import urlopen
@@ -16,6 +14,7 @@ from forcemove.channel.chain.addresses import show_address
 from forcemove.channel.chain.book import save_book
 from forcemove.channel.node.keys import UNLOCK_VARIABLE, write_key_file
 from forcemove.channel.watching.client import TowerClient
+from tests.cli import warm
 from tests.scenarios.story import ALICE, Playground
 from tests.tower.keeper import TOWER
 
@@ -34,29 +33,25 @@ class TowerProcess:
         self.folder, self._chain = folder, playground.chain
         save_book(playground.book, folder / "book.json")
         if not (folder / "key.json").exists():
-            write_key_file(folder / "key.json", TOWER, self.passphrase)
+            write_key_file(folder / "key.json", TOWER, self.passphrase, scrypt_work=2**4)
         self._options = options
         self._listen = "127.0.0.1:0"
         self.start()
 
     @property
     def command(self) -> list[str]:
-        command = [sys.executable, "-m", "forcemove", "watch", "--json", "--listen", self._listen, "--lease", "1"]
+        """What is written behind `forcemove`."""
+        command = ["watch", "--json", "--listen", self._listen, "--lease", "1"]
         command += ["--chain", self._chain.endpoint, "--key", str(self.folder / "key.json")]
         command += ["--store", str(self.folder / "tower.journal"), "--book", str(self.folder / "book.json")]
         return [*command, "--for", f"{show_address(ALICE.address)}=1 ether", *self._options]
 
     def start(self) -> None:
         """Raises `AssertionError` with what it has said where it does not come up."""
-        self.process = subprocess.Popen(  # noqa: S603  # our own command
-            self.command,
-            stdout=subprocess.PIPE,
-            stderr=(self.folder / "tower.log").open("ab"),
-            text=True,
-            env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), UNLOCK_VARIABLE: self.passphrase},
+        environment = os.environ | {UNLOCK_VARIABLE: self.passphrase}
+        self.process, line = warm.start_service(
+            self.command, log=self.folder / "tower.log", folder=self.folder, environment=environment
         )
-        assert self.process.stdout is not None
-        line = self.process.stdout.readline()
         assert line, self.log()
         self.ready = json.loads(line)
         self.url: str = self.ready["ready"]
@@ -97,5 +92,3 @@ def running_tower(folder: Path, playground: Playground, *options: str) -> Iterat
         yield tower
     finally:
         tower.kill()
-        if tower.process.stdout is not None:
-            tower.process.stdout.close()
