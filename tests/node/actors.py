@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from multiprocessing import connection as sockets
-from multiprocessing import get_context
 from multiprocessing.connection import Connection, Listener
 from threading import Thread
 from typing import Any
@@ -26,11 +25,10 @@ from forcemove.channel.protocol.effects import ChooseMove
 from forcemove.channel.protocol.inputs import ConcludeWanted, MoveChosen
 from forcemove.channel.store.opening import open_journal
 from forcemove.games.tic_tac_toe import GAME
+from tests.forked import CONTEXT
 
 __all__ = ["Job", "ListeningLine", "play", "start"]
 
-CONTEXT = get_context("forkserver")
-CONTEXT.set_forkserver_preload(["tests.node.actors", "web3"])
 LEASE = 0.3
 SILENCE = 0.2
 

@@ -31,7 +31,7 @@ from forcemove.channel.protocol.inputs import MoveChosen
 from forcemove.channel.protocol.values import CHANNELS
 from forcemove.channel.store.opening import open_journal
 from forcemove.games.tic_tac_toe import GAME
-from tests.node.actors import CONTEXT
+from tests.forked import CONTEXT
 from tests.scenarios.story import ALICE
 
 __all__ = ["Crowded", "Endpoint", "Report"]

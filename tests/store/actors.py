@@ -8,7 +8,6 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from itertools import count
-from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -25,12 +24,11 @@ from forcemove.channel.store.records import (
     Evidence,
     Wanted,
 )
+from tests.forked import CONTEXT
 from tests.store.places import ACCOUNT, BOB, first, id_of, next_
 
 SURVIVED = 7
 """The exit code of an actor that reached no such point."""
-CONTEXT = get_context("forkserver")
-CONTEXT.set_forkserver_preload(["tests.store.actors"])
 
 
 def start(act: Callable[..., None], *arguments: Any) -> Any:

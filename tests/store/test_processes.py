@@ -18,8 +18,8 @@ from forcemove.channel.store.errors import JournalBusy, JournalUnreachable
 from forcemove.channel.store.journal import Journal
 from forcemove.channel.store.opening import open_journal
 from forcemove.channel.store.records import ChannelLease
+from tests.forked import CONTEXT
 from tests.store.actors import (
-    CONTEXT,
     SURVIVED,
     batch_of_everything,
     commit_for_ever,

@@ -15,7 +15,8 @@ from forcemove.channel.tower.receipts import RECEIPTS
 from forcemove.channel.tower.settings import Settings
 from forcemove.channel.tower.tower import Tower
 from forcemove.games.tic_tac_toe import GAME
-from tests.node.actors import CONTEXT, _Points
+from tests.forked import CONTEXT
+from tests.node.actors import _Points
 from tests.tower.keeper import ETHER, TOWER
 
 __all__ = ["LEASE", "Job", "guard", "start"]
