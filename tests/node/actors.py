@@ -71,7 +71,7 @@ def play(job: Job, said: Connection) -> None:
         if driven is None or driven.id not in node.channels:
             driven = add(lambda: node.add(assembly, local_keys()[job.seat], line, choose(job.seat), silence=SILENCE))
         node.poll()
-        time.sleep(0.005)
+        time.sleep(0.02)
     said.send(points.passed)
 
 

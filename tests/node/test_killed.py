@@ -75,7 +75,7 @@ class Match:
                 self.node.poll()
                 if stale:
                     self._challenge_with_the_opening()
-                time.sleep(0.005)
+                time.sleep(0.02)
             process.join()
             passed = _received(said)
         while self.node.poll():
@@ -98,7 +98,7 @@ class Match:
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             self.node.poll()
-            time.sleep(0.005)
+            time.sleep(0.02)
 
     def _challenge_with_the_opening(self) -> None:
         """Once, in the middle of the game."""

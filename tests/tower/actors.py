@@ -68,7 +68,7 @@ def guard(job: Job, said: Connection) -> None:
         said.send(RECEIPTS.encode(tower.accept(data)))
     while not _is_answered(adjudicator, job) or journal.transactions.in_flight(tower._name):
         tower.poll()
-        time.sleep(0.005)
+        time.sleep(0.02)
     said.send((points.passed, tower.left(job.client)))
 
 
