@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -72,10 +73,9 @@ def test_a_users_packages_of_the_same_names_are_left_alone(programs: Path, progr
     assert run(programs / "python", program, folder=program.parent) == "television the user 1200000000000000000\n"
 
 
-def check_types(programs: Path, program: Path, types: Path) -> subprocess.CompletedProcess[str]:
-    options = ("--strict", "--python-executable", programs / "python", "--cache-dir", types)
+def check_types(programs: Path, program: Path, types: Sequence[str | Path]) -> subprocess.CompletedProcess[str]:
     return subprocess.run(  # noqa: S603  # our own mypy
-        [sys.executable, "-m", "mypy", *options, program.name],
+        [sys.executable, "-m", "mypy", *types, "--python-executable", programs / "python", program.name],
         cwd=program.parent,
         capture_output=True,
         text=True,
@@ -83,12 +83,12 @@ def check_types(programs: Path, program: Path, types: Path) -> subprocess.Comple
     )
 
 
-def test_a_users_program_passes_a_strict_type_check(programs: Path, program: Path, types: Path) -> None:
+def test_a_users_program_passes_a_strict_type_check(programs: Path, program: Path, types: Sequence[str | Path]) -> None:
     done = check_types(programs, program, types)
     assert done.returncode == 0, done.stdout
 
 
-def test_a_users_mistake_is_found_by_the_type_check(programs: Path, program: Path, types: Path) -> None:
+def test_a_users_mistake_is_found_by_the_type_check(programs: Path, program: Path, types: Sequence[str | Path]) -> None:
     program.write_text(PROGRAM.replace("stake=2 * 10**17", 'stake="much"'), "utf-8")
     said = check_types(programs, program, types).stdout
     assert 'Argument "stake" to "local_table" has incompatible type "str"; expected "int"' in said

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -60,10 +61,10 @@ def test_three_play_it_in_the_demonstration(begun: Begun) -> None:
     assert len(honest["players"]) == 3
 
 
-def test_it_is_typed_and_clean(begun: Begun, types: Path) -> None:
+def test_it_is_typed_and_clean(begun: Begun, types: Sequence[str | Path]) -> None:
     tools = Path(sys.executable).parent
-    python = ("--python-executable", begun.programs / "python", "--cache-dir", types)
-    run(tools / "mypy", "--strict", *python, "take_three", folder=begun.folder)
+    python = begun.programs / "python"
+    run(tools / "mypy", *types, "--python-executable", python, "take_three", folder=begun.folder)
     run(
         tools / "ruff",
         "check",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -46,12 +46,15 @@ def test_the_wheel_has_nothing_that_only_developers_need(names: set[str]) -> Non
     assert [name for name in names if name.startswith(unwanted_names) or "package" in name] == []
 
 
-@pytest.mark.parametrize("make", [install_from_ours, pytest.param(install, marks=pytest.mark.long)])
+@pytest.mark.parametrize(
+    ("make", "scenarios"),
+    [(install_from_ours, ("--scenario", "honest")), pytest.param(install, (), marks=pytest.mark.long)],
+)
 def test_the_wheel_in_an_empty_environment_plays_the_demo(
-    make: Callable[[Path, Path], Path], wheel: Path, tmp_path: Path
+    make: Callable[[Path, Path], Path], scenarios: Sequence[str], wheel: Path, tmp_path: Path
 ) -> None:
     """That set-up installs from the index what a lock file pins is no news: our own environment comes from one that has
     the same entries, which `test_dependencies` requires."""
     forcemove = make(wheel, tmp_path / "environment") / "forcemove"
     assert "demo" in run(forcemove, "--help", folder=tmp_path)
-    assert run(forcemove, "demo", folder=tmp_path)
+    assert run(forcemove, "demo", *scenarios, folder=tmp_path)
