@@ -29,6 +29,13 @@ START = 10 * 10**18
 GAS_AT_MOST = 5 * 10**16
 """Wei: more than a deployment and all stories use on a local chain."""
 DUST = 10**15
+QUICK = """
+from functools import partialmethod
+from forcemove.channel.cli.demo.stage import Stage
+Stage.__init__ = partialmethod(Stage.__init__, look_every=0.2)
+"""
+"""A demonstration that looks at the chain more often than each second: for one that is to play on to its end. One that
+is to be interrupted needs the second, in which nothing happens."""
 _SECONDS = 60.0
 _CHANNEL = re.compile(r"^channel +0x([0-9a-f]{64})$", re.MULTILINE)
 _LOCKED = re.compile(r"channel 0x([0-9a-f]{64})")

@@ -22,7 +22,7 @@ from forcemove.channel.protocol.values import CHANNELS
 from forcemove.channel.protocol.wire import decode_file
 from forcemove.channel.store.opening import open_journal
 from forcemove.channel.store.records import Standing
-from tests.cli.nodes import COUNTERPARTY, PAYER, START, Demo, Node, records, require_all_home, spawn, start_demo
+from tests.cli.nodes import COUNTERPARTY, PAYER, QUICK, START, Demo, Node, records, require_all_home, spawn, start_demo
 
 HONEST = ("--game", "tic-tac-toe", "--scenario", "honest")
 CRASHED = 77
@@ -59,7 +59,7 @@ def deployed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the state of a node that has the contracts, and with their address book."""
     folder = tmp_path_factory.mktemp("deployed")
     node = Node(folder)
-    assert start_demo(folder, node, *HONEST).end() == 0
+    assert start_demo(folder, node, *HONEST, before=QUICK).end() == 0
     node.stop()
     return folder
 
@@ -95,7 +95,7 @@ def held(node: Node, folder: Path) -> int:
 
 def play_again(folder: Path, node: Node, first: Demo, *arguments: str) -> Demo:
     """The same command once more; it must bring everything home and play to the end."""
-    again = start_demo(folder, node, *(arguments or HONEST))
+    again = start_demo(folder, node, *(arguments or HONEST), before=QUICK)
     assert again.end() == 0, again.complained
     assert again.said.count("found, as expected") == 2
     require_all_home(node, first, again)
@@ -353,7 +353,7 @@ def test_money_that_lies_with_the_counterparty_alone_is_used_and_returned(tmp_pa
     node.give(COUNTERPARTY.address, 10**18)
     node.give(PAYER.address, START - 10**18)
 
-    demo = start_demo(tmp_path, node, *HONEST)
+    demo = start_demo(tmp_path, node, *HONEST, before=QUICK)
 
     assert demo.end() == 0
     assert "sends the throw-away counterparty ether" not in demo.said
@@ -371,7 +371,7 @@ def test_a_chain_that_began_anew_has_the_record_set_aside(tmp_path: Path, node: 
     node.start()
     node.give(PAYER.address, START)
 
-    anew = start_demo(tmp_path, node, *HONEST)
+    anew = start_demo(tmp_path, node, *HONEST, before=QUICK)
     assert anew.end() == 0, anew.complained
     assert "another chain with the same id" in anew.said
     assert records(tmp_path) == []
