@@ -127,6 +127,7 @@ def _problems_of(mutation: Mutation) -> Iterator[str]:
             yield f"there is no test {test}"
 
 
+@cache
 def _functions(path: Path) -> set[str]:
     if not path.is_file():
         return set()

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import chain as concatenated
-from itertools import combinations, product
+from itertools import combinations, islice, product
 from typing import NamedTuple
 
 import pytest
@@ -140,19 +140,23 @@ class Payer:
             assert self.holdings(id_, asset) == (left, begun, closed), case
 
 
-def check_all(count: int, first: int) -> int:
+def check_all(count: int, first: int, *, one_of: int = 1) -> int:
     payer = Payer()
-    for case in cases(count, first):
+    for case in islice(cases(count, first), 0, None, one_of):
         payer.check(case)
     return payer.count
 
 
-@pytest.mark.parametrize(("count", "first"), [(1, 1), (2, 2), (2, 1), (3, 3), (3, 2), (3, 1), (4, 4)])
+@pytest.mark.parametrize(("count", "first"), [(1, 1), (2, 2), (2, 1), (3, 3), (3, 2), (3, 1)])
 def test_every_small_payout_is_the_one_that_the_protocol_says(count: int, first: int) -> None:
     assert check_all(count, first) > 4**count
 
 
+def test_of_payouts_of_four_entries_one_of_eleven_is_the_one_that_the_protocol_says() -> None:
+    assert check_all(4, 4, one_of=11) > 4**4
+
+
 @pytest.mark.long
-@pytest.mark.parametrize("first", [1, 2, 3])
-def test_every_payout_of_four_entries_in_two_assets(first: int) -> None:
+@pytest.mark.parametrize("first", [1, 2, 3, 4])
+def test_every_payout_of_four_entries_is_the_one_that_the_protocol_says(first: int) -> None:
     assert check_all(4, first) > 4**4

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cache
 
 import pytest
 
@@ -50,11 +51,13 @@ class Case:
         return first_state(self.game.initial_app_data(terms_of(AMOUNTS, STAKE)), AMOUNTS)
 
 
+@cache
 def _marks(state: VariablePart) -> Iterable[Move]:
+    """Each walk asks about each of its states more than once, and there are three."""
     kind = tic_tac_toe_position.PositionType
     if tic_tac_toe_position.decode(state.app_data).position_type in (kind.VICTORY, kind.DRAW, kind.PLAY_AGAIN_ME_FIRST):
-        return [tic_tac_toe.play_again(state)]
-    return tic_tac_toe.legal_moves(state)
+        return (tic_tac_toe.play_again(state),)
+    return tuple(tic_tac_toe.legal_moves(state))
 
 
 def _is_between_boards(state: VariablePart) -> bool:
