@@ -73,6 +73,12 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
         "answers at block {block_number}.",
         "Its logs are not believed, and are asked for again. If it stays so, use another node.",
     ),
+    "AnotherChain": (
+        "The chain at {endpoint} has the right chain id, but channel {channel_id} did not begin on it: block "
+        "{block_number} is another one, or is not there, and the contract knows nothing of the channel.",
+        "Nothing was signed or sent. If the chain was started anew, or put back to an earlier state, what the channel "
+        "held was on the old one: give a node of that with --chain. A node that lags behind must catch up first.",
+    ),
     "BehindItself": (
         "The node at {endpoint} shows block {block_number} as its newest, and has shown {seen_before} before.",
         "It lags behind. It is asked again; if it stays so, use another node.",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from forcemove.channel.errors import PassingError
+from forcemove.channel.errors import ChainError, PassingError
 
-__all__ = ["BehindItself", "LogsLeftOut"]
+__all__ = ["AnotherChain", "BehindItself", "LogsLeftOut"]
 
 
 @dataclass(eq=False)
@@ -26,3 +26,16 @@ class BehindItself(PassingError):
     endpoint: str
     block_number: int
     seen_before: int
+
+
+@dataclass(eq=False)
+class AnotherChain(ChainError):
+    """The chain has the channel's chain id, and is another one: a test chain that began anew, or was put back to an
+    earlier state. Block `block_number`, at which the channel began, had the hash `expected` (32 bytes) and has `found`
+    here, None where the chain ends before it; and the adjudicator knows nothing of the channel."""
+
+    endpoint: str
+    channel_id: bytes
+    block_number: int
+    expected: bytes
+    found: bytes | None

@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from forcemove.channel.chain.adjudicator import Adjudicator
 from forcemove.channel.chain.chain import Chain
 from forcemove.channel.errors import LocalError
+from forcemove.channel.follower.errors import AnotherChain
+from forcemove.channel.follower.followed import Origin
+from forcemove.channel.follower.origins import find_elsewhere
 from forcemove.channel.game import Game
 from forcemove.channel.node.about import ABOUTS, About
 from forcemove.channel.node.assemble import Assembly, reassemble
@@ -92,6 +96,14 @@ class KeptChannel:
     def is_of(self, chain_id: int, address: bytes) -> bool:
         """Whether it is on this chain, and this address (20 bytes) is ours in it."""
         return self.channel.agreement.domain.chain_id == chain_id and self.address == address
+
+    def elsewhere(self, chain: Chain) -> AnotherChain | None:
+        """Why this chain, which has the channel's chain id, is not the one on which the channel began; None where it
+        is. Raises `ChainError`."""
+        agreement, about = self.channel.agreement, self.about
+        adjudicator = Adjudicator(chain, agreement.domain.adjudicator)
+        assets = [asset for asset, _ in agreement.deposits]
+        return find_elsewhere(adjudicator, self.id, assets, Origin(about.from_block, about.began))
 
     def assembly(self, chain: Chain) -> Assembly:
         """The channel, put together again to be driven. Raises `GameMissing`."""

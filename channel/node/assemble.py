@@ -19,6 +19,7 @@ from forcemove.channel.node.clock import seconds
 from forcemove.channel.node.events import Event
 from forcemove.channel.node.nonces import draw_nonce
 from forcemove.channel.node.performer import Choose
+from forcemove.channel.node.policy import default_confirmations
 from forcemove.channel.node.polled import PolledClient
 from forcemove.channel.node.ports import Line, Store
 from forcemove.channel.protocol.agreement import Agreement, agree
@@ -117,9 +118,9 @@ def begin(
     factory: bytes = CUSTOMARY_FACTORY,
     others: Sequence[Chain] = (),
 ) -> Assembly:
-    """A channel that was agreed on just now, and so has logged nothing yet. Arguments as of `reassemble`. Raises
-    `ChainError`."""
-    block = chain.block_number()
+    """A channel that was agreed on just now, and so has logged nothing yet. Arguments as of `reassemble`. It begins at
+    a block that is so deep that no usual reorganisation replaces it. Raises `ChainError`."""
+    block = max(chain.block_number() + 1 - default_confirmations(chain.chain_id), 0)
     began = chain.block_hash(block)
     return reassemble(chain, agreement, app, factory=factory, from_block=block, others=others, began=began)
 

@@ -121,8 +121,8 @@ class Driven:
         self.client.is_unsaved = False
 
 
-def following_of(assembly: Assembly, channel: Channel, confirmations: int) -> Following:
-    """A channel as its chain's worker follows it."""
+def following_of(assembly: Assembly, channel: Channel, confirmations: int, *, is_doubted: bool) -> Following:
+    """A channel as its chain's worker follows it. `is_doubted`: whether the chain may be another one by now."""
 
     adjudicator, app = assembly.adjudicator, channel.agreement.fixed_part.app_definition
     artifact, factory = assembly.app.artifact, assembly.factory
@@ -134,7 +134,9 @@ def following_of(assembly: Assembly, channel: Channel, confirmations: int) -> Fo
         channel.agreement,
         channel.payee,
         assembly.from_block,
+        assembly.began,
         channel.last_signed is None,
+        is_doubted,
         (app, artifact.name, factory),
         None if channel.genuine else is_genuine,
     )

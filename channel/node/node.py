@@ -126,7 +126,7 @@ class Node:
             performer,
             chain,
             account,
-            following_of(assembly, channel, depth),
+            following_of(assembly, channel, depth, is_doubted=kept is not None),
             kept.version if kept else 0,
             None if kept else ABOUTS.encode(about),
             self,

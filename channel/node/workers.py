@@ -25,12 +25,14 @@ __all__ = ["AccountWorker", "ChainNews", "ChainWorker", "Following", "Worker"]
 @dataclass(frozen=True)
 class Following:
     """A channel to be followed. `is_genuine`: asks whether its contracts are, None where that is known; `contracts`:
-    which they are, so that those of many channels are asked for once."""
+    which they are, so that those of many channels are asked for once. The others as of `Follower.follow`."""
 
     agreement: Agreement
     payee: bytes | None
     from_block: int
+    began: bytes
     is_new: bool
+    is_doubted: bool
     contracts: Hashable
     is_genuine: Callable[[], bool] | None = None
 
@@ -108,7 +110,14 @@ class ChainWorker:
         """See `Worker`."""
         self._asked = tuple(self.uncertain)
         for each in self._begun:
-            self._follower.follow(each.agreement, each.payee, each.from_block, is_new=each.is_new)
+            self._follower.follow(
+                each.agreement,
+                each.payee,
+                each.from_block,
+                is_new=each.is_new,
+                began=each.began,
+                is_doubted=each.is_doubted,
+            )
             if each.is_genuine is not None:
                 self._unchecked[each.agreement.channel_id] = each
         for id_ in self._ended:

@@ -372,3 +372,58 @@ def test_the_game_must_be_installed_to_act(home: Callable[..., Home], monkeypatc
     said = alice("list")
     assert "TicTacToe" in said.out
     assert "no game that is installed has it.\nInstall" in alice.act("conclude", alice.ids[0].hex()).err
+
+
+# ------------------------------------------------------------------------------------------------------- another chain
+
+
+@dataclass
+class Anew:
+    """A journal of channels whose chain was started anew since: `bare`, with nothing on it, and `deployed`, with the
+    same contracts at the same addresses."""
+
+    home: Home
+    bare: AnvilChain
+    deployed: AnvilChain
+
+    @property
+    def chains(self) -> tuple[AnvilChain, AnvilChain]:
+        return (self.bare, self.deployed)
+
+
+@pytest.fixture
+def anew(home: Callable[..., Home]) -> Iterator[Anew]:
+    alice = home(count=2)
+    with AnvilChain() as bare, AnvilChain() as deployed:
+        Playground.on(deployed)
+        for chain in (bare, deployed):
+            chain.rpc.ask("anvil_mine", hex(alice.house.chain.block_number()), "0x5")
+        yield Anew(alice, bare, deployed)
+
+
+def test_threat_43_a_chain_that_was_started_anew_is_named_as_such(anew: Anew) -> None:
+    """Nothing is signed or sent on it, and the journal stays as it was."""
+    id_, before = anew.home.ids[0].hex(), json.loads(anew.home("list", "--json").out)
+    for chain in anew.chains:
+        where = ("--chain", chain.endpoint)
+        for action in ("challenge", "conclude"):
+            said = anew.home(action, id_, *where, "--key", "0.key")
+            assert said.code == 1
+            assert "did not begin on it" in said.err
+        for look in ("show", "history", "verify"):
+            assert "did not begin on it" in anew.home(look, id_, *where).err
+        collected = anew.home("collect", *where, "--key", "0.key")
+        assert collected.code == 0
+        assert collected.err.count("of another chain with the same id") == 2
+        assert chain.nonce_of(KEYS[0].address) == 0
+    assert json.loads(anew.home("list", "--json").out) == before
+
+
+def test_the_list_says_which_channels_are_of_another_chain(anew: Anew) -> None:
+    for chain in anew.chains:
+        said = anew.home("list", "--chain", chain.endpoint)
+        assert said.out.count("of another chain with the same id") == 2
+    found = json.loads(anew.home("list", "--json", "--chain", anew.bare.endpoint).out)["channels"]
+    assert [each["isElsewhere"] for each in found] == [True, True]
+    right = json.loads(anew.home("list", "--json", "--chain", anew.home.house.chain.endpoint).out)["channels"]
+    assert [each["isElsewhere"] for each in right] == [False, False]

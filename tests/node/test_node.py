@@ -17,8 +17,9 @@ from msgspec import structs
 
 from forcemove.channel.chain.errors import NotGenuine, Unreachable
 from forcemove.channel.flow.channel import moves_of_new
+from forcemove.channel.follower.errors import AnotherChain
 from forcemove.channel.game import Game
-from forcemove.channel.node.assemble import Assembly, assemble
+from forcemove.channel.node.assemble import Assembly, assemble, reassemble
 from forcemove.channel.node.driven import Driven
 from forcemove.channel.node.errors import AccountInUse, ChannelInUse, LeaseLost, NotOursToDrive
 from forcemove.channel.node.events import Event, Mined, Sent
@@ -462,3 +463,38 @@ def test_a_node_runs_by_itself(house: Callable[[int], House], count: int) -> Non
         process.node._clock = time.monotonic
     asyncio.run(asyncio.wait_for(both(), 60))
     assert home.held() == 0
+
+
+# ------------------------------------------------------------------------------------------------------ another chain
+
+
+@pytest.mark.parametrize("stops_at", [1, 5])
+def test_threat_43_nothing_is_signed_or_sent_on_another_chain(house: Callable[[int], House], stops_at: int) -> None:
+    """It has the same id, and the same contracts at the same addresses: a test chain that was started anew."""
+    home = house(1)
+    home.stops_at = stops_at
+    home.play()
+    alice, other = home.processes[0], MemoryChain()
+    other.node.next_time += 1_000
+    Playground.on(other)
+    assembly = home.assemblies[0]
+    while other.block_number() < assembly.from_block:
+        other.node.mine()
+    kept = alice.journal.load(assembly.agreement.channel_id)
+    home.assemblies[0] = reassemble(
+        other, assembly.agreement, TIC_TAC_TOE, from_block=assembly.from_block, began=assembly.began
+    )
+    home.stops_at = 10**6
+    nonce, height = other.nonce_of(KEYS[0].address), other.block_number()
+    alice.die()
+    (driven,) = alice.node.channels.values()
+    for _ in range(10):
+        alice.node.poll()
+        other.node.mine()
+    assert isinstance(driven.trouble, AnotherChain)
+    assert {type(each) for each in alice.troubles} == {AnotherChain}
+    assert (other.nonce_of(KEYS[0].address), other.block_number()) == (nonce, height + 10)
+    after = alice.journal.load(assembly.agreement.channel_id)
+    assert kept is not None
+    assert after is not None
+    assert kept.snapshot == after.snapshot

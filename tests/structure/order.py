@@ -70,6 +70,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ),
     ("channel.sender.sender", "channel.follower", "channel.follower.head", "channel.follower.errors"),
     ("channel.follower.followed",),
+    ("channel.follower.blocks", "channel.follower.words", "channel.follower.origins"),
     ("channel.follower.follower",),
     ("channel.store", "channel.store.errors", "channel.store.records", "channel.store.schema"),
     ("channel.store.faults", "channel.store.migrations", "channel.store.statements", "channel.store.presence"),

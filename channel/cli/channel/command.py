@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -56,23 +57,38 @@ def _print(content: Any) -> None:
 @channel.command("list")
 @STORE
 @click.option("--all", "wants_all", is_flag=True, help="Those that are finished, or were moved away, too.")
+@ENDPOINT
 @JSON
-def list_(store: str, wants_all: bool, as_json: bool) -> int:
-    """List the channels of a journal."""
+def list_(store: str, wants_all: bool, endpoint: str | None, as_json: bool) -> int:
+    """List the channels of a journal.
+
+    With --chain it says which of them did not begin on that chain, though its chain id is the same.
+    """
     with open_store(store) as journal:
         found, damaged = read_all(journal)
     over = () if wants_all else (Standing.FINISHED, Standing.MOVED)
     shown, now = [each for each in found if each.standing not in over], int(time.time())
+    elsewhere = _elsewhere(shown, endpoint) if endpoint else None
     if as_json:
         broken = [{"channelId": hex_text(id_), "problem": problem} for id_, problem in damaged]
-        _print({"channels": [pages.kept_json(each, now) for each in shown], "damaged": broken})
+        _print({"channels": [pages.listed_json(each, now, elsewhere) for each in shown], "damaged": broken})
     else:
         click.echo(pages.table(shown, now) if shown else "There are no open channels.")
+        for id_ in elsewhere or ():
+            click.echo(pages.elsewhere_line(id_))
         if len(shown) < len(found):
             click.echo(f"{len(found) - len(shown)} more are over or were moved away; --all shows them.")
         for id_, problem in damaged:
             click.echo(f"{hex_text(id_)} cannot be read: {problem}", err=True)
     return EXIT_ERROR if damaged else 0
+
+
+def _elsewhere(kept: Sequence[KeptChannel], endpoint: str) -> list[bytes]:
+    """Those of the chain's id that did not begin on it."""
+    chain = open_node(endpoint)
+    with waiting("Reading the chain"):
+        ours = (each for each in kept if each.channel.agreement.domain.chain_id == chain.chain_id)
+        return [each.id for each in ours if each.elsewhere(chain) is not None]
 
 
 @channel.command()
@@ -107,7 +123,7 @@ def _report(kept: KeptChannel, endpoint: str | None) -> SignedStateReport | None
 
 
 def _read_chain(kept: KeptChannel, endpoint: str) -> tuple[Adjudicator, ChannelOnChain]:
-    """Raises `WrongChain`, and what reading a chain raises."""
+    """Raises `WrongChain`, `AnotherChain`, and what reading a chain raises."""
     from forcemove.channel.chain.adjudicator import Adjudicator
     from forcemove.channel.chain.errors import WrongChain
     from forcemove.channel.chain.reverts import NO_ERRORS, app_errors
@@ -116,6 +132,8 @@ def _read_chain(kept: KeptChannel, endpoint: str) -> tuple[Adjudicator, ChannelO
     domain, chain = kept.channel.agreement.domain, open_node(endpoint)
     if chain.chain_id != domain.chain_id:
         raise WrongChain(chain.endpoint, domain.chain_id, chain.chain_id)
+    if (elsewhere := kept.elsewhere(chain)) is not None:
+        raise elsewhere
     errors = app_errors(kept.game.artifact, kept.game.errors) if kept.game else NO_ERRORS
     adjudicator = Adjudicator(chain, domain.adjudicator, errors)
     outcome = kept.newest.state.outcome if kept.newest else ()

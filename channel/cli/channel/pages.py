@@ -23,11 +23,13 @@ from forcemove.channel.store.records import KeptEvidence, Standing
 
 __all__ = [
     "advice",
+    "elsewhere_line",
     "finding_line",
     "history_json",
     "history_page",
     "kept_json",
     "kept_page",
+    "listed_json",
     "short_id",
     "table",
 ]
@@ -156,6 +158,17 @@ def kept_json(kept: KeptChannel, now: int) -> dict[str, Any]:
         "ours": _amounts_json(kept.ours),
         "held": _amounts_json(kept.held),
     }
+
+
+def listed_json(kept: KeptChannel, now: int, elsewhere: Sequence[bytes] | None) -> dict[str, Any]:
+    """The same, and `"isElsewhere"`: whether it is of another chain with the id of the one that was asked, null where
+    none was."""
+    return kept_json(kept, now) | {"isElsewhere": None if elsewhere is None else kept.id in elsewhere}
+
+
+def elsewhere_line(channel_id: bytes) -> str:
+    """Of a channel that did not begin on the chain that was asked."""
+    return f"{short_id(channel_id)} is of another chain with the same id: nothing of it is on this one."
 
 
 def _amounts_json(amounts: Iterable[tuple[bytes, int]]) -> list[dict[str, str]]:

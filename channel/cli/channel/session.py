@@ -60,13 +60,16 @@ class Session:
         return self._key.address
 
     def require_ours(self, kept: KeptChannel) -> None:
-        """Refuse a channel of another chain or another key. Raises `WrongChain`, `Explained`, `GameMissing`."""
+        """Refuse a channel of another chain or another key. Raises `WrongChain`, `AnotherChain`, `Explained`,
+        `GameMissing`."""
         agreement = kept.channel.agreement
         if agreement.domain.chain_id != self.chain.chain_id:
             raise WrongChain(self.chain.endpoint, agreement.domain.chain_id, self.chain.chain_id)
         if kept.address != self._key.address:
             raise Explained("That is not the key that plays this channel.", "Name its key file with --key.")
         kept.require_game()
+        if (elsewhere := kept.elsewhere(self.chain)) is not None:
+            raise elsewhere
 
     def drive(self, kept: KeptChannel, *, signs: bool = True) -> Driven:
         """Drive a channel. Where another process drives it, or has until it died, that is waited for once.

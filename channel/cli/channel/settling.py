@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import click
 
-from forcemove.channel.cli.channel.pages import advice, short_id
+from forcemove.channel.cli.channel.pages import advice, elsewhere_line, short_id
 from forcemove.channel.cli.channel.session import Session, opened
 from forcemove.channel.cli.channel.stores import find_channel, find_channels, read_all
 from forcemove.channel.cli.errors import Explained
@@ -84,7 +84,7 @@ def _is_left(driven: Driven) -> bool:
 def collect(store: str, ids: tuple[str, ...], endpoint: str, key_file: str, most: int | None, *, waits: bool) -> int:
     """Bring home what needs no signature; 1 if something is left. With `waits`, stay while a clock runs."""
     with opened(store, endpoint, key_file, most) as session:
-        chosen = _chosen(session, ids)
+        chosen = _here(session, _chosen(session, ids))
         if not chosen:
             click.echo("No open channel of this key is of this chain.")
             return 0
@@ -108,6 +108,15 @@ def _chosen(session: Session, ids: tuple[str, ...]) -> list[KeptChannel]:
         click.echo(f"{hex_text(id_)} cannot be read: {problem}", err=True)
     open_ = (each for each in found if each.standing in (Standing.ACTIVE, Standing.BACKUP))
     return [each for each in open_ if each.is_of(session.chain.chain_id, session.account)]
+
+
+def _here(session: Session, chosen: list[KeptChannel]) -> list[KeptChannel]:
+    """Those of this very chain; of the others it is said that they are not."""
+    here = [each for each in chosen if each.elsewhere(session.chain) is None]
+    for each in chosen:
+        if each not in here:
+            click.echo(elsewhere_line(each.id), err=True)
+    return here
 
 
 # ------------------------------------------------------------------------------------------------------------- telling
