@@ -1,13 +1,16 @@
-"""What a journal keeps of a channel besides the channel itself: how it is put together again after a restart."""
+"""What a journal keeps of a channel besides the channel itself: how it is put together again after a restart, and how
+much of the chain it knows."""
 
 from __future__ import annotations
 
 from msgspec import Struct
 
+from forcemove.channel.follower.followed import Known
+from forcemove.channel.protocol.channel import Channel
 from forcemove.channel.protocol.types import require_bytes
 from forcemove.channel.protocol.values import Codec
 
-__all__ = ["ABOUTS", "About"]
+__all__ = ["ABOUTS", "REACHED", "About", "Reached", "known_of"]
 
 
 class About(Struct, frozen=True):
@@ -28,3 +31,26 @@ class About(Struct, frozen=True):
 
 ABOUTS: Codec[About] = Codec("description of a channel", About)
 """Encodes and decodes them, for a journal."""
+
+
+class Reached(Struct, frozen=True):
+    """All that was logged of a channel up to and with this block is in its snapshot. `block_hash`: 32 bytes."""
+
+    block_number: int
+    block_hash: bytes
+
+
+REACHED: Codec[Reached] = Codec("cursor of a channel", Reached)
+"""Encodes and decodes them, for a journal."""
+
+
+def known_of(channel: Channel, reached: bytes) -> Known | None:
+    """What a follower need not read again of a channel, as a journal has it; None where it reads all. Once a channel
+    has begun to pay out, less of what its logs say can be compared with the adjudicator's own words: then all is read.
+
+    Raises `MalformedBytes`, `UnknownVersion`.
+    """
+    if not reached or channel.record.payout_begun:
+        return None
+    found = REACHED.decode(reached)
+    return Known(found.block_number, found.block_hash, channel.record)

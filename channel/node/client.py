@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections import deque
 
+from msgspec.structs import replace
+
 from forcemove.channel.errors import CounterpartyError, ForcemoveError, InvalidValue, MalformedBytes, UnknownVersion
 from forcemove.channel.node.greetings import Greetings
 from forcemove.channel.protocol.agreement import Agreement
@@ -90,10 +92,12 @@ class Client:
         block, if it is still due. Raises as `apply`; then it is to be told again, from the beginning."""
         failed = tuple(map(SubmissionFailed, self._failed)) if is_new_block else ()
         news, anew = (read.news, read.anew) if read else ((), False)
+        if read is not None and not self._has_looked:
+            self.channel = replace(self.channel, asked=None, requested=())  # by a process that may have died with it
         if read is not None or failed:
             self.apply(ChainRead((*failed, *news), anew), now)
         self._failed = [] if failed else self._failed
-        self._has_looked = self._has_looked or anew
+        self._has_looked = self._has_looked or read is not None
         self._greet_after_start(now)
 
     def fail(self, submission: Submission) -> None:

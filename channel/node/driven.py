@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from forcemove.channel.chain.genuine import are_genuine
+from forcemove.channel.node.about import REACHED, Reached, known_of
 from forcemove.channel.node.assemble import Assembly
 from forcemove.channel.node.client import Client
 from forcemove.channel.node.journalled import PendingEvidence
@@ -14,7 +15,7 @@ from forcemove.channel.node.workers import ChainNews, ChainWorker, Following
 from forcemove.channel.protocol.channel import Channel, Phase
 from forcemove.channel.protocol.inputs import Input
 from forcemove.channel.protocol.values import CHANNELS
-from forcemove.channel.store.records import Account, Saving
+from forcemove.channel.store.records import Account, Kept, Saving
 
 __all__ = ["Driven", "following_of"]
 
@@ -51,6 +52,9 @@ class Driven:
     was: Channel | None = None
     shown: Channel | None = None
     is_genuine: bool = False
+    reached: bytes = b""
+    has_missed: bool = False
+    is_up_to_date: bool = False
 
     @property
     def id(self) -> bytes:
@@ -75,6 +79,7 @@ class Driven:
         """What a look at the chain has found. Raises what is wrong with the channel, and what its client raises: then
         it is told again, from the beginning."""
         id_, look = self.id, news.look
+        self.is_up_to_date = False
         wrong = news.wrong.get(id_) or look.wrong.get(id_)
         if wrong is not None:
             raise wrong
@@ -84,8 +89,12 @@ class Driven:
             if self.is_genuine:
                 self.client.trust(look.head.next_time)
         except BaseException:
-            self.chain.follow(self.following)
+            self.has_missed = True
+            self.chain.follow(replace(self.following, known=None))
             raise
+        read = look.news.get(id_)
+        self.has_missed = self.has_missed and not (read is not None and read.anew)
+        self.is_up_to_date = not self.has_missed
 
     def feed(self, input_: Input) -> None:
         """A wish of the player's; what follows from it is saved and done by the node's next step. Raises as
@@ -105,6 +114,8 @@ class Driven:
 
     def saving(self) -> Saving:
         """What is to be committed of it."""
+        if self.is_up_to_date and self.chain.reached is not None:
+            self.reached = REACHED.encode(Reached(self.chain.reached.number, self.chain.reached.hash))
         return Saving(
             self.id,
             self.version,
@@ -112,6 +123,7 @@ class Driven:
             self.first,
             finished=self.channel.is_over_and_paid,
             evidence=tuple(self.evidence.pending),
+            reached=self.reached,
         )
 
     def saved(self) -> None:
@@ -121,8 +133,9 @@ class Driven:
         self.client.is_unsaved = False
 
 
-def following_of(assembly: Assembly, channel: Channel, confirmations: int, *, is_doubted: bool) -> Following:
-    """A channel as its chain's worker follows it. `is_doubted`: whether the chain may be another one by now."""
+def following_of(assembly: Assembly, channel: Channel, confirmations: int, kept: Kept | None) -> Following:
+    """A channel as its chain's worker follows it. `kept`: what the journal has of it: then the chain may be another one
+    by now."""
 
     adjudicator, app = assembly.adjudicator, channel.agreement.fixed_part.app_definition
     artifact, factory = assembly.app.artifact, assembly.factory
@@ -136,7 +149,8 @@ def following_of(assembly: Assembly, channel: Channel, confirmations: int, *, is
         assembly.from_block,
         assembly.began,
         channel.last_signed is None,
-        is_doubted,
+        kept is not None,
         (app, artifact.name, factory),
         None if channel.genuine else is_genuine,
+        known_of(channel, kept.reached) if kept else None,
     )

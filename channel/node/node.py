@@ -126,11 +126,12 @@ class Node:
             performer,
             chain,
             account,
-            following_of(assembly, channel, depth, is_doubted=kept is not None),
+            following_of(assembly, channel, depth, kept),
             kept.version if kept else 0,
             None if kept else ABOUTS.encode(about),
             self,
             evidence=evidence,
+            reached=kept.reached if kept else b"",
         )
         chain.follow(driven.following)
         self.channels[id_] = driven
@@ -268,6 +269,7 @@ class Node:
                 for driven in self._concerned(chain, news):
                     self._wake(driven, busy)
                     self._attempt(driven, driven.see, news)
+                chain.reached = news.look.read_up_to or chain.reached
         for account in self._accounts.values():
             outcomes, account.found = account.found, []
             for outcome in outcomes:

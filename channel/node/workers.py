@@ -14,6 +14,8 @@ from typing import Protocol
 from forcemove.channel.chain.adjudicator import Adjudicator
 from forcemove.channel.chain.reverts import ErrorTable
 from forcemove.channel.errors import ForcemoveError, PassingError
+from forcemove.channel.follower.blocks import Block
+from forcemove.channel.follower.followed import Known
 from forcemove.channel.follower.follower import Follower, Look
 from forcemove.channel.protocol.agreement import Agreement
 from forcemove.channel.sender.sender import Sender
@@ -35,6 +37,7 @@ class Following:
     is_doubted: bool
     contracts: Hashable
     is_genuine: Callable[[], bool] | None = None
+    known: Known | None = None
 
 
 @dataclass(frozen=True)
@@ -71,11 +74,13 @@ class Worker(Protocol):
 
 
 class ChainWorker:
-    """Of one adjudicator on one chain. `uncertain`: the channels whose holdings are to be read in any case."""
+    """Of one adjudicator on one chain. `uncertain`: the channels whose holdings are to be read in any case. `reached`:
+    the last block of whose news the node has taken in all."""
 
     def __init__(self, adjudicators: Sequence[Adjudicator], confirmations: int, clock: Callable[[], float]) -> None:
         """`adjudicators`: the same one through each endpoint of the chain; at least one."""
         self.found: list[ChainNews] = []
+        self.reached: Block | None = None
         self.endpoints = len(adjudicators)
         self._follower = Follower(*adjudicators, confirmations=confirmations, clock=clock)
         self._begun: list[Following] = []
@@ -117,6 +122,7 @@ class ChainWorker:
                 is_new=each.is_new,
                 began=each.began,
                 is_doubted=each.is_doubted,
+                known=each.known,
             )
             if each.is_genuine is not None:
                 self._unchecked[each.agreement.channel_id] = each

@@ -60,10 +60,11 @@ def _may_change(saving: Saving, known: Known) -> bool:
 
 # The statement that all speed depends on, in the words of each database: SQLAlchemy would put every row together anew.
 _UPDATE = {
-    "sqlite": "UPDATE channels SET version = ?, standing = ?, snapshot = ?, checksum = ? WHERE id = ?",
+    "sqlite": "UPDATE channels SET version = ?, standing = ?, snapshot = ?, checksum = ?, reached = ? WHERE id = ?",
     "postgresql": "UPDATE channels SET version = new.version, standing = new.standing, snapshot = new.snapshot,"
-    " checksum = new.checksum FROM unnest(%b::bigint[], %b::bigint[], %b::bytea[], %b::bigint[], %b::bytea[])"
-    " AS new (version, standing, snapshot, checksum, id) WHERE channels.id = new.id",
+    " checksum = new.checksum, reached = new.reached"
+    " FROM unnest(%b::bigint[], %b::bigint[], %b::bytea[], %b::bigint[], %b::bytea[], %b::bytea[])"
+    " AS new (version, standing, snapshot, checksum, reached, id) WHERE channels.id = new.id",
 }
 
 
@@ -78,11 +79,16 @@ def _update(connection: Connection, savings: Sequence[Saving], known: Known) -> 
         connection.exec_driver_sql(statement, tuple(map(list, zip(*rows, strict=True))))
 
 
-def _changed(saving: Saving, standing: int) -> tuple[int, int, bytes, int, bytes]:
+def _changed(saving: Saving, standing: int) -> tuple[int, int, bytes, int, bytes, bytes]:
     """The values of `_UPDATE`."""
     becomes = int(Standing.FINISHED) if saving.finished and standing == Standing.ACTIVE else standing
-    seal = checksum(saving.channel_id, becomes, saving.snapshot)
-    return (saving.version + 1, becomes, saving.snapshot, seal, saving.channel_id)
+    seal = _seal(saving.channel_id, becomes, saving.snapshot, saving.reached)
+    return (saving.version + 1, becomes, saving.snapshot, seal, saving.reached, saving.channel_id)
+
+
+def _seal(channel_id: bytes, standing: int, snapshot: bytes, reached: bytes) -> int:
+    """Without the last where there is none: so older programs have sealed every row."""
+    return checksum(channel_id, standing, snapshot, *((reached,) if reached else ()))
 
 
 def _insert(connection: Connection, savings: Sequence[Saving]) -> list[Saving]:
@@ -99,12 +105,20 @@ def _insert(connection: Connection, savings: Sequence[Saving]) -> list[Saving]:
 
 def _row(saving: Saving) -> dict[str, object]:
     standing = Standing.FINISHED if saving.finished else Standing.ACTIVE
-    return _channel(saving.channel_id, 1, standing, saving.snapshot)
+    return _channel(saving.channel_id, 1, standing, saving.snapshot, saving.reached)
 
 
-def _channel(channel_id: bytes, version: int, standing: Standing, snapshot: bytes) -> dict[str, object]:
-    seal = checksum(channel_id, standing, snapshot)
-    return {"id": channel_id, "version": version, "standing": standing, "snapshot": snapshot, "checksum": seal}
+def _channel(
+    channel_id: bytes, version: int, standing: Standing, snapshot: bytes, reached: bytes = b""
+) -> dict[str, object]:
+    return {
+        "id": channel_id,
+        "version": version,
+        "standing": standing,
+        "snapshot": snapshot,
+        "checksum": _seal(channel_id, standing, snapshot, reached),
+        "reached": reached,
+    }
 
 
 def _origin(channel_id: bytes, about: bytes) -> dict[str, object]:
@@ -120,7 +134,7 @@ def raise_versions(connection: Connection, ids: Collection[bytes]) -> None:
 
 
 def put(connection: Connection, kept: Sequence[Kept]) -> None:
-    """Write channels as they are given, over what is here."""
+    """Write channels as they are given, over what is here. How much of a chain is in them was another journal's."""
     upsert(
         connection, CHANNELS, [_channel(each.channel_id, each.version, each.standing, each.snapshot) for each in kept]
     )
@@ -157,11 +171,14 @@ def load_all(connection: Connection, where: str, standings: Collection[Standing]
 
 
 def _kept(where: str, row: Row[tuple[object, ...]]) -> Kept:
-    require_sound(where, "a channel", row.checksum, row.id, row.standing, row.snapshot)
+    reached = row.reached or b""
+    require_sound(
+        where, "a channel", row.checksum, row.id, row.standing, row.snapshot, *((reached,) if reached else ())
+    )
     require_sound(where, "what a channel is about", row.about_checksum, row.id, row.about)
     if type(row.version) is not int:
         raise JournalDamaged(where, "a channel's version is no number")
-    return Kept(row.id, row.version, Standing(row.standing), row.snapshot, row.about)
+    return Kept(row.id, row.version, Standing(row.standing), row.snapshot, row.about, reached)
 
 
 def ids_of(connection: Connection, standings: Collection[Standing]) -> tuple[bytes, ...]:

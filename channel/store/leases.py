@@ -66,8 +66,9 @@ class Leases:
     def _take_free(self, wanted: Mapping[str, LeaseName], seconds: float) -> Taking:
         with self._database.writing() as connection:
             now = self._database.now(connection)
+            _shorten(connection, wanted, now)
             before = _locked(connection, wanted)
-            ours = self._take(connection, wanted, now, now + int(seconds * 1000))
+            ours = self._take(connection, wanted, now, int(seconds * 1000))
             inherited = [wanted[name] for name in ours if name in before and before[name][0] != self._owner]
             ids = [name.channel_id for name in inherited if isinstance(name, ChannelLease)]
             channels.raise_versions(connection, ids)
@@ -75,13 +76,14 @@ class Leases:
         refused = {wanted[name]: Refusal(owner, until / 1000, now / 1000) for name, (owner, until) in others.items()}
         return Taking(frozenset(wanted[name] for name in ours), refused)
 
-    def _take(self, connection: Connection, wanted: Mapping[str, LeaseName], now: int, until: int) -> set[str]:
+    def _take(self, connection: Connection, wanted: Mapping[str, LeaseName], now: int, lasts: int) -> set[str]:
         """In one statement, so that of two that come at once one is refused; returns the names that are ours then."""
         statement = insert_for(connection, LEASES)
         may = (LEASES.c.until <= now) | (LEASES.c.owner == statement.excluded.owner)
-        values = {"owner": statement.excluded.owner, "until": statement.excluded.until}
+        values = {name: statement.excluded[name] for name in ("owner", "until", "lasts")}
         taking = statement.on_conflict_do_update(index_elements=["name"], set_=values, where=may)
-        rows = [{"name": name, "owner": self._owner, "until": until} for name in sorted(wanted)]
+        row = {"owner": self._owner, "until": now + lasts, "lasts": lasts}
+        rows = [{"name": name, **row} for name in sorted(wanted)]
         return set(connection.scalars(taking.returning(LEASES.c.name), rows)) if rows else set()
 
     def renew(self, seconds: float) -> frozenset[LeaseName]:
@@ -89,9 +91,10 @@ class Leases:
         among them was taken over, and must not be driven any more."""
         _require_duration(seconds)
         with self._database.writing() as connection:
-            until = self._database.now(connection) + int(seconds * 1000)
+            lasts = int(seconds * 1000)
+            values = {"until": self._database.now(connection) + lasts, "lasts": lasts}
             is_ours = (LEASES.c.owner == self._owner) & (LEASES.c.until > _RELEASED)
-            renewed = connection.scalars(update(LEASES).where(is_ours).values(until=until).returning(LEASES.c.name))
+            renewed = connection.scalars(update(LEASES).where(is_ours).values(values).returning(LEASES.c.name))
             return frozenset(_name_of(name, self._database.where) for name in renewed)
 
     def release(self, names: Iterable[LeaseName]) -> None:
@@ -119,6 +122,14 @@ def is_held(connection: Connection, name: LeaseName, owner: bytes) -> bool:
     held = select(LEASES.c.owner, LEASES.c.until).where(LEASES.c.name == text_of(name)).with_for_update()
     row = connection.execute(held).one_or_none()
     return row is not None and row.owner == owner and row.until > _RELEASED
+
+
+def _shorten(connection: Connection, names: Collection[str], now: int) -> None:
+    """A lease that ends later than if it were renewed now was renewed by a clock that was ahead: then it counts as
+    renewed now. Its holder may live and renew it again; else it is waited for as long as it lasts, and no longer."""
+    for chunk in chunks(sorted(names)):
+        is_ahead = LEASES.c.name.in_(chunk) & (LEASES.c.until > now + LEASES.c.lasts)
+        connection.execute(update(LEASES).where(is_ahead).values(until=now + LEASES.c.lasts))
 
 
 def _locked(connection: Connection, names: Collection[str]) -> dict[str, tuple[bytes, int]]:

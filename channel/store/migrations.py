@@ -54,11 +54,16 @@ _WATCHTOWERS: Step = (
     " client {bytes} NOT NULL, wei TEXT NOT NULL, checksum BIGINT NOT NULL, PRIMARY KEY (chain_id, account, nonce))",
 )
 
+_CURSORS_AND_CLOCKS: Step = (
+    "ALTER TABLE channels ADD COLUMN reached {bytes}",
+    "ALTER TABLE leases ADD COLUMN lasts BIGINT",
+)
+
 _MEETINGS: Step = (
     "CREATE TABLE meetings (id {bytes} NOT NULL PRIMARY KEY, body {bytes} NOT NULL, checksum BIGINT NOT NULL)",
 )
 
-STEPS: tuple[Step, ...] = (_FIRST, _WATCHTOWERS, _MEETINGS)
+STEPS: tuple[Step, ...] = (_FIRST, _WATCHTOWERS, _CURSORS_AND_CLOCKS, _MEETINGS)
 
 
 def format_of(connection: Connection, where: str) -> int:

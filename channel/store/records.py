@@ -111,7 +111,8 @@ class Saving(Struct, frozen=True):
 
     `version`: the one that we know, 0 where the channel was never saved; saving makes it one more. `about`: how the
     channel is put together again, kept once, when the channel is saved first. `finished`: nothing is left to do.
-    `wanted`: transactions that follow from the snapshot.
+    `wanted`: transactions that follow from the snapshot. `reached`: how much of the chain is in the snapshot, empty
+    where that is not known.
     """
 
     channel_id: bytes
@@ -121,6 +122,7 @@ class Saving(Struct, frozen=True):
     finished: bool = False
     evidence: tuple[Evidence, ...] = ()
     wanted: tuple[Wanted, ...] = ()
+    reached: bytes = b""
 
     def __post_init__(self) -> None:
         require_bytes("channel_id", self.channel_id, 32)
@@ -153,13 +155,15 @@ class Batch(Struct, frozen=True):
 
 
 class Kept(Struct, frozen=True):
-    """A channel as it was saved last, and what was kept with its first saving."""
+    """A channel as it was saved last, and what was kept with its first saving. `reached`: as of `Saving`; what was
+    imported has none."""
 
     channel_id: bytes
     version: int
     standing: Standing
     snapshot: bytes
     about: bytes
+    reached: bytes = b""
 
     def __post_init__(self) -> None:
         require_bytes("channel_id", self.channel_id, 32)

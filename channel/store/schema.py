@@ -56,6 +56,7 @@ CHANNELS = Table(
     Column("standing", BigInteger),
     Column("snapshot", Bytes),
     Column("checksum", BigInteger),
+    Column("reached", Bytes),  # null where an older program has written the row
 )
 ORIGINS = Table(
     "origins",
@@ -114,6 +115,7 @@ LEASES = Table(
     Column("name", Text, primary_key=True),
     Column("owner", Bytes),
     Column("until", BigInteger),  # milliseconds
+    Column("lasts", BigInteger),  # milliseconds; null where an older program has written the row
 )
 HAND_OVERS = Table(
     "hand_overs",

@@ -77,7 +77,7 @@ def _pack(connection: Connection, where: str, channel_id: bytes) -> Packed:
     if kept is None:
         raise NotKept(channel_id)
     return Packed(
-        kept,
+        replace(kept, reached=b""),
         tuple(each.evidence for each in evidence.load(connection, where, channel_id)),
         transactions.wanted_of(connection, where, channel_id),
     )

@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from forcemove.channel.store.journal import Journal
+from forcemove.channel.store.migrations import STEPS
 from forcemove.channel.store.opening import open_journal
 from forcemove.channel.store.records import Account, Batch, Saving
+from forcemove.channel.store.schema import checksum
 from tests.store.server import Server
 
 ALICE, BOB, CAROL = (name * 16 for name in (b"a", b"b", b"c"))
@@ -71,3 +73,17 @@ def batch(*savings: Saving) -> Batch:
 def snapshots(journal: Journal) -> Mapping[int, tuple[int, bytes]]:
     """Version and snapshot of every channel, by number."""
     return {int.from_bytes(each.channel_id): (each.version, each.snapshot) for each in journal.channels()}
+
+
+def written_by_an_older_program(place: Place, steps: int) -> None:
+    """A journal after so many of today's steps, in which channel 1 is `kept`."""
+    place.open(steps=STEPS[:steps]).close()
+    id_, snapshot = id_of(1), b"kept"
+    channel = f"{_literal(place, id_)}, 1, 1, {_literal(place, snapshot)}, {checksum(id_, 1, snapshot)}"
+    origin = f"{_literal(place, id_)}, {_literal(place, b'')}, {checksum(id_, b'')}"
+    place.run(f"INSERT INTO channels (id, version, standing, snapshot, checksum) VALUES ({channel})")  # noqa: S608
+    place.run(f"INSERT INTO origins (channel_id, about, checksum) VALUES ({origin})")  # noqa: S608
+
+
+def _literal(place: Place, value: bytes) -> str:
+    return f"x'{value.hex()}'" if place.server is None else f"decode('{value.hex()}', 'hex')"

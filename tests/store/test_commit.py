@@ -23,7 +23,17 @@ from forcemove.channel.store.records import (
     Transaction,
     Wanted,
 )
-from tests.store.places import ACCOUNT, SEED, Place, batch, first, id_of, next_, snapshots
+from tests.store.places import (
+    ACCOUNT,
+    SEED,
+    Place,
+    batch,
+    first,
+    id_of,
+    next_,
+    snapshots,
+    written_by_an_older_program,
+)
 
 
 def test_a_channel_comes_back_as_it_was_saved(journal: Journal) -> None:
@@ -278,3 +288,34 @@ def _keep_one_of_each(journal: Journal) -> None:
     journal.keep_seed(b"a table", SEED)
     journal.leases.take([ACCOUNT], 60)
     journal.transactions.commit(ACCOUNT, [Put(Transaction(0, b"body"))])
+
+
+# ------------------------------------------------------------------------------------------- how much of a chain it has
+
+
+def test_how_much_of_the_chain_is_in_a_channel_is_kept_with_it(shared: Place) -> None:
+    with shared.open() as journal:
+        journal.commit(batch(first(1, b"at first", reached=b"block 5"), first(2)))
+        journal.commit(batch(next_(1, 1, b"then", reached=b"block 7")))
+    with shared.open() as journal:
+        assert [each.reached for each in journal.channels()] == [b"block 7", b""]
+        journal.commit(batch(next_(1, 2, b"at last"), next_(2, 1, b"then", reached=b"block 9")))
+        assert [each.reached for each in journal.channels()] == [b"", b"block 9"]
+
+
+def test_a_changed_cursor_is_not_believed(shared: Place) -> None:
+    with shared.open() as journal:
+        journal.commit(batch(first(1, reached=b"block 5"), first(2)))
+    shared.run("UPDATE channels SET reached = (SELECT reached FROM channels WHERE version = 2)")
+    with shared.open() as journal, pytest.raises(JournalDamaged):
+        journal.load(id_of(1))
+
+
+def test_a_journal_from_before_there_were_cursors_is_read_on(shared: Place) -> None:
+    written_by_an_older_program(shared, 2)
+    with shared.open() as journal:
+        assert journal.load(id_of(1)) == Kept(id_of(1), 1, Standing.ACTIVE, b"kept", b"")
+        journal.commit(batch(next_(1, 1, b"then", reached=b"block 5")))
+        kept = journal.load(id_of(1))
+        assert kept is not None
+        assert (kept.snapshot, kept.reached) == (b"then", b"block 5")

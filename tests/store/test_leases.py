@@ -160,3 +160,25 @@ def test_a_lease_has_a_time_that_can_be_waited_for(seconds: float) -> None:
             journal.leases.take([ONE], seconds)
         with pytest.raises(InvalidValue):
             journal.leases.renew(seconds)
+
+
+def test_threat_48_a_lease_that_a_clock_ahead_has_renewed_blocks_nobody_for_long(shared: Place) -> None:
+    """Its holder lives, and renews nothing any more: it is waited for as long as a lease lasts."""
+    with shared.open() as holder, shared.open(BOB) as other:
+        holder.leases.take([ONE], 60)
+        shared.run("UPDATE leases SET until = until + 3600000")
+        refusal = other.leases.take([ONE], 60).refused[ONE]
+        assert 0 < refusal.until - refusal.now <= 60
+        shared.pass_time(61)
+        assert other.leases.take([ONE], 60).granted == {ONE}
+
+
+def test_a_lease_whose_holder_renews_it_is_kept_whatever_its_clock_has_done(shared: Place) -> None:
+    with shared.open() as holder, shared.open(BOB) as other:
+        holder.leases.take([ONE], 60)
+        shared.run("UPDATE leases SET until = until + 3600000")
+        assert other.leases.take([ONE], 60).refused
+        shared.pass_time(40)
+        assert holder.leases.renew(60) == {ONE}
+        shared.pass_time(40)
+        assert other.leases.take([ONE], 60).refused

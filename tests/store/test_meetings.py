@@ -29,7 +29,7 @@ def test_a_table_has_an_id_of_32_bytes(journal: Journal) -> None:
 
 
 def test_a_journal_of_before_has_none(shared: Place) -> None:
-    with shared.open(steps=STEPS[:2]):
+    with shared.open(steps=STEPS[:3]):
         pass
     with shared.open() as journal:
         assert journal.meetings.all() == []

@@ -10,9 +10,8 @@ from forcemove.channel.errors import InvalidValue
 from forcemove.channel.protocol.types import UINT256_MAX
 from forcemove.channel.store.errors import JournalDamaged, LeaseNotHeld
 from forcemove.channel.store.journal import Journal
-from forcemove.channel.store.migrations import STEPS
 from forcemove.channel.store.records import Account, HandedOver, Spent
-from tests.store.places import ACCOUNT, OTHER_ACCOUNT, Place, batch, first, id_of, snapshots
+from tests.store.places import ACCOUNT, OTHER_ACCOUNT, Place, id_of, snapshots, written_by_an_older_program
 
 CLIENT, OTHER = b"\xc1" * 20, b"\xc2" * 20
 
@@ -95,8 +94,7 @@ def test_what_was_changed_on_disk_is_not_believed(shared: Place, statement: str)
 
 
 def test_a_journal_from_before_there_were_towers_has_room_for_them(shared: Place) -> None:
-    with shared.open(steps=STEPS[:1]) as journal:
-        journal.commit(batch(first(1, b"kept")))
+    written_by_an_older_program(shared, 1)
     with shared.open() as journal:
         journal.leases.take([ACCOUNT], 60)
         journal.towers.keep(ACCOUNT, given(1))
