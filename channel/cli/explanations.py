@@ -79,6 +79,15 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
         "Nothing was signed or sent. If the chain was started anew, or put back to an earlier state, what the channel "
         "held was on the old one: give a node of that with --chain. A node that lags behind must catch up first.",
     ),
+    "BehindAnother": (
+        "The node at {endpoint} shows block {block_number} as its newest, and {other} shows block {seen_there}.",
+        "It lags behind, or hides what is newer; the other one is read now. If it stays so, leave it out.",
+    ),
+    "EndpointsDisagree": (
+        "The nodes at {endpoint} and {other} say different things of channel {channel_id} up to block {block_number}.",
+        "Challenges are answered whichever shows them; nothing is signed or paid in until they agree. If it stays so, "
+        "one of them is wrong: look at the channel on a node that you trust, and leave the other out.",
+    ),
     "BehindItself": (
         "The node at {endpoint} shows block {block_number} as its newest, and has shown {seen_before} before.",
         "It lags behind. It is asked again; if it stays so, use another node.",

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from forcemove.channel.errors import ChainError, PassingError
 
-__all__ = ["AnotherChain", "BehindItself", "LogsLeftOut"]
+__all__ = ["AnotherChain", "BehindAnother", "BehindItself", "EndpointsDisagree", "LogsLeftOut"]
 
 
 @dataclass(eq=False)
@@ -26,6 +26,29 @@ class BehindItself(PassingError):
     endpoint: str
     block_number: int
     seen_before: int
+
+
+@dataclass(eq=False)
+class BehindAnother(PassingError):
+    """The endpoint's newest block is `block_number`, and that of another one of the same chain is `seen_there`: it
+    lags, or it hides what has happened since. The other one is read from now on."""
+
+    endpoint: str
+    block_number: int
+    other: str
+    seen_there: int
+
+
+@dataclass(eq=False)
+class EndpointsDisagree(PassingError):
+    """Two endpoints of one chain say different things of a channel, up to block `block_number`: one of them leaves
+    something out, makes something up, or is on another fork. A challenge is answered whichever shows it; nothing is
+    signed or paid in on what only one shows."""
+
+    endpoint: str
+    other: str
+    channel_id: bytes
+    block_number: int
 
 
 @dataclass(eq=False)

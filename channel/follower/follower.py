@@ -14,8 +14,9 @@ import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 
-from forcemove.channel.chain.adjudicator import Adjudicator, PlacedLog
+from forcemove.channel.chain.adjudicator import Adjudicator, Holdings, PlacedLog
 from forcemove.channel.chain.rpc import making_sense
 from forcemove.channel.errors import ForcemoveError, PassingError
 from forcemove.channel.follower import words
@@ -24,6 +25,8 @@ from forcemove.channel.follower.errors import AnotherChain, LogsLeftOut
 from forcemove.channel.follower.followed import Followed, Known, Origin
 from forcemove.channel.follower.head import Head, HeadReader
 from forcemove.channel.follower.origins import Origins
+from forcemove.channel.follower.witnesses import Verdict, Witnesses
+from forcemove.channel.follower.words import Key, Said
 from forcemove.channel.protocol.agreement import Agreement
 from forcemove.channel.protocol.errors import ChannelIdUsed
 from forcemove.channel.protocol.inputs import ChainRead
@@ -38,13 +41,14 @@ _RANGE = 5_000
 @dataclass(frozen=True, slots=True)
 class Look:
     """What one look has found: the head, whether it is another than before, the news by channel, and what is wrong with
-    channels, of which no news is told. `read_up_to`: the last block of which all is told now, None where none was
-    read."""
+    channels, of which no news is told. `disputed`: channels of which endpoints say different things, and a clock is
+    told all the same. `read_up_to`: the last block of which all is told now, None where none was read."""
 
     head: Head
     is_new: bool = False
     news: Mapping[bytes, ChainRead] = field(default_factory=dict)
     wrong: Mapping[bytes, ForcemoveError] = field(default_factory=dict)
+    disputed: Mapping[bytes, ForcemoveError] = field(default_factory=dict)
     read_up_to: Block | None = None
 
 
@@ -54,13 +58,15 @@ class Follower:
     def __init__(
         self, *adjudicators: Adjudicator, confirmations: int = 1, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        """`adjudicators`: the same one through several endpoints of one chain; where one fails, the next is asked.
+        """`adjudicators`: the same one through several endpoints of one chain; where one fails, the next is asked, and
+        what one shows is compared with what the next one shows, see `witnesses`.
         `confirmations`: how many blocks deep a log must be to be believed; 1 is the newest block. `clock`: seconds."""
         self._adjudicators, self._confirmations = deque(adjudicators), confirmations
         self._followed: dict[bytes, Followed] = {}
         self._new: dict[bytes, Followed] = {}
         self._blocks = Blocks()
         self._reader = HeadReader(clock)
+        self._witnesses = Witnesses(confirmations, clock)
         self._looked_at: bytes | None = None
         self._is_unsettled = False
 
@@ -130,6 +136,7 @@ class Follower:
         head = self._reader.read(self.adjudicator.chain)
         is_new = head.hash != self._looked_at
         if not self._new and not self._is_unsettled and not is_new:
+            self._witnesses.require_not_behind(self.adjudicator, self._others, head)
             return Look(head)
         chain = self.adjudicator.chain
         last = self._blocks.at(chain, head.number - self._confirmations + 1, head)
@@ -137,11 +144,26 @@ class Follower:
             self._looked_at = head.hash
             return Look(head, is_new)
         self._read_logs(last, head.next_time)
-        wrong = self._check(last, head, uncertain)
+        said, wrong = self._check(last, head, uncertain)
+        if any(isinstance(error, AnotherChain) and error.found for error in wrong.values()):
+            self._witnesses.leave_out(self.adjudicator)
         if any(isinstance(error, PassingError | AnotherChain) for error in wrong.values()):
             self._ask_the_next()
-        self._looked_at, self._is_unsettled = head.hash, bool(wrong)
-        return Look(head, is_new, self._news(wrong), wrong, last)
+            verdict = Verdict()
+        else:
+            sound = [each for each in self._followed.values() if each.id not in wrong and self._is_compared(each)]
+            verdict = self._witnesses.compare(self.adjudicator, self._others, sound, said, last, head)
+        wrong = wrong | verdict.withheld
+        self._looked_at, self._is_unsettled = head.hash, bool(wrong) or bool(verdict.disputed)
+        return Look(head, is_new, self._news(wrong), wrong, verdict.disputed, last)
+
+    @property
+    def _others(self) -> list[Adjudicator]:
+        return list(islice(self._adjudicators, 1, None))
+
+    def _is_compared(self, followed: Followed) -> bool:
+        """That a channel is closed is believed once."""
+        return not followed.record.closed or followed.has_news
 
     # -------------------------------------------------------------------------------------------------------- the logs
 
@@ -192,26 +214,27 @@ class Follower:
 
     # ------------------------------------------------------------------------------------- the adjudicator's own words
 
-    def _check(self, last: Block, head: Head, uncertain: Collection[bytes]) -> dict[bytes, ForcemoveError]:
-        """What is wrong with channels: with the endpoint's logs of them, with themselves, or with the chain."""
+    def _check(self, last: Block, head: Head, uncertain: Collection[bytes]) -> tuple[Said, dict[bytes, ForcemoveError]]:
+        """What the adjudicator says, and what is wrong with channels: with the endpoint's logs of them, with
+        themselves, or with the chain."""
         live, origins = self._live, Origins(self.adjudicator, head)
         if (elsewhere := origins.without_contract(live)) is not None:
-            return elsewhere
+            return Said(), elsewhere
         statuses = words.statuses(self.adjudicator, [each.id for each in live], last.number)
         doubtful = [each for each in live if not each.agrees_with(statuses[each.id])]
         self._read_again(doubtful, last, head.next_time)
         uncertain_ids = frozenset(uncertain)
         asked = [each for each in live if each.wants_holdings or each.id in uncertain_ids]
-        self._read_holdings(asked, last)
+        held = self._read_holdings(asked, last)
         unclosed = [each for each in asked if not each.agrees_with_holdings]
         self._read_again(unclosed, last, head.next_time)
-        self._read_holdings(unclosed, last)
+        held |= self._read_holdings(unclosed, last)
         for each in self._followed.values():
             if each.has_news and each.wants_credits:
                 words.read_credits(self.adjudicator, each, last.number)
         looked_at = {each.id: each for each in (*doubtful, *asked)}.values()
         wrong = {each.id: error for each in looked_at if (error := self._error(each, statuses, last)) is not None}
-        return wrong | origins.elsewhere(each for each in live if each.id not in wrong)
+        return Said(statuses, held), wrong | origins.elsewhere(each for each in live if each.id not in wrong)
 
     def _error(self, followed: Followed, statuses: Mapping[bytes, int], last: Block) -> ForcemoveError | None:
         if followed.was_used_before:
@@ -229,8 +252,8 @@ class Follower:
         for each in doubtful:
             each.begin_anew(self.adjudicator.logs(each.id, each.origin.number, last.number), now)
 
-    def _read_holdings(self, followed: list[Followed], last: Block) -> None:
-        words.read_holdings(self.adjudicator, followed, last.number)
+    def _read_holdings(self, followed: list[Followed], last: Block) -> dict[Key, Holdings]:
+        return words.read_holdings(self.adjudicator, followed, last.number)
 
     def _news(self, wrong: Collection[bytes]) -> dict[bytes, ChainRead]:
         tellable = (each for each in self._followed.values() if each.has_news and each.id not in wrong)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import TypeVar
 
 from forcemove.channel.chain.adjudicator import Adjudicator, Holdings
 from forcemove.channel.follower.followed import Followed
 
-__all__ = ["Key", "read_credits", "read_holdings", "statuses"]
+__all__ = ["Key", "Said", "holdings", "read_credits", "read_holdings", "statuses"]
 
 Value = TypeVar("Value")
 _AT_ONCE = 1_000
@@ -18,17 +19,30 @@ Key = tuple[bytes, bytes]
 """A channel's id and an asset."""
 
 
+@dataclass(frozen=True)
+class Said:
+    """By the adjudicator at one block: `statuses`, packed, by channel, and `held`, by channel and asset, where it was
+    asked for."""
+
+    statuses: Mapping[bytes, int] = field(default_factory=dict)
+    held: Mapping[Key, Holdings] = field(default_factory=dict)
+
+
 def statuses(adjudicator: Adjudicator, ids: Sequence[bytes], block: int) -> dict[bytes, int]:
     """The status of each channel, packed."""
     words = (adjudicator.status_words(part, block=block) for part in _parts(ids))
     return dict(zip(ids, chain.from_iterable(words), strict=True))
 
 
-def read_holdings(adjudicator: Adjudicator, followed: Sequence[Followed], block: int) -> Mapping[Key, Holdings]:
-    """Let each of these channels take in what it holds. Returns all of it."""
-    keys = [(each.id, asset) for each in followed for asset in each.assets]
+def holdings(adjudicator: Adjudicator, keys: Sequence[Key], block: int) -> dict[Key, Holdings]:
+    """What each of these channels holds of each of these assets."""
     found = (adjudicator.holdings_of_list(part, block=block) for part in _parts(keys))
-    held = dict(zip(keys, chain.from_iterable(found), strict=True))
+    return dict(zip(keys, chain.from_iterable(found), strict=True))
+
+
+def read_holdings(adjudicator: Adjudicator, followed: Sequence[Followed], block: int) -> dict[Key, Holdings]:
+    """Let each of these channels take in what it holds. Returns all of it."""
+    held = holdings(adjudicator, [(each.id, asset) for each in followed for asset in each.assets], block)
     for each in followed:
         for asset in each.assets:
             each.take_holdings(asset, held[each.id, asset])

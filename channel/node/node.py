@@ -270,6 +270,8 @@ class Node:
                     self._wake(driven, busy)
                     self._attempt(driven, driven.see, news)
                 chain.reached = news.look.read_up_to or chain.reached
+                for error in news.look.disputed.values():
+                    self._trouble(error)
         for account in self._accounts.values():
             outcomes, account.found = account.found, []
             for outcome in outcomes:

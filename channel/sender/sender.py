@@ -12,8 +12,8 @@ nearest of their deadlines and the largest of their caps.
 from __future__ import annotations
 
 import time
-from collections import deque
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 
 from msgspec.structs import replace
 
@@ -29,6 +29,7 @@ from forcemove.channel.chain.rpc import as_number, making_sense
 from forcemove.channel.chain.token import Token
 from forcemove.channel.errors import ForcemoveError, InvalidValue, PassingError
 from forcemove.channel.protocol.signing import Key
+from forcemove.channel.sender.endpoints import Endpoints
 from forcemove.channel.sender.errors import GasTooDear
 from forcemove.channel.sender.pricing import Urgency, fitting_fees, is_too_low, next_fees
 from forcemove.channel.sender.transactions import (
@@ -43,12 +44,11 @@ from forcemove.channel.sender.transactions import (
     Version,
     Wanted,
 )
+from forcemove.channel.sender.urgency import urgency_of
 
 __all__ = ["Sender"]
 
 _APPROVAL = b"approval of "
-_PATIENCES = 60
-"""How often a transaction without a deadline may try our patience before the highest price is offered."""
 
 
 class Sender:
@@ -69,30 +69,32 @@ class Sender:
         """`kept`: the account's journal; what is in it is gone on with. `confirmations`: how many blocks deep a
         transaction must be to be forgotten. `patience`: seconds after which one that waits is offered more for.
         `errors`: what the contracts revert with. `clock`: seconds since 1970. `others`: the same chain through other
-        endpoints; where one fails, the next look asks the next.
+        endpoints; where one fails, the next look asks the next. What one refuses is refused where all do. An answer to
+        a challenge is shown to all of them, and so is what is not mined in time: one may keep it to itself.
 
         Raises `InvalidValue`; `MalformedBytes` and `UnknownVersion` on a journal that cannot be read.
         """
         if patience <= 0:
             raise InvalidValue("patience", patience, "more than 0 seconds")
         self.errors = errors
-        self._chains, self._key, self._kept = deque((chain, *others)), key, kept
+        self._endpoints, self._key, self._kept = Endpoints((chain, *others), clock), key, kept
         self._confirmations, self._patience, self._clock = confirmations, patience, clock
         self._flying = {nonce: FLYING.decode(body) for nonce, body in kept.all()}
         self._settled: set[int] = set()
         self._told: set[int] = set()
+        self._shown_at: dict[int, float] = {}
         self._wanted: list[Wanted] = []
         self._outcomes: list[Outcome] = []
 
     @property
     def _chain(self) -> Chain:
         """Through the endpoint that is asked now."""
-        return self._chains[0]
+        return self._endpoints.asked
 
     @property
     def endpoints(self) -> int:
         """How many there are, which take turns where one fails."""
-        return len(self._chains)
+        return len(self._endpoints)
 
     @property
     def account(self) -> bytes:
@@ -128,7 +130,7 @@ class Sender:
                     self._work()
         except ForcemoveError as error:
             if isinstance(error, PassingError):
-                self._chains.rotate(-1)
+                self._endpoints.ask_the_next()
             if not self._outcomes:
                 raise
         outcomes, self._outcomes = self._outcomes, []
@@ -185,6 +187,7 @@ class Sender:
         del self._flying[nonce]
         self._settled.discard(nonce)
         self._told.discard(nonce)
+        self._shown_at.pop(nonce, None)
 
     def _give_up_undone(self, mined: int) -> None:
         """What a reorganisation has taken away may not be wanted any more: its owner asks again. Only what others wait
@@ -210,42 +213,46 @@ class Sender:
 
     def _raise_lowest(self, waiting: list[Flying], now: int) -> None:
         lowest, market = waiting[0], self._chain.fees()
-        urgency = self._urgency(waiting, now)
+        urgency = urgency_of(waiting, now, self._clock(), self._patience)
         has_waited = self._clock() - lowest.newest.signed_at >= self._patience * (1 - 0.75 * urgency.passed)
         if not has_waited and not is_too_low(lowest.newest.fees, market):
             return
+        self._show_again(lowest)
         fees = next_fees(lowest.newest.fees, market, lowest.gas, urgency)
         if fees is not None:
             version = self._version(lowest.wanted, lowest.nonce, lowest.gas, fees)
             self._broadcast(self._keep(replace(lowest, versions=(*lowest.versions, version))))
 
-    def _urgency(self, waiting: Sequence[Flying], now: int) -> Urgency:
-        """Of all together: the nearest deadline, the largest cap. What has no deadline has 60 times our
-        patience."""
-        lowest, wanted = waiting[0], [flying.wanted for flying in waiting]
-        most = max(each.most for each in wanted)
-        nearest = min((each.deadline for each in wanted if each.deadline is not None), default=None)
-        if nearest is None:
-            return Urgency(most, (self._clock() - lowest.versions[0].signed_at) / (_PATIENCES * self._patience))
-        return Urgency(most, 1.0 if now >= nearest else (now - lowest.begun_at) / (nearest - lowest.begun_at))
+    def _show_again(self, flying: Flying) -> None:
+        """The node that has it may keep it to itself: each time that our patience ends, the others get it, too."""
+        now = self._clock()
+        if now - self._shown_at.get(flying.nonce, now - self._patience) >= self._patience:
+            self._shown_at[flying.nonce] = now
+            self._endpoints.show_to_others(flying.signed(self.account))
 
     # -------------------------------------------------------------------------------------------------- what is new
 
     def _send(self, wanted: Wanted, now: int, mined: int) -> None:
         """It stays asked for while it is not known whether the chain would take it, and until what it needs is
         mined."""
-        try:
-            if not self._is_allowed(wanted, now, mined):
+        refusal: ForcemoveError | None = None
+        for _ in range(len(self._endpoints)):
+            try:
+                if not self._is_allowed(wanted, now, mined):
+                    return
+                flying = self._sign(wanted, now, mined)
+            except PassingError:
+                raise
+            except ForcemoveError as error:
+                refusal = refusal or error
+                self._endpoints.ask_the_next()
+            else:
+                self._wanted.remove(wanted)
+                self._broadcast_first(flying)
                 return
-            flying = self._sign(wanted, now, mined)
-        except PassingError:
-            raise
-        except ForcemoveError as error:
-            self._outcomes.append(Failed(wanted.purpose, error))
+        if refusal is not None:
+            self._outcomes.append(Failed(wanted.purpose, refusal))
             self._wanted.remove(wanted)
-            return
-        self._wanted.remove(wanted)
-        self._broadcast_first(flying)
 
     def _is_allowed(self, wanted: Wanted, now: int, mined: int) -> bool:
         """Whether the tokens may be taken that it needs; else that is asked for, once."""
@@ -290,18 +297,22 @@ class Sender:
 
     def _broadcast_first(self, flying: Flying) -> None:
         """Where the node has not taken it, its nonce is free again. Where that is not known, it stays."""
+        signed = flying.signed(self.account)
         try:
-            self._chain.broadcast(flying.signed(self.account))
+            self._chain.broadcast(signed)
         except (InsufficientFunds, TransactionRefused) as error:
             self._forget(flying.nonce)
             self._outcomes.append(Failed(flying.wanted.purpose, error))
+            return
+        if flying.wanted.deadline is not None:
+            self._endpoints.show_to_others(signed)
 
     def _broadcast(self, flying: Flying) -> None:
         """Again, or a version with higher fees. What the node does not take now is offered again by a later look."""
-        try:
-            self._chain.broadcast(flying.signed(self.account))
-        except (InsufficientFunds, TransactionRefused):
-            return
+        signed = flying.signed(self.account)
+        with suppress(InsufficientFunds, TransactionRefused):
+            self._chain.broadcast(signed)
+        self._endpoints.show_to_others(signed)
 
 
 def _as_asked_for(outcome: Outcome) -> Outcome | None:

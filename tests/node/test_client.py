@@ -5,13 +5,15 @@ from __future__ import annotations
 import pytest
 
 from forcemove.channel.errors import InvalidValue, LocalError, MalformedBytes
+from forcemove.channel.node.client import Client
 from forcemove.channel.node.events import Fault, Mined, Sent
 from forcemove.channel.node.memory import MemoryLine, MemoryStore
 from forcemove.channel.node.polled import PolledClient
 from forcemove.channel.protocol.agreement import agree
 from forcemove.channel.protocol.channel import Channel, Phase
+from forcemove.channel.protocol.effects import ChooseMove
 from forcemove.channel.protocol.errors import OutOfTurn, WrongPhase
-from forcemove.channel.protocol.inputs import ConcludeWanted, MoveChosen, Reconnected
+from forcemove.channel.protocol.inputs import ChainRead, ConcludeWanted, MoveChosen, Reconnected
 from forcemove.channel.protocol.limits import MAX_MESSAGE
 from forcemove.channel.protocol.signing import Key
 from forcemove.channel.protocol.types import UINT48_MAX
@@ -243,3 +245,16 @@ def test_a_player_may_answer_later(story: Story) -> None:
     assert story.bob.newest.state.turn_num == 6
     story.bob.decide_at_last()
     assert story.bob.newest.state.turn_num == 7
+
+
+def test_what_a_dead_process_had_asked_for_is_asked_again(story: Story) -> None:
+    """The next one is told only what is new on the chain, and the player's answer died with the question."""
+    story.play_until(5)
+    remembered = story.alice.client.channel
+    assert remembered.asked is not None
+    again = Client(remembered, ALICE, TIC_TAC_TOE)
+    again.see(ChainRead(()), story.chain.now(), is_new_block=True)
+    due = []
+    while (effect := again.take_due()) is not None:
+        due.append(type(effect))
+    assert ChooseMove in due

@@ -14,6 +14,7 @@ import pytest
 from forcemove.channel.chain.errors import Unreachable
 from forcemove.channel.chain.local import AnvilChain, connect
 from forcemove.channel.errors import InvalidValue, PassingError
+from forcemove.channel.follower.errors import EndpointsDisagree
 from forcemove.channel.node.assemble import Assembly, assemble, reassemble
 from forcemove.channel.node.driven import Driven
 from forcemove.channel.node.memory import MemoryLine
@@ -21,9 +22,11 @@ from forcemove.channel.node.node import Node
 from forcemove.channel.protocol.channel import Phase
 from forcemove.channel.protocol.effects import ChooseMove
 from forcemove.channel.protocol.inputs import ConcludeWanted
+from forcemove.channel.protocol.rules import build_support_proof
 from forcemove.channel.store.opening import open_journal
 from forcemove.games.tic_tac_toe import GAME
 from tests.node.crowded import Endpoint as HttpEndpoint
+from tests.node.test_node import House
 from tests.scenarios.story import DEPOSIT, DURATION, KEYS, STAKE, Playground
 from tests.simulation.chain import MemoryChain
 from tests.simulation.faults import Endpoint
@@ -201,3 +204,37 @@ def test_threat_46_an_endpoint_that_answers_nothing_is_waited_for_once(anvil: An
 def test_a_timeout_that_allows_no_answer_is_refused(timeout: float) -> None:
     with pytest.raises(InvalidValue):
         connect("http://127.0.0.1:1", timeout=timeout)
+
+
+# -------------------------------------------------------------------------------------- endpoints that do not agree
+
+
+@pytest.mark.parametrize("liar", [0, 1])
+def test_threat_43_a_challenge_that_one_endpoint_hides_is_answered(tmp_path: Path, liar: int) -> None:
+    """It shows another fork, in which there is no challenge; and what it is sent it keeps to itself."""
+    playground = Playground.on(MemoryChain())
+    home = House(playground, tmp_path, 1)
+    home.stops_at = 7
+    home.play()
+    alice, assembly = home.processes[0], home.assemblies[0]
+    assert isinstance(playground.chain, MemoryChain)
+    node = playground.chain.node
+    endpoints = [Endpoint(node, str(number)) for number in range(2)]
+    first, *others = map(MemoryChain, endpoints)
+    home.assemblies[0] = reassemble(
+        first, assembly.agreement, GAME, from_block=assembly.from_block, began=assembly.began, others=others
+    )
+    endpoints[liar].stay_at(playground.chain.block_number(), forks=True)
+    alice.die()
+    alice.node.poll()
+    (driven,) = alice.node.channels.values()
+    proof = build_support_proof(assembly.agreement.fixed_part, driven.channel.signed_states[:2])
+    assert proof is not None
+    assembly.adjudicator.send(assembly.adjudicator.challenge(assembly.agreement.fixed_part, proof), KEYS[1])
+    for _ in range(6):
+        alice.node.poll()
+        node.mine()
+    status = assembly.adjudicator.status_of(assembly.agreement.channel_id)
+    assert (status.finalizes_at, status.turn_num_record) == (0, 7)
+    assert any(isinstance(each, EndpointsDisagree) for each in alice.troubles)
+    home.close()

@@ -498,3 +498,41 @@ def test_threat_43_nothing_is_signed_or_sent_on_another_chain(house: Callable[[i
     assert kept is not None
     assert after is not None
     assert kept.snapshot == after.snapshot
+
+
+# ---------------------------------------------------------------------------------------------- what was read before
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+def test_after_a_restart_the_chain_is_read_on_from_where_it_was_read(
+    playground: Playground, tmp_path: Path, seat: int
+) -> None:
+    """Not from the channel's first block on; and what was logged meanwhile is found, and answered."""
+    endpoint, asked = Endpoint(_node(playground)), list[int]()
+    home = House(Playground(MemoryChain(endpoint), playground.book), tmp_path, 1)
+    home.stops_at = 7
+    home.play()
+    process, assembly = home.processes[seat], home.assemblies[0]
+    for _ in range(20):
+        _node(playground).mine()
+    process.node.poll()
+    states = next(iter(process.node.channels.values())).channel.signed_states
+    proof = build_support_proof(assembly.agreement.fixed_part, states[:2])
+    assert proof is not None
+    assembly.adjudicator.send(assembly.adjudicator.challenge(assembly.agreement.fixed_part, proof), KEYS[1 - seat])
+    answers = endpoint.answer
+
+    def noting(method: str, *params: dict[str, str]) -> object:
+        if method == "eth_getLogs":
+            asked.append(int(params[0]["fromBlock"], 16))
+        return answers(method, *params)
+
+    endpoint.answer = noting
+    process.die()
+    while process.node.poll():
+        pass
+    status = assembly.adjudicator.status_of(assembly.agreement.channel_id)
+    assert (status.finalizes_at, status.turn_num_record) == (0, 7)
+    assert min(asked) > assembly.from_block + 2
+    assert process.troubles == []
+    home.close()

@@ -39,6 +39,34 @@ class Endpoint(Rpc):
 
         self.answer = answer
 
+    def stay_at(self, height: int, *, forks: bool = False) -> None:
+        """Show no block after `height`; `forks`: the newer blocks are others, with nothing in them."""
+
+        def answer(method: str, *params: Any) -> Any:
+            match method, params:
+                case "eth_blockNumber", _:
+                    return hex(len(self.node.blocks) - 1 if forks else height)
+                case "eth_getLogs", (request,):
+                    last = min(int(request["toBlock"], 16), height)
+                    return self.node.ask(method, {**request, "toBlock": hex(last)})
+                case "eth_getBlockByNumber", (asked, *_):
+                    return self._block(asked, height, forks=forks)
+                case "eth_call", (request, at):
+                    is_later = at in ("latest", "pending") or int(at, 16) > height
+                    return self.node.ask(method, request, hex(height) if is_later else at)
+                case _:
+                    return self.node.ask(method, *params)
+
+        self.answer = answer
+
+    def _block(self, asked: str, height: int, *, forks: bool) -> Any:
+        found = self.node.ask("eth_getBlockByNumber", asked, False)
+        if found is None or found["number"] <= height or asked == "pending":
+            return found
+        if forks:
+            return {**found, "hash": bytes(31) + b"\x01", "parentHash": bytes(32)}
+        return self.node.ask("eth_getBlockByNumber", hex(height), False) if asked == "latest" else None
+
     def be_honest(self) -> None:
         """Answer as the node does."""
         self.answer = self.node.ask

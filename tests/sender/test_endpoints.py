@@ -1,0 +1,151 @@
+"""An endpoint with a transaction pool of its own: it takes what it is sent, and no miner ever sees it. Rows 44 and 46
+of the list of attacks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from forcemove.channel.chain.errors import Unreachable
+from forcemove.channel.chain.local import AnvilChain, local_keys
+from forcemove.channel.chain.rpc import Reverted
+from forcemove.channel.protocol.hashing import keccak256
+from forcemove.channel.sender.sender import Sender
+from forcemove.channel.sender.transactions import Failed, Landed, MemoryTransactions, Outcome, Wanted
+from tests.simulation.chain import MemoryChain
+from tests.simulation.grounds import AnvilGround, Ground, MemoryGround
+
+KEY, PAYEE = local_keys()[0], local_keys()[2]
+ETHER = 10**18
+PATIENCE = 60
+
+
+class Pool:
+    """An endpoint that keeps what it is sent. `shows`: whether it says that it has it; `refuses`: whether it finds that
+    every call would fail."""
+
+    def __init__(self, ground: Ground, *, shows: bool = False, refuses: bool = False) -> None:
+        self._ground, self._shows, self._refuses = ground, shows, refuses
+        self.kept: dict[str, str] = {}
+
+    def answer(self, method: str, *params: Any) -> Any:
+        if method == "eth_sendRawTransaction":
+            hash_ = "0x" + keccak256(bytes.fromhex(params[0][2:])).hex()
+            self.kept[hash_] = params[0]
+            return hash_
+        if method == "eth_call" and self._refuses:
+            raise Reverted(b"")
+        if method == "eth_getTransactionByHash" and params[0] in self.kept:
+            return {"hash": params[0]} if self._shows else None
+        return self._ground.ask(method, *params)
+
+
+class Desk:
+    """A sender that asks the pool first."""
+
+    def __init__(self, ground: Ground, **pool: bool) -> None:
+        self.ground, self.pool, self.time = ground, Pool(ground, **pool), 0.0
+        self.outcomes: list[Outcome] = []
+        self.before = ground.chain.balance(PAYEE.address)
+        first, second = ground.through(self.pool.answer), ground.through(ground.ask)
+        self.sender = Sender(
+            first, KEY, MemoryTransactions(), patience=PATIENCE, clock=lambda: self.time, others=[second]
+        )
+
+    def want(self, deadline: int | None = None) -> None:
+        self.sender.want(Wanted(b"a", PAYEE.address, b"", 1, ETHER, deadline))
+
+    def look(self, seconds: int = 1) -> None:
+        """After so many seconds, and a block."""
+        self.outcomes += self.sender.look()
+        self.time += seconds
+        self.ground.mine(seconds)
+
+    @property
+    def landed(self) -> int:
+        """How often, as its owner hears; what was paid must fit."""
+        count = sum(isinstance(each, Landed) for each in self.outcomes)
+        paid = self.ground.chain.balance(PAYEE.address) - self.before
+        assert paid == count
+        return count
+
+
+def memory() -> Ground:
+    return MemoryGround(MemoryChain())
+
+
+@pytest.fixture(params=["memory", "anvil"])
+def ground(request: pytest.FixtureRequest) -> Any:
+    if request.param == "memory":
+        yield memory()
+        return
+    with AnvilChain() as chain:
+        yield AnvilGround(chain)
+
+
+def test_threat_44_an_answer_is_shown_to_every_endpoint_at_once(ground: Ground) -> None:
+    desk = Desk(ground)
+    desk.want(deadline=ground.chain.now() + 3_600)
+    desk.look()
+    desk.look()
+    assert desk.landed == 1
+
+
+def test_threat_44_what_an_endpoint_does_not_show_is_sent_through_another(ground: Ground) -> None:
+    """It has taken it, and has never heard of it."""
+    desk = Desk(ground)
+    desk.want()
+    for _ in range(4):
+        desk.look()
+    assert desk.landed == 1
+    assert len(desk.pool.kept) == 1
+
+
+def test_threat_44_what_is_shown_and_never_mined_is_sent_through_another(ground: Ground) -> None:
+    desk = Desk(ground, shows=True)
+    desk.want()
+    for _ in range(3):
+        desk.look(PATIENCE // 4)
+    assert desk.landed == 0
+    for _ in range(12):
+        desk.look(PATIENCE)
+    assert desk.landed == 1
+
+
+def test_threat_43_what_one_endpoint_refuses_alone_is_sent_all_the_same() -> None:
+    desk = Desk(memory(), refuses=True)
+    desk.want()
+    for _ in range(3):
+        desk.look()
+    assert desk.landed == 1
+
+
+def test_what_every_endpoint_refuses_is_refused_once() -> None:
+    ground = memory()
+    desk = Desk(ground)
+    desk.sender.want(Wanted(b"a", PAYEE.address, b"", 10**30, ETHER))
+    for _ in range(3):
+        desk.look()
+    assert [type(each) for each in desk.outcomes] == [Failed]
+
+
+def test_threat_46_an_endpoint_that_is_down_is_shown_nothing_for_a_while() -> None:
+    """Each time it may take ten seconds to fail, in which nothing else is sent."""
+    asked, ground = list[str](), memory()
+
+    def down(method: str, *params: Any) -> Any:
+        asked.append(method)
+        if method == "eth_chainId":
+            return ground.ask(method, *params)
+        raise Unreachable("memory", "down")
+
+    desk = Desk(ground)
+    second = ground.through(down)
+    desk.sender = Sender(
+        ground.through(desk.pool.answer), KEY, MemoryTransactions(), clock=lambda: desk.time, others=[second]
+    )
+    desk.want()
+    for _ in range(5):
+        desk.look()
+    assert asked == ["eth_chainId", "eth_sendRawTransaction"]
