@@ -62,11 +62,6 @@ class Followed:
         """The block from which its logs are to be read."""
         return self.origin.number if self.known is None else self.known.block_number + 1
 
-    @property
-    def known_up_to(self) -> int:
-        """The block up to which its logs were not read, but known; -1 where all were read."""
-        return -1 if self.known is None else self.known.block_number
-
     def forget(self) -> None:
         """What was known from before does not count."""
         self.known, self.anew = None, True

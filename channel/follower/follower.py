@@ -188,19 +188,15 @@ class Follower:
         self._blocks.take(chain, fork, last)
 
     def _forget_what_is_gone(self, fork: int, last: Block) -> None:
-        """What led to what is known may not be on the chain any more: then all logs are read. And all is doubted where
-        not even an early block is there."""
-        gone = [each for each in self._followed.values() if each.known_up_to > fork]
+        """What led to what is known may not be on the chain any more: then all logs are read. And every channel is
+        doubted where not even an early block is there."""
         newest = max((each.known for each in self._new.values() if each.known), key=_place, default=None)
         if newest is not None and not self._blocks.is_there(self.adjudicator.chain, newest, last):
-            gone += self._new.values()
+            for each in self._new.values():
+                each.forget()
         if fork < 0 and self._blocks.is_another_chain(self.adjudicator.chain, last):
             for each in self._followed.values():
                 each.is_doubted = True
-        for each in gone:
-            each.forget()
-            self._followed.pop(each.id, None)
-            self._new[each.id] = each
 
     def _logs_by_channel(self, first: int, last: int) -> dict[bytes, list[PlacedLog]]:
         wanted = self._followed.keys() | self._new.keys()

@@ -108,7 +108,7 @@ def test_threat_44_what_is_shown_and_never_mined_is_sent_through_another(ground:
     for _ in range(3):
         desk.look(PATIENCE // 4)
     assert desk.landed == 0
-    for _ in range(12):
+    for _ in range(3):
         desk.look(PATIENCE)
     assert desk.landed == 1
 
