@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from ssl import SSLContext
 from types import TracebackType
 from typing import Protocol
@@ -9,9 +10,9 @@ from urllib.parse import urlsplit
 
 from forcemove.channel.errors import InvalidValue
 from forcemove.channel.flow.transport import Transport
-from forcemove.channel.line.links import RELAY_FORM
-from forcemove.channel.line.lobby import Shown
-from forcemove.channel.line.offers import Offer, SignedOffer
+from forcemove.channel.line.errors import NatsMissing
+from forcemove.channel.line.links import RELAY_FORM, public_url
+from forcemove.channel.line.offers import Offer, Shown, SignedOffer
 from forcemove.channel.line.terms import Table
 from forcemove.channel.protocol.signing import Key
 
@@ -87,14 +88,37 @@ class Connection(Protocol):
         ...
 
 
-def connect(url: str, *, patience: float | None = 10.0, ssl: SSLContext | None = None) -> Connection:
-    """A connection to the relay at `url`, ws:// or wss://, not entered yet.
+def connect(
+    url: str,
+    *,
+    patience: float | None = 10.0,
+    ssl: SSLContext | None = None,
+    credentials: Path | None = None,
+) -> Connection:
+    """A connection, not entered yet: to the relay at `url`, ws:// or wss://, or to the NATS server at `url`, nats:// or
+    tls://, with `name:password@` or `token@` before the host where that wants it.
 
     `patience`: seconds until entering it gives up where nobody answers; None never does. `ssl`: if not the system's
-    certificates are to be trusted. Raises `InvalidValue`.
+    certificates are to be trusted. `credentials`: a file with a NATS user's JWT and key. Raises `InvalidValue`, and
+    `NatsMissing` where the extra `forcemove[nats]` is not installed.
     """
-    if urlsplit(url).scheme in ("ws", "wss"):
-        from forcemove.channel.line.connection import RelayConnection
+    match urlsplit(url).scheme:
+        case "ws" | "wss":
+            from forcemove.channel.line.connection import RelayConnection
 
-        return RelayConnection(url, patience=patience, ssl=ssl)
-    raise InvalidValue("relay", url, RELAY_FORM)
+            return RelayConnection(url, patience=patience, ssl=ssl)
+        case "nats" | "tls":
+            _require_nats()
+            from forcemove.channel.line.jetstream.connection import JetStreamConnection
+
+            kept = None if credentials is None else str(credentials)
+            return JetStreamConnection(url, patience=patience, ssl=ssl, credentials=kept)
+        case _:
+            raise InvalidValue("relay", public_url(url), RELAY_FORM)
+
+
+def _require_nats() -> None:
+    try:
+        import nats  # noqa: F401 - asked for here, so that who lacks it is told what to do
+    except ImportError as error:
+        raise NatsMissing(str(error)) from None

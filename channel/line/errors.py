@@ -1,4 +1,4 @@
-"""What can go wrong between a client and its relay."""
+"""What can go wrong between a client and its relay, or the NATS server that is in a relay's place."""
 
 from __future__ import annotations
 
@@ -13,9 +13,11 @@ __all__ = [
     "LineError",
     "LogBegins",
     "LogReplaced",
+    "NatsMissing",
     "Reason",
     "RelayRefused",
     "RelayUnreachable",
+    "StreamUnsuitable",
     "refusal",
 ]
 
@@ -31,6 +33,25 @@ class RelayUnreachable(LineError):
 
     url: str
     reason: str
+
+
+@dataclass(eq=False)
+class NatsMissing(LineError):
+    """What speaks to NATS servers is not installed."""
+
+    reason: str
+
+
+@dataclass(eq=False)
+class StreamUnsuitable(LineError):
+    """The NATS server at `url` has a stream of this name already, whose `setting` would lose or spoil messages. It was
+    not changed."""
+
+    url: str
+    stream: str
+    setting: str
+    found: str
+    wanted: str
 
 
 @dataclass(eq=False)

@@ -8,22 +8,23 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from itertools import count
 
-from msgspec import Struct
-
-from forcemove.channel.errors import CounterpartyError, ForcemoveError
+from forcemove.channel.errors import ForcemoveError
 from forcemove.channel.line.errors import Reason, RelayRefused, refusal
 from forcemove.channel.line.offers import (
     JOINS,
     OFFERS,
     Join,
     Offer,
+    OtherOfferShown,
+    Shown,
     SignedJoin,
     SignedOffer,
     meeting_table,
+    read_join,
+    read_offer,
     withdrawal_digest,
 )
 from forcemove.channel.line.terms import Table
@@ -45,28 +46,6 @@ __all__ = ["Lobby", "OtherOfferShown", "Shown"]
 
 _REQUEST_ID = 8
 """Bytes."""
-
-
-@dataclass(eq=False)
-class OtherOfferShown(CounterpartyError):
-    """The relay shows something else for the offer `hash` than this offer, as its host has signed it."""
-
-    hash: bytes
-
-
-class Shown(Struct, frozen=True):
-    """What the relay tells of an offer, its signatures checked. `join`: who has joined, until when (Unix seconds) both
-    have to be at their table; `is_over`: withdrawn, expired, or begun."""
-
-    signed: SignedOffer
-    join: SignedJoin | None
-    until: int
-    is_over: bool
-
-    @property
-    def table(self) -> Table | None:
-        """Where host and guest meet, once somebody has joined."""
-        return None if self.join is None else meeting_table(self.signed.offer, self.join.join)
 
 
 _Answer = OfferShown | OffersListed
@@ -207,18 +186,9 @@ def _read(message: OfferShown | OffersListed, offer: bytes) -> Shown:
     """What the relay shows of the offer with this hash. Raises `OtherOfferShown`."""
     if not isinstance(message, OfferShown):
         raise OtherOfferShown(offer)
-    try:
-        signed = SignedOffer(OFFERS.decode(message.offer), Signature(message.signature))
-        signed.verify()
-        join = None
-        if message.join is not None and message.join_signature is not None:
-            join = SignedJoin(JOINS.decode(message.join), Signature(message.join_signature))
-            join.verify()
-            meeting_table(signed.offer, join.join)
-    except ForcemoveError:
-        raise OtherOfferShown(offer) from None
-    if signed.offer.hash != offer:
-        raise OtherOfferShown(offer)
+    signed, join = read_offer(offer, message.offer, message.signature), None
+    if message.join is not None and message.join_signature is not None:
+        join = read_join(signed.offer, message.join, message.join_signature)
     return Shown(signed, join, message.until, message.is_over)
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from msgspec import Struct
 
-from forcemove.channel.errors import CounterpartyError, InvalidValue
+from forcemove.channel.errors import CounterpartyError, ForcemoveError, InvalidValue
 from forcemove.channel.line.terms import Table, TableKind, address_word, relay_digest, text_hash
 from forcemove.channel.protocol.encoding import word
 from forcemove.channel.protocol.hashing import keccak256
@@ -35,13 +35,19 @@ __all__ = [
     "MAX_OFFER",
     "OFFERS",
     "OFFER_TYPE",
+    "PRESENCE_TYPE",
     "WITHDRAWAL_TYPE",
     "Join",
     "Offer",
     "OfferOfAnotherChain",
+    "OtherOfferShown",
+    "Shown",
     "SignedJoin",
     "SignedOffer",
     "meeting_table",
+    "presence_digest",
+    "read_join",
+    "read_offer",
     "withdrawal_digest",
 ]
 
@@ -51,8 +57,9 @@ OFFER_TYPE = (
 )
 JOIN_TYPE = b"Join(bytes32 offer,address guest,address payout)"
 WITHDRAWAL_TYPE = b"Withdrawal(bytes32 offer)"
+PRESENCE_TYPE = b"Presence(bytes32 table)"
 _OFFER_TYPEHASH, _JOIN_TYPEHASH = keccak256(OFFER_TYPE), keccak256(JOIN_TYPE)
-_WITHDRAWAL_TYPEHASH = keccak256(WITHDRAWAL_TYPE)
+_WITHDRAWAL_TYPEHASH, _PRESENCE_TYPEHASH = keccak256(WITHDRAWAL_TYPE), keccak256(PRESENCE_TYPE)
 MAX_GAME_NAME = 64
 """Characters."""
 MAX_OFFER = 1_024
@@ -65,6 +72,13 @@ class OfferOfAnotherChain(CounterpartyError):
 
     offered: int
     ours: int
+
+
+@dataclass(eq=False)
+class OtherOfferShown(CounterpartyError):
+    """The lobby shows something else for the offer `hash` than this offer, as its host has signed it."""
+
+    hash: bytes
 
 
 class Offer(Struct, frozen=True):
@@ -223,3 +237,48 @@ def withdrawal_digest(offer: bytes) -> bytes:
     """What a host signs to take back the offer of this hash."""
     require_bytes("offer", offer, 32)
     return relay_digest(_WITHDRAWAL_TYPEHASH + offer)
+
+
+def presence_digest(table: bytes) -> bytes:
+    """What host and guest sign to say that they are at their table. The table's id names the offer and the join."""
+    require_bytes("table", table, 32)
+    return relay_digest(_PRESENCE_TYPEHASH + table)
+
+
+class Shown(Struct, frozen=True):
+    """What a lobby tells of an offer, its signatures checked. `join`: who has joined, until when (Unix seconds) both
+    have to be at their table; `is_over`: withdrawn, expired, or begun."""
+
+    signed: SignedOffer
+    join: SignedJoin | None
+    until: int
+    is_over: bool
+
+    @property
+    def table(self) -> Table | None:
+        """Where host and guest meet, once somebody has joined."""
+        return None if self.join is None else meeting_table(self.signed.offer, self.join.join)
+
+
+def read_offer(hash_: bytes, offer: bytes, signature: bytes) -> SignedOffer:
+    """The offer with this hash, as its host has signed it. Raises `OtherOfferShown` where the bytes are anything
+    else."""
+    try:
+        signed = SignedOffer(OFFERS.decode(offer), Signature(signature))
+        signed.verify()
+    except ForcemoveError:
+        raise OtherOfferShown(hash_) from None
+    if signed.offer.hash != hash_:
+        raise OtherOfferShown(hash_)
+    return signed
+
+
+def read_join(offer: Offer, join: bytes, signature: bytes) -> SignedJoin:
+    """A join of this offer, as its guest has signed it. Raises `OtherOfferShown` where the bytes are anything else."""
+    try:
+        signed = SignedJoin(JOINS.decode(join), Signature(signature))
+        signed.verify()
+        meeting_table(offer, signed.join)
+    except ForcemoveError:
+        raise OtherOfferShown(offer.hash) from None
+    return signed

@@ -88,7 +88,11 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("channel.line.offers", "channel.line.links"),
     ("channel.line.wire", "channel.line.log"),
     ("channel.line.transport", "channel.line.lobby", "channel.line.channel_line"),
-    ("channel.line.connection",),
+    ("channel.line.connection", "channel.line.jetstream", "channel.line.jetstream.streams"),
+    ("channel.line.jetstream.feed", "channel.line.jetstream.posting", "channel.line.jetstream.kept"),
+    ("channel.line.jetstream.transport", "channel.line.jetstream.session"),
+    ("channel.line.jetstream.lobby",),
+    ("channel.line.jetstream.connection",),
     ("channel.line.connect",),
     ("channel.serving", "channel.serving.errors", "channel.serving.rate"),
     ("channel.relay", "channel.relay.errors", "channel.relay.limits", "channel.relay.metrics"),
@@ -189,8 +193,12 @@ FLOW_SEEN_BY_GAMES = frozenset(
 )
 """In modules of games that tell a flow: `flow`, `table`, and `demonstration`, which makes keys for its players, too."""
 IMPURE = frozenset({"asyncio", "web3", "random", "secrets", "time", "os", "logging"})
-WEB3 = frozenset({"web3", "eth_tester"})
-DATABASES = frozenset({"sqlalchemy", "sqlite3", "psycopg"})
+KNOWN_TO = (
+    ("channel.chain", "web3", frozenset({"web3", "eth_tester"})),
+    ("channel.store", "databases", frozenset({"sqlalchemy", "sqlite3", "psycopg"})),
+    ("channel.line", "NATS", frozenset({"nats"})),
+)
+"""Which room alone knows what, by which modules."""
 SCREENS = frozenset({"click", "rich", "sys", "logging"})
 """Ways to a screen. What inspection finds is returned to its caller: a command, a page, a program."""
 
@@ -225,10 +233,9 @@ def _broken(module: str, name: str) -> Iterator[str]:
         yield "games do not see this much of the channel"
     if (_is_in(module, "channel.protocol") or module == "channel.node.client") and name in IMPURE:
         yield "the core is pure"
-    if name in WEB3 and _is_in(module, "channel") and not _is_in(module, "channel.chain"):
-        yield "only channel.chain knows web3"
-    if name in DATABASES and _is_in(module, "channel") and not _is_in(module, "channel.store"):
-        yield "only channel.store knows databases"
+    for room, what, names in KNOWN_TO:
+        if name in names and _is_in(module, "channel") and not _is_in(module, room):
+            yield f"only {room} knows {what}"
     if name in SCREENS and _is_in(module, "channel.inspect"):
         yield "inspection never prints"
     if _is_in(module, "channel.store") and _package(name) in {"channel.chain", "channel.node"}:

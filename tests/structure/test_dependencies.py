@@ -17,7 +17,7 @@ from tests.structure.imports import PACKAGES, ROOT, read_imports, source_files
 PYPROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 NEEDED = [Requirement(text) for text in PYPROJECT["project"]["dependencies"]]
 EXTRAS = PYPROJECT["project"]["optional-dependencies"]
-OPTIONAL = [Requirement(text) for name in ("author", "fast", "postgresql") for text in EXTRAS[name]]
+OPTIONAL = [Requirement(text) for name in ("author", "fast", "nats", "postgresql") for text in EXTRAS[name]]
 NEEDED_BY_TESTS = [Requirement(text) for text in EXTRAS["test"]]
 NEEDED_BY_BUILD = [Requirement(text) for text in PYPROJECT["build-system"]["requires"]]
 NOT_IN_THE_WHEEL = {"contracts.compile"}

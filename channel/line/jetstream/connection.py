@@ -1,0 +1,286 @@
+"""The way to a NATS server, for any number of tables; it is made anew whenever it was lost."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import random
+import re
+import time
+from collections.abc import Callable, Coroutine
+from ssl import SSLContext
+from types import TracebackType
+from typing import Any, TypeVar
+
+from nats.errors import NoRespondersError
+from nats.js.errors import KeyWrongLastSequenceError, NotFoundError, ServiceUnavailableError
+
+from forcemove.channel.errors import ForcemoveError, InvalidValue
+from forcemove.channel.line.errors import LineClosed, Reason, RelayRefused, RelayUnreachable, StreamUnsuitable
+from forcemove.channel.line.jetstream.lobby import JOIN_SECONDS, JetStreamLobby
+from forcemove.channel.line.jetstream.posting import Post
+from forcemove.channel.line.jetstream.session import FAILURES, Session
+from forcemove.channel.line.jetstream.streams import STREAMS, subject_of
+from forcemove.channel.line.jetstream.transport import JetStreamTransport
+from forcemove.channel.line.limits import MAX_URL
+from forcemove.channel.line.links import public_url
+from forcemove.channel.line.terms import Table, TableKind
+from forcemove.channel.protocol.signing import Key
+
+__all__ = ["JetStreamConnection"]
+
+_LOG = logging.getLogger(__name__)
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 10.0
+_LONG = 30.0
+"""Seconds after which a connection was a good one."""
+_SWEEP_SECONDS = 1.0
+_FORBIDDEN = re.compile(r"permissions violation for \w+ to \"([^\"]*)\"", re.IGNORECASE)
+"""What a server says of a subject that our account may not use: it says so in words only."""
+_GONE = (NoRespondersError, NotFoundError, ServiceUnavailableError)
+"""Nobody at the server answers for what was asked for."""
+ResultT = TypeVar("ResultT")
+
+
+class JetStreamConnection:
+    """`async with JetStreamConnection("nats://nats.example") as place:` keeps a connection until the block is left.
+    `lobby`: that of the server.
+
+    What goes wrong at the server, or on the way to it, costs time only: the connection is made anew, after a pause that
+    doubles up to 10 seconds, of which a random part is waited.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        patience: float | None = 10.0,
+        heartbeat: float = 20.0,
+        ssl: SSLContext | None = None,
+        credentials: str | None = None,
+        join_seconds: float = JOIN_SECONDS,
+    ) -> None:
+        """`url`: nats:// or tls://, with `name:password@` or `token@` before the host where the server wants it.
+        `patience`: seconds until entering the block gives up where nobody answers; None never does. `heartbeat`:
+        seconds between signs of life. `ssl`: if not the system's certificates are to be trusted. `credentials`: a file
+        with a NATS user's JWT and key. `join_seconds`: that host and guest have to be at their table, the same for all
+        who use the lobby."""
+        if not url.startswith(("nats://", "tls://")) or len(url.encode()) > MAX_URL:
+            raise InvalidValue("relay", public_url(url), f"nats://host:port or tls://host:port, up to {MAX_URL} bytes")
+        self.url = public_url(url)
+        self._address, self._patience, self._heartbeat = url, patience, heartbeat
+        self._ssl, self._credentials = ssl, credentials
+        self.lobby = JetStreamLobby(self.ask, join_seconds)
+        self._servers = [self.url]
+        self._tables: dict[bytes, JetStreamTransport] = {}
+        self._following: dict[bytes, asyncio.Task[None]] = {}
+        self._session: Session | None = None
+        self._changed = asyncio.Event()
+        self._trouble: ForcemoveError | None = None
+        self._end: ForcemoveError | None = None
+        self._pause = _FIRST_PAUSE
+
+    async def __aenter__(self) -> JetStreamConnection:
+        """Raises `RelayUnreachable`, and `StreamUnsuitable` where a stream of somebody else has a name of ours."""
+        self._running = asyncio.create_task(self._run())
+        try:
+            await self._first_session()
+        except BaseException:
+            await self._stop()
+            raise
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+    ) -> None:
+        await self._stop()
+
+    async def join(self, terms: Table, key: Key) -> JetStreamTransport:
+        """The log of a table at which `key` is a participant's.
+
+        Raises `RelayRefused` where the account may not use it, `InvalidValue`, and `LogReplaced`. Join a table once:
+        the second time it is the same log.
+        """
+        if key.address not in terms.participants:
+            raise InvalidValue("key", key.address, "that of a participant")
+        transport = await self._opened(JetStreamTransport(terms.kind, terms.id, key, self._send))
+        await self.lobby.arrive(terms.id, key)
+        return transport
+
+    async def watch(self, table: bytes) -> JetStreamTransport:
+        """The log of a table at which others play. Raises `RelayRefused` where nothing was said there."""
+        kind = await self.ask(lambda session: _kind_of(session, table))
+        return await self._opened(JetStreamTransport(kind, table, None, self._send))
+
+    def leave(self, table: bytes) -> None:
+        """Read and post no more at a table; who waits there is given `LineClosed`."""
+        transport = self._tables.pop(table, None)
+        if transport is not None:
+            transport.fail(LineClosed(self.url))
+            self._following.pop(table).cancel()
+
+    async def ask(self, do: Callable[[Session], Coroutine[Any, Any, ResultT]]) -> ResultT:
+        """Do something on the connection, and again where it was lost meanwhile. Raises what has ended us."""
+        while True:
+            session = await self._next_session()
+            try:
+                return await session.during(do(session))
+            except KeyWrongLastSequenceError:
+                raise
+            except FAILURES as error:
+                await self._bear(error, session)
+
+    # ------------------------------------------------------------------------------------------------------ the tables
+
+    async def _opened(self, new: JetStreamTransport) -> JetStreamTransport:
+        if self._end is not None:
+            raise self._end
+        transport = self._tables.setdefault(new.id, new)
+        if transport.participant != new.participant:
+            raise InvalidValue("key", new.participant, "the one with which this connection has joined the table before")
+        if transport is new:
+            self._following[new.id] = asyncio.create_task(self._follow(transport))
+        try:
+            await transport.opened()
+        except ForcemoveError:
+            self.leave(new.id)
+            raise
+        return transport
+
+    def _send(self, post: Post) -> None:
+        if self._session is not None:
+            self._session.outbox.send(post)
+
+    async def _follow(self, transport: JetStreamTransport) -> None:
+        """Read a table's log until it fails, on one connection after the other."""
+        while transport.failure is None:
+            try:
+                session = await self._next_session()
+            except ForcemoveError as error:
+                transport.fail(error)
+                return
+            try:
+                await self._follow_on(session, transport)
+            except FAILURES as error:
+                await self._bear(error, session)
+
+    async def _follow_on(self, session: Session, transport: JetStreamTransport) -> None:
+        try:
+            async with session.feed(transport.stream, transport.subject, transport.resume(), transport.hear) as feed:
+                if await feed.catch_up() and transport.catch_up():
+                    self._pause = _FIRST_PAUSE
+                    await feed.ended.wait()
+        finally:
+            transport.lose()
+
+    # -------------------------------------------------------------------------------------------------- the connection
+
+    async def _first_session(self) -> None:
+        try:
+            async with asyncio.timeout(self._patience):
+                await self._next_session()
+        except TimeoutError:
+            raise self._trouble or RelayUnreachable(self.url, "it has not answered in time") from None
+
+    async def _next_session(self) -> Session:
+        """As soon as there is a connection. Raises what has ended us."""
+        while self._session is None:
+            if self._end is not None:
+                raise self._end
+            await self._changed.wait()
+        return self._session
+
+    async def _run(self) -> None:
+        """Until it is cancelled, or the server turns out to be unsuitable. However it ends, who waits is told."""
+        try:
+            while True:
+                began = time.monotonic()
+                await self._talk_once()
+                if time.monotonic() - began > _LONG:
+                    self._pause = _FIRST_PAUSE
+                pause = random.uniform(0.5, 1) * self._pause  # noqa: S311  # no secret: it spreads clients
+                await asyncio.sleep(pause)
+                self._pause = min(2 * self._pause, _LONGEST_PAUSE)
+        except StreamUnsuitable as error:
+            self._fail(error)
+        finally:
+            self._fail(LineClosed(self.url))
+
+    async def _talk_once(self) -> None:
+        session = Session(self._address, self._heartbeat, self._hear_trouble)
+        try:
+            await session.open(self._servers, self._ssl, self._credentials)
+            self._servers = session.servers()
+            self._show(session)
+            await self._beside_sweeping(session)
+        except FAILURES as error:
+            self._note(error)
+        except RelayUnreachable as error:
+            self._trouble = error
+        finally:
+            self._show(None)
+            await session.close()
+
+    async def _beside_sweeping(self, session: Session) -> None:
+        sweeping = asyncio.create_task(self._sweep(session))
+        try:
+            await session.run()
+        finally:
+            sweeping.cancel()
+
+    async def _sweep(self, session: Session) -> None:
+        while True:
+            await asyncio.sleep(_SWEEP_SECONDS)
+            session.sweep()
+            for transport in self._tables.values():
+                transport.say_again()
+
+    async def _stop(self) -> None:
+        """Raises what has ended the connection's task, if that was a mistake of ours."""
+        self._fail(LineClosed(self.url))
+        tasks = [*self._following.values(), self._running]
+        for task in tasks:
+            task.cancel()
+        for task in tasks:
+            with contextlib.suppress(asyncio.CancelledError):
+                await task
+
+    def _show(self, session: Session | None) -> None:
+        self._session = session
+        self._changed.set()
+        self._changed = asyncio.Event()
+
+    async def _bear(self, error: Exception, session: Session) -> None:
+        """Wait for a better moment. Where a stream is gone, the next session makes it anew."""
+        self._note(error)
+        if isinstance(error, _GONE):
+            await session.close()
+        await asyncio.sleep(_FIRST_PAUSE)
+
+    def _note(self, error: Exception) -> None:
+        self._hear_trouble(f"{type(error).__name__}: {error}")
+
+    def _hear_trouble(self, reason: str) -> None:
+        """What a server forbids is about a table, or about all of them."""
+        self._trouble = RelayUnreachable(self.url, reason[:200])
+        _LOG.info("trouble with %s: %s", self.url, reason)
+        found = _FORBIDDEN.search(reason)
+        forbidden = "" if found is None else found[1]
+        for transport in self._tables.values():
+            if transport.id.hex() in forbidden:
+                transport.fail(RelayRefused(transport.id, Reason.NOT_A_PARTICIPANT, reason[:200]))
+
+    def _fail(self, failure: ForcemoveError) -> None:
+        self._end = self._end or failure
+        self._show(None)
+        for transport in self._tables.values():
+            transport.fail(failure)
+
+
+async def _kind_of(session: Session, table: bytes) -> TableKind:
+    """Which stream has anything of the table."""
+    for kind, stream in STREAMS.items():
+        with contextlib.suppress(NotFoundError):
+            await session.js.get_last_msg(stream, subject_of(kind, table), direct=True)
+            return kind
+    raise RelayRefused(table, Reason.UNKNOWN_TABLE, "nothing was said there")

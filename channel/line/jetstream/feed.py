@@ -1,0 +1,156 @@
+"""What a stream has under one subject, from some place on, in its order and without a gap.
+
+It is read by an ordered consumer: one that the server keeps in memory, that acknowledges nothing, and whose messages
+are numbered without a gap. Where the numbers or its heartbeats show that one was lost, the feed ends, and its owner
+opens another where this one has stopped.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+from nats.aio.subscription import Subscription
+from nats.js import JetStreamContext
+from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy
+
+__all__ = ["FIRST", "POST_ID", "Delivered", "Feed", "From"]
+
+POST_ID, FIRST = "Nats-Msg-Id", "Nats-Expected-Last-Subject-Sequence"
+"""Headers that a post is kept with: its id, and 0 where the server has seen to it that it is a subject's first one."""
+_MESSAGE = "$JS.ACK."
+"""With what the reply subject of a message begins that is the stream's, and not from the consumer itself."""
+_MISSED = 3
+"""Heartbeats that may be late before the consumer is taken for gone."""
+_FORGOTTEN = 30.0
+"""Seconds after which the server drops a consumer that nobody listens to."""
+
+
+@dataclass(frozen=True)
+class Delivered:
+    """A message of a stream. `seq`: its number in the whole stream; `at`: Unix seconds when it was stored, by the
+    server's clock; both together are never the same for two messages. `id`: of the post, if it had one; `is_first`:
+    there was nothing under its subject before it."""
+
+    seq: int
+    at: float
+    subject: str
+    entry: bytes
+    id: str
+    is_first: bool
+
+
+@dataclass(frozen=True)
+class From:
+    """Where a feed begins: at the beginning, at number `seq` of the stream, or with the `newest` of each subject."""
+
+    seq: int | None = None
+    newest: bool = False
+
+
+class Feed:
+    """Opened once. `ended` is set when a message was lost, or the connection, or no more are wanted."""
+
+    def __init__(
+        self,
+        client: Client,
+        js: JetStreamContext,
+        stream: str,
+        subject: str,
+        hear: Callable[[Delivered], bool],
+        heartbeat: float,
+    ) -> None:
+        """`hear`: is given every message, and says whether it wants more. `heartbeat`: seconds between the consumer's
+        signs of life."""
+        self._client, self._js, self._stream, self._subject = client, js, stream, subject
+        self._hear, self._heartbeat = hear, heartbeat
+        self._subscription: Subscription | None = None
+        self._count, self._expected = 0, -1
+        self._heard_at = time.monotonic()
+        self.ended, self._caught_up = asyncio.Event(), asyncio.Event()
+
+    async def open(self, start: From) -> None:
+        """Begin to hear what there is, and then what is new. Raises NATS's errors."""
+        inbox = self._client.new_inbox()
+        self._subscription = await self._client.subscribe(
+            inbox, cb=self._take, pending_msgs_limit=0, pending_bytes_limit=0
+        )
+        info = await self._js.add_consumer(self._stream, self._consumer(inbox, start))
+        delivered = 0 if info.delivered is None else info.delivered.consumer_seq
+        self._expected = (info.num_pending or 0) + delivered
+        self._look_if_caught_up()
+
+    async def catch_up(self) -> bool:
+        """Done when all was heard that there was at first; False where the feed has ended before."""
+        await self._caught_up.wait()
+        return not self.ended.is_set()
+
+    async def close(self) -> None:
+        """Hear nothing more. The server drops the consumer by itself."""
+        self.end()
+        if self._subscription is not None and not self._client.is_closed:
+            await self._subscription.unsubscribe()
+
+    def end(self) -> None:
+        """Hear nothing more."""
+        self.ended.set()
+        self._caught_up.set()
+
+    def end_if_silent(self) -> None:
+        """Consumers that are alive say so."""
+        if time.monotonic() - self._heard_at > _MISSED * self._heartbeat:
+            self.end()
+
+    def _consumer(self, inbox: str, start: From) -> ConsumerConfig:
+        policy = DeliverPolicy.LAST_PER_SUBJECT if start.newest else DeliverPolicy.ALL
+        return ConsumerConfig(
+            name=inbox.rpartition(".")[2],
+            deliver_subject=inbox,
+            deliver_policy=policy if start.seq is None else DeliverPolicy.BY_START_SEQUENCE,
+            opt_start_seq=start.seq,
+            filter_subject=self._subject,
+            ack_policy=AckPolicy.NONE,
+            max_deliver=1,
+            mem_storage=True,
+            num_replicas=1,
+            flow_control=True,
+            idle_heartbeat=self._heartbeat,
+            inactive_threshold=_FORGOTTEN,
+        )
+
+    async def _take(self, message: Msg) -> None:
+        """What a stranger has posted is told from what the consumer says by the reply subject, which the server
+        sets."""
+        if self.ended.is_set():
+            return
+        self._heard_at = time.monotonic()
+        if not message.reply.startswith(_MESSAGE):
+            await self._heed(message)
+            return
+        about, headers = message.metadata, message.headers or {}
+        if about.sequence.consumer != self._count + 1:
+            self.end()
+            return
+        self._count += 1
+        at, id_, is_first = about.timestamp.timestamp(), headers.get(POST_ID, ""), headers.get(FIRST) == "0"
+        if self._hear(Delivered(about.sequence.stream, at, message.subject, message.data, id_, is_first)):
+            self._look_if_caught_up()
+        else:
+            self.end()
+
+    async def _heed(self, message: Msg) -> None:
+        """A heartbeat says which message was the last; what asks for an answer wants to know that we keep up."""
+        headers = message.headers or {}
+        if headers.get("Nats-Last-Consumer", str(self._count)) != str(self._count):
+            self.end()
+        answer = message.reply or headers.get("Nats-Consumer-Stalled")
+        if answer:
+            await self._client.publish(answer)
+
+    def _look_if_caught_up(self) -> None:
+        if 0 <= self._expected <= self._count:
+            self._caught_up.set()

@@ -1,0 +1,149 @@
+"""One connection to a NATS server, from its beginning to its end; what is to be said of a table or an offer is said on
+it. It is never made anew: that is its owner's business."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from contextlib import asynccontextmanager
+from datetime import datetime
+from ssl import SSLContext
+from typing import Any, TypeVar
+from urllib.parse import unquote, urlsplit
+
+import msgspec
+import nats.errors
+from msgspec import Struct
+from nats.aio.client import Client
+from nats.js.kv import KeyValue
+
+from forcemove.channel.line.errors import RelayUnreachable
+from forcemove.channel.line.jetstream.feed import Delivered, Feed, From
+from forcemove.channel.line.jetstream.posting import Outbox
+from forcemove.channel.line.jetstream.streams import BUCKET, LOBBY, MAX_MESSAGE, prepare
+from forcemove.channel.line.links import public_url
+
+__all__ = ["FAILURES", "Session"]
+
+_LOG = logging.getLogger(__name__)
+FAILURES = (nats.errors.Error, OSError, TimeoutError)
+"""What a lost connection, or a server that is not ready, looks like."""
+_ANSWER_SECONDS = 5.0
+ResultT = TypeVar("ResultT")
+
+
+class _Told(Struct):
+    """A part of what the server tells of a stream: the time by its clock."""
+
+    ts: datetime | None = None
+
+
+class Session:
+    """Made by `open`. `is_over` is set when the connection is lost."""
+
+    def __init__(self, url: str, heartbeat: float, hear_trouble: Callable[[str], None]) -> None:
+        """`heartbeat`: seconds between signs of life. `hear_trouble`: is given what the server complains of."""
+        self._url, self._heartbeat, self._hear_trouble = url, heartbeat, hear_trouble
+        self.client = Client()
+        self.js = self.client.jetstream(timeout=_ANSWER_SECONDS)
+        self.is_over = asyncio.Event()
+        self._feeds: set[Feed] = set()
+        self._ahead = 0.0
+        self.offers: KeyValue
+        self.outbox: Outbox
+
+    async def open(self, servers: Sequence[str], ssl: SSLContext | None, credentials: str | None) -> None:
+        """Connect to the first of these servers that answers, and see that it has what we need. Raises
+        `StreamUnsuitable`, `RelayUnreachable`, and `FAILURES`."""
+        parts = urlsplit(self._url)
+        name = None if parts.username is None else unquote(parts.username)
+        password = None if parts.password is None else unquote(parts.password)
+        await self.client.connect(
+            servers=list(servers),
+            name="forcemove",
+            user=name if password is not None else None,
+            password=password,
+            token=name if password is None else None,
+            user_credentials=credentials,
+            tls=ssl,
+            allow_reconnect=False,
+            max_reconnect_attempts=1,
+            reconnect_time_wait=0,
+            ping_interval=max(1, int(self._heartbeat)),
+            error_cb=self._hear_error,
+            closed_cb=self._hear_end,
+        )
+        if self.client.max_payload < MAX_MESSAGE:
+            raise RelayUnreachable(
+                public_url(self._url),
+                f"its max_payload is {self.client.max_payload} bytes, and tables need {MAX_MESSAGE}",
+            )
+        await prepare(self.js, public_url(self._url))
+        await self._ask_time()
+        self.offers = await self.js.key_value(LOBBY)
+        self.outbox = Outbox(self.client)
+
+    async def run(self) -> None:
+        """Send what is to be sent, until the connection is lost. Raises `FAILURES`."""
+        await self.during(self.outbox.run())
+
+    async def during(self, doing: Coroutine[Any, Any, ResultT]) -> ResultT:
+        """Do it. Raises `FAILURES`, also as soon as the connection is lost."""
+        tasks = asyncio.create_task(doing), asyncio.create_task(self.is_over.wait())
+        try:
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            if not tasks[0].done():
+                raise nats.errors.ConnectionClosedError
+            return tasks[0].result()
+        finally:
+            for task in tasks:
+                task.cancel()
+
+    async def close(self) -> None:
+        """Say nothing more, and hear nothing more."""
+        await self._hear_end()
+        await self.client.close()
+
+    @asynccontextmanager
+    async def feed(
+        self, stream: str, subject: str, start: From, hear: Callable[[Delivered], bool]
+    ) -> AsyncIterator[Feed]:
+        """What the stream has under a subject. Raises `FAILURES`."""
+        feed = Feed(self.client, self.js, stream, subject, hear, self._heartbeat)
+        self._feeds.add(feed)
+        try:
+            await self.during(feed.open(start))
+            yield feed
+        finally:
+            self._feeds.discard(feed)
+            await feed.close()
+
+    def sweep(self) -> None:
+        """To be called now and then: what has fallen silent is over."""
+        for feed in self._feeds:
+            feed.end_if_silent()
+
+    def now(self) -> float:
+        """Unix seconds, by the server's clock."""
+        return time.time() + self._ahead
+
+    def servers(self) -> list[str]:
+        """All that are known: those of a cluster tell of each other."""
+        return [f"{each.scheme}://{each.hostname}:{each.port}" for each in self.client.servers if each.hostname]
+
+    async def _ask_time(self) -> None:
+        answer = await self.client.request(f"$JS.API.STREAM.INFO.{BUCKET}", timeout=_ANSWER_SECONDS)
+        told = msgspec.json.decode(answer.data, type=_Told)
+        if told.ts is not None:
+            self._ahead = told.ts.timestamp() - time.time()
+
+    async def _hear_error(self, error: Exception) -> None:
+        _LOG.info("%s: %s", public_url(self._url), error)
+        self._hear_trouble(f"{type(error).__name__}: {error}")
+
+    async def _hear_end(self) -> None:
+        self.is_over.set()
+        for feed in self._feeds:
+            feed.end()

@@ -1,0 +1,81 @@
+"""A real NATS server with JetStream, in a process of its own; it can be stopped, killed and started again."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+__all__ = ["NatsServer", "running_server"]
+
+_PATIENCE = 20.0
+
+
+class NatsServer:
+    """Started in a folder, where its store is. `url` stays the same over restarts."""
+
+    def __init__(self, folder: Path, config: str = "") -> None:
+        """`config`: more of the server's configuration file, such as its accounts."""
+        self.folder, self.store = folder, folder / "store"
+        self._config, self._port = config, -1
+        self._starts = 0
+        self.start()
+
+    def start(self) -> None:
+        """Raises `AssertionError` with what it has said where it does not come up."""
+        self._starts += 1
+        ports = self.folder / f"ports{self._starts}"
+        ports.mkdir()
+        config = self.folder / "nats.conf"
+        config.write_text(
+            f'listen: "127.0.0.1:{self._port}"\nports_file_dir: "{ports}"\n'
+            f'jetstream {{ store_dir: "{self.store}" }}\n{self._config}\n'
+        )
+        self.process = subprocess.Popen(  # noqa: S603  # the server of our own environment
+            [str(Path(sys.executable).with_name("nats-server")), "-c", str(config)],
+            stdout=subprocess.DEVNULL,
+            stderr=(self.folder / "nats.log").open("ab"),
+        )
+        self._port = self._found_port(ports)
+
+    def _found_port(self, ports: Path) -> int:
+        """It writes the file when it listens."""
+        end = time.monotonic() + _PATIENCE
+        while time.monotonic() < end and self.process.poll() is None:
+            for path in ports.glob("*.ports"):
+                with contextlib.suppress(json.JSONDecodeError):
+                    return int(json.loads(path.read_text())["nats"][0].rpartition(":")[2])
+            time.sleep(0.01)
+        raise AssertionError((self.folder / "nats.log").read_text())
+
+    @property
+    def port(self) -> int:
+        return self._port
+
+    @property
+    def url(self) -> str:
+        return f"nats://127.0.0.1:{self._port}"
+
+    def kill(self) -> None:
+        """What it has written stays."""
+        self.process.kill()
+        self.process.wait(_PATIENCE)
+
+    def stop(self) -> None:
+        """As an operator would."""
+        self.process.terminate()
+        self.process.wait(_PATIENCE)
+
+
+@contextlib.contextmanager
+def running_server(folder: Path, config: str = "") -> Iterator[NatsServer]:
+    """Killed at the end, if it still runs."""
+    server = NatsServer(folder, config)
+    try:
+        yield server
+    finally:
+        server.kill()
