@@ -122,8 +122,8 @@ class Lobby:
         except ForcemoveError as error:
             raise NotOffered(bytes(32), Reason.BAD_SIGNATURE, f"{error!s:.160}") from None
         offer = signed.offer
-        self._require_wanted(offer)
-        if offer.hash not in self._shown:
+        if offer.hash not in self._shown:  # a client asks again when its connection was lost
+            self._require_wanted(offer)
             await self._worker.run(self._store.keep_offer, offer.hash, message.offer, message.signature)
             self._shown.setdefault(offer.hash, _Shown(signed))
         return offer.hash

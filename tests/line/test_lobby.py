@@ -5,40 +5,38 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
 from forcemove.channel.errors import InvalidValue
+from forcemove.channel.line.connect import Connection, connect
 from forcemove.channel.line.connection import RelayConnection
 from forcemove.channel.line.errors import Reason, RelayRefused
-from forcemove.channel.line.lobby import Lobby, OtherOfferShown, Shown
+from forcemove.channel.line.lobby import Lobby
 from forcemove.channel.line.offers import (
     JOINS,
     OFFERS,
     Join,
     Offer,
-    OfferOfAnotherChain,
+    OtherOfferShown,
+    Shown,
     SignedJoin,
     SignedOffer,
     meeting_table,
     withdrawal_digest,
 )
-from forcemove.channel.line.terms import TableKind
 from forcemove.channel.line.wire import JoinOffer, MakeOffer, Message, OfferShown, Refused, WatchOffer, WithdrawOffer
 from forcemove.channel.protocol.rule_errors import WrongSigner
 from forcemove.channel.protocol.signing import Key
 from forcemove.channel.protocol.types import Signature
-from tests.flow.table import KEYS
+from tests.line.lobby_contract import CAROL, CHAIN, FRIENDLY, PAYOUT, LobbyContract, new_offer
 from tests.line.people import ALICE, BOB, MALLORY, run
 from tests.relay.process import RelayProcess, running_relay
 from tests.relay.proxy import Proxy
 from tests.relay.raw import raw
-
-CAROL = KEYS["carol"]
-CHAIN = 31_337
-PAYOUT = b"\x0b" * 20
 
 
 @pytest.fixture(scope="module")
@@ -47,92 +45,27 @@ def relay(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RelayProcess]:
         yield relay
 
 
-_nonces = iter(range(1, 10_000))
+class TestRelaysLobby(LobbyContract):
+    @pytest.fixture(autouse=True)
+    def on(self, relay: RelayProcess, tmp_path: Path) -> Iterator[None]:
+        self.relay, self.folder = relay, tmp_path
+        with ExitStack() as self.started:
+            yield
+
+    def connect(self, join_seconds: float | None = None) -> Connection:
+        if join_seconds is not None:
+            other = self.started.enter_context(running_relay(self.folder, "--join-seconds", str(join_seconds)))
+            return connect(other.url)
+        return connect(self.relay.url)
+
+    async def restart(self) -> None:
+        await asyncio.to_thread(self.relay.kill)
+        await asyncio.to_thread(self.relay.start)
 
 
-def new_offer(**other: object) -> Offer:
-    """Alice's, for ether on our chain."""
-    address = b"\xad" * 20
-    terms = {"game": "tic-tac-toe", "chain_id": CHAIN, "adjudicator": address, "app": b"\xa9" * 20, "asset": bytes(20)}
-    terms |= {"stake": 10**18, "deposit": 20 * 10**18, "duration": 3_600, "nonce": next(_nonces)}
-    terms |= {"host": ALICE.address, "payout": ALICE.address, "expires": int(time.time()) + 3_600}
-    return Offer(**(terms | other))  # type: ignore[arg-type]
-
-
-FRIENDLY = {"chain_id": 0, "adjudicator": bytes(20), "app": bytes(20), "stake": 0, "deposit": 0}
-
-
-def test_host_and_guest_meet_at_one_table(relay: RelayProcess) -> None:
-    async def story() -> None:
-        async with RelayConnection(relay.url) as hosts, RelayConnection(relay.url) as guests:
-            offer = new_offer()
-            hash_ = await hosts.lobby.make(offer, ALICE)
-            assert hash_ == offer.hash
-            waiting = asyncio.create_task(hosts.lobby.joined(hash_))
-            assert offer in [each.offer for each in await guests.lobby.list()]
-            table = await guests.lobby.join(hash_, BOB, PAYOUT, chain_id=CHAIN)
-            shown = await waiting
-            assert shown.join is not None
-            assert (shown.table, shown.join.join.payout) == (table, PAYOUT)
-            assert (table.participants, table.kind) == ((ALICE.address, BOB.address), TableKind.CHANNEL)
-            assert offer not in [each.offer for each in await guests.lobby.list()]
-            alice, bob = await hosts.join(table, ALICE), await guests.join(table, BOB)
-            await alice.post(b"welcome")
-            assert await bob.reader().read() == b"welcome"
-            with pytest.raises(RelayRefused) as over:
-                await guests.lobby.look(hash_)
-            assert over.value.reason is Reason.UNKNOWN_OFFER
-
-    run(story())
-
-
-def test_a_friendly_game_needs_no_chain(relay: RelayProcess) -> None:
+def test_an_offer_of_another_chain_than_the_relays_is_not_shown(relay: RelayProcess) -> None:
     async def story() -> None:
         async with RelayConnection(relay.url) as connection:
-            hash_ = await connection.lobby.make(new_offer(**FRIENDLY), ALICE)
-            table = await connection.lobby.join(hash_, BOB, PAYOUT, chain_id=0)
-            assert table.kind is TableKind.GAME
-
-    run(story())
-
-
-def test_a_join_that_is_not_completed_gives_the_offer_back(tmp_path: Path) -> None:
-    async def story() -> None:
-        with running_relay(tmp_path, "--join-seconds", "0.5") as relay:
-            async with RelayConnection(relay.url) as connection:
-                lobby = connection.lobby
-                hash_ = await lobby.make(new_offer(), ALICE)
-                first = await lobby.join(hash_, BOB, PAYOUT, chain_id=CHAIN)
-                await connection.join(first, BOB)
-                with pytest.raises(RelayRefused) as taken:
-                    await lobby.join(hash_, CAROL, PAYOUT, chain_id=CHAIN)
-                assert taken.value.reason is Reason.OFFER_TAKEN
-                while (await lobby.look(hash_)).join is not None:
-                    await asyncio.sleep(0)
-                second = await lobby.join(hash_, CAROL, PAYOUT, chain_id=CHAIN)
-                assert second.id != first.id
-
-    run(story())
-
-
-def test_joining_again_is_the_same_join(relay: RelayProcess) -> None:
-    async def story() -> None:
-        async with RelayConnection(relay.url) as connection:
-            hash_ = await connection.lobby.make(new_offer(), ALICE)
-            tables = [await connection.lobby.join(hash_, BOB, PAYOUT, chain_id=CHAIN) for _ in range(2)]
-            assert tables[0] == tables[1]
-
-    run(story())
-
-
-def test_an_offer_of_another_chain_is_not_joined_and_not_shown(relay: RelayProcess) -> None:
-    async def story() -> None:
-        async with RelayConnection(relay.url) as connection:
-            hash_ = await connection.lobby.make(new_offer(), ALICE)
-            with pytest.raises(OfferOfAnotherChain) as other:
-                await connection.lobby.join(hash_, BOB, PAYOUT, chain_id=1)
-            assert (other.value.offered, other.value.ours) == (CHAIN, 1)
-            assert (await connection.lobby.look(hash_)).join is None
             with pytest.raises(RelayRefused) as refused:
                 await connection.lobby.make(new_offer(chain_id=5), ALICE)
             assert refused.value.reason is Reason.OTHER_CHAIN
@@ -140,7 +73,7 @@ def test_an_offer_of_another_chain_is_not_joined_and_not_shown(relay: RelayProce
     run(story())
 
 
-def test_an_offer_is_withdrawn_by_its_host_alone(relay: RelayProcess) -> None:
+def test_a_forged_withdrawal_changes_nothing(relay: RelayProcess) -> None:
     async def story() -> None:
         async with RelayConnection(relay.url) as connection, raw(relay.url) as mallory:
             offer = new_offer()
