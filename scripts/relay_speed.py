@@ -24,13 +24,13 @@ from tempfile import TemporaryDirectory
 import aiohttp
 from aiohttp import web
 
-from forcemove.channel.line.connection import RelayConnection
+from forcemove.channel.flow.transport import Transport
+from forcemove.channel.line.connect import connect
 from forcemove.channel.line.terms import Table, TableKind
-from forcemove.channel.line.transport import WebSocketTransport
 from forcemove.channel.protocol.hashing import keccak256
 from forcemove.channel.protocol.signing import Key
 
-__all__ = ["relay_rate_ratio", "relay_rates"]
+__all__ = ["ACTIONS", "ROUNDS", "SIZE", "TABLES", "Ready", "Talk", "play", "rate", "relay_rate_ratio", "relay_rates"]
 
 TABLES = 100
 ACTIONS = 100
@@ -58,13 +58,13 @@ def relay_rates(rounds: int = ROUNDS) -> Iterator[tuple[float, float]]:
     """Actions a second through the relay, and messages a second through the echo, round after round."""
     for _ in range(rounds):
         with TemporaryDirectory() as folder, _relay(Path(folder)) as url:
-            relayed = _rate(_play, url)
+            relayed = rate(play, url)
         with _echo() as url:
-            echoed = _rate(_chat, url)
+            echoed = rate(_chat, url)
         yield relayed, echoed
 
 
-def _rate(talk: Talk, url: str) -> float:
+def rate(talk: Talk, url: str) -> float:
     """Of what both processes say, by the time of the slower one."""
     barrier = _CONTEXT.Barrier(2)
     pipes = [_CONTEXT.Pipe(duplex=False) for _ in _KEYS]
@@ -121,10 +121,11 @@ def _relay(folder: Path) -> Iterator[str]:
             it.terminate()
 
 
-async def _play(url: str, seat: int, ready: Ready) -> float:
-    async with RelayConnection(url) as relay:
+async def play(url: str, seat: int, ready: Ready) -> float:
+    """Seconds that one process takes for its actions, and to read everybody's."""
+    async with connect(url) as place:
         tables = [Table(TableKind.GAME, _ADDRESSES, number.to_bytes(32)) for number in range(TABLES)]
-        transports = [await relay.join(table, _KEYS[seat]) for table in tables]
+        transports = [await place.join(table, _KEYS[seat]) for table in tables]
         await ready()
         began = time.perf_counter()
         async with asyncio.TaskGroup() as group:
@@ -134,12 +135,12 @@ async def _play(url: str, seat: int, ready: Ready) -> float:
         return time.perf_counter() - began
 
 
-async def _post(transport: WebSocketTransport) -> None:
+async def _post(transport: Transport) -> None:
     for number in range(ACTIONS):
         await transport.post(number.to_bytes(SIZE))
 
 
-async def _read(transport: WebSocketTransport) -> None:
+async def _read(transport: Transport) -> None:
     reader = transport.reader()
     for _ in range(len(_KEYS) * ACTIONS):
         await reader.read()

@@ -27,6 +27,7 @@ class TableLog:
         self.hash: bytes | None = NOTHING_READ
         self._failure: ForcemoveError | None = None
         self._changed = asyncio.Event()
+        self._readers_waiting = 0
 
     @property
     def end(self) -> int:
@@ -61,6 +62,7 @@ class TableLog:
         while number >= self.end:
             if self._failure is not None:
                 raise self._failure
+            self._readers_waiting += 1
             await self._changed.wait()
         if number < self.first:
             raise LogBegins(self.first)
@@ -75,8 +77,10 @@ class TableLog:
             self.first += count
 
     def _wake(self) -> None:
-        self._changed.set()
-        self._changed = asyncio.Event()
+        if self._readers_waiting:
+            self._readers_waiting = 0
+            self._changed.set()
+            self._changed = asyncio.Event()
 
 
 class LogReader:

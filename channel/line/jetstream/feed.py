@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from msgspec import Struct
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 from nats.aio.subscription import Subscription
@@ -22,22 +23,22 @@ __all__ = ["FIRST", "POST_ID", "Delivered", "Feed", "From"]
 
 POST_ID, FIRST = "Nats-Msg-Id", "Nats-Expected-Last-Subject-Sequence"
 """Headers that a post is kept with: its id, and 0 where the server has seen to it that it is a subject's first one."""
-_MESSAGE = "$JS.ACK."
-"""With what the reply subject of a message begins that is the stream's, and not from the consumer itself."""
+_MESSAGE, _OLD_TOKENS = "$JS.ACK.", 9
+"""With what the reply subject of a message begins that is the stream's, and not from the consumer itself; how many
+words it has with older servers."""
 _MISSED = 3
 """Heartbeats that may be late before the consumer is taken for gone."""
 _FORGOTTEN = 30.0
 """Seconds after which the server drops a consumer that nobody listens to."""
 
 
-@dataclass(frozen=True)
-class Delivered:
-    """A message of a stream. `seq`: its number in the whole stream; `at`: Unix seconds when it was stored, by the
+class Delivered(Struct, frozen=True):
+    """A message of a stream. `seq`: its number in the whole stream; `at`: Unix nanoseconds when it was stored, by the
     server's clock; both together are never the same for two messages. `id`: of the post, if it had one; `is_first`:
     there was nothing under its subject before it."""
 
     seq: int
-    at: float
+    at: int
     subject: str
     entry: bytes
     id: str
@@ -82,7 +83,8 @@ class Feed:
         info = await self._js.add_consumer(self._stream, self._consumer(inbox, start))
         delivered = 0 if info.delivered is None else info.delivered.consumer_seq
         self._expected = (info.num_pending or 0) + delivered
-        self._look_if_caught_up()
+        if self._count >= self._expected:
+            self._caught_up.set()
 
     async def catch_up(self) -> bool:
         """Done when all was heard that there was at first; False where the feed has ended before."""
@@ -131,16 +133,17 @@ class Feed:
         if not message.reply.startswith(_MESSAGE):
             await self._heed(message)
             return
-        about, headers = message.metadata, message.headers or {}
-        if about.sequence.consumer != self._count + 1:
+        number, seq, at = _numbers(message.reply)
+        if number != self._count + 1:
             self.end()
             return
-        self._count += 1
-        at, id_, is_first = about.timestamp.timestamp(), headers.get(POST_ID, ""), headers.get(FIRST) == "0"
-        if self._hear(Delivered(about.sequence.stream, at, message.subject, message.data, id_, is_first)):
-            self._look_if_caught_up()
-        else:
+        self._count = number
+        headers = message.headers or {}
+        found = Delivered(seq, at, message.subject, message.data, headers.get(POST_ID, ""), headers.get(FIRST) == "0")
+        if not self._hear(found):
             self.end()
+        if number == self._expected:
+            self._caught_up.set()
 
     async def _heed(self, message: Msg) -> None:
         """A heartbeat says which message was the last; what asks for an answer wants to know that we keep up."""
@@ -151,6 +154,10 @@ class Feed:
         if answer:
             await self._client.publish(answer)
 
-    def _look_if_caught_up(self) -> None:
-        if 0 <= self._expected <= self._count:
-            self._caught_up.set()
+
+def _numbers(reply: str) -> tuple[int, int, int]:
+    """A message's number with its consumer, its number in the stream, and when it was stored, see NATS's ADR-15: newer
+    servers have names of domain and account before them, and a word without meaning behind."""
+    tokens = reply.split(".")
+    seq, number, at = tokens[5:8] if len(tokens) == _OLD_TOKENS else tokens[7:10]
+    return int(number), int(seq), int(at)

@@ -189,7 +189,7 @@ class JetStreamLobby:
     def _judged(self, found: Delivered, now: float) -> Kept | None:
         try:
             hash_ = bytes.fromhex(found.subject.removeprefix(LOBBY_SUBJECT))
-            return read_kept(hash_, found.entry, found.seq, found.at, now, self._join_seconds)
+            return read_kept(hash_, found.entry, found.seq, found.at / 1e9, now, self._join_seconds)
         except (ValueError, OtherOfferShown, UnknownVersion):
             return None
 

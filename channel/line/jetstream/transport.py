@@ -137,7 +137,8 @@ class JetStreamTransport:
         self._last = found
         self._size += len(found.entry)
         self._log.add((found.entry,))
-        self._recognise(found)
+        if self._waiting:
+            self._recognise(found)
 
     def catch_up(self) -> bool:
         """All that the log had when this connection came was heard; what was not acknowledged and is not in it is
@@ -209,7 +210,7 @@ class JetStreamTransport:
             waiting.seq = found.seq
             if waiting.is_acknowledged:
                 _finish(waiting.done, None)
-        if len(self._waiting) > 0 and self._log.end == 1:
+        if self._log.end == 1:
             self._say_rest()
 
     def _say_rest(self) -> None:
