@@ -165,11 +165,15 @@ class JetStreamConnection:
                 await self._bear(error, session)
 
     async def _follow_on(self, session: Session, transport: JetStreamTransport) -> None:
+        """First what is new is listened to, then what there was is read: so nothing is missed between the two."""
+        stream, subject = transport.stream, transport.subject
         try:
-            async with session.feed(transport.stream, transport.subject, transport.resume(), transport.hear) as feed:
-                if await feed.catch_up() and transport.catch_up():
+            async with session.live(stream, subject, transport.hear_new) as live:
+                async with session.feed(stream, subject, transport.resume(), transport.hear) as feed:
+                    is_whole = await feed.catch_up() and transport.catch_up()
+                if is_whole:
                     self._pause = _FIRST_PAUSE
-                    await feed.ended.wait()
+                    await live.ended.wait()
         finally:
             transport.lose()
 

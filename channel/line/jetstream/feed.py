@@ -1,4 +1,4 @@
-"""What a stream has under one subject, from some place on, in its order and without a gap.
+"""What a stream has under one subject, or under several, from some place on, in its order and without a gap.
 
 It is read by an ordered consumer: one that the server keeps in memory, that acknowledges nothing, and whose messages
 are numbered without a gap. Where the numbers or its heartbeats show that one was lost, the feed ends, and its owner
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from msgspec import Struct
@@ -19,7 +19,7 @@ from nats.aio.subscription import Subscription
 from nats.js import JetStreamContext
 from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy
 
-__all__ = ["FIRST", "POST_ID", "Delivered", "Feed", "From"]
+__all__ = ["FIRST", "NEW", "NEWEST", "POST_ID", "Delivered", "Feed", "From"]
 
 POST_ID, FIRST = "Nats-Msg-Id", "Nats-Expected-Last-Subject-Sequence"
 """Headers that a post is kept with: its id, and 0 where the server has seen to it that it is a subject's first one."""
@@ -47,10 +47,14 @@ class Delivered(Struct, frozen=True):
 
 @dataclass(frozen=True)
 class From:
-    """Where a feed begins: at the beginning, at number `seq` of the stream, or with the `newest` of each subject."""
+    """Where a feed begins: at the beginning, at number `seq` of the stream, or as the server's `policy` says."""
 
     seq: int | None = None
-    newest: bool = False
+    policy: DeliverPolicy = DeliverPolicy.ALL
+
+
+NEWEST, NEW = From(policy=DeliverPolicy.LAST_PER_SUBJECT), From(policy=DeliverPolicy.NEW)
+"""With the newest of each subject; with what is stored from now on."""
 
 
 class Feed:
@@ -61,14 +65,16 @@ class Feed:
         client: Client,
         js: JetStreamContext,
         stream: str,
-        subject: str,
+        subjects: Sequence[str],
         hear: Callable[[Delivered], bool],
         heartbeat: float,
     ) -> None:
         """`hear`: is given every message, and says whether it wants more. `heartbeat`: seconds between the consumer's
         signs of life."""
-        self._client, self._js, self._stream, self._subject = client, js, stream, subject
+        self._client, self._js, self._stream, self._subjects = client, js, stream, subjects
         self._hear, self._heartbeat = hear, heartbeat
+        self._inbox, self._start = client.new_inbox(), From()
+        self._name = self._inbox.rpartition(".")[2]
         self._subscription: Subscription | None = None
         self._count, self._expected = 0, -1
         self._heard_at = time.monotonic()
@@ -76,11 +82,11 @@ class Feed:
 
     async def open(self, start: From) -> None:
         """Begin to hear what there is, and then what is new. Raises NATS's errors."""
-        inbox = self._client.new_inbox()
+        self._start = start
         self._subscription = await self._client.subscribe(
-            inbox, cb=self._take, pending_msgs_limit=0, pending_bytes_limit=0
+            self._inbox, cb=self._take, pending_msgs_limit=0, pending_bytes_limit=0
         )
-        info = await self._js.add_consumer(self._stream, self._consumer(inbox, start))
+        info = await self._js.add_consumer(self._stream, self._consumer())
         delivered = 0 if info.delivered is None else info.delivered.consumer_seq
         self._expected = (info.num_pending or 0) + delivered
         if self._count >= self._expected:
@@ -91,11 +97,17 @@ class Feed:
         await self._caught_up.wait()
         return not self.ended.is_set()
 
+    async def widen(self, subjects: Sequence[str]) -> None:
+        """Hear what is stored from now on under these subjects. Raises NATS's errors."""
+        self._subjects = subjects
+        await self._js.add_consumer(self._stream, self._consumer())
+
     async def close(self) -> None:
-        """Hear nothing more. The server drops the consumer by itself."""
+        """Hear nothing more."""
         self.end()
         if self._subscription is not None and not self._client.is_closed:
             await self._subscription.unsubscribe()
+            await self._client.publish(f"$JS.API.CONSUMER.DELETE.{self._stream}.{self._name}")
 
     def end(self) -> None:
         """Hear nothing more."""
@@ -107,14 +119,14 @@ class Feed:
         if time.monotonic() - self._heard_at > _MISSED * self._heartbeat:
             self.end()
 
-    def _consumer(self, inbox: str, start: From) -> ConsumerConfig:
-        policy = DeliverPolicy.LAST_PER_SUBJECT if start.newest else DeliverPolicy.ALL
+    def _consumer(self) -> ConsumerConfig:
+        start = self._start
         return ConsumerConfig(
-            name=inbox.rpartition(".")[2],
-            deliver_subject=inbox,
-            deliver_policy=policy if start.seq is None else DeliverPolicy.BY_START_SEQUENCE,
+            name=self._name,
+            deliver_subject=self._inbox,
+            deliver_policy=start.policy if start.seq is None else DeliverPolicy.BY_START_SEQUENCE,
             opt_start_seq=start.seq,
-            filter_subject=self._subject,
+            filter_subjects=list(self._subjects),
             ack_policy=AckPolicy.NONE,
             max_deliver=1,
             mem_storage=True,

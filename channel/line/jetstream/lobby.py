@@ -13,7 +13,7 @@ from nats.js.errors import KeyWrongLastSequenceError, NotFoundError
 
 from forcemove.channel.errors import UnknownVersion
 from forcemove.channel.line.errors import Reason, RelayRefused
-from forcemove.channel.line.jetstream.feed import Delivered, From
+from forcemove.channel.line.jetstream.feed import NEWEST, Delivered
 from forcemove.channel.line.jetstream.kept import LONGEST_OFFER, Kept, KeptOffer, read_kept
 from forcemove.channel.line.jetstream.session import Session
 from forcemove.channel.line.jetstream.streams import BUCKET, LOBBY_SUBJECT
@@ -179,7 +179,7 @@ class JetStreamLobby:
             found.append(each)
             return True
 
-        async with session.feed(BUCKET, LOBBY_SUBJECT + ">", From(newest=True), hear) as feed:
+        async with session.feed(BUCKET, LOBBY_SUBJECT + ">", NEWEST, hear) as feed:
             if not await feed.catch_up():
                 raise ConnectionError("the connection was lost meanwhile")
         now = session.now()

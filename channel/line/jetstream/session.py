@@ -6,9 +6,11 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime
+from functools import partial
 from ssl import SSLContext
 from typing import Any, TypeVar
 from urllib.parse import unquote, urlsplit
@@ -21,6 +23,7 @@ from nats.js.kv import KeyValue
 
 from forcemove.channel.line.errors import RelayUnreachable
 from forcemove.channel.line.jetstream.feed import Delivered, Feed, From
+from forcemove.channel.line.jetstream.live import Live
 from forcemove.channel.line.jetstream.posting import Outbox
 from forcemove.channel.line.jetstream.streams import BUCKET, LOBBY, MAX_MESSAGE, prepare
 from forcemove.channel.line.links import public_url
@@ -50,6 +53,7 @@ class Session:
         self.js = self.client.jetstream(timeout=_ANSWER_SECONDS)
         self.is_over = asyncio.Event()
         self._feeds: set[Feed] = set()
+        self._lives: defaultdict[str, list[Live]] = defaultdict(list)
         self._ahead = 0.0
         self.offers: KeyValue
         self.outbox: Outbox
@@ -111,8 +115,7 @@ class Session:
         self, stream: str, subject: str, start: From, hear: Callable[[Delivered], bool]
     ) -> AsyncIterator[Feed]:
         """What the stream has under a subject. Raises `FAILURES`."""
-        feed = Feed(self.client, self.js, stream, subject, hear, self._heartbeat)
-        self._feeds.add(feed)
+        feed = self._new_feed(stream, (subject,), hear)
         try:
             await self.during(feed.open(start))
             yield feed
@@ -120,8 +123,27 @@ class Session:
             self._feeds.discard(feed)
             await feed.close()
 
+    @asynccontextmanager
+    async def live(self, stream: str, subject: str, hear: Callable[[Delivered], None]) -> AsyncIterator[Feed]:
+        """What is new under a subject; the feed is shared with other subjects. Raises `FAILURES`."""
+        for over in [each for each in self._lives[stream] if each.is_over]:
+            self._lives[stream].remove(over)
+            await over.close()
+        live = next((each for each in self._lives[stream] if each.has_room), None)
+        if live is None:
+            live = Live(partial(self._new_feed, stream))
+            self._lives[stream].append(live)
+        async with live.hearing(subject, hear) as feed:
+            yield feed
+
+    def _new_feed(self, stream: str, subjects: Sequence[str], hear: Callable[[Delivered], bool]) -> Feed:
+        feed = Feed(self.client, self.js, stream, subjects, hear, self._heartbeat)
+        self._feeds.add(feed)
+        return feed
+
     def sweep(self) -> None:
         """To be called now and then: what has fallen silent is over."""
+        self._feeds = {feed for feed in self._feeds if not feed.ended.is_set()}
         for feed in self._feeds:
             feed.end_if_silent()
 

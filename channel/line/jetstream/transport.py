@@ -60,6 +60,7 @@ class JetStreamTransport:
         self._log.restart(0, None)
         self._size = 0
         self._last: Delivered | None = None
+        self._new: list[Delivered] = []
         self._is_resuming, self._is_caught_up = False, False
         self._waiting: dict[str, _Waiting] = {}
         self.failure: ForcemoveError | None = None
@@ -114,26 +115,34 @@ class JetStreamTransport:
     def resume(self) -> From:
         """Where reading begins on a new connection: with what we know already, if there is anything."""
         self._is_caught_up, self._is_resuming = False, self._last is not None
+        self._new.clear()
         return From(None if self._last is None else self._last.seq)
 
     def lose(self) -> None:
         """The connection is gone: what is posted now waits for the next one."""
         self._is_caught_up = False
 
+    def hear_new(self, found: Delivered) -> None:
+        """A message that was stored since we listen. What there was before is heard first."""
+        if not self._is_caught_up:
+            self._new.append(found)
+        elif self._last is None or found.seq > self._last.seq:
+            self._add(found)
+
     def hear(self, found: Delivered) -> bool:
-        """The next message. False where the log has failed."""
+        """The next message of those that there were. False where the log has failed."""
         if self._is_resuming:
             self._is_resuming = False
             if self._is_last(found):
                 return True
             self._miss()
-        elif self._last is None and not found.is_first and not self._log.end:
-            self._log.restart(1, None)  # its beginning is gone, as old entries are after a while
         if self.failure is None:
-            self._take(found)
+            self._add(found)
         return self.failure is None
 
-    def _take(self, found: Delivered) -> None:
+    def _add(self, found: Delivered) -> None:
+        if self._last is None and not found.is_first and not self._log.end:
+            self._log.restart(1, None)  # its beginning is gone, as old entries are after a while
         self._last = found
         self._size += len(found.entry)
         self._log.add((found.entry,))
@@ -148,6 +157,9 @@ class JetStreamTransport:
             self._miss()
             return False
         self._is_caught_up = True
+        for found in self._new:
+            self.hear_new(found)
+        self._new.clear()
         self._is_open.set()
         for id_, waiting in self._waiting.items():
             if self._has_read(waiting):
