@@ -9,6 +9,7 @@ import signal
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
 
 import pytest
 
@@ -30,7 +31,7 @@ from tests.cli import warm
 from tests.cli.command import Command
 from tests.cli.nodes import PASSPHRASE, Demo, Node
 from tests.line.people import run
-from tests.relay.process import RelayProcess, running_relay
+from tests.relay.process import running_relay
 
 HOST, GUEST = local_keys()[1:3]
 STAKE = 10**16
@@ -40,13 +41,20 @@ GAS_AT_MOST = 10**16
 LINK = re.compile(r"^(forcemove://join/\S+)$", re.MULTILINE)
 
 
+class Relay(Protocol):
+    """A server that carries tables."""
+
+    @property
+    def url(self) -> str: ...
+
+
 @dataclass
 class World:
     """A chain with the contracts, a relay, and a folder for each player."""
 
     folder: Path
     node: Node
-    relay: RelayProcess
+    relay: Relay
     started: list[Demo] = field(default_factory=list)
 
     def player(self, name: str, key: Key) -> Path:

@@ -64,7 +64,13 @@ class _Tower(click.ParamType[tuple[str, bytes]]):
 
 @click.command()
 @click.argument("name", metavar="GAME")
-@click.option("--relay", required=True, metavar="URL", help="The relay: ws:// or wss://, as its operator names it.")
+@click.option(
+    "--relay",
+    required=True,
+    metavar="URL",
+    help="The relay: ws:// or wss://, as its operator names it; or a NATS server: nats:// or tls://.",
+)
+@click.option("--credentials", type=_FILE, help="The file with the credentials of a user of the NATS server.")
 @click.option(
     "--chain",
     "endpoint",
@@ -136,6 +142,7 @@ class _Tower(click.ParamType[tuple[str, bytes]]):
 def play(
     name: str,
     relay: str,
+    credentials: Path | None,
     endpoint: str | None,
     key_file: Path,
     account_file: Path | None,
@@ -171,13 +178,14 @@ def play(
         raise click.UsageError("There is no terminal to play at: say --bot, or type the command in a terminal.")
     from forcemove.channel.cli.channel.stores import open_store
     from forcemove.channel.cli.play.wishes import Wishes
-    from forcemove.channel.line.links import parse_link
+    from forcemove.channel.line.links import parse_link, public_url
 
     link = None if join_text is None else parse_link(join_text)
-    if link is not None and link.relay != relay:
+    if link is not None and link.relay != public_url(relay):
         raise click.UsageError(f"The link is for the relay {link.relay}: name that with --relay.")
     wishes = Wishes(
         relay,
+        credentials,
         stake if creates or link else None,
         link,
         rounds if bot else None,

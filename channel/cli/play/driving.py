@@ -8,11 +8,13 @@ from forcemove.channel.cli.explanations import headline
 from forcemove.channel.cli.match.match import Match, beside
 from forcemove.channel.cli.match.seats import Seat
 from forcemove.channel.cli.match.voices import Voice
+from forcemove.channel.cli.play.standby import when_free
 from forcemove.channel.cli.play.wishes import Purse
 from forcemove.channel.errors import ChainError, JournalUnavailable, PassingError
 from forcemove.channel.game import Game
 from forcemove.channel.line.channel_line import ChannelLine
 from forcemove.channel.node.assemble import Assembly
+from forcemove.channel.node.driven import Driven
 from forcemove.channel.node.friendly import FriendlyChannel
 from forcemove.channel.node.node import Node
 from forcemove.channel.protocol.agreement import Agreement
@@ -28,7 +30,11 @@ async def drive_friendly(
     journal: Journal, agreement: Agreement, purse: Purse, game: Game, line: ChannelLine, seat: Seat, match: Match
 ) -> Channel:
     """Until both have signed the end. Raises as `FriendlyChannel`, and `Match.until`."""
-    driven = FriendlyChannel(journal, agreement, purse.key, game, line, match.answer, report=match.report)
+
+    def begin() -> FriendlyChannel:
+        return FriendlyChannel(journal, agreement, purse.key, game, line, match.answer, report=match.report)
+
+    driven = await when_free(begin, seat.voice.say)
     seat.attach(driven)
     try:
         main = match.until(lambda: driven.is_done and line.is_idle, driven)
@@ -50,15 +56,19 @@ async def drive_for_money(
 ) -> Channel:
     """Until everything is paid out. Raises as `Node.add`, and `Match.until`; what passes is tried again."""
     node = Node(journal, trouble=_hear_trouble(match, seat.voice))
-    driven = node.add(
-        assembly,
-        purse.key,
-        line,
-        match.answer,
-        report=match.report,
-        confirmations=confirmations,
-        payer=None if purse.payer is purse.key else purse.payer,
-    )
+
+    def begin() -> Driven:
+        return node.add(
+            assembly,
+            purse.key,
+            line,
+            match.answer,
+            report=match.report,
+            confirmations=confirmations,
+            payer=None if purse.payer is purse.key else purse.payer,
+        )
+
+    driven = await when_free(begin, seat.voice.say)
     seat.attach(driven)
     courier = Courier(towers, tell=_hear_tower(match, seat.voice))
     if towers:

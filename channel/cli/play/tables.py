@@ -6,24 +6,26 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections.abc import Sequence
+from functools import partial
 
-from forcemove.channel.cli.errors import Explained
 from forcemove.channel.cli.games import TableGame
 from forcemove.channel.cli.match.match import beside
 from forcemove.channel.cli.match.scenes import NAMES, Scene
 from forcemove.channel.cli.match.screen import Screen
 from forcemove.channel.cli.play.meeting import Meeting
+from forcemove.channel.cli.play.standby import when_free
 from forcemove.channel.cli.play.wishes import Purse, Wishes
 from forcemove.channel.cli.terminal import Terminal
 from forcemove.channel.flow.place import Place
 from forcemove.channel.line.connect import Connection
+from forcemove.channel.node.errors import ChannelInUse, LeaseLost
 from forcemove.channel.store.journal import Journal
 from forcemove.channel.store.records import SEED_LENGTH, ChannelLease
 
 __all__ = ["TablePlay"]
 
-_LEASE = 24 * 60 * 60.0
-"""Seconds; it is given back at the end, and where its process dies."""
+_LEASE = 30.0
+"""Seconds after which another process may go on with a game whose process has died."""
 
 
 class TablePlay:
@@ -46,13 +48,24 @@ class TablePlay:
     async def begin(self, connection: Connection, meeting: Meeting) -> None:
         """See `playing.Play`."""
         lease = ChannelLease(meeting.table.id)
-        if self._journal.leases.take([lease], _LEASE).refused:
-            raise Explained("Another process plays this game already.", "Go on there, or end it first.")
+        await when_free(partial(self._take, lease), self._terminal.say)
         try:
-            await self._play(connection, meeting)
+            await beside(self._play(connection, meeting), self._hold(lease))
         finally:
             self._journal.leases.release([lease])
             self._terminal.close()
+
+    def _take(self, lease: ChannelLease) -> None:
+        refused = self._journal.leases.take([lease], _LEASE).refused
+        if refused:
+            raise ChannelInUse(lease.channel_id, refused[lease].until)
+
+    async def _hold(self, lease: ChannelLease) -> None:
+        """Raises `LeaseLost`."""
+        while True:
+            await asyncio.sleep(_LEASE / 3)
+            if lease not in self._journal.leases.renew(_LEASE):
+                raise LeaseLost(lease.channel_id)
 
     async def _play(self, connection: Connection, meeting: Meeting) -> None:
         table = meeting.table

@@ -1,0 +1,29 @@
+"""Stands by while another process plays, and goes on where it dies."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+from forcemove.channel.node.errors import AccountInUse, ChannelInUse
+
+__all__ = ["when_free"]
+
+_SHORTEST, _LONGEST = 0.2, 5.0
+_T = TypeVar("_T")
+
+
+async def when_free(begin: Callable[[], _T], tell: Callable[[str], None]) -> _T:
+    """What `begin` returns, once no other process has what it wants. `tell`: is told, once, that this is waited for.
+    Raises what else `begin` raises."""
+    is_told = False
+    while True:
+        try:
+            return begin()
+        except (ChannelInUse, AccountInUse) as error:
+            if not is_told:
+                tell("Another process plays this, or did until it died: this one waits, and goes on if it is gone.")
+            is_told = True
+            await asyncio.sleep(min(max(error.until - time.time(), _SHORTEST), _LONGEST))
