@@ -18,10 +18,12 @@ _PATIENCE = 20.0
 class NatsServer:
     """Started in a folder, where its store is. `url` stays the same over restarts."""
 
-    def __init__(self, folder: Path, config: str = "") -> None:
-        """`config`: more of the server's configuration file, such as its accounts."""
+    def __init__(self, folder: Path, config: str = "", *, has_jetstream: bool = True) -> None:
+        """`config`: more of the server's configuration file, such as its users."""
         self.folder, self.store = folder, folder / "store"
         self._config, self._port = config, -1
+        if has_jetstream:
+            self._config = f'jetstream {{ store_dir: "{self.store}" }}\n{config}'
         self._starts = 0
         self.start()
 
@@ -31,10 +33,7 @@ class NatsServer:
         ports = self.folder / f"ports{self._starts}"
         ports.mkdir()
         config = self.folder / "nats.conf"
-        config.write_text(
-            f'listen: "127.0.0.1:{self._port}"\nports_file_dir: "{ports}"\n'
-            f'jetstream {{ store_dir: "{self.store}" }}\n{self._config}\n'
-        )
+        config.write_text(f'listen: "127.0.0.1:{self._port}"\nports_file_dir: "{ports}"\n{self._config}\n')
         self.process = subprocess.Popen(  # noqa: S603  # the server of our own environment
             [str(Path(sys.executable).with_name("nats-server")), "-c", str(config)],
             stdout=subprocess.DEVNULL,
@@ -72,9 +71,9 @@ class NatsServer:
 
 
 @contextlib.contextmanager
-def running_server(folder: Path, config: str = "") -> Iterator[NatsServer]:
+def running_server(folder: Path, config: str = "", *, has_jetstream: bool = True) -> Iterator[NatsServer]:
     """Killed at the end, if it still runs."""
-    server = NatsServer(folder, config)
+    server = NatsServer(folder, config, has_jetstream=has_jetstream)
     try:
         yield server
     finally:

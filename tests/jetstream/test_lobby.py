@@ -3,14 +3,33 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from random import Random
 
+import nats
 import pytest
+from msgspec.structs import replace
 
+from forcemove.channel.errors import UnknownVersion
 from forcemove.channel.line.connect import Connection, connect
+from forcemove.channel.line.errors import Reason
 from forcemove.channel.line.jetstream.connection import JetStreamConnection
+from forcemove.channel.line.jetstream.kept import KeptOffer, read_kept
+from forcemove.channel.line.jetstream.streams import LOBBY
+from forcemove.channel.line.offers import (
+    Join,
+    Offer,
+    OtherOfferShown,
+    SignedJoin,
+    SignedOffer,
+    meeting_table,
+    presence_digest,
+    withdrawal_digest,
+)
 from tests.jetstream.server import NatsServer, running_server
-from tests.line.lobby_contract import LobbyContract
+from tests.line.lobby_contract import CAROL, CHAIN, FRIENDLY, PAYOUT, LobbyContract, new_offer, refused
+from tests.line.people import ALICE, BOB, MALLORY, run
 
 
 @pytest.fixture(scope="module")
@@ -32,3 +51,152 @@ class TestJetStreamLobby(LobbyContract):
     async def restart(self) -> None:
         await asyncio.to_thread(self.server.kill)
         await asyncio.to_thread(self.server.start)
+
+
+# ------------------------------------------------------------------------------------------------ what is in the bucket
+
+
+@asynccontextmanager
+async def tampered(server: NatsServer, offer: Offer, value: bytes) -> AsyncIterator[Connection]:
+    """A client of a lobby in which somebody else has put a value in the place of Alice's offer."""
+    async with connect(server.url) as place:
+        await place.lobby.make(offer, ALICE)
+        client = await nats.connect(server.url)
+        await (await client.jetstream().key_value(LOBBY)).put(offer.hash.hex(), value)
+        await client.close()
+        yield place
+
+
+def _values(offer: Offer) -> tuple[KeptOffer, KeptOffer]:
+    """Alice's offer, open and joined by Bob."""
+    open_ = KeptOffer.of(SignedOffer.sign(offer, ALICE))
+    return open_, open_.joined(SignedJoin.sign(Join(offer.hash, BOB.address, PAYOUT), BOB))
+
+
+def _other(offer: Offer) -> list[bytes]:
+    """What is not Alice's offer."""
+    open_, _ = _values(offer)
+    forged = replace(open_, signature=MALLORY.sign(offer.digest).compact)
+    elsewhere, _ = _values(new_offer())
+    return [b"", b"\x00", b"\x00\x01", b"\x00\x01\xc0", b"x" * 9_000, forged.encode(), elsewhere.encode()]
+
+
+def test_what_is_no_offer_of_its_host_is_not_shown(server: NatsServer) -> None:
+    async def story() -> None:
+        offer = new_offer(**FRIENDLY)
+        for value in _other(offer):
+            async with tampered(server, offer, value) as place:
+                with pytest.raises(OtherOfferShown):
+                    await place.lobby.look(offer.hash)
+                assert offer not in [each.offer for each in await place.lobby.list()]
+                await place.lobby.make(offer, ALICE)
+                assert (await place.lobby.look(offer.hash)).signed.offer == offer
+
+    run(story())
+
+
+def _unsigned(offer: Offer) -> dict[str, KeptOffer]:
+    open_, joined = _values(offer)
+    assert joined.join is not None
+    forged = SignedJoin.sign(Join(offer.hash, MALLORY.address, PAYOUT), MALLORY).signature.compact
+    elsewhere = _values(new_offer())[1]
+    table = meeting_table(offer, Join(offer.hash, BOB.address, PAYOUT)).id
+    hers, his = ALICE.sign(presence_digest(table)).compact, BOB.sign(presence_digest(table)).compact
+    return {
+        "a join that the guest has not signed": replace(joined, join_signature=forged),
+        "a join of another offer": replace(open_, join=elsewhere.join, join_signature=elsewhere.join_signature),
+        "a join without a signature": replace(joined, join_signature=None),
+        "a withdrawal that the host has not signed": replace(
+            open_, withdrawal=MALLORY.sign(withdrawal_digest(offer.hash)).compact
+        ),
+        "a withdrawal of another offer": replace(open_, withdrawal=ALICE.sign(withdrawal_digest(bytes(32))).compact),
+        "a game that nobody has joined": replace(open_, host=hers, guest=his),
+    }
+
+
+@pytest.mark.parametrize("what", _unsigned(new_offer()))
+def test_what_is_not_signed_counts_as_if_it_were_not_there(server: NatsServer, what: str) -> None:
+    async def story() -> None:
+        offer = new_offer()
+        async with tampered(server, offer, _unsigned(offer)[what].encode()) as place:
+            shown = await place.lobby.look(offer.hash)
+            assert (shown.join, shown.is_over) == (None, False)
+            assert offer in [each.offer for each in await place.lobby.list()]
+            await place.lobby.join(offer.hash, CAROL, PAYOUT, chain_id=CHAIN)
+
+    run(story())
+
+
+def test_that_one_was_there_does_not_begin_the_game(server: NatsServer) -> None:
+    async def story() -> None:
+        offer = new_offer()
+        _, joined = _values(offer)
+        table = meeting_table(offer, Join(offer.hash, BOB.address, PAYOUT)).id
+        hers, his = ALICE.sign(presence_digest(table)).compact, BOB.sign(presence_digest(table)).compact
+        elsewhere = ALICE.sign(presence_digest(bytes(32))).compact
+        for host, guest in ((None, his), (hers, None), (his, his), (hers, hers), (elsewhere, his)):
+            async with tampered(server, offer, replace(joined, host=host, guest=guest).encode()) as place:
+                assert not (await place.lobby.look(offer.hash)).is_over
+        async with tampered(server, offer, replace(joined, host=hers, guest=his).encode()) as place:
+            assert await refused(place.lobby.look(offer.hash)) is Reason.UNKNOWN_OFFER
+
+    run(story())
+
+
+def test_nobody_gets_more_time_than_a_minute_by_saying_so() -> None:
+    offer = new_offer()
+    _, joined = _values(offer)
+    now = float(offer.expires - 3_000)
+    for until in (0, int(now) + 10**6):
+        data = replace(joined, until=until).encode()
+        assert read_kept(offer.hash, data, 1, now, now + 59, 60).shown.join is not None
+        assert read_kept(offer.hash, data, 1, now, now + 61, 60).shown.join is None
+    early = replace(joined, until=int(now) + 5).encode()
+    assert read_kept(offer.hash, early, 1, now, now + 6, 60).shown.join is None
+
+
+def test_an_offer_of_a_newer_program_is_recognised(server: NatsServer) -> None:
+    async def story() -> None:
+        offer = new_offer()
+        open_, _ = _values(offer)
+        async with tampered(server, offer, (2).to_bytes(2) + open_.encode()[2:]) as place:
+            with pytest.raises(UnknownVersion) as newer:
+                await place.lobby.look(offer.hash)
+            assert newer.value.is_newer
+            assert offer not in [each.offer for each in await place.lobby.list()]
+
+    run(story())
+
+
+def test_keys_that_name_no_offer_are_passed_over(server: NatsServer) -> None:
+    async def story() -> None:
+        offer = new_offer()
+        async with connect(server.url) as place:
+            await place.lobby.make(offer, ALICE)
+            client = await nats.connect(server.url)
+            bucket = await client.jetstream().key_value(LOBBY)
+            for key in ("hello", "00", offer.hash.hex().upper(), bytes(32).hex()):
+                await bucket.put(key, _values(offer)[0].encode())
+            await client.close()
+            listed = [each.offer for each in await place.lobby.list()]
+            assert listed.count(offer) == 1
+
+    run(story())
+
+
+@pytest.mark.parametrize("count", [3_000, pytest.param(100_000, marks=pytest.mark.long)])
+def test_threat_25_fuzzed_values_are_read_or_refused(count: int) -> None:
+    random, offer = Random(count), new_offer()
+    values, now, read = [each.encode() for each in _values(offer)], float(offer.expires - 3_000), 0
+    for _ in range(count):
+        data = bytearray(random.choice(values))
+        for _ in range(random.randrange(3)):
+            data[random.randrange(len(data))] = random.randrange(256)
+        try:
+            kept = read_kept(offer.hash, bytes(data), 1, now, now + 1, 60)
+        except (OtherOfferShown, UnknownVersion):
+            continue
+        read += 1
+        assert kept.shown.signed.offer == offer
+        assert kept.shown.join is None or kept.shown.join.join.guest == BOB.address
+    assert read > count // 10

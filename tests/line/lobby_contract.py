@@ -18,7 +18,7 @@ from forcemove.channel.protocol.signing import Key
 from tests.flow.table import KEYS
 from tests.line.people import ALICE, BOB, MALLORY, run
 
-__all__ = ["CAROL", "CHAIN", "FRIENDLY", "PAYOUT", "LobbyContract", "new_offer"]
+__all__ = ["CAROL", "CHAIN", "FRIENDLY", "PAYOUT", "LobbyContract", "new_offer", "refused"]
 
 CAROL = KEYS["carol"]
 CHAIN = 31_337

@@ -21,6 +21,7 @@ from forcemove.channel.line.errors import RelayUnreachable
 from forcemove.channel.store.opening import open_journal
 from tests.cli.command import Command
 from tests.line.people import ALICE, new_table, read, run
+from tests.relay.certificate import make_certificate
 from tests.relay.process import RelayProcess, running_relay
 from tests.relay.raw import raw
 
@@ -224,13 +225,7 @@ def test_options_that_make_no_sense(command: Command, tmp_path: Path, options: l
 
 @pytest.fixture
 def certificate(tmp_path: Path) -> tuple[Path, Path]:
-    """For 127.0.0.1, signed by itself."""
-    certificate, key = tmp_path / "certificate.pem", tmp_path / "key.pem"
-    subject = ["-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"]
-    curve = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"]
-    command = ["openssl", "req", "-x509", *curve, *subject, "-keyout", str(key), "-out", str(certificate)]
-    subprocess.run(command, check=True, capture_output=True)  # noqa: S603  # nothing of a stranger's is in it
-    return certificate, key
+    return make_certificate(tmp_path)
 
 
 def test_wss_with_a_certificate_that_is_trusted_and_with_one_that_is_not(

@@ -13,7 +13,7 @@ from ssl import SSLContext
 from types import TracebackType
 from typing import Any, TypeVar
 
-from nats.errors import NoRespondersError
+from nats.errors import NoRespondersError, NoServersError
 from nats.js.errors import KeyWrongLastSequenceError, NotFoundError, ServiceUnavailableError
 
 from forcemove.channel.errors import ForcemoveError, InvalidValue
@@ -218,7 +218,7 @@ class JetStreamConnection:
             self._show(session)
             await self._beside_sweeping(session)
         except FAILURES as error:
-            self._note(error)
+            self._hear_trouble(error)
         except RelayUnreachable as error:
             self._trouble = error
         finally:
@@ -256,23 +256,23 @@ class JetStreamConnection:
 
     async def _bear(self, error: Exception, session: Session) -> None:
         """Wait for a better moment. Where a stream is gone, the next session makes it anew."""
-        self._note(error)
+        self._hear_trouble(error)
         if isinstance(error, _GONE):
             await session.close()
         await asyncio.sleep(_FIRST_PAUSE)
 
-    def _note(self, error: Exception) -> None:
-        self._hear_trouble(f"{type(error).__name__}: {error}")
-
-    def _hear_trouble(self, reason: str) -> None:
-        """What a server forbids is about a table, or about all of them."""
-        self._trouble = RelayUnreachable(self.url, reason[:200])
+    def _hear_trouble(self, error: Exception) -> None:
+        """What the server has said itself tells more than that a connection was lost. What it forbids may be about one
+        table."""
+        reason = f"{type(error).__name__}: {error}"[:200]
         _LOG.info("trouble with %s: %s", self.url, reason)
+        if self._trouble is None or not isinstance(error, OSError | NoServersError):
+            self._trouble = RelayUnreachable(self.url, reason)
         found = _FORBIDDEN.search(reason)
         forbidden = "" if found is None else found[1]
         for transport in self._tables.values():
             if transport.id.hex() in forbidden:
-                transport.fail(RelayRefused(transport.id, Reason.NOT_A_PARTICIPANT, reason[:200]))
+                transport.fail(RelayRefused(transport.id, Reason.NOT_A_PARTICIPANT, reason))
 
     def _fail(self, failure: ForcemoveError) -> None:
         self._end = self._end or failure

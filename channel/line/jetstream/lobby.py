@@ -187,8 +187,11 @@ class JetStreamLobby:
         return tuple(each for each in judged if each is not None), now
 
     def _judged(self, found: Delivered, now: float) -> Kept | None:
+        key = found.subject.removeprefix(LOBBY_SUBJECT)
         try:
-            hash_ = bytes.fromhex(found.subject.removeprefix(LOBBY_SUBJECT))
+            hash_ = bytes.fromhex(key)
+            if hash_.hex() != key:
+                return None
             return read_kept(hash_, found.entry, found.seq, found.at / 1e9, now, self._join_seconds)
         except (ValueError, OtherOfferShown, UnknownVersion):
             return None

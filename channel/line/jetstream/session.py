@@ -4,7 +4,6 @@ it. It is never made anew: that is its owner's business."""
 from __future__ import annotations
 
 import asyncio
-import logging
 import time
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
@@ -30,7 +29,6 @@ from forcemove.channel.line.links import public_url
 
 __all__ = ["FAILURES", "Session"]
 
-_LOG = logging.getLogger(__name__)
 FAILURES = (nats.errors.Error, OSError, TimeoutError)
 """What a lost connection, or a server that is not ready, looks like."""
 _ANSWER_SECONDS = 5.0
@@ -46,7 +44,7 @@ class _Told(Struct):
 class Session:
     """Made by `open`. `is_over` is set when the connection is lost."""
 
-    def __init__(self, url: str, heartbeat: float, hear_trouble: Callable[[str], None]) -> None:
+    def __init__(self, url: str, heartbeat: float, hear_trouble: Callable[[Exception], None]) -> None:
         """`heartbeat`: seconds between signs of life. `hear_trouble`: is given what the server complains of."""
         self._url, self._heartbeat, self._hear_trouble = url, heartbeat, hear_trouble
         self.client = Client()
@@ -162,8 +160,7 @@ class Session:
             self._ahead = told.ts.timestamp() - time.time()
 
     async def _hear_error(self, error: Exception) -> None:
-        _LOG.info("%s: %s", public_url(self._url), error)
-        self._hear_trouble(f"{type(error).__name__}: {error}")
+        self._hear_trouble(error)
 
     async def _hear_end(self) -> None:
         self.is_over.set()

@@ -11,7 +11,17 @@ from forcemove.channel.line.errors import StreamUnsuitable
 from forcemove.channel.line.limits import CHANNEL_ENTRIES, GAME_ENTRIES, MAX_ENTRY
 from forcemove.channel.line.terms import TableKind
 
-__all__ = ["BUCKET", "LOBBY", "LOBBY_SUBJECT", "MAX_MESSAGE", "MAX_OFFERED", "STREAMS", "prepare", "subject_of"]
+__all__ = [
+    "BUCKET",
+    "CONFIGS",
+    "LOBBY",
+    "LOBBY_SUBJECT",
+    "MAX_MESSAGE",
+    "MAX_OFFERED",
+    "STREAMS",
+    "prepare",
+    "subject_of",
+]
 
 _DAY = 86_400
 _HEADERS = 1_024
@@ -29,7 +39,7 @@ STREAMS = {TableKind.CHANNEL: "FORCEMOVE_CHANNELS", TableKind.GAME: "FORCEMOVE_G
 """One for each kind of table: a stream drops the oldest entries of a full log, or it takes no more."""
 _SUBJECTS = {TableKind.CHANNEL: "forcemove.channels.", TableKind.GAME: "forcemove.games."}
 
-_CONFIGS = (
+CONFIGS = (
     StreamConfig(
         name=STREAMS[TableKind.CHANNEL],
         description="Forcemove: logs of channels' tables. The oldest entries of a full log are dropped.",
@@ -75,6 +85,7 @@ _CONFIGS = (
         allow_direct=True,
     ),
 )
+"""What is made where it is missing."""
 _SAME = (
     "subjects",
     "retention",
@@ -102,7 +113,7 @@ def subject_of(kind: TableKind, table: bytes) -> str:
 async def prepare(js: JetStreamContext, url: str) -> None:
     """Make what is missing. Raises `StreamUnsuitable` where there is a stream of the same name that would not do, and
     NATS's own errors."""
-    for wanted in _CONFIGS:
+    for wanted in CONFIGS:
         _require_suitable(await _found_or_made(js, wanted), wanted, url)
 
 
