@@ -258,7 +258,15 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
     ),
     "RelayUnreachable": (
         "No relay answers at {url}: {reason}.",
-        "It may be down, or the address mistyped. `forcemove relay` runs one.",
+        "It may be down, or the address mistyped. `forcemove relay` runs one; a NATS server needs JetStream.",
+    ),
+    "NatsMissing": (
+        "The relay is a NATS server, but Python's client for those cannot be loaded: {reason}.",
+        "Install it with `pip install 'forcemove[nats]'`.",
+    ),
+    "StreamUnsuitable": (
+        "The NATS server at {url} has a stream {stream} already, whose {setting} is {found}; tables need {wanted}.",
+        "It was not changed. Its operator has to change or delete it, or give Forcemove an account of its own there.",
     ),
     "RelayRefused": (
         "The relay refused: {detail} ({reason}).",

@@ -1,8 +1,7 @@
-"""The lobby on a real NATS server keeps what every lobby promises, and believes nothing unsigned."""
+"""Whatever is in the bucket of a NATS server's lobby, nothing unsigned is believed."""
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from random import Random
@@ -14,7 +13,6 @@ from msgspec.structs import replace
 from forcemove.channel.errors import UnknownVersion
 from forcemove.channel.line.connect import Connection, connect
 from forcemove.channel.line.errors import Reason
-from forcemove.channel.line.jetstream.connection import JetStreamConnection
 from forcemove.channel.line.jetstream.kept import KeptOffer, read_kept
 from forcemove.channel.line.jetstream.streams import LOBBY
 from forcemove.channel.line.offers import (
@@ -28,7 +26,7 @@ from forcemove.channel.line.offers import (
     withdrawal_digest,
 )
 from tests.jetstream.server import NatsServer, running_server
-from tests.line.lobby_contract import CAROL, CHAIN, FRIENDLY, PAYOUT, LobbyContract, new_offer, refused
+from tests.line.offered import CAROL, CHAIN, FRIENDLY, PAYOUT, new_offer, refused
 from tests.line.people import ALICE, BOB, MALLORY, run
 
 
@@ -36,24 +34,6 @@ from tests.line.people import ALICE, BOB, MALLORY, run
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[NatsServer]:
     with running_server(tmp_path_factory.mktemp("nats")) as server:
         yield server
-
-
-class TestJetStreamLobby(LobbyContract):
-    @pytest.fixture(autouse=True)
-    def on(self, server: NatsServer) -> None:
-        self.server = server
-
-    def connect(self, join_seconds: float | None = None) -> Connection:
-        if join_seconds is None:
-            return connect(self.server.url)
-        return JetStreamConnection(self.server.url, join_seconds=join_seconds)
-
-    async def restart(self) -> None:
-        await asyncio.to_thread(self.server.kill)
-        await asyncio.to_thread(self.server.start)
-
-
-# ------------------------------------------------------------------------------------------------ what is in the bucket
 
 
 @asynccontextmanager

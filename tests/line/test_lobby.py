@@ -5,14 +5,12 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
 from forcemove.channel.errors import InvalidValue
-from forcemove.channel.line.connect import Connection, connect
 from forcemove.channel.line.connection import RelayConnection
 from forcemove.channel.line.errors import Reason, RelayRefused
 from forcemove.channel.line.lobby import Lobby
@@ -32,7 +30,7 @@ from forcemove.channel.line.wire import JoinOffer, MakeOffer, Message, OfferShow
 from forcemove.channel.protocol.rule_errors import WrongSigner
 from forcemove.channel.protocol.signing import Key
 from forcemove.channel.protocol.types import Signature
-from tests.line.lobby_contract import CAROL, CHAIN, FRIENDLY, PAYOUT, LobbyContract, new_offer
+from tests.line.offered import CAROL, CHAIN, FRIENDLY, PAYOUT, new_offer
 from tests.line.people import ALICE, BOB, MALLORY, run
 from tests.relay.process import RelayProcess, running_relay
 from tests.relay.proxy import Proxy
@@ -43,24 +41,6 @@ from tests.relay.raw import raw
 def relay(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RelayProcess]:
     with running_relay(tmp_path_factory.mktemp("relay"), "--chain", str(CHAIN), "--chain", "0") as relay:
         yield relay
-
-
-class TestRelaysLobby(LobbyContract):
-    @pytest.fixture(autouse=True)
-    def on(self, relay: RelayProcess, tmp_path: Path) -> Iterator[None]:
-        self.relay, self.folder = relay, tmp_path
-        with ExitStack() as self.started:
-            yield
-
-    def connect(self, join_seconds: float | None = None) -> Connection:
-        if join_seconds is not None:
-            other = self.started.enter_context(running_relay(self.folder, "--join-seconds", str(join_seconds)))
-            return connect(other.url)
-        return connect(self.relay.url)
-
-    async def restart(self) -> None:
-        await asyncio.to_thread(self.relay.kill)
-        await asyncio.to_thread(self.relay.start)
 
 
 def test_an_offer_of_another_chain_than_the_relays_is_not_shown(relay: RelayProcess) -> None:
