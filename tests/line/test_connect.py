@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,8 @@ import pytest
 from forcemove.channel.errors import InvalidValue
 from forcemove.channel.line.connect import Connection, connect
 from forcemove.channel.line.connection import RelayConnection
-from forcemove.channel.line.errors import LineClosed
+from forcemove.channel.line.errors import LineClosed, NatsMissing
+from forcemove.channel.line.jetstream.connection import JetStreamConnection
 from tests.line.people import ALICE, new_table, run
 from tests.relay.process import running_relay
 
@@ -19,6 +21,23 @@ def test_a_websocket_is_a_relays(url: str) -> None:
     connection: Connection = connect(url)
     assert isinstance(connection, RelayConnection)
     assert connection.url == url
+
+
+@pytest.mark.parametrize("url", ["nats://nats.example", "tls://nats.example:4222"])
+def test_nats_is_a_nats_servers(url: str) -> None:
+    connection: Connection = connect(url, credentials=Path("player.creds"))
+    assert isinstance(connection, JetStreamConnection)
+    assert connection.url == url
+
+
+def test_a_password_is_not_shown() -> None:
+    assert connect("nats://alice:secret@nats.example:4222").url == "nats://nats.example:4222"
+
+
+def test_who_lacks_the_extra_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "nats", None)
+    with pytest.raises(NatsMissing):
+        connect("nats://nats.example")
 
 
 @pytest.mark.parametrize("url", ["", "relay.example:4600", "http://relay.example", "file:///etc/passwd", "ws:/relay"])
