@@ -6,6 +6,7 @@ from __future__ import annotations
 import gc
 import os
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -22,6 +23,36 @@ os.environ.setdefault("NO_PROXY", "127.0.0.1,localhost")
 # How long an example takes says how busy the machine is, not whether the code is right.
 settings.register_profile("forcemove", deadline=None)
 settings.load_profile("forcemove")
+
+
+LONGEST = (
+    "scripts/test_setup.py",
+    "cli/test_demo_cut_off.py",
+    "node/test_schedules.py",
+    "cli/test_play.py",
+    "node/test_node.py",
+    "cli/test_demo_on_a_terminal.py",
+    "watching/test_service.py",
+    "packaging/test_new_game.py",
+    "node/test_killed.py",
+    "node/test_thousand.py",
+    "cli/test_demo_money.py",
+    "cli/test_demo.py",
+    "viem/test_viem.py",
+    "plugin/test_installed_games.py",
+    "relay/test_attacks.py",
+    "readme/test_commands.py",
+    "packaging/test_beside.py",
+    "packaging/test_wheel.py",
+    "cli/test_channel.py",
+)
+"""The files whose tests take longest: begun last, one of them would leave the other workers with nothing to do."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Those first; all others as they were."""
+    ranks = {Path(__file__).parent / name: rank for rank, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: ranks.get(item.path, len(ranks)))
 
 
 def pytest_collection_finish() -> None:

@@ -150,8 +150,8 @@ def spawn(folder: Path, *arguments: str, before: str = "") -> Demo:
 
 
 def records(folder: Path) -> list[Path]:
-    """The journals of unfinished channels."""
-    return list(folder.glob("forcemove-*.demo-*.journal"))
+    """The journals of unfinished channels, by seat."""
+    return sorted(folder.glob("forcemove-*.demo-*.journal"))
 
 
 def require_all_home(node: Node, *demos: Demo) -> None:

@@ -30,8 +30,8 @@ def run(*command: str | Path, folder: Path) -> str:
 
 def build_wheel(folder: Path) -> Path:
     """The wheel of the working tree, in a folder."""
-    options = ("--no-deps", "--no-build-isolation", "--wheel-dir", folder)
-    run(sys.executable, "-m", "pip", "wheel", *options, ROOT, folder=folder)
+    program = "import sys; from hatchling.build import build_wheel; build_wheel(sys.argv[1])"  # what pip asks for
+    run(sys.executable, "-c", program, folder, folder=ROOT)
     (wheel,) = folder.glob("*.whl")
     return wheel
 

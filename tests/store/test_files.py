@@ -7,6 +7,7 @@ import sqlite3
 import stat
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -176,8 +177,9 @@ def test_no_permission(tmp_path: Path, folder_mode: int, file_mode: int | None) 
 
 def _open_to_all(folder: Path) -> Path:
     """pytest's folders are private, up to the system's own for temporary files."""
+    temporary = Path(tempfile.gettempdir()).resolve()
     for parent in (folder, *folder.parents):
-        if parent.owner() == Path.home().owner() and parent.is_relative_to("/tmp"):  # noqa: S108
+        if parent.owner() == Path.home().owner() and temporary in parent.parents:
             parent.chmod(0o711)
     return folder
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import LONGEST
 from tests.structure.imports import ROOT
 
 MOST = 12
@@ -51,3 +52,7 @@ def test_a_crowded_folder_is_seen(tmp_path: Path) -> None:
     for number in range(MOST + 1):
         (tmp_path / "channel" / "hall" / f"seat{number}.py").touch()
     assert modules(tmp_path) == {"channel/hall": MOST + 1}
+
+
+def test_the_files_that_are_begun_first_are_there() -> None:
+    assert [name for name in LONGEST if not (ROOT / "tests" / name).is_file()] == []
