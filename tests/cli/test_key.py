@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from forcemove.channel.chain.addresses import show_address
+from forcemove.channel.node import keys
 from forcemove.channel.node.keys import read_key_file
 from tests.cli.command import Command
 from tests.protocol.builders import ALICE
@@ -30,6 +31,13 @@ def test_a_new_key_is_written_and_shown(forcemove: Command) -> None:
     assert json.loads(shown.out) == {"address": address, "file": "a.key"}
 
 
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A guess at the passphrase costs a moment, and not a second."""
+    monkeypatch.setattr(keys.write_key_file, "__kwdefaults__", {"scrypt_work": 2**4})
+
+
+@pytest.mark.usefixtures("quick")
 def test_a_key_is_imported_from_the_environment(forcemove: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FORCEMOVE_PRIVATE_KEY", "0x" + ALICE.secret.hex())
 
@@ -40,6 +48,7 @@ def test_a_key_is_imported_from_the_environment(forcemove: Command, monkeypatch:
     assert ALICE.secret.hex() not in said.out + said.err
 
 
+@pytest.mark.usefixtures("quick")
 def test_a_key_is_imported_from_standard_input(
     forcemove: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from itertools import product
 from pathlib import Path
 from random import Random
 
@@ -165,9 +166,16 @@ def test_what_is_kept_is_what_is_played(house: Callable[[int], House]) -> None:
             assert CHANNELS.decode(each.snapshot) == process.node.channels[each.channel_id].channel
 
 
-@pytest.mark.parametrize("game", GAMES_FOR_TWO, ids=lambda game: game.name)
-@pytest.mark.parametrize("seat", [0, 1])
-@pytest.mark.parametrize("every", [2, 5, *(pytest.param(each, marks=pytest.mark.long) for each in (1, 3))])
+def deaths() -> list[object]:
+    """How often the process dies, its seat and the game: all under --long. The more often, the longer it takes."""
+    normal = {(2, 0, GAMES_FOR_TWO[0]), (2, 1, GAMES_FOR_TWO[-1]), *product((5,), (0, 1), GAMES_FOR_TWO)}
+    return [
+        pytest.param(*each, id=f"{each[0]}-{each[1]}-{each[2].name}", marks=() if each in normal else pytest.mark.long)
+        for each in product((1, 2, 3, 5), (0, 1), GAMES_FOR_TWO)
+    ]
+
+
+@pytest.mark.parametrize(("every", "seat", "game"), deaths())
 def test_threat_21_a_process_that_dies_again_and_again_loses_nothing_and_signs_no_turn_twice(
     house: Callable[..., House], seat: int, every: int, game: Game
 ) -> None:

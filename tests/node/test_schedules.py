@@ -97,9 +97,21 @@ LAST = 5
 SAMPLE = (2, 0.0, True), (4, 0.0, True)
 
 
-@pytest.mark.parametrize("seen", [False, True], ids=["unseen", "seen"])
-@pytest.mark.parametrize("again", [0.0, 1.0], ids=["forgotten", "waiting again"])
-@pytest.mark.parametrize("number", range(1, LAST + 1))
+def each_in_turn() -> list[object]:
+    """Every transaction, undone in two of the four ways; in all of them under --long."""
+    return [
+        pytest.param(
+            number,
+            again,
+            seen,
+            id=f"{number}-{'waiting again' if again else 'forgotten'}-{'seen' if seen else 'unseen'}",
+            marks=() if bool(again) == seen else pytest.mark.long,
+        )
+        for number, again, seen in product(range(1, LAST + 1), (0.0, 1.0), (False, True))
+    ]
+
+
+@pytest.mark.parametrize(("number", "again", "seen"), each_in_turn())
 def test_threat_49_every_transaction_can_be_undone_once(table: Table, number: int, again: float, seen: bool) -> None:
     undo_the(number, again, seen, table)
 

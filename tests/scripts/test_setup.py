@@ -94,16 +94,23 @@ def test_a_second_set_up_has_nothing_to_do(project: Project) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
-def test_a_set_up_that_failed_says_why_and_the_next_one_begins_anew(project: Project) -> None:
+def fail(project: Project) -> None:
+    """The set-up says why; its project is as before, but for the environment."""
     lock = project.root / "requirements.lock"
     before = lock.read_text("utf-8")
     lock.write_text("this is no requirement\n", "utf-8")
     failed = project.set_up()
+    lock.write_text(before, "utf-8")
     assert failed.returncode == 1
     assert "Invalid requirement: 'this is no requirement'" in failed.stderr
     assert "Set-up failed while installing Python packages" in failed.stderr
 
-    lock.write_text(before, "utf-8")
+
+@pytest.mark.long
+def test_the_set_up_after_one_that_failed_begins_anew(tmp_path: Path) -> None:
+    project = make_project(tmp_path / "clone")
+    assert project.set_up().returncode == 0
+    fail(project)
     (project.environment / "bin" / "python").unlink()
     assert project.set_up().returncode == 0
     assert project.has_package()
@@ -135,6 +142,11 @@ def test_the_analysis_has_an_environment_of_its_own_and_only_for_tests(project: 
     (analysis / "old").touch()
     assert "Installing 0 pinned Python packages" in project.set_up("test", path).stderr
     assert not (analysis / "old").exists()
+
+
+def test_a_set_up_that_failed_says_why(project: Project) -> None:
+    """The last with this project: the next set-up would take its time and begin anew."""
+    fail(project)
 
 
 def test_wrong_usage_is_told(tmp_path: Path) -> None:
