@@ -105,7 +105,7 @@ def each_in_turn() -> list[object]:
             again,
             seen,
             id=f"{number}-{'waiting again' if again else 'forgotten'}-{'seen' if seen else 'unseen'}",
-            marks=() if bool(again) == seen else pytest.mark.long,
+            marks=() if bool(again) != seen else pytest.mark.long,
         )
         for number, again, seen in product(range(1, LAST + 1), (0.0, 1.0), (False, True))
     ]
