@@ -269,7 +269,8 @@ class Node:
                 for driven in self._concerned(chain, news):
                     self._wake(driven, busy)
                     self._attempt(driven, driven.see, news)
-                chain.reached = news.look.read_up_to or chain.reached
+                if chain.take_in(news.look.read_up_to):
+                    self._save_quiet(chain, busy)
                 for error in news.look.disputed.values():
                     self._trouble(error)
         for account in self._accounts.values():
@@ -291,6 +292,13 @@ class Node:
             ids |= self._failing
         named = (self.channels.get(id_) for id_ in ids)
         return [each for each in named if each is not None and each.chain is chain]
+
+    def _save_quiet(self, chain: ChainWorker, busy: dict[bytes, Driven]) -> None:
+        """What has been read of channels in which nothing has happened for long."""
+        for driven in self.channels.values():
+            if driven.chain is chain and driven.is_up_to_date and not driven.channel.is_over_and_paid:
+                driven.client.is_unsaved = True
+                self._wake(driven, busy)
 
     def _wake(self, driven: Driven, busy: dict[bytes, Driven]) -> None:
         if driven.id not in busy:

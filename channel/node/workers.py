@@ -23,6 +23,9 @@ from forcemove.channel.sender.transactions import Outcome, Wanted
 
 __all__ = ["AccountWorker", "ChainNews", "ChainWorker", "Following", "Worker"]
 
+_KEEP_EVERY = 1_000
+"""Blocks."""
+
 
 @dataclass(frozen=True)
 class Following:
@@ -81,6 +84,7 @@ class ChainWorker:
         """`adjudicators`: the same one through each endpoint of the chain; at least one."""
         self.found: list[ChainNews] = []
         self.reached: Block | None = None
+        self._keep_at = 0
         self.endpoints = len(adjudicators)
         self._follower = Follower(*adjudicators, confirmations=confirmations, clock=clock)
         self._begun: list[Following] = []
@@ -90,6 +94,15 @@ class ChainWorker:
         self._news: ChainNews | None = None
         self._unchecked: dict[bytes, Following] = {}
         self._genuine: set[Hashable] = set()
+
+    def take_in(self, reached: Block | None) -> bool:
+        """The node has taken in all news up to this block. Whether so many blocks have gone by that channels in which
+        nothing has happened are to be saved, too: after a restart they are read from there."""
+        self.reached = reached or self.reached
+        if self.reached is None or self.reached.number < self._keep_at:
+            return False
+        is_first, self._keep_at = self._keep_at == 0, self.reached.number + _KEEP_EVERY
+        return not is_first
 
     @property
     def time(self) -> int:

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from itertools import product
+from itertools import pairwise, product
 from pathlib import Path
 from random import Random
 
@@ -20,6 +20,7 @@ from forcemove.channel.chain.errors import NotGenuine, Unreachable
 from forcemove.channel.flow.channel import moves_of_new
 from forcemove.channel.follower.errors import AnotherChain
 from forcemove.channel.game import Game
+from forcemove.channel.node.about import REACHED
 from forcemove.channel.node.assemble import Assembly, assemble, reassemble
 from forcemove.channel.node.driven import Driven
 from forcemove.channel.node.errors import AccountInUse, ChannelInUse, LeaseLost, NotOursToDrive
@@ -544,3 +545,23 @@ def test_after_a_restart_the_chain_is_read_on_from_where_it_was_read(
     assert min(asked) > assembly.from_block + 2
     assert process.troubles == []
     home.close()
+
+
+def test_where_nothing_happens_for_long_what_was_read_is_kept_all_the_same(house: Callable[[int], House]) -> None:
+    """Or a channel that waits for a month would be read for a month."""
+    home = house(1)
+    home.stops_at = 5
+    home.play()
+    process, id_ = home.processes[0], home.assemblies[0].agreement.channel_id
+    versions = [process.journal.versions([id_])[id_]]
+    assert isinstance(home.chain, MemoryChain)
+    node = home.chain.node
+    for blocks in (500, 501, 500):
+        for _ in range(blocks):
+            node.mine()
+        home.play()
+        versions.append(process.journal.versions([id_])[id_])
+    assert [after - before for before, after in pairwise(versions)] == [0, 1, 0]
+    kept = process.journal.load(id_)
+    assert kept is not None
+    assert REACHED.decode(kept.reached).block_number > node.latest.number - 1_000
