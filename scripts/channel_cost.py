@@ -3,6 +3,7 @@
 
     scripts/channel_cost.py                   measure (some minutes), write channel/cost.svg and the table in the page
     scripts/channel_cost.py --most 100        only print what up to so many channels cost
+    scripts/channel_cost.py --adding 1000     only print what it costs to add so many new ones
 
 Every number of channels has a process of its own, which resumes them from a journal (SQLite) on an anvil. They were
 played to the middle of a game, and it is the counterparty's turn. Measured is the process's own CPU time, medians, and
@@ -105,12 +106,13 @@ def _measure(count: int, path: str, url: str, say: Callable[[Cost], None]) -> No
 def _resumed(journal: Journal, url: str) -> Node:
     """All channels of a journal on a node."""
     chain = connect(url)
-    node = Node(journal, lease=DURATION)
-    for id_ in journal.ids():
-        kept = journal.load(id_)
-        assert kept is not None  # noqa: S101  # nobody else writes there
+    node, assemblies = Node(journal, lease=DURATION), []
+    for kept in journal.channels():
         agreement, about = CHANNELS.decode(kept.snapshot).agreement, ABOUTS.decode(kept.about)
-        node.add(reassemble(chain, agreement, GAME, from_block=about.from_block), ALICE, MemoryLine(), lambda _: None)
+        assemblies.append(reassemble(chain, agreement, GAME, from_block=about.from_block))
+    node.reserve(assemblies, ALICE)
+    for each in assemblies:
+        node.add(each, ALICE, MemoryLine(), lambda _: None)
     return node
 
 
@@ -155,6 +157,30 @@ def _memory() -> int:
     us.)"""
     gc.collect()
     return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * resource.getpagesize()
+
+
+def adding(count: int) -> str:
+    """What it costs a node to add so many new channels."""
+    with AnvilChain() as chain, TemporaryDirectory() as folder:
+        playground, key, asked = Playground.on(chain), ALICE, list[str]()
+        block = chain.block_number()
+        began, agreements = chain.block_hash(block), crowd.agreements(playground, count, DURATION)
+        assemblies = [reassemble(chain, each, GAME, from_block=block, began=began) for each in agreements]
+        with open_journal(str(Path(folder) / "journal"), owner=secrets.token_bytes(16)) as journal:
+            node, answers = Node(journal), chain.rpc.ask
+
+            def counting(method: str, *params: object) -> object:
+                asked.append(method)
+                return answers(method, *params)
+
+            chain.rpc.ask = counting  # type: ignore[method-assign]  # what is asked is counted, and answered
+            begun = time.perf_counter()
+            node.reserve(assemblies, key)
+            for each in assemblies:
+                node.add(each, key, MemoryLine(), lambda _: None)
+            seconds = time.perf_counter() - begun
+            node.release()
+    return f"{count:,} new channels: {seconds:.2f} s, {seconds / count * 1e3:.2f} ms each; {len(asked):,} requests"
 
 
 # -------------------------------------------------------------------------------------------------------------- showing
@@ -206,7 +232,12 @@ def main() -> None:
     """See the head of this file."""
     parser = argparse.ArgumentParser(description="Measure and draw what a channel costs a node.")
     parser.add_argument("--most", type=int, help="measure no more channels than these, and only print")
-    most = parser.parse_args().most
+    parser.add_argument("--adding", type=int, help="measure what it costs to add so many, and only print that")
+    arguments = parser.parse_args()
+    most = arguments.most
+    if arguments.adding is not None:
+        print(adding(arguments.adding))
+        return
     costs = []
     for count in COUNTS:
         if most is None or count <= most:

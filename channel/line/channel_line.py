@@ -1,10 +1,10 @@
-"""A node's line (`node.ports.Line`) on a table's log: what is sent is posted, what others post is received."""
+"""A node's line (`node.ports.WakingLine`) on a table's log: what is sent is posted, what others post is received."""
 
 from __future__ import annotations
 
 import asyncio
 from collections import Counter, deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from forcemove.channel.flow.transport import TRANSPORT_FAULTS, Transport
 
@@ -26,6 +26,11 @@ class ChannelLine:
         self._own: Counter[bytes] = Counter()
         self._has_mail, self._has_room = asyncio.Event(), asyncio.Event()
         self._has_room.set()
+        self._wake: Callable[[], None] = lambda: None
+
+    def listen(self, wake: Callable[[], None]) -> None:
+        """Call this whenever a message has come in. One listener at a time: the last one counts."""
+        self._wake = wake
 
     def send(self, message: bytes) -> None:
         """Post it as soon as that is possible."""
@@ -72,5 +77,6 @@ class ChannelLine:
                 self._own[message] -= 1
                 continue
             self._heard.append(message)
+            self._wake()
             if len(self._heard) >= _MOST:
                 self._has_room.clear()

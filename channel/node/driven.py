@@ -23,8 +23,8 @@ __all__ = ["Driven", "following_of"]
 class Driver(Protocol):
     """The node, as a channel of its sees it."""
 
-    def wake(self) -> None:
-        """Something has come in."""
+    def stir(self, channel_id: bytes) -> None:
+        """Something has come in for this channel."""
         ...
 
     async def catch_up(self) -> None:
@@ -100,7 +100,7 @@ class Driven:
         """A wish of the player's; what follows from it is saved and done by the node's next step. Raises as
         `machine.step`."""
         self.client.apply(input_, self.chain.time)
-        self.driver.wake()
+        self.driver.stir(self.id)
 
     async def catch_up(self) -> bool:
         """Return when the node has done all that there was to do; whether anything has happened to the channel since

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import count
 from operator import itemgetter
 
@@ -21,6 +21,7 @@ class MemoryLine:
     def __init__(self) -> None:
         self._inbox: deque[bytes] = deque()
         self._others: tuple[MemoryLine, ...] = ()
+        self._wake: Callable[[], None] = lambda: None
 
     @classmethod
     def table(cls, count: int) -> tuple[MemoryLine, ...]:
@@ -34,6 +35,11 @@ class MemoryLine:
         """Deliver to every other end, at once and in order."""
         for other in self._others:
             other._inbox.append(message)
+            other._wake()
+
+    def listen(self, wake: Callable[[], None]) -> None:
+        """See `WakingLine`."""
+        self._wake = wake
 
     def receive(self) -> Sequence[bytes]:
         """Everything that has arrived."""

@@ -19,16 +19,18 @@ from collections.abc import Callable, Iterable
 from forcemove.channel.errors import JournalUnavailable
 from forcemove.channel.node.about import ABOUTS, About
 from forcemove.channel.node.assemble import Assembly
+from forcemove.channel.node.attention import Attention
 from forcemove.channel.node.client import Client, begin_or_resume
 from forcemove.channel.node.clock import seconds
 from forcemove.channel.node.driven import Driven, following_of
-from forcemove.channel.node.errors import AccountInUse, ChannelInUse, LeaseLost, NotOursToDrive
+from forcemove.channel.node.errors import LeaseLost, NotOursToDrive
 from forcemove.channel.node.events import Event
 from forcemove.channel.node.journalled import JournalledTransactions, PendingEvidence
+from forcemove.channel.node.keeping import Keeper
 from forcemove.channel.node.looking import keep_looking, look_now
 from forcemove.channel.node.orders import submission_of
 from forcemove.channel.node.performer import Choose, Performer
-from forcemove.channel.node.policy import Policy, default_confirmations
+from forcemove.channel.node.policy import Market, Policy, default_confirmations
 from forcemove.channel.node.ports import Line
 from forcemove.channel.node.workers import AccountWorker, ChainNews, ChainWorker, Worker
 from forcemove.channel.protocol.duties import next_due
@@ -37,13 +39,11 @@ from forcemove.channel.protocol.signing import Key
 from forcemove.channel.protocol.values import CHANNELS
 from forcemove.channel.sender.sender import Sender
 from forcemove.channel.store.journal import Journal
-from forcemove.channel.store.records import Account, Batch, ChannelLease, Standing
+from forcemove.channel.store.records import Account, ChannelLease, Standing
 
 __all__ = ["Node"]
 
 _LEASE = 60.0
-_RENEW_AFTER = 0.3
-"""The part of a lease after which it is renewed."""
 _SILENCE_EVERY = 1.0
 _POLICY = Policy()
 
@@ -66,13 +66,13 @@ class Node:
         anything may. `trouble`: is told of
         what fails and will be tried again. `clock`: seconds."""
         self.channels: dict[bytes, Driven] = {}
-        self._journal, self._lease, self._patience = journal, lease, patience
+        self._journal, self._patience = journal, patience
         self._policy, self._trouble, self._clock = policy, trouble, clock
+        self._market, self._keeper = Market(clock), Keeper(journal, lease, clock)
+        self._attention = Attention(self.wake, clock)
         self._chains: dict[tuple[int, bytes, int], ChainWorker] = {}
         self._accounts: dict[Account, AccountWorker] = {}
         self._failing: set[bytes] = set()
-        self._renewed_at = clock()
-        self._is_doubtful = False
         self._awake, self._stepped = asyncio.Event(), asyncio.Event()
         self._is_running = False
 
@@ -102,17 +102,17 @@ class Node:
         sender = key if payer is None else payer
         account = Account(adjudicator.chain.chain_id, sender.address)
         depth = default_confirmations(account.chain_id) if confirmations is None else confirmations
-        taken = self._take_leases(id_, account)
+        taken = self._keeper.take(id_, account, has_account=account in self._accounts)
         try:
             kept = self._journal.load(id_)
             if kept is None and self._policy is not None:
                 index = begin_or_resume(None, assembly.agreement, key).index
-                self._policy.require(adjudicator.chain, assembly.agreement, index, depth)
+                self._policy.require(assembly.agreement, index, depth, self._market.conditions(adjudicator.chain))
             elif kept is not None and kept.standing is Standing.MOVED:
                 raise NotOursToDrive(id_)
             channel = begin_or_resume(CHANNELS.decode(kept.snapshot) if kept else None, assembly.agreement, key)
         except BaseException:
-            self._journal.leases.release(taken)
+            self._keeper.give_back(taken)
             raise
         is_copy = kept is not None and kept.standing is Standing.BACKUP
         client = Client(channel, key if signs and not is_copy else None, assembly.app, silence=silence)
@@ -135,7 +135,15 @@ class Node:
         )
         chain.follow(driven.following)
         self.channels[id_] = driven
+        self._attention.watch(id_, line)
         return driven
+
+    def reserve(self, assemblies: Iterable[Assembly], key: Key) -> None:
+        """Take the leases of many channels at once, which are to be added next: one commit instead of one for each.
+        What another process has is refused when it is added. Raises `JournalError`."""
+        chosen = list(assemblies)
+        accounts = {Account(each.adjudicator.chain.chain_id, key.address) for each in chosen} - self._accounts.keys()
+        self._keeper.reserve([*(ChannelLease(each.agreement.channel_id) for each in chosen), *accounts])
 
     def _chain(self, assembly: Assembly, confirmations: int) -> ChainWorker:
         adjudicator = assembly.adjudicator
@@ -156,19 +164,6 @@ class Node:
             )
         self._accounts[account].understand(adjudicator.errors)
         return self._accounts[account]
-
-    def _take_leases(self, channel_id: bytes, account: Account) -> list[ChannelLease | Account]:
-        """Of a channel and of the account that sends for it, where it is not ours already: both or none. Returns what
-        was taken."""
-        channel = ChannelLease(channel_id)
-        names: list[ChannelLease | Account] = [channel] if account in self._accounts else [channel, account]
-        taking = self._journal.leases.take(names, self._lease)
-        if not taking.refused:
-            return names
-        self._journal.leases.release(taking.granted)
-        if channel in taking.refused:
-            raise ChannelInUse(channel_id, taking.refused[channel].until)
-        raise AccountInUse(account.chain_id, account.address, taking.refused[account].until)
 
     @property
     def is_sending(self) -> bool:
@@ -192,8 +187,9 @@ class Node:
 
     async def run(self, *, look_every: float = 1.0, listen_every: float = 0.05) -> None:
         """Drive the channels until cancelled; those that are added meanwhile, too. Seconds between two looks at a chain
-        or an account, and at the lines. What fails is told and tried again, with the next endpoint at the next look;
-        where all have failed later and later, every five seconds at the latest."""
+        or an account, and at the lines, but for those that say when something has come. What fails is told and tried
+        again, with the next endpoint at the next look; where all have failed later and later, every five seconds at
+        the latest."""
         self._awake, self._stepped, self._is_running = asyncio.Event(), asyncio.Event(), True
         try:
             async with asyncio.TaskGroup() as group:
@@ -217,6 +213,10 @@ class Node:
     def wake(self) -> None:
         """Let `run` step now: something has come in. Called in its thread."""
         self._awake.set()
+
+    def stir(self, channel_id: bytes) -> None:
+        """The same, for one channel."""
+        self._attention.stir(channel_id)
 
     async def catch_up(self) -> None:
         """Return when `run` has taken in, saved and performed all that was there when this was called. Where nothing
@@ -263,6 +263,7 @@ class Node:
     def _take_in(self) -> list[Driven]:
         """Everything that has come in; returns the channels to which something has happened."""
         busy: dict[bytes, Driven] = {}
+        has_news = any(chain.found for chain in self._chains.values())
         for chain in self._chains.values():
             found, chain.found = chain.found, []
             for news in found:
@@ -281,7 +282,7 @@ class Node:
                     of.performer.learn(outcome)
                     self._failing.add(of.id)
         now = self._clock()
-        for driven in self.channels.values():
+        for driven in self._attention.take(self.channels, has_news=has_news):
             self._listen(driven, now, busy)
         return list(busy.values())
 
@@ -303,6 +304,7 @@ class Node:
     def _wake(self, driven: Driven, busy: dict[bytes, Driven]) -> None:
         if driven.id not in busy:
             busy[driven.id] = driven
+            self._attention.keep(driven.id)  # until it is settled, whatever fails
             driven.was, driven.performer.is_busy = driven.channel, False
             driven.client.wake(self._clock())
 
@@ -333,6 +335,8 @@ class Node:
         _keep_if(driven.chain.uncertain, driven.id, driven.client.is_uncertain)
         _keep_if(self._failing, driven.id, driven.client.has_failures)
         mistakes, driven.performer.mistakes = driven.performer.mistakes, []
+        if not driven.client.has_work:
+            self._attention.settle(driven.id)
         driven.trouble = mistakes[0] if mistakes else None
         for each in mistakes:
             self._trouble(each)
@@ -340,44 +344,25 @@ class Node:
     # --------------------------------------------------------------------------------------------------------- keeping
 
     def _commit(self, driven: Iterable[Driven]) -> None:
-        """All that have changed, in one transaction. One that another process has taken over is dropped."""
+        """All that have changed. One that another process has taken over is dropped."""
         unsaved = [each for each in driven if each.client.is_unsaved]
-        if not unsaved:
-            return
-        self._clear_doubt(unsaved)
-        try:
-            lost = self._journal.commit(Batch(tuple(each.saving() for each in unsaved)))
-        except JournalUnavailable:
-            self._is_doubtful = True
-            raise
-        for each in unsaved:
-            if each.id in lost:
-                self._drop(each.id)
-            else:
-                each.saved()
-
-    def _clear_doubt(self, unsaved: list[Driven]) -> None:
-        """After a commit that may have happened: what is there is one version further."""
-        if not self._is_doubtful:
-            return
-        versions = self._journal.versions([each.id for each in unsaved])
-        for each in unsaved:
-            if versions.get(each.id) == each.version + 1:
-                each.version, each.first = each.version + 1, None
-        self._is_doubtful = False
+        for id_ in self._keeper.commit(unsaved) if unsaved else ():
+            self._drop(id_)
 
     def _drop(self, channel_id: bytes) -> None:
-        driven = self.channels.pop(channel_id)
-        self._failing.discard(channel_id)
-        driven.chain.let_go(channel_id)
+        self._forget(channel_id)
         self._trouble(LeaseLost(channel_id))
 
+    def _forget(self, channel_id: bytes) -> None:
+        driven = self.channels.pop(channel_id)
+        self._failing.discard(channel_id)
+        self._attention.forget(channel_id)
+        driven.chain.let_go(channel_id)
+
     def _renew(self) -> None:
-        now = self._clock()
-        if now - self._renewed_at < self._lease * _RENEW_AFTER:
+        held = self._keeper.renew()
+        if held is None:
             return
-        held = self._journal.leases.renew(self._lease)
-        self._renewed_at = now
         lost = self._accounts.keys() - held
         for driven in list(self.channels.values()):
             if driven.account in lost or ChannelLease(driven.id) not in held:
@@ -387,19 +372,15 @@ class Node:
 
     def let_go(self, channel_id: bytes) -> None:
         """Stop driving a channel. Another process may go on with it."""
-        driven = self.channels.pop(channel_id)
-        self._failing.discard(channel_id)
-        driven.chain.let_go(channel_id)
-        self._journal.leases.release([ChannelLease(channel_id)])
+        self._forget(channel_id)
+        self._keeper.give_back([ChannelLease(channel_id)])
 
     def release(self) -> None:
         """Give everything back, so that another process need not wait for our leases to end. Drive nothing after
         this."""
-        self._journal.leases.release([*map(ChannelLease, self.channels), *self._accounts])
-        for each in self.channels.values():
-            each.chain.let_go(each.id)
-        self.channels.clear()
-        self._failing.clear()
+        self._keeper.give_all_back([*map(ChannelLease, self.channels), *self._accounts])
+        for id_ in list(self.channels):
+            self._forget(id_)
         self._accounts.clear()
 
 

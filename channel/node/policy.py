@@ -6,6 +6,7 @@ states cost more. Nothing is refused that has begun: what is signed is defended 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from forcemove.channel.chain.chain import Chain, Fees
@@ -17,8 +18,10 @@ from forcemove.channel.protocol.types import ETHER
 
 __all__ = [
     "LOCAL_CHAINS",
+    "Conditions",
     "Costs",
     "DurationTooShort",
+    "Market",
     "NotWorthItsDisputes",
     "Policy",
     "costs_of",
@@ -32,6 +35,8 @@ _DISPUTES = 6
 _CONFIRMATIONS = 6
 _LOCAL_FLOOR, _FLOOR = 60, 900
 _BLOCKS = 50
+_FRESH = 10.0
+"""Seconds for which fees and pace are taken as they were read: most chains make a block in that time."""
 
 
 @dataclass(eq=False)
@@ -65,6 +70,14 @@ class Costs:
     def ether(self) -> int:
         """The ether among the deposits, in wei."""
         return sum(amount for asset, amount in self.deposits if asset == ETHER)
+
+
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """What a unit of gas costs on a chain now, and the seconds from block to block."""
+
+    fees: Fees
+    block_time: float
 
 
 def costs_of(agreement: Agreement, index: int, fees: Fees) -> Costs:
@@ -104,13 +117,31 @@ class Policy:
         if duration < max(needed, floor):
             raise DurationTooShort(duration, int(max(needed, floor)))
 
-    def require(self, chain: Chain, agreement: Agreement, index: int, confirmations: int) -> None:
-        """All of it, at the chain's present fees and pace. Raises those, and `ChainError`."""
+    def require(self, agreement: Agreement, index: int, confirmations: int, conditions: Conditions) -> None:
+        """All of it. Raises those."""
+        self.require_worth(costs_of(agreement, index, conditions.fees))
+        duration, chain_id = agreement.fixed_part.challenge_duration, agreement.domain.chain_id
+        self.require_answerable(duration, chain_id, confirmations, conditions.block_time)
+
+
+class Market:
+    """What chains cost and how fast they go, read once for all channels that are begun within some seconds."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        """`clock`: seconds."""
+        self._clock = clock
+        self._read: dict[int, tuple[float, Conditions]] = {}
+
+    def conditions(self, chain: Chain) -> Conditions:
+        """As they were less than ten seconds ago, else anew. Raises `ChainError`."""
+        now = self._clock()
+        read_at, known = self._read.get(chain.chain_id, (None, None))
+        if read_at is not None and known is not None and 0 <= now - read_at < _FRESH:
+            return known
         with making_sense(chain.endpoint):
-            fees, pace = chain.fees(), block_time(chain)
-        self.require_worth(costs_of(agreement, index, fees))
-        duration = agreement.fixed_part.challenge_duration
-        self.require_answerable(duration, chain.chain_id, confirmations, pace)
+            found = Conditions(chain.fees(), block_time(chain))
+        self._read[chain.chain_id] = (now, found)
+        return found
 
 
 def block_time(chain: Chain) -> float:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Callable, Sequence
+from typing import Protocol, runtime_checkable
 
 from forcemove.channel.errors import ForcemoveError
 from forcemove.channel.protocol.channel import Channel
 
-__all__ = ["Evidence", "Line", "Store"]
+__all__ = ["Evidence", "Line", "Store", "WakingLine"]
 
 
 class Line(Protocol):
@@ -21,6 +21,17 @@ class Line(Protocol):
 
     def receive(self) -> Sequence[bytes]:
         """What has arrived since the last call, oldest first; never waits."""
+        ...
+
+
+@runtime_checkable
+class WakingLine(Line, Protocol):
+    """A line that says when something has arrived, so that a node with many channels need not ask each of them again
+    and again. It may do without: then it is asked at each step."""
+
+    def listen(self, wake: Callable[[], None]) -> None:
+        """Call `wake` whenever something has arrived, in the thread in which the node is driven. One listener at a
+        time: the last one counts."""
         ...
 
 

@@ -19,6 +19,7 @@ from forcemove.channel.node.assemble import Assembly, assemble, reassemble
 from forcemove.channel.node.driven import Driven
 from forcemove.channel.node.memory import MemoryLine
 from forcemove.channel.node.node import Node
+from forcemove.channel.node.policy import Market
 from forcemove.channel.protocol.channel import Phase
 from forcemove.channel.protocol.effects import ChooseMove
 from forcemove.channel.protocol.inputs import ConcludeWanted
@@ -154,6 +155,7 @@ def test_threat_46_many_new_channels_wait_for_an_endpoint_that_is_down_as_long_a
 def test_threat_43_a_channel_is_not_begun_on_what_makes_no_sense(tmp_path: Path, fields: dict[str, str]) -> None:
     table = Table(tmp_path)
     new = table.assemble(Playground(table.chains[0], table.book))
+    table.nodes[0]._market = Market(time.monotonic)  # what was read for the first channel has grown old
     table.endpoints[0].replace("eth_getBlockByNumber", lambda _: fields)
     with pytest.raises(PassingError):
         table.nodes[0].add(new, KEYS[0], MemoryLine(), leave)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from forcemove.channel.chain.chain import Fees
 from forcemove.channel.node import policy
 from forcemove.channel.node.assemble import Assembly, assemble
+from forcemove.channel.node.errors import ChannelInUse
 from forcemove.channel.node.local import undecided
 from forcemove.channel.node.memory import MemoryLine
 from forcemove.channel.node.node import Node
@@ -23,9 +25,11 @@ from forcemove.channel.node.policy import (
 )
 from forcemove.channel.protocol.types import ETHER
 from forcemove.channel.store.opening import open_journal
+from forcemove.channel.store.records import ChannelLease, LeaseName, Taking
 from forcemove.games.tic_tac_toe import GAME
 from tests.scenarios.story import KEYS, Playground
 from tests.simulation.chain import MemoryChain
+from tests.simulation.faults import Endpoint
 
 GWEI = 10**9
 MAINNET, ANVIL = 1, 31337
@@ -125,3 +129,54 @@ def test_threat_50_and_51_a_node_does_not_begin_what_its_policy_refuses(
             node.add(made, KEYS[0], MemoryLine.table(2)[0], undecided)
         assert node.channels == {}
         assert journal.ids() == ()
+
+
+def test_fees_and_pace_are_read_once_for_channels_that_are_begun_together(
+    playground: Playground, tmp_path: Path
+) -> None:
+    """And anew after ten seconds."""
+    chain = playground.chain
+    assert isinstance(chain, MemoryChain)
+    endpoint, now = Endpoint(chain.node), [0.0]
+    through = Playground(MemoryChain(endpoint), playground.book)
+    made = [channel(through) for _ in range(6)]
+    with open_journal(str(tmp_path / "journal"), owner=secrets.token_bytes(16)) as journal:
+        node = Node(journal, clock=lambda: now[0])
+        asked = []
+        for each in made:
+            endpoint.counts.clear()
+            node.add(each, KEYS[0], MemoryLine(), undecided)
+            asked.append(endpoint.counts.total())
+            now[0] += 2.5
+        assert asked == [asked[0], 0, 0, 0, asked[0], 0]
+        assert asked[0] > 0
+
+
+def test_leases_of_many_are_taken_in_one_commit(playground: Playground, tmp_path: Path) -> None:
+    """What is reserved and not added is given back; what another process has is refused when it is added."""
+    made = [channel(playground) for _ in range(4)]
+    where = str(tmp_path / "journal")
+    with (
+        open_journal(where, owner=secrets.token_bytes(16)) as journal,
+        open_journal(where, owner=secrets.token_bytes(16)) as another,
+    ):
+        theirs = ChannelLease(made[2].agreement.channel_id)
+        another.leases.take([theirs], 60)
+        node, taken = Node(journal), list[int]()
+        take = journal.leases.take
+
+        def counting(names: Iterable[LeaseName], seconds: float) -> Taking:
+            chosen = list(names)
+            taken.append(len(chosen))
+            return take(chosen, seconds)
+
+        journal.leases.take = counting  # type: ignore[method-assign]
+        node.reserve(made, KEYS[0])
+        for each in made[:2]:
+            node.add(each, KEYS[0], MemoryLine(), undecided)
+        assert taken == [5]
+        with pytest.raises(ChannelInUse):
+            node.add(made[2], KEYS[0], MemoryLine(), undecided)
+        node.release()
+        ids = [ChannelLease(each.agreement.channel_id) for each in made]
+        assert another.leases.take(ids, 60).granted == set(ids)

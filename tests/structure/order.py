@@ -128,6 +128,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("channel.node.polled",),
     ("channel.node.assemble",),
     ("channel.node.driven", "channel.node.friendly"),
+    ("channel.node.keeping", "channel.node.attention", "channel.node.crew"),
     ("channel.node.node",),
     ("channel.node.local",),
     ("channel.watching", "channel.watching.errors", "channel.watching.limits", "channel.watching.allowances"),

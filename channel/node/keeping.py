@@ -1,0 +1,93 @@
+"""A node's journal: the leases of what it drives, and one commit for all channels that have changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from forcemove.channel.errors import JournalUnavailable
+from forcemove.channel.node.driven import Driven
+from forcemove.channel.node.errors import AccountInUse, ChannelInUse
+from forcemove.channel.store.journal import Journal
+from forcemove.channel.store.records import Account, Batch, ChannelLease, LeaseName
+
+__all__ = ["Keeper"]
+
+_RENEW_AFTER = 0.3
+"""The part of a lease after which it is renewed."""
+
+
+class Keeper:
+    """Of one node."""
+
+    def __init__(self, journal: Journal, lease: float, clock: Callable[[], float]) -> None:
+        """`lease`: seconds that one lasts. `clock`: seconds."""
+        self._journal, self._lease, self._clock = journal, lease, clock
+        self._reserved: set[LeaseName] = set()
+        self._renewed_at = clock()
+        self._is_doubtful = False
+
+    # ---------------------------------------------------------------------------------------------------------- leases
+
+    def reserve(self, names: Iterable[LeaseName]) -> None:
+        """Take these in one commit, to be used soon. What is refused is asked for again then."""
+        self._reserved |= self._journal.leases.take(names, self._lease).granted
+
+    def take(self, channel_id: bytes, account: Account, *, has_account: bool) -> list[LeaseName]:
+        """The leases of a channel, and of the account that sends for it unless it is ours already: both or none.
+        Returns what was taken. Raises `ChannelInUse`, `AccountInUse`."""
+        channel = ChannelLease(channel_id)
+        names: list[LeaseName] = [channel] if has_account else [channel, account]
+        asked = [each for each in names if each not in self._reserved]
+        taking = self._journal.leases.take(asked, self._lease) if asked else None
+        self._reserved.difference_update(names)
+        if taking is None or not taking.refused:
+            return names
+        self._journal.leases.release([each for each in names if each not in taking.refused])
+        if channel in taking.refused:
+            raise ChannelInUse(channel_id, taking.refused[channel].until)
+        raise AccountInUse(account.chain_id, account.address, taking.refused[account].until)
+
+    def give_back(self, names: Iterable[LeaseName]) -> None:
+        """Let others have them."""
+        self._journal.leases.release(names)
+
+    def give_all_back(self, names: Iterable[LeaseName]) -> None:
+        """With what was reserved."""
+        self._journal.leases.release([*names, *self._reserved])
+        self._reserved.clear()
+
+    def renew(self) -> frozenset[LeaseName] | None:
+        """What is ours still, renewed; None where that is not due yet."""
+        now = self._clock()
+        if now - self._renewed_at < self._lease * _RENEW_AFTER:
+            return None
+        held = self._journal.leases.renew(self._lease)
+        self._renewed_at = now
+        self._reserved &= held
+        return held
+
+    # --------------------------------------------------------------------------------------------------------- commits
+
+    def commit(self, unsaved: Sequence[Driven]) -> frozenset[bytes]:
+        """All of them, in one transaction. Returns the ids of those that another process has taken over. Raises
+        `JournalError`: then nothing counts as saved."""
+        self._clear_doubt(unsaved)
+        try:
+            lost = self._journal.commit(Batch(tuple(each.saving() for each in unsaved)))
+        except JournalUnavailable:
+            self._is_doubtful = True
+            raise
+        for each in unsaved:
+            if each.id not in lost:
+                each.saved()
+        return lost
+
+    def _clear_doubt(self, unsaved: Sequence[Driven]) -> None:
+        """After a commit that may have happened: what is there is one version further."""
+        if not self._is_doubtful:
+            return
+        versions = self._journal.versions([each.id for each in unsaved])
+        for each in unsaved:
+            if versions.get(each.id) == each.version + 1:
+                each.version, each.first = each.version + 1, None
+        self._is_doubtful = False
