@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from forcemove.channel.errors import MalformedBytes, UnknownVersion
 from forcemove.channel.follower.followed import Known
 from forcemove.channel.protocol.channel import Channel
 from forcemove.channel.protocol.types import require_bytes
@@ -47,10 +48,12 @@ REACHED: Codec[Reached] = Codec("cursor of a channel", Reached)
 def known_of(channel: Channel, reached: bytes) -> Known | None:
     """What a follower need not read again of a channel, as a journal has it; None where it reads all. Once a channel
     has begun to pay out, less of what its logs say can be compared with the adjudicator's own words: then all is read.
-
-    Raises `MalformedBytes`, `UnknownVersion`.
+    So it is where another program has written the cursor.
     """
     if not reached or channel.record.payout_begun:
         return None
-    found = REACHED.decode(reached)
+    try:
+        found = REACHED.decode(reached)
+    except (MalformedBytes, UnknownVersion):
+        return None
     return Known(found.block_number, found.block_hash, channel.record)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from forcemove.channel.errors import ForcemoveError
 from forcemove.channel.node.workers import Worker
 
-__all__ = ["keep_looking", "look_now"]
+__all__ = ["Trouble", "keep_looking", "look_now"]
 
 _LONGEST_PAUSE = 5.0
 """An endpoint that is back is asked soon: a challenge may last for no more than a minute."""

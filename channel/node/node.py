@@ -22,22 +22,22 @@ from forcemove.channel.node.assemble import Assembly
 from forcemove.channel.node.attention import Attention
 from forcemove.channel.node.client import Client, begin_or_resume
 from forcemove.channel.node.clock import seconds
+from forcemove.channel.node.crew import Crew
 from forcemove.channel.node.driven import Driven, following_of
 from forcemove.channel.node.errors import LeaseLost, NotOursToDrive
 from forcemove.channel.node.events import Event
-from forcemove.channel.node.journalled import JournalledTransactions, PendingEvidence
+from forcemove.channel.node.journalled import PendingEvidence
 from forcemove.channel.node.keeping import Keeper
-from forcemove.channel.node.looking import keep_looking, look_now
+from forcemove.channel.node.looking import keep_looking
 from forcemove.channel.node.orders import submission_of
 from forcemove.channel.node.performer import Choose, Performer
 from forcemove.channel.node.policy import Market, Policy, default_confirmations
 from forcemove.channel.node.ports import Line
-from forcemove.channel.node.workers import AccountWorker, ChainNews, ChainWorker, Worker
+from forcemove.channel.node.workers import ChainNews, ChainWorker, Worker
 from forcemove.channel.protocol.duties import next_due
 from forcemove.channel.protocol.inputs import Tick
 from forcemove.channel.protocol.signing import Key
 from forcemove.channel.protocol.values import CHANNELS
-from forcemove.channel.sender.sender import Sender
 from forcemove.channel.store.journal import Journal
 from forcemove.channel.store.records import Account, ChannelLease, Standing
 
@@ -66,12 +66,11 @@ class Node:
         anything may. `trouble`: is told of
         what fails and will be tried again. `clock`: seconds."""
         self.channels: dict[bytes, Driven] = {}
-        self._journal, self._patience = journal, patience
+        self._journal = journal
         self._policy, self._trouble, self._clock = policy, trouble, clock
         self._market, self._keeper = Market(clock), Keeper(journal, lease, clock)
         self._attention = Attention(self.wake, clock)
-        self._chains: dict[tuple[int, bytes, int], ChainWorker] = {}
-        self._accounts: dict[Account, AccountWorker] = {}
+        self._crew = Crew(journal, patience, clock)
         self._failing: set[bytes] = set()
         self._awake, self._stepped = asyncio.Event(), asyncio.Event()
         self._is_running = False
@@ -102,7 +101,7 @@ class Node:
         sender = key if payer is None else payer
         account = Account(adjudicator.chain.chain_id, sender.address)
         depth = default_confirmations(account.chain_id) if confirmations is None else confirmations
-        taken = self._keeper.take(id_, account, has_account=account in self._accounts)
+        taken = self._keeper.take(id_, account, has_account=account in self._crew.accounts)
         try:
             kept = self._journal.load(id_)
             if kept is None and self._policy is not None:
@@ -116,8 +115,8 @@ class Node:
             raise
         is_copy = kept is not None and kept.standing is Standing.BACKUP
         client = Client(channel, key if signs and not is_copy else None, assembly.app, silence=silence)
-        chain = self._chain(assembly, depth)
-        worker, evidence = self._account(account, assembly, sender, depth), PendingEvidence()
+        chain = self._crew.chain(assembly, depth)
+        worker, evidence = self._crew.account(account, assembly, sender, depth), PendingEvidence()
         challenger = None if sender is key else key
         performer = Performer(client, adjudicator, worker.want, line, evidence, choose, report, most, challenger)
         about = About(assembly.app.artifact.name, assembly.from_block, assembly.factory, depth, assembly.began)
@@ -142,48 +141,23 @@ class Node:
         """Take the leases of many channels at once, which are to be added next: one commit instead of one for each.
         What another process has is refused when it is added. Raises `JournalError`."""
         chosen = list(assemblies)
-        accounts = {Account(each.adjudicator.chain.chain_id, key.address) for each in chosen} - self._accounts.keys()
+        accounts = {
+            Account(each.adjudicator.chain.chain_id, key.address) for each in chosen
+        } - self._crew.accounts.keys()
         self._keeper.reserve([*(ChannelLease(each.agreement.channel_id) for each in chosen), *accounts])
-
-    def _chain(self, assembly: Assembly, confirmations: int) -> ChainWorker:
-        adjudicator = assembly.adjudicator
-        name = (adjudicator.chain.chain_id, adjudicator.address, confirmations)
-        if name not in self._chains:
-            self._chains[name] = ChainWorker((adjudicator, *assembly.others), confirmations, self._clock)
-        return self._chains[name]
-
-    def _account(self, account: Account, assembly: Assembly, key: Key, confirmations: int) -> AccountWorker:
-        adjudicator = assembly.adjudicator
-        if account not in self._accounts:
-            transactions = JournalledTransactions(self._journal, account)
-            others, patience = [each.chain for each in assembly.others], self._patience
-            self._accounts[account] = AccountWorker(
-                Sender(
-                    adjudicator.chain, key, transactions, others=others, confirmations=confirmations, patience=patience
-                )
-            )
-        self._accounts[account].understand(adjudicator.errors)
-        return self._accounts[account]
 
     @property
     def is_sending(self) -> bool:
         """Whether a transaction is on its way, or is to be sent."""
-        return not all(each.is_idle for each in self._accounts.values())
+        return self._crew.is_sending
 
     # --------------------------------------------------------------------------------------------------------- driving
 
     def poll(self) -> bool:
         """Look at every chain and every account, one after the other, and step. Returns whether anything has happened.
         What fails is told, and tried again by the next poll. Raises as `step`."""
-        for worker in self._workers():
-            look_now(worker, self._trouble)
-        for account in self._accounts.values():
-            if not account.is_idle:  # on a chain that mines at once it is mined now
-                look_now(account, self._trouble)
+        self._crew.look_now(self._trouble)
         return self.step()
-
-    def _workers(self) -> tuple[Worker, ...]:
-        return (*self._chains.values(), *self._accounts.values())
 
     async def run(self, *, look_every: float = 1.0, listen_every: float = 0.05) -> None:
         """Drive the channels until cancelled; those that are added meanwhile, too. Seconds between two looks at a chain
@@ -201,7 +175,7 @@ class Node:
     async def _drive(self, group: asyncio.TaskGroup, look_every: float, listen_every: float) -> None:
         working: set[Worker] = set()
         while True:
-            for worker in set(self._workers()) - working:
+            for worker in set(self._crew) - working:
                 working.add(worker)
                 looking = keep_looking(worker, self._trouble, self.wake, every=look_every, idle=listen_every)
                 group.create_task(looking)
@@ -263,8 +237,8 @@ class Node:
     def _take_in(self) -> list[Driven]:
         """Everything that has come in; returns the channels to which something has happened."""
         busy: dict[bytes, Driven] = {}
-        has_news = any(chain.found for chain in self._chains.values())
-        for chain in self._chains.values():
+        has_news = any(chain.found for chain in self._crew.chains.values())
+        for chain in self._crew.chains.values():
             found, chain.found = chain.found, []
             for news in found:
                 for driven in self._concerned(chain, news):
@@ -274,7 +248,7 @@ class Node:
                     self._save_quiet(chain, busy)
                 for error in news.look.disputed.values():
                     self._trouble(error)
-        for account in self._accounts.values():
+        for account in self._crew.accounts.values():
             outcomes, account.found = account.found, []
             for outcome in outcomes:
                 if (of := self.channels.get(submission_of(outcome.purpose)[0])) is not None:
@@ -363,12 +337,12 @@ class Node:
         held = self._keeper.renew()
         if held is None:
             return
-        lost = self._accounts.keys() - held
+        lost = self._crew.accounts.keys() - held
         for driven in list(self.channels.values()):
             if driven.account in lost or ChannelLease(driven.id) not in held:
                 self._drop(driven.id)
         for account in lost:
-            del self._accounts[account]
+            del self._crew.accounts[account]
 
     def let_go(self, channel_id: bytes) -> None:
         """Stop driving a channel. Another process may go on with it."""
@@ -378,10 +352,10 @@ class Node:
     def release(self) -> None:
         """Give everything back, so that another process need not wait for our leases to end. Drive nothing after
         this."""
-        self._keeper.give_all_back([*map(ChannelLease, self.channels), *self._accounts])
+        self._keeper.give_all_back([*map(ChannelLease, self.channels), *self._crew.accounts])
         for id_ in list(self.channels):
             self._forget(id_)
-        self._accounts.clear()
+        self._crew.accounts.clear()
 
 
 def _keep_if(ids: set[bytes], channel_id: bytes, condition: bool) -> None:

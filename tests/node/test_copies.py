@@ -147,7 +147,7 @@ def test_threat_53_a_copy_pays_nothing_in(playground: Playground, tmp_path: Path
     home = House(playground, tmp_path, 1, TIC_TAC_TOE)
     alice, bob = home.processes
     (driven,) = alice.node.channels.values()
-    (chain,) = alice.node._chains.values()
+    (chain,) = alice.node._crew.chains.values()
     while driven.phase is not Phase.FUNDING:
         look_now(chain, alice.troubles.append)
         alice.node.step()

@@ -35,7 +35,7 @@ from forcemove.channel.protocol.values import CHANNELS
 from forcemove.channel.store.errors import JournalUnwritable
 from forcemove.channel.store.journal import Journal
 from forcemove.channel.store.opening import open_journal
-from forcemove.channel.store.records import Batch, ExportKind
+from forcemove.channel.store.records import Batch, ExportKind, Saving
 from forcemove.games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.chain.world import place
 from tests.installed import GAMES_FOR_TWO
@@ -565,3 +565,19 @@ def test_where_nothing_happens_for_long_what_was_read_is_kept_all_the_same(house
     kept = process.journal.load(id_)
     assert kept is not None
     assert REACHED.decode(kept.reached).block_number > node.latest.number - 1_000
+
+
+@pytest.mark.parametrize("reached", [b"\xff", b"\x93\x01", b"{}"])
+def test_a_cursor_that_nobody_can_read_strands_no_channel(house: Callable[[int], House], reached: bytes) -> None:
+    """Another program has written it: everything is read."""
+    home = house(1)
+    home.stops_at = 5
+    home.play()
+    process, id_ = home.processes[0], home.assemblies[0].agreement.channel_id
+    kept = process.journal.load(id_)
+    assert kept is not None
+    process.journal.commit(Batch((Saving(id_, kept.version, kept.snapshot, reached=reached),)))
+    process.die()
+    home.stops_at = 10**6
+    home.play()
+    assert process.phases == {Phase.CLOSED}

@@ -110,7 +110,7 @@ def test_a_node_believes_logs_at_the_depth_that_the_chain_wants(
         node.add(channel(playground), KEYS[0], lines[0], undecided)
         node.add(channel(playground), KEYS[0], lines[0], undecided, confirmations=3)
         node.poll()
-        assert sorted(depth for _, _, depth in node._chains) == [1, 3, 6]
+        assert sorted(depth for _, _, depth in node._crew.chains) == [1, 3, 6]
 
 
 def test_confirmations_are_few_on_chains_of_our_own() -> None:

@@ -1,0 +1,68 @@
+"""The workers of a node: one for each adjudicator of a chain and depth of belief, one for each account."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from forcemove.channel.node.assemble import Assembly
+from forcemove.channel.node.journalled import JournalledTransactions
+from forcemove.channel.node.looking import Trouble, look_now
+from forcemove.channel.node.workers import AccountWorker, ChainWorker, Worker
+from forcemove.channel.protocol.signing import Key
+from forcemove.channel.sender.sender import Sender
+from forcemove.channel.store.journal import Journal
+from forcemove.channel.store.records import Account
+
+__all__ = ["Crew"]
+
+
+class Crew:
+    """`chains`: by chain id, adjudicator and confirmations; `accounts`: those whose leases are ours."""
+
+    def __init__(self, journal: Journal, patience: float, clock: Callable[[], float]) -> None:
+        """`patience`: seconds after which a transaction that waits is offered more for. `clock`: seconds."""
+        self.chains: dict[tuple[int, bytes, int], ChainWorker] = {}
+        self.accounts: dict[Account, AccountWorker] = {}
+        self._journal, self._patience, self._clock = journal, patience, clock
+
+    def chain(self, assembly: Assembly, confirmations: int) -> ChainWorker:
+        """That reads the chain of a channel."""
+        adjudicator = assembly.adjudicator
+        name = (adjudicator.chain.chain_id, adjudicator.address, confirmations)
+        if name not in self.chains:
+            self.chains[name] = ChainWorker((adjudicator, *assembly.others), confirmations, self._clock)
+        return self.chains[name]
+
+    def account(self, account: Account, assembly: Assembly, key: Key, confirmations: int) -> AccountWorker:
+        """That sends for a channel."""
+        if account not in self.accounts:
+            self.accounts[account] = AccountWorker(self._sender(account, assembly, key, confirmations))
+        self.accounts[account].understand(assembly.adjudicator.errors)
+        return self.accounts[account]
+
+    def _sender(self, account: Account, assembly: Assembly, key: Key, confirmations: int) -> Sender:
+        return Sender(
+            assembly.adjudicator.chain,
+            key,
+            JournalledTransactions(self._journal, account),
+            others=[each.chain for each in assembly.others],
+            confirmations=confirmations,
+            patience=self._patience,
+        )
+
+    def __iter__(self) -> Iterator[Worker]:
+        yield from tuple(self.chains.values())
+        yield from tuple(self.accounts.values())
+
+    @property
+    def is_sending(self) -> bool:
+        """Whether a transaction is on its way, or is to be sent."""
+        return not all(each.is_idle for each in self.accounts.values())
+
+    def look_now(self, trouble: Trouble) -> None:
+        """All of them, one after the other. `trouble`: is told of what fails."""
+        for worker in self:
+            look_now(worker, trouble)
+        for account in self.accounts.values():
+            if not account.is_idle:  # on a chain that mines at once it is mined now
+                look_now(account, trouble)
