@@ -48,7 +48,7 @@ from forcemove.channel.protocol.types import ETHER, FixedPart, Signature  # noqa
 from forcemove.games.rock_paper_scissors import GAME  # noqa: E402
 from forcemove.games.sra.deck import shuffle_between_two  # noqa: E402
 from forcemove.games.views import Json, apply_update, filter_state, play_action, replay_action  # noqa: E402
-from scripts import jetstream_speed, node_speed, relay_speed  # noqa: E402
+from scripts import jetstream_speed, network_turn, node_speed, relay_speed  # noqa: E402
 
 NOW = 1_800_000_000
 STAKE = 1
@@ -97,6 +97,9 @@ TARGETS = {
     ),
     "jetstream_rate_ratio": Target(
         0.3, "x", "the same through NATS JetStream, file storage / bare asynchronous publishing", at_least=True
+    ),
+    "network_turn_ratio": Target(
+        1.5, "x", "a turn between two processes over a relay, all of it on disk / three commits and an echo"
     ),
     "help_seconds": Target(0.2, "s", "forcemove --help"),
     "demo_seconds": Target(8, "s", "forcemove demo"),
@@ -440,6 +443,7 @@ _WHOLE_THINGS: dict[str, Callable[[], float]] = {
     "requests_per_turn": node_speed.requests_per_turn,
     "relay_rate_ratio": relay_speed.relay_rate_ratio,
     "jetstream_rate_ratio": jetstream_speed.jetstream_rate_ratio,
+    "network_turn_ratio": network_turn.network_turn_ratio,
     "help_seconds": lambda: measure_command("--help", times=7),
     "demo_seconds": lambda: measure_command("demo", times=1),
 }

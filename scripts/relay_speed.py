@@ -30,7 +30,20 @@ from forcemove.channel.line.terms import Table, TableKind
 from forcemove.channel.protocol.hashing import keccak256
 from forcemove.channel.protocol.signing import Key
 
-__all__ = ["ACTIONS", "ROUNDS", "SIZE", "TABLES", "Ready", "Talk", "play", "rate", "relay_rate_ratio", "relay_rates"]
+__all__ = [
+    "ACTIONS",
+    "ROUNDS",
+    "SIZE",
+    "TABLES",
+    "Ready",
+    "Talk",
+    "echo_process",
+    "play",
+    "rate",
+    "relay_process",
+    "relay_rate_ratio",
+    "relay_rates",
+]
 
 TABLES = 100
 ACTIONS = 100
@@ -57,9 +70,9 @@ def relay_rate_ratio() -> float:
 def relay_rates(rounds: int = ROUNDS) -> Iterator[tuple[float, float]]:
     """Actions a second through the relay, and messages a second through the echo, round after round."""
     for _ in range(rounds):
-        with TemporaryDirectory() as folder, _relay(Path(folder)) as url:
+        with TemporaryDirectory() as folder, relay_process(Path(folder)) as url:
             relayed = rate(play, url)
-        with _echo() as url:
+        with echo_process() as url:
             echoed = rate(_chat, url)
         yield relayed, echoed
 
@@ -101,7 +114,7 @@ def _run(talk: Talk, url: str, seat: int, barrier: Barrier, writing: Connection)
 
 
 @contextmanager
-def _relay(folder: Path) -> Iterator[str]:
+def relay_process(folder: Path) -> Iterator[str]:
     """A process as `forcemove relay` starts it; a client may be as fast as it can."""
     options = [
         "--listen",
@@ -150,7 +163,8 @@ async def _read(transport: Transport) -> None:
 
 
 @contextmanager
-def _echo() -> Iterator[str]:
+def echo_process() -> Iterator[str]:
+    """A process that sends back what it is sent, over WebSocket; its URL."""
     reading, writing = _CONTEXT.Pipe(duplex=False)
     process = _CONTEXT.Process(target=_serve_echo, args=(writing,))
     process.start()

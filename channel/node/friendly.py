@@ -16,7 +16,7 @@ from forcemove.channel.node.errors import ChannelInUse, LeaseLost, NotOursToDriv
 from forcemove.channel.node.events import Event, Fault, Sent
 from forcemove.channel.node.journalled import PendingEvidence
 from forcemove.channel.node.performer import Choose
-from forcemove.channel.node.ports import Line
+from forcemove.channel.node.ports import Line, WakingLine
 from forcemove.channel.protocol.agreement import Agreement
 from forcemove.channel.protocol.channel import Channel, Phase
 from forcemove.channel.protocol.effects import ChooseMove, Effect, SendGreeting, SendState
@@ -32,6 +32,9 @@ __all__ = ["FriendlyChannel"]
 _NOTHING = ChainRead((), anew=True)
 """What there is to see of a chain that is not there."""
 _RENEW_AFTER = 1 / 3
+_OFTEN, _SELDOM = 0.05, 1.0
+"""Seconds between two looks at a line; one that calls when something has come in is looked at for our own clock's
+sake."""
 _NO_FACTORY = bytes(20)
 
 
@@ -60,7 +63,9 @@ class FriendlyChannel:
             raise InvalidValue("chain_id", agreement.domain.chain_id, "0: a channel without a chain")
         self._journal, self._line, self._choose, self._report = journal, line, choose, report
         self._lease, self._clock, self._renewed_at = lease, clock, clock()
-        self._evidence, self._is_lost = PendingEvidence(), False
+        self._evidence, self._awake = PendingEvidence(), asyncio.Event()
+        if isinstance(line, WakingLine):
+            line.listen(self._awake.set)
         name = ChannelLease(agreement.channel_id)
         taking = journal.leases.take([name], lease)
         if taking.refused:
@@ -106,11 +111,18 @@ class FriendlyChannel:
         """A wish of the player's; what follows from it is saved and done by the next `poll`. Raises as
         `machine.step`."""
         self._client.apply(input_, self.time())
+        self._awake.set()
 
-    async def run(self, *, listen_every: float = 0.05) -> None:
-        """Until it is cancelled. Seconds between two looks at the line. Raises as `poll`."""
+    async def run(self) -> None:
+        """Until it is cancelled. Raises as `poll`."""
+        pause = _SELDOM if isinstance(self._line, WakingLine) else _OFTEN
         while True:
-            await asyncio.sleep(0 if self.poll() else listen_every)
+            if not self.poll():
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(pause):
+                        await self._awake.wait()
+            self._awake.clear()
+            await asyncio.sleep(0)
 
     def poll(self) -> bool:
         """Take in what was said, save, and send; whether there was anything. Raises `LeaseLost`, `JournalError`, and

@@ -1,0 +1,158 @@
+"""What a turn takes between two processes over a relay process, when nothing of it can be lost: beside what it has to
+wait for, three synced commits and one echo.
+
+A turn is: hear the other's state, verify it, save it, choose, sign and save the answer, post it; the relay has it on
+disk before it passes it on. Both players are processes with a journal in a file. The channel is one without a chain, so
+that no chain's time is in it; a turn on a chain asks nothing of the chain either. The commits are the journal's own, of
+the same snapshot; the echo is aiohttp's WebSocket server and client, between two processes, with as many bytes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import statistics
+import time
+from collections.abc import Iterator
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import aiohttp
+
+from forcemove.channel.flow.channel import moves_of_new
+from forcemove.channel.installed import find_game
+from forcemove.channel.line.channel_line import ChannelLine
+from forcemove.channel.line.connect import connect
+from forcemove.channel.line.terms import Table, TableKind
+from forcemove.channel.node.about import ABOUTS, About
+from forcemove.channel.node.friendly import FriendlyChannel
+from forcemove.channel.protocol.agreement import Agreement, agree
+from forcemove.channel.protocol.channel import Channel
+from forcemove.channel.protocol.encoding import NO_CHAIN, Domain
+from forcemove.channel.protocol.hashing import keccak256
+from forcemove.channel.protocol.outcome import address_destination
+from forcemove.channel.protocol.signing import Key
+from forcemove.channel.protocol.types import ETHER, ZERO_ADDRESS, FixedPart
+from forcemove.channel.protocol.values import CHANNELS
+from forcemove.channel.protocol.wire import encode_message
+from forcemove.channel.store.opening import open_journal
+from forcemove.channel.store.records import OWNER_LENGTH, Batch, Saving
+from scripts.relay_speed import echo_process, relay_process
+
+__all__ = ["network_turn_ratio", "network_turns"]
+
+TURNS = 300
+"""That are timed in a round."""
+ROUNDS = 5
+_FIRST, _COMMITS = 20, 3
+"""The first turn that is timed: both have come up by then."""
+_CONTEXT = get_context("spawn")
+_KEYS = (Key(keccak256(b"alice")), Key(keccak256(b"bob")))
+_ADDRESSES = tuple(key.address for key in _KEYS)
+_PATIENCE = 120.0
+
+
+def network_turn_ratio() -> float:
+    """The median of the rounds."""
+    return statistics.median(turn / least for turn, least in network_turns())
+
+
+def network_turns(rounds: int = ROUNDS) -> Iterator[tuple[float, float]]:
+    """Seconds of a turn, and of three commits and an echo, round after round."""
+    for number in range(rounds):
+        with TemporaryDirectory() as folder, relay_process(Path(folder)) as url:
+            channel, turn = _played(url, Path(folder), number)
+        with TemporaryDirectory() as folder, echo_process() as url:
+            least = _COMMITS * _commit(Path(folder), channel) + asyncio.run(_echo(url, channel))
+        yield turn, least
+
+
+# ------------------------------------------------------------------------------------------------------------ the turns
+
+
+def _agreement(number: int) -> Agreement:
+    game = find_game("rock-paper-scissors").game
+    fixed_part = FixedPart(_ADDRESSES, number, ZERO_ADDRESS, 3600)
+    destinations = tuple(map(address_destination, _ADDRESSES))
+    return agree(Domain(NO_CHAIN, ZERO_ADDRESS), fixed_part, game, 0, ((ETHER, (0, 0)),), destinations)
+
+
+def _played(url: str, folder: Path, number: int) -> tuple[Channel, float]:
+    """A channel as it was in the end, and the seconds of a turn."""
+    reading, writing = _CONTEXT.Pipe(duplex=False)
+    processes = [_CONTEXT.Process(target=_run, args=(url, folder, number, seat, writing)) for seat in (0, 1)]
+    for process in processes:
+        process.start()
+    try:
+        if not reading.poll(_PATIENCE):
+            raise TimeoutError(f"the players have not finished within {_PATIENCE:.0f} seconds")
+        snapshot, seconds = reading.recv()
+    finally:
+        for process in processes:
+            process.kill()
+            process.join()
+    return CHANNELS.decode(snapshot), seconds / TURNS
+
+
+def _run(url: str, folder: Path, number: int, seat: int, writing: Connection) -> None:
+    asyncio.run(_play(url, folder, number, seat, writing))
+
+
+async def _play(url: str, folder: Path, number: int, seat: int, writing: Connection) -> None:
+    """Seat 0 tells how long it has taken; then both are killed."""
+    agreement, game = _agreement(number), find_game("rock-paper-scissors").game
+    async with connect(url) as place:
+        table = Table(TableKind.CHANNEL, _ADDRESSES, agreement.channel_id)
+        line = ChannelLine(await place.join(table, _KEYS[seat]))
+        choose = moves_of_new(lambda secrets: game.bot(seat, secrets=secrets))
+        with open_journal(str(folder / f"{seat}.journal"), owner=secrets.token_bytes(OWNER_LENGTH)) as journal:
+            channel = FriendlyChannel(journal, agreement, _KEYS[seat], game, line, choose)
+            running = [asyncio.create_task(channel.run()), asyncio.create_task(line.run())]
+            seconds = await _timed(channel)
+            if seat == 0:
+                writing.send((CHANNELS.encode(channel.channel), seconds))
+            await asyncio.gather(*running)
+
+
+async def _timed(channel: FriendlyChannel) -> float:
+    """Seconds from the first turn that counts to the last."""
+    began: float | None = None
+    while channel.channel.next_turn < _FIRST + TURNS:
+        if began is None and channel.channel.next_turn >= _FIRST:
+            began = time.perf_counter()
+        await asyncio.sleep(0.0005)
+    return time.perf_counter() - (began or 0)
+
+
+# ------------------------------------------------------------------------------------------------ what it has to wait for
+
+
+def _commit(folder: Path, channel: Channel) -> float:
+    """Seconds of one commit of this channel."""
+    about = ABOUTS.encode(About("RockPaperScissors", 0, bytes(20), 0))
+    times = []
+    with open_journal(str(folder / "journal"), owner=secrets.token_bytes(OWNER_LENGTH)) as journal:
+        for version in range(TURNS):
+            began = time.perf_counter()
+            id_, first = channel.agreement.channel_id, None if version else about
+            journal.commit(Batch((Saving(id_, version, CHANNELS.encode(channel), first),)))
+            times.append(time.perf_counter() - began)
+    return statistics.fmean(times)
+
+
+async def _echo(url: str, channel: Channel) -> float:
+    """Seconds in which a message of the size of a turn comes back."""
+    message = encode_message(channel.agreement.channel_id, channel.accepted[-1].signed)
+    async with aiohttp.ClientSession() as session, session.ws_connect(url, compress=0) as socket:
+        began = time.perf_counter()
+        for _ in range(TURNS):
+            await socket.send_bytes(message)
+            await socket.receive_bytes()
+        return (time.perf_counter() - began) / TURNS
+
+
+if __name__ == "__main__":
+    for turn, least in network_turns():
+        print(f"a turn {turn * 1000:.2f} ms, three commits and an echo {least * 1000:.2f} ms: {turn / least:.2f}")
