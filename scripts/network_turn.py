@@ -126,7 +126,7 @@ async def _timed(channel: FriendlyChannel) -> float:
     return time.perf_counter() - (began or 0)
 
 
-# ------------------------------------------------------------------------------------------------ what it has to wait for
+# ---------------------------------------------------------------------------------------------- what it has to wait for
 
 
 def _commit(folder: Path, channel: Channel) -> float:

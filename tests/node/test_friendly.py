@@ -18,10 +18,12 @@ from forcemove.channel.node.memory import MemoryLine
 from forcemove.channel.protocol.agreement import Agreement, agree
 from forcemove.channel.protocol.channel import Phase
 from forcemove.channel.protocol.encoding import NO_CHAIN, Domain, digest, hash_state
-from forcemove.channel.protocol.inputs import ConcludeWanted
+from forcemove.channel.protocol.inputs import ConcludeWanted, StateReceived
 from forcemove.channel.protocol.outcome import address_destination
 from forcemove.channel.protocol.signing import require_signer
 from forcemove.channel.protocol.types import ETHER, ZERO_ADDRESS, FixedPart
+from forcemove.channel.protocol.values import CHANNELS
+from forcemove.channel.protocol.wire import decode_message
 from forcemove.channel.store.journal import Journal
 from forcemove.channel.store.opening import open_journal
 from forcemove.channel.store.records import Standing
@@ -144,6 +146,33 @@ def test_a_player_that_is_killed_again_and_again_plays_on(table: Table, seat: in
 
     table.play(kill)
     require_right_end(table)
+
+
+@each_game_for_two
+def test_threat_24_what_is_sent_is_in_the_journal_before(table: Table) -> None:
+    sent = 0
+
+    def check(seat: int, message: bytes) -> None:
+        nonlocal sent
+        _, said = decode_message(message)
+        if isinstance(said, StateReceived):
+            kept = table.journals[seat].load(table.agreement.channel_id)
+            assert kept is not None
+            newest = CHANNELS.decode(kept.snapshot).newest
+            assert newest is not None
+            assert newest.state == said.signed.state
+            sent += 1
+
+    for seat, line in enumerate(table.lines):
+        send = line.send
+
+        def checked(message: bytes, seat: int = seat, send: Callable[[bytes], None] = send) -> None:
+            check(seat, message)
+            send(message)
+
+        line.send = checked  # type: ignore[method-assign]  # the same, with a look at the journal before
+    table.play()
+    assert sent > LAST
 
 
 @each_game_for_two
