@@ -1,10 +1,11 @@
-"""Two nodes play a channel over a real relay, also when their connections are cut all the time."""
+"""Two nodes play a channel over a real relay or NATS server, also when their connections are cut all the time."""
 
 from __future__ import annotations
 
 import asyncio
 import secrets
-from contextlib import AsyncExitStack
+from collections.abc import Iterator
+from contextlib import AsyncExitStack, contextmanager
 from pathlib import Path
 from random import Random
 
@@ -14,7 +15,7 @@ from forcemove.channel.chain.deployment import deploy
 from forcemove.channel.chain.local import EmbeddedChain, local_keys
 from forcemove.channel.flow.transport import MemoryTransport
 from forcemove.channel.line.channel_line import ChannelLine
-from forcemove.channel.line.connection import RelayConnection
+from forcemove.channel.line.connect import connect
 from forcemove.channel.line.terms import Table, TableKind
 from forcemove.channel.node.assemble import assemble
 from forcemove.channel.node.node import Node
@@ -23,13 +24,30 @@ from forcemove.channel.protocol.effects import ChooseMove
 from forcemove.channel.protocol.inputs import ConcludeWanted, MoveChosen
 from forcemove.channel.store.opening import open_journal
 from forcemove.games.tic_tac_toe import GAME, rules
+from tests.jetstream.server import running_server
 from tests.line.people import run
 from tests.relay.process import running_relay
 from tests.relay.proxy import Proxy
 
 
-@pytest.mark.parametrize("cuts", [False, True])
-def test_two_nodes_play_a_channel_over_a_relay(tmp_path: Path, cuts: bool) -> None:
+@contextmanager
+def _place(carrier: str, folder: Path, proxy: Proxy) -> Iterator[str]:
+    """The address of a relay or a NATS server, by way of the proxy."""
+    if carrier == "relay":
+        with running_relay(folder, "--url", proxy.url) as relay:
+            proxy.target = relay.port
+            yield proxy.url
+    else:
+        with running_server(folder) as server:
+            proxy.target = server.port
+            yield proxy.url.replace("ws://", "nats://")
+
+
+@pytest.mark.parametrize(
+    ("carrier", "cut_every"),
+    [("relay", 0), ("relay", 50), ("nats", 0), ("nats", 400)],  # more goes to and fro before NATS's tables are open
+)
+def test_two_nodes_play_a_channel_over_a_relay(tmp_path: Path, carrier: str, cut_every: int) -> None:
     async def story() -> None:
         chain, keys, random = EmbeddedChain(), local_keys(), Random(1)
         book = deploy(chain, keys[-1], tmp_path / "book.json", [GAME])
@@ -43,11 +61,10 @@ def test_two_nodes_play_a_channel_over_a_relay(tmp_path: Path, cuts: bool) -> No
             return ConcludeWanted() if cell is None else MoveChosen(*rules.mark(question.state, cell))
 
         async with Proxy() as proxy, AsyncExitStack() as stack:
-            relay = stack.enter_context(running_relay(tmp_path, "--url", proxy.url))
-            proxy.target = relay.port
+            url = stack.enter_context(_place(carrier, tmp_path, proxy))
             driven, carrying, nodes = [], [], []
             for key, name in zip(keys, ("alice", "bob"), strict=False):
-                connection = await stack.enter_async_context(RelayConnection(proxy.url))
+                connection = await stack.enter_async_context(connect(url))
                 line = ChannelLine(await connection.join(table, key))
                 carrying.append(asyncio.create_task(line.run()))
                 journal = stack.enter_context(open_journal(str(tmp_path / name), owner=secrets.token_bytes(16)))
@@ -57,7 +74,7 @@ def test_two_nodes_play_a_channel_over_a_relay(tmp_path: Path, cuts: bool) -> No
                 for node in nodes:
                     node.poll()
                 await asyncio.sleep(0)
-                if cuts and random.randrange(50) == 0:
+                if cut_every and random.randrange(cut_every) == 0:
                     proxy.cut()
             newest = driven[0].channel.newest
             assert newest is not None

@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Any, TypeVar
 
 from nats.errors import NoRespondersError, NoServersError
-from nats.js.errors import KeyWrongLastSequenceError, NotFoundError, ServiceUnavailableError
+from nats.js.errors import NotFoundError, ServiceUnavailableError
 
 from forcemove.channel.errors import ForcemoveError, InvalidValue
 from forcemove.channel.line.errors import LineClosed, Reason, RelayRefused, RelayUnreachable, StreamUnsuitable
@@ -78,7 +78,7 @@ class JetStreamConnection:
         self._changed = asyncio.Event()
         self._trouble: ForcemoveError | None = None
         self._end: ForcemoveError | None = None
-        self._pause = _FIRST_PAUSE
+        self._pause, self._is_prepared = _FIRST_PAUSE, False
 
     async def __aenter__(self) -> JetStreamConnection:
         """Raises `RelayUnreachable`, and `StreamUnsuitable` where a stream of somebody else has a name of ours."""
@@ -125,8 +125,6 @@ class JetStreamConnection:
             session = await self._next_session()
             try:
                 return await session.during(do(session))
-            except KeyWrongLastSequenceError:
-                raise
             except FAILURES as error:
                 await self._bear(error, session)
 
@@ -214,7 +212,9 @@ class JetStreamConnection:
         session = Session(self._address, self._heartbeat, self._hear_trouble)
         try:
             await session.open(self._servers, self._ssl, self._credentials)
-            self._servers = session.servers()
+            if not self._is_prepared:
+                await session.prepare()
+            self._servers, self._is_prepared = session.servers(), True
             self._show(session)
             await self._beside_sweeping(session)
         except FAILURES as error:
@@ -258,6 +258,7 @@ class JetStreamConnection:
         """Wait for a better moment. Where a stream is gone, the next session makes it anew."""
         self._hear_trouble(error)
         if isinstance(error, _GONE):
+            self._is_prepared = False
             await session.close()
         await asyncio.sleep(_FIRST_PAUSE)
 

@@ -19,10 +19,11 @@ from nats.aio.subscription import Subscription
 from nats.js import JetStreamContext
 from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy
 
-__all__ = ["FIRST", "NEW", "NEWEST", "POST_ID", "Delivered", "Feed", "From"]
+__all__ = ["LAST_SEQ", "NEW", "NEWEST", "POST_ID", "Delivered", "Feed", "From"]
 
-POST_ID, FIRST = "Nats-Msg-Id", "Nats-Expected-Last-Subject-Sequence"
-"""Headers that a post is kept with: its id, and 0 where the server has seen to it that it is a subject's first one."""
+POST_ID, LAST_SEQ = "Nats-Msg-Id", "Nats-Expected-Last-Subject-Sequence"
+"""Headers that a message is kept with: its id, and the number of the one before it under its subject, if the server was
+to see to that; 0 where there is none."""
 _MESSAGE, _OLD_TOKENS = "$JS.ACK.", 9
 """With what the reply subject of a message begins that is the stream's, and not from the consumer itself; how many
 words it has with older servers."""
@@ -151,7 +152,9 @@ class Feed:
             return
         self._count = number
         headers = message.headers or {}
-        found = Delivered(seq, at, message.subject, message.data, headers.get(POST_ID, ""), headers.get(FIRST) == "0")
+        found = Delivered(
+            seq, at, message.subject, message.data, headers.get(POST_ID, ""), headers.get(LAST_SEQ) == "0"
+        )
         if not self._hear(found):
             self.end()
         if number == self._expected:

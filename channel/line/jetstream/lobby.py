@@ -9,11 +9,11 @@ from collections import deque
 from collections.abc import Callable, Coroutine
 from typing import Any, Protocol, TypeVar
 
-from nats.js.errors import KeyWrongLastSequenceError, NotFoundError
+from nats.js.errors import BadRequestError, NotFoundError
 
 from forcemove.channel.errors import UnknownVersion
 from forcemove.channel.line.errors import Reason, RelayRefused
-from forcemove.channel.line.jetstream.feed import NEWEST, Delivered
+from forcemove.channel.line.jetstream.feed import LAST_SEQ, NEWEST, Delivered
 from forcemove.channel.line.jetstream.kept import LONGEST_OFFER, Kept, KeptOffer, read_kept
 from forcemove.channel.line.jetstream.session import Session
 from forcemove.channel.line.jetstream.streams import BUCKET, LOBBY_SUBJECT
@@ -36,6 +36,8 @@ JOIN_SECONDS = 60.0
 """That host and guest have to be at their table."""
 _LOOK_EVERY = 0.25
 _OFFERS_OF_A_HOST = 20
+_CHANGED = frozenset({10_071, 10_164})
+"""The server's codes for a value that is not of the revision any more that it was said to be of."""
 ResultT = TypeVar("ResultT")
 
 
@@ -167,7 +169,7 @@ class JetStreamLobby:
             return 0
         seq, at = found.seq or 0, 0.0 if found.time is None else found.time.timestamp()
         try:
-            return read_kept(offer, found.data or b"", seq, at, session.now(), self._join_seconds)
+            return read_kept(offer, found.data or b"", seq, at, await session.now(), self._join_seconds)
         except OtherOfferShown:
             return seq
 
@@ -182,7 +184,7 @@ class JetStreamLobby:
         async with session.feed(BUCKET, LOBBY_SUBJECT + ">", NEWEST, hear) as feed:
             if not await feed.catch_up():
                 raise ConnectionError("the connection was lost meanwhile")
-        now = session.now()
+        now = await session.now()
         judged = (self._judged(each, now) for each in found)
         return tuple(each for each in judged if each is not None), now
 
@@ -198,11 +200,17 @@ class JetStreamLobby:
 
     async def _write(self, offer: bytes, value: KeptOffer, revision: int) -> bool:
         """False where somebody has changed it since, or we have, and were not told."""
-        try:
-            await self._ask(lambda session: session.offers.update(offer.hex(), value.encode(), last=revision))
-        except KeyWrongLastSequenceError:
-            return False
-        return True
+        return await self._ask(lambda session: _swap(session, offer, value, revision))
+
+
+async def _swap(session: Session, offer: bytes, value: KeptOffer, revision: int) -> bool:
+    try:
+        await session.js.publish(LOBBY_SUBJECT + offer.hex(), value.encode(), headers={LAST_SEQ: str(revision)})
+    except BadRequestError as error:
+        if error.err_code not in _CHANGED:
+            raise
+        return False
+    return True
 
 
 def _require_open(kept: Kept) -> None:

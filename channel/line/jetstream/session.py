@@ -18,13 +18,12 @@ import msgspec
 import nats.errors
 from msgspec import Struct
 from nats.aio.client import Client
-from nats.js.kv import KeyValue
 
 from forcemove.channel.line.errors import RelayUnreachable
 from forcemove.channel.line.jetstream.feed import Delivered, Feed, From
 from forcemove.channel.line.jetstream.live import Live
 from forcemove.channel.line.jetstream.posting import Outbox
-from forcemove.channel.line.jetstream.streams import BUCKET, LOBBY, MAX_MESSAGE, prepare
+from forcemove.channel.line.jetstream.streams import BUCKET, MAX_MESSAGE, prepare
 from forcemove.channel.line.links import public_url
 
 __all__ = ["FAILURES", "Session"]
@@ -52,13 +51,11 @@ class Session:
         self.is_over = asyncio.Event()
         self._feeds: set[Feed] = set()
         self._lives: defaultdict[str, list[Live]] = defaultdict(list)
-        self._ahead = 0.0
-        self.offers: KeyValue
+        self._ahead: float | None = None
         self.outbox: Outbox
 
     async def open(self, servers: Sequence[str], ssl: SSLContext | None, credentials: str | None) -> None:
-        """Connect to the first of these servers that answers, and see that it has what we need. Raises
-        `StreamUnsuitable`, `RelayUnreachable`, and `FAILURES`."""
+        """Connect to the first of these servers that answers. Raises `RelayUnreachable` and `FAILURES`."""
         parts = urlsplit(self._url)
         name = None if parts.username is None else unquote(parts.username)
         password = None if parts.password is None else unquote(parts.password)
@@ -82,10 +79,11 @@ class Session:
                 public_url(self._url),
                 f"its max_payload is {self.client.max_payload} bytes, and tables need {MAX_MESSAGE}",
             )
-        await prepare(self.js, public_url(self._url))
-        await self._ask_time()
-        self.offers = await self.js.key_value(LOBBY)
         self.outbox = Outbox(self.client)
+
+    async def prepare(self) -> None:
+        """See that the server has what we need. Raises `StreamUnsuitable` and `FAILURES`."""
+        await prepare(self.js, public_url(self._url))
 
     async def run(self) -> None:
         """Send what is to be sent, until the connection is lost. Raises `FAILURES`."""
@@ -145,19 +143,17 @@ class Session:
         for feed in self._feeds:
             feed.end_if_silent()
 
-    def now(self) -> float:
-        """Unix seconds, by the server's clock."""
+    async def now(self) -> float:
+        """Unix seconds, by the server's clock. Raises `FAILURES`."""
+        if self._ahead is None:
+            answer = await self.client.request(f"$JS.API.STREAM.INFO.{BUCKET}", timeout=_ANSWER_SECONDS)
+            told = msgspec.json.decode(answer.data, type=_Told)
+            self._ahead = 0.0 if told.ts is None else told.ts.timestamp() - time.time()
         return time.time() + self._ahead
 
     def servers(self) -> list[str]:
         """All that are known: those of a cluster tell of each other."""
         return [f"{each.scheme}://{each.hostname}:{each.port}" for each in self.client.servers if each.hostname]
-
-    async def _ask_time(self) -> None:
-        answer = await self.client.request(f"$JS.API.STREAM.INFO.{BUCKET}", timeout=_ANSWER_SECONDS)
-        told = msgspec.json.decode(answer.data, type=_Told)
-        if told.ts is not None:
-            self._ahead = told.ts.timestamp() - time.time()
 
     async def _hear_error(self, error: Exception) -> None:
         self._hear_trouble(error)

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from forcemove.channel.errors import ForcemoveError, InvalidValue
 from forcemove.channel.flow.transport import Reader
 from forcemove.channel.line.errors import LogReplaced, Reason, RelayRefused
-from forcemove.channel.line.jetstream.feed import FIRST, POST_ID, Delivered, From
+from forcemove.channel.line.jetstream.feed import LAST_SEQ, POST_ID, Delivered, From
 from forcemove.channel.line.jetstream.posting import NOT_FIRST, Ack, Post, Refusal
 from forcemove.channel.line.jetstream.streams import STREAMS, subject_of
 from forcemove.channel.line.limits import CHANNEL_BYTES, CHANNEL_ENTRIES, GAME_BYTES, GAME_ENTRIES, MAX_ENTRY
@@ -190,7 +190,7 @@ class JetStreamTransport:
         if not self._is_caught_up:
             return
         waiting.said = time.monotonic()
-        headers = {POST_ID: id_} | ({} if self._log.end else {FIRST: "0"})
+        headers = {POST_ID: id_} | ({} if self._log.end else {LAST_SEQ: "0"})
         self._send(Post(self.subject, waiting.message, headers, id_, lambda ack: self._hear_ack(id_, ack)))
 
     def _hear_ack(self, id_: str, ack: Ack) -> None:

@@ -1,0 +1,86 @@
+"""The configuration on the page works as the page says: players play, and may do nothing else."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from pathlib import Path
+
+import nats
+import pytest
+from nats.errors import TimeoutError as NatsTimeout
+
+from forcemove.channel.line.connect import connect
+from forcemove.channel.line.errors import RelayUnreachable
+from forcemove.channel.line.jetstream import streams
+from tests.jetstream.server import NatsServer, running_server
+from tests.line.offered import CHAIN, PAYOUT, new_offer
+from tests.line.people import ALICE, BOB, read, run
+
+PAGE = Path(streams.__file__).with_name("README.md").read_text("utf-8")
+
+
+def _configuration(folder: Path) -> str:
+    """The page's, with a folder of ours in the place of the operator's."""
+    (block,) = re.findall(r"^```conf\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
+    assert isinstance(block, str)
+    assert "/var/lib/nats" in block
+    return block.replace("/var/lib/nats", str(folder / "store"))
+
+
+def _url(server: NatsServer, user: str) -> str:
+    return server.url.replace("://", f"://{user}@")
+
+
+def test_the_pages_configuration_lets_players_play_and_nothing_else(tmp_path: Path) -> None:
+    async def story() -> None:
+        with running_server(tmp_path, _configuration(tmp_path), has_jetstream=False) as server:
+            player, operator = _url(server, "player:and-this"), _url(server, "operator:change-this")
+            with pytest.raises(RelayUnreachable):
+                async with connect(player, patience=1):
+                    raise AssertionError("the operator has made no streams yet")
+            async with connect(operator):
+                pass
+            async with connect(player) as hers, connect(player) as his:
+                hash_ = await hers.lobby.make(new_offer(), ALICE)
+                assert [each.offer.hash for each in await his.lobby.list()] == [hash_]
+                table = await his.lobby.join(hash_, BOB, PAYOUT, chain_id=CHAIN)
+                assert (await hers.lobby.joined(hash_)).table == table
+                alice, bob = await hers.join(table, ALICE), await his.join(table, BOB)
+                await alice.post(b"hers")
+                await bob.post(b"his")
+                assert await read(bob.reader(), 2) == [b"hers", b"his"]
+            await _require_harmless(player)
+
+    run(story())
+
+
+async def _require_harmless(url: str) -> None:
+    """A player may not delete what others have, nor say anything in the place of the server."""
+    forbidden = asyncio.Queue[str]()
+
+    async def hear(error: Exception) -> None:
+        forbidden.put_nowait(str(error))
+
+    client = await nats.connect(url, error_cb=hear)
+    js = client.jetstream(timeout=0.3)
+    with pytest.raises(NatsTimeout):
+        await js.delete_stream("FORCEMOVE_GAMES")
+    with pytest.raises(NatsTimeout):
+        await js.purge_stream("FORCEMOVE_CHANNELS")
+    await client.publish("_INBOX.of.another", b"forged")
+    for what in ("stream.delete", "stream.purge", "_inbox"):
+        assert what in await forbidden.get()
+    await client.close()
+
+
+def test_the_page_names_every_stream_and_its_limits() -> None:
+    for config in streams.CONFIGS:
+        name = str(config.name).removeprefix("KV_")
+        assert f"`{name}`" in PAGE
+        assert f"{config.max_age or 0:.0f}" == f"{_days(name) * 86_400}"
+
+
+def _days(name: str) -> int:
+    (row,) = (line for line in PAGE.splitlines() if line.startswith("|") and f"`{name}`" in line)
+    return int(re.findall(r"(\d+) days", row)[0])
