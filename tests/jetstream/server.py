@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import json
+import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
-__all__ = ["NatsServer", "running_server"]
+__all__ = ["NatsServer", "publish_raw", "running_server"]
 
 _PATIENCE = 20.0
 
@@ -78,3 +79,14 @@ def running_server(folder: Path, config: str = "", *, has_jetstream: bool = True
         yield server
     finally:
         server.kill()
+
+
+def publish_raw(server: NatsServer, subject: str, headers: bytes, message: bytes) -> None:
+    """Publish with headers as no client would write them; done when the server has read it."""
+    sizes = f"{len(headers)} {len(headers) + len(message)}"
+    with socket.create_connection(("127.0.0.1", server.port), _PATIENCE) as connection:
+        connection.sendall(b'CONNECT {"headers":true,"no_responders":true,"verbose":false,"protocol":1}\r\n')
+        connection.sendall(f"HPUB {subject} {sizes}\r\n".encode() + headers + message + b"\r\nPING\r\n")
+        heard = b""
+        while b"PONG" not in heard:
+            heard += connection.recv(4_096)

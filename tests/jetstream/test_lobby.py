@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from random import Random
@@ -14,7 +15,7 @@ from forcemove.channel.errors import UnknownVersion
 from forcemove.channel.line.connect import Connection, connect
 from forcemove.channel.line.errors import Reason
 from forcemove.channel.line.jetstream.kept import KeptOffer, read_kept
-from forcemove.channel.line.jetstream.streams import LOBBY
+from forcemove.channel.line.jetstream.streams import LOBBY, LOBBY_SUBJECT
 from forcemove.channel.line.offers import (
     Join,
     Offer,
@@ -25,7 +26,7 @@ from forcemove.channel.line.offers import (
     presence_digest,
     withdrawal_digest,
 )
-from tests.jetstream.server import NatsServer, running_server
+from tests.jetstream.server import NatsServer, publish_raw, running_server
 from tests.line.offered import CAROL, CHAIN, FRIENDLY, PAYOUT, new_offer, refused
 from tests.line.people import ALICE, BOB, MALLORY, run
 
@@ -180,3 +181,20 @@ def test_threat_25_fuzzed_values_are_read_or_refused(count: int) -> None:
         assert kept.shown.signed.offer == offer
         assert kept.shown.join is None or kept.shown.join.join.guest == BOB.address
     assert read > count // 10
+
+
+def test_threat_25_headers_that_are_none_hide_no_other_offer(server: NatsServer) -> None:
+    async def story() -> None:
+        hidden, offer = new_offer(host=CAROL.address), new_offer(host=CAROL.address)
+        async with connect(server.url) as place:
+            await place.lobby.make(offer, CAROL)
+            for headers in (b"NATS/1.0", b"N", b"NATS/1.0 \xff\xfe\xff\r\n\r\n"):
+                subject = LOBBY_SUBJECT + hidden.hash.hex()
+                await asyncio.to_thread(publish_raw, server, subject, headers, b"\x00")
+                assert offer in [each.offer for each in await place.lobby.list()]
+                with pytest.raises(OtherOfferShown):
+                    await place.lobby.look(hidden.hash)
+            await place.lobby.make(hidden, CAROL)
+            assert (await place.lobby.look(hidden.hash)).signed.offer == hidden
+
+    run(story())

@@ -24,7 +24,7 @@ from forcemove.channel.line.jetstream.streams import STREAMS, subject_of
 from forcemove.channel.line.limits import CHANNEL_ENTRIES, GAME_ENTRIES, MAX_ENTRY
 from forcemove.channel.line.terms import Table, TableKind
 from tests.flow.table import ADDRESSES, CODEC, Said
-from tests.jetstream.server import NatsServer, running_server
+from tests.jetstream.server import NatsServer, publish_raw, running_server
 from tests.line.people import ALICE, BOB, MALLORY, new_table, read, run
 from tests.relay.certificate import make_certificate
 
@@ -320,6 +320,34 @@ def test_what_strangers_post_is_skipped_by_the_signatures_above(server: NatsServ
                     with pytest.raises(UnsignedMessage):
                         await reader.read()
                 assert await reader.read() == said[1]
+
+    run(story())
+
+
+STRANGE_HEADERS = (
+    b"NATS/1.0",
+    b"NATS/1.0 ",
+    b"N",
+    b"NATS/1.0\r\n\xff\xff:\xff\r\n\r\n",
+    b"NATS/1.0 \xff\xfe\xff\r\n\r\n",
+    b"NATS/1.0 100 Idle Heartbeat\r\nNats-Last-Consumer: 1\r\n\r\n",
+    b"NATS/1.0\r\nNats-Msg-Id\r\n : \r\n\r\n",
+)
+
+
+def test_threat_25_headers_that_are_none_make_nobody_deaf(server: NatsServer) -> None:
+    async def story() -> None:
+        table = new_table()
+        async with JetStreamConnection(server.url) as hers, JetStreamConnection(server.url) as his:
+            alice = await hers.join(table, ALICE)
+            await alice.post(b"first")
+            for headers in STRANGE_HEADERS:
+                await asyncio.to_thread(publish_raw, server, alice.subject, headers, b"strange")
+            await alice.post(b"last")
+            bob = await his.join(table, BOB)
+            for transport in (alice, bob):
+                log = await read(transport.reader(), len(STRANGE_HEADERS) + 2)
+                assert log == [b"first", *[b"strange"] * len(STRANGE_HEADERS), b"last"]
 
     run(story())
 

@@ -286,6 +286,6 @@ async def _kind_of(session: Session, table: bytes) -> TableKind:
     """Which stream has anything of the table."""
     for kind, stream in STREAMS.items():
         with contextlib.suppress(NotFoundError):
-            await session.js.get_last_msg(stream, subject_of(kind, table), direct=True)
+            await session.js.get_last_msg(stream, subject_of(kind, table))
             return kind
     raise RelayRefused(table, Reason.UNKNOWN_TABLE, "nothing was said there")

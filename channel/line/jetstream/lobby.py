@@ -164,7 +164,7 @@ class JetStreamLobby:
 
     async def _read_one(self, session: Session, offer: bytes) -> Kept | int:
         try:
-            found = await session.js.get_last_msg(BUCKET, LOBBY_SUBJECT + offer.hex(), direct=True)
+            found = await session.js.get_last_msg(BUCKET, LOBBY_SUBJECT + offer.hex())
         except NotFoundError:
             return 0
         seq, at = found.seq or 0, 0.0 if found.time is None else found.time.timestamp()

@@ -93,7 +93,6 @@ _SAME = (
     "discard",
     "discard_new_per_subject",
     "max_msgs_per_subject",
-    "allow_direct",
     "no_ack",
     "sealed",
     "mirror",
