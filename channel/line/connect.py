@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from ssl import SSLContext
 from types import TracebackType
 from typing import Protocol
@@ -88,19 +87,13 @@ class Connection(Protocol):
         ...
 
 
-def connect(
-    url: str,
-    *,
-    patience: float | None = 10.0,
-    ssl: SSLContext | None = None,
-    credentials: Path | None = None,
-) -> Connection:
+def connect(url: str, *, patience: float | None = 10.0, ssl: SSLContext | None = None) -> Connection:
     """A connection, not entered yet: to the relay at `url`, ws:// or wss://, or to the NATS server at `url`, nats:// or
     tls://, with `name:password@` or `token@` before the host where that wants it.
 
     `patience`: seconds until entering it gives up where nobody answers; None never does. `ssl`: if not the system's
-    certificates are to be trusted. `credentials`: a file with a NATS user's JWT and key. Raises `InvalidValue`, and
-    `NatsMissing` where the extra `forcemove[nats]` is not installed.
+    certificates are to be trusted. Raises `InvalidValue`, and `NatsMissing` where the extra `forcemove[nats]` is not
+    installed.
     """
     match urlsplit(url).scheme:
         case "ws" | "wss":
@@ -111,8 +104,7 @@ def connect(
             _require_nats()
             from forcemove.channel.line.jetstream.connection import JetStreamConnection
 
-            kept = None if credentials is None else str(credentials)
-            return JetStreamConnection(url, patience=patience, ssl=ssl, credentials=kept)
+            return JetStreamConnection(url, patience=patience, ssl=ssl)
         case _:
             raise InvalidValue("relay", public_url(url), RELAY_FORM)
 

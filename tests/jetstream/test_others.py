@@ -405,7 +405,19 @@ def test_a_key_of_nobody_at_the_table_does_not_post(server: NatsServer) -> None:
     run(story())
 
 
-@pytest.mark.parametrize("url", ["nats:", "ws://relay", "natsx://relay", "nats://" + "x" * 600])
+@pytest.mark.parametrize(
+    "url",
+    [
+        "nats:",
+        "nats://",
+        "nats://:4222",
+        "nats://a:b",
+        "nats://a:-1",
+        "ws://relay",
+        "natsx://relay",
+        "nats://" + "x" * 600,
+    ],
+)
 def test_what_is_no_address_of_a_server_is_refused(url: str) -> None:
     with pytest.raises(InvalidValue):
         JetStreamConnection(url)

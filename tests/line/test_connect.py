@@ -25,7 +25,7 @@ def test_a_websocket_is_a_relays(url: str) -> None:
 
 @pytest.mark.parametrize("url", ["nats://nats.example", "tls://nats.example:4222"])
 def test_nats_is_a_nats_servers(url: str) -> None:
-    connection: Connection = connect(url, credentials=Path("player.creds"))
+    connection: Connection = connect(url)
     assert isinstance(connection, JetStreamConnection)
     assert connection.url == url
 

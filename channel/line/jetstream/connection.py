@@ -12,12 +12,20 @@ from collections.abc import Callable, Coroutine
 from ssl import SSLContext
 from types import TracebackType
 from typing import Any, TypeVar
+from urllib.parse import urlsplit
 
 from nats.errors import NoRespondersError, NoServersError
 from nats.js.errors import NotFoundError, ServiceUnavailableError
 
 from forcemove.channel.errors import ForcemoveError, InvalidValue
-from forcemove.channel.line.errors import LineClosed, Reason, RelayRefused, RelayUnreachable, StreamUnsuitable
+from forcemove.channel.line.errors import (
+    LineClosed,
+    LineError,
+    Reason,
+    RelayRefused,
+    RelayUnreachable,
+    StreamUnsuitable,
+)
 from forcemove.channel.line.jetstream.lobby import JOIN_SECONDS, JetStreamLobby
 from forcemove.channel.line.jetstream.posting import Post
 from forcemove.channel.line.jetstream.session import FAILURES, Session
@@ -57,19 +65,17 @@ class JetStreamConnection:
         patience: float | None = 10.0,
         heartbeat: float = 20.0,
         ssl: SSLContext | None = None,
-        credentials: str | None = None,
         join_seconds: float = JOIN_SECONDS,
     ) -> None:
         """`url`: nats:// or tls://, with `name:password@` or `token@` before the host where the server wants it.
         `patience`: seconds until entering the block gives up where nobody answers; None never does. `heartbeat`:
-        seconds between signs of life. `ssl`: if not the system's certificates are to be trusted. `credentials`: a file
-        with a NATS user's JWT and key. `join_seconds`: that host and guest have to be at their table, the same for all
-        who use the lobby."""
-        if not url.startswith(("nats://", "tls://")) or len(url.encode()) > MAX_URL:
+        seconds between signs of life. `ssl`: if not the system's certificates are to be trusted. `join_seconds`: that
+        host and guest have to be at their table, the same for all who use the lobby."""
+        if not _is_address(url):
             raise InvalidValue("relay", public_url(url), f"nats://host:port or tls://host:port, up to {MAX_URL} bytes")
         self.url = public_url(url)
         self._address, self._patience, self._heartbeat = url, patience, heartbeat
-        self._ssl, self._credentials = ssl, credentials
+        self._ssl = ssl
         self.lobby = JetStreamLobby(self.ask, join_seconds)
         self._servers = [self.url]
         self._tables: dict[bytes, JetStreamTransport] = {}
@@ -150,17 +156,14 @@ class JetStreamConnection:
             self._session.outbox.send(post)
 
     async def _follow(self, transport: JetStreamTransport) -> None:
-        """Read a table's log until it fails, on one connection after the other."""
-        while transport.failure is None:
-            try:
-                session = await self._next_session()
-            except ForcemoveError as error:
-                transport.fail(error)
-                return
-            try:
-                await self._follow_on(session, transport)
-            except FAILURES as error:
-                await self._bear(error, session)
+        """Read a table's log until it fails, on one connection after the other. However it ends, who waits is told."""
+        try:
+            while transport.failure is None and self._end is None:
+                await self.ask(lambda session: self._follow_on(session, transport))
+        except LineError:
+            pass  # what has ended the connection: the table's readers are told below
+        finally:
+            transport.fail(self._end or LineClosed(self.url))
 
     async def _follow_on(self, session: Session, transport: JetStreamTransport) -> None:
         """First what is new is listened to, then what there was is read: so nothing is missed between the two."""
@@ -211,7 +214,7 @@ class JetStreamConnection:
     async def _talk_once(self) -> None:
         session = Session(self._address, self._heartbeat, self._hear_trouble)
         try:
-            await session.open(self._servers, self._ssl, self._credentials)
+            await session.open(self._servers, self._ssl)
             if not self._is_prepared:
                 await session.prepare()
             self._servers, self._is_prepared = session.servers(), True
@@ -280,6 +283,15 @@ class JetStreamConnection:
         self._show(None)
         for transport in self._tables.values():
             transport.fail(failure)
+
+
+def _is_address(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        has_place = bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
+    return has_place and parts.scheme in ("nats", "tls") and len(url.encode()) <= MAX_URL
 
 
 async def _kind_of(session: Session, table: bytes) -> TableKind:

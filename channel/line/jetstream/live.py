@@ -4,8 +4,9 @@ connection, not once for each."""
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
+from typing import Any, Protocol
 
 from forcemove.channel.line.jetstream.feed import NEW, Delivered, Feed
 
@@ -15,11 +16,18 @@ MOST_SUBJECTS = 256
 """Of one consumer: they are all named again whenever one is added."""
 
 
-class Live:
-    """Over as soon as its feed is. `make`: a feed of some subjects, not opened yet."""
+class During(Protocol):
+    """Does something as long as there is a connection."""
 
-    def __init__(self, make: Callable[[Sequence[str], Callable[[Delivered], bool]], Feed]) -> None:
-        self._make = make
+    async def __call__(self, doing: Coroutine[Any, Any, None]) -> None: ...
+
+
+class Live:
+    """Over as soon as its feed is."""
+
+    def __init__(self, make: Callable[[Sequence[str], Callable[[Delivered], bool]], Feed], during: During) -> None:
+        """`make`: a feed of some subjects, not opened yet. `during`: asks the server for something."""
+        self._make, self._during = make, during
         self._feed: Feed | None = None
         self._hearers: dict[str, Callable[[Delivered], None]] = {}
         self._named: frozenset[str] = frozenset()
@@ -56,13 +64,21 @@ class Live:
         """Whoever comes first names the subjects of all that wait."""
         subjects = tuple(self._hearers)
         if self._feed is None:
-            feed = self._make(subjects, self._hear)
-            await feed.open(NEW)
-            self._feed, self._named = feed, frozenset(subjects)
+            self._feed = await self._opened(subjects)
+            self._named = frozenset(subjects)
         elif subject not in self._named:
-            await self._feed.widen(subjects)
+            await self._during(self._feed.widen(subjects))
             self._named = frozenset(subjects)
         return self._feed
+
+    async def _opened(self, subjects: Sequence[str]) -> Feed:
+        feed = self._make(subjects, self._hear)
+        try:
+            await self._during(feed.open(NEW))
+        except BaseException:
+            await feed.close()
+            raise
+        return feed
 
     def _hear(self, found: Delivered) -> bool:
         hear = self._hearers.get(found.subject)

@@ -36,6 +36,7 @@ JOIN_SECONDS = 60.0
 """That host and guest have to be at their table."""
 _LOOK_EVERY = 0.25
 _OFFERS_OF_A_HOST = 20
+_MOST_MEETINGS = 10_000
 _CHANGED = frozenset({10_071, 10_164})
 """The server's codes for a value that is not of the revision any more that it was said to be of."""
 ResultT = TypeVar("ResultT")
@@ -98,7 +99,7 @@ class JetStreamLobby:
                 raise RelayRefused(offer, Reason.OFFER_TAKEN, f"somebody has joined; until {kept.shown.until}")
             if kept.shown.join == signed or await self._write(offer, kept.value.joined(signed), kept.revision):
                 table = meeting_table(terms, signed.join)
-                self._meetings[table.id] = offer
+                self._remember(table.id, offer)
                 return table
 
     async def joined(self, offer: bytes) -> Shown:
@@ -155,8 +156,14 @@ class JetStreamLobby:
         if not isinstance(found, Kept):
             raise OtherOfferShown(offer) if found else _unknown(offer)
         if found.meeting is not None:
-            self._meetings[found.meeting] = offer
+            self._remember(found.meeting, offer)
         return found
+
+    def _remember(self, table: bytes, offer: bytes) -> None:
+        """Which offer a table belongs to, of those that were seen last."""
+        self._meetings[table] = offer
+        if len(self._meetings) > _MOST_MEETINGS:
+            del self._meetings[next(iter(self._meetings))]
 
     async def _read(self, offer: bytes) -> Kept | int:
         """What is kept under a hash; or the revision of what is no such offer; or 0."""

@@ -66,7 +66,7 @@ class Session:
         self._ahead: float | None = None
         self.outbox: Outbox
 
-    async def open(self, servers: Sequence[str], ssl: SSLContext | None, credentials: str | None) -> None:
+    async def open(self, servers: Sequence[str], ssl: SSLContext | None) -> None:
         """Connect to the first of these servers that answers. Raises `RelayUnreachable` and `FAILURES`."""
         parts = urlsplit(self._url)
         name = None if parts.username is None else unquote(parts.username)
@@ -77,7 +77,6 @@ class Session:
             user=name if password is not None else None,
             password=password,
             token=name if password is None else None,
-            user_credentials=credentials,
             tls=ssl,
             allow_reconnect=False,
             max_reconnect_attempts=1,
@@ -112,6 +111,7 @@ class Session:
         finally:
             for task in tasks:
                 task.cancel()
+            await asyncio.wait(tasks)
 
     async def close(self) -> None:
         """Say nothing more, and hear nothing more."""
@@ -139,7 +139,7 @@ class Session:
             await over.close()
         live = next((each for each in self._lives[stream] if each.has_room), None)
         if live is None:
-            live = Live(partial(self._new_feed, stream))
+            live = Live(partial(self._new_feed, stream), self.during)
             self._lives[stream].append(live)
         async with live.hearing(subject, hear) as feed:
             yield feed
@@ -165,7 +165,7 @@ class Session:
 
     def servers(self) -> list[str]:
         """All that are known: those of a cluster tell of each other."""
-        return [f"{each.scheme}://{each.hostname}:{each.port}" for each in self.client.servers if each.hostname]
+        return [f"{each.scheme}://{each.netloc.rpartition('@')[2]}" for each in self.client.servers]
 
     async def _hear_error(self, error: Exception) -> None:
         self._hear_trouble(error)
