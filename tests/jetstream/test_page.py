@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import asyncio
 import re
 from pathlib import Path
+from typing import Any
 
 import nats
 import pytest
@@ -15,7 +17,7 @@ from forcemove.channel.line.errors import RelayUnreachable
 from forcemove.channel.line.jetstream import streams
 from tests.jetstream.server import NatsServer, running_server
 from tests.line.offered import CHAIN, PAYOUT, new_offer
-from tests.line.people import ALICE, BOB, read, run
+from tests.line.people import ALICE, BOB, new_table, read, run
 
 PAGE = Path(streams.__file__).with_name("README.md").read_text("utf-8")
 
@@ -72,6 +74,20 @@ async def _require_harmless(url: str) -> None:
     for what in ("stream.delete", "stream.purge", "_inbox"):
         assert what in await forbidden.get()
     await client.close()
+
+
+def test_the_pages_example_runs(tmp_path: Path) -> None:
+    async def story() -> None:
+        (block,) = re.findall(r"^```python\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
+        with running_server(tmp_path) as server:
+            example = block.replace("nats://player:secret@nats.example", server.url)
+            assert example != block
+            names: dict[str, Any] = {"table": new_table(), "key": ALICE}
+            await eval(compile(example, "README.md", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT), names)  # noqa: S307
+            assert names["offers"] == ()
+            assert names["log"].length() == 1
+
+    run(story())
 
 
 def test_the_page_names_every_stream_and_its_limits() -> None:
