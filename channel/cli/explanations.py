@@ -97,8 +97,8 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
         "Stop it, or wait: if it has died, the channel is free in a minute.",
     ),
     "AccountInUse": (
-        "Another process sends the transactions of account {account} from the same journal.",
-        "Stop it, or wait: if it has died, the account is free in a minute.",
+        "Another process sends the transactions of account {account} from the same journal, and has not taken up ours.",
+        "They wait for it. Stop it, or wait: if it has died, the account is free in a minute.",
     ),
     "LeaseLost": (
         "Another process has taken over channel {channel_id} while this one was away.",

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from forcemove.channel.node.accounts import AccountWorker, Hired
 from forcemove.channel.node.assemble import Assembly
-from forcemove.channel.node.journalled import JournalledTransactions
+from forcemove.channel.node.journalled import JournalledTransactions, Wishes
+from forcemove.channel.node.keeping import Keeper
 from forcemove.channel.node.looking import Trouble, look_now
-from forcemove.channel.node.workers import AccountWorker, ChainWorker, Worker
+from forcemove.channel.node.workers import ChainWorker, Worker
 from forcemove.channel.protocol.signing import Key
 from forcemove.channel.sender.sender import Sender
 from forcemove.channel.store.journal import Journal
@@ -17,13 +19,13 @@ __all__ = ["Crew"]
 
 
 class Crew:
-    """`chains`: by chain id, adjudicator and confirmations; `accounts`: those whose leases are ours."""
+    """`chains`: by chain id, adjudicator and confirmations; `accounts`: those that send for our channels."""
 
-    def __init__(self, journal: Journal, patience: float, clock: Callable[[], float]) -> None:
+    def __init__(self, journal: Journal, keeper: Keeper, patience: float, clock: Callable[[], float]) -> None:
         """`patience`: seconds after which a transaction that waits is offered more for. `clock`: seconds."""
         self.chains: dict[tuple[int, bytes, int], ChainWorker] = {}
         self.accounts: dict[Account, AccountWorker] = {}
-        self._journal, self._patience, self._clock = journal, patience, clock
+        self._journal, self._keeper, self._patience, self._clock = journal, keeper, patience, clock
 
     def chain(self, assembly: Assembly, confirmations: int) -> ChainWorker:
         """That reads the chain of a channel."""
@@ -36,19 +38,30 @@ class Crew:
     def account(self, account: Account, assembly: Assembly, key: Key, confirmations: int) -> AccountWorker:
         """That sends for a channel."""
         if account not in self.accounts:
-            self.accounts[account] = AccountWorker(self._sender(account, assembly, key, confirmations))
+
+            def hire() -> Hired | None:
+                return self._hire(account, assembly, key, confirmations)
+
+            wishes, endpoints = Wishes(self._journal, account), 1 + len(assembly.others)
+            self.accounts[account] = AccountWorker(account, wishes, hire, endpoints, self._clock)
         self.accounts[account].understand(assembly.adjudicator.errors)
         return self.accounts[account]
 
-    def _sender(self, account: Account, assembly: Assembly, key: Key, confirmations: int) -> Sender:
-        return Sender(
+    def _hire(self, account: Account, assembly: Assembly, key: Key, confirmations: int) -> Hired | None:
+        """None while another process has the account's lease."""
+        if not self._keeper.has(account):
+            return None
+        transactions = JournalledTransactions(self._journal, account)
+        others = [each.chain for each in assembly.others]
+        sender = Sender(
             assembly.adjudicator.chain,
             key,
-            JournalledTransactions(self._journal, account),
-            others=[each.chain for each in assembly.others],
+            transactions,
+            others=others,
             confirmations=confirmations,
             patience=self._patience,
         )
+        return sender, transactions
 
     def __iter__(self) -> Iterator[Worker]:
         yield from tuple(self.chains.values())
@@ -57,12 +70,12 @@ class Crew:
     @property
     def is_sending(self) -> bool:
         """Whether a transaction is on its way, or is to be sent."""
-        return not all(each.is_idle for each in self.accounts.values())
+        return any(each.is_sending for each in self.accounts.values())
 
     def look_now(self, trouble: Trouble) -> None:
         """All of them, one after the other. `trouble`: is told of what fails."""
         for worker in self:
             look_now(worker, trouble)
         for account in self.accounts.values():
-            if not account.is_idle:  # on a chain that mines at once it is mined now
+            if account.is_sending:  # on a chain that mines at once it is mined now
                 look_now(account, trouble)

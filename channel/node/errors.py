@@ -19,11 +19,11 @@ class ChannelInUse(LocalError):
 
 @dataclass(eq=False)
 class AccountInUse(LocalError):
-    """Another process sends the account's transactions, and has said so until a time (`until`, seconds since 1970)."""
+    """Another process sends the account's transactions, and has not taken up what we want sent. It waits for that
+    process, or until that has stopped."""
 
     chain_id: int
     account: bytes
-    until: float
 
 
 @dataclass(eq=False)

@@ -6,14 +6,15 @@ from collections.abc import Callable, Iterable, Sequence
 
 from forcemove.channel.errors import JournalUnavailable
 from forcemove.channel.node.driven import Driven
-from forcemove.channel.node.errors import AccountInUse, ChannelInUse
+from forcemove.channel.node.errors import ChannelInUse
 from forcemove.channel.store.journal import Journal
-from forcemove.channel.store.records import Account, Batch, ChannelLease, LeaseName
+from forcemove.channel.store.records import Account, Batch, ChannelLease, LeaseName, Taking
 
 __all__ = ["Keeper"]
 
 _RENEW_AFTER = 0.3
 """The part of a lease after which it is renewed."""
+_NOTHING = Taking(frozenset(), {})
 
 
 class Keeper:
@@ -23,6 +24,7 @@ class Keeper:
         """`lease`: seconds that one lasts. `clock`: seconds."""
         self._journal, self._lease, self._clock = journal, lease, clock
         self._reserved: set[LeaseName] = set()
+        self._accounts: set[Account] = set()
         self._renewed_at = clock()
         self._is_doubtful = False
 
@@ -32,29 +34,38 @@ class Keeper:
         """Take these in one commit, to be used soon. What is refused is asked for again then."""
         self._reserved |= self._journal.leases.take(names, self._lease).granted
 
-    def take(self, channel_id: bytes, account: Account, *, has_account: bool) -> list[LeaseName]:
-        """The leases of a channel, and of the account that sends for it unless it is ours already: both or none.
-        Returns what was taken. Raises `ChannelInUse`, `AccountInUse`."""
+    def take(self, channel_id: bytes, account: Account) -> list[LeaseName]:
+        """The lease of a channel, and that of the account that sends for it, if it is free. Returns what was taken.
+        Raises `ChannelInUse`: then nothing was."""
         channel = ChannelLease(channel_id)
-        names: list[LeaseName] = [channel] if has_account else [channel, account]
-        asked = [each for each in names if each not in self._reserved]
-        taking = self._journal.leases.take(asked, self._lease) if asked else None
-        self._reserved.difference_update(names)
-        if taking is None or not taking.refused:
-            return names
-        self._journal.leases.release([each for each in names if each not in taking.refused])
+        asked = [each for each in (channel, account) if each not in self._reserved and each not in self._accounts]
+        taking = self._journal.leases.take(asked, self._lease) if asked else _NOTHING
+        granted = taking.granted | ({channel} & self._reserved)
+        self._reserved.discard(channel)
         if channel in taking.refused:
+            self._journal.leases.release(granted)
             raise ChannelInUse(channel_id, taking.refused[channel].until)
-        raise AccountInUse(account.chain_id, account.address, taking.refused[account].until)
+        self._accounts |= {account} & (granted | self._reserved)
+        self._reserved.discard(account)
+        return list(granted)
+
+    def has(self, account: Account) -> bool:
+        """Whether an account's lease is ours; it is taken where it is free."""
+        if account not in self._accounts and self._journal.leases.take([account], self._lease).granted:
+            self._accounts.add(account)
+        return account in self._accounts
 
     def give_back(self, names: Iterable[LeaseName]) -> None:
         """Let others have them."""
-        self._journal.leases.release(names)
+        given = frozenset(names)
+        self._journal.leases.release(given)
+        self._accounts -= given
 
     def give_all_back(self, names: Iterable[LeaseName]) -> None:
         """With what was reserved."""
-        self._journal.leases.release([*names, *self._reserved])
+        self._journal.leases.release([*names, *self._reserved, *self._accounts])
         self._reserved.clear()
+        self._accounts.clear()
 
     def renew(self) -> frozenset[LeaseName] | None:
         """What is ours still, renewed; None where that is not due yet."""
@@ -64,6 +75,7 @@ class Keeper:
         held = self._journal.leases.renew(self._lease)
         self._renewed_at = now
         self._reserved &= held
+        self._accounts &= held
         return held
 
     # --------------------------------------------------------------------------------------------------------- commits

@@ -70,7 +70,7 @@ class Node:
         self._policy, self._trouble, self._clock = policy, trouble, clock
         self._market, self._keeper = Market(clock), Keeper(journal, lease, clock)
         self._attention = Attention(self.wake, clock)
-        self._crew = Crew(journal, patience, clock)
+        self._crew = Crew(journal, self._keeper, patience, clock)
         self._failing: set[bytes] = set()
         self._awake, self._stepped = asyncio.Event(), asyncio.Event()
         self._is_running = False
@@ -94,14 +94,14 @@ class Node:
         where `signs` is false. `confirmations`: by the chain unless given, see `default_confirmations`.
         `payer`: the account that sends the transactions, pays in and pays the gas, the participant's unless given.
 
-        Raises `ChannelInUse`, `AccountInUse`, `NotOursToDrive`, `InvalidValue`, `JournalError`; and of a new channel
+        Raises `ChannelInUse`, `NotOursToDrive`, `InvalidValue`, `JournalError`; and of a new channel
         what the policy refuses, `NotWorthItsDisputes` and `DurationTooShort`, and `ChainError`.
         """
         adjudicator, id_ = assembly.adjudicator, assembly.agreement.channel_id
         sender = key if payer is None else payer
         account = Account(adjudicator.chain.chain_id, sender.address)
         depth = default_confirmations(account.chain_id) if confirmations is None else confirmations
-        taken = self._keeper.take(id_, account, has_account=account in self._crew.accounts)
+        taken = self._keeper.take(id_, account)
         try:
             kept = self._journal.load(id_)
             if kept is None and self._policy is not None:
@@ -337,12 +337,12 @@ class Node:
         held = self._keeper.renew()
         if held is None:
             return
-        lost = self._crew.accounts.keys() - held
         for driven in list(self.channels.values()):
-            if driven.account in lost or ChannelLease(driven.id) not in held:
+            if ChannelLease(driven.id) not in held:
                 self._drop(driven.id)
-        for account in lost:
-            del self._crew.accounts[account]
+        for account, worker in self._crew.accounts.items():
+            if worker.is_ours and account not in held:
+                worker.dismiss()
 
     def let_go(self, channel_id: bytes) -> None:
         """Stop driving a channel. Another process may go on with it."""
@@ -352,7 +352,7 @@ class Node:
     def release(self) -> None:
         """Give everything back, so that another process need not wait for our leases to end. Drive nothing after
         this."""
-        self._keeper.give_all_back([*map(ChannelLease, self.channels), *self._crew.accounts])
+        self._keeper.give_all_back(map(ChannelLease, self.channels))
         for id_ in list(self.channels):
             self._forget(id_)
         self._crew.accounts.clear()

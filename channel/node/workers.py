@@ -12,16 +12,13 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from forcemove.channel.chain.adjudicator import Adjudicator
-from forcemove.channel.chain.reverts import ErrorTable
 from forcemove.channel.errors import ForcemoveError, PassingError
 from forcemove.channel.follower.blocks import Block
 from forcemove.channel.follower.followed import Known
 from forcemove.channel.follower.follower import Follower, Look
 from forcemove.channel.protocol.agreement import Agreement
-from forcemove.channel.sender.sender import Sender
-from forcemove.channel.sender.transactions import Outcome, Wanted
 
-__all__ = ["AccountWorker", "ChainNews", "ChainWorker", "Following", "Worker"]
+__all__ = ["ChainNews", "ChainWorker", "Following", "Worker"]
 
 _KEEP_EVERY = 1_000
 """Blocks."""
@@ -176,42 +173,3 @@ class ChainWorker:
         if each.contracts not in self._genuine and each.is_genuine is not None and each.is_genuine():
             self._genuine.add(each.contracts)
         return each.contracts in self._genuine
-
-
-class AccountWorker:
-    """Of one account on one chain."""
-
-    def __init__(self, sender: Sender) -> None:
-        self.found: list[Outcome] = []
-        self.endpoints = sender.endpoints
-        self._sender = sender
-        self._wanted: list[Wanted] = []
-        self._outcomes: list[Outcome] = []
-
-    def understand(self, errors: ErrorTable) -> None:
-        """What the contracts revert with that transactions call."""
-        self._sender.errors |= errors
-
-    def want(self, wanted: Wanted) -> None:
-        """From the next look on."""
-        self._wanted.append(wanted)
-
-    @property
-    def is_idle(self) -> bool:
-        """Whether there is nothing to send and nothing on its way."""
-        return not self._wanted and self._sender.is_idle
-
-    def prepare(self) -> None:
-        """See `Worker`."""
-        for each in self._wanted:
-            self._sender.want(each)
-        self._wanted = []
-
-    def look(self) -> None:
-        """See `Worker`."""
-        self._outcomes = self._sender.look()
-
-    def take(self) -> None:
-        """See `Worker`."""
-        self.found += self._outcomes
-        self._outcomes = []

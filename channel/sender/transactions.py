@@ -23,6 +23,7 @@ __all__ = [
     "NonceTaken",
     "Outcome",
     "Transactions",
+    "WANTED",
     "Undone",
     "Version",
     "Wanted",
@@ -62,6 +63,10 @@ class Wanted(Struct, frozen=True):
     def call(self) -> Call:
         """What the chain is asked."""
         return Call(self.to, self.data, self.value)
+
+
+WANTED: Codec[Wanted] = Codec("wanted transaction", Wanted)
+"""Encodes and decodes them, for a journal."""
 
 
 class Version(Struct, frozen=True):

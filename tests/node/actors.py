@@ -17,7 +17,7 @@ from forcemove.channel.chain.local import connect, local_keys
 from forcemove.channel.flow.channel import moves_of
 from forcemove.channel.node.assemble import reassemble
 from forcemove.channel.node.driven import Driven
-from forcemove.channel.node.errors import AccountInUse, ChannelInUse
+from forcemove.channel.node.errors import ChannelInUse
 from forcemove.channel.node.node import Node
 from forcemove.channel.protocol.agreement import Agreement
 from forcemove.channel.protocol.channel import Phase
@@ -79,7 +79,7 @@ def add(once: Callable[[], Driven]) -> Driven | None:
     """None while another process has a lease, one that has died or one that lives."""
     try:
         return once()
-    except (ChannelInUse, AccountInUse):
+    except ChannelInUse:
         time.sleep(0.02)
         return None
 

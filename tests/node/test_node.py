@@ -23,7 +23,7 @@ from forcemove.channel.game import Game
 from forcemove.channel.node.about import REACHED
 from forcemove.channel.node.assemble import Assembly, assemble, reassemble
 from forcemove.channel.node.driven import Driven
-from forcemove.channel.node.errors import AccountInUse, ChannelInUse, LeaseLost, NotOursToDrive
+from forcemove.channel.node.errors import ChannelInUse, LeaseLost, NotOursToDrive
 from forcemove.channel.node.events import Event, Mined, Sent
 from forcemove.channel.node.memory import MemoryLine
 from forcemove.channel.node.node import Node
@@ -35,7 +35,7 @@ from forcemove.channel.protocol.values import CHANNELS
 from forcemove.channel.store.errors import JournalUnwritable
 from forcemove.channel.store.journal import Journal
 from forcemove.channel.store.opening import open_journal
-from forcemove.channel.store.records import Batch, ExportKind, Saving
+from forcemove.channel.store.records import Account, Batch, ChannelLease, ExportKind, Saving
 from forcemove.games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.chain.world import place
 from tests.installed import GAMES_FOR_TWO
@@ -260,30 +260,19 @@ def test_threat_48_a_channel_is_driven_by_one_process(house: Callable[[int], Hou
     other.journal.close()
 
 
-def test_threat_48_an_account_is_sent_for_by_one_process(house: Callable[[int], House], playground: Playground) -> None:
-    home = house(1)
-    other = Process(home, 0, home.processes[0].path)
-    other.start()
-    home.assemblies.append(_assembly(playground, TIC_TAC_TOE))
-    home.lines.append(MemoryLine.table(2))
-    with pytest.raises(AccountInUse):
-        other.drive(1)
-    other.journal.close()
-
-
 def test_threat_48_what_could_not_be_added_is_left_to_others(
     house: Callable[[int], House], playground: Playground
 ) -> None:
-    """Another process has the account, and this one keeps no lease of a channel that it does not drive."""
+    """Another process has the channel, and this one keeps no lease of the account for which it sends nothing."""
     home = house(1)
-    other = Process(home, 0, home.processes[0].path)
-    other.start()
-    home.assemblies.append(_assembly(playground, TIC_TAC_TOE))
-    home.lines.append(MemoryLine.table(2))
-    with pytest.raises(AccountInUse):
-        other.drive(1)
-    assert home.processes[0].drive(1).channel.agreement == home.assemblies[1].agreement
-    other.journal.close()
+    for process in home.processes:
+        process.node.release()
+    alice, account = home.processes[0], Account(home.chain.chain_id, KEYS[0].address)
+    with open_journal(str(alice.path), owner=secrets.token_bytes(16), clock=lambda: alice.now) as another:
+        another.leases.take([ChannelLease(home.assemblies[0].agreement.channel_id)], 60)
+        with pytest.raises(ChannelInUse):
+            alice.drive(0)
+        assert another.leases.take([account], 60).granted == {account}
 
 
 def test_threat_48_who_was_away_for_longer_than_its_lease_sends_nothing(house: Callable[[int], House]) -> None:

@@ -14,7 +14,7 @@ from forcemove.channel.chain.adjudicator import Adjudicator
 from forcemove.channel.errors import JournalError, LocalError, PassingError
 from forcemove.channel.node.assemble import Assembly, assemble
 from forcemove.channel.node.driven import Driven
-from forcemove.channel.node.errors import AccountInUse, ChannelInUse
+from forcemove.channel.node.errors import ChannelInUse
 from forcemove.channel.node.memory import MemoryLine
 from forcemove.channel.node.node import Node
 from forcemove.channel.protocol.channel import OVER, Phase
@@ -73,7 +73,7 @@ class Alice:
         table = self.table
         try:
             self.driven = self.node.add(table.assembly, ALICE, table.lines[0], table.choose(0))
-        except (PassingError, ChannelInUse, AccountInUse):
+        except (PassingError, ChannelInUse):
             return False
         return True
 

@@ -22,7 +22,7 @@ from forcemove.channel.cli.terminal import Terminal
 from forcemove.channel.errors import ForcemoveError, PassingError
 from forcemove.channel.inspect.kept import KeptChannel
 from forcemove.channel.node.driven import Driven
-from forcemove.channel.node.errors import AccountInUse, ChannelInUse
+from forcemove.channel.node.errors import ChannelInUse
 from forcemove.channel.node.events import Event, Mined, Refused
 from forcemove.channel.node.node import Node
 from forcemove.channel.protocol.effects import operation_name
@@ -93,11 +93,11 @@ class Session:
 
         try:
             return add()
-        except (ChannelInUse, AccountInUse) as error:
+        except ChannelInUse as error:
             self._wait_for(error)
             return add()
 
-    def _wait_for(self, refused: ChannelInUse | AccountInUse) -> None:
+    def _wait_for(self, refused: ChannelInUse) -> None:
         """Until the lease would end if its holder were dead; one that lives renews it, and keeps it."""
         while (left := refused.until - time.time()) > 0:
             self._terminal.status(f"Another process has it, or had it when it died: {left:.0f} more seconds")

@@ -1,0 +1,166 @@
+"""Two processes on one journal with the same account: one of them sends for both. Row 48 of the list of attacks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from forcemove.channel.chain.errors import EndpointFailed
+from forcemove.channel.node.assemble import assemble
+from forcemove.channel.node.errors import AccountInUse
+from forcemove.channel.node.events import Mined
+from forcemove.channel.node.memory import MemoryLine
+from forcemove.channel.protocol.channel import Phase
+from forcemove.channel.store.records import Account
+from forcemove.games.tic_tac_toe import GAME
+from tests.node.test_node import House, Process
+from tests.scenarios.story import DEPOSIT, DURATION, KEYS, STAKE, Playground
+from tests.simulation.chain import MemoryChain
+from tests.simulation.faults import Endpoint
+from tests.simulation.node import MemoryNode
+
+
+class Home(House):
+    """Alice has two processes on one journal: the first plays channel 0 and has the account, the second channel 1.
+    Bob's process plays both."""
+
+    def __init__(self, folder: Path) -> None:
+        chain = MemoryChain()
+        self.node: MemoryNode = chain.node
+        self.endpoint = Endpoint(self.node, "the second")
+        playground = Playground.on(chain)
+        super().__init__(playground, folder, 1)
+        addresses = [key.address for key in KEYS]
+        through = Playground(MemoryChain(self.endpoint), playground.book)
+        terms = {"stake": STAKE, "deposit": DEPOSIT, "duration": DURATION}
+        self.assemblies.append(assemble(through.chain, through.book, GAME, addresses, **terms))  # type: ignore[arg-type]
+        self.lines.append(MemoryLine.table(2))
+        self.first, self.bob = self.processes
+        self.first.node.poll()
+        self.bob.drive(1)
+        self.second = Process(self, 0, self.first.path)
+        self.second.start()
+        self.second.drive(1)
+
+    @property
+    def account(self) -> Account:
+        return Account(self.chain.chain_id, KEYS[0].address)
+
+    def go_on(self, *processes: Process, rounds: int = 60) -> None:
+        """Some seconds each, and a block."""
+        for _ in range(rounds):
+            for each in processes:
+                each.node.poll()
+            self.node.mine()
+            for each in (self.first, self.second, self.bob):
+                each.now += 1.5
+
+    @property
+    def sent_by_second(self) -> int:
+        return self.endpoint.counts["eth_sendRawTransaction"]
+
+    @property
+    def is_over(self) -> bool:
+        return self.second.phases == {Phase.CLOSED}
+
+    @property
+    def wishes(self) -> int:
+        return len(self.second.journal.transactions.wishes(self.account))
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Iterator[Home]:
+    made = Home(tmp_path)
+    yield made
+    made.close()
+    made.second.journal.close()
+
+
+def test_threat_48_one_process_sends_for_all(home: Home) -> None:
+    home.go_on(home.first, home.second, home.bob)
+    assert home.first.phases == home.second.phases == home.bob.phases == {Phase.CLOSED}
+    assert home.sent_by_second == 0
+    assert home.wishes == 0
+    assert home.first.troubles == home.second.troubles == []
+    deposits = [each for each in home.bob.events if isinstance(each, Mined)]
+    assert len(deposits) >= 2
+    assert home.held() == 0
+
+
+def test_what_waits_is_sent_by_whoever_has_the_account_next(home: Home) -> None:
+    """The first process has stopped in good order."""
+    home.go_on(home.second, home.bob, rounds=5)
+    assert home.wishes == 1
+    home.first.node.release()
+    home.go_on(home.second, home.bob)
+    assert home.is_over
+    assert home.sent_by_second > 0
+    assert home.wishes == 0
+
+
+def test_what_waits_is_sent_after_the_first_process_has_died(home: Home) -> None:
+    home.go_on(home.second, home.bob, rounds=5)
+    assert home.wishes == 1
+    home.first.journal.leases.close()
+    home.first.now += 3_600
+    home.second.now += 3_600
+    home.go_on(home.second, home.bob)
+    assert home.is_over
+    assert home.wishes == 0
+
+
+def test_threat_21_a_process_that_starts_again_asks_once(home: Home) -> None:
+    home.go_on(home.second, home.bob, rounds=5)
+    for _ in range(3):
+        home.second.node.release()
+        home.second.journal.close()
+        home.second.start()
+        home.second.drive(1)
+        home.go_on(home.second, home.bob, rounds=3)
+        assert home.wishes == 1
+    home.go_on(home.first, home.second, home.bob)
+    assert home.is_over
+    assert home.held() == 0
+
+
+def test_what_is_refused_is_asked_again_and_sent_when_it_can_be(home: Home) -> None:
+    """The account cannot pay yet."""
+    ask, is_poor = home.node.ask, [True]
+
+    def asked(method: str, *params: object) -> object:
+        if method == "eth_sendRawTransaction" and is_poor:
+            raise EndpointFailed(method, "insufficient funds for gas * price + value")
+        return ask(method, *params)
+
+    home.node.ask = asked  # type: ignore[method-assign]
+    home.go_on(home.first, home.second, rounds=6)
+    home.go_on(home.first, rounds=3)
+    assert home.wishes == 0
+    home.go_on(home.first, home.second, home.bob, rounds=6)
+    is_poor.clear()
+    home.go_on(home.first, home.second, home.bob)
+    assert home.is_over
+    assert home.sent_by_second == 0
+
+
+def test_it_is_told_that_nobody_takes_what_waits(home: Home) -> None:
+    home.go_on(home.second, home.bob, rounds=5)
+    assert home.second.troubles == []
+    home.go_on(home.second, home.bob, rounds=15)
+    assert {type(each) for each in home.second.troubles} == {AccountInUse}
+    home.go_on(home.first, home.second, home.bob)
+    assert home.is_over
+
+
+def test_threat_48_who_loses_the_account_sends_nothing_more_and_asks(home: Home) -> None:
+    """It was away for longer than its lease, and its channels are its own still."""
+    home.first.now += 3_600
+    home.second.now += 3_600
+    home.go_on(home.second, rounds=2)
+    worker = next(iter(home.second.node._crew.accounts.values()))
+    assert worker.is_ours
+    home.go_on(home.first, home.second, home.bob)
+    assert home.first.phases == home.second.phases == {Phase.CLOSED}
+    assert not next(iter(home.first.node._crew.accounts.values())).is_ours
