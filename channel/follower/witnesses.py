@@ -13,7 +13,7 @@ from math import inf
 
 from forcemove.channel.chain.adjudicator import Adjudicator, Holdings
 from forcemove.channel.chain.rpc import as_bytes, as_number, making_sense
-from forcemove.channel.errors import ForcemoveError, PassingError
+from forcemove.channel.errors import PassingError
 from forcemove.channel.follower import words
 from forcemove.channel.follower.blocks import Block, ask_block
 from forcemove.channel.follower.errors import BehindAnother, EndpointsDisagree
@@ -39,8 +39,8 @@ class Verdict:
     """`withheld`: channels of which nothing may be told, and why; `disputed`: of which something is told although only
     one endpoint shows it."""
 
-    withheld: dict[bytes, ForcemoveError] = field(default_factory=dict)
-    disputed: dict[bytes, ForcemoveError] = field(default_factory=dict)
+    withheld: dict[bytes, PassingError] = field(default_factory=dict)
+    disputed: dict[bytes, PassingError] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -151,15 +151,18 @@ class Witnesses:
         if is_late and self._is_stuck(witness, view.number):
             return Verdict()
         self._turn = not self._turn
-        withheld: dict[bytes, ForcemoveError] = {}
-        disputed: dict[bytes, ForcemoveError] = {}
+        verdict = Verdict()
         for each in followed:
             if _agrees(each, said, view.said) or (is_late and not each.has_news):
                 continue
-            error = EndpointsDisagree(read.chain.endpoint, witness.chain.endpoint, each.id, at)
+            error = (
+                BehindAnother(witness.chain.endpoint, view.number, read.chain.endpoint, head.number)
+                if is_late
+                else EndpointsDisagree(read.chain.endpoint, witness.chain.endpoint, each.id, at)
+            )
             is_told = self._tells_clock(each, said, view, witness, head, is_late=is_late)
-            (disputed if is_told else withheld)[each.id] = error
-        return Verdict(withheld, disputed)
+            (verdict.disputed if is_told else verdict.withheld)[each.id] = error
+        return verdict
 
     def _tells_clock(
         self, each: Followed, said: Said, view: _View, witness: Adjudicator, head: Head, *, is_late: bool

@@ -82,8 +82,8 @@ def test_threat_43_a_deposit_that_only_one_shows_is_not_told(pair: Pair, story: 
     look = pair.look(story)
     assert look.news == {}
     error = pair.error(look)
-    assert isinstance(error, EndpointsDisagree)
-    assert (error.endpoint, error.other, error.channel_id) == ("memory 0", "memory 1", pair.id)
+    assert isinstance(error, EndpointsDisagree if forks else BehindAnother)
+    assert {error.endpoint, error.other} == {"memory 0", "memory 1"}
     pair.endpoints[1].be_honest()
     assert pair.look(story).wrong == {}
     assert pair.logs(story) == ["Deposited", "Deposited"]
@@ -97,7 +97,7 @@ def test_threat_43_a_challenge_that_only_the_first_shows_is_told(pair: Pair, sto
     story.challenge(0, *story.opening()[2:4])
     look = pair.look()
     assert look.wrong == {}
-    assert isinstance(pair.error(look), EndpointsDisagree)
+    assert isinstance(pair.error(look), EndpointsDisagree if forks else BehindAnother)
     assert pair.logs(story)[-1] == "ChallengeRegistered"
 
 

@@ -125,12 +125,24 @@ def test_threat_21_a_process_that_starts_again_asks_once(home: Home) -> None:
     assert home.held() == 0
 
 
-def test_what_is_refused_is_asked_again_and_sent_when_it_can_be(home: Home) -> None:
+def test_what_another_wants_becomes_a_transaction_in_one_commit(home: Home) -> None:
+    """Or a crash would leave both, and it would be sent twice."""
+    home.go_on(home.second, home.bob, rounds=5)
+    assert (home.wishes, len(home.first.journal.transactions.in_flight(home.account))) == (1, 0)
+    home.node.is_mining = False
+    home.first.node.release()
+    home.second.now += 2
+    home.second.node.poll()
+    assert (home.wishes, len(home.first.journal.transactions.in_flight(home.account))) == (0, 1)
+
+
+@pytest.mark.parametrize("refused", ["eth_sendRawTransaction", "eth_call"])
+def test_what_is_refused_is_asked_again_and_sent_when_it_can_be(home: Home, refused: str) -> None:
     """The account cannot pay yet."""
     ask, is_poor = home.node.ask, [True]
 
     def asked(method: str, *params: object) -> object:
-        if method == "eth_sendRawTransaction" and is_poor:
+        if method == refused and is_poor and (method != "eth_call" or params[1] == "pending"):
             raise EndpointFailed(method, "insufficient funds for gas * price + value")
         return ask(method, *params)
 

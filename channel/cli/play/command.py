@@ -70,7 +70,6 @@ class _Tower(click.ParamType[tuple[str, bytes]]):
     metavar="URL",
     help="The relay: ws:// or wss://, as its operator names it; or a NATS server: nats:// or tls://.",
 )
-@click.option("--credentials", type=_FILE, help="The file with the credentials of a user of the NATS server.")
 @click.option(
     "--chain",
     "endpoint",
@@ -142,7 +141,6 @@ class _Tower(click.ParamType[tuple[str, bytes]]):
 def play(
     name: str,
     relay: str,
-    credentials: Path | None,
     endpoint: str | None,
     key_file: Path,
     account_file: Path | None,
@@ -185,7 +183,6 @@ def play(
         raise click.UsageError(f"The link is for the relay {link.relay}: name that with --relay.")
     wishes = Wishes(
         relay,
-        credentials,
         stake if creates or link else None,
         link,
         rounds if bot else None,

@@ -64,7 +64,7 @@ class Playing(Generic[_Kept]):
     async def run(self) -> None:
         """Until the game is over. Raises what keeps it from being begun or ended."""
         kept = self._play.kept()
-        async with connect(self._wishes.relay, credentials=self._wishes.credentials) as connection:
+        async with connect(self._wishes.relay) as connection:
             if kept is not None:
                 self._terminal.say(f"Going on with the open channel of {self._journal.where}.")
                 await self._play.go_on(connection, kept)

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
-from forcemove.channel.node.errors import AccountInUse, ChannelInUse
+from forcemove.channel.node.errors import ChannelInUse
 
 __all__ = ["when_free"]
 
@@ -22,7 +22,7 @@ async def when_free(begin: Callable[[], _T], tell: Callable[[str], None]) -> _T:
     while True:
         try:
             return begin()
-        except (ChannelInUse, AccountInUse) as error:
+        except ChannelInUse as error:
             if not is_told:
                 tell("Another process plays this, or did until it died: this one waits, and goes on if it is gone.")
             is_told = True

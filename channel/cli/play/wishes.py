@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
 from forcemove.channel.line.links import Link
 from forcemove.channel.protocol.signing import Key
@@ -14,14 +13,13 @@ __all__ = ["Purse", "Wishes"]
 
 @dataclass(frozen=True)
 class Wishes:
-    """`relay`: its address; `credentials`: a file that lets us in. `stake`: in wei, of the offer to make, or the only
+    """`relay`: its address. `stake`: in wei, of the offer to make, or the only
     one to join. `link`: of the offer to join. `rounds`: after which the bot leaves, None where a person plays. `pace`:
     seconds that the bot takes for a move. `duration`: of a challenge, in seconds, to offer. `patience`: see `Match`.
     `agrees`: nobody has to be asked whether to join. `anew`: leave alone what was begun before and has no money in it.
     `towers`: who watches over the channel."""
 
     relay: str
-    credentials: Path | None = None
     stake: int | None = None
     link: Link | None = None
     rounds: int | None = None
