@@ -136,9 +136,8 @@ def test_what_another_wants_becomes_a_transaction_in_one_commit(home: Home) -> N
     assert (home.wishes, len(home.first.journal.transactions.in_flight(home.account))) == (0, 1)
 
 
-@pytest.mark.parametrize("refused", ["eth_sendRawTransaction", "eth_call"])
-def test_what_is_refused_is_asked_again_and_sent_when_it_can_be(home: Home, refused: str) -> None:
-    """The account cannot pay yet."""
+def be_poor(home: Home, refused: str) -> list[bool]:
+    """Until the list is empty the account cannot pay: these requests are refused."""
     ask, is_poor = home.node.ask, [True]
 
     def asked(method: str, *params: object) -> object:
@@ -147,10 +146,21 @@ def test_what_is_refused_is_asked_again_and_sent_when_it_can_be(home: Home, refu
         return ask(method, *params)
 
     home.node.ask = asked  # type: ignore[method-assign]
-    home.go_on(home.first, home.second, rounds=6)
+    return is_poor
+
+
+def test_what_is_refused_waits_no_more(home: Home) -> None:
+    be_poor(home, "eth_call")
+    home.go_on(home.second, home.bob, rounds=5)
+    assert home.wishes == 1
     home.go_on(home.first, rounds=3)
     assert home.wishes == 0
-    home.go_on(home.first, home.second, home.bob, rounds=6)
+
+
+@pytest.mark.parametrize("refused", ["eth_sendRawTransaction", "eth_call"])
+def test_what_is_refused_is_asked_again_and_sent_when_it_can_be(home: Home, refused: str) -> None:
+    is_poor = be_poor(home, refused)
+    home.go_on(home.first, home.second, home.bob, rounds=12)
     is_poor.clear()
     home.go_on(home.first, home.second, home.bob)
     assert home.is_over
