@@ -13,7 +13,7 @@ from threading import Event, Thread
 import pytest
 
 from forcemove.channel.chain.adjudicator import Adjudicator
-from forcemove.channel.chain.local import AnvilChain, connect
+from forcemove.channel.chain.local import AnvilChain, connect, local_keys
 from forcemove.channel.node.keys import UNLOCK_VARIABLE, write_key_file
 from forcemove.channel.protocol.channel import Phase
 from forcemove.channel.protocol.rules import build_support_proof
@@ -231,6 +231,18 @@ def test_challenge_starts_the_clock_and_collect_brings_the_money_home(home: Call
     assert said.code == 0
     assert "closed; nothing is left on the chain" in said.out
     assert alice.held() == 0
+
+
+def test_another_account_than_the_players_sends_and_pays(home: Callable[..., Home], tmp_path: Path) -> None:
+    alice = home(until=6)
+    chain, payer = alice.house.chain, local_keys()[7]
+    write_key_file(tmp_path / "payer.key", payer, PASSPHRASE, scrypt_work=2**4)
+    before = chain.balance(KEYS[0].address), chain.balance(payer.address)
+    said = alice.act("challenge", alice.ids[0].hex(), "--account", "payer.key")
+    assert said.code == 0, said.err
+    assert "challenge: in block" in said.err
+    assert chain.balance(KEYS[0].address) == before[0]
+    assert chain.balance(payer.address) < before[1]
 
 
 def test_collect_answers_an_old_state_and_signs_nothing(home: Callable[..., Home]) -> None:

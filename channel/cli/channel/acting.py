@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from forcemove.channel.cli.channel.options import ID, IDS, KEY, MOST, NODE, STORE
+from forcemove.channel.cli.channel.options import ACCOUNT, ID, IDS, KEY, MOST, NODE, STORE
 
 __all__ = ["challenge", "collect", "conclude"]
 
@@ -16,17 +16,21 @@ _WAIT = click.option("--wait", "waits", is_flag=True, help="Stay until the clock
 @ID
 @NODE
 @KEY
+@ACCOUNT
 @MOST
 @_WAIT
-def challenge(store: str, id_: str, endpoint: str, key_file: str, most: int | None, waits: bool) -> None:
+def challenge(
+    store: str, id_: str, endpoint: str, key_file: str, account_file: str | None, most: int | None, waits: bool
+) -> None:
     """Challenge with the newest state that can be proved: others must move before the clock runs out, or the outcome of
     that state is paid.
 
     If it is answered, the clock stops, and play can go on.
     """
     from forcemove.channel.cli.channel import settling
+    from forcemove.channel.cli.channel.session import Asked
 
-    settling.challenge(store, id_, endpoint, key_file, most, waits=waits)
+    settling.challenge(Asked(store, endpoint, key_file, account_file, most), id_, waits=waits)
 
 
 @click.command()
@@ -34,16 +38,18 @@ def challenge(store: str, id_: str, endpoint: str, key_file: str, most: int | No
 @ID
 @NODE
 @KEY
+@ACCOUNT
 @MOST
-def conclude(store: str, id_: str, endpoint: str, key_file: str, most: int | None) -> None:
+def conclude(store: str, id_: str, endpoint: str, key_file: str, account_file: str | None, most: int | None) -> None:
     """Leave a channel: sign its final state, and have it paid out.
 
     Where all have signed a final state that is one transaction. Where others are gone it takes a challenge, and the
     time that it leaves them to answer. Whoever interrupts this loses nothing: the same command goes on.
     """
     from forcemove.channel.cli.channel import settling
+    from forcemove.channel.cli.channel.session import Asked
 
-    settling.conclude(store, id_, endpoint, key_file, most)
+    settling.conclude(Asked(store, endpoint, key_file, account_file, most), id_)
 
 
 @click.command()
@@ -51,9 +57,18 @@ def conclude(store: str, id_: str, endpoint: str, key_file: str, most: int | Non
 @IDS
 @NODE
 @KEY
+@ACCOUNT
 @MOST
 @_WAIT
-def collect(store: str, ids: tuple[str, ...], endpoint: str, key_file: str, most: int | None, waits: bool) -> int:
+def collect(
+    store: str,
+    ids: tuple[str, ...],
+    endpoint: str,
+    key_file: str,
+    account_file: str | None,
+    most: int | None,
+    waits: bool,
+) -> int:
     """Bring home what the channels of this key still have on this chain: all of them, or those that are named.
 
     Answers challenges with what is kept, concludes what all have signed, pays out what the chain has decided, and takes
@@ -63,5 +78,6 @@ def collect(store: str, ids: tuple[str, ...], endpoint: str, key_file: str, most
     Exits with 1 if something is left on the chain.
     """
     from forcemove.channel.cli.channel import settling
+    from forcemove.channel.cli.channel.session import Asked
 
-    return settling.collect(store, ids, endpoint, key_file, most, waits=waits)
+    return settling.collect(Asked(store, endpoint, key_file, account_file, most), ids, waits=waits)

@@ -6,7 +6,7 @@ import click
 
 from forcemove.channel.cli.amounts import AMOUNT
 
-__all__ = ["ENDPOINT", "ID", "IDS", "JSON", "KEY", "MOST", "NODE", "STORE"]
+__all__ = ["ACCOUNT", "ENDPOINT", "ID", "IDS", "JSON", "KEY", "MOST", "NODE", "STORE"]
 
 STORE = click.option(
     "--store",
@@ -30,7 +30,14 @@ KEY = click.option(
     required=True,
     metavar="FILE",
     type=click.Path(dir_okay=False),
-    help="The key file of the participant, who pays the gas, too (see `forcemove key`).",
+    help="The key file of the participant (see `forcemove key`).",
+)
+ACCOUNT = click.option(
+    "--account",
+    "account_file",
+    metavar="FILE",
+    type=click.Path(dir_okay=False),
+    help="The key file of the account that sends, and pays the gas.  [default: that of --key]",
 )
 MOST = click.option(
     "--most",

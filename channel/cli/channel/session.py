@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from forcemove.channel.chain.chain import Chain
@@ -30,7 +31,7 @@ from forcemove.channel.protocol.signing import Key
 from forcemove.channel.sender.errors import GasTooDear
 from forcemove.channel.store.journal import Journal
 
-__all__ = ["Session", "opened"]
+__all__ = ["Asked", "Session", "opened"]
 
 _LOOK_EVERY = 0.25
 
@@ -46,17 +47,31 @@ class _Nobody:
         return ()
 
 
+@dataclass(frozen=True)
+class Asked:
+    """What a command was told to work with: files and URLs, as they were typed. `most`: see `Node.add`."""
+
+    store: str
+    endpoint: str
+    key_file: str
+    account_file: str | None
+    most: int | None
+
+
 class Session:
     """`journal`: the one that was named. `chain`: the one that was named."""
 
-    def __init__(self, journal: Journal, chain: Chain, key: Key, most: int | None, terminal: Terminal) -> None:
+    def __init__(
+        self, journal: Journal, chain: Chain, key: Key, payer: Key | None, most: int | None, terminal: Terminal
+    ) -> None:
+        self._payer = payer
         self.journal, self.chain, self._key, self._most, self._terminal = journal, chain, key, most, terminal
         self._node = Node(journal, trouble=self._hear_trouble)
         self._lasting: ForcemoveError | None = None
 
     @property
     def account(self) -> bytes:
-        """The address that signs and pays, 20 bytes."""
+        """The participant's address, 20 bytes."""
         return self._key.address
 
     def require_ours(self, kept: KeptChannel) -> None:
@@ -89,6 +104,7 @@ class Session:
                 confirmations=kept.about.confirmations,
                 most=self._most,
                 signs=signs,
+                payer=self._payer,
             )
 
         try:
@@ -142,13 +158,14 @@ class Session:
 
 
 @contextmanager
-def opened(store: str, endpoint: str, key_file: str, most: int | None) -> Iterator[Session]:
+def opened(asked: Asked) -> Iterator[Session]:
     """A session; afterwards others may drive what it has driven."""
-    with open_store(store) as journal:
-        chain = open_node(endpoint)
-        key = open_key_file(Path(key_file))
+    with open_store(asked.store) as journal:
+        chain = open_node(asked.endpoint)
+        key = open_key_file(Path(asked.key_file))
+        payer = None if asked.account_file is None else open_key_file(Path(asked.account_file))
         with waiting("Reading the chain") as terminal:
-            session = Session(journal, chain, key, most, terminal)
+            session = Session(journal, chain, key, payer, asked.most, terminal)
             try:
                 yield session
             finally:

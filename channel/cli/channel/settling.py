@@ -7,7 +7,7 @@ from collections.abc import Callable
 import click
 
 from forcemove.channel.cli.channel.pages import advice, elsewhere_line, short_id
-from forcemove.channel.cli.channel.session import Session, opened
+from forcemove.channel.cli.channel.session import Asked, Session, opened
 from forcemove.channel.cli.channel.stores import find_channel, find_channels, read_all
 from forcemove.channel.cli.errors import Explained
 from forcemove.channel.cli.layout import show_asset, show_time
@@ -25,9 +25,9 @@ __all__ = ["challenge", "collect", "conclude"]
 _RUNNING = (Phase.CHALLENGED, Phase.FINALIZED)
 
 
-def challenge(store: str, id_: str, endpoint: str, key_file: str, most: int | None, *, waits: bool) -> None:
+def challenge(asked: Asked, id_: str, *, waits: bool) -> None:
     """Start the clock; with `waits`, stay until it has run out and all is paid, or it was answered."""
-    with opened(store, endpoint, key_file, most) as session:
+    with opened(asked) as session:
         kept = find_channel(session.journal, id_)
         session.require_ours(kept)
         _require_begun(kept)
@@ -55,9 +55,9 @@ def _require_begun(kept: KeptChannel) -> None:
         )
 
 
-def conclude(store: str, id_: str, endpoint: str, key_file: str, most: int | None) -> None:
+def conclude(asked: Asked, id_: str) -> None:
     """Leave a channel, and stay until nothing of it is left on the chain."""
-    with opened(store, endpoint, key_file, most) as session:
+    with opened(asked) as session:
         kept = find_channel(session.journal, id_)
         session.require_ours(kept)
         if kept.channel.record.closed:
@@ -81,9 +81,9 @@ def _is_left(driven: Driven) -> bool:
     return False
 
 
-def collect(store: str, ids: tuple[str, ...], endpoint: str, key_file: str, most: int | None, *, waits: bool) -> int:
+def collect(asked: Asked, ids: tuple[str, ...], *, waits: bool) -> int:
     """Bring home what needs no signature; 1 if something is left. With `waits`, stay while a clock runs."""
-    with opened(store, endpoint, key_file, most) as session:
+    with opened(asked) as session:
         chosen = _here(session, _chosen(session, ids))
         if not chosen:
             click.echo("No open channel of this key is of this chain.")
