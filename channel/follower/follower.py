@@ -21,7 +21,7 @@ from forcemove.channel.chain.rpc import making_sense
 from forcemove.channel.errors import ForcemoveError, PassingError
 from forcemove.channel.follower import words
 from forcemove.channel.follower.blocks import Block, Blocks
-from forcemove.channel.follower.errors import AnotherChain, LogsLeftOut
+from forcemove.channel.follower.errors import AnotherChain, BehindAnother, BehindItself, LogsLeftOut
 from forcemove.channel.follower.followed import Followed, Known, Origin
 from forcemove.channel.follower.head import Head, HeadReader
 from forcemove.channel.follower.origins import Origins
@@ -123,7 +123,11 @@ class Follower:
         try:
             with making_sense(self.adjudicator.chain.endpoint):
                 return self._look(uncertain)
+        except (BehindItself, BehindAnother):
+            self._ask_the_next()
+            raise
         except PassingError:
+            self._witnesses.let_rest(self.adjudicator)
             self._ask_the_next()
             raise
 

@@ -27,7 +27,7 @@ __all__ = ["Verdict", "Witnesses"]
 _FAR = 3
 """So many blocks one endpoint may be behind another."""
 _REST = 30.0
-"""Seconds for which an endpoint that has failed is not asked for its opinion."""
+"""Seconds for which an endpoint that has failed is not asked for its opinion: it may take ten seconds to fail again."""
 _STUCK = 120.0
 """Seconds after which an endpoint that shows no new block, where another does, counts as one that does not answer."""
 _QUIET = 10.0
@@ -71,6 +71,10 @@ class Witnesses:
         """It is of another chain, and has nothing to say to this one."""
         self._rests_until[other] = inf
 
+    def let_rest(self, endpoint: Adjudicator) -> None:
+        """It has just failed."""
+        self._rests_until[endpoint] = max(self._clock() + _REST, self._rests_until.get(endpoint, 0.0))
+
     def require_not_behind(self, read: Adjudicator, others: Sequence[Adjudicator], head: Head) -> None:
         """While the endpoint that is read shows no new block: another one is asked now and then for its own, in one
         request. Raises `BehindAnother`."""
@@ -82,7 +86,7 @@ class Witnesses:
         try:
             number = witness.chain.block_number()
         except PassingError:
-            self._rests_until[witness] = now + _REST
+            self.let_rest(witness)
             return
         self._require_near(read, head, witness, number)
 
@@ -110,7 +114,7 @@ class Witnesses:
             with making_sense(witness.chain.endpoint):
                 view = self._look(witness, followed, said, last)
         except PassingError:
-            self._rests_until[witness] = self._clock() + _REST
+            self.let_rest(witness)
             return Verdict()
         return Verdict() if view is None else self._judge(read, witness, followed, said, last, head, view)
 

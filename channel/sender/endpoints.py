@@ -13,7 +13,7 @@ from forcemove.channel.errors import PassingError
 __all__ = ["Endpoints"]
 
 _REST = 30.0
-"""Seconds for which one that has failed is shown nothing."""
+"""Seconds for which one that has failed is shown nothing: it may take ten seconds to fail again."""
 
 
 class Endpoints:
@@ -35,6 +35,11 @@ class Endpoints:
     def ask_the_next(self) -> None:
         """From now on."""
         self._chains.rotate(-1)
+
+    def leave(self) -> None:
+        """The one that is asked now: it has just failed."""
+        self._rests_until[self.asked] = self._clock() + _REST
+        self.ask_the_next()
 
     def show_to_others(self, signed: SignedTransaction) -> None:
         """Hand a transaction to those that are not asked now; what they make of it is not waited for."""

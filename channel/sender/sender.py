@@ -130,7 +130,7 @@ class Sender:
                     self._work()
         except ForcemoveError as error:
             if isinstance(error, PassingError):
-                self._endpoints.ask_the_next()
+                self._endpoints.leave()
             if not self._outcomes:
                 raise
         outcomes, self._outcomes = self._outcomes, []

@@ -203,6 +203,21 @@ def test_threat_46_one_that_does_not_answer_is_not_waited_for(pair: Pair, story:
     assert pair.endpoints[1].counts.total() == 3
 
 
+def test_threat_46_one_that_has_failed_is_not_asked_what_it_thinks_of_the_next(pair: Pair, story: Story) -> None:
+    def down(method: str, *_: Any) -> Any:
+        raise Unreachable("memory 0", "down")
+
+    pair.look()
+    pair.endpoints[0].answer = down
+    story.play_until(4)
+    with pytest.raises(Unreachable):
+        pair.look(story)
+    pair.endpoints[0].counts.clear()
+    assert pair.look(story).wrong == {}
+    assert pair.endpoints[0].counts.total() == 0
+    assert pair.logs(story) == ["Deposited", "Deposited"]
+
+
 @pytest.mark.parametrize("method", ["eth_getBlockByNumber", "eth_call"])
 @pytest.mark.parametrize("nonsense", [None, {}, "0x", b"", 17])
 def test_threat_43_nonsense_is_no_opinion(pair: Pair, story: Story, method: str, nonsense: object) -> None:

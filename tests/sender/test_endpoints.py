@@ -149,3 +149,25 @@ def test_threat_46_an_endpoint_that_is_down_is_shown_nothing_for_a_while() -> No
     for _ in range(5):
         desk.look()
     assert asked == ["eth_chainId", "eth_sendRawTransaction"]
+
+
+def test_threat_46_an_endpoint_that_has_failed_is_not_shown_what_the_next_one_is_sent() -> None:
+    asked, ground = list[str](), memory()
+
+    def down(method: str, *params: Any) -> Any:
+        if method == "eth_chainId":
+            return ground.ask(method, *params)
+        asked.append(method)
+        raise Unreachable("memory", "down")
+
+    desk = Desk(ground)
+    desk.sender = Sender(
+        ground.through(down), KEY, MemoryTransactions(), clock=lambda: desk.time, others=[ground.through(ground.ask)]
+    )
+    desk.want(deadline=ground.chain.now() + 3_600)
+    with pytest.raises(Unreachable):
+        desk.look()
+    for _ in range(3):
+        desk.look()
+    assert desk.landed == 1
+    assert len(asked) == 1
