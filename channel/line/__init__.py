@@ -2,5 +2,6 @@
 chain and no game.
 
 `terms` says what a table is and proves who may post there, `wire` and `limits` what travels, `connection` keeps a way
-to a relay open, `transport` is one table's log on it, `offers` and `links` bring players together.
+to a relay open, `transport` is one table's log on it, `offers` and `links` bring players together. `jetstream` is the
+same on a NATS server, and `connect` chooses between the two.
 """
