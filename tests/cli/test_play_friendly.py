@@ -171,3 +171,16 @@ def test_whoever_is_kept_waiting_gives_a_friendly_game_up(house: House) -> None:
     assert host.end() == 1
     assert "for 2 seconds" in host.complained
     assert "The other player may have gone" in host.complained
+
+
+def test_whoever_is_kept_waiting_gives_up_a_game_over_the_log_and_may_wait_on(house: House) -> None:
+    host = house.play(house.alice, *CREATE, "--patience", "2", game="discard")
+    link = link_of(host)
+    guest = house.play(house.bob, "--join", link, "--yes", game="discard")
+    guest.reach("You are the guest.")
+    guest.end(by=signal.SIGKILL)
+    assert host.end() == 1
+    assert "Nothing was heard of the other player for 2 seconds." in host.complained
+    again = house.play(house.alice, game="discard")
+    other = house.play(house.bob, "--join", link, "--yes", game="discard")
+    assert [each.end() for each in (again, other)] == [0, 0], (again.complained, other.complained)

@@ -11,7 +11,7 @@ from forcemove.channel.chain.local import local_keys
 from forcemove.channel.node.keys import write_key_file
 from tests.cli.nodes import PASSPHRASE
 from tests.cli.screens import COMMAND, Screen
-from tests.cli.test_play import GUEST, HOST, World, channel_in, require_right_ends
+from tests.cli.test_play import GUEST, HOST, START, World, channel_in, require_right_ends
 from tests.cli.test_play import world as world  # noqa: PLC0414  # the fixture
 
 LINK = re.compile(r"forcemove://join/\S+")
@@ -139,3 +139,24 @@ def test_the_key_signs_the_account_pays_and_the_payout_is_paid(world: World) -> 
     channel = channel_in(alice)
     assert channel.agreement.fixed_part.participants[0] == poor.address
     assert world.held(channel) == 0
+
+
+def test_a_person_whose_opponent_is_gone_is_paid_by_the_chain(world: World) -> None:
+    alice, bob = world.player("alice", HOST), world.player("bob", GUEST)
+    host = Person(world, alice, *CREATE, game="tic-tac-toe")
+    guest = Person(world, bob, "--join", host.link(), "--yes", game="tic-tac-toe")
+    host.reach("mark the middle")
+    host.type("4")
+    guest.reach("mark the lower edge")
+    guest.screen.type("\x03")
+    assert guest.screen.end().code == 130
+    host.reach("wait no longer, and ask the chain")
+    host.type("challenge")
+    host.reach("A challenge is running: Guest has")
+    world.node.chain.rpc.ask("evm_increaseTime", 3601)
+    world.node.chain.rpc.ask("evm_mine")
+    ended = host.screen.end()
+    assert ended.code == 0
+    assert any("The chain has decided" in line for line in ended.lines)
+    assert world.held(channel_in(alice)) == 0
+    assert world.node.chain.balance(HOST.address) > START, "the stake of the round is the host's"

@@ -8,6 +8,7 @@ import secrets
 from collections.abc import Sequence
 from functools import partial
 
+from forcemove.channel.cli.errors import Explained
 from forcemove.channel.cli.games import TableGame
 from forcemove.channel.cli.match.match import beside
 from forcemove.channel.cli.match.scenes import NAMES, Scene
@@ -16,7 +17,9 @@ from forcemove.channel.cli.play.meeting import Meeting
 from forcemove.channel.cli.play.standby import when_free
 from forcemove.channel.cli.play.wishes import Purse, Wishes
 from forcemove.channel.cli.terminal import Terminal
+from forcemove.channel.flow.keys import KeysMissing
 from forcemove.channel.flow.place import Place
+from forcemove.channel.flow.steps import NothingHeard
 from forcemove.channel.line.connect import Connection
 from forcemove.channel.node.errors import ChannelInUse, LeaseLost
 from forcemove.channel.store.journal import Journal
@@ -51,6 +54,11 @@ class TablePlay:
         await when_free(partial(self._take, lease), self._terminal.say)
         try:
             await beside(self._play(connection, meeting), self._hold(lease))
+        except (NothingHeard, KeysMissing):
+            raise Explained(
+                f"Nothing was heard of the other player for {self._wishes.patience:,.0f} seconds.",
+                "The game waits. Run the same command again to wait on, or with --anew to begin another one.",
+            ) from None
         finally:
             self._journal.leases.release([lease])
             self._terminal.close()
