@@ -19,12 +19,15 @@ _PATIENCE = 20.0
 class NatsServer:
     """Started in a folder, where its store is. `url` stays the same over restarts."""
 
-    def __init__(self, folder: Path, config: str = "", *, has_jetstream: bool = True) -> None:
-        """`config`: more of the server's configuration file, such as its users."""
+    def __init__(
+        self, folder: Path, config: str = "", *, has_jetstream: bool = True, sync_interval: str = "2m"
+    ) -> None:
+        """`config`: more of the server's configuration file, such as its users. `sync_interval`: how often it sees to
+        it that what it has written is on the disk; 2m is its default, `always` is for every message."""
         self.folder, self.store = folder, folder / "store"
         self._config, self._port = config, -1
         if has_jetstream:
-            self._config = f'jetstream {{ store_dir: "{self.store}" }}\n{config}'
+            self._config = f'jetstream {{ store_dir: "{self.store}", sync_interval: {sync_interval} }}\n{config}'
         self._starts = 0
         self.start()
 
@@ -72,9 +75,11 @@ class NatsServer:
 
 
 @contextlib.contextmanager
-def running_server(folder: Path, config: str = "", *, has_jetstream: bool = True) -> Iterator[NatsServer]:
+def running_server(
+    folder: Path, config: str = "", *, has_jetstream: bool = True, sync_interval: str = "2m"
+) -> Iterator[NatsServer]:
     """Killed at the end, if it still runs."""
-    server = NatsServer(folder, config, has_jetstream=has_jetstream)
+    server = NatsServer(folder, config, has_jetstream=has_jetstream, sync_interval=sync_interval)
     try:
         yield server
     finally:
