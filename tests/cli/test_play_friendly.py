@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,10 +10,12 @@ from pathlib import Path
 import pytest
 
 from forcemove.channel.chain.local import local_keys
+from forcemove.channel.line.connection import RelayConnection
+from forcemove.channel.line.links import parse_link
 from forcemove.channel.node.keys import write_key_file
 from forcemove.channel.protocol.signing import Key
 from forcemove.channel.store.opening import open_journal
-from tests.cli.nodes import PASSPHRASE, Demo
+from tests.cli.nodes import PASSPHRASE, Demo, wait_until
 from tests.cli.screens import COMMAND, Screen
 from tests.cli.test_play import channel_in, link_of, start
 from tests.relay.process import RelayProcess, running_relay
@@ -184,3 +187,33 @@ def test_whoever_is_kept_waiting_gives_up_a_game_over_the_log_and_may_wait_on(ho
     again = house.play(house.alice, game="discard")
     other = house.play(house.bob, "--join", link, "--yes", game="discard")
     assert [each.end() for each in (again, other)] == [0, 0], (again.complained, other.complained)
+
+
+def test_a_host_that_is_killed_while_it_waits_waits_on_for_the_same_link(house: House) -> None:
+    host = house.play(house.alice, *CREATE, game="tic-tac-toe")
+    link = link_of(host)
+    host.end(by=signal.SIGKILL)
+    again = house.play(house.alice, *CREATE, game="tic-tac-toe")
+    assert link_of(again) == link
+    guest = house.play(house.bob, "--join", link, "--yes", game="tic-tac-toe")
+    assert [each.end() for each in (again, guest)] == [0, 0], (again.complained, guest.complained)
+    assert meetings(house.alice) == meetings(house.bob) == 0
+
+
+async def is_joined(text: str) -> bool:
+    link = parse_link(text)
+    async with RelayConnection(link.relay) as relay:
+        return (await relay.lobby.look(link.offer)).join is not None
+
+
+def test_a_guest_joins_again_where_the_relay_was_restarted_before_they_met(house: House) -> None:
+    host = house.play(house.alice, *CREATE, game="tic-tac-toe")
+    link = link_of(host)
+    host.process.send_signal(signal.SIGSTOP)
+    guest = house.play(house.bob, "--join", link, "--yes", game="tic-tac-toe")
+    guest.reach("a friendly game, without a chain")
+    wait_until(lambda: asyncio.run(is_joined(link)))
+    house.relay.kill()
+    house.relay.start()
+    host.process.send_signal(signal.SIGCONT)
+    assert [each.end() for each in (host, guest)] == [0, 0], (host.complained, guest.complained)

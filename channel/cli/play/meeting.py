@@ -16,13 +16,15 @@ from forcemove.channel.line.terms import Table
 from forcemove.channel.protocol.signing import Key
 from forcemove.channel.protocol.values import Codec
 
-__all__ = ["MEETINGS", "Meeting", "take", "wait_for_guest"]
+__all__ = ["MEETINGS", "Meeting", "Waiting", "offer_again", "take", "wait_for_guest"]
 
 _LOOK_EVERY = 0.25
 _WITHDRAWAL_SECONDS = 2.0
+_MEETING_SECONDS = 50.0
+"""Within a relay's minute."""
 
 
-class Meeting(Struct, frozen=True):
+class Meeting(Struct, frozen=True, tag=True):
     """What host and guest have agreed on, each by a signature. Raises `InvalidValue` where the join is of another
     offer."""
 
@@ -43,8 +45,24 @@ class Meeting(Struct, frozen=True):
         return self.offer.host, self.join.guest
 
 
-MEETINGS: Codec[Meeting] = Codec("meeting", Meeting)
+class Waiting(Struct, frozen=True, tag=True):
+    """An offer of ours that nobody has taken yet."""
+
+    offer: Offer
+
+
+MEETINGS: Codec[Meeting | Waiting] = Codec("meeting", Meeting | Waiting)
 """Encodes and decodes them, for a journal."""
+
+
+async def offer_again(connection: Connection, offer: Offer, key: Key) -> None:
+    """Let the lobby have an offer of ours, which may be there already. Raises `OfferOver` where it was taken back, has
+    expired, or was played, and what the lobby raises."""
+    shown = await _look(connection, offer.hash)
+    if shown is None:
+        await connection.lobby.make(offer, key)
+    elif shown.is_over:
+        raise OfferOver(offer.hash)
 
 
 async def wait_for_guest(connection: Connection, offer: Offer, key: Key) -> Meeting:
@@ -67,11 +85,14 @@ async def wait_for_guest(connection: Connection, offer: Offer, key: Key) -> Meet
 async def take(connection: Connection, offer: Offer, key: Key, payout: bytes) -> Meeting:
     """Join an offer, to be paid at `payout` (20 bytes), and wait for its host at the table. Raises `HostMissing`, and
     what the lobby raises."""
-    join = Join(offer.hash, key.address, payout)
-    table = await connection.lobby.join(offer.hash, key, payout, chain_id=offer.chain_id)
-    if not await _have_met(connection, table, join, key):
-        raise HostMissing(offer.hash)
-    return Meeting(offer, join)
+    join, clock = Join(offer.hash, key.address, payout), asyncio.get_running_loop()
+    until = clock.time() + _MEETING_SECONDS
+    while True:  # a relay that was restarted has forgotten who had joined
+        table = await connection.lobby.join(offer.hash, key, payout, chain_id=offer.chain_id)
+        if await _have_met(connection, table, join, key):
+            return Meeting(offer, join)
+        if clock.time() > until:
+            raise HostMissing(offer.hash)
 
 
 async def _have_met(connection: Connection, table: Table, join: Join, key: Key) -> bool:

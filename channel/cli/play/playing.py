@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import sys
+import time
 from collections.abc import Iterator
 from typing import Generic, Protocol, TypeVar
 
 import click
+from msgspec.structs import replace
 
 from forcemove.channel.cli.amounts import format_amount
 from forcemove.channel.cli.errors import Explained
 from forcemove.channel.cli.play.errors import OfferDiffers
-from forcemove.channel.cli.play.meeting import MEETINGS, Meeting, take, wait_for_guest
+from forcemove.channel.cli.play.meeting import MEETINGS, Meeting, Waiting, offer_again, take, wait_for_guest
 from forcemove.channel.cli.play.terms import Ground, new_offer, require_ours, terms_lines
 from forcemove.channel.cli.play.wishes import Purse, Wishes
 from forcemove.channel.cli.terminal import Terminal
@@ -73,6 +75,7 @@ class Playing(Generic[_Kept]):
             if meeting is None:
                 meeting = await self._meet(connection)
                 self._journal.meetings.keep(meeting.table.id, MEETINGS.encode(meeting))
+                self._journal.meetings.forget(meeting.offer.hash)
             else:
                 self._terminal.say(f"Going on with the open game of {self._journal.where}.")
             await self._play.begin(connection, meeting)
@@ -90,12 +93,14 @@ class Playing(Generic[_Kept]):
 
     def _meetings(self) -> Iterator[Meeting]:
         """Of this game, chain and key."""
-        for _, body in self._journal.meetings.all():
-            meeting = MEETINGS.decode(body)
-            offer = meeting.offer
+        for each in self._remembered():
+            offer = each.offer
             is_same = (offer.game, offer.chain_id) == (self._ground.name, self._ground.chain_id)
-            if is_same and self._purse.key.address in meeting.players:
-                yield meeting
+            if is_same and isinstance(each, Meeting) and self._purse.key.address in each.players:
+                yield each
+
+    def _remembered(self) -> Iterator[Meeting | Waiting]:
+        return (MEETINGS.decode(body) for _, body in self._journal.meetings.all())
 
     # --------------------------------------------------------------------------------------------------- from the lobby
 
@@ -112,14 +117,28 @@ class Playing(Generic[_Kept]):
         )
 
     async def _create(self, connection: Connection, stake: int) -> Meeting:
-        key = self._purse.key
-        offer = new_offer(self._ground, key.address, self._purse.payout, stake, self._wishes.duration)
+        """The offer is in the journal before anybody hears of it: who is killed while waiting waits on for the same
+        link."""
+        key, meetings = self._purse.key, self._journal.meetings
+        wanted = new_offer(self._ground, key.address, self._purse.payout, stake, self._wishes.duration)
+        offer = next((each for each in self._offers() if _is_alike(each, wanted)), wanted)
         self._say_terms(offer)
-        await connection.lobby.make(offer, key)
-        self._terminal.say("Hand this link to whom you want to play with; it is good for a day:")
-        self._terminal.say(str(Link(connection.url, offer.hash)))
-        self._terminal.status("Waiting for somebody to join")
-        return await wait_for_guest(connection, offer, key)
+        meetings.keep(offer.hash, MEETINGS.encode(Waiting(offer)))
+        try:
+            await offer_again(connection, offer, key)
+            self._terminal.say("Hand this link to whom you want to play with; it is good for a day:")
+            self._terminal.say(str(Link(connection.url, offer.hash)))
+            self._terminal.status("Waiting for somebody to join")
+            return await wait_for_guest(connection, offer, key)
+        except BaseException:  # it was taken back
+            meetings.forget(offer.hash)
+            raise
+
+    def _offers(self) -> Iterator[Offer]:
+        """Those of ours that may still be taken."""
+        for each in self._remembered():
+            if isinstance(each, Waiting) and each.offer.expires > time.time() and not self._wishes.anew:
+                yield each.offer
 
     async def _join(self, connection: Connection, link: Link) -> Meeting:
         offer = (await connection.lobby.look(link.offer)).signed.offer
@@ -147,3 +166,8 @@ class Playing(Generic[_Kept]):
             )
         self._terminal.close()
         await asyncio.to_thread(click.confirm, "Join on these terms?", abort=True, err=True)
+
+
+def _is_alike(kept: Offer, wanted: Offer) -> bool:
+    """Whether two offers differ in nothing but what is drawn and when they were made."""
+    return replace(kept, nonce=wanted.nonce, expires=wanted.expires) == wanted
