@@ -26,8 +26,7 @@ class TableLog:
         self.first, self.length = 0, 0
         self.hash: bytes | None = NOTHING_READ
         self._failure: ForcemoveError | None = None
-        self._changed = asyncio.Event()
-        self._readers_waiting = 0
+        self._waiting: set[asyncio.Future[None]] = set()
 
     @property
     def end(self) -> int:
@@ -62,8 +61,7 @@ class TableLog:
         while number >= self.end:
             if self._failure is not None:
                 raise self._failure
-            self._readers_waiting += 1
-            await self._changed.wait()
+            await self._change()
         if number < self.first:
             raise LogBegins(self.first)
         return self._entries[number - self.first]
@@ -76,11 +74,18 @@ class TableLog:
             del self._entries[:count]
             self.first += count
 
+    async def _change(self) -> None:
+        waiting = asyncio.get_running_loop().create_future()
+        self._waiting.add(waiting)
+        try:
+            await waiting
+        finally:
+            self._waiting.discard(waiting)
+
     def _wake(self) -> None:
-        if self._readers_waiting:
-            self._readers_waiting = 0
-            self._changed.set()
-            self._changed = asyncio.Event()
+        for waiting in self._waiting:
+            if not waiting.done():
+                waiting.set_result(None)
 
 
 class LogReader:
