@@ -11,10 +11,12 @@ from forcemove.channel.cli.match.voices import Voice
 from forcemove.channel.cli.play.standby import when_free
 from forcemove.channel.cli.play.wishes import Purse
 from forcemove.channel.errors import ChainError, JournalUnavailable, PassingError
+from forcemove.channel.follower.errors import AnotherChain
 from forcemove.channel.game import Game
 from forcemove.channel.line.channel_line import ChannelLine
 from forcemove.channel.node.assemble import Assembly
 from forcemove.channel.node.driven import Driven
+from forcemove.channel.node.errors import AccountInUse
 from forcemove.channel.node.friendly import FriendlyChannel
 from forcemove.channel.node.node import Node
 from forcemove.channel.protocol.agreement import Agreement
@@ -24,6 +26,9 @@ from forcemove.channel.watching.client import TowerClient
 from forcemove.channel.watching.courier import Acknowledged, Courier, Failed, Told, Unguarded
 
 __all__ = ["drive_for_money", "drive_friendly"]
+
+_PASSING = (ChainError, PassingError, JournalUnavailable, AccountInUse)
+"""What may have passed when it is tried again."""
 
 
 async def drive_friendly(
@@ -89,7 +94,7 @@ def _hear_trouble(match: Match, voice: Voice) -> Callable[[Exception], None]:
     told: list[str] = [""]
 
     def hear(error: Exception) -> None:
-        if not isinstance(error, ChainError | PassingError | JournalUnavailable):
+        if isinstance(error, AnotherChain) or not isinstance(error, _PASSING):
             match.lasting = match.lasting or error
             return
         text = f"{headline(error)} Trying again."
