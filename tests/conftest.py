@@ -26,7 +26,13 @@ settings.load_profile("forcemove")
 
 
 LONGEST = (
+    "cli/test_play_elsewhere.py",
+    "cli/test_play_kills.py",
+    "cli/test_play_friendly.py",
     "scripts/test_setup.py",
+    "cli/test_play_person.py",
+    "cli/test_play_tower.py",
+    "cli/test_demo_network.py",
     "cli/test_demo_cut_off.py",
     "node/test_schedules.py",
     "cli/test_play.py",

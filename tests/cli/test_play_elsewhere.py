@@ -20,7 +20,7 @@ from tests.cli.test_play import DEPOSIT, GAS_AT_MOST, GUEST, HOST, START, World,
 from tests.jetstream.server import running_server
 from tests.store.server import Server
 
-ROUNDS = ("--rounds", "4", "--pace", "0.1")
+ROUNDS = ("--rounds", "4", "--pace", "0.1", "--lease", "5")
 
 
 @pytest.fixture

@@ -28,6 +28,8 @@ ROWS = {
     "requests_per_block",
     "requests_per_turn",
     "relay_rate_ratio",
+    "jetstream_rate_ratio",
+    "network_turn_ratio",
     "help_seconds",
     "demo_seconds",
 }
@@ -37,6 +39,7 @@ MORE_IS_BETTER = {
     "queue_actions_per_second",
     "signed_queue_actions_per_second",
     "relay_rate_ratio",
+    "jetstream_rate_ratio",
 }
 
 

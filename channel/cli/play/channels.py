@@ -97,10 +97,13 @@ class ChannelPlay:
     ) -> Channel:
         journal, purse, ground = self._journal, self._purse, self._ground
         if ground is None:
-            return await drive_friendly(journal, agreement, purse, self._game, line, seat, match)
+            return await drive_friendly(journal, agreement, purse, self._game, line, seat, match, self._wishes.lease)
         assembly = kept.assembly(ground.chain) if kept else ground.assemble(agreement)
         confirmations = kept.about.confirmations if kept else ground.confirmations
-        return await drive_for_money(journal, assembly, confirmations, purse, line, seat, match, self._wishes.towers)
+        wishes = self._wishes
+        return await drive_for_money(
+            journal, assembly, confirmations, purse, line, seat, match, wishes.towers, wishes.lease
+        )
 
     def _say_result(self, channel: Channel) -> None:
         """What we were paid, and what that is more or less than we had paid in."""

@@ -135,6 +135,13 @@ class _Tower(click.ParamType[tuple[str, bytes]]):
     show_default=True,
     help="Seconds that the other may be silent; then it is challenged, or a friendly game given up.",
 )
+@click.option(
+    "--lease",
+    type=click.FloatRange(1),
+    default=60.0,
+    show_default=True,
+    help="Seconds after which another process on the same PostgreSQL goes on for one that died; on a file, at once.",
+)
 @click.option("--yes", "agrees", is_flag=True, help="Join on the terms of the offer without being asked.")
 @click.option("--anew", is_flag=True, help="Do not go on with games into which nobody has paid yet.")
 @click.option("--allow-mainnet", is_flag=True, help="Play even on Ethereum's main network, for real money.")
@@ -156,6 +163,7 @@ def play(
     towers: tuple[tuple[str, bytes], ...],
     duration: int,
     patience: float,
+    lease: float,
     agrees: bool,
     anew: bool,
     allow_mainnet: bool,
@@ -191,6 +199,7 @@ def play(
         patience,
         agrees,
         anew,
+        lease,
         tuple(_tower(*each) for each in towers),
     )
     ground = None if endpoint is None else _ground(name, endpoint, book_file, allow_mainnet)

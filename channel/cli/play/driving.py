@@ -32,12 +32,21 @@ _PASSING = (ChainError, PassingError, JournalUnavailable, AccountInUse)
 
 
 async def drive_friendly(
-    journal: Journal, agreement: Agreement, purse: Purse, game: Game, line: ChannelLine, seat: Seat, match: Match
+    journal: Journal,
+    agreement: Agreement,
+    purse: Purse,
+    game: Game,
+    line: ChannelLine,
+    seat: Seat,
+    match: Match,
+    lease: float,
 ) -> Channel:
     """Until both have signed the end. Raises as `FriendlyChannel`, and `Match.until`."""
 
     def begin() -> FriendlyChannel:
-        return FriendlyChannel(journal, agreement, purse.key, game, line, match.answer, report=match.report)
+        return FriendlyChannel(
+            journal, agreement, purse.key, game, line, match.answer, report=match.report, lease=lease
+        )
 
     driven = await when_free(begin, seat.voice.say)
     seat.attach(driven)
@@ -58,9 +67,10 @@ async def drive_for_money(
     seat: Seat,
     match: Match,
     towers: Sequence[TowerClient],
+    lease: float,
 ) -> Channel:
     """Until everything is paid out. Raises as `Node.add`, and `Match.until`; what passes is tried again."""
-    node = Node(journal, trouble=_hear_trouble(match, seat.voice))
+    node = Node(journal, lease=lease, trouble=_hear_trouble(match, seat.voice))
 
     def begin() -> Driven:
         return node.add(

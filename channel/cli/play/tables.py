@@ -27,9 +27,6 @@ from forcemove.channel.store.records import SEED_LENGTH, ChannelLease
 
 __all__ = ["TablePlay"]
 
-_LEASE = 30.0
-"""Seconds after which another process may go on with a game whose process has died."""
-
 
 class TablePlay:
     """Of one game."""
@@ -64,15 +61,15 @@ class TablePlay:
             self._terminal.close()
 
     def _take(self, lease: ChannelLease) -> None:
-        refused = self._journal.leases.take([lease], _LEASE).refused
+        refused = self._journal.leases.take([lease], self._wishes.lease).refused
         if refused:
             raise ChannelInUse(lease.channel_id, refused[lease].until)
 
     async def _hold(self, lease: ChannelLease) -> None:
         """Raises `LeaseLost`."""
         while True:
-            await asyncio.sleep(_LEASE / 3)
-            if lease not in self._journal.leases.renew(_LEASE):
+            await asyncio.sleep(self._wishes.lease / 3)
+            if lease not in self._journal.leases.renew(self._wishes.lease):
                 raise LeaseLost(lease.channel_id)
 
     async def _play(self, connection: Connection, meeting: Meeting) -> None:

@@ -17,7 +17,8 @@ class Wishes:
     one to join. `link`: of the offer to join. `rounds`: after which the bot leaves, None where a person plays. `pace`:
     seconds that the bot takes for a move. `duration`: of a challenge, in seconds, to offer. `patience`: see `Match`.
     `agrees`: nobody has to be asked whether to join. `anew`: leave alone what was begun before and has no money in it.
-    `towers`: who watches over the channel."""
+    `lease`: seconds after which another process may go on for one that has died. `towers`: who watches over the
+    channel."""
 
     relay: str
     stake: int | None = None
@@ -28,6 +29,7 @@ class Wishes:
     patience: float = 600.0
     agrees: bool = False
     anew: bool = False
+    lease: float = 60.0
     towers: tuple[TowerClient, ...] = ()
 
     @property
