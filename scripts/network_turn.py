@@ -1,8 +1,8 @@
 """What a turn takes between two processes over a relay process, when nothing of it can be lost: beside what it has to
 wait for, three synced commits and one echo.
 
-A turn is: hear the other's state, verify it, save it, choose, sign and save the answer, post it; the relay has it on
-disk before it passes it on. Both players are processes with a journal in a file. The channel is one without a chain, so
+A turn is: hear the other's state, verify it, choose, sign the answer, save both, post it; the relay has it on disk
+before it passes it on. Both players are processes with a journal in a file. The channel is one without a chain, so
 that no chain's time is in it; a turn on a chain asks nothing of the chain either. The commits are the journal's own, of
 the same snapshot; the echo is aiohttp's WebSocket server and client, between two processes, with as many bytes.
 """
@@ -27,6 +27,7 @@ from forcemove.channel.line.channel_line import ChannelLine
 from forcemove.channel.line.connect import connect
 from forcemove.channel.line.terms import Table, TableKind
 from forcemove.channel.node.about import ABOUTS, About
+from forcemove.channel.node.events import Event, Sent
 from forcemove.channel.node.friendly import FriendlyChannel
 from forcemove.channel.protocol.agreement import Agreement, agree
 from forcemove.channel.protocol.channel import Channel
@@ -108,22 +109,31 @@ async def _play(url: str, folder: Path, number: int, seat: int, writing: Connect
         line = ChannelLine(await place.join(table, _KEYS[seat]))
         choose = moves_of_new(lambda secrets: game.bot(seat, secrets=secrets))
         with open_journal(str(folder / f"{seat}.journal"), owner=secrets.token_bytes(OWNER_LENGTH)) as journal:
-            channel = FriendlyChannel(journal, agreement, _KEYS[seat], game, line, choose)
+            watch = _Watch()
+            channel = FriendlyChannel(journal, agreement, _KEYS[seat], game, line, choose, report=watch.hear)
             running = [asyncio.create_task(channel.run()), asyncio.create_task(line.run())]
-            seconds = await _timed(channel)
+            await watch.is_over.wait()
             if seat == 0:
-                writing.send((CHANNELS.encode(channel.channel), seconds))
+                writing.send((CHANNELS.encode(channel.channel), watch.seconds))
             await asyncio.gather(*running)
 
 
-async def _timed(channel: FriendlyChannel) -> float:
-    """Seconds from the first turn that counts to the last."""
-    began: float | None = None
-    while channel.channel.next_turn < _FIRST + TURNS:
-        if began is None and channel.channel.next_turn >= _FIRST:
-            began = time.perf_counter()
-        await asyncio.sleep(0.0005)
-    return time.perf_counter() - (began or 0)
+class _Watch:
+    """`seconds`: from the first of our turns that counts to the last."""
+
+    def __init__(self) -> None:
+        self.is_over, self.seconds, self._began = asyncio.Event(), 0.0, 0.0
+
+    def hear(self, event: Event) -> None:
+        """A turn of ours was sent."""
+        if not isinstance(event, Sent):
+            return
+        turn = event.signed.state.turn_num - _FIRST
+        if turn in (0, 1):
+            self._began = time.perf_counter()
+        elif turn in (TURNS, TURNS + 1):
+            self.seconds = time.perf_counter() - self._began
+            self.is_over.set()
 
 
 # ---------------------------------------------------------------------------------------------- what it has to wait for

@@ -162,6 +162,16 @@ class Client:
                 return effect
         return None
 
+    def take_question(self) -> ChooseMove | None:
+        """The next thing to carry out, if it is a question to our player, which nobody else hears: it may be asked
+        before the channel is saved, and the answer saved with it. Otherwise as `take_due`."""
+        while self._due and isinstance(question := self._due[0], ChooseMove):
+            self._due.popleft()
+            if self._is_wanted(question):
+                self._undone.append(question)
+                return question
+        return None
+
     def done(self, effect: Effect) -> None:
         """It was carried out, or is not to be tried again."""
         self._undone.remove(effect)

@@ -135,6 +135,7 @@ class FriendlyChannel:
             self._keep_faults()
         client.break_silence(self._clock(), self.time())
         while client.is_unsaved or client.has_due:
+            self._ask()
             self._save()
             self._carry_out()
         return self.channel is not before
@@ -172,6 +173,12 @@ class FriendlyChannel:
         self._evidence.pending.clear()
         self._client.is_unsaved = False
 
+    def _ask(self) -> None:
+        """The player first: the answer is saved in one commit with what it answers."""
+        while (question := self._client.take_question()) is not None:
+            self._choose_after(question)
+            self._client.done(question)
+
     def _carry_out(self) -> None:
         """What is due, of a channel that is saved; a move that the player makes is saved before anything else."""
         client = self._client
@@ -189,9 +196,12 @@ class FriendlyChannel:
             case SendGreeting(next_turn):
                 self._line.send(encode_greeting(self.id, self.channel.index, next_turn))
             case ChooseMove():
-                decided = self._choose(effect)
-                if decided is not None:
-                    self._client.apply(decided, self.time())
+                self._choose_after(effect)
+
+    def _choose_after(self, question: ChooseMove) -> None:
+        decided = self._choose(question)
+        if decided is not None:
+            self._client.apply(decided, self.time())
 
     def _tell(self, event: Event) -> None:
         """What the owner makes of it undoes nothing."""
