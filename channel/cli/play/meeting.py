@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections.abc import Callable
 
 from msgspec import Struct
 
@@ -16,7 +17,7 @@ from forcemove.channel.line.terms import Table
 from forcemove.channel.protocol.signing import Key
 from forcemove.channel.protocol.values import Codec
 
-__all__ = ["MEETINGS", "Meeting", "Waiting", "offer_again", "take", "wait_for_guest"]
+__all__ = ["MEETINGS", "Meeting", "Waiting", "has_come_about", "offer_again", "take", "wait_for_guest"]
 
 _LOOK_EVERY = 0.25
 _WITHDRAWAL_SECONDS = 2.0
@@ -25,11 +26,12 @@ _MEETING_SECONDS = 50.0
 
 
 class Meeting(Struct, frozen=True, tag=True):
-    """What host and guest have agreed on, each by a signature. Raises `InvalidValue` where the join is of another
-    offer."""
+    """What host and guest have agreed on, each by a signature. `has_met`: whether both are known to have been at the
+    table, without which it may have come to nothing. Raises `InvalidValue` where the join is of another offer."""
 
     offer: Offer
     join: Join
+    has_met: bool = False
 
     def __post_init__(self) -> None:
         meeting_table(self.offer, self.join)
@@ -65,16 +67,25 @@ async def offer_again(connection: Connection, offer: Offer, key: Key) -> None:
         raise OfferOver(offer.hash)
 
 
-async def wait_for_guest(connection: Connection, offer: Offer, key: Key) -> Meeting:
+async def has_come_about(connection: Connection, meeting: Meeting) -> bool:
+    """Whether a meeting that was cut off has come about: its offer is over, or forgotten. Raises what the lobby
+    raises."""
+    shown = None if meeting.has_met else await _look(connection, meeting.offer.hash)
+    return shown is None or shown.is_over
+
+
+async def wait_for_guest(connection: Connection, offer: Offer, key: Key, keep: Callable[[Meeting], None]) -> Meeting:
     """Wait until somebody has joined our offer, which is in the lobby, and is at the table. If this is cut off, the
-    offer is withdrawn. Raises `OfferOver`, and what the lobby raises."""
+    offer is withdrawn. `keep`: is given what may come of it, before we are at the table. Raises `OfferOver`, and what
+    the lobby raises."""
     try:
         while True:
             shown = await connection.lobby.joined(offer.hash)
             if shown.join is None or shown.table is None:
                 raise OfferOver(offer.hash)
+            keep(Meeting(offer, shown.join.join))
             if await _have_met(connection, shown.table, shown.join.join, key):
-                return Meeting(offer, shown.join.join)
+                return Meeting(offer, shown.join.join, has_met=True)
     except BaseException:
         with contextlib.suppress(LineError, TimeoutError):
             async with asyncio.timeout(_WITHDRAWAL_SECONDS):
@@ -82,15 +93,18 @@ async def wait_for_guest(connection: Connection, offer: Offer, key: Key) -> Meet
         raise
 
 
-async def take(connection: Connection, offer: Offer, key: Key, payout: bytes) -> Meeting:
-    """Join an offer, to be paid at `payout` (20 bytes), and wait for its host at the table. Raises `HostMissing`, and
-    what the lobby raises."""
+async def take(
+    connection: Connection, offer: Offer, key: Key, payout: bytes, keep: Callable[[Meeting], None]
+) -> Meeting:
+    """Join an offer, to be paid at `payout` (20 bytes), and wait for its host at the table. `keep`: as of
+    `wait_for_guest`. Raises `HostMissing`, and what the lobby raises."""
     join, clock = Join(offer.hash, key.address, payout), asyncio.get_running_loop()
     until = clock.time() + _MEETING_SECONDS
     while True:  # a relay that was restarted has forgotten who had joined
         table = await connection.lobby.join(offer.hash, key, payout, chain_id=offer.chain_id)
+        keep(Meeting(offer, join))
         if await _have_met(connection, table, join, key):
-            return Meeting(offer, join)
+            return Meeting(offer, join, has_met=True)
         if clock.time() > until:
             raise HostMissing(offer.hash)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import sys
 import time
 from collections.abc import Iterator
@@ -13,8 +14,16 @@ from msgspec.structs import replace
 
 from forcemove.channel.cli.amounts import format_amount
 from forcemove.channel.cli.errors import Explained
-from forcemove.channel.cli.play.errors import OfferDiffers
-from forcemove.channel.cli.play.meeting import MEETINGS, Meeting, Waiting, offer_again, take, wait_for_guest
+from forcemove.channel.cli.play.errors import OfferDiffers, OfferOver
+from forcemove.channel.cli.play.meeting import (
+    MEETINGS,
+    Meeting,
+    Waiting,
+    has_come_about,
+    offer_again,
+    take,
+    wait_for_guest,
+)
 from forcemove.channel.cli.play.terms import Ground, new_offer, require_ours, terms_lines
 from forcemove.channel.cli.play.wishes import Purse, Wishes
 from forcemove.channel.cli.terminal import Terminal
@@ -65,31 +74,40 @@ class Playing(Generic[_Kept]):
 
     async def run(self) -> None:
         """Until the game is over. Raises what keeps it from being begun or ended."""
+        for over in [each for each in self._meetings() if self._play.is_kept(each)]:
+            self._forget(over)
         kept = self._play.kept()
         async with connect(self._wishes.relay) as connection:
             if kept is not None:
                 self._terminal.say(f"Going on with the open channel of {self._journal.where}.")
                 await self._play.go_on(connection, kept)
                 return
-            meeting = self._kept_meeting()
+            meeting = await self._kept_meeting(connection)
             if meeting is None:
                 meeting = await self._meet(connection)
-                self._journal.meetings.keep(meeting.table.id, MEETINGS.encode(meeting))
-                self._journal.meetings.forget(meeting.offer.hash)
+                self._keep(meeting)
             else:
                 self._terminal.say(f"Going on with the open game of {self._journal.where}.")
             await self._play.begin(connection, meeting)
-            self._journal.meetings.forget(meeting.table.id)
+            self._forget(meeting)
 
     # ------------------------------------------------------------------------------------------------ from the journal
 
-    def _kept_meeting(self) -> Meeting | None:
+    async def _kept_meeting(self, connection: Connection) -> Meeting | None:
         """The first that is to be gone on with. Those that are not are forgotten."""
-        for meeting in self._meetings():
-            if not self._wishes.anew and not self._play.is_kept(meeting):
+        for meeting in list(self._meetings()):
+            if not self._wishes.anew and await has_come_about(connection, meeting):
                 return meeting
             self._journal.meetings.forget(meeting.table.id)
         return None
+
+    def _forget(self, meeting: Meeting) -> None:
+        """It has come to what it was for, and so has its offer."""
+        self._journal.meetings.forget(meeting.table.id)
+        self._journal.meetings.forget(meeting.offer.hash)
+
+    def _keep(self, meeting: Meeting) -> None:
+        self._journal.meetings.keep(meeting.table.id, MEETINGS.encode(meeting))
 
     def _meetings(self) -> Iterator[Meeting]:
         """Of this game, chain and key."""
@@ -121,18 +139,28 @@ class Playing(Generic[_Kept]):
         link."""
         key, meetings = self._purse.key, self._journal.meetings
         wanted = new_offer(self._ground, key.address, self._purse.payout, stake, self._wishes.duration)
-        offer = next((each for each in self._offers() if _is_alike(each, wanted)), wanted)
-        self._say_terms(offer)
-        meetings.keep(offer.hash, MEETINGS.encode(Waiting(offer)))
+        self._say_terms(wanted)
+        offer = await self._offer(connection, wanted)
         try:
-            await offer_again(connection, offer, key)
             self._terminal.say("Hand this link to whom you want to play with; it is good for a day:")
             self._terminal.say(str(Link(connection.url, offer.hash)))
             self._terminal.status("Waiting for somebody to join")
-            return await wait_for_guest(connection, offer, key)
+            return await wait_for_guest(connection, offer, key, self._keep)
         except BaseException:  # it was taken back
             meetings.forget(offer.hash)
             raise
+
+    async def _offer(self, connection: Connection, wanted: Offer) -> Offer:
+        """What is in the lobby then: one of ours that still waits there, or the wanted one."""
+        key, meetings = self._purse.key, self._journal.meetings
+        for kept in [each for each in self._offers() if _is_alike(each, wanted)]:
+            with contextlib.suppress(OfferOver):
+                await offer_again(connection, kept, key)
+                return kept
+            meetings.forget(kept.hash)
+        meetings.keep(wanted.hash, MEETINGS.encode(Waiting(wanted)))
+        await offer_again(connection, wanted, key)
+        return wanted
 
     def _offers(self) -> Iterator[Offer]:
         """Those of ours that may still be taken."""
@@ -148,7 +176,7 @@ class Playing(Generic[_Kept]):
         self._say_terms(offer)
         await self._require_consent()
         self._terminal.status("Waiting for the host at the table")
-        return await take(connection, offer, self._purse.key, self._purse.payout)
+        return await take(connection, offer, self._purse.key, self._purse.payout, self._keep)
 
     def _say_terms(self, offer: Offer) -> None:
         """The terms and what they may cost us. Raises as `Ground.costs_lines`."""
