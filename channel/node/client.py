@@ -194,10 +194,8 @@ class Client:
 
     def _is_open_question(self, state: VariablePart) -> bool:
         """Whether our move after this state is still to be made: the player may be asked late, after it has failed."""
-        channel = self.channel
-        may_move = self.phase in (Phase.PLAYING, Phase.CHALLENGED) and not channel.leaving
-        is_newest = channel.newest is not None and channel.newest.state == state
-        return may_move and is_newest and channel.is_our_turn
+        may_move = self.phase in (Phase.PLAYING, Phase.CHALLENGED) and not self.channel.leaving
+        return may_move and self.channel.is_our_turn_after(state)
 
 
 def begin_or_resume(remembered: Channel | None, agreement: Agreement, key: Key) -> Channel:

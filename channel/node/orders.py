@@ -42,11 +42,8 @@ def order(
 ) -> Wanted:
     """`most`: what the gas may cost, in wei; unless given, an answer to a challenge may cost the ether that we have at
     stake, and everything else a fourth of that. `challenger`: as of `operation_of`."""
-    operation, is_answer = (
-        operation_of(channel.agreement, submission, adjudicator, challenger),
-        _is_answer(channel, submission),
-    )
-    call = adjudicator.call_of(operation)
+    call = adjudicator.call_of(operation_of(channel.agreement, submission, adjudicator, challenger))
+    is_answer = _is_answer(channel, submission)
     if most is None:
         most = _at_stake(channel) if is_answer else _at_stake(channel) // _PART
     deadline = channel.status.finalizes_at if is_answer else None

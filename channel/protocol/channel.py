@@ -104,6 +104,10 @@ class Channel(Struct, frozen=True, tag=True):
         """Whether the next state is ours to sign."""
         return self.next_turn % self.agreement.count == self.index
 
+    def is_our_turn_after(self, state: VariablePart) -> bool:
+        """Whether this is the newest state, and the next one ours to sign."""
+        return self.is_our_turn and self.newest is not None and self.newest.state == state
+
     @property
     def signed_states(self) -> tuple[SignedState, ...]:
         """The accepted states, for support proofs."""

@@ -20,7 +20,7 @@ from forcemove.channel.protocol.effects import ChooseMove, operation_name
 from forcemove.channel.protocol.inputs import ChallengeWanted, ConcludeWanted, Input, MoveChosen
 from forcemove.channel.protocol.state import VariablePart
 
-__all__ = ["Match", "Played", "beside", "is_open", "is_unpaid"]
+__all__ = ["Match", "Played", "beside", "is_unpaid"]
 
 _LOOK_EVERY = 0.25
 _BEGINNING = (Phase.CHECKING, Phase.PREFUND, Phase.FUNDING)
@@ -56,11 +56,6 @@ class Played(Protocol):
 def is_unpaid(channel: Channel) -> bool:
     """Whether nobody has paid in, as far as we know, and nothing of ours is on its way."""
     return not any(held for _, held in channel.holdings) and not channel.requested
-
-
-def is_open(channel: Channel, question: ChooseMove) -> bool:
-    """Whether a question was not answered otherwise: by the chain, or by time."""
-    return channel.is_our_turn and channel.newest is not None and channel.newest.state == question.state
 
 
 class Match:
@@ -145,7 +140,7 @@ class Match:
                 what = operation_name(submission)
                 self._voice.say(f"chain       {what}: in block {receipt.block_number:,}, {receipt.gas_used:,} gas")
             case Refused(_, error) | Fault(error):
-                self._voice.note(_first_line(error))
+                self._voice.note(headline(error))
 
     def _tell_state(self, state: VariablePart) -> None:
         """Each turn of the game once, and nothing of the opening."""
@@ -157,10 +152,6 @@ class Match:
         self._voice.say(f"turn {state.turn_num:>4}   {what}")
         if any(each.amount for each in state.outcome):
             self._voice.say(f"            if it ended now: {balances(state.outcome)}")
-
-
-def _first_line(error: Exception) -> str:
-    return headline(error) if isinstance(error, ForcemoveError) else str(error)
 
 
 async def beside(main: Coroutine[Any, Any, None], *others: Coroutine[Any, Any, None]) -> None:

@@ -6,7 +6,7 @@ import secrets
 from collections.abc import Sequence
 
 from forcemove.channel.cli.explanations import headline
-from forcemove.channel.cli.match.match import Played, is_open
+from forcemove.channel.cli.match.match import Played
 from forcemove.channel.cli.match.rounds import with_counts
 from forcemove.channel.errors import ForcemoveError
 from forcemove.channel.flow.channel import is_stuck
@@ -56,7 +56,7 @@ class Person:
         """Of the question, if it was not answered otherwise: by the chain, or by time."""
         if self.played is None or self._question is None:
             return ()
-        return self._choices if is_open(self.played.channel, self._question) else ()
+        return self._choices if self.played.channel.is_our_turn_after(self._question.state) else ()
 
     def take(self, typed: str) -> str:
         """Do what was typed. Returns what is wrong with it, empty where nothing is. An empty line is the only choice of

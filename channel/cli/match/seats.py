@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 from typing import Protocol
 
-from forcemove.channel.cli.match.match import Played, is_open
+from forcemove.channel.cli.match.match import Played
 from forcemove.channel.cli.match.person import Person
 from forcemove.channel.cli.match.rounds import choose_rounds
 from forcemove.channel.cli.match.screen import Screen
@@ -66,7 +66,7 @@ class BotSeat:
         while True:
             question = await self._questions.get()
             await asyncio.sleep(self._pace)
-            if self._played is not None and is_open(self._played.channel, question):
+            if self._played is not None and self._played.channel.is_our_turn_after(question.state):
                 with contextlib.suppress(ForcemoveError):  # it is asked again if that is still wanted
                     self._played.feed(self._choose(question))
 

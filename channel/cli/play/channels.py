@@ -45,10 +45,15 @@ class ChannelPlay:
         self._game, self._ground, self._wishes, self._purse = game, ground, wishes, purse
         self._journal, self._terminal = journal, terminal
 
-    def kept(self) -> KeptChannel | None:
-        """The first open channel of this game, chain and key in the journal that is to be gone on with, or None."""
+    async def go_on(self, connection: Connection) -> bool:
+        """See `playing.Play`: the first open channel of this game, chain and key."""
         found, _ = read_all(self._journal)
-        return next((each for each in found if self._is_ours(each)), None)
+        kept = next((each for each in found if self._is_ours(each)), None)
+        if kept is None:
+            return False
+        self._terminal.say(f"Going on with the open channel of {self._journal.where}.")
+        await self._play(connection, kept.channel.agreement, kept)
+        return True
 
     def _is_ours(self, kept: KeptChannel) -> bool:
         if kept.standing is not Standing.ACTIVE or (self._wishes.anew and is_unpaid(kept.channel)):
@@ -56,10 +61,6 @@ class ChannelPlay:
         chain_id = self._ground.chain_id if self._ground else NO_CHAIN
         is_same = kept.game is not None and kept.game.name == self._game.name
         return is_same and kept.is_of(chain_id, self._purse.key.address)
-
-    async def go_on(self, connection: Connection, kept: KeptChannel) -> None:
-        """Play a channel of the journal to its end."""
-        await self._play(connection, kept.channel.agreement, kept)
 
     def is_kept(self, meeting: Meeting) -> bool:
         """See `playing.Play`."""

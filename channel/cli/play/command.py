@@ -244,7 +244,7 @@ def _purse(key_file: Path, account_file: Path | None, payout: bytes | None) -> P
 
 def _playing(
     name: str, ground: ChainGround | None, wishes: Wishes, purse: Purse, journal: Journal, terminal: Terminal
-) -> Playing[Any]:
+) -> Playing:
     """A game of the command's kind. Raises `click.UsageError` where the game has no contract, and a chain is named."""
     from forcemove.channel.cli.play.channels import ChannelPlay
     from forcemove.channel.cli.play.playing import Playing

@@ -80,7 +80,7 @@ async def drive_for_money(
             match.answer,
             report=match.report,
             confirmations=confirmations,
-            payer=None if purse.payer is purse.key else purse.payer,
+            payer=purse.payer,
         )
 
     driven = await when_free(begin, seat.voice.say)
@@ -101,15 +101,16 @@ async def drive_for_money(
 
 def _hear_trouble(match: Match, voice: Voice) -> Callable[[Exception], None]:
     """What has failed and will be tried again is told once; what that does not mend ends the match."""
-    told: list[str] = [""]
+    told = ""
 
     def hear(error: Exception) -> None:
+        nonlocal told
         if isinstance(error, AnotherChain) or not isinstance(error, _PASSING):
             match.lasting = match.lasting or error
             return
         text = f"{headline(error)} Trying again."
-        if text != told[0]:
-            told[0] = text
+        if text != told:
+            told = text
             voice.note(text)
 
     return hear
@@ -123,13 +124,12 @@ def _hear_tower(match: Match, voice: Voice) -> Callable[[Told], None]:
         match told:
             case Acknowledged(url):
                 failed.pop(url, None)
-                match_.warning = ""
+                match.warning = ""
             case Failed(url, error=error):
                 if failed.get(url) != (text := headline(error)):
                     failed[url] = text
                     voice.note(f"tower       {text}")
             case Unguarded(turn_num=turn_num):
-                match_.warning = f"No watchtower has acknowledged turn {turn_num}: do not go away."
+                match.warning = f"No watchtower has acknowledged turn {turn_num}: do not go away."
 
-    match_ = match
     return hear

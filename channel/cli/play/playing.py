@@ -7,7 +7,7 @@ import contextlib
 import sys
 import time
 from collections.abc import Iterator
-from typing import Generic, Protocol, TypeVar
+from typing import Protocol
 
 import click
 from msgspec.structs import replace
@@ -34,18 +34,12 @@ from forcemove.channel.store.journal import Journal
 
 __all__ = ["Play", "Playing"]
 
-_Kept = TypeVar("_Kept")
 
-
-class Play(Protocol[_Kept]):
+class Play(Protocol):
     """Plays games of one kind."""
 
-    def kept(self) -> _Kept | None:
-        """What the journal has open, besides meetings."""
-        ...
-
-    async def go_on(self, connection: Connection, kept: _Kept) -> None:
-        """Play that to its end."""
+    async def go_on(self, connection: Connection) -> bool:
+        """Play to its end what the journal has open, besides meetings; whether there was anything."""
         ...
 
     def is_kept(self, meeting: Meeting) -> bool:
@@ -57,7 +51,7 @@ class Play(Protocol[_Kept]):
         ...
 
 
-class Playing(Generic[_Kept]):
+class Playing:
     """Everything that one run needs."""
 
     def __init__(
@@ -67,7 +61,7 @@ class Playing(Generic[_Kept]):
         purse: Purse,
         journal: Journal,
         terminal: Terminal,
-        play: Play[_Kept],
+        play: Play,
     ) -> None:
         self._wishes, self._ground, self._purse = wishes, ground, purse
         self._journal, self._terminal, self._play = journal, terminal, play
@@ -76,11 +70,8 @@ class Playing(Generic[_Kept]):
         """Until the game is over. Raises what keeps it from being begun or ended."""
         for over in [each for each in self._meetings() if self._play.is_kept(each)]:
             self._forget(over)
-        kept = self._play.kept()
         async with connect(self._wishes.relay) as connection:
-            if kept is not None:
-                self._terminal.say(f"Going on with the open channel of {self._journal.where}.")
-                await self._play.go_on(connection, kept)
+            if await self._play.go_on(connection):
                 return
             meeting = await self._kept_meeting(connection)
             if meeting is None:
@@ -137,7 +128,7 @@ class Playing(Generic[_Kept]):
     async def _create(self, connection: Connection, stake: int) -> Meeting:
         """The offer is in the journal before anybody hears of it: who is killed while waiting waits on for the same
         link."""
-        key, meetings = self._purse.key, self._journal.meetings
+        key = self._purse.key
         wanted = new_offer(self._ground, key.address, self._purse.payout, stake, self._wishes.duration)
         self._say_terms(wanted)
         offer = await self._offer(connection, wanted)
@@ -147,7 +138,7 @@ class Playing(Generic[_Kept]):
             self._terminal.status("Waiting for somebody to join")
             return await wait_for_guest(connection, offer, key, self._keep)
         except BaseException:  # it was taken back
-            meetings.forget(offer.hash)
+            self._journal.meetings.forget(offer.hash)
             raise
 
     async def _offer(self, connection: Connection, wanted: Offer) -> Offer:

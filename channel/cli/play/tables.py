@@ -35,15 +35,13 @@ class TablePlay:
         self._game, self._wishes, self._purse = game, wishes, purse
         self._journal, self._terminal = journal, terminal
 
-    def kept(self) -> None:
-        """Nothing: all that is kept of such a game is its meeting."""
+    async def go_on(self, connection: Connection) -> bool:  # noqa: ARG002  # the port's
+        """See `playing.Play`: all that is kept of such a game is its meeting."""
+        return False
 
     def is_kept(self, meeting: Meeting) -> bool:  # noqa: ARG002  # the port's
         """See `playing.Play`."""
         return False
-
-    async def go_on(self, connection: Connection, kept: None) -> None:
-        """Never called: there is nothing to go on with."""
 
     async def begin(self, connection: Connection, meeting: Meeting) -> None:
         """See `playing.Play`."""

@@ -26,8 +26,7 @@ def challenge_with(world: World, old: Channel) -> int:
     if proof is None:
         raise WentWrong("There is no old state to challenge with.")
     adjudicator = Adjudicator(world.chain, agreement.domain.adjudicator)
-    call = adjudicator.call_of(adjudicator.challenge(agreement.fixed_part, proof))
-    world.chain.send(call, world.keys[old.index])
+    adjudicator.send(adjudicator.challenge(agreement.fixed_part, proof), world.keys[old.index])
     return proof.states[-1].turn_num
 
 

@@ -66,7 +66,7 @@ class NetworkPerformance:
             try:
                 ending = await STORIES[scenario](story)
             finally:
-                await asyncio.gather(*(player.kill() for player in story.close()))
+                await asyncio.gather(*(player.kill() for player in story.players))
         self.endings.append((scenario, game, ending))
         self._say(ending_line(ending), "green" if ending.is_right else "red")
 

@@ -36,10 +36,11 @@ class Player:
         self._news = asyncio.Condition()
         self._process: asyncio.subprocess.Process | None = None
         self._reading: asyncio.Task[None] | None = None
+        self._has_ended = False
 
     async def start(self, *arguments: str) -> None:
         """Type `forcemove` with these arguments."""
-        self._lines = []
+        self._lines, self._has_ended = [], False
         self._told("$ forcemove " + " ".join(arguments[:2]) + " \N{HORIZONTAL ELLIPSIS}")
         self._process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "forcemove", *arguments),
@@ -81,10 +82,6 @@ class Player:
         await self._reading
         self._told("\N{BALLOT X} killed")
 
-    @property
-    def _has_ended(self) -> bool:
-        return self._reading is not None and self._reading.done()
-
     async def _wait(self, holds: Callable[[], bool], otherwise: str) -> None:
         try:
             async with asyncio.timeout(_PATIENCE), self._news:
@@ -99,8 +96,6 @@ class Player:
             async with self._news:
                 self._news.notify_all()
         await process.wait()
-        asyncio.get_running_loop().call_soon(asyncio.ensure_future, self._tell_the_end())
-
-    async def _tell_the_end(self) -> None:
+        self._has_ended = True
         async with self._news:
             self._news.notify_all()

@@ -87,7 +87,7 @@ class Story:
 
     async def end(self) -> None:
         """Both come to the end of their programs."""
-        for player in (self.host, self.guest):
+        for player in self.players:
             await player.end()
 
     async def kill_guest(self, turns: int) -> Channel:
@@ -111,8 +111,9 @@ class Story:
         found = tuple(self.world.chain.balance(each) for each in self._payouts)
         return Ending(tuple(each.amount for each in outcome), found)
 
-    def close(self) -> tuple[Player, Player]:
-        """Its players, to be ended."""
+    @property
+    def players(self) -> tuple[Player, Player]:
+        """By seat."""
         return self.host, self.guest
 
 
