@@ -98,7 +98,7 @@ def wait_until(holds: Callable[[], bool]) -> None:
 
 @dataclass
 class Demo:
-    """A demonstration in a process of its own, in a folder, which has the key file."""
+    """A command in a process of its own, in a folder, which has the key file."""
 
     folder: Path
     process: warm.Process
@@ -140,12 +140,17 @@ def start_demo(folder: Path, node: Node, *arguments: str, before: str = "") -> D
 
 def spawn(folder: Path, *arguments: str, before: str = "") -> Demo:
     """`forcemove demo` with these arguments."""
+    return start(folder, "demo", *arguments, before=before)
+
+
+def start(folder: Path, *arguments: str, before: str = "") -> Demo:
+    """`forcemove` with these arguments in a process of its own. `before`: as of `warm.start`."""
     number = len(list(folder.glob("said-*")))
     out, err = folder / f"said-{number}.txt", folder / f"complained-{number}.txt"
     environment = os.environ | {"FORCEMOVE_PASSPHRASE": PASSPHRASE}
     with open(os.devnull) as nothing, out.open("wb") as said, err.open("wb") as complained:
         files = warm.Files(nothing.fileno(), said.fileno(), complained.fileno())
-        process = warm.start(["demo", *arguments], files, folder=folder, environment=environment, before=before)
+        process = warm.start(arguments, files, folder=folder, environment=environment, before=before)
     return Demo(folder, process, out, err)
 
 

@@ -4,64 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-from forcemove.channel.chain.local import local_keys
 from forcemove.channel.line.connection import RelayConnection
 from forcemove.channel.line.links import parse_link
-from forcemove.channel.node.keys import write_key_file
-from forcemove.channel.protocol.signing import Key
-from forcemove.channel.store.opening import open_journal
-from tests.cli.nodes import PASSPHRASE, Demo, wait_until
-from tests.cli.screens import COMMAND, Screen
-from tests.cli.test_play import channel_in, link_of, start
-from tests.relay.process import RelayProcess, running_relay
+from tests.cli.nodes import wait_until
+from tests.cli.tables import House, link_of
+from tests.relay.process import RelayProcess
 
-HOST, GUEST = local_keys()[1:3]
 CREATE = ("--create", "--stake", "0")
-
-
-class House:
-    """A relay, and a folder for each player."""
-
-    def __init__(self, folder: Path, relay: RelayProcess) -> None:
-        self.relay, self.started = relay, list[Demo]()
-        self.alice, self.bob = self._home(folder / "alice", HOST), self._home(folder / "bob", GUEST)
-
-    @staticmethod
-    def _home(home: Path, key: Key) -> Path:
-        home.mkdir()
-        write_key_file(home / "key.json", key, PASSPHRASE, scrypt_work=2**4)
-        return home
-
-    def play(self, home: Path, *arguments: str, game: str) -> Demo:
-        where = ("--relay", self.relay.url, "--key", "key.json", "--bot")
-        self.started.append(start(home, "play", game, *where, *arguments))
-        return self.started[-1]
-
-    def sit(self, home: Path, *arguments: str, game: str) -> Screen:
-        where = ("--relay", self.relay.url, "--key", "key.json")
-        return Screen(COMMAND, "play", game, *where, *arguments, columns=220, folder=home)
-
-    def leave(self) -> None:
-        for each in self.started:
-            each.process.send_signal(signal.SIGKILL)
-
-
-@pytest.fixture
-def house(tmp_path: Path) -> Iterator[House]:
-    with running_relay(tmp_path) as relay:
-        house = House(tmp_path, relay)
-        yield house
-        house.leave()
-
-
-def meetings(home: Path) -> int:
-    with open_journal(str(home / "forcemove.journal"), owner=bytes(16)) as journal:
-        return len(journal.meetings.all())
 
 
 @pytest.mark.parametrize("game", ["rock-paper-scissors", "tic-tac-toe"])
@@ -70,7 +22,7 @@ def test_two_bots_play_for_nothing(house: House, game: str) -> None:
     guest = house.play(house.bob, "--join", link_of(host), "--yes", game=game)
     assert host.end() == 0, host.complained
     assert guest.end() == 0, guest.complained
-    ours, theirs = channel_in(house.alice), channel_in(house.bob)
+    ours, theirs = house.channel(house.alice), house.channel(house.bob)
     assert ours.newest is not None
     assert theirs.newest is not None
     assert ours.newest.state == theirs.newest.state
@@ -79,7 +31,7 @@ def test_two_bots_play_for_nothing(house: House, game: str) -> None:
     for player, home in ((host, house.alice), (guest, house.bob)):
         assert "a friendly game, without a chain" in player.said
         assert "Nothing was at stake" in player.said
-        assert meetings(home) == 0
+        assert house.meetings(home) == 0
 
 
 @pytest.mark.parametrize("killed", ["host", "guest"])
@@ -95,7 +47,7 @@ def test_a_killed_player_goes_on_with_the_same_command(house: House, killed: str
     second = house.play(home, *again, game="rock-paper-scissors")
     assert second.end() == 0, second.complained
     assert other.end() == 0, other.complained
-    channel = channel_in(house.alice)
+    channel = house.channel(house.alice)
     assert channel.newest is not None
     assert channel.newest.state.turn_num == 4 + 4 * 4
 
@@ -115,29 +67,27 @@ def test_discard_is_played_over_the_log_and_both_are_killed_and_go_on(house: Hou
     results = [line for line in again[0].said.splitlines() if " after " in line]
     assert results
     assert results == [line for line in again[1].said.splitlines() if " after " in line]
-    assert meetings(house.alice) == meetings(house.bob) == 0
+    assert house.meetings(house.alice) == house.meetings(house.bob) == 0
 
 
 def test_a_person_plays_discard_and_is_not_asked_twice(house: House) -> None:
     host = house.sit(house.alice, *CREATE, game="discard")
-    host.reach("forcemove://join/")
-    link = next(word for line in host.lines for word in line.split() if word.startswith("forcemove://"))
-    guest = house.play(house.bob, "--join", link, "--yes", "--patience", "60", game="discard")
+    guest = house.play(house.bob, "--join", host.link(), "--yes", "--patience", "60", game="discard")
     host.reach("Host, it is your turn.")
-    host.type("0\r")
+    host.type("0")
     host.reach("Type a number from 1 to")
-    host.type("1\r")
+    host.type("1")
     host.reach("Guest d")  # discards, or draws
     host.reach("Host, it is your turn.")
-    host.type("\x03")
+    host.screen.type("\x03")
     aside = host.end()
     assert aside.code == 130
     first = next(line for line in aside.lines if line.startswith(("Host discards", "Host draws")))
     back = house.sit(house.alice, game="discard")
     back.reach(first)
     back.reach("Host, it is your turn.")
-    assert sum(line.startswith(("Host discards", "Host draws")) for line in back.lines) == 1
-    back.type("\x03")
+    assert sum(line.startswith(("Host discards", "Host draws")) for line in back.screen.lines) == 1
+    back.screen.type("\x03")
     assert back.end().code == 130
     guest.end(by=signal.SIGTERM)
 
@@ -197,7 +147,7 @@ def test_a_host_that_is_killed_while_it_waits_waits_on_for_the_same_link(house: 
     assert link_of(again) == link
     guest = house.play(house.bob, "--join", link, "--yes", game="tic-tac-toe")
     assert [each.end() for each in (again, guest)] == [0, 0], (again.complained, guest.complained)
-    assert meetings(house.alice) == meetings(house.bob) == 0
+    assert house.meetings(house.alice) == house.meetings(house.bob) == 0
 
 
 async def is_joined(text: str) -> bool:
@@ -206,14 +156,14 @@ async def is_joined(text: str) -> bool:
         return (await relay.lobby.look(link.offer)).join is not None
 
 
-def test_a_guest_joins_again_where_the_relay_was_restarted_before_they_met(house: House) -> None:
+def test_a_guest_joins_again_where_the_relay_was_restarted_before_they_met(house: House, relay: RelayProcess) -> None:
     host = house.play(house.alice, *CREATE, game="tic-tac-toe")
     link = link_of(host)
     host.process.send_signal(signal.SIGSTOP)
     guest = house.play(house.bob, "--join", link, "--yes", game="tic-tac-toe")
     guest.reach("a friendly game, without a chain")
     wait_until(lambda: asyncio.run(is_joined(link)))
-    house.relay.kill()
-    house.relay.start()
+    relay.kill()
+    relay.start()
     host.process.send_signal(signal.SIGCONT)
     assert [each.end() for each in (host, guest)] == [0, 0], (host.complained, guest.complained)

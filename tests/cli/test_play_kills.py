@@ -1,10 +1,13 @@
-"""Relay, watchtower and both players are killed and started again at random moments: nothing is lost but time."""
+"""What carries the tables, the watchtower and both players are killed and started again at random moments: nothing is
+lost but time."""
 
 from __future__ import annotations
 
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from random import Random
+from typing import Protocol
 
 import pytest
 
@@ -13,16 +16,29 @@ from forcemove.channel.chain.local import local_keys
 from forcemove.channel.protocol.hashing import keccak256
 from forcemove.channel.protocol.signing import Key
 from tests.cli.nodes import Demo, wait_until
-from tests.cli.test_play import GAS_AT_MOST, START, World, channel_in, link_of, start
-from tests.cli.test_play import world as world  # noqa: PLC0414  # the fixture
-from tests.relay.process import RelayProcess
+from tests.cli.tables import DEPOSIT, GAS_AT_MOST, STAKE, START, Carrier, World, link_of, world_on
+from tests.jetstream.server import running_server
 
 TOWER = local_keys()[4]
-STAKE = 10**16
 OPTIONS = ("--rounds", "4", "--pace", "0.05", "--patience", "120")
-SCHEDULES = 5
-"""In the normal run; 200 under --long."""
+SCHEDULES, OF_ALL = 5, 100
+"""With each carrier: in the normal run, and under --long."""
 KILLS = 4
+
+
+class Mortal(Carrier, Protocol):
+    """What carries tables can be killed, and comes back with what it had on its disk."""
+
+    def kill(self) -> None: ...
+
+    def start(self) -> None: ...
+
+
+@pytest.fixture
+def nats(tmp_path: Path) -> Iterator[Mortal]:
+    """Writes each message to its disk before it says that it has it, as one whose tables matter is set up."""
+    with running_server(tmp_path, sync_interval="always") as server:
+        yield server
 
 
 class Cast:
@@ -30,8 +46,8 @@ class Cast:
 
     def __init__(self, world: World, seed: int, tower: str) -> None:
         self.world, self.random = world, Random(seed)
-        self.keys = [Key(keccak256(b"%d %d" % (seed, seat))) for seat in range(2)]
-        self.homes = [world.player(f"player {seed} {seat}", key) for seat, key in enumerate(self.keys)]
+        self.keys = keys_of(seed)
+        self.homes = [world.home(f"player {seed} {seat}", key) for seat, key in enumerate(self.keys)]
         self.options: list[tuple[str, ...]] = [("--create", "--stake", str(STAKE)), ()]
         self.tower = tower
         self.game = self.random.choice(["rock-paper-scissors", "tic-tac-toe"])
@@ -59,50 +75,64 @@ class Cast:
             if player.end() == 1 and "no open channel" in player.complained:
                 continue  # it was killed after the end, and there was nothing to go on with
             assert player.process.poll() == 0, (seat, player.said, player.complained)
-        ours, theirs = map(channel_in, self.homes)
+        ours, theirs = map(self.world.channel, self.homes)
         assert ours.newest is not None
         assert theirs.newest is not None
         assert ours.newest.state == theirs.newest.state
         assert self.world.held(ours) == 0
         for key, each in zip(self.keys, ours.newest.state.outcome, strict=True):
-            most = START - 5 * STAKE + each.amount
+            most = START - DEPOSIT + each.amount
             assert most - GAS_AT_MOST < self.world.node.chain.balance(key.address) < most
 
 
-@pytest.mark.parametrize(
-    "seeds", [range(SCHEDULES), pytest.param(range(SCHEDULES, 200), marks=pytest.mark.long)], ids=["some", "all"]
-)
-def test_whoever_is_killed_and_comes_back_loses_nothing(world: World, seeds: range) -> None:
-    relay = world.relay
-    assert isinstance(relay, RelayProcess)
-    home = world.player("tower", TOWER)
-    keys = [Key(keccak256(b"%d %d" % (seed, seat))) for seed in seeds for seat in range(2)]
-    watched = [part for key in keys for part in ("--for", show_address(key.address))]
+def keys_of(seed: int) -> list[Key]:
+    return [Key(keccak256(b"%d %d" % (seed, seat))) for seat in range(2)]
 
-    def watch(listen: str) -> Demo:
-        where = ("--chain", world.node.endpoint, "--key", "key.json", "--listen", listen, "--lease", "1")
-        process = start(home, "watch", *where, *watched)
-        world.started.append(process)
+
+class Tower:
+    """A watchtower for all players of all schedules, in a process that can be killed."""
+
+    def __init__(self, world: World, seeds: range) -> None:
+        self.world, self._home = world, world.home("tower", TOWER)
+        self._watched = [
+            part for seed in seeds for key in keys_of(seed) for part in ("--for", show_address(key.address))
+        ]
+        self._process = self._start("127.0.0.1:0")
+        self._url = self._process.said.partition("listens at ")[2].partition(",")[0]
+        self.option = f"{show_address(TOWER.address)}@{self._url}"
+
+    def kill(self) -> None:
+        """And start it again."""
+        self._process.end(by=signal.SIGKILL)
+        self._process = self._start(self._url.partition("://")[2])
+
+    def _start(self, listen: str) -> Demo:
+        where = ("--chain", self.world.node.endpoint, "--key", "key.json", "--listen", listen, "--lease", "1")
+        process = self.world.run(self._home, "watch", *where, *self._watched)
         process.reach("listens at ")
         return process
 
-    tower = watch("127.0.0.1:0")
-    url = tower.said.partition("listens at ")[2].partition(",")[0]
 
-    def kill_relay() -> None:
-        relay.kill()
-        relay.start()
+@pytest.mark.parametrize("carrier", ["relay", "nats"])
+@pytest.mark.parametrize(
+    "seeds", [range(SCHEDULES), pytest.param(range(SCHEDULES, OF_ALL), marks=pytest.mark.long)], ids=["some", "all"]
+)
+def test_whoever_is_killed_and_comes_back_loses_nothing(
+    request: pytest.FixtureRequest, tmp_path: Path, carrier: str, seeds: range
+) -> None:
+    carries: Mortal = request.getfixturevalue(carrier)
 
-    def kill_tower() -> None:
-        nonlocal tower
-        tower.end(by=signal.SIGKILL)
-        tower = watch(url.partition("://")[2])
+    def kill_carrier() -> None:
+        carries.kill()
+        carries.start()
 
-    for seed in seeds:
-        print(f"seed {seed}")
-        cast = Cast(world, seed, f"{show_address(TOWER.address)}@{url}")
-        victims: list[Callable[[], None]] = [cast.kill_player, cast.kill_player, kill_relay, kill_tower]
-        for _ in range(KILLS):
-            cast.await_turns()
-            cast.random.choice(victims)()
-        cast.require_right_ends()
+    with world_on(carries, tmp_path) as world:
+        tower = Tower(world, seeds)
+        for seed in seeds:
+            print(f"seed {seed}")
+            cast = Cast(world, seed, tower.option)
+            victims: list[Callable[[], None]] = [cast.kill_player, cast.kill_player, kill_carrier, tower.kill]
+            for _ in range(KILLS):
+                cast.await_turns()
+                cast.random.choice(victims)()
+            cast.require_right_ends()

@@ -11,9 +11,8 @@ import pytest
 
 from forcemove.channel.chain.local import local_keys
 from forcemove.channel.node.keys import write_key_file
-from tests.cli.nodes import PASSPHRASE
+from tests.cli.nodes import PASSPHRASE, start
 from tests.cli.screens import COMMAND, Screen
-from tests.cli.test_play import start
 from tests.readme.text import ROOT, sections_with
 
 RELAY = "127.0.0.1:4600"

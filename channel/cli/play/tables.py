@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from forcemove.channel.cli.errors import Explained
+from forcemove.channel.cli.explanations import headline
 from forcemove.channel.cli.games import TableGame
 from forcemove.channel.cli.match.match import beside
 from forcemove.channel.cli.match.scenes import NAMES, Scene
@@ -17,6 +18,7 @@ from forcemove.channel.cli.play.meeting import Meeting
 from forcemove.channel.cli.play.standby import when_free
 from forcemove.channel.cli.play.wishes import Purse, Wishes
 from forcemove.channel.cli.terminal import Terminal
+from forcemove.channel.errors import CounterpartyError
 from forcemove.channel.flow.keys import KeysMissing
 from forcemove.channel.flow.place import Place
 from forcemove.channel.flow.steps import NothingHeard
@@ -54,6 +56,12 @@ class TablePlay:
                 f"Nothing was heard of the other player for {self._wishes.patience:,.0f} seconds.",
                 "The game waits. Run the same command again to wait on, or with --anew to begin another one.",
             ) from None
+        except CounterpartyError as fault:
+            raise Explained(
+                headline(fault),
+                "The game ends here and counts for nobody. What was said stays on the table's log: the same command "
+                "says this again, and with --anew it begins another game.",
+            ) from fault
         finally:
             self._journal.leases.release([lease])
             self._terminal.close()

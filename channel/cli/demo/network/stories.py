@@ -147,7 +147,7 @@ async def _stale_state(story: Story) -> Ending:
     await story.go_on()
     await story.kill_guest(turns=6)
     await story.until_guests_turn()
-    turn_num = await asyncio.to_thread(challenge_with, story.world, old)
+    turn_num = await asyncio.to_thread(challenge_with, story.world.chain, story.world.keys[old.index], old)
     story.tell(f"Bob challenges with turn {turn_num}, which is old.")
     await story.host.reach("checkpoint: in block")
     await story.go_on()
@@ -159,7 +159,8 @@ async def _cheat(story: Story) -> Ending:
     """A player signs what the rules forbid: the other's program refuses it, and play goes on."""
     await story.begin()
     await story.kill_guest(turns=4)
-    label = await say_something_illegal(story.world, story.game, await story.until_guests_turn())
+    stuck = await story.until_guests_turn()
+    label = await say_something_illegal(story.world.relay, story.world.keys[1 - stuck.index], story.game, stuck)
     story.tell(f"Bob signs what is illegal: {label}.")
     await story.host.reach("counterparty")
     await story.go_on()
