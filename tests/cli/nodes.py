@@ -34,8 +34,23 @@ from functools import partialmethod
 from forcemove.channel.cli.demo.stage import Stage
 Stage.__init__ = partialmethod(Stage.__init__, look_every=0.2)
 """
-"""A demonstration that looks at the chain more often than each second: for one that is to play on to its end. One that
-is to be interrupted needs the second, in which nothing happens."""
+"""A demonstration that looks at the chain more often than each second."""
+_HELD = (
+    QUICK
+    + """
+import time
+from pathlib import Path
+from forcemove.channel.cli.terminal import Terminal
+say, left = Terminal.say, [{times}]
+def hold(self, text, style=""):
+    say(self, text, style)
+    left[0] -= {moment!r} in text
+    while left[0] == 0 and not Path("{go_on}").exists():
+        time.sleep(0.01)
+Terminal.say = hold
+"""
+)
+_GO_ON = "go-on"
 _SECONDS = 60.0
 _CHANNEL = re.compile(r"^channel +0x([0-9a-f]{64})$", re.MULTILINE)
 _LOCKED = re.compile(r"channel 0x([0-9a-f]{64})")
@@ -120,6 +135,10 @@ class Demo:
         wait_until(lambda: self.said.count(text) >= times or self.process.poll() is not None)
         assert self.said.count(text) >= times, self.said + self.complained
 
+    def go_on(self) -> None:
+        """See `held_at`."""
+        (self.folder / _GO_ON).touch()
+
     def end(self, *, by: signal.Signals | None = None) -> int:
         """Its exit code, after a signal if there is to be one."""
         if by is not None:
@@ -128,6 +147,12 @@ class Demo:
         assert "Traceback" not in self.complained
         assert "never retrieved" not in self.complained
         return code
+
+
+def held_at(moment: str, times: int = 1) -> str:
+    """Python for `before`: a demonstration that has said this so many times says and does nothing more until it is let
+    go on, or a signal comes."""
+    return _HELD.format(moment=moment, times=times, go_on=_GO_ON)
 
 
 def start_demo(folder: Path, node: Node, *arguments: str, before: str = "") -> Demo:

@@ -22,7 +22,19 @@ from forcemove.channel.protocol.values import CHANNELS
 from forcemove.channel.protocol.wire import decode_file
 from forcemove.channel.store.opening import open_journal
 from forcemove.channel.store.records import Standing
-from tests.cli.nodes import COUNTERPARTY, PAYER, QUICK, START, Demo, Node, records, require_all_home, spawn, start_demo
+from tests.cli.nodes import (
+    COUNTERPARTY,
+    PAYER,
+    QUICK,
+    START,
+    Demo,
+    Node,
+    held_at,
+    records,
+    require_all_home,
+    spawn,
+    start_demo,
+)
 
 HONEST = ("--game", "tic-tac-toe", "--scenario", "honest")
 CRASHED = 77
@@ -120,7 +132,7 @@ def play_again(folder: Path, node: Node, first: Demo, *arguments: str) -> Demo:
 def test_what_is_locked_when_it_is_interrupted_comes_home_with_the_same_command(
     tmp_path: Path, node: Node, by: signal.Signals, moment: str, times: int
 ) -> None:
-    first = start_demo(tmp_path, node, *HONEST)
+    first = start_demo(tmp_path, node, *HONEST, before=held_at(moment, times))
     first.reach(moment, times)
     assert first.end(by=by) == 128 + by
     assert first.complained.startswith("Error: Interrupted.")
@@ -134,7 +146,7 @@ def test_what_is_locked_when_it_is_interrupted_comes_home_with_the_same_command(
 
 
 def test_it_says_exactly_what_is_locked_where(tmp_path: Path, node: Node) -> None:
-    first = start_demo(tmp_path, node, *HONEST)
+    first = start_demo(tmp_path, node, *HONEST, before=held_at("turn    6"))
     first.reach("turn    6")
     first.end(by=signal.SIGINT)
     (id_, (kept, _)), *_ = unfinished(tmp_path).items()
@@ -166,9 +178,10 @@ def test_a_node_that_dies_is_told_and_the_money_comes_home_when_it_is_back(
     tmp_path: Path, node: Node, scenario: str, moment: str
 ) -> None:
     arguments = ("--game", "tic-tac-toe", "--scenario", scenario)
-    first = start_demo(tmp_path, node, *arguments)
+    first = start_demo(tmp_path, node, *arguments, before=held_at(moment))
     first.reach(moment)
     node.stop()
+    first.go_on()
     assert first.end() == 1
     assert "Nobody answers at http://127.0.0.1" in first.complained
     assert "Locked: at most 0.002 ether\n  in channel 0x" in first.complained
@@ -186,17 +199,16 @@ def test_a_node_that_dies_is_told_and_the_money_comes_home_when_it_is_back(
 
 def test_a_challenge_that_was_running_is_answered_or_waited_for(tmp_path: Path, node: Node) -> None:
     arguments = ("--game", "tic-tac-toe", "--scenario", "stall")
-    first = start_demo(
-        tmp_path, node, *arguments, before="from forcemove.channel.cli.demo.stage import Stage\n" + IMPATIENT
-    )
-    first.reach("challenges: the clock starts")
+    moment = "challenges: the clock starts"
+    first = start_demo(tmp_path, node, *arguments, before=held_at(moment) + IMPATIENT)
+    first.reach(moment)
     assert first.end(by=signal.SIGTERM) == 143
     assert "Locked: 0.002 ether" in first.complained
 
     play_again(tmp_path, node, first)
 
 
-IMPATIENT = "Stage.__init__.__defaults__ = tuple(3.0 if each == 60.0 else each for each in Stage.__init__.__defaults__)"
+IMPATIENT = "Stage.__init__ = partialmethod(Stage.__init__, patience=3.0)"
 """Players who wait three seconds for each other."""
 
 
@@ -302,7 +314,7 @@ def test_a_crash_after_any_transaction_was_sent_loses_nothing(tmp_path: Path, no
 @pytest.mark.parametrize("chain", ["eth-tester", "anvil"])
 @pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM])
 def test_on_a_chain_of_its_own_nothing_is_lost(tmp_path: Path, chain: str, by: signal.Signals) -> None:
-    demo = spawn(tmp_path, "--chain", chain)
+    demo = spawn(tmp_path, "--chain", chain, before=held_at("turn    6"))
     demo.reach("turn    6")
 
     assert demo.end(by=by) == 128 + by
@@ -313,7 +325,7 @@ def test_on_a_chain_of_its_own_nothing_is_lost(tmp_path: Path, chain: str, by: s
 
 
 def test_an_anvil_of_its_own_goes_with_it(tmp_path: Path) -> None:
-    demo = spawn(tmp_path, "--chain", "anvil", before=NAME_THE_ENDPOINT)
+    demo = spawn(tmp_path, "--chain", "anvil", before=NAME_THE_ENDPOINT + held_at("turn    6"))
     demo.reach("turn    6")
     endpoint = demo.said.splitlines()[0]
     assert connect(endpoint).block_number() > 0
@@ -338,13 +350,14 @@ local.AnvilChain.__init__ = named
 
 
 def test_two_at_once_do_not_share_a_record(tmp_path: Path, node: Node) -> None:
-    first = start_demo(tmp_path, node, *HONEST)
+    first = start_demo(tmp_path, node, *HONEST, before=held_at("turn    4"))
     first.reach("turn    4")
     first.process.send_signal(signal.SIGSTOP)
 
     second = start_demo(tmp_path, node, *HONEST)
     assert second.end() == 1
     assert "Another demonstration is playing with this account" in second.complained
+    first.go_on()
     assert first.end(by=signal.SIGCONT) == 0
     require_all_home(node, first)
 
@@ -361,7 +374,7 @@ def test_money_that_lies_with_the_counterparty_alone_is_used_and_returned(tmp_pa
 
 
 def test_a_chain_that_began_anew_has_the_record_set_aside(tmp_path: Path, node: Node, deployed: Path) -> None:
-    first = start_demo(tmp_path, node, *HONEST)
+    first = start_demo(tmp_path, node, *HONEST, before=held_at("turn    6"))
     first.reach("turn    6")
     first.end(by=signal.SIGINT)
     (id_,) = unfinished(tmp_path)
