@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from forcemove.channel.chain.deployment import Progress
     from forcemove.channel.cli.terminal import Terminal
 
-__all__ = ["book_path", "deploy", "open_node", "require_not_mainnet"]
+__all__ = ["book_path", "deploy", "open_book", "open_node", "require_not_mainnet"]
 
 MAINNET = 1
 
@@ -27,6 +27,18 @@ MAINNET = 1
 def book_path(chain_id: int) -> Path:
     """Where a chain's address book lies, unless it is said otherwise: in the current directory."""
     return Path(f"forcemove-{chain_id}.json")
+
+
+def open_book(path: Path | None, chain: Chain) -> AddressBook:
+    """A chain's address book, at `book_path` unless another path is given. Raises `WrongChain` where it is another
+    chain's, and as `load_book`."""
+    from forcemove.channel.chain.book import load_book
+    from forcemove.channel.chain.errors import WrongChain
+
+    book = load_book(path or book_path(chain.chain_id))
+    if book.chain_id != chain.chain_id:
+        raise WrongChain(chain.endpoint, book.chain_id, chain.chain_id)
+    return book
 
 
 def open_node(endpoint: str) -> Chain:

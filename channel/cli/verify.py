@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from forcemove.channel.artifact import ADJUDICATOR
-from forcemove.channel.cli.deploy import book_path, open_node
+from forcemove.channel.cli.deploy import open_book, open_node
 from forcemove.channel.cli.errors import EXIT_ERROR
 from forcemove.channel.cli.games import usable_games
 from forcemove.channel.cli.progress import waiting
@@ -54,12 +54,11 @@ def verify(ctx: click.Context, endpoint: str, path: Path | None, confirmations: 
     Installed games that are not deployed yet are named, and so are contracts of games that are not installed, which
     cannot be checked here. Neither makes the rest false.
     """
-    from forcemove.channel.chain.book import load_book
     from forcemove.channel.chain.verification import verify as compare
 
     games = usable_games()
     chain = open_node(endpoint)
-    book = load_book(path or book_path(chain.chain_id))
+    book = open_book(path, chain)
     with waiting("Comparing"):
         verdicts = compare(chain, book, games, confirmations=confirmations)
     findings = _Findings(

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from forcemove.channel.cli.addresses import ADDRESS
 from forcemove.channel.cli.amounts import AMOUNT, format_amount
 from forcemove.channel.cli.errors import Explained
 from forcemove.channel.cli.serving import HostAndPort, log_to_stderr
-from forcemove.channel.errors import MalformedBytes
 from forcemove.channel.tower.settings import Settings as TowerSettings
 from forcemove.channel.watching.limits import Limits
 
@@ -40,16 +40,10 @@ class _Client(click.ParamType[tuple[bytes, int]]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[bytes, int]:
         """See `click.ParamType.convert`."""
-        from forcemove.channel.chain.addresses import parse_address
-
         if isinstance(value, tuple):
             return value
         address, separator, budget = value.partition("=")
-        try:
-            found = parse_address(address.strip())
-        except MalformedBytes as error:
-            self.fail(error.reason, param, ctx)
-        return found, AMOUNT.convert(budget, param, ctx) if separator else _BUDGET
+        return ADDRESS.convert(address, param, ctx), AMOUNT.convert(budget, param, ctx) if separator else _BUDGET
 
 
 @click.command()
@@ -188,6 +182,7 @@ def watch(
     import asyncio
 
     from forcemove.channel.cli.channel.stores import open_store
+    from forcemove.channel.cli.deploy import open_book
     from forcemove.channel.cli.key import open_key_file
     from forcemove.channel.tower.tower import Tower
     from forcemove.channel.watching.service import MakeTower, Settings, serve
@@ -197,7 +192,7 @@ def watch(
         raise click.UsageError("--for names an address twice.")
     log_to_stderr(_ROOM, as_json)
     chains = _chains(endpoints)
-    book_ = _book(book, chains[0])
+    book_ = open_book(book, chains[0])
     apps, adjudicators = _contracts(book_, chains)
     key = open_key_file(key_file)
     _warn_of_an_empty_account(chains[0], key)
@@ -255,17 +250,6 @@ def _chains(endpoints: Sequence[str]) -> list[Chain]:
         if chain.chain_id != chains[0].chain_id:
             raise WrongChain(chain.endpoint, chains[0].chain_id, chain.chain_id)
     return chains
-
-
-def _book(path: Path | None, chain: Chain) -> AddressBook:
-    from forcemove.channel.chain.book import load_book
-    from forcemove.channel.chain.errors import WrongChain
-    from forcemove.channel.cli.deploy import book_path
-
-    book = load_book(path or book_path(chain.chain_id))
-    if book.chain_id != chain.chain_id:
-        raise WrongChain(chain.endpoint, book.chain_id, chain.chain_id)
-    return book
 
 
 def _contracts(book: AddressBook, chains: Sequence[Chain]) -> tuple[dict[bytes, Rules], list[Adjudicator]]:

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from forcemove.channel.cli.addresses import ADDRESS
 from forcemove.channel.cli.amounts import AMOUNT
 from forcemove.channel.cli.channel.options import STORE
-from forcemove.channel.cli.deploy import book_path, open_node, require_not_mainnet
+from forcemove.channel.cli.deploy import open_book, open_node, require_not_mainnet
 from forcemove.channel.cli.games import find_table_game, load_game
 from forcemove.channel.cli.key import open_key_file
 from forcemove.channel.cli.play.signals import run_until_terminated
 from forcemove.channel.cli.progress import waiting
-from forcemove.channel.errors import MalformedBytes
 
 if TYPE_CHECKING:
     from forcemove.channel.cli.play.playing import Playing
@@ -30,23 +30,6 @@ __all__ = ["play"]
 _FILE = click.Path(dir_okay=False, path_type=Path)
 
 
-class _Address(click.ParamType[bytes]):
-    """An address, as 20 bytes."""
-
-    name = "ADDRESS"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> bytes:
-        """See `click.ParamType.convert`."""
-        from forcemove.channel.chain.addresses import parse_address
-
-        if isinstance(value, bytes):
-            return value
-        try:
-            return parse_address(value.strip())
-        except MalformedBytes as error:
-            self.fail(error.reason, param, ctx)
-
-
 class _Tower(click.ParamType[tuple[str, bytes]]):
     """ADDRESS@URL."""
 
@@ -59,7 +42,7 @@ class _Tower(click.ParamType[tuple[str, bytes]]):
         address, separator, url = value.partition("@")
         if not separator or not url.startswith(("http://", "https://")):
             self.fail(f"{value!r:.200} is not a tower's address and URL, such as 0x…@https://tower.example", param, ctx)
-        return url, _Address().convert(address, param, ctx)
+        return url, ADDRESS.convert(address, param, ctx)
 
 
 @click.command()
@@ -89,7 +72,7 @@ class _Tower(click.ParamType[tuple[str, bytes]]):
     type=_FILE,
     help="The key file of the account that pays in, pays the gas, and is paid.  [default: that of --key]",
 )
-@click.option("--payout", type=_Address(), help="The address that is paid.  [default: that of --account]")
+@click.option("--payout", type=ADDRESS, help="The address that is paid.  [default: that of --account]")
 @click.option("--create", "creates", is_flag=True, help="Offer a game, and wait for somebody to join.")
 @click.option(
     "--stake",
@@ -263,15 +246,10 @@ def _playing(
 def _ground(name: str, endpoint: str, book_file: Path | None, allow_mainnet: bool) -> ChainGround:
     """Raises `WrongChain` where the book is of another chain than the node, and `click.UsageError` where the game has
     no contract."""
-    from forcemove.channel.chain.book import load_book
-    from forcemove.channel.chain.errors import WrongChain
     from forcemove.channel.cli.play.terms import ChainGround
 
     if find_table_game(name) is not None:
         raise click.UsageError(f"No contract enforces {name}: play it with --stake 0, and without --chain.")
     game, chain = load_game(name), open_node(endpoint)
     require_not_mainnet(chain, allow_mainnet)
-    book = load_book(book_file or book_path(chain.chain_id))
-    if book.chain_id != chain.chain_id:
-        raise WrongChain(chain.endpoint, book.chain_id, chain.chain_id)
-    return ChainGround(chain, book, game)
+    return ChainGround(chain, open_book(book_file, chain), game)
