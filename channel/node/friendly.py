@@ -12,9 +12,10 @@ from forcemove.channel.errors import InvalidValue
 from forcemove.channel.game import PlayableApp
 from forcemove.channel.node.about import ABOUTS, About
 from forcemove.channel.node.client import Client, begin_or_resume
-from forcemove.channel.node.errors import ChannelInUse, LeaseLost, NotOursToDrive
+from forcemove.channel.node.errors import LeaseLost, NotOursToDrive
 from forcemove.channel.node.events import Event, Fault, Sent
 from forcemove.channel.node.journalled import PendingEvidence
+from forcemove.channel.node.keeping import Hold
 from forcemove.channel.node.performer import Choose
 from forcemove.channel.node.ports import Line, WakingLine
 from forcemove.channel.protocol.agreement import Agreement
@@ -25,13 +26,12 @@ from forcemove.channel.protocol.signing import Key
 from forcemove.channel.protocol.values import CHANNELS
 from forcemove.channel.protocol.wire import encode_greeting, encode_message
 from forcemove.channel.store.journal import Journal
-from forcemove.channel.store.records import Batch, ChannelLease, Kept, Saving, Standing
+from forcemove.channel.store.records import Batch, Kept, Saving, Standing
 
 __all__ = ["FriendlyChannel"]
 
 _NOTHING = ChainRead((), anew=True)
 """What there is to see of a chain that is not there."""
-_RENEW_AFTER = 1 / 3
 _OFTEN, _SELDOM = 0.05, 1.0
 """Seconds between two looks at a line; one that calls when something has come in is looked at for our own clock's
 sake."""
@@ -62,19 +62,16 @@ class FriendlyChannel:
         if not agreement.is_friendly:
             raise InvalidValue("chain_id", agreement.domain.chain_id, "0: a channel without a chain")
         self._journal, self._line, self._choose, self._report = journal, line, choose, report
-        self._lease, self._clock, self._renewed_at = lease, clock, clock()
+        self._clock, self._renewed_at = clock, clock()
         self._evidence, self._awake = PendingEvidence(), asyncio.Event()
         if isinstance(line, WakingLine):
             line.listen(self._awake.set)
-        name = ChannelLease(agreement.channel_id)
-        taking = journal.leases.take([name], lease)
-        if taking.refused:
-            raise ChannelInUse(agreement.channel_id, taking.refused[name].until)
+        self._hold = Hold(journal, agreement.channel_id, lease)
         try:
             kept = journal.load(agreement.channel_id)
             channel = begin_or_resume(_remembered(kept), agreement, key)
         except BaseException:
-            journal.leases.release(taking.granted)
+            self._hold.release()
             raise
         self._client = Client(channel, key, app)
         self._version = kept.version if kept else 0
@@ -142,14 +139,12 @@ class FriendlyChannel:
 
     def release(self) -> None:
         """Let another process drive it. Drive it no more after this."""
-        self._journal.leases.release([ChannelLease(self.id)])
+        self._hold.release()
 
     def _renew(self) -> None:
-        if self._clock() - self._renewed_at < self._lease * _RENEW_AFTER:
-            return
-        self._renewed_at = self._clock()
-        if ChannelLease(self.id) not in self._journal.leases.renew(self._lease):
-            raise LeaseLost(self.id)
+        if self._clock() - self._renewed_at >= self._hold.renew_every:
+            self._renewed_at = self._clock()
+            self._hold.renew()
 
     def _keep_faults(self) -> None:
         for fault in self._client.take_faults():

@@ -1,4 +1,5 @@
-"""A node's journal: the leases of what it drives, and one commit for all channels that have changed."""
+"""What is held in a journal: a node's leases, and one commit for all channels that have changed; and the lease of one
+channel, for who drives no other."""
 
 from __future__ import annotations
 
@@ -6,15 +7,37 @@ from collections.abc import Callable, Iterable, Sequence
 
 from forcemove.channel.errors import JournalUnavailable
 from forcemove.channel.node.driven import Driven
-from forcemove.channel.node.errors import ChannelInUse
+from forcemove.channel.node.errors import ChannelInUse, LeaseLost
 from forcemove.channel.store.journal import Journal
 from forcemove.channel.store.records import Account, Batch, ChannelLease, LeaseName, Taking
 
-__all__ = ["Keeper"]
+__all__ = ["Hold", "Keeper"]
 
 _RENEW_AFTER = 0.3
 """The part of a lease after which it is renewed."""
 _NOTHING = Taking(frozenset(), {})
+
+
+class Hold:
+    """The lease of one channel, or of a table, by its id. `seconds`: how long it lasts; `renew_every`: how often to
+    renew it."""
+
+    def __init__(self, journal: Journal, id_: bytes, seconds: float) -> None:
+        """Takes it. Raises `ChannelInUse`."""
+        self._leases, self._name, self._seconds = journal.leases, ChannelLease(id_), seconds
+        self.renew_every = seconds * _RENEW_AFTER
+        refused = self._leases.take([self._name], seconds).refused
+        if refused:
+            raise ChannelInUse(id_, refused[self._name].until)
+
+    def renew(self) -> None:
+        """Raises `LeaseLost`."""
+        if self._name not in self._leases.renew(self._seconds):
+            raise LeaseLost(self._name.channel_id)
+
+    def release(self) -> None:
+        """Let others have it."""
+        self._leases.release([self._name])
 
 
 class Keeper:

@@ -19,6 +19,7 @@ from forcemove.channel.node.driven import Driven
 from forcemove.channel.node.errors import AccountInUse
 from forcemove.channel.node.friendly import FriendlyChannel
 from forcemove.channel.node.node import Node
+from forcemove.channel.node.policy import default_look_every
 from forcemove.channel.protocol.agreement import Agreement
 from forcemove.channel.protocol.channel import Channel
 from forcemove.channel.store.journal import Journal
@@ -92,8 +93,11 @@ async def drive_for_money(
     def is_over() -> bool:
         return driven.channel.is_over_and_paid and not driven.client.has_work and not node.is_sending
 
+    look_every = default_look_every(assembly.agreement.domain.chain_id)
     try:
-        await beside(match.until(is_over, driven), node.run(), line.run(), courier.run(), seat.run())
+        await beside(
+            match.until(is_over, driven), node.run(look_every=look_every), line.run(), courier.run(), seat.run()
+        )
     finally:
         node.release()
     return driven.channel

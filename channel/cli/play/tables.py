@@ -23,9 +23,9 @@ from forcemove.channel.flow.keys import KeysMissing
 from forcemove.channel.flow.place import Place
 from forcemove.channel.flow.steps import NothingHeard
 from forcemove.channel.line.connect import Connection
-from forcemove.channel.node.errors import ChannelInUse, LeaseLost
+from forcemove.channel.node.keeping import Hold
 from forcemove.channel.store.journal import Journal
-from forcemove.channel.store.records import SEED_LENGTH, ChannelLease
+from forcemove.channel.store.records import SEED_LENGTH
 
 __all__ = ["TablePlay"]
 
@@ -47,10 +47,9 @@ class TablePlay:
 
     async def begin(self, connection: Connection, meeting: Meeting) -> None:
         """See `playing.Play`."""
-        lease = ChannelLease(meeting.table.id)
-        await when_free(partial(self._take, lease), self._terminal.say)
+        hold = await when_free(partial(Hold, self._journal, meeting.table.id, self._wishes.lease), self._terminal.say)
         try:
-            await beside(self._play(connection, meeting), self._hold(lease))
+            await beside(self._play(connection, meeting), _keep(hold))
         except (NothingHeard, KeysMissing):
             raise Explained(
                 f"Nothing was heard of the other player for {self._wishes.patience:,.0f} seconds.",
@@ -63,20 +62,8 @@ class TablePlay:
                 "says this again, and with --anew it begins another game.",
             ) from fault
         finally:
-            self._journal.leases.release([lease])
+            hold.release()
             self._terminal.close()
-
-    def _take(self, lease: ChannelLease) -> None:
-        refused = self._journal.leases.take([lease], self._wishes.lease).refused
-        if refused:
-            raise ChannelInUse(lease.channel_id, refused[lease].until)
-
-    async def _hold(self, lease: ChannelLease) -> None:
-        """Raises `LeaseLost`."""
-        while True:
-            await asyncio.sleep(self._wishes.lease / 3)
-            if lease not in self._journal.leases.renew(self._wishes.lease):
-                raise LeaseLost(lease.channel_id)
 
     async def _play(self, connection: Connection, meeting: Meeting) -> None:
         table = meeting.table
@@ -93,6 +80,13 @@ class TablePlay:
             await self._game.join(place, tell, sitting.ask if sitting else None, within=self._wishes.patience)
 
         await beside(play(), *([sitting.screen.run()] if sitting else []))
+
+
+async def _keep(hold: Hold) -> None:
+    """Raises `LeaseLost`."""
+    while True:
+        await asyncio.sleep(hold.renew_every)
+        hold.renew()
 
 
 class _Person:
