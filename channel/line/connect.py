@@ -97,7 +97,7 @@ def connect(url: str, *, patience: float | None = 10.0, ssl: SSLContext | None =
     """
     match urlsplit(url).scheme:
         case "ws" | "wss":
-            from forcemove.channel.line.connection import RelayConnection
+            from forcemove.channel.line.websocket.connection import RelayConnection
 
             return RelayConnection(url, patience=patience, ssl=ssl)
         case "nats" | "tls":

@@ -7,9 +7,9 @@ import signal
 
 import pytest
 
-from forcemove.channel.line.connection import RelayConnection
 from forcemove.channel.line.errors import RelayRefused
 from forcemove.channel.line.links import Link, parse_link
+from forcemove.channel.line.websocket.connection import RelayConnection
 from tests.cli.command import Command
 from tests.cli.tables import GUEST, HOST, START, World, link_of
 from tests.line.people import run

@@ -7,8 +7,8 @@ import signal
 
 import pytest
 
-from forcemove.channel.line.connection import RelayConnection
 from forcemove.channel.line.links import parse_link
+from forcemove.channel.line.websocket.connection import RelayConnection
 from tests.cli.nodes import wait_until
 from tests.cli.tables import House, link_of
 from tests.relay.process import RelayProcess

@@ -9,9 +9,9 @@ import pytest
 
 from forcemove.channel.errors import InvalidValue
 from forcemove.channel.line.connect import Connection, connect
-from forcemove.channel.line.connection import RelayConnection
 from forcemove.channel.line.errors import LineClosed, NatsMissing
 from forcemove.channel.line.jetstream.connection import JetStreamConnection
+from forcemove.channel.line.websocket.connection import RelayConnection
 from tests.line.people import ALICE, new_table, run
 from tests.relay.process import running_relay
 

@@ -11,9 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from forcemove.channel.errors import InvalidValue
-from forcemove.channel.line.connection import RelayConnection
 from forcemove.channel.line.errors import Reason, RelayRefused
-from forcemove.channel.line.lobby import Lobby
 from forcemove.channel.line.offers import (
     JOINS,
     OFFERS,
@@ -26,6 +24,8 @@ from forcemove.channel.line.offers import (
     meeting_table,
     withdrawal_digest,
 )
+from forcemove.channel.line.websocket.connection import RelayConnection
+from forcemove.channel.line.websocket.lobby import Lobby
 from forcemove.channel.line.wire import JoinOffer, MakeOffer, Message, OfferShown, Refused, WatchOffer, WithdrawOffer
 from forcemove.channel.protocol.rule_errors import WrongSigner
 from forcemove.channel.protocol.signing import Key

@@ -13,10 +13,10 @@ from aiohttp import web
 
 from forcemove.channel.errors import UnknownVersion
 from forcemove.channel.flow.transport import Reader
-from forcemove.channel.line.connection import RelayConnection
 from forcemove.channel.line.errors import LineClosed, LogBegins, LogReplaced, RelayUnreachable
 from forcemove.channel.line.terms import Table, TableKind
-from forcemove.channel.line.transport import Greeting, WebSocketTransport
+from forcemove.channel.line.websocket.connection import RelayConnection
+from forcemove.channel.line.websocket.transport import Greeting, WebSocketTransport
 from forcemove.channel.line.wire import Open
 from forcemove.channel.protocol.signing import Key
 from tests.line.people import ALICE, BOB, new_table, read, run

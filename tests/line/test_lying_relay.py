@@ -11,11 +11,11 @@ import pytest
 from forcemove.channel.errors import MalformedBytes, UnknownVersion
 from forcemove.channel.flow.history import NOTHING_READ
 from forcemove.channel.flow.signed import BadSignature, LogsDiffer, MessageReplayed, SignedTransport, UnsignedMessage
-from forcemove.channel.line.connection import RelayConnection
 from forcemove.channel.line.errors import LogBegins, LogReplaced
 from forcemove.channel.line.limits import CHANNEL_ENTRIES, MAX_FRAME
 from forcemove.channel.line.terms import Table, TableKind
-from forcemove.channel.line.transport import Greeting, WebSocketTransport
+from forcemove.channel.line.websocket.connection import RelayConnection
+from forcemove.channel.line.websocket.transport import Greeting, WebSocketTransport
 from forcemove.channel.line.wire import (
     Entries,
     FromRelay,

@@ -12,8 +12,8 @@ import pytest
 from forcemove.channel.errors import InvalidValue
 from forcemove.channel.flow.signed import SignedTransport
 from forcemove.channel.flow.transport import Transport
-from forcemove.channel.line.connection import RelayConnection
 from forcemove.channel.line.terms import TableKind
+from forcemove.channel.line.websocket.connection import RelayConnection
 from tests.flow.table import ADDRESSES, KEYS, NAMES
 from tests.flow.transport_contract import TransportContract
 from tests.line.people import new_table, run

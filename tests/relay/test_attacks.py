@@ -15,10 +15,10 @@ import pytest
 from msgspec.structs import replace
 
 from forcemove.channel.flow.history import NOTHING_READ, running_hash
-from forcemove.channel.line.connection import RelayConnection
 from forcemove.channel.line.errors import Reason, RelayRefused
 from forcemove.channel.line.limits import MAX_ENTRY, MAX_FRAME
 from forcemove.channel.line.terms import Table, TableKind
+from forcemove.channel.line.websocket.connection import RelayConnection
 from forcemove.channel.line.wire import VERSION, Entries, Leave, Open, Opened, Posted, Prove, Proved, Refused
 from tests.line.people import ALICE, MALLORY, new_table, read, run
 from tests.relay.process import RelayProcess, running_relay

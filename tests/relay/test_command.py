@@ -16,8 +16,8 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from forcemove.channel.line.connection import RelayConnection
 from forcemove.channel.line.errors import RelayUnreachable
+from forcemove.channel.line.websocket.connection import RelayConnection
 from forcemove.channel.store.opening import open_journal
 from tests.cli.command import Command
 from tests.line.people import ALICE, new_table, read, run

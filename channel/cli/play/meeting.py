@@ -11,9 +11,9 @@ from msgspec import Struct
 from forcemove.channel.cli.play.errors import HostMissing, OfferOver
 from forcemove.channel.line.connect import Connection
 from forcemove.channel.line.errors import LineError, Reason, RelayRefused
-from forcemove.channel.line.lobby import Shown
 from forcemove.channel.line.offers import Join, Offer, meeting_table
 from forcemove.channel.line.terms import Table
+from forcemove.channel.line.websocket.lobby import Shown
 from forcemove.channel.protocol.signing import Key
 from forcemove.channel.protocol.values import Codec
 

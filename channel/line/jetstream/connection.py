@@ -5,9 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-import random
 import re
-import time
 from collections.abc import Callable, Coroutine
 from ssl import SSLContext
 from types import TracebackType
@@ -33,15 +31,13 @@ from forcemove.channel.line.jetstream.streams import STREAMS, subject_of
 from forcemove.channel.line.jetstream.transport import JetStreamTransport
 from forcemove.channel.line.limits import MAX_URL
 from forcemove.channel.line.links import public_url
+from forcemove.channel.line.pauses import SHORTEST, Pauses
 from forcemove.channel.line.terms import Table, TableKind
 from forcemove.channel.protocol.signing import Key
 
 __all__ = ["JetStreamConnection"]
 
 _LOG = logging.getLogger(__name__)
-_FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 10.0
-_LONG = 30.0
-"""Seconds after which a connection was a good one."""
 _SWEEP_SECONDS = 1.0
 _FORBIDDEN = re.compile(r"permissions violation for \w+ to \"([^\"]*)\"", re.IGNORECASE)
 """What a server says of a subject that our account may not use: it says so in words only."""
@@ -84,7 +80,7 @@ class JetStreamConnection:
         self._changed = asyncio.Event()
         self._trouble: ForcemoveError | None = None
         self._end: ForcemoveError | None = None
-        self._pause, self._is_prepared = _FIRST_PAUSE, False
+        self._pauses, self._is_prepared = Pauses(), False
 
     async def __aenter__(self) -> JetStreamConnection:
         """Raises `RelayUnreachable`, and `StreamUnsuitable` where a stream of somebody else has a name of ours."""
@@ -173,7 +169,7 @@ class JetStreamConnection:
                 async with session.feed(stream, subject, transport.resume(), transport.hear) as feed:
                     is_whole = await feed.catch_up() and transport.catch_up()
                 if is_whole:
-                    self._pause = _FIRST_PAUSE
+                    self._pauses.begin_anew()
                     await live.ended.wait()
         finally:
             transport.lose()
@@ -198,14 +194,7 @@ class JetStreamConnection:
     async def _run(self) -> None:
         """Until it is cancelled, or the server turns out to be unsuitable. However it ends, who waits is told."""
         try:
-            while True:
-                began = time.monotonic()
-                await self._talk_once()
-                if time.monotonic() - began > _LONG:
-                    self._pause = _FIRST_PAUSE
-                pause = random.uniform(0.5, 1) * self._pause  # noqa: S311  # no secret: it spreads clients
-                await asyncio.sleep(pause)
-                self._pause = min(2 * self._pause, _LONGEST_PAUSE)
+            await self._pauses.between(self._talk_once)
         except StreamUnsuitable as error:
             self._fail(error)
         finally:
@@ -263,7 +252,7 @@ class JetStreamConnection:
         if isinstance(error, _GONE):
             self._is_prepared = False
             await session.close()
-        await asyncio.sleep(_FIRST_PAUSE)
+        await asyncio.sleep(SHORTEST)
 
     def _hear_trouble(self, error: Exception) -> None:
         """What the server has said itself tells more than that a connection was lost. What it forbids may be about one

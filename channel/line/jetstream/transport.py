@@ -13,17 +13,15 @@ from __future__ import annotations
 import asyncio
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from forcemove.channel.errors import ForcemoveError, InvalidValue
-from forcemove.channel.flow.transport import Reader
+from forcemove.channel.line.carried import CarriedLog, finish
 from forcemove.channel.line.errors import LogReplaced, Reason, RelayRefused
 from forcemove.channel.line.jetstream.feed import LAST_SEQ, POST_ID, Delivered, From
 from forcemove.channel.line.jetstream.posting import NOT_FIRST, Ack, Post, Refusal
 from forcemove.channel.line.jetstream.streams import STREAMS, subject_of
-from forcemove.channel.line.limits import CHANNEL_BYTES, CHANNEL_ENTRIES, GAME_BYTES, GAME_ENTRIES, MAX_ENTRY
-from forcemove.channel.line.log import LogReader, TableLog
+from forcemove.channel.line.limits import GAME_BYTES
 from forcemove.channel.line.terms import TableKind
 from forcemove.channel.protocol.signing import Key
 
@@ -47,29 +45,21 @@ class _Waiting:
     seq: int | None = None
 
 
-class JetStreamTransport:
+class JetStreamTransport(CarriedLog):
     """One client's view of a table's log, see `flow.transport.Transport`; `connection.JetStreamConnection` makes
     them."""
 
     def __init__(self, kind: TableKind, table: bytes, key: Key | None, send: Callable[[Post], None]) -> None:
         """`key`: None for a spectator. `send`: says something to the server if there is a connection."""
-        self.id, self.kind, self._key, self._send = table, kind, key, send
+        super().__init__(table, key, drops=kind is TableKind.CHANNEL)
+        self.kind, self._send = kind, send
         self.stream, self.subject = STREAMS[kind], subject_of(kind, table)
-        self._drops = kind is TableKind.CHANNEL
-        self._log = TableLog(*((CHANNEL_ENTRIES, CHANNEL_BYTES) if self._drops else (GAME_ENTRIES, GAME_BYTES)))
         self._log.restart(0, None)
         self._size = 0
         self._last: Delivered | None = None
         self._new: list[Delivered] = []
         self._is_resuming, self._is_caught_up = False, False
         self._waiting: dict[str, _Waiting] = {}
-        self.failure: ForcemoveError | None = None
-        self._is_open = asyncio.Event()
-
-    @property
-    def participant(self) -> bytes | None:
-        """The address under which we post."""
-        return None if self._key is None else self._key.address
 
     # ------------------------------------------------------------------------------------------------- for flows
 
@@ -79,12 +69,7 @@ class JetStreamTransport:
         While there is no connection it waits for one. Raises `InvalidValue` where the message is too large, and
         `RelayRefused` where the server does not take it. If it is cancelled, the message may be in the log or not.
         """
-        if self._key is None:
-            raise InvalidValue("key", None, "that of a participant: others read only")
-        if len(message) > MAX_ENTRY:
-            raise InvalidValue("message", f"{len(message)} bytes", f"at most {MAX_ENTRY} bytes")
-        if self.failure is not None:
-            raise self.failure
+        self._require_postable(message)
         if not self._drops and self._size + len(message) > GAME_BYTES:
             raise RelayRefused(self.id, Reason.TABLE_FULL, f"a game's log has {GAME_BYTES} bytes at most")
         id_ = secrets.token_hex(_ID_BYTES)
@@ -94,21 +79,6 @@ class JetStreamTransport:
             await waiting.done
         finally:
             del self._waiting[id_]
-
-    def reader(self, start: int = 0) -> Reader:
-        """Read from message `start` on. A reader raises `LogBegins` once where older entries were dropped, and a
-        `LineError` for ever after when the log has failed."""
-        return LogReader(self._log, start)
-
-    def length(self) -> int:
-        """How many messages the log is known to have, ours that were acknowledged among them."""
-        return self._log.length
-
-    async def opened(self) -> None:
-        """Done when everything was read that the log had at first. Raises what makes the log fail."""
-        await self._is_open.wait()
-        if self.failure is not None:
-            raise self.failure
 
     # -------------------------------------------------------------------------------------------- for the connection
 
@@ -163,7 +133,7 @@ class JetStreamTransport:
         self._is_open.set()
         for id_, waiting in self._waiting.items():
             if self._has_read(waiting):
-                _finish(waiting.done, None)
+                finish(waiting.done, None)
             else:
                 self._say(id_, waiting)
         return True
@@ -175,13 +145,8 @@ class JetStreamTransport:
             if self._is_caught_up and now - waiting.said > _PATIENCE:
                 self._say(id_, waiting)
 
-    def fail(self, failure: ForcemoveError) -> None:
-        """Nothing can come of this table any more: who waits is given the failure."""
-        self.failure = self.failure or failure
-        self._log.fail(self.failure)
-        self._is_open.set()
-        for waiting in self._waiting.values():
-            _finish(waiting.done, self.failure)
+    def _posting(self) -> Iterable[asyncio.Future[None]]:
+        return (waiting.done for waiting in self._waiting.values())
 
     # -------------------------------------------------------------------------------------------------------- posting
 
@@ -200,13 +165,13 @@ class JetStreamTransport:
         if ack.error is None:
             waiting.seq, waiting.is_acknowledged = ack.seq, True
             if self._has_read(waiting):
-                _finish(waiting.done, None)
+                finish(waiting.done, None)
         elif ack.error.err_code == NOT_FIRST:
             waiting.said = 0.0  # another's was the first one: as soon as we have read it, ours follows
             if self._log.end:
                 self._say(id_, waiting)
         else:
-            _finish(waiting.done, self._refusal(ack.error))
+            finish(waiting.done, self._refusal(ack.error))
 
     def _refusal(self, error: Refusal) -> RelayRefused:
         reason = Reason.TABLE_FULL if _FULL in error.description else Reason.BUSY
@@ -221,7 +186,7 @@ class JetStreamTransport:
         if waiting is not None and waiting.message == found.entry:
             waiting.seq = found.seq
             if waiting.is_acknowledged:
-                _finish(waiting.done, None)
+                finish(waiting.done, None)
         if self._log.end == 1:
             self._say_rest()
 
@@ -244,12 +209,3 @@ class JetStreamTransport:
             self._log.restart(self._log.end + 1, None)
         else:
             self.fail(LogReplaced(self.id, self._log.end))
-
-
-def _finish(done: asyncio.Future[None], error: ForcemoveError | None) -> None:
-    if done.done():
-        return
-    if error is None:
-        done.set_result(None)
-    else:
-        done.set_exception(error)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-import random
 import time
 from collections.abc import Callable, Iterable
 from ssl import SSLContext
@@ -19,9 +18,10 @@ import aiohttp
 from forcemove.channel.errors import ForcemoveError, InvalidValue, MalformedBytes, UnknownVersion
 from forcemove.channel.line.errors import LineClosed, Reason, RelayUnreachable
 from forcemove.channel.line.limits import MAX_FRAME, MAX_URL
-from forcemove.channel.line.lobby import Lobby
+from forcemove.channel.line.pauses import Pauses
 from forcemove.channel.line.terms import Table
-from forcemove.channel.line.transport import Greeting, WebSocketTransport
+from forcemove.channel.line.websocket.lobby import Lobby
+from forcemove.channel.line.websocket.transport import Greeting, WebSocketTransport
 from forcemove.channel.line.wire import (
     Entries,
     FromRelay,
@@ -41,9 +41,6 @@ from forcemove.channel.protocol.signing import Key
 __all__ = ["RelayConnection"]
 
 _LOG = logging.getLogger(__name__)
-_FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 10.0
-_LONG = 30.0
-"""Seconds after which a connection was a good one."""
 _FAILURES = (aiohttp.ClientError, OSError, TimeoutError, ValueError, MalformedBytes)
 
 
@@ -79,7 +76,7 @@ class RelayConnection:
         self._welcomed = asyncio.Event()
         self._trouble: ForcemoveError | None = None
         self._end: ForcemoveError | None = None
-        self._pause = _FIRST_PAUSE
+        self._pauses = Pauses()
 
     async def __aenter__(self) -> RelayConnection:
         """Raises `RelayUnreachable`, and `UnknownVersion` where the relay is of another version."""
@@ -169,14 +166,7 @@ class RelayConnection:
         told."""
         try:
             async with aiohttp.ClientSession() as session:
-                while True:
-                    began = time.monotonic()
-                    await self._talk_once(session)
-                    if time.monotonic() - began > _LONG:
-                        self._pause = _FIRST_PAUSE
-                    pause = random.uniform(0.5, 1) * self._pause  # noqa: S311  # no secret: it spreads clients
-                    await asyncio.sleep(pause)
-                    self._pause = min(2 * self._pause, _LONGEST_PAUSE)
+                await self._pauses.between(lambda: self._talk_once(session))
         except UnknownVersion as error:
             self._fail(error)
         finally:
@@ -249,7 +239,7 @@ class RelayConnection:
     def _pass_on(self, table: bytes, message: FromRelay) -> None:
         """Where entries go to and fro, the next loss is a new one; that a relay answers says nothing of its disk."""
         if isinstance(message, Posted | Entries):
-            self._pause = _FIRST_PAUSE
+            self._pauses.begin_anew()
         if transport := self._tables.get(table):
             transport.hear(message)
 

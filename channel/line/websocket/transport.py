@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from forcemove.channel.errors import ForcemoveError, InvalidValue
+from forcemove.channel.errors import InvalidValue
 from forcemove.channel.flow.history import NOTHING_READ
-from forcemove.channel.flow.transport import Reader
+from forcemove.channel.line.carried import CarriedLog, finish
 from forcemove.channel.line.errors import LogReplaced, Reason, refusal
-from forcemove.channel.line.limits import CHANNEL_BYTES, CHANNEL_ENTRIES, GAME_BYTES, GAME_ENTRIES, MAX_ENTRY
-from forcemove.channel.line.log import LogReader, TableLog
 from forcemove.channel.line.terms import Table, TableKind, proof_digest
 from forcemove.channel.line.wire import (
     POST_ID,
@@ -54,7 +52,7 @@ class _Waiting:
     since: int | None = None
 
 
-class WebSocketTransport:
+class WebSocketTransport(CarriedLog):
     """One client's view of a table's log, see `flow.transport.Transport`; `connection.RelayConnection` makes them.
 
     A lost connection costs time only: what was not acknowledged is posted again, and reading goes on where it stopped.
@@ -65,19 +63,12 @@ class WebSocketTransport:
         to the relay if there is a connection."""
         if key is not None and (terms is None or key.address not in terms.participants):
             raise InvalidValue("key", key.address, "that of a participant")
-        self.id, self._terms, self._key, self._send = table, terms, key, send
-        self._drops = terms is not None and terms.kind is TableKind.CHANNEL
-        self._log = TableLog(*((CHANNEL_ENTRIES, CHANNEL_BYTES) if self._drops else (GAME_ENTRIES, GAME_BYTES)))
+        super().__init__(table, key, drops=terms is not None and terms.kind is TableKind.CHANNEL)
+        self._terms, self._send = terms, send
         self._shift = 0  # our number of an entry, less the relay's: not 0 once the relay has begun its log anew
         self._asked = 0
         self._waiting: dict[bytes, _Waiting] = {}
-        self._failure: ForcemoveError | None = None
-        self._is_open, self._is_connected = asyncio.Event(), False
-
-    @property
-    def participant(self) -> bytes | None:
-        """The address under which we post."""
-        return None if self._key is None else self._key.address
+        self._is_connected = False
 
     # ------------------------------------------------------------------------------------------------- for flows
 
@@ -87,12 +78,7 @@ class WebSocketTransport:
         While there is no connection it waits for one. Raises `InvalidValue` where the message is too large, and
         `RelayRefused` where the relay does not take it. If it is cancelled, the message may be in the log or not.
         """
-        if self._key is None:
-            raise InvalidValue("key", None, "that of a participant: others read only")
-        if len(message) > MAX_ENTRY:
-            raise InvalidValue("message", f"{len(message)} bytes", f"at most {MAX_ENTRY} bytes")
-        if self._failure is not None:
-            raise self._failure
+        self._require_postable(message)
         post = Post(self.id, secrets.token_bytes(POST_ID), bytes(message), None)
         waiting = _Waiting(post, asyncio.get_running_loop().create_future())
         self._waiting[post.id] = waiting
@@ -102,27 +88,12 @@ class WebSocketTransport:
         finally:
             self._waiting.pop(post.id, None)
 
-    def reader(self, start: int = 0) -> Reader:
-        """Read from message `start` on. A reader raises `LogBegins` once where older entries were dropped, and a
-        `LineError` for ever after when the log has failed."""
-        return LogReader(self._log, start)
-
-    def length(self) -> int:
-        """How many messages the log is known to have, ours that were acknowledged among them."""
-        return self._log.length
-
-    async def opened(self) -> None:
-        """Done when the relay has told how long the log is. Raises `RelayRefused`."""
-        await self._is_open.wait()
-        if self._failure is not None:
-            raise self._failure
-
     # -------------------------------------------------------------------------------------------- for the connection
 
     def greet(self, greeting: Greeting) -> Iterator[Message]:
         """What is to be said on a new connection: who we are, what we lack, and what was not acknowledged."""
         self._is_connected = False
-        if self._failure is not None:
+        if self.failure is not None:
             return
         if self._key is not None and self._terms is not None:
             yield self._proof(greeting, self._terms, self._key)
@@ -144,19 +115,14 @@ class WebSocketTransport:
                 self._take(message)
             case Posted(_, id_, index) if waiting := self._waiting.get(id_):
                 self._log.length = max(self._log.length, index + self._shift + 1)
-                _finish(waiting.done, None)
+                finish(waiting.done, None)
             case Refused():
                 self._be_refused(message)
             case _:
                 pass
 
-    def fail(self, failure: ForcemoveError) -> None:
-        """Nothing can come of this table any more: who waits is given the failure."""
-        self._failure = self._failure or failure
-        self._log.fail(self._failure)
-        self._is_open.set()
-        for waiting in self._waiting.values():
-            _finish(waiting.done, self._failure)
+    def _posting(self) -> Iterable[asyncio.Future[None]]:
+        return (waiting.done for waiting in self._waiting.values())
 
     # -------------------------------------------------------------------------------------------------------- posting
 
@@ -184,7 +150,7 @@ class WebSocketTransport:
     def _be_refused(self, refused: Refused) -> None:
         error = refusal(refused.about, refused.reason, refused.detail)
         if waiting := self._waiting.get(refused.id):
-            _finish(waiting.done, error)
+            finish(waiting.done, error)
         elif error.reason is Reason.OTHER_LOG and self._asked:
             self._begin_anew()
         elif not refused.id:
@@ -238,12 +204,3 @@ class WebSocketTransport:
             end = self._log.end
         if first <= end < first + len(message.entries):
             self._log.add(message.entries[end - first :])
-
-
-def _finish(done: asyncio.Future[None], error: ForcemoveError | None) -> None:
-    if done.done():
-        return
-    if error is None:
-        done.set_result(None)
-    else:
-        done.set_exception(error)
