@@ -88,9 +88,10 @@ class Match:
         return self._choose(question)
 
     def keep_playing(self, *, until: int | None) -> None:
-        """We make no move after this turn; with None we go on."""
+        """We make no move after this turn; with None we go on. On a slow machine play may not even have begun."""
         self._until, newest = until, self.driven.channel.newest
-        if until is None and newest is not None and self.driven.channel.is_our_turn:
+        may_move = self.driven.phase in (Phase.PLAYING, Phase.CHALLENGED) and self.driven.channel.is_our_turn
+        if until is None and newest is not None and may_move:
             self.driven.feed(self._choose(ChooseMove(newest.state, None)))
 
     def poll_for(self, seconds: float) -> None:
