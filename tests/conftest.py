@@ -25,40 +25,45 @@ settings.register_profile("forcemove", deadline=None)
 settings.load_profile("forcemove")
 
 
-LONGEST = (
-    "cli/test_play_elsewhere.py",
+WAITING = (
     "cli/test_play_kills.py",
+    "cli/test_play_disputes.py",
     "cli/test_play_friendly.py",
+    "cli/test_play_elsewhere.py",
     "scripts/test_setup.py",
     "cli/test_play_person.py",
+    "cli/test_demo_cut_off.py",
     "cli/test_play_tower.py",
     "cli/test_demo_network.py",
-    "cli/test_demo_cut_off.py",
-    "node/test_schedules.py",
     "cli/test_play.py",
-    "node/test_node.py",
     "cli/test_demo_on_a_terminal.py",
     "watching/test_service.py",
     "packaging/test_new_game.py",
     "node/test_killed.py",
     "node/test_thousand.py",
     "cli/test_demo_money.py",
-    "cli/test_demo.py",
     "viem/test_viem.py",
     "plugin/test_installed_games.py",
     "relay/test_attacks.py",
     "readme/test_commands.py",
-    "packaging/test_beside.py",
     "packaging/test_wheel.py",
-    "cli/test_channel.py",
+    "static/test_slither.py",
 )
-"""The files whose tests take longest: begun last, one of them would leave the other workers with nothing to do."""
+"""The files whose tests take long and mostly wait for other processes, the longest first."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Those first; all others as they were."""
-    ranks = {Path(__file__).parent / name: rank for rank, name in enumerate(LONGEST)}
-    items.sort(key=lambda item: ranks.get(item.path, len(ranks)))
+    """Those among the others, one after so many of them: then some workers wait while others work. None of them is near
+    the end, where the other workers would have nothing left to do."""
+    files: dict[Path, list[pytest.Item]] = {}
+    for item in items:
+        files.setdefault(item.path, []).append(item)
+    folder = Path(__file__).parent
+    waiting = [path for name in WAITING if (path := folder / name) in files]
+    others = [path for path in files if path not in waiting]
+    places = {path: number * 0.7 * len(others) / len(waiting) for number, path in enumerate(waiting)}
+    places |= {path: float(number) for number, path in enumerate(others)}
+    items[:] = [item for path in sorted(places, key=places.__getitem__) for item in files[path]]
 
 
 def pytest_collection_finish() -> None:

@@ -28,6 +28,7 @@ from forcemove.channel.store.journal import Journal
 from forcemove.channel.store.opening import open_journal
 from forcemove.channel.store.records import Standing
 from tests.installed import GAMES_FOR_TWO
+from tests.sampled import sampled
 from tests.scenarios.story import KEYS
 
 LAST = 20
@@ -137,8 +138,10 @@ def test_it_is_played_to_an_end_that_both_have_signed(table: Table) -> None:
 
 
 @each_game_for_two
-@pytest.mark.parametrize("seat", [0, 1])
-@pytest.mark.parametrize(("every", "loses"), [(1, False), (2, False), (3, True), (5, True)])
+@pytest.mark.parametrize(
+    ("seat", "every", "loses"),
+    sampled([(seat, *each) for each in [(1, False), (2, False), (3, True), (5, True)] for seat in (0, 1)], every=3),
+)
 def test_a_player_that_is_killed_again_and_again_plays_on(table: Table, seat: int, every: int, loses: bool) -> None:
     def kill(number: int) -> None:
         if number % every == 0 and not table.players[seat].is_done:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import LONGEST
+from tests.conftest import WAITING
 from tests.structure.imports import ROOT
 
 MOST = 12
@@ -55,4 +55,4 @@ def test_a_crowded_folder_is_seen(tmp_path: Path) -> None:
 
 
 def test_the_files_that_are_begun_first_are_there() -> None:
-    assert [name for name in LONGEST if not (ROOT / "tests" / name).is_file()] == []
+    assert [name for name in WAITING if not (ROOT / "tests" / name).is_file()] == []
