@@ -1,7 +1,7 @@
 """The command as a process of its own that need not import anything: forked from one that has.
 
 A second of every process goes into imports, of web3 most of all. Here one process for each worker of the tests imports
-what the command uses and nothing else: no thread runs in it, and no command ever has. For each command it forks twice.
+our modules and what they use: no thread runs in it, and no command ever has. For each command it forks twice.
 The outer child waits for the inner one and says how that ended; the inner one takes its arguments, folder, environment
 and files, and is from there on a Python that has just begun `main` and ends as any other. What a start from nothing
 does is left to the tests that start one.
@@ -15,6 +15,7 @@ import gc
 import importlib
 import json
 import os
+import pkgutil
 import signal
 import socket
 import subprocess
@@ -22,7 +23,7 @@ import sys
 import tempfile
 import termios
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import IO, Any, NamedTuple, TextIO
@@ -150,22 +151,22 @@ def _server() -> socket.socket:
 # ------------------------------------------------------------------------------------------- in the process that forks
 
 
-_IMPORTED = (
-    "eth_account",
-    "eth_tester",
-    "web3",
-    *(f"forcemove.channel.cli.{name}" for name in ("deploy", "inspect", "key", "main", "relay", "verify", "watch")),
-    *(f"forcemove.channel.cli.demo.{name}" for name in ("command", "stories", "table")),
-    *(f"forcemove.channel.cli.play.{name}" for name in ("command", "meeting", "playing")),
-    *(f"forcemove.channel.{name}" for name in ("relay.server", "tower.tower", "watching.service")),
-)
+_IMPORTED = ("eth_account", "eth_hash.auto", "eth_tester", "prompt_toolkit", "psycopg", "rich.live", "web3")
+"""What our modules import as late as they can."""
 
 
 def _import_all() -> None:
     os.environ.setdefault("ETH_HASH_BACKEND", "pysha3")  # as `main` does, which is too late here
-    for name in _IMPORTED:
+    for name in (*_IMPORTED, *_ours("channel"), *_ours("games")):
         importlib.import_module(name)
+    importlib.import_module("forcemove.channel.protocol.hashing").keccak256(b"")  # which imports a library then
     gc.freeze()  # children that leave this memory alone share it
+
+
+def _ours(room: str) -> Iterator[str]:
+    """The modules of one of our packages."""
+    package = importlib.import_module(f"forcemove.{room}")
+    return (each.name for each in pkgutil.walk_packages(package.__path__, f"{package.__name__}."))
 
 
 def _serve(connection: socket.socket) -> dict[str, Any]:

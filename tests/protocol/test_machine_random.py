@@ -299,4 +299,4 @@ def _next(bot: Bot, state: VariablePart) -> VariablePart:
 
 
 TestAwakeAlice = AwakeAlice.TestCase
-TestAwakeAlice.settings = settings(max_examples=120, stateful_step_count=40)
+TestAwakeAlice.settings = settings(max_examples=60, stateful_step_count=40)

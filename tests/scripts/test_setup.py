@@ -127,6 +127,7 @@ def test_a_clone_that_was_moved_gets_a_new_environment(tmp_path: Path) -> None:
     assert str(project.root) not in (moved.environment / "bin" / "pip").read_text("utf-8")
 
 
+@pytest.mark.long
 def test_the_analysis_has_an_environment_of_its_own_and_only_for_tests(project: Project, tmp_path: Path) -> None:
     """It is made anew when its lock changes, and left alone otherwise."""
     analysis, lock = project.environment / "analysis", project.root / ANALYSIS_LOCK
