@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
+from itertools import product
 
 import pytest
 
@@ -28,6 +29,7 @@ from forcemove.testing.properties import (
     require_successors,
 )
 from forcemove.testing.walk import first_state, terms_of
+from tests.sampled import sampled
 
 STAKE, AMOUNTS = 3, (3, 3)
 """Whoever has lost a round cannot pay for another."""
@@ -108,7 +110,9 @@ def test_bytecode_and_twin_are_alike() -> None:
     assert require_both_alike(bench, case.begin, case.moves) > 1_000
 
 
-@pytest.mark.parametrize("play", [play_honestly, play_silence, play_forced, play_stale, play_cheat])
-@each_case
+PLAYS = (play_honestly, play_silence, play_forced, play_stale, play_cheat)
+
+
+@pytest.mark.parametrize(("play", "case"), sampled([*product(PLAYS, CASES)], every=3))
 def test_a_channel_comes_to_its_end(case: Case, play: Callable[[Game, int], Outcome]) -> None:
     play(case.game, 2)
