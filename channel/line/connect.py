@@ -69,6 +69,11 @@ class Connection(Protocol):
         ...
 
     @property
+    def is_connected(self) -> bool:
+        """Whether there is a connection now; what is said meanwhile waits for one."""
+        ...
+
+    @property
     def lobby(self) -> LobbyPort:
         """The offers of this place."""
         ...

@@ -139,6 +139,21 @@ def test_whoever_is_kept_waiting_gives_up_a_game_over_the_log_and_may_wait_on(ho
     assert [each.end() for each in (again, other)] == [0, 0], (again.complained, other.complained)
 
 
+def test_players_are_told_that_the_relay_is_out_of_reach_and_play_on_when_it_is_back(
+    house: House, relay: RelayProcess
+) -> None:
+    rounds = ("--rounds", "6", "--pace", "0.2")
+    host = house.play(house.alice, *CREATE, *rounds)
+    guest = house.play(house.bob, "--join", link_of(host), *rounds, "--yes")
+    guest.reach("is to reveal.")
+    relay.kill()
+    for player in (host, guest):
+        player.reach(f"{relay.url} is out of reach")
+    relay.start()
+    assert [each.end() for each in (host, guest)] == [0, 0], (host.complained, guest.complained)
+    assert "is in reach again" in host.said
+
+
 def test_a_host_that_is_killed_while_it_waits_waits_on_for_the_same_link(house: House) -> None:
     host = house.play(house.alice, *CREATE, game="tic-tac-toe")
     link = link_of(host)

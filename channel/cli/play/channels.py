@@ -5,6 +5,7 @@ from __future__ import annotations
 from forcemove.channel.cli.amounts import format_amount
 from forcemove.channel.cli.channel.stores import read_all
 from forcemove.channel.cli.match.match import Match, is_unpaid
+from forcemove.channel.cli.match.reach import telling_of_reach
 from forcemove.channel.cli.match.scenes import NAMES
 from forcemove.channel.cli.match.seats import BotSeat, PersonSeat, Seat
 from forcemove.channel.cli.play.driving import drive_for_money, drive_friendly
@@ -82,7 +83,8 @@ class ChannelPlay:
         seat = self._seat(agreement, number)
         match = Match(self._game, seat.choose, self._wishes.patience, seat.voice)
         try:
-            channel = await self._drive(agreement, kept, line, seat, match)
+            async with telling_of_reach(connection, seat.voice.say):
+                channel = await self._drive(agreement, kept, line, seat, match)
         finally:
             self._terminal.close()
         self._say_result(channel)

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from forcemove.channel.cli.amounts import format_amount
 from forcemove.channel.cli.errors import Explained
+from forcemove.channel.cli.match.reach import telling_of_reach
 from forcemove.channel.cli.play.errors import OfferDiffers, OfferOver
 from forcemove.channel.cli.play.meeting import (
     MEETINGS,
@@ -75,7 +76,8 @@ class Playing:
                 return
             meeting = await self._kept_meeting(connection)
             if meeting is None:
-                meeting = await self._meet(connection)
+                async with telling_of_reach(connection, self._terminal.say):
+                    meeting = await self._meet(connection)
                 self._keep(meeting)
             else:
                 self._terminal.say(f"Going on with the open game of {self._journal.where}.")

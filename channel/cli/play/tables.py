@@ -12,6 +12,7 @@ from forcemove.channel.cli.errors import Explained
 from forcemove.channel.cli.explanations import headline
 from forcemove.channel.cli.games import TableGame
 from forcemove.channel.cli.match.match import beside
+from forcemove.channel.cli.match.reach import telling_of_reach
 from forcemove.channel.cli.match.scenes import NAMES, Scene
 from forcemove.channel.cli.match.screen import Screen
 from forcemove.channel.cli.play.meeting import Meeting
@@ -79,7 +80,8 @@ class TablePlay:
         async def play() -> None:
             await self._game.join(place, tell, sitting.ask if sitting else None, within=self._wishes.patience)
 
-        await beside(play(), *([sitting.screen.run()] if sitting else []))
+        async with telling_of_reach(connection, tell):
+            await beside(play(), *([sitting.screen.run()] if sitting else []))
 
 
 async def _keep(hold: Hold) -> None:

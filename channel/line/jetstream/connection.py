@@ -97,6 +97,11 @@ class JetStreamConnection:
     ) -> None:
         await self._stop()
 
+    @property
+    def is_connected(self) -> bool:
+        """Whether there is a connection now on which everything is prepared."""
+        return self._session is not None
+
     async def join(self, terms: Table, key: Key) -> JetStreamTransport:
         """The log of a table at which `key` is a participant's.
 

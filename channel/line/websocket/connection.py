@@ -100,6 +100,11 @@ class RelayConnection:
         with contextlib.suppress(asyncio.CancelledError):
             await self._running
 
+    @property
+    def is_connected(self) -> bool:
+        """Whether the relay has welcomed us on a connection that is there now."""
+        return self._greeting is not None
+
     async def join(self, terms: Table, key: Key) -> WebSocketTransport:
         """The log of a table at which `key` is a participant's; the table is made if the relay does not have it.
 
