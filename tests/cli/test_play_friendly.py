@@ -165,6 +165,18 @@ def test_a_host_that_is_killed_while_it_waits_waits_on_for_the_same_link(house: 
     assert house.meetings(house.alice) == house.meetings(house.bob) == 0
 
 
+def test_whoever_begins_anew_takes_the_old_offer_back(house: House) -> None:
+    host = house.play(house.alice, *CREATE, game="tic-tac-toe")
+    link = link_of(host)
+    host.end(by=signal.SIGKILL)
+    anew = house.play(house.alice, *CREATE, "--anew", game="tic-tac-toe")
+    assert link_of(anew) != link
+    guest = house.play(house.bob, "--join", link, "--yes", game="tic-tac-toe")
+    assert guest.end() == 1
+    assert "there is no such offer any more" in guest.complained
+    assert house.meetings(house.alice) == 1
+
+
 async def is_joined(text: str) -> bool:
     link = parse_link(text)
     async with RelayConnection(link.relay) as relay:

@@ -87,10 +87,15 @@ async def wait_for_guest(connection: Connection, offer: Offer, key: Key, keep: C
             if await _have_met(connection, shown.table, shown.join.join, key):
                 return Meeting(offer, shown.join.join, has_met=True)
     except BaseException:
-        with contextlib.suppress(LineError, TimeoutError):
-            async with asyncio.timeout(_WITHDRAWAL_SECONDS):
-                await connection.lobby.withdraw(offer.hash, key)
+        await take_back(connection, offer, key)
         raise
+
+
+async def take_back(connection: Connection, offer: Offer, key: Key) -> None:
+    """Withdraw an offer of ours, if it is open and that can be done now."""
+    with contextlib.suppress(LineError, TimeoutError):
+        async with asyncio.timeout(_WITHDRAWAL_SECONDS):
+            await connection.lobby.withdraw(offer.hash, key)
 
 
 async def take(

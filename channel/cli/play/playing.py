@@ -23,6 +23,7 @@ from forcemove.channel.cli.play.meeting import (
     has_come_about,
     offer_again,
     take,
+    take_back,
     wait_for_guest,
 )
 from forcemove.channel.cli.play.terms import Ground, new_offer, require_ours, terms_lines
@@ -147,19 +148,24 @@ class Playing:
         """What is in the lobby then: one of ours that still waits there, or the wanted one."""
         key, meetings = self._purse.key, self._journal.meetings
         for kept in [each for each in self._offers() if _is_alike(each, wanted)]:
-            with contextlib.suppress(OfferOver):
-                await offer_again(connection, kept, key)
-                return kept
+            if self._wishes.anew:
+                await take_back(connection, kept, key)
+            else:
+                with contextlib.suppress(OfferOver):
+                    await offer_again(connection, kept, key)
+                    return kept
             meetings.forget(kept.hash)
         meetings.keep(wanted.hash, MEETINGS.encode(Waiting(wanted)))
         await offer_again(connection, wanted, key)
         return wanted
 
     def _offers(self) -> Iterator[Offer]:
-        """Those of ours that may still be taken."""
-        for each in self._remembered():
-            if isinstance(each, Waiting) and each.offer.expires > time.time() and not self._wishes.anew:
+        """Those of ours that may still be taken; the others are forgotten."""
+        for each in list(self._remembered()):
+            if isinstance(each, Waiting) and each.offer.expires > time.time():
                 yield each.offer
+            elif isinstance(each, Waiting):
+                self._journal.meetings.forget(each.offer.hash)
 
     async def _join(self, connection: Connection, link: Link) -> Meeting:
         offer = (await connection.lobby.look(link.offer)).signed.offer
