@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
-from collections.abc import Callable
-from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
@@ -15,9 +12,8 @@ from forcemove.channel.line.connect import Connection, connect
 from forcemove.channel.line.errors import LineClosed, NatsMissing
 from forcemove.channel.line.jetstream.connection import JetStreamConnection
 from forcemove.channel.line.websocket.connection import RelayConnection
-from tests.jetstream.server import NatsServer, running_server
 from tests.line.people import ALICE, new_table, run
-from tests.relay.process import RelayProcess, running_relay
+from tests.relay.process import running_relay
 
 
 @pytest.mark.parametrize("url", ["ws://relay.example:1", "wss://relay.example"])
@@ -65,25 +61,3 @@ def test_a_relay_is_used_through_the_port(tmp_path: Path) -> None:
                     await transport.post(b"gone")
 
     run(story())
-
-
-@pytest.mark.parametrize("running", [running_relay, running_server], ids=["relay", "nats"])
-def test_it_says_whether_there_is_a_connection(
-    tmp_path: Path, running: Callable[[Path], AbstractContextManager[RelayProcess | NatsServer]]
-) -> None:
-    async def story() -> None:
-        with running(tmp_path) as carrier:
-            async with connect(carrier.url) as connection:
-                assert connection.is_connected
-                carrier.kill()
-                await until(lambda: not connection.is_connected)
-                carrier.start()
-                await until(lambda: connection.is_connected)
-
-    run(story())
-
-
-async def until(holds: Callable[[], bool]) -> None:
-    async with asyncio.timeout(60):
-        while not holds():
-            await asyncio.sleep(0.01)
