@@ -19,6 +19,7 @@ from forcemove.channel.protocol.types import ETHER
 from tests.evm import function_selector
 from tests.parity import core_abi as abi
 from tests.parity.core_chain import GENESIS, Chain
+from tests.sampled import sampled
 
 PAYEES = tuple(bytes((0xB0 + index,)) * 20 for index in range(4))
 STATE_HASH = keccak256(b"the recorded state")
@@ -147,7 +148,7 @@ def check_all(count: int, first: int, *, one_of: int = 1) -> int:
     return payer.count
 
 
-@pytest.mark.parametrize(("count", "first"), [(1, 1), (2, 2), (2, 1), (3, 3), (3, 2), (3, 1)])
+@pytest.mark.parametrize(("count", "first"), sampled([(1, 1), (2, 2), (2, 1), (3, 3), (3, 2), (3, 1)], every=2))
 def test_every_small_payout_is_the_one_that_the_protocol_says(count: int, first: int) -> None:
     assert check_all(count, first) > 4**count
 

@@ -73,6 +73,7 @@ from tests.protocol import table as table_module
 from tests.protocol.builders import ALICE, BOB, chain, final, outcome, proof, sign, sign_all, signed, state
 from tests.protocol.table import open_table
 from tests.protocol.test_machine_random import AwakeAlice
+from tests.sampled import sampled
 
 ID, HASH = b"\x11" * 32, b"\x22" * 32
 SIGNED = signed(state(6), ALICE, BOB)
@@ -276,7 +277,7 @@ DEEP = {
 }
 
 
-@pytest.mark.parametrize("kind", DEEP)
+@pytest.mark.parametrize("kind", sampled([*DEEP], every=2))
 def test_threat_39_no_depth_of_stored_bytes_ends_the_process(kind: str) -> None:
     """However much of the stack Python may use: py-evm, for one, raises that limit to 100,000."""
     program = f"""
