@@ -18,12 +18,14 @@ _BEARABLE = 2.0
 
 @contextlib.asynccontextmanager
 async def telling_of_reach(connection: Connection, tell: Callable[[str], None]) -> AsyncIterator[None]:
-    """Until the block is left."""
+    """Until the block is left. Raises then what `tell` has raised."""
     telling = asyncio.create_task(_tell(connection, tell))
     try:
         yield
     finally:
         telling.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await telling
 
 
 async def _tell(connection: Connection, tell: Callable[[str], None]) -> None:

@@ -11,13 +11,12 @@ from msgspec import Struct
 from forcemove.channel.cli.play.errors import HostMissing, OfferOver
 from forcemove.channel.line.connect import Connection
 from forcemove.channel.line.errors import LineError, Reason, RelayRefused
-from forcemove.channel.line.offers import Join, Offer, meeting_table
+from forcemove.channel.line.offers import Join, Offer, Shown, meeting_table
 from forcemove.channel.line.terms import Table
-from forcemove.channel.line.websocket.lobby import Shown
 from forcemove.channel.protocol.signing import Key
 from forcemove.channel.protocol.values import Codec
 
-__all__ = ["MEETINGS", "Meeting", "Waiting", "has_come_about", "offer_again", "take", "wait_for_guest"]
+__all__ = ["MEETINGS", "Meeting", "Waiting", "has_come_about", "offer_again", "take", "take_back", "wait_for_guest"]
 
 _LOOK_EVERY = 0.25
 _WITHDRAWAL_SECONDS = 2.0
