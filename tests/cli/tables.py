@@ -6,10 +6,9 @@ from __future__ import annotations
 import os
 import re
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Protocol
 
 from forcemove.channel.chain.adjudicator import Adjudicator
 from forcemove.channel.chain.deployment import deploy
@@ -24,6 +23,7 @@ from forcemove.channel.store.opening import open_journal
 from forcemove.channel.store.records import Standing
 from tests.cli.nodes import PASSPHRASE, Demo, Node, start, wait_until
 from tests.cli.screens import COMMAND, Screen
+from tests.line.carriers import Process
 from tests.store.server import Server
 
 HOST, GUEST = local_keys()[1:3]
@@ -39,18 +39,11 @@ _COLUMNS = 220
 """Wide enough for a link."""
 
 
-class Carrier(Protocol):
-    """A server that carries tables."""
-
-    @property
-    def url(self) -> str: ...
-
-
 class House:
     """`alice` and `bob`: the folders of the host and of the guest. `server`: where the journals are, if they are no
     files."""
 
-    def __init__(self, folder: Path, carrier: Carrier, server: Server | None = None) -> None:
+    def __init__(self, folder: Path, carrier: Process, server: Server | None = None) -> None:
         self.folder, self.carrier, self._server = folder, carrier, server
         self._stores: dict[Path, str] = {}
         self._started: list[Demo] = []
@@ -114,7 +107,7 @@ class House:
 class World(House):
     """A house with a chain: each machine has the address book, and its key some ether."""
 
-    def __init__(self, node: Node, folder: Path, carrier: Carrier, server: Server | None = None) -> None:
+    def __init__(self, node: Node, folder: Path, carrier: Process, server: Server | None = None) -> None:
         self.node = node
         self.adjudicator = Adjudicator(
             node.chain, deploy(node.chain, local_keys()[0], folder / BOOK, installed_games().games).adjudicator
@@ -150,21 +143,27 @@ class World(House):
 
     def require_right_ends(self) -> Channel:
         """Both journals have the same final state, which everybody was paid by."""
-        ours, theirs = self.channel(self.alice), self.channel(self.bob)
+        last = self.require_same_ends(self.alice, self.bob)
+        assert last.newest is not None
+        assert last.newest.state.is_final
+        return last
+
+    def require_same_ends(self, host: Path, guest: Path, keys: Sequence[Key] = (HOST, GUEST)) -> Channel:
+        """Both journals have the same newest state, which everybody was paid by."""
+        ours, theirs = self.channel(host), self.channel(guest)
         assert ours.newest is not None
         assert theirs.newest is not None
         assert ours.newest.state == theirs.newest.state
-        assert ours.newest.state.is_final
-        self.require_paid(ours)
+        self.require_paid(ours, keys)
         return ours
 
-    def require_paid(self, last: Channel) -> None:
+    def require_paid(self, last: Channel, keys: Sequence[Key] = (HOST, GUEST)) -> None:
         """The channel is empty, and each account has what its newest state pays, less gas."""
         assert last.newest is not None
         assert self.held(last) == 0
         outcome = last.newest.state.outcome
         assert sum(each.amount for each in outcome) == 2 * DEPOSIT
-        for key, each in zip((HOST, GUEST), outcome, strict=True):
+        for key, each in zip(keys, outcome, strict=True):
             most = START - DEPOSIT + each.amount
             assert most - GAS_AT_MOST < self.node.chain.balance(key.address) < most
 
@@ -187,7 +186,7 @@ class Person:
 
 
 @contextmanager
-def world_on(carrier: Carrier, folder: Path, server: Server | None = None) -> Iterator[World]:
+def world_on(carrier: Process, folder: Path, server: Server | None = None) -> Iterator[World]:
     """A world with a new node."""
     node = Node(folder)
     try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.cli.tables import House, link_of
+from tests.sampled import with_sample
 
 SAMPLE = ("wrong keys", "false audit")
 """Of the normal run."""
@@ -41,9 +42,7 @@ CHEATS = {
 """What the guest says, and what that is."""
 
 
-@pytest.mark.parametrize(
-    "cheat", [each if each in SAMPLE else pytest.param(each, marks=pytest.mark.long) for each in CHEATS]
-)
+@pytest.mark.parametrize("cheat", with_sample(CHEATS, SAMPLE))
 def test_who_cheats_is_named_and_nothing_counts(house: House, cheat: str) -> None:
     forge, fault = CHEATS[cheat]
     host = house.play(house.alice, *CREATE, game="discard")

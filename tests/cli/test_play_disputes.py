@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from itertools import product
 
 import pytest
 
@@ -12,6 +13,7 @@ from forcemove.channel.cli.demo.network.attacks import challenge_with, say_somet
 from forcemove.channel.installed import installed_games
 from tests.cli.nodes import wait_until
 from tests.cli.tables import GUEST, World
+from tests.sampled import with_sample
 
 CREATE = ("--create", "--stake", "0.01 ether")
 _WORDS = {"rock-paper-scissors": ("rock", "scissors"), "tic-tac-toe": ("4", "0")}
@@ -134,10 +136,7 @@ SAMPLE = {(story, "world", GAMES[number % 2]) for number, story in enumerate(STO
 
 @pytest.mark.parametrize(
     ("story", "where", "game"),
-    [
-        pytest.param(*each, marks=() if each in SAMPLE else pytest.mark.long)
-        for each in [(story, where, game) for story in STORIES for where in ("world", "elsewhere") for game in GAMES]
-    ],
+    with_sample(product(STORIES, ("world", "elsewhere"), GAMES), SAMPLE),
 )
 def test_everybody_is_paid_what_the_last_state_says(
     request: pytest.FixtureRequest, story: Callable[[Match], None], where: str, game: str

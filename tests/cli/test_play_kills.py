@@ -7,7 +7,6 @@ import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from random import Random
-from typing import Protocol
 
 import pytest
 
@@ -16,8 +15,9 @@ from forcemove.channel.chain.local import local_keys
 from forcemove.channel.protocol.hashing import keccak256
 from forcemove.channel.protocol.signing import Key
 from tests.cli.nodes import Demo, wait_until
-from tests.cli.tables import DEPOSIT, GAS_AT_MOST, STAKE, START, Carrier, World, link_of, world_on
+from tests.cli.tables import STAKE, World, link_of, world_on
 from tests.jetstream.server import running_server
+from tests.line.carriers import Process
 
 TOWER = local_keys()[4]
 OPTIONS = ("--rounds", "4", "--pace", "0.05", "--patience", "120")
@@ -26,16 +26,8 @@ SCHEDULES, OF_ALL = 5, 100
 KILLS = 4
 
 
-class Mortal(Carrier, Protocol):
-    """What carries tables can be killed, and comes back with what it had on its disk."""
-
-    def kill(self) -> None: ...
-
-    def start(self) -> None: ...
-
-
 @pytest.fixture
-def nats(tmp_path: Path) -> Iterator[Mortal]:
+def nats(tmp_path: Path) -> Iterator[Process]:
     """Writes each message to its disk before it says that it has it, as one whose tables matter is set up."""
     with running_server(tmp_path, sync_interval="always") as server:
         yield server
@@ -75,14 +67,8 @@ class Cast:
             if player.end() == 1 and "no open channel" in player.complained:
                 continue  # it was killed after the end, and there was nothing to go on with
             assert player.process.poll() == 0, (seat, player.said, player.complained)
-        ours, theirs = map(self.world.channel, self.homes)
-        assert ours.newest is not None
-        assert theirs.newest is not None
-        assert ours.newest.state == theirs.newest.state
-        assert self.world.held(ours) == 0
-        for key, each in zip(self.keys, ours.newest.state.outcome, strict=True):
-            most = START - DEPOSIT + each.amount
-            assert most - GAS_AT_MOST < self.world.node.chain.balance(key.address) < most
+        host, guest = self.homes
+        self.world.require_same_ends(host, guest, self.keys)
 
 
 def keys_of(seed: int) -> list[Key]:
@@ -120,7 +106,7 @@ class Tower:
 def test_whoever_is_killed_and_comes_back_loses_nothing(
     request: pytest.FixtureRequest, tmp_path: Path, carrier: str, seeds: range
 ) -> None:
-    carries: Mortal = request.getfixturevalue(carrier)
+    carries: Process = request.getfixturevalue(carrier)
 
     def kill_carrier() -> None:
         carries.kill()

@@ -17,6 +17,7 @@ import pytest
 
 from forcemove.channel.chain.local import AnvilChain
 from forcemove.channel.protocol.channel import Phase
+from tests.sampled import with_sample
 from tests.scenarios.story import DURATION, Playground
 from tests.simulation.chain import MemoryChain
 from tests.simulation.grounds import AnvilGround, MemoryGround
@@ -118,10 +119,7 @@ def test_threat_49_every_transaction_can_be_undone_once(table: Table, number: in
 
 @pytest.mark.parametrize(
     ("number", "again", "seen"),
-    [
-        each if each in SAMPLE else pytest.param(*each, marks=pytest.mark.long)
-        for each in product(range(1, LAST + 1), (0.0, 1.0), (False, True))
-    ],
+    with_sample(product(range(1, LAST + 1), (0.0, 1.0), (False, True)), SAMPLE),
 )
 def test_threat_49_every_transaction_can_be_undone_once_on_a_real_chain(
     anvil_table: Table, number: int, again: float, seen: bool
