@@ -6,9 +6,8 @@ import asyncio
 import contextlib
 import logging
 import re
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from ssl import SSLContext
-from types import TracebackType
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
@@ -31,7 +30,7 @@ from forcemove.channel.line.jetstream.streams import STREAMS, subject_of
 from forcemove.channel.line.jetstream.transport import JetStreamTransport
 from forcemove.channel.line.limits import MAX_URL
 from forcemove.channel.line.links import public_url
-from forcemove.channel.line.pauses import SHORTEST, Pauses
+from forcemove.channel.line.reconnecting import SHORTEST, Reconnecting
 from forcemove.channel.line.terms import Table, TableKind
 from forcemove.channel.protocol.signing import Key
 
@@ -46,7 +45,7 @@ _GONE = (NoRespondersError, NotFoundError, ServiceUnavailableError)
 ResultT = TypeVar("ResultT")
 
 
-class JetStreamConnection:
+class JetStreamConnection(Reconnecting[JetStreamTransport]):
     """`async with JetStreamConnection("nats://nats.example") as place:` keeps a connection until the block is left.
     `lobby`: that of the server.
 
@@ -69,33 +68,14 @@ class JetStreamConnection:
         host and guest have to be at their table, the same for all who use the lobby."""
         if not _is_address(url):
             raise InvalidValue("relay", public_url(url), f"nats://host:port or tls://host:port, up to {MAX_URL} bytes")
-        self.url = public_url(url)
-        self._address, self._patience, self._heartbeat = url, patience, heartbeat
-        self._ssl = ssl
+        super().__init__(public_url(url), patience, heartbeat, ssl)
+        self._address = url
         self.lobby = JetStreamLobby(self.ask, join_seconds)
         self._servers = [self.url]
-        self._tables: dict[bytes, JetStreamTransport] = {}
         self._following: dict[bytes, asyncio.Task[None]] = {}
         self._session: Session | None = None
         self._changed = asyncio.Event()
-        self._trouble: ForcemoveError | None = None
-        self._end: ForcemoveError | None = None
-        self._pauses, self._is_prepared = Pauses(), False
-
-    async def __aenter__(self) -> JetStreamConnection:
-        """Raises `RelayUnreachable`, and `StreamUnsuitable` where a stream of somebody else has a name of ours."""
-        self._running = asyncio.create_task(self._run())
-        try:
-            await self._first_session()
-        except BaseException:
-            await self._stop()
-            raise
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
-    ) -> None:
-        await self._stop()
+        self._is_prepared = False
 
     @property
     def is_connected(self) -> bool:
@@ -137,20 +117,11 @@ class JetStreamConnection:
 
     # ------------------------------------------------------------------------------------------------------ the tables
 
-    async def _opened(self, new: JetStreamTransport) -> JetStreamTransport:
-        if self._end is not None:
-            raise self._end
-        transport = self._tables.setdefault(new.id, new)
-        if transport.participant != new.participant:
-            raise InvalidValue("key", new.participant, "the one with which this connection has joined the table before")
-        if transport is new:
-            self._following[new.id] = asyncio.create_task(self._follow(transport))
-        try:
-            await transport.opened()
-        except ForcemoveError:
-            self.leave(new.id)
-            raise
-        return transport
+    def _begin(self, log: JetStreamTransport) -> None:
+        self._following[log.id] = asyncio.create_task(self._follow(log))
+
+    def _drop(self, table: bytes) -> None:
+        self.leave(table)
 
     def _send(self, post: Post) -> None:
         if self._session is not None:
@@ -181,12 +152,8 @@ class JetStreamConnection:
 
     # -------------------------------------------------------------------------------------------------- the connection
 
-    async def _first_session(self) -> None:
-        try:
-            async with asyncio.timeout(self._patience):
-                await self._next_session()
-        except TimeoutError:
-            raise self._trouble or RelayUnreachable(self.url, "it has not answered in time") from None
+    async def _connected(self) -> None:
+        await self._next_session()
 
     async def _next_session(self) -> Session:
         """As soon as there is a connection. Raises what has ended us."""
@@ -236,15 +203,8 @@ class JetStreamConnection:
             for transport in self._tables.values():
                 transport.say_again()
 
-    async def _stop(self) -> None:
-        """Raises what has ended the connection's task, if that was a mistake of ours."""
-        self._fail(LineClosed(self.url))
-        tasks = [*self._following.values(), self._running]
-        for task in tasks:
-            task.cancel()
-        for task in tasks:
-            with contextlib.suppress(asyncio.CancelledError):
-                await task
+    def _tasks(self) -> Sequence[asyncio.Task[None]]:
+        return [*self._following.values(), self._running]
 
     def _show(self, session: Session | None) -> None:
         self._session = session
@@ -273,10 +233,8 @@ class JetStreamConnection:
                 transport.fail(RelayRefused(transport.id, Reason.NOT_A_PARTICIPANT, reason))
 
     def _fail(self, failure: ForcemoveError) -> None:
-        self._end = self._end or failure
+        super()._fail(failure)
         self._show(None)
-        for transport in self._tables.values():
-            transport.fail(failure)
 
 
 def _is_address(url: str) -> bool:

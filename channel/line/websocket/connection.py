@@ -6,19 +6,17 @@ Knows sockets, and of what goes over them the frames alone.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 import time
 from collections.abc import Callable, Iterable
 from ssl import SSLContext
-from types import TracebackType
 
 import aiohttp
 
 from forcemove.channel.errors import ForcemoveError, InvalidValue, MalformedBytes, UnknownVersion
 from forcemove.channel.line.errors import LineClosed, Reason, RelayUnreachable
 from forcemove.channel.line.limits import MAX_FRAME, MAX_URL
-from forcemove.channel.line.pauses import Pauses
+from forcemove.channel.line.reconnecting import Reconnecting
 from forcemove.channel.line.terms import Table
 from forcemove.channel.line.websocket.lobby import Lobby
 from forcemove.channel.line.websocket.transport import Greeting, WebSocketTransport
@@ -44,7 +42,7 @@ _LOG = logging.getLogger(__name__)
 _FAILURES = (aiohttp.ClientError, OSError, TimeoutError, ValueError, MalformedBytes)
 
 
-class RelayConnection:
+class RelayConnection(Reconnecting[WebSocketTransport]):
     """`async with RelayConnection("wss://relay.example") as relay:` keeps a connection until the block is left.
     `lobby`: the relay's.
 
@@ -67,38 +65,12 @@ class RelayConnection:
         proofs."""
         if not url.startswith(("ws://", "wss://")) or len(url.encode()) > MAX_URL:
             raise InvalidValue("relay", url, f"ws://host:port or wss://host:port, up to {MAX_URL} bytes")
-        self.url, self._patience, self._heartbeat = url, patience, heartbeat
-        self._ssl, self._clock = ssl, clock
-        self._tables: dict[bytes, WebSocketTransport] = {}
+        super().__init__(url, patience, heartbeat, ssl)
+        self._clock = clock
         self.lobby = Lobby(self._send, clock)
         self._outbox, self._has_mail = Outbox(), asyncio.Event()
         self._greeting: Greeting | None = None
         self._welcomed = asyncio.Event()
-        self._trouble: ForcemoveError | None = None
-        self._end: ForcemoveError | None = None
-        self._pauses = Pauses()
-
-    async def __aenter__(self) -> RelayConnection:
-        """Raises `RelayUnreachable`, and `UnknownVersion` where the relay is of another version."""
-        self._running = asyncio.create_task(self._run())
-        try:
-            await self._first_welcome()
-        except BaseException:
-            await self._stop()
-            raise
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
-    ) -> None:
-        await self._stop()
-
-    async def _stop(self) -> None:
-        """Raises what has ended the connection's task, if that was a mistake of ours."""
-        self._fail(LineClosed(self.url))
-        self._running.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await self._running
 
     @property
     def is_connected(self) -> bool:
@@ -125,20 +97,9 @@ class RelayConnection:
 
     # ------------------------------------------------------------------------------------------------------ the tables
 
-    async def _opened(self, new: WebSocketTransport) -> WebSocketTransport:
-        if self._end is not None:
-            raise self._end
-        transport = self._tables.setdefault(new.id, new)
-        if transport.participant != new.participant:
-            raise InvalidValue("key", new.participant, "the one with which this connection has joined the table before")
-        if transport is new and self._greeting is not None:
-            self._send_all(transport.greet(self._greeting))
-        try:
-            await transport.opened()
-        except ForcemoveError:
-            self._tables.pop(new.id, None)
-            raise
-        return transport
+    def _begin(self, log: WebSocketTransport) -> None:
+        if self._greeting is not None:
+            self._send_all(log.greet(self._greeting))
 
     def _send(self, message: Message) -> None:
         if self._greeting is not None:
@@ -150,19 +111,13 @@ class RelayConnection:
             self._send(message)
 
     def _fail(self, failure: ForcemoveError) -> None:
-        self._end = self._end or failure
-        self.lobby.fail(self._end)
-        for transport in self._tables.values():
-            transport.fail(failure)
+        super()._fail(failure)
+        self.lobby.fail(self._end or failure)
 
     # -------------------------------------------------------------------------------------------------- the connection
 
-    async def _first_welcome(self) -> None:
-        try:
-            async with asyncio.timeout(self._patience):
-                await self._welcomed.wait()
-        except TimeoutError:
-            raise self._trouble or RelayUnreachable(self.url, "it has not answered in time") from None
+    async def _connected(self) -> None:
+        await self._welcomed.wait()
         if self._end is not None:
             raise self._end
 
