@@ -18,7 +18,7 @@ from tests.store.server import Server, running_server
 
 # As the command line sets it, before anything imports what it is for: chains hash all the time.
 os.environ.setdefault("ETH_HASH_BACKEND", "pysha3")
-# All that tests ask is on this machine: no proxy is looked for, which takes a tenth of the time of each request.
+# All that tests ask is on this machine, whatever proxy its users need.
 os.environ.setdefault("NO_PROXY", "127.0.0.1,localhost")
 # How long an example takes says how busy the machine is, not whether the code is right.
 settings.register_profile("forcemove", deadline=None)

@@ -17,7 +17,7 @@ import weakref
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING
 
 from forcemove.channel.chain.chain import Call, Chain
 from forcemove.channel.chain.errors import AnvilFailed, AnvilMissing, CannotTravel, Unreachable
@@ -26,6 +26,10 @@ from forcemove.channel.chain.rpc import shown_endpoint
 from forcemove.channel.errors import InvalidValue
 from forcemove.channel.protocol.hashing import keccak256
 from forcemove.channel.protocol.signing import Key
+
+if TYPE_CHECKING:
+    from web3 import Web3
+    from web3.providers.base import BaseProvider
 
 __all__ = ["LOCAL_BALANCE", "AnvilChain", "EmbeddedChain", "connect", "find_anvil", "local_keys", "open_chain"]
 
@@ -52,7 +56,7 @@ class EmbeddedChain(Chain):
 
     def __init__(self) -> None:
         from eth_tester import EthereumTester, PyEVMBackend
-        from web3 import EthereumTesterProvider, Web3
+        from web3 import EthereumTesterProvider
 
         class Backend(PyEVMBackend):  # type: ignore[misc]  # eth-tester has no types
             """Leaves Error(string) in its bytes: decoded, its text could not be told from the machine's own words."""
@@ -62,7 +66,7 @@ class EmbeddedChain(Chain):
 
         account = {"balance": LOCAL_BALANCE, "nonce": 0, "code": b"", "storage": {}}
         self.tester = EthereumTester(Backend(genesis_state={key.address: account for key in local_keys()}))
-        super().__init__(Web3(EthereumTesterProvider(self.tester)), "eth-tester")
+        super().__init__(_web3(EthereumTesterProvider(self.tester)), "eth-tester")
 
     def travel_to(self, time_: int) -> None:
         """Mines a block one second before `time_`; the next transaction lands at exactly `time_`."""
@@ -95,7 +99,7 @@ class AnvilChain(Chain):
         self._end = weakref.finalize(self, _end, process)
         try:
             url = f"http://127.0.0.1:{_listening_port(process)}"
-            super().__init__(_web3(url), url)
+            super().__init__(_web3(_provider(url)), url)
             for key in local_keys():
                 self.rpc.ask("anvil_setBalance", "0x" + key.address.hex(), hex(LOCAL_BALANCE))
         except BaseException:
@@ -136,29 +140,33 @@ def connect(endpoint: str, *, expected_chain_id: int | None = None, timeout: flo
     """
     if timeout <= 0:
         raise InvalidValue("timeout", timeout, "more than 0 seconds")
-    return Chain(_web3(endpoint, timeout), endpoint, expected_chain_id=expected_chain_id)
+    return Chain(_web3(_provider(endpoint, timeout)), endpoint, expected_chain_id=expected_chain_id)
 
 
-def _web3(endpoint: str, timeout: float = _REQUEST_SECONDS) -> Any:
-    from web3 import HTTPProvider, IPCProvider, Web3
-    from web3.providers.rpc.utils import ExceptionRetryConfiguration
+def _web3(provider: BaseProvider) -> Web3:
+    """The transport alone: its middleware would ask for the chain's id before each call, and check what we check."""
+    from web3 import Web3
 
+    return Web3(provider, middleware=[])
+
+
+def _provider(endpoint: str, timeout: float = _REQUEST_SECONDS) -> BaseProvider:
     scheme, separator, _ = endpoint.partition("://")
     if separator and scheme.lower() in ("http", "https"):
-        from requests.exceptions import ConnectionError as NoConnection
+        from forcemove.channel.chain.http import HttpProvider
 
-        retries = ExceptionRetryConfiguration(errors=(NoConnection,), retries=3, backoff_factor=0.1)
-        request = {"timeout": timeout}
-        return Web3(HTTPProvider(endpoint, request_kwargs=request, exception_retry_configuration=retries))
+        return HttpProvider(endpoint, timeout)
     if separator and scheme.lower() in ("ws", "wss"):
         from forcemove.channel.chain.websocket import WebSocketProvider
 
-        return Web3(WebSocketProvider(endpoint, timeout))
+        return WebSocketProvider(endpoint, timeout)
     if separator:
         raise Unreachable(shown_endpoint(endpoint), "addresses begin with http, https, ws or wss, or are a path")
     if not Path(endpoint).is_socket():
         raise Unreachable(endpoint, "this is neither a URL nor the path of an IPC socket")
-    return Web3(IPCProvider(endpoint, timeout=math.ceil(timeout)))
+    from web3 import IPCProvider
+
+    return IPCProvider(endpoint, timeout=math.ceil(timeout))
 
 
 # --------------------------------------------------------------------------------------------------------------- anvil

@@ -1,11 +1,16 @@
-"""A real HTTP server that answers as a test wants: nodes that are none, and nodes with limits."""
+"""Real HTTP servers that answer as a test wants: nodes that are none, nodes with limits, and ways to nodes."""
 
 from __future__ import annotations
 
+import json
+import socketserver
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+CHAIN_ID = 7
 
 
 @contextmanager
@@ -30,3 +35,42 @@ def serving(answer: Callable[[bytes], tuple[int, bytes]]) -> Iterator[str]:
     finally:
         server.shutdown()
         server.server_close()
+
+
+@dataclass
+class Gate:
+    """Stands before a node that tells its chain's id."""
+
+    address: str
+    """Host and port."""
+    heads: list[bytes] = field(default_factory=list)
+    """Of the requests that came."""
+    connections: int = 0
+    """How many were made."""
+
+
+@contextmanager
+def gate(*, lasting: int = 1000, status: str = "200 OK") -> Iterator[Gate]:
+    """Each connection is closed without a word after so many answers."""
+
+    class Handler(socketserver.StreamRequestHandler):
+        def handle(self) -> None:
+            made.connections += 1
+            for _ in range(lasting):
+                head = b"".join(iter(self.rfile.readline, b"\r\n"))
+                if not head:
+                    return
+                made.heads.append(head)
+                length = next(int(line[15:]) for line in head.splitlines() if line.startswith(b"Content-Length:"))
+                id_ = json.loads(self.rfile.read(length))["id"]
+                body = json.dumps({"jsonrpc": "2.0", "id": id_, "result": hex(CHAIN_ID)})
+                self.wfile.write(f"HTTP/1.1 {status}\r\nContent-Length: {len(body)}\r\n\r\n{body}".encode())
+
+    class Server(socketserver.ThreadingTCPServer):
+        daemon_threads = True
+
+    with Server(("127.0.0.1", 0), Handler) as server:
+        made = Gate(f"127.0.0.1:{server.server_address[1]}")
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        yield made
+        server.shutdown()

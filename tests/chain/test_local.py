@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import time
 from pathlib import Path
 
 import pytest
@@ -26,7 +27,7 @@ from forcemove.channel.chain.local import (
     open_chain,
 )
 from forcemove.channel.chain.rpc import shown_endpoint
-from tests.chain.server import serving
+from tests.chain.server import CHAIN_ID, gate, serving
 from tests.protocol.builders import BOB
 
 
@@ -122,6 +123,50 @@ def test_an_answer_that_no_node_gives(status: int, body: bytes) -> None:
         connect(endpoint)
 
     assert "secret" not in str(caught.value)
+
+
+def test_a_connection_that_was_closed_meanwhile_is_made_again() -> None:
+    with gate(lasting=1) as made, connect(f"http://{made.address}") as chain:
+        for _ in range(3):
+            assert chain.rpc.number("eth_chainId") == CHAIN_ID
+    assert made.connections == len(made.heads) == 4
+
+
+def test_one_connection_serves_all_requests() -> None:
+    with gate() as made, connect(f"http://{made.address}") as chain:
+        for _ in range(3):
+            chain.rpc.number("eth_chainId")
+    assert (made.connections, len(made.heads)) == (1, 4)
+
+
+def test_a_name_and_a_password_are_sent() -> None:
+    with gate() as made:
+        connect(f"http://ann:secret@{made.address}/way?key=1")
+    assert made.heads[0].startswith(b"POST /way?key=1 HTTP/1.1\r\n")
+    assert b"Authorization: Basic YW5uOnNlY3JldA==\r\n" in made.heads[0]
+
+
+def test_the_proxy_of_the_environment_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_PROXY", "")
+    with gate() as made:
+        monkeypatch.setenv("HTTP_PROXY", f"http://{made.address}")
+        assert connect("http://node.invalid/way").chain_id == CHAIN_ID
+    assert made.heads[0].startswith(b"POST http://node.invalid/way HTTP/1.1\r\n")
+
+
+def test_a_redirection_is_not_followed() -> None:
+    moved = "308 Moved\r\nLocation: http://127.0.0.1:1/"
+    with gate(status=moved) as made, pytest.raises(NotAnEthereumEndpoint, match="308"):
+        connect(f"http://{made.address}")
+    assert len(made.heads) == 1
+
+
+def test_a_machine_that_takes_no_connection_is_waited_for_once() -> None:
+    with socket.create_server(("127.0.0.1", 0), backlog=0) as full, socket.create_connection(full.getsockname()):
+        began = time.monotonic()
+        with pytest.raises(Unreachable):
+            connect(f"http://127.0.0.1:{full.getsockname()[1]}", timeout=1)
+        assert 1 <= time.monotonic() - began < 3
 
 
 def test_another_chain_than_expected(anvil: AnvilChain) -> None:
