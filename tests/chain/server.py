@@ -57,14 +57,20 @@ def gate(*, lasting: int = 1000, status: str = "200 OK") -> Iterator[Gate]:
         def handle(self) -> None:
             made.connections += 1
             for _ in range(lasting):
-                head = b"".join(iter(self.rfile.readline, b"\r\n"))
+                head = self._head()
                 if not head:
                     return
-                made.heads.append(head)
-                length = next(int(line[15:]) for line in head.splitlines() if line.startswith(b"Content-Length:"))
+                made.heads.append(b"".join(head))
+                length = next(int(line[15:]) for line in head if line.startswith(b"Content-Length:"))
                 id_ = json.loads(self.rfile.read(length))["id"]
                 body = json.dumps({"jsonrpc": "2.0", "id": id_, "result": hex(CHAIN_ID)})
                 self.wfile.write(f"HTTP/1.1 {status}\r\nContent-Length: {len(body)}\r\n\r\n{body}".encode())
+
+        def _head(self) -> list[bytes]:
+            lines = []
+            while (line := self.rfile.readline()).strip():
+                lines.append(line)
+            return lines
 
     class Server(socketserver.ThreadingTCPServer):
         daemon_threads = True

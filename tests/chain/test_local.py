@@ -140,8 +140,8 @@ def test_one_connection_serves_all_requests() -> None:
 
 
 def test_a_name_and_a_password_are_sent() -> None:
-    with gate() as made:
-        connect(f"http://ann:secret@{made.address}/way?key=1")
+    with gate() as made, connect(f"http://ann:secret@{made.address}/way?key=1"):
+        pass
     assert made.heads[0].startswith(b"POST /way?key=1 HTTP/1.1\r\n")
     assert b"Authorization: Basic YW5uOnNlY3JldA==\r\n" in made.heads[0]
 
@@ -150,7 +150,8 @@ def test_the_proxy_of_the_environment_is_asked(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("NO_PROXY", "")
     with gate() as made:
         monkeypatch.setenv("HTTP_PROXY", f"http://{made.address}")
-        assert connect("http://node.invalid/way").chain_id == CHAIN_ID
+        with connect("http://node.invalid/way") as chain:
+            assert chain.chain_id == CHAIN_ID
     assert made.heads[0].startswith(b"POST http://node.invalid/way HTTP/1.1\r\n")
 
 
