@@ -9,7 +9,7 @@ import pytest
 
 from forcemove.channel.line.links import parse_link
 from forcemove.channel.line.websocket.connection import RelayConnection
-from tests.cli.nodes import wait_until
+from tests.cli.nodes import held_at, wait_until
 from tests.cli.tables import House, link_of
 from tests.relay.process import RelayProcess
 
@@ -37,9 +37,10 @@ def test_two_bots_play_for_nothing(house: House, game: str) -> None:
 @pytest.mark.parametrize("killed", ["host", "guest"])
 def test_a_killed_player_goes_on_with_the_same_command(house: House, killed: str) -> None:
     create, rounds = (*CREATE, "--rounds", "4"), ("--rounds", "4")
-    host = house.play(house.alice, *create, game="rock-paper-scissors")
+    held = held_at("is to reveal.")
+    host = house.play(house.alice, *create, game="rock-paper-scissors", before=held if killed == "host" else "")
     join = ("--join", link_of(host), *rounds, "--yes")
-    guest = house.play(house.bob, *join, game="rock-paper-scissors")
+    guest = house.play(house.bob, *join, game="rock-paper-scissors", before=held if killed == "guest" else "")
     first, other = (host, guest) if killed == "host" else (guest, host)
     first.reach("is to reveal.")
     assert first.end(by=signal.SIGKILL) == -signal.SIGKILL
