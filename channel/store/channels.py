@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from sqlalchemy import Connection, Row, Select, select, update
+from sqlalchemy import Connection, Row, Select, bindparam, select, update
 
 from forcemove.channel.store.errors import JournalDamaged
 from forcemove.channel.store.records import Kept, Saving, Standing
@@ -40,6 +40,14 @@ def save(connection: Connection, savings: Sequence[Saving]) -> list[Saving]:
     return changed + new
 
 
+_LOCKED = (
+    select(CHANNELS.c.id, CHANNELS.c.version, CHANNELS.c.standing)
+    .where(CHANNELS.c.id.in_(bindparam("ids", expanding=True)))
+    .order_by(CHANNELS.c.id)
+    .with_for_update()
+)
+
+
 def lock(connection: Connection, ids: Collection[bytes]) -> Known:
     """Version and standing of channels, which no other process changes until the end of the transaction.
 
@@ -47,8 +55,7 @@ def lock(connection: Connection, ids: Collection[bytes]) -> Known:
     """
     known: Known = {}
     for chunk in chunks(sorted(ids)):
-        wanted = select(CHANNELS.c.id, CHANNELS.c.version, CHANNELS.c.standing).where(CHANNELS.c.id.in_(chunk))
-        for id_, version, standing in connection.execute(wanted.order_by(CHANNELS.c.id).with_for_update()):
+        for id_, version, standing in connection.execute(_LOCKED, {"ids": chunk}):
             known[id_] = (version, standing)
     return known
 
@@ -96,7 +103,7 @@ def _insert(connection: Connection, savings: Sequence[Saving]) -> list[Saving]:
     if not savings:
         return []
     rows = [_row(each) for each in sorted(savings, key=lambda each: each.channel_id)]
-    statement = insert_for(connection, CHANNELS).on_conflict_do_nothing().returning(CHANNELS.c.id)
+    statement = insert_for(connection.dialect.name, CHANNELS).on_conflict_do_nothing().returning(CHANNELS.c.id)
     inserted = set(connection.scalars(statement, rows))
     new = [each for each in savings if each.channel_id in inserted]
     upsert(connection, ORIGINS, [_origin(each.channel_id, each.about or b"") for each in new])
@@ -144,7 +151,7 @@ def put(connection: Connection, kept: Sequence[Kept]) -> None:
 def keep_seed(connection: Connection, where: str, table: bytes, seed: bytes) -> bytes:
     """Keep the seed of a table that has none; returns the one that is kept."""
     row = {"name": table, "seed": seed, "checksum": checksum(table, seed)}
-    connection.execute(insert_for(connection, SEEDS).on_conflict_do_nothing(), [row])
+    connection.execute(insert_for(connection.dialect.name, SEEDS).on_conflict_do_nothing(), [row])
     found = connection.execute(select(SEEDS).where(SEEDS.c.name == table)).one()
     require_sound(where, "a table's seed", found.checksum, found.name, found.seed)
     kept: bytes = found.seed

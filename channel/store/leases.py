@@ -7,8 +7,10 @@ machine, those of the clock that the journal was opened with.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from functools import cache
 
-from sqlalchemy import Connection, select, update
+from sqlalchemy import BigInteger, Connection, Row, bindparam, select, update
+from sqlalchemy.sql.dml import ReturningInsert
 
 from forcemove.channel.errors import InvalidValue
 from forcemove.channel.store import channels
@@ -24,6 +26,32 @@ __all__ = ["Leases", "is_held", "text_of"]
 MOST_SECONDS = 24 * 60 * 60
 """A lease that nobody can wait for is a mistake."""
 _RELEASED = 0
+
+
+_Lease = Row[tuple[str, bytes, int, int | None, bool | None]]
+"""A row of the table, and whether it ends later than if it were renewed now."""
+_AMONG = LEASES.c.name.in_(bindparam("names", expanding=True))
+_LATEST = bindparam("now", type_=BigInteger) + LEASES.c.lasts
+_FOUND = select(LEASES, (LEASES.c.until > _LATEST).label("is_ahead")).where(_AMONG).order_by(LEASES.c.name)
+_LOCKED = _FOUND.with_for_update()
+_SHORTENED = update(LEASES).where(_AMONG).values(until=_LATEST)
+_RENEWED = (
+    update(LEASES)
+    .where((LEASES.c.owner == bindparam("ours")) & (LEASES.c.until > _RELEASED))
+    .values(until=bindparam("ends"), lasts=bindparam("duration"))
+    .returning(LEASES.c.name)
+)
+
+
+@cache
+def _taking(dialect: str) -> ReturningInsert[tuple[str]]:
+    """Takes what is free: the time that each new row ends at less what it lasts is now."""
+    statement = insert_for(dialect, LEASES)
+    new = statement.excluded
+    may = (LEASES.c.until <= new.until - new.lasts) | (LEASES.c.owner == new.owner)
+    values = {name: new[name] for name in ("owner", "until", "lasts")}
+    taking = statement.on_conflict_do_update(index_elements=["name"], set_=values, where=may)
+    return taking.returning(LEASES.c.name)
 
 
 class Leases:
@@ -66,25 +94,21 @@ class Leases:
     def _take_free(self, wanted: Mapping[str, LeaseName], seconds: float) -> Taking:
         with self._database.writing() as connection:
             now = self._database.now(connection)
-            _shorten(connection, wanted, now)
-            before = _locked(connection, wanted)
+            before = _locked(connection, wanted, now)
+            _shorten(connection, before, now)
             ours = self._take(connection, wanted, now, int(seconds * 1000))
-            inherited = [wanted[name] for name in ours if name in before and before[name][0] != self._owner]
+            inherited = [wanted[name] for name in ours if name in before and before[name].owner != self._owner]
             ids = [name.channel_id for name in inherited if isinstance(name, ChannelLease)]
             channels.raise_versions(connection, ids)
-            others = _locked(connection, wanted.keys() - ours)
-        refused = {wanted[name]: Refusal(owner, until / 1000, now / 1000) for name, (owner, until) in others.items()}
+            others = _locked(connection, wanted.keys() - ours, now)
+        refused = {wanted[name]: _refusal(row, now) for name, row in others.items()}
         return Taking(frozenset(wanted[name] for name in ours), refused)
 
     def _take(self, connection: Connection, wanted: Mapping[str, LeaseName], now: int, lasts: int) -> set[str]:
         """In one statement, so that of two that come at once one is refused; returns the names that are ours then."""
-        statement = insert_for(connection, LEASES)
-        may = (LEASES.c.until <= now) | (LEASES.c.owner == statement.excluded.owner)
-        values = {name: statement.excluded[name] for name in ("owner", "until", "lasts")}
-        taking = statement.on_conflict_do_update(index_elements=["name"], set_=values, where=may)
         row = {"owner": self._owner, "until": now + lasts, "lasts": lasts}
         rows = [{"name": name, **row} for name in sorted(wanted)]
-        return set(connection.scalars(taking.returning(LEASES.c.name), rows)) if rows else set()
+        return set(connection.scalars(_taking(connection.dialect.name), rows)) if rows else set()
 
     def renew(self, seconds: float) -> frozenset[LeaseName]:
         """Renew all that are ours, from now on for so many seconds, in one statement. Returns them: whatever is not
@@ -92,9 +116,8 @@ class Leases:
         _require_duration(seconds)
         with self._database.writing() as connection:
             lasts = int(seconds * 1000)
-            values = {"until": self._database.now(connection) + lasts, "lasts": lasts}
-            is_ours = (LEASES.c.owner == self._owner) & (LEASES.c.until > _RELEASED)
-            renewed = connection.scalars(update(LEASES).where(is_ours).values(values).returning(LEASES.c.name))
+            values = {"ours": self._owner, "ends": self._database.now(connection) + lasts, "duration": lasts}
+            renewed = connection.scalars(_RENEWED, values)
             return frozenset(_name_of(name, self._database.where) for name in renewed)
 
     def release(self, names: Iterable[LeaseName]) -> None:
@@ -108,10 +131,8 @@ class Leases:
         """Who has a lease now, ourselves included; None where it is free."""
         with self._database.reading() as connection:
             now = self._database.now(connection)
-            row = connection.execute(select(LEASES).where(LEASES.c.name == text_of(name))).one_or_none()
-        if row is None or row.until <= now:
-            return None
-        return Refusal(row.owner, row.until / 1000, now / 1000)
+            row = connection.execute(_FOUND, {"names": [text_of(name)], "now": now}).one_or_none()
+        return None if row is None or row.until <= now else _refusal(row, now)
 
 
 def is_held(connection: Connection, name: LeaseName, owner: bytes) -> bool:
@@ -119,26 +140,27 @@ def is_held(connection: Connection, name: LeaseName, owner: bytes) -> bool:
 
     One that has expired is still its owner's while nobody else wanted it.
     """
-    held = select(LEASES.c.owner, LEASES.c.until).where(LEASES.c.name == text_of(name)).with_for_update()
-    row = connection.execute(held).one_or_none()
+    row = connection.execute(_LOCKED, {"names": [text_of(name)], "now": 0}).one_or_none()
     return row is not None and row.owner == owner and row.until > _RELEASED
 
 
-def _shorten(connection: Connection, names: Collection[str], now: int) -> None:
+def _locked(connection: Connection, names: Collection[str], now: int) -> dict[str, _Lease]:
+    """The leases that somebody has or had, which nobody changes until the end of the transaction."""
+    found: dict[str, _Lease] = {}
+    for chunk in chunks(sorted(names)):
+        found |= {row.name: row for row in connection.execute(_LOCKED, {"names": chunk, "now": now})}
+    return found
+
+
+def _shorten(connection: Connection, known: Mapping[str, _Lease], now: int) -> None:
     """A lease that ends later than if it were renewed now was renewed by a clock that was ahead: then it counts as
     renewed now. Its holder may live and renew it again; else it is waited for as long as it lasts, and no longer."""
-    for chunk in chunks(sorted(names)):
-        is_ahead = LEASES.c.name.in_(chunk) & (LEASES.c.until > now + LEASES.c.lasts)
-        connection.execute(update(LEASES).where(is_ahead).values(until=now + LEASES.c.lasts))
+    for chunk in chunks(name for name, row in known.items() if row.is_ahead):
+        connection.execute(_SHORTENED, {"names": chunk, "now": now})
 
 
-def _locked(connection: Connection, names: Collection[str]) -> dict[str, tuple[bytes, int]]:
-    """Owners and times of leases that somebody has or had, which nobody changes until the end of the transaction."""
-    found: dict[str, tuple[bytes, int]] = {}
-    for chunk in chunks(sorted(names)):
-        chosen = select(LEASES).where(LEASES.c.name.in_(chunk)).order_by(LEASES.c.name).with_for_update()
-        found |= {row.name: (row.owner, row.until) for row in connection.execute(chosen)}
-    return found
+def _refusal(row: _Lease, now: int) -> Refusal:
+    return Refusal(row.owner, row.until / 1000, now / 1000)
 
 
 def text_of(name: LeaseName) -> str:

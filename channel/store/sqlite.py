@@ -9,6 +9,7 @@ import stat
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
+from functools import cache
 from pathlib import Path
 from tempfile import mkstemp
 
@@ -157,13 +158,18 @@ def _require_known(path: str, version: int, known: int) -> None:
 
 def _require_tables(path: str, connection: sqlite3.Connection, version: int, steps: Sequence[Step]) -> None:
     """The tables are those that the steps make, letter by letter: a damaged definition is still one to SQLite."""
-    with open_memory(time.time, steps[:version]).reading() as sound:
-        expected = [tuple(row) for row in sound.exec_driver_sql(_DEFINITIONS)]
-    if connection.execute(_DEFINITIONS).fetchall() != expected:
+    if connection.execute(_DEFINITIONS).fetchall() != _definitions(tuple(map(tuple, steps[:version]))):
         raise JournalDamaged(path, f"its tables are not those of format {version}")
     written = connection.execute("SELECT version FROM forcemove_journal").fetchall() if version else []
     if written != [(version,)] * bool(version):
         raise JournalDamaged(path, "its header and its tables are of different formats")
+
+
+@cache
+def _definitions(steps: tuple[Step, ...]) -> list[tuple[object, ...]]:
+    """What a journal's tables are after these steps."""
+    with open_memory(time.time, steps).reading() as sound:
+        return [tuple(row) for row in sound.exec_driver_sql(_DEFINITIONS)]
 
 
 @contextmanager

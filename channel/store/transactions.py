@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import assert_never
 
-from sqlalchemy import ColumnElement, Connection, Row, delete, insert, select, update
+from sqlalchemy import BindParameter, ColumnElement, Connection, Row, bindparam, delete, insert, select, update
 
 from forcemove.channel.store import leases
 from forcemove.channel.store.database import Database
@@ -28,6 +28,16 @@ from forcemove.channel.store.statements import chunks, insert_for, require_sound
 __all__ = ["Transactions", "drop_wanted", "insert_wanted", "wanted_of"]
 
 
+_CHAIN: BindParameter[str] = bindparam("of_chain")
+_ACCOUNT: BindParameter[bytes] = bindparam("of_account")
+_WISHES = select(WANTED).where(WANTED.c.chain_id == _CHAIN, WANTED.c.account == _ACCOUNT).order_by(WANTED.c.number)
+_IN_FLIGHT = (
+    select(TRANSACTIONS)
+    .where(TRANSACTIONS.c.chain_id == _CHAIN, TRANSACTIONS.c.account == _ACCOUNT)
+    .order_by(TRANSACTIONS.c.nonce)
+)
+
+
 class Transactions:
     """What senders keep. Changes are made by the holder of the account's lease alone; anybody may add wishes."""
 
@@ -42,14 +52,13 @@ class Transactions:
     def wishes(self, account: Account) -> tuple[Wish, ...]:
         """What an account is to send, oldest first."""
         with self._database.reading() as connection:
-            chosen = select(WANTED).where(_wanted_of(account)).order_by(WANTED.c.number)
-            return tuple(_wish(self._database.where, row) for row in connection.execute(chosen))
+            rows = connection.execute(_WISHES, _named(account))
+            return tuple(_wish(self._database.where, row) for row in rows)
 
     def in_flight(self, account: Account) -> tuple[Transaction, ...]:
         """The transactions of an account, in the order of their nonces."""
         with self._database.reading() as connection:
-            chosen = select(TRANSACTIONS).where(_of(account)).order_by(TRANSACTIONS.c.nonce)
-            rows = connection.execute(chosen).all()
+            rows = connection.execute(_IN_FLIGHT, _named(account)).all()
         for row in rows:
             require_sound(self._database.where, "a transaction", row.checksum, *_values(row))
         return tuple(Transaction(row.nonce, row.body, row.channel_id) for row in rows)
@@ -84,7 +93,9 @@ def _make(connection: Connection, account: Account, change: Change) -> None:
 
 
 def _put(connection: Connection, account: Account, transaction: Transaction) -> None:
-    statement = insert_for(connection, TRANSACTIONS).on_conflict_do_nothing().returning(TRANSACTIONS.c.nonce)
+    statement = (
+        insert_for(connection.dialect.name, TRANSACTIONS).on_conflict_do_nothing().returning(TRANSACTIONS.c.nonce)
+    )
     if connection.scalar(statement, _row(account, transaction)) is None:
         raise NonceTaken(account.address, transaction.nonce)
 
@@ -137,12 +148,16 @@ def _row(account: Account, transaction: Transaction) -> dict[str, object]:
     return values | {"checksum": checksum(*values.values())}
 
 
-def _of(account: Account) -> ColumnElement[bool]:
-    return (TRANSACTIONS.c.chain_id == str(account.chain_id)) & (TRANSACTIONS.c.account == account.address)
+def _named(account: Account) -> dict[str, object]:
+    return {"of_chain": str(account.chain_id), "of_account": account.address}
 
 
 def _at(account: Account, nonce: int) -> ColumnElement[bool]:
-    return _of(account) & (TRANSACTIONS.c.nonce == nonce)
+    return (
+        (TRANSACTIONS.c.chain_id == str(account.chain_id))
+        & (TRANSACTIONS.c.account == account.address)
+        & (TRANSACTIONS.c.nonce == nonce)
+    )
 
 
 def _wanted_of(account: Account) -> ColumnElement[bool]:
