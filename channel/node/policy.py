@@ -35,6 +35,9 @@ _DEPOSIT_GAS, _CONCLUDE_GAS, _DISPUTE_GAS = 46_500, 64_700, 82_700
 _DISPUTES = 6
 _CONFIRMATIONS = 6
 _LOCAL_FLOOR, _FLOOR = 60, 900
+_SLOWEST_LOCAL = 12.0
+"""Seconds from block to block that a local chain is believed: where they are further apart, somebody has moved its
+clock, as one does to see a challenge end."""
 _BLOCKS = 50
 _FRESH = 10.0
 """Seconds for which fees and pace are taken as they were read: most chains make a block in that time."""
@@ -145,7 +148,9 @@ class Market:
         if read_at is not None and known is not None and 0 <= now - read_at < _FRESH:
             return known
         with making_sense(chain.endpoint):
-            found = Conditions(chain.fees(), block_time(chain))
+            pace = block_time(chain)
+            is_local = chain.chain_id in LOCAL_CHAINS
+            found = Conditions(chain.fees(), min(pace, _SLOWEST_LOCAL) if is_local else pace)
         self._read[chain.chain_id] = (now, found)
         return found
 

@@ -40,7 +40,6 @@ PATIENCE = 60.0
 
 @pytest.fixture(scope="module")
 def playground(anvil: AnvilChain) -> Playground:
-    anvil.rpc.ask("anvil_mine", hex(60), hex(1))  # a node measures the pace of blocks, and other tests move the clock
     return Playground.on(anvil)
 
 

@@ -17,6 +17,7 @@ from forcemove.channel.node.memory import MemoryLine
 from forcemove.channel.node.node import Node
 from forcemove.channel.node.policy import (
     DurationTooShort,
+    Market,
     NotWorthItsDisputes,
     Policy,
     block_time,
@@ -129,6 +130,17 @@ def test_threat_50_and_51_a_node_does_not_begin_what_its_policy_refuses(
             node.add(made, KEYS[0], MemoryLine.table(2)[0], undecided)
         assert node.channels == {}
         assert journal.ids() == ()
+
+
+def test_a_clock_that_was_moved_by_hand_says_nothing_about_the_pace(monkeypatch: pytest.MonkeyPatch) -> None:
+    moved = Playground.on(MemoryChain())
+    agreement = channel(moved, duration=3600).agreement
+    moved.chain.travel_to(moved.chain.now() + 10**6)
+    assert block_time(moved.chain) > 3600
+    Policy().require(agreement, 0, 1, Market(lambda: 0.0).conditions(moved.chain))
+    monkeypatch.setattr(policy, "LOCAL_CHAINS", frozenset())
+    with pytest.raises(DurationTooShort):
+        Policy().require(agreement, 0, 1, Market(lambda: 0.0).conditions(moved.chain))
 
 
 def test_fees_and_pace_are_read_once_for_channels_that_are_begun_together(
