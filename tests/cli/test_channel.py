@@ -81,7 +81,8 @@ def home(
             house.play()
         else:
             _agree(house)
-        while payers == 1 and house.processes[0].node.poll():
+        alone = house.processes[0].node
+        while payers == 1 and (alone.poll() or alone.is_sending):
             pass
         alice = next(iter(house.processes[0].node.channels.values()))
         for process in house.processes:

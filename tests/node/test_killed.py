@@ -78,7 +78,7 @@ class Match:
                 time.sleep(0.02)
             process.join()
             passed = _received(said)
-        while self.node.poll():
+        while self.node.poll() or self.node.is_sending:
             pass
         return passed
 

@@ -111,9 +111,9 @@ class House:
                 process.drive(number)
 
     def play(self, rounds: int = 2_000) -> None:
-        """Until nothing happens any more."""
+        """Until nothing happens any more, and no node has a transaction that a real chain has not mined yet."""
         for _ in range(rounds):
-            if not [each for each in self.processes if each.node.poll()]:
+            if not [each for each in self.processes if each.node.poll() or each.node.is_sending]:
                 return
         raise AssertionError("they never come to rest")
 
