@@ -25,7 +25,7 @@ SAMPLE = 250
 
 @pytest.fixture(scope="module")
 def web3() -> Web3:
-    return Web3(EthereumTesterProvider())
+    return Web3(EthereumTesterProvider(), middleware=[])
 
 
 def deploy(web3: Web3, contract: str) -> ChecksumAddress:
