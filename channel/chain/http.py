@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from requests import PreparedRequest, Request, Response, Session, codes
+from requests.adapters import HTTPAdapter
 from requests.exceptions import ConnectionError as NoConnection
 from requests.exceptions import ConnectTimeout, HTTPError
 from web3.providers.base import JSONBaseProvider
@@ -17,6 +18,8 @@ __all__ = ["HttpProvider"]
 
 _PAUSES = (0.1, 0.2)
 """Seconds before each further attempt to connect."""
+_MOST_KEPT = 64
+"""Connections that are kept open: no fewer than there are threads that ask at once."""
 
 
 class HttpProvider(JSONBaseProvider):
@@ -28,7 +31,7 @@ class HttpProvider(JSONBaseProvider):
         super().__init__()
         self._endpoint = endpoint
         self._timeout = timeout
-        self._session = Session()
+        self._adapter = HTTPAdapter(pool_maxsize=_MOST_KEPT)
 
     def make_request(self, method: RPCEndpoint, params: Any) -> RPCResponse:
         """Send one request and wait for its answer."""
@@ -39,7 +42,7 @@ class HttpProvider(JSONBaseProvider):
 
     def close(self) -> None:
         """Let go of the connections; the next request makes others."""
-        self._session.close()
+        self._adapter.close()
 
     def _exchange(self, body: bytes) -> Response:
         """A connection that the node has closed meanwhile is no failure, nor is a node that begins again; what was sent
@@ -56,15 +59,15 @@ class HttpProvider(JSONBaseProvider):
     def _send(self, body: bytes) -> Response:
         request = self._blank.copy()
         request.prepare_body(body, None)
-        return self._session.get_adapter(self._endpoint).send(request, timeout=self._timeout, **self._settings)
+        return self._adapter.send(request, timeout=self._timeout, **self._settings)
 
     @cached_property
     def _blank(self) -> PreparedRequest:
         """A request without a body."""
         headers = {"Content-Type": "application/json"}
-        return self._session.prepare_request(Request("POST", self._endpoint, headers=headers))
+        return Session().prepare_request(Request("POST", self._endpoint, headers=headers))
 
     @cached_property
     def _settings(self) -> dict[str, Any]:
         """Proxies and certificates, as the environment has them."""
-        return dict(self._session.merge_environment_settings(self._endpoint, {}, stream=False, verify=None, cert=None))
+        return dict(Session().merge_environment_settings(self._endpoint, {}, stream=False, verify=None, cert=None))

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 CHAIN_ID = 7
+_SECONDS = 60.0
 
 
 @contextmanager
@@ -50,8 +51,10 @@ class Gate:
 
 
 @contextmanager
-def gate(*, lasting: int = 1000, status: str = "200 OK") -> Iterator[Gate]:
-    """Each connection is closed without a word after so many answers."""
+def gate(*, lasting: int = 1000, status: str = "200 OK", together: int = 1) -> Iterator[Gate]:
+    """Each connection is closed without a word after so many answers. `together`: nobody is answered before so many
+    have asked."""
+    all_have_asked = threading.Barrier(together)
 
     class Handler(socketserver.StreamRequestHandler):
         def handle(self) -> None:
@@ -62,6 +65,7 @@ def gate(*, lasting: int = 1000, status: str = "200 OK") -> Iterator[Gate]:
                     return
                 made.heads.append(b"".join(head))
                 length = next(int(line[15:]) for line in head if line.startswith(b"Content-Length:"))
+                all_have_asked.wait(_SECONDS)
                 id_ = json.loads(self.rfile.read(length))["id"]
                 body = json.dumps({"jsonrpc": "2.0", "id": id_, "result": hex(CHAIN_ID)})
                 self.wfile.write(f"HTTP/1.1 {status}\r\nContent-Length: {len(body)}\r\n\r\n{body}".encode())

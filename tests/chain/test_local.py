@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import socket
 import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 import pytest
+from web3.types import RPCEndpoint
 
 from forcemove.channel.chain.chain import Call, Chain
 from forcemove.channel.chain.errors import (
@@ -17,6 +20,7 @@ from forcemove.channel.chain.errors import (
     Unreachable,
     WrongChain,
 )
+from forcemove.channel.chain.http import HttpProvider
 from forcemove.channel.chain.local import (
     LOCAL_BALANCE,
     AnvilChain,
@@ -137,6 +141,17 @@ def test_one_connection_serves_all_requests() -> None:
         for _ in range(3):
             chain.rpc.number("eth_chainId")
     assert (made.connections, len(made.heads)) == (1, 4)
+
+
+def test_each_of_many_threads_has_a_connection_that_is_kept(caplog: pytest.LogCaptureFixture) -> None:
+    asking = 40
+    with gate(together=asking) as made, closing(HttpProvider(f"http://{made.address}", 60.0)) as provider:
+        with ThreadPoolExecutor(asking) as pool:
+            for _ in range(2):
+                answers = list(pool.map(lambda _: provider.make_request(RPCEndpoint("eth_chainId"), []), range(asking)))
+                assert [each["result"] for each in answers] == [hex(CHAIN_ID)] * asking
+        assert (made.connections, len(made.heads)) == (asking, 2 * asking)
+    assert caplog.messages == []
 
 
 def test_a_name_and_a_password_are_sent() -> None:
