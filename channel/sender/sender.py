@@ -48,7 +48,7 @@ from forcemove.channel.sender.urgency import urgency_of
 
 __all__ = ["Sender"]
 
-_APPROVAL = b"approval of "
+_APPROVAL, _GAP = b"approval of ", b"gap at "
 
 
 class Sender:
@@ -146,7 +146,9 @@ class Sender:
         waiting = [self._flying[nonce] for nonce in sorted(self._flying) if nonce >= mined]
         if waiting:
             self._send_dropped(waiting)
-            self._raise_lowest(waiting, now)
+            urgency = urgency_of(waiting, now, self._clock(), self._patience)
+            self._close_gap(waiting, urgency, now)
+            self._raise_lowest(waiting[0], urgency)
         for wanted in tuple(self._wanted):
             self._send(wanted, now, mined)
 
@@ -179,6 +181,8 @@ class Sender:
             return
         if not any(self._chain.knows(version.hash) for version in flying.versions):
             self._forget(flying.nonce)
+            if flying.wanted.purpose.startswith(_GAP):
+                return
             self._wanted.insert(0, flying.wanted)
             self._outcomes.append(NonceTaken(flying.wanted.purpose, flying.nonce))
 
@@ -211,9 +215,8 @@ class Sender:
             if not self._chain.knows(flying.newest.hash):
                 self._broadcast(flying)
 
-    def _raise_lowest(self, waiting: list[Flying], now: int) -> None:
-        lowest, market = waiting[0], self._chain.fees()
-        urgency = urgency_of(waiting, now, self._clock(), self._patience)
+    def _raise_lowest(self, lowest: Flying, urgency: Urgency) -> None:
+        market = self._chain.fees()
         has_waited = self._clock() - lowest.newest.signed_at >= self._patience * (1 - 0.75 * urgency.passed)
         if not has_waited and not is_too_low(lowest.newest.fees, market):
             return
@@ -222,6 +225,22 @@ class Sender:
         if fees is not None:
             version = self._version(lowest.wanted, lowest.nonce, lowest.gas, fees)
             self._broadcast(self._keep(replace(lowest, versions=(*lowest.versions, version))))
+
+    def _close_gap(self, waiting: list[Flying], urgency: Urgency, now: int) -> None:
+        """Of a nonce before all of ours no node may have a transaction any more: another program's was dropped, or one
+        of ours was undone after we had believed in it. Nothing of ours would ever be mined then. When our patience has
+        ended by the chain's clock, an empty transaction to ourselves takes its place: whatever was there, nothing is
+        done twice."""
+        if now - waiting[0].begun_at < self._patience * (1 - 0.75 * urgency.passed):
+            return
+        nonce = self._chain.nonce_of(self.account, block="pending")
+        if nonce >= waiting[0].nonce:
+            return
+        wanted = Wanted(_GAP + str(nonce).encode(), self.account, b"", 0, urgency.most)
+        gas = self._chain.gas_for(wanted.call, self.account, self.errors)
+        fees = fitting_fees(self._chain.fees(), gas, urgency)
+        waiting.insert(0, self._keep(self._begun(wanted, nonce, gas, fees, now)))
+        self._broadcast(waiting[0])
 
     def _show_again(self, flying: Flying) -> None:
         """The node that has it may keep it to itself: each time that our patience ends, the others get it, too."""
@@ -276,7 +295,10 @@ class Sender:
         fees = fitting_fees(market, gas, Urgency(wanted.most))
         if wanted.deadline is None and is_too_low(fees, market):
             raise GasTooDear(gas * market.max_fee_per_gas, wanted.most)  # an answer is offered what it is worth
-        return self._keep(Flying(wanted, nonce, gas, now, (self._version(wanted, nonce, gas, fees),)))
+        return self._keep(self._begun(wanted, nonce, gas, fees, now))
+
+    def _begun(self, wanted: Wanted, nonce: int, gas: int, fees: Fees, now: int) -> Flying:
+        return Flying(wanted, nonce, gas, now, (self._version(wanted, nonce, gas, fees),))
 
     def _version(self, wanted: Wanted, nonce: int, gas: int, fees: Fees) -> Version:
         signed = self._chain.sign_as(wanted.call, self._key, nonce, gas, fees)
@@ -316,7 +338,9 @@ class Sender:
 
 
 def _as_asked_for(outcome: Outcome) -> Outcome | None:
-    """Of an approval its asker hears only where it has failed, as of what needed it."""
+    """Of an approval its asker hears only where it has failed, as of what needed it; for a gap nobody has asked."""
+    if outcome.purpose.startswith(_GAP):
+        return None
     if not outcome.purpose.startswith(_APPROVAL):
         return outcome
     if isinstance(outcome, Failed):

@@ -352,6 +352,57 @@ def test_a_transaction_of_another_program_that_waits_is_not_replaced(desk: Desk)
     assert [each.nonce for each in desk.node.waiting] == [0, 1]
 
 
+def test_threat_44_a_nonce_that_no_node_has_any_more_holds_up_no_answer(desk: Desk) -> None:
+    """Another program's was dropped; as long as it waits it is left alone."""
+    foreign = desk.chain.sign_as(Call(OTHER.address, b"", 5), KEY, 0, 21_000, Fees(GWEI // 2, GWEI // 2))
+    desk.chain.broadcast(foreign)
+    desk.want("answer", deadline=desk.chain.now() + HOUR)
+    desk.look()
+    for _ in range(3):
+        desk.wait(PATIENCE)
+        desk.look()
+    assert foreign.hash in {each.hash for each in desk.node.waiting}
+    desk.node.waiting = [each for each in desk.node.waiting if each.nonce == 1]
+    for _ in range(5):
+        desk.wait(PATIENCE)
+        desk.look()
+    assert [type(each) for each in desk.outcomes] == [Landed]
+    assert (desk.landed, desk.received) == (["answer"], 1)
+    assert desk.chain.nonce_of(KEY.address) == 2
+    assert not desk.kept.all()
+
+
+@pytest.mark.parametrize("comes_back", [False, True])
+def test_threat_49_what_was_forgotten_and_is_undone_holds_up_no_answer(desk: Desk, comes_back: bool) -> None:
+    """Deeper than we wait for; and where the first one turns up again, nothing is done twice."""
+    desk.want("a")
+    desk.look()
+    before = desk.chain.block_number()
+    for _ in range(2):
+        desk.wait(1)
+        desk.look()
+    assert not desk.kept.all()
+    (first,) = desk.node.revert_to(before)
+    desk.node.waiting.append(first)
+    desk.want("answer", deadline=desk.chain.now() + HOUR)
+    desk.look()
+    desk.node.waiting.remove(first)
+    (answer,) = desk.node.waiting
+    desk.wait(PATIENCE)
+    desk.look()
+    assert [each.nonce for each in sorted(desk.node.waiting, key=lambda each: each.nonce)] == [0, 1]
+    if comes_back:
+        desk.node.waiting = [first, answer]
+    for _ in range(4):
+        desk.wait(1)
+        desk.look()
+    assert desk.landed == ["a", "answer"]
+    assert desk.received == 1 + comes_back
+    assert desk.chain.nonce_of(KEY.address) == 2
+    assert not desk.kept.all()
+    assert not desk.sender.purposes
+
+
 @pytest.mark.parametrize("is_kept", [True, False])
 def test_threat_22_a_transaction_that_a_reorganisation_has_taken_away_is_waited_for_or_given_up(is_kept: bool) -> None:
     """Where the node has put it back among those that wait, it is mined again; else its owner asks again."""
@@ -515,6 +566,26 @@ def test_threat_44_on_a_real_node_a_spike_and_a_restart(real: AnvilChain) -> Non
         again.look()
         real.rpc.ask("evm_mine")
     assert again.look() == []
+    assert not kept.all()
+
+
+def test_threat_44_on_a_real_node_a_dropped_transaction_of_another_program_holds_up_no_answer(real: AnvilChain) -> None:
+    kept = MemoryTransactions()
+    sender, before = Sender(real, KEY, kept), real.nonce_of(KEY.address)
+    foreign = real.sign(Call(OTHER.address, b"", 5), KEY)
+    real.broadcast(foreign)
+    sender.want(Wanted(b"answer", PAYEE.address, b"", 7, ETHER, real.now() + HOUR))
+    sender.look()
+    real.rpc.ask("anvil_dropTransaction", "0x" + foreign.hash.hex())
+    real.rpc.ask("evm_mine")
+    assert real.nonce_of(KEY.address) == before
+    outcomes = []
+    for _ in range(3):
+        real.rpc.ask("evm_increaseTime", PATIENCE)
+        real.rpc.ask("evm_mine")
+        outcomes += sender.look()
+    assert [each.purpose for each in outcomes] == [b"answer"]
+    assert real.nonce_of(KEY.address) == before + 2
     assert not kept.all()
 
 

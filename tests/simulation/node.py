@@ -149,8 +149,11 @@ class MemoryNode(Rpc):
 
     def _count(self, account: str, at: str) -> int:
         sender = from_hex(account)
-        mined = self._head.nonces.get(sender, 0)
-        return mined + (len({each.nonce for each in self.waiting if each.sender == sender}) if at == "pending" else 0)
+        number = self._head.nonces.get(sender, 0)
+        waiting = {each.nonce for each in self.waiting if each.sender == sender and at == "pending"}
+        while number in waiting:  # what waits behind a gap is not counted
+            number += 1
+        return number
 
     def _head_receipt(self, hash_: str) -> dict[str, Any] | None:
         return self._head.receipts.get(hash_)
