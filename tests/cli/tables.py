@@ -82,6 +82,10 @@ class House:
         """The one channel of a journal, as it was saved last."""
         return self._kept(home)[0]
 
+    def is_finished(self, home: Path) -> bool:
+        """Whether the one channel of a journal is."""
+        return self._kept(home)[1] is Standing.FINISHED
+
     def channel(self, home: Path) -> Channel:
         """The one channel of a journal, which is finished."""
         channel, standing = self._kept(home)

@@ -53,6 +53,31 @@ def test_a_killed_player_goes_on_with_the_same_command(house: House, killed: str
     assert channel.newest.state.turn_num == 4 + 4 * 4
 
 
+_MUTE = """
+import time
+from forcemove.channel.cli.play.channels import ChannelPlay
+ChannelPlay._say_result = lambda *_: time.sleep(600)
+"""
+
+
+@pytest.mark.parametrize("killed", ["host", "guest"])
+def test_a_player_that_dies_before_it_has_told_the_end_tells_it_when_it_is_back(house: House, killed: str) -> None:
+    host = house.play(house.alice, *CREATE, before=_MUTE if killed == "host" else "")
+    join = ("--join", link_of(host), "--yes")
+    guest = house.play(house.bob, *join, before=_MUTE if killed == "guest" else "")
+    (first, other), home = ((host, guest), house.alice) if killed == "host" else ((guest, host), house.bob)
+    assert other.end() == 0, other.complained
+    wait_until(lambda: house.is_finished(home))
+    first.end(by=signal.SIGKILL)
+    second = house.play(home, *(CREATE if killed == "host" else join))
+    assert second.end() == 0, second.complained
+    assert "The game is over that this command has begun before." in second.said
+    assert "Nothing was at stake" in second.said
+    assert house.meetings(home) == 0
+    if killed == "host":
+        house.play(home, *CREATE).reach("forcemove://join/")
+
+
 def test_discard_is_played_over_the_log_and_both_are_killed_and_go_on(house: House) -> None:
     host = house.play(house.alice, *CREATE, game="discard")
     join = ("--join", link_of(host), "--yes")

@@ -22,8 +22,9 @@ from forcemove.channel.protocol.agreement import Agreement
 from forcemove.channel.protocol.channel import Channel
 from forcemove.channel.protocol.encoding import NO_CHAIN
 from forcemove.channel.protocol.json_text import hex_text
+from forcemove.channel.protocol.values import CHANNELS
 from forcemove.channel.store.journal import Journal
-from forcemove.channel.store.records import Standing
+from forcemove.channel.store.records import Kept, Standing
 
 __all__ = ["ChannelPlay"]
 
@@ -65,8 +66,22 @@ class ChannelPlay:
 
     def is_kept(self, meeting: Meeting) -> bool:
         """See `playing.Play`."""
-        agreement = agreement_of(meeting.offer, meeting.join, self._game)
-        return self._journal.load(agreement.channel_id) is not None
+        return self._load(meeting) is not None
+
+    def is_over(self, meeting: Meeting) -> bool:
+        """See `playing.Play`."""
+        kept = self._load(meeting)
+        return kept is not None and kept.standing is Standing.FINISHED
+
+    def tell_end(self, meeting: Meeting) -> None:
+        """See `playing.Play`."""
+        kept = self._load(meeting)
+        if kept is not None:
+            self._terminal.say("The game is over that this command has begun before.")
+            self._say_result(CHANNELS.decode(kept.snapshot))
+
+    def _load(self, meeting: Meeting) -> Kept | None:
+        return self._journal.load(agreement_of(meeting.offer, meeting.join, self._game).channel_id)
 
     async def begin(self, connection: Connection, meeting: Meeting) -> None:
         """Play what was agreed on to its end."""

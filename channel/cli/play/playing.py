@@ -48,6 +48,14 @@ class Play(Protocol):
         """Whether the journal has what came of a meeting."""
         ...
 
+    def is_over(self, meeting: Meeting) -> bool:
+        """Whether that has come to its end."""
+        ...
+
+    def tell_end(self, meeting: Meeting) -> None:
+        """Say which one."""
+        ...
+
     async def begin(self, connection: Connection, meeting: Meeting) -> None:
         """Play what was agreed on, from its beginning or wherever its log is, to its end."""
         ...
@@ -70,10 +78,11 @@ class Playing:
 
     async def run(self) -> None:
         """Until the game is over. Raises what keeps it from being begun or ended."""
-        for over in [each for each in self._meetings() if self._play.is_kept(each)]:
-            self._forget(over)
+        if self._tell_ends() and not self._wishes.anew:
+            return
         async with connect(self._wishes.relay) as connection:
             if await self._play.go_on(connection):
+                self._forget_ended()
                 return
             meeting = await self._kept_meeting(connection)
             if meeting is None:
@@ -87,10 +96,25 @@ class Playing:
 
     # ------------------------------------------------------------------------------------------------ from the journal
 
+    def _tell_ends(self) -> bool:
+        """Of games that are over, and whose players died before they could say so; whether there were any."""
+        for meeting in (ended := self._ended()):
+            self._play.tell_end(meeting)
+        self._forget_ended()
+        return bool(ended)
+
+    def _forget_ended(self) -> None:
+        for meeting in self._ended():
+            self._forget(meeting)
+
+    def _ended(self) -> list[Meeting]:
+        return [each for each in self._meetings() if self._play.is_over(each)]
+
     async def _kept_meeting(self, connection: Connection) -> Meeting | None:
         """The first that is to be gone on with. Those that are not are forgotten."""
         for meeting in list(self._meetings()):
-            if not self._wishes.anew and await has_come_about(connection, meeting):
+            is_open = not self._wishes.anew and not self._play.is_kept(meeting)
+            if is_open and await has_come_about(connection, meeting):
                 return meeting
             self._journal.meetings.forget(meeting.table.id)
         return None

@@ -46,6 +46,13 @@ class TablePlay:
         """See `playing.Play`."""
         return False
 
+    def is_over(self, meeting: Meeting) -> bool:  # noqa: ARG002
+        """See `playing.Play`: its log tells, which is read again."""
+        return False
+
+    def tell_end(self, meeting: Meeting) -> None:
+        """See `playing.Play`."""
+
     async def begin(self, connection: Connection, meeting: Meeting) -> None:
         """See `playing.Play`."""
         hold = await when_free(partial(Hold, self._journal, meeting.table.id, self._wishes.lease), self._terminal.say)
