@@ -113,10 +113,12 @@ class Playing:
     async def _kept_meeting(self, connection: Connection) -> Meeting | None:
         """The first that is to be gone on with. Those that are not are forgotten."""
         for meeting in list(self._meetings()):
-            is_open = not self._wishes.anew and not self._play.is_kept(meeting)
-            if is_open and await has_come_about(connection, meeting):
+            if self._play.is_kept(meeting):  # and is nothing to go on with
+                self._forget(meeting)
+            elif not self._wishes.anew and await has_come_about(connection, meeting):
                 return meeting
-            self._journal.meetings.forget(meeting.table.id)
+            else:
+                self._journal.meetings.forget(meeting.table.id)
         return None
 
     def _forget(self, meeting: Meeting) -> None:
