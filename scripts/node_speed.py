@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 from tempfile import TemporaryDirectory
 
 from forcemove.channel.chain.chain import Chain
@@ -40,6 +41,7 @@ ROUNDS = 12
 """How many turns of each channel are timed."""
 TOGETHER = 100
 FEW, MANY = 10, 1_000
+_BLOCKS = 31
 
 
 @dataclass
@@ -169,18 +171,19 @@ class _Table:
 def channel_cost_growth() -> float:
     """What a new block of a real chain costs a node with a thousand idle channels, beside one with ten: CPU time of our
     own process, medians."""
-    return _block_cost(MANY) / _block_cost(FEW)
-
-
-def _block_cost(count: int) -> float:
-    with AnvilChain() as chain, opened(count, chain) as nodes:
-        costs = []
-        for _ in range(11):
+    with AnvilChain() as chain, opened(FEW, chain) as few, opened(MANY, chain) as many:
+        costs: list[tuple[float, float]] = []
+        for _ in range(_BLOCKS):
             chain.rpc.ask("evm_mine")
-            begun = time.process_time()
-            nodes.nodes[0].poll()
-            costs.append(time.process_time() - begun)
-        return sorted(costs)[len(costs) // 2]
+            costs.append((_block_cost(few), _block_cost(many)))
+    return median(cost for _, cost in costs) / median(cost for cost, _ in costs)
+
+
+def _block_cost(nodes: Nodes) -> float:
+    """Of one new block."""
+    begun = time.process_time()
+    nodes.nodes[0].poll()
+    return time.process_time() - begun
 
 
 def _endpoint() -> Endpoint:

@@ -155,11 +155,17 @@ class Follower:
             self._ask_the_next()
             verdict = Verdict()
         else:
-            sound = [each for each in self._followed.values() if each.id not in wrong and self._is_compared(each)]
-            verdict = self._witnesses.compare(self.adjudicator, self._others, sound, said, last, head)
+            verdict = self._compared(wrong, said, last, head)
         wrong = wrong | verdict.withheld
         self._looked_at, self._is_unsettled = head.hash, bool(wrong) or bool(verdict.disputed)
         return Look(head, is_new, self._news(wrong), wrong, verdict.disputed, last)
+
+    def _compared(self, wrong: Collection[bytes], said: Said, last: Block, head: Head) -> Verdict:
+        others = self._others
+        if not others:
+            return Verdict()
+        sound = [each for each in self._followed.values() if each.id not in wrong and self._is_compared(each)]
+        return self._witnesses.compare(self.adjudicator, others, sound, said, last, head)
 
     @property
     def _others(self) -> list[Adjudicator]:
@@ -179,13 +185,13 @@ class Follower:
         self._forget_what_is_gone(fork, last)
         begin = [each.reads_from for each in self._new.values()] + ([fork + 1] if self._followed else [])
         logs = self._logs_by_channel(min(begin, default=last.number + 1), last.number)
-        has_forked = self._blocks.has_forked(fork)
-        for id_, followed in self._followed.items():
-            later = [each for each in logs.get(id_, ()) if each.place.block_number > fork]
-            if has_forked:
-                followed.begin_anew([*followed.logs_up_to(fork), *later], now)
-            else:
-                followed.add(later, now)
+        later = {id_: [each for each in found if each.place.block_number > fork] for id_, found in logs.items()}
+        if self._blocks.has_forked(fork):
+            for id_, followed in self._followed.items():
+                followed.begin_anew([*followed.logs_up_to(fork), *later.get(id_, ())], now)
+        else:
+            for id_ in later.keys() & self._followed.keys():
+                self._followed[id_].add(later[id_], now)
         for id_, followed in self._new.items():
             followed.begin(logs.get(id_, ()), now)
         self._followed, self._new = self._followed | self._new, {}
@@ -234,7 +240,9 @@ class Follower:
                 words.read_credits(self.adjudicator, each, last.number)
         looked_at = {each.id: each for each in (*doubtful, *asked)}.values()
         wrong = {each.id: error for each in looked_at if (error := self._error(each, statuses, last)) is not None}
-        return Said(statuses, held), wrong | origins.elsewhere(each for each in live if each.id not in wrong)
+        return Said(statuses, held), wrong | origins.elsewhere(
+            each for each in live if each.is_doubted and each.id not in wrong
+        )
 
     def _error(self, followed: Followed, statuses: Mapping[bytes, int], last: Block) -> ForcemoveError | None:
         if followed.was_used_before:

@@ -1,7 +1,7 @@
 """Which channels a node is to look at: those to which something has happened, and all of them now and then.
 
-A line that calls when something arrives is not asked before. Others are asked at each step. Every channel is looked at
-after each look at a chain, and once a second, for what time brings.
+A line that calls when something arrives is not asked before. Others are asked at each step. After each look at a chain
+those are looked at to which time brings something, and once a second all.
 """
 
 from __future__ import annotations
@@ -57,7 +57,10 @@ class Attention:
         """Those to look at now. `has_news`: whether a chain was looked at."""
         now, stirred = self._clock(), self._stirred
         self._stirred = set()
-        if has_news or not 0 <= now - self._all_at < _ALL_EVERY:
+        if not 0 <= now - self._all_at < _ALL_EVERY:
             self._all_at = now
             return list(channels.values())
-        return [channels[id_] for id_ in sorted(stirred | self._unsettled | self._deaf) if id_ in channels]
+        chosen = {id_: channels[id_] for id_ in sorted(stirred | self._unsettled | self._deaf) if id_ in channels}
+        if has_news:
+            chosen |= {id_: each for id_, each in channels.items() if each.is_due(now)}
+        return list(chosen.values())

@@ -75,6 +75,10 @@ class Driven:
         """The chain's time (seconds) that was read last."""
         return self.chain.time
 
+    def is_due(self, now: float) -> bool:
+        """Whether time brings something: the chain's, or our own clock's, seconds, after a long silence."""
+        return now >= self.silence_at or (self.due_at is not None and self.chain.time >= self.due_at)
+
     def see(self, news: ChainNews) -> None:
         """What a look at the chain has found. Raises what is wrong with the channel, and what its client raises: then
         it is told again, from the beginning."""
