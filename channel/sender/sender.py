@@ -217,7 +217,7 @@ class Sender:
 
     def _raise_lowest(self, lowest: Flying, urgency: Urgency) -> None:
         market = self._chain.fees()
-        has_waited = self._clock() - lowest.newest.signed_at >= self._patience * (1 - 0.75 * urgency.passed)
+        has_waited = self._clock() - lowest.newest.signed_at >= self._borne(urgency)
         if not has_waited and not is_too_low(lowest.newest.fees, market):
             return
         self._show_again(lowest)
@@ -226,12 +226,16 @@ class Sender:
             version = self._version(lowest.wanted, lowest.nonce, lowest.gas, fees)
             self._broadcast(self._keep(replace(lowest, versions=(*lowest.versions, version))))
 
+    def _borne(self, urgency: Urgency) -> float:
+        """For how many seconds we wait: our patience, and a fourth of it where no time is left."""
+        return self._patience * (1 - 0.75 * urgency.passed)
+
     def _close_gap(self, waiting: list[Flying], urgency: Urgency, now: int) -> None:
         """Of a nonce before all of ours no node may have a transaction any more: another program's was dropped, or one
         of ours was undone after we had believed in it. Nothing of ours would ever be mined then. When our patience has
         ended by the chain's clock, an empty transaction to ourselves takes its place: whatever was there, nothing is
         done twice."""
-        if now - waiting[0].begun_at < self._patience * (1 - 0.75 * urgency.passed):
+        if now - waiting[0].begun_at < self._borne(urgency):
             return
         nonce = self._chain.nonce_of(self.account, block="pending")
         if nonce >= waiting[0].nonce:
