@@ -77,7 +77,12 @@ class Driven:
 
     def is_due(self, now: float) -> bool:
         """Whether time brings something: the chain's, or our own clock's, seconds, after a long silence."""
-        return now >= self.silence_at or (self.due_at is not None and self.chain.time >= self.due_at)
+        return now >= self.silence_at or self.is_due_on_chain
+
+    @property
+    def is_due_on_chain(self) -> bool:
+        """Whether the chain's time brings something."""
+        return self.due_at is not None and self.chain.time >= self.due_at
 
     def see(self, news: ChainNews) -> None:
         """What a look at the chain has found. Raises what is wrong with the channel, and what its client raises: then

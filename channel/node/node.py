@@ -287,7 +287,7 @@ class Node:
         client, performer = driven.client, driven.performer
         self._attempt(driven, performer.receive)
         time = driven.chain.time
-        if performer.has_received or (driven.due_at is not None and time >= driven.due_at):
+        if performer.has_received or driven.is_due_on_chain:
             self._wake(driven, busy)
             self._attempt(driven, performer.hear, driven.time)
             self._attempt(driven, client.apply, Tick(), time)
