@@ -82,7 +82,8 @@ class Playing:
             return
         async with connect(self._wishes.relay) as connection:
             if await self._play.go_on(connection):
-                self._forget_ended()
+                for over in self._ended():
+                    self._forget(over)
                 return
             meeting = await self._kept_meeting(connection)
             if meeting is None:
@@ -98,14 +99,11 @@ class Playing:
 
     def _tell_ends(self) -> bool:
         """Of games that are over, and whose players died before they could say so; whether there were any."""
-        for meeting in (ended := self._ended()):
+        ended = self._ended()
+        for meeting in ended:
             self._play.tell_end(meeting)
-        self._forget_ended()
-        return bool(ended)
-
-    def _forget_ended(self) -> None:
-        for meeting in self._ended():
             self._forget(meeting)
+        return bool(ended)
 
     def _ended(self) -> list[Meeting]:
         return [each for each in self._meetings() if self._play.is_over(each)]
