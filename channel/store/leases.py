@@ -32,8 +32,9 @@ _Lease = Row[tuple[str, bytes, int, int | None, bool | None]]
 """A row of the table, and whether it ends later than if it were renewed now."""
 _AMONG = LEASES.c.name.in_(bindparam("names", expanding=True))
 _LATEST = bindparam("now", type_=BigInteger) + LEASES.c.lasts
-_FOUND = select(LEASES, (LEASES.c.until > _LATEST).label("is_ahead")).where(_AMONG).order_by(LEASES.c.name)
+_FOUND = select(LEASES).where(_AMONG).order_by(LEASES.c.name)
 _LOCKED = _FOUND.with_for_update()
+_COMPARED = _LOCKED.add_columns((LEASES.c.until > _LATEST).label("is_ahead"))
 _SHORTENED = update(LEASES).where(_AMONG).values(until=_LATEST)
 _RENEWED = (
     update(LEASES)
@@ -131,7 +132,7 @@ class Leases:
         """Who has a lease now, ourselves included; None where it is free."""
         with self._database.reading() as connection:
             now = self._database.now(connection)
-            row = connection.execute(_FOUND, {"names": [text_of(name)], "now": now}).one_or_none()
+            row = connection.execute(_FOUND, {"names": [text_of(name)]}).one_or_none()
         return None if row is None or row.until <= now else _refusal(row, now)
 
 
@@ -140,7 +141,7 @@ def is_held(connection: Connection, name: LeaseName, owner: bytes) -> bool:
 
     One that has expired is still its owner's while nobody else wanted it.
     """
-    row = connection.execute(_LOCKED, {"names": [text_of(name)], "now": 0}).one_or_none()
+    row = connection.execute(_LOCKED, {"names": [text_of(name)]}).one_or_none()
     return row is not None and row.owner == owner and row.until > _RELEASED
 
 
@@ -148,7 +149,7 @@ def _locked(connection: Connection, names: Collection[str], now: int) -> dict[st
     """The leases that somebody has or had, which nobody changes until the end of the transaction."""
     found: dict[str, _Lease] = {}
     for chunk in chunks(sorted(names)):
-        found |= {row.name: row for row in connection.execute(_LOCKED, {"names": chunk, "now": now})}
+        found |= {row.name: row for row in connection.execute(_COMPARED, {"names": chunk, "now": now})}
     return found
 
 
