@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import socketserver
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from email.policy import HTTP
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 CHAIN_ID = 7
@@ -18,21 +18,39 @@ _SECONDS = 60.0
 def serving(answer: Callable[[bytes], tuple[int, bytes]]) -> Iterator[str]:
     """`answer` makes a status and a body of each request's body; what is yielded is the address, with a secret path."""
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(_Handler):
         def do_POST(self) -> None:  # the name that http.server wants
-            status, body = answer(self.rfile.read(int(self.headers["Content-Length"])))
-            self.send_response(status)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
+            self.answer(*answer(self.body()))
 
-        def log_message(self, *_: object) -> None:
-            """Keep quiet."""
+    with _running(Handler) as address:
+        yield f"http://{address}/secret-key"
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+
+class _Handler(BaseHTTPRequestHandler):
+    def body(self) -> bytes:
+        """Of the request."""
+        return self.rfile.read(int(self.headers["Content-Length"]))
+
+    def answer(self, status: int, body: bytes, **headers: str) -> None:
+        """The request."""
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        """Keep quiet."""
+
+
+@contextmanager
+def _running(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
+    """Its host and port."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     try:
-        yield f"http://127.0.0.1:{server.server_port}/secret-key"
+        yield f"127.0.0.1:{server.server_port}"
     finally:
         server.shutdown()
         server.server_close()
@@ -42,7 +60,7 @@ def serving(answer: Callable[[bytes], tuple[int, bytes]]) -> Iterator[str]:
 class Gate:
     """Stands before a node that tells its chain's id."""
 
-    address: str
+    address: str = ""
     """Host and port."""
     heads: list[bytes] = field(default_factory=list)
     """Of the requests that came."""
@@ -51,36 +69,29 @@ class Gate:
 
 
 @contextmanager
-def gate(*, lasting: int = 1000, status: str = "200 OK", together: int = 1) -> Iterator[Gate]:
-    """Each connection is closed without a word after so many answers. `together`: nobody is answered before so many
-    have asked."""
-    all_have_asked = threading.Barrier(together)
+def gate(*, lasting: int = 1000, moved_to: str | None = None, together: int = 1) -> Iterator[Gate]:
+    """Each connection is closed without a word after so many answers. `moved_to`: where it sends those who ask.
+    `together`: nobody is answered before so many have asked."""
+    made, all_have_asked = Gate(), threading.Barrier(together)
 
-    class Handler(socketserver.StreamRequestHandler):
-        def handle(self) -> None:
+    class Handler(_Handler):
+        protocol_version = "HTTP/1.1"  # connections last
+
+        def setup(self) -> None:
+            super().setup()
             made.connections += 1
-            for _ in range(lasting):
-                head = self._head()
-                if not head:
-                    return
-                made.heads.append(b"".join(head))
-                length = next(int(line[15:]) for line in head if line.startswith(b"Content-Length:"))
-                all_have_asked.wait(_SECONDS)
-                id_ = json.loads(self.rfile.read(length))["id"]
-                body = json.dumps({"jsonrpc": "2.0", "id": id_, "result": hex(CHAIN_ID)})
-                self.wfile.write(f"HTTP/1.1 {status}\r\nContent-Length: {len(body)}\r\n\r\n{body}".encode())
+            self.left = lasting
 
-        def _head(self) -> list[bytes]:
-            lines = []
-            while (line := self.rfile.readline()).strip():
-                lines.append(line)
-            return lines
+        def do_POST(self) -> None:
+            made.heads.append(f"{self.requestline}\r\n".encode() + self.headers.as_bytes(policy=HTTP))
+            all_have_asked.wait(_SECONDS)
+            body = json.dumps({"jsonrpc": "2.0", "id": json.loads(self.body())["id"], "result": hex(CHAIN_ID)})
+            if moved_to is None:
+                self.answer(200, body.encode())
+            else:
+                self.answer(308, body.encode(), Location=moved_to)
+            self.left -= 1
+            self.close_connection = self.left == 0
 
-    class Server(socketserver.ThreadingTCPServer):
-        daemon_threads = True
-
-    with Server(("127.0.0.1", 0), Handler) as server:
-        made = Gate(f"127.0.0.1:{server.server_address[1]}")
-        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+    with _running(Handler) as made.address:
         yield made
-        server.shutdown()

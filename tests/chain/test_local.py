@@ -171,8 +171,7 @@ def test_the_proxy_of_the_environment_is_asked(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_redirection_is_not_followed() -> None:
-    moved = "308 Moved\r\nLocation: http://127.0.0.1:1/"
-    with gate(status=moved) as made, pytest.raises(NotAnEthereumEndpoint, match="308"):
+    with gate(moved_to="http://127.0.0.1:1/") as made, pytest.raises(NotAnEthereumEndpoint, match="308"):
         connect(f"http://{made.address}")
     assert len(made.heads) == 1
 

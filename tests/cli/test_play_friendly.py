@@ -54,9 +54,9 @@ def test_a_killed_player_goes_on_with_the_same_command(house: House, killed: str
 
 
 _MUTE = """
-import time
+import signal
 from forcemove.channel.cli.play.channels import ChannelPlay
-ChannelPlay._say_result = lambda *_: time.sleep(600)
+ChannelPlay._say_result = lambda *_: signal.pause()
 """
 
 
