@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from enum import Enum
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
 
 from forcemove.channel.protocol.agreement import Agreement
 from forcemove.channel.protocol.effects import ChooseMove, Effect, Submission
 from forcemove.channel.protocol.encoding import StateHashes, digest
 from forcemove.channel.protocol.errors import AlreadySigned, FinalStateSigned
+from forcemove.channel.protocol.inputs import ViewsDiffer
 from forcemove.channel.protocol.outcome import destination_address
 from forcemove.channel.protocol.record import EMPTY_RECORD, Record
 from forcemove.channel.protocol.rules import build_support_proof
@@ -42,6 +43,9 @@ OVER = (Phase.FINALIZED, Phase.CLOSED)
 """Nothing is said any more."""
 
 
+_NO_DIFFERENCES = ViewsDiffer()
+
+
 class Accepted(Struct, frozen=True):
     """A state that we have verified, or made, with its hashes."""
 
@@ -65,7 +69,8 @@ class Channel(Struct, frozen=True, tag=True):
     nobody else has; `requested`, the transactions, oldest first.
 
     `secrets`: what our player wants to be given again after a restart. `was_harried`: a counterparty has made us answer
-    a challenge with what it could have had from us without one.
+    a challenge with what it could have had from us without one. `views`: what the endpoints do not agree on, UNSET
+    where nothing was said of it; it is no part of what is stored, for it is said anew by every process.
     """
 
     agreement: Agreement
@@ -84,6 +89,7 @@ class Channel(Struct, frozen=True, tag=True):
     requested: tuple[Submission, ...] = ()
     secrets: bytes = b""
     was_harried: bool = False
+    views: ViewsDiffer | UnsetType = UNSET
 
     def __repr__(self) -> str:
         """Short, and without secrets."""
@@ -122,6 +128,19 @@ class Channel(Struct, frozen=True, tag=True):
     def status(self) -> Status:
         """What the adjudicator has recorded, as far as the logs say."""
         return self.record.status
+
+    @property
+    def differences(self) -> ViewsDiffer:
+        """What the endpoints do not agree on, as far as we were told."""
+        return _NO_DIFFERENCES if self.views is UNSET else self.views
+
+    @property
+    def must_move(self) -> bool:
+        """Whether a clock runs, in the record or in what some endpoint shows, that our next move would stop."""
+        if not self.is_our_turn:
+            return False
+        statuses = (self.status, *(clock.status for clock in self.differences.clocks))
+        return any(each.finalizes_at and each.turn_num_record + 1 == self.next_turn for each in statuses)
 
     def waits_for_message(self, now: int) -> bool:
         """Whether it is for a counterparty to say something: its state, or its signature on the final one."""

@@ -14,12 +14,14 @@ from forcemove.channel.protocol.effects import (
     SubmitPayCredit,
     SubmitTransfer,
 )
-from forcemove.channel.protocol.encoding import StateHashes, hash_state
+from forcemove.channel.protocol.encoding import StateHashes, fingerprint, hash_state
+from forcemove.channel.protocol.inputs import Clock
 from forcemove.channel.protocol.signing import Key
-from forcemove.channel.protocol.state import VariablePart
-from forcemove.channel.protocol.watch import Answer, best_answer, concluding_answer
+from forcemove.channel.protocol.state import SignedState, VariablePart
+from forcemove.channel.protocol.status import Status
+from forcemove.channel.protocol.watch import Answer, answer_to_status, best_answer, clears, concluding_answer
 
-__all__ = ["DUTIES", "Duty", "answer_margin", "ask", "concluding", "finish", "next_due", "sign_next"]
+__all__ = ["DUTIES", "EVERYWHERE", "Duty", "answer_margin", "ask", "concluding", "finish", "next_due", "sign_next"]
 
 _MAX_MARGIN = 600
 
@@ -63,6 +65,8 @@ def _sign_setup(channel: Channel, _now: int, key: Key | None) -> Step | None:
     """Our prefund state, once it is our turn; our postfund state, once everything is there. Neither after a record."""
     if key is None or not channel.is_our_turn or channel.leaving or not channel.status.is_empty:
         return None
+    if channel.differences.is_denied:
+        return None
     if channel.next_turn >= channel.agreement.count and not channel.is_funded:
         return None
     state = channel.agreement.setup_state(channel.next_turn)
@@ -73,6 +77,8 @@ def _deposit(channel: Channel, _now: int, key: Key | None) -> Step | None:
     """Our deposit, once those before us have made theirs, and again where a reorganisation has taken it away. What we
     rely on is our own expectation."""
     if key is None or not channel.status.is_empty or (channel.leaving and not channel.lacks_money):
+        return None
+    if channel.differences.is_denied:
         return None
     for asset, amounts in channel.agreement.deposits:
         expected_held, amount = sum(amounts[: channel.index]), amounts[channel.index]
@@ -109,7 +115,7 @@ def _countersign(channel: Channel, _now: int, key: Key | None) -> Step | None:
         return None
     if not _may_finish(channel, newest) or newest.state.turn_num < channel.agreement.count:
         return None  # before all prefund states are signed nobody has paid in, and there is nothing to agree on
-    if channel.lacks_money:
+    if channel.lacks_money or channel.differences.is_denied:
         return None
     channel = channel.countersign(newest, key)
     return channel, (SendState(channel.accepted[-1].signed),)
@@ -135,9 +141,12 @@ def _conclude(channel: Channel, now: int, _key: Key | None) -> Step | None:
 
 
 def _ask_for_move(channel: Channel, _now: int, key: Key | None) -> Step | None:
-    if key is None or not channel.is_our_turn or channel.leaving or channel.lacks_money:
+    """Where our move would stop a clock that only some endpoint shows, whatever another one denies: by when, only a
+    record that all agree on can say."""
+    if key is None or not channel.is_our_turn or channel.leaving:
         return None
-    return _choose(channel, None)
+    is_held_back = channel.lacks_money or channel.differences.is_denied
+    return None if is_held_back and not channel.must_move else _choose(channel, None)
 
 
 def _choose(channel: Channel, answer_by: int | None) -> Step | None:
@@ -152,18 +161,27 @@ def _choose(channel: Channel, answer_by: int | None) -> Step | None:
 
 
 def _answer(channel: Channel, now: int, key: Key | None) -> Step | None:
+    """Clear the challenge that is recorded; where that is asked for, there may be others that only some endpoints
+    show."""
+    if not _is_answered(channel, channel.status):
+        return _answer_record(channel, now, key)
+    is_asked = channel.asked is not None and channel.asked[0] == channel.next_turn
+    return _ask_for_move(channel, now, key) if channel.must_move and not is_asked else None
+
+
+def _answer_record(channel: Channel, now: int, key: Key | None) -> Step | None:
     """Clear a challenge with what we hold; else ask for our move in time, and conclude when time runs out.
 
     One answer is enough: until it has failed, what is played meanwhile does not call for another.
+
+    By itself it concludes only where all endpoints show the clock and deny nothing: a final state pays what the
+    challenged state pays, but who signs it gives up the game, and an endpoint's word is not worth that.
     """
     recorded, newest = channel.record.recorded, channel.newest
-    if recorded is None or newest is None or any(isinstance(each, Answer) for each in channel.requested):
+    if recorded is None or newest is None:
         return None
-    fixed_part = channel.agreement.fixed_part
-    challenged = recorded.signed_by(fixed_part.participants)
-    answer = best_answer(fixed_part, challenged, channel.signed_states) or best_answer(
-        fixed_part, challenged, channel.kept_states
-    )
+    challenged = recorded.signed_by(channel.agreement.fixed_part.participants)
+    answer = _best_answer(channel, challenged)
     if answer is not None:
         return ask(
             replace(channel, was_harried=channel.was_harried or not _was_needed(channel, challenged.state)), answer
@@ -171,9 +189,22 @@ def _answer(channel: Channel, now: int, key: Key | None) -> Step | None:
     if key is None or not channel.is_our_turn:
         return None
     answer_by = _answer_by(channel)
-    if channel.leaving or newest.state.is_final or now >= answer_by:
+    if channel.leaving or newest.state.is_final or (now >= answer_by and not channel.differences.is_denied):
         return finish(channel, key)
     return _choose(channel, answer_by)
+
+
+def _is_answered(channel: Channel, status: Status) -> bool:
+    """Whether we have asked for a transaction that clears the challenge which this status shows."""
+    return any(clears(each, channel.agreement.channel_id, status) for each in channel.requested)
+
+
+def _best_answer(channel: Channel, challenged: SignedState) -> Answer | None:
+    """To the challenge with this state, from what we go by, else from what we kept."""
+    fixed_part = channel.agreement.fixed_part
+    return best_answer(fixed_part, challenged, channel.signed_states) or best_answer(
+        fixed_part, challenged, channel.kept_states
+    )
 
 
 def _was_needed(channel: Channel, challenged: VariablePart) -> bool:
@@ -198,6 +229,56 @@ def _collect_credit(channel: Channel, _now: int, _key: Key | None) -> Step | Non
                 return done
     return None
 
+
+# ------------------------------------------------------------------------------------- what only some endpoints show
+
+
+def _answer_clocks(channel: Channel, _now: int, _key: Key | None) -> Step | None:
+    """Answer every clock that runs in what some endpoint shows, with what we hold; an answer that is asked for already
+    is enough for each clock that it clears."""
+    for clock in channel.differences.clocks:
+        answer = None if _is_answered(channel, clock.status) else _answer_to(channel, clock)
+        done = ask(channel, answer) if answer else None
+        if done is not None:
+            return done
+    return None
+
+
+def _answer_to(channel: Channel, clock: Clock) -> Answer | None:
+    challenged = _challenged(channel, clock)
+    if challenged is not None:
+        return _best_answer(channel, challenged)
+    fixed_part = channel.agreement.fixed_part
+    return answer_to_status(fixed_part, clock.status, channel.signed_states) or answer_to_status(
+        fixed_part, clock.status, channel.kept_states
+    )
+
+
+def _challenged(channel: Channel, clock: Clock) -> SignedState | None:
+    """The challenged state: as it was logged, if that is what the status commits to, or as we hold it."""
+    recorded = clock.recorded
+    if recorded is not None and _is_committed(clock.status, recorded.hashes):
+        return recorded.signed_by(channel.agreement.fixed_part.participants)
+    held = (*channel.accepted, *channel.kept)
+    return next((each.signed for each in held if _is_committed(clock.status, each.hashes)), None)
+
+
+def _is_committed(status: Status, hashes: StateHashes) -> bool:
+    return status.fingerprint == fingerprint(hashes.state, hashes.outcome)
+
+
+def _collect_shown(channel: Channel, _now: int, _key: Key | None) -> Step | None:
+    """Have paid out what some endpoint shows as final. Where that is a lie, the transaction fails when it is tried."""
+    for owed, holdings in ((each.owed, each.holdings) for each in channel.differences.payouts):
+        if any(held for _, held in holdings):
+            done = ask(channel, SubmitTransfer(owed.state_hash, owed.outcome, holdings))
+            if done is not None:
+                return done
+    return None
+
+
+EVERYWHERE: tuple[Duty, ...] = (_answer_clocks, _collect_shown)
+"""What is due in every phase, before the phase's own duties: the answers to what only some endpoints show."""
 
 DUTIES: dict[Phase, tuple[Duty, ...]] = {
     Phase.CHECKING: (),

@@ -9,6 +9,7 @@ from forcemove.channel.errors import CounterpartyError, ForcemoveError, LocalErr
 __all__ = [
     "AlreadySigned",
     "ChannelIdUsed",
+    "EndpointsDiffer",
     "FinalStateSigned",
     "MessageRefused",
     "MoneyMissing",
@@ -34,6 +35,14 @@ class WrongPhase(LocalError):
 class MoneyMissing(LocalError):
     """The channel does not hold all deposits any more: a reorganisation has taken one away. No move is made before it
     is there again."""
+
+    channel_id: bytes
+
+
+@dataclass(eq=False)
+class EndpointsDiffer(LocalError):
+    """An endpoint denies something that the others show of the channel. No move is made before they agree, unless it
+    answers a challenge; leaving is possible."""
 
     channel_id: bytes
 

@@ -19,7 +19,7 @@ from forcemove.channel.protocol.signing import require_signer
 from forcemove.channel.protocol.state import SignedState, VariablePart
 from forcemove.channel.protocol.types import Signature
 
-__all__ = ["answer_greeting", "greet", "receive", "require_next", "require_signatures"]
+__all__ = ["answer_greeting", "greet", "receive", "require_next", "require_signatures", "verify_next"]
 
 _SILENT = (Phase.CHECKING, *OVER)
 
@@ -34,7 +34,7 @@ def receive(channel: Channel, signed: SignedState, now: int, app: Rules) -> Step
     try:
         if signed.state.turn_num < channel.next_turn:
             return _receive_again(channel, signed), ()
-        return channel.accept(_verify_next(channel, signed, app)), ()
+        return channel.accept(verify_next(channel, signed, app)), ()
     except ForcemoveError as error:
         raise MessageRefused(error, signed) from error
 
@@ -87,8 +87,8 @@ def _lacks(channel: Channel, accepted: Accepted, greeting: Greeted) -> bool:
     return missing and channel.index in signatures and channel.agreement.fixed_part.mover(state.turn_num) in signatures
 
 
-def _verify_next(channel: Channel, signed: SignedState, app: Rules) -> Accepted:
-    """The next state, by its mover, if every rule holds."""
+def verify_next(channel: Channel, signed: SignedState, app: Rules) -> Accepted:
+    """The next state, by its mover, if every rule holds. Raises what is wrong with it, and what a game raises."""
     hashes = require_next(channel, signed.state, app)
     _require_signed(channel, hashes, signed)
     return Accepted(signed, hashes)

@@ -1,6 +1,7 @@
 """What can happen to a channel: a closed union, handled by `machine.step`.
 
-Chain inputs are taken as true: the caller has waited for the confirmations that it wants.
+Chain inputs are what all endpoints agree on, at the confirmations that the caller wants. What only some endpoints show
+is a `ViewsDiffer`: it is defended against, and nothing is committed to on its word.
 """
 
 from __future__ import annotations
@@ -10,11 +11,14 @@ from msgspec import Struct
 from forcemove.channel.protocol.effects import Submission
 from forcemove.channel.protocol.logs import Log
 from forcemove.channel.protocol.outcome import Outcome
+from forcemove.channel.protocol.record import Owed, Recorded
 from forcemove.channel.protocol.state import SignedState
+from forcemove.channel.protocol.status import Status
 
 __all__ = [
     "ChainRead",
     "ChallengeWanted",
+    "Clock",
     "ConcludeWanted",
     "ContractsGenuine",
     "CreditSeen",
@@ -24,10 +28,12 @@ __all__ = [
     "LogSeen",
     "MoveChosen",
     "News",
+    "Payout",
     "Reconnected",
     "StateReceived",
     "SubmissionFailed",
     "Tick",
+    "ViewsDiffer",
 ]
 
 
@@ -116,6 +122,34 @@ class ChainRead(Struct, frozen=True, tag=True):
     anew: bool = False
 
 
+class Clock(Struct, frozen=True):
+    """A challenge that runs in what some endpoint shows; `status.finalizes_at` is not 0. `recorded`: the challenged
+    state as it was logged there, or None where only the adjudicator's status shows it."""
+
+    status: Status
+    recorded: Recorded | None = None
+
+
+class Payout(Struct, frozen=True):
+    """What some endpoint shows as final: `owed`, and what the channel holds there, by asset (20 bytes each, rising)."""
+
+    owed: Owed
+    holdings: tuple[tuple[bytes, int], ...]
+
+
+class ViewsDiffer(Struct, frozen=True, tag=True):
+    """What the endpoints do not agree on. It replaces what was said by the one before; all empty: they agree.
+
+    `is_denied`: some endpoint denies something of what the others show, so nothing is committed to. `clocks`: those
+    that run somewhere and are not in the record that all agree on; each is answered. `payouts`: what can be collected
+    somewhere, and is not in that record.
+    """
+
+    is_denied: bool = False
+    clocks: tuple[Clock, ...] = ()
+    payouts: tuple[Payout, ...] = ()
+
+
 class Tick(Struct, frozen=True, tag=True):
     """Time has passed."""
 
@@ -133,5 +167,6 @@ Input = (
     | LogSeen
     | ChainRead
     | SubmissionFailed
+    | ViewsDiffer
     | Tick
 )

@@ -19,9 +19,16 @@ from msgspec.structs import replace
 from forcemove.channel.errors import InvalidValue
 from forcemove.channel.protocol.app import Rules
 from forcemove.channel.protocol.channel import OVER, Channel, Phase, Step
-from forcemove.channel.protocol.duties import DUTIES, ask, concluding, finish, sign_next
+from forcemove.channel.protocol.duties import DUTIES, EVERYWHERE, ask, concluding, finish, sign_next
 from forcemove.channel.protocol.effects import Effect, SubmitChallenge
-from forcemove.channel.protocol.errors import MoneyMissing, NotSupported, OutOfTurn, SignsNothing, WrongPhase
+from forcemove.channel.protocol.errors import (
+    EndpointsDiffer,
+    MoneyMissing,
+    NotSupported,
+    OutOfTurn,
+    SignsNothing,
+    WrongPhase,
+)
 from forcemove.channel.protocol.hearing import answer_greeting, greet, receive, require_next
 from forcemove.channel.protocol.inputs import (
     ChainRead,
@@ -39,9 +46,10 @@ from forcemove.channel.protocol.inputs import (
     StateReceived,
     SubmissionFailed,
     Tick,
+    ViewsDiffer,
 )
 from forcemove.channel.protocol.limits import MAX_SECRETS
-from forcemove.channel.protocol.news import read, see
+from forcemove.channel.protocol.news import read, see, see_differences
 from forcemove.channel.protocol.signing import Key
 from forcemove.channel.protocol.state import SupportProof, VariablePart
 from forcemove.channel.protocol.watch import cheapest_proof
@@ -54,7 +62,7 @@ def step(channel: Channel, input_: Input, now: int, key: Key | None, app: Rules)
     `RuleError` or `InvalidValue`."""
     changed, effects = _apply(channel, input_, now, key, app)
     while True:
-        for duty in DUTIES[changed.phase(now)]:
+        for duty in (*EVERYWHERE, *DUTIES[changed.phase(now)]):
             done = duty(changed, now, key)
             if done is not None:
                 changed, effects = done[0], effects + done[1]
@@ -81,7 +89,7 @@ def _apply(channel: Channel, input_: Input, now: int, key: Key | None, app: Rule
 
 def _learn(
     channel: Channel,
-    input_: ContractsGenuine | ChainRead | News | Reconnected | Tick,
+    input_: ContractsGenuine | ChainRead | News | Reconnected | ViewsDiffer | Tick,
     now: int,
     app: Rules,
 ) -> Step:
@@ -94,6 +102,8 @@ def _learn(
             return read(channel.forget_chain() if anew else channel, news, now, app), ()
         case Reconnected():
             return channel, greet(channel, now)
+        case ViewsDiffer():
+            return see_differences(channel, input_, now, app), ()
         case Tick():
             return channel, ()
         case _:
@@ -112,8 +122,10 @@ def _move(channel: Channel, move: MoveChosen, now: int, key: Key | None, app: Ru
         raise WrongPhase("move", phase.value)
     if not channel.is_our_turn:
         raise OutOfTurn(turn_num, turn_num % channel.agreement.count)
-    if channel.lacks_money and phase is Phase.PLAYING:
+    if phase is Phase.PLAYING and channel.lacks_money and not channel.must_move:
         raise MoneyMissing(channel.agreement.channel_id)
+    if channel.differences.is_denied and not channel.must_move:
+        raise EndpointsDiffer(channel.agreement.channel_id)
     state = VariablePart(move.outcome, move.app_data, turn_num)
     hashes = require_next(channel, state, app)
     return sign_next(_with_secrets(channel, move.secrets), state, hashes, key)

@@ -10,15 +10,22 @@ from typing import assert_never
 from msgspec.structs import replace
 
 from forcemove.channel.protocol.app import Rules
-from forcemove.channel.protocol.channel import Accepted, Channel
+from forcemove.channel.protocol.channel import OVER, Accepted, Channel
 from forcemove.channel.protocol.effects import Submission, SubmitDeposit, SubmitPayCredit
-from forcemove.channel.protocol.hearing import require_next
-from forcemove.channel.protocol.inputs import CreditSeen, HoldingsSeen, LogSeen, News, SubmissionFailed
+from forcemove.channel.protocol.hearing import require_next, verify_next
+from forcemove.channel.protocol.inputs import (
+    CreditSeen,
+    HoldingsSeen,
+    LogSeen,
+    News,
+    SubmissionFailed,
+    ViewsDiffer,
+)
 from forcemove.channel.protocol.logs import ChallengeRegistered, Checkpointed, Log, Responded
 from forcemove.channel.protocol.record import Recorded, fold
 from forcemove.channel.protocol.state import SignedState
 
-__all__ = ["read", "see"]
+__all__ = ["read", "see", "see_differences"]
 
 
 def read(channel: Channel, news: tuple[News, ...], now: int, app: Rules) -> Channel:
@@ -97,3 +104,22 @@ def _follows(channel: Channel, recorded: Accepted, app: Rules) -> bool:
     except Exception:
         return False
     return True
+
+
+def see_differences(channel: Channel, seen: ViewsDiffer, now: int, app: Rules) -> Channel:
+    """Take over what the endpoints do not agree on. Of a challenged state that some endpoint shows only the mover's
+    signature is believed: the next one is taken as from a message, and nothing else is."""
+    channel = replace(channel, views=seen)
+    shown = [clock.recorded for clock in seen.clocks if clock.recorded is not None]
+    for recorded in sorted(shown, key=lambda each: each.state.turn_num):
+        if recorded.state.turn_num == channel.next_turn and channel.phase(now) not in OVER:
+            channel = _take_if_good(channel, recorded, app)
+    return channel
+
+
+def _take_if_good(channel: Channel, recorded: Recorded, app: Rules) -> Channel:
+    """With the state as the next one, if every rule holds; else as it was: an endpoint may show anything."""
+    try:
+        return channel.accept(verify_next(channel, recorded.signed_by(channel.agreement.fixed_part.participants), app))
+    except Exception:
+        return channel

@@ -14,7 +14,9 @@ from types import MappingProxyType
 from typing import Any, Generic, TypeVar
 
 import msgspec
+from msgspec import UNSET
 from msgspec.msgpack import Decoder, Encoder, Ext
+from msgspec.structs import replace
 
 from forcemove.channel.errors import ForcemoveError, InvalidValue, MalformedBytes, UnknownVersion
 from forcemove.channel.protocol.channel import Channel
@@ -35,7 +37,8 @@ _BYTES_OF_AN_INTEGER = 32
 
 
 class Codec(Generic[ValueT]):
-    """Encodes and decodes the values of one type, or of one closed union."""
+    """Encodes and decodes the values of one type, or of one closed union. What a value has that is `UNSET` is no part
+    of its bytes."""
 
     def __init__(self, what: str, type_: Any) -> None:
         """`what`: what the values are called in errors; `type_`: their type, or the union of their types."""
@@ -101,7 +104,16 @@ def _read_extension(code: int, data: memoryview) -> int:
 _ENCODER = Encoder(enc_hook=_to_dict)
 _DECODER: Decoder[Any] = Decoder(ext_hook=_read_extension)
 
-CHANNELS: Codec[Channel] = Codec("channel", Channel)
+
+class _ChannelCodec(Codec[Channel]):
+    """Leaves out what the endpoints do not agree on: the next process asks them anew."""
+
+    def encode(self, value: Channel) -> bytes:
+        """As `Codec.encode`."""
+        return super().encode(value if value.views is UNSET else replace(value, views=UNSET))
+
+
+CHANNELS: Codec[Channel] = _ChannelCodec("channel", Channel)
 INPUTS: Codec[Input] = Codec("input", Input)
 EFFECTS: Codec[Effect] = Codec("effect", Effect)
 NEWS: Codec[News] = Codec("piece of news", News)

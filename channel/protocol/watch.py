@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from forcemove.channel.protocol.effects import SubmitCheckpoint, SubmitConclude, SubmitRespond
+from forcemove.channel.protocol.effects import Submission, SubmitCheckpoint, SubmitConclude, SubmitRespond
+from forcemove.channel.protocol.encoding import fingerprint, hash_state
 from forcemove.channel.protocol.rules import build_proof_from_record, build_support_proof
 from forcemove.channel.protocol.state import SignedState, SupportProof, VariablePart
+from forcemove.channel.protocol.status import Status
 from forcemove.channel.protocol.types import FixedPart
 
-__all__ = ["Answer", "best_answer", "cheapest_proof", "concluding_answer"]
+__all__ = ["Answer", "answer_to_status", "best_answer", "cheapest_proof", "clears", "concluding_answer"]
 
 Answer = SubmitConclude | SubmitCheckpoint | SubmitRespond
 _STATE_GAS, _SIGNATURE_GAS = 10_400, 4_100
@@ -45,6 +47,35 @@ def best_answer(fixed_part: FixedPart, challenged: SignedState, held: Sequence[S
         return response
     proof = cheapest_proof(fixed_part, challenged.state, held)
     return SubmitCheckpoint(proof) if proof else None
+
+
+def answer_to_status(fixed_part: FixedPart, status: Status, held: Sequence[SignedState]) -> Answer | None:
+    """The best answer to a challenge of which only the adjudicator's status is known, or None where nothing that is
+    held answers it. `held`: as in `best_answer`."""
+    if not held:
+        return None
+    proof = build_support_proof(fixed_part, held)
+    is_later = proof is not None and proof.last.turn_num > status.turn_num_record
+    return concluding_answer(fixed_part, held[-1]) or (SubmitCheckpoint(proof) if proof and is_later else None)
+
+
+def clears(submission: Submission, channel_id: bytes, status: Status) -> bool:
+    """Whether this transaction, once it is mined, clears the challenge that `status` shows."""
+    match submission:
+        case SubmitConclude():
+            return True
+        case SubmitRespond(challenged):
+            return _is_recorded(channel_id, status, challenged)
+        case SubmitCheckpoint(proof):
+            is_later = proof.last.turn_num > status.turn_num_record
+            return is_later and (not proof.is_from_record or _is_recorded(channel_id, status, proof.states[0]))
+        case _:
+            return False
+
+
+def _is_recorded(channel_id: bytes, status: Status, state: VariablePart) -> bool:
+    hashes = hash_state(channel_id, state)
+    return fingerprint(hashes.state, hashes.outcome) == status.fingerprint
 
 
 def cheapest_proof(

@@ -36,6 +36,7 @@ from forcemove.channel.protocol.effects import (
 from forcemove.channel.protocol.inputs import (
     ChainRead,
     ChallengeWanted,
+    Clock,
     ConcludeWanted,
     ContractsGenuine,
     CreditSeen,
@@ -45,10 +46,12 @@ from forcemove.channel.protocol.inputs import (
     LogSeen,
     MoveChosen,
     News,
+    Payout,
     Reconnected,
     StateReceived,
     SubmissionFailed,
     Tick,
+    ViewsDiffer,
 )
 from forcemove.channel.protocol.limits import MAX_DEPTH
 from forcemove.channel.protocol.logs import (
@@ -66,7 +69,9 @@ from forcemove.channel.protocol.logs import (
 from forcemove.channel.protocol.machine import step
 from forcemove.channel.protocol.message_pack import require_shallow
 from forcemove.channel.protocol.outcome import Allocation
+from forcemove.channel.protocol.record import Owed
 from forcemove.channel.protocol.state import SignedState, VariablePart
+from forcemove.channel.protocol.status import Status
 from forcemove.channel.protocol.types import ETHER, UINT256_MAX
 from forcemove.channel.protocol.values import CHANNELS, EFFECTS, INPUTS, NEWS, SUBMISSIONS, VERSION, Codec
 from tests.protocol import table as table_module
@@ -103,6 +108,7 @@ LEARNED: list[News] = [
     *map(LogSeen, LOGGED),
     *map(SubmissionFailed, SUBMITTED),
 ]
+DIFFERENCES = ViewsDiffer(True, (Clock(Status(5, 9, 7)),), (Payout(Owed(HASH, outcome(7, 13)), ((ETHER, 2**64),)),))
 FED: list[Input] = [
     ContractsGenuine(),
     StateReceived(SIGNED),
@@ -114,6 +120,7 @@ FED: list[Input] = [
     ChainRead(tuple(LEARNED), anew=True),
     Tick(),
     *LEARNED,
+    DIFFERENCES,
 ]
 ASKED: list[Effect] = [
     SendState(SIGNED, again=True),
@@ -163,6 +170,15 @@ def test_a_channel_is_decoded_as_it_was() -> None:
     channel = some_channel()
     assert channel.record.recorded is not None
     assert again(CHANNELS, channel) == channel
+
+
+def test_what_the_endpoints_do_not_agree_on_is_not_stored() -> None:
+    """It is asked anew after a start, and what older programs have stored is read as it was."""
+    channel = some_channel()
+    restored = CHANNELS.decode(CHANNELS.encode(replace(channel, views=DIFFERENCES)))
+    assert restored == channel
+    assert restored.differences == ViewsDiffer()
+    assert CHANNELS.encode(replace(channel, views=DIFFERENCES)) == CHANNELS.encode(channel)
 
 
 @pytest.mark.parametrize(
@@ -370,7 +386,9 @@ def test_bytes_at_random_are_malformed(data: bytes) -> None:
 
 
 def test_the_format_of_this_version_stays_as_it_is() -> None:
-    """Where this fails, what older programs have stored can no longer be read: raise `VERSION`, and read both."""
-    stored = [CHANNELS.encode(some_channel()), *(codec.encode(each) for codec, samples in SAMPLES for each in samples)]
+    """Where this fails, what older programs have stored can no longer be read: raise `VERSION`, and read both.
+    (Differences between endpoints are never stored.)"""
+    values = [(codec, each) for codec, samples in SAMPLES for each in samples if each is not DIFFERENCES]
+    stored = [CHANNELS.encode(some_channel()), *(codec.encode(each) for codec, each in values)]
     assert VERSION == 1
     assert sha256(b"".join(stored)).hexdigest()[:16] == "ca5c02e46696352b"
