@@ -6,7 +6,16 @@ from dataclasses import dataclass
 
 from forcemove.channel.errors import ChainError, PassingError
 
-__all__ = ["AnotherChain", "BehindAnother", "BehindItself", "EndpointsDisagree", "LogsLeftOut"]
+__all__ = [
+    "AnotherChain",
+    "BehindItself",
+    "EndpointLeftOut",
+    "EndpointStuck",
+    "EndpointsDisagree",
+    "HeadTooFar",
+    "LogsLeftOut",
+    "TimeInDoubt",
+]
 
 
 @dataclass(eq=False)
@@ -29,26 +38,54 @@ class BehindItself(PassingError):
 
 
 @dataclass(eq=False)
-class BehindAnother(PassingError):
-    """The endpoint's newest block is `block_number`, and that of another one of the same chain is `seen_there`: it
-    lags, or it hides what has happened since. The other one is read from now on."""
+class HeadTooFar(PassingError):
+    """The endpoint's newest block is so far after `read_up_to`, the last one that was read, that no chain can have made
+    so many."""
 
     endpoint: str
     block_number: int
-    other: str
-    seen_there: int
+    read_up_to: int
+
+
+@dataclass(eq=False)
+class EndpointLeftOut(PassingError):
+    """The endpoint has said nothing that makes sense for `seconds`. What the others agree on counts without it until it
+    is back."""
+
+    endpoint: str
+    seconds: float
+
+
+@dataclass(eq=False)
+class EndpointStuck(PassingError):
+    """The endpoint answers, and has shown no new block after `block_number` for two minutes, while another one is at
+    `seen_elsewhere`: one of the two is wrong. What is new waits for both."""
+
+    endpoint: str
+    block_number: int
+    seen_elsewhere: int
 
 
 @dataclass(eq=False)
 class EndpointsDisagree(PassingError):
     """Two endpoints of one chain say different things of a channel, up to block `block_number`: one of them leaves
     something out, makes something up, or is on another fork. A challenge is answered whichever shows it; nothing is
-    signed or paid in on what only one shows."""
+    signed or paid in while they disagree."""
 
     endpoint: str
     other: str
     channel_id: bytes
     block_number: int
+
+
+@dataclass(eq=False)
+class TimeInDoubt(PassingError):
+    """The endpoint's newest block has the time `block_time`, and our own clock says `own_time` (seconds since 1970):
+    one of the two is wrong."""
+
+    endpoint: str
+    block_time: int
+    own_time: int
 
 
 @dataclass(eq=False)

@@ -1,4 +1,4 @@
-"""What a follower has read of one channel, and what of it is news to the channel's client. Pure."""
+"""What a follower has read of one channel through one endpoint. Pure."""
 
 from __future__ import annotations
 
@@ -6,23 +6,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from forcemove.channel.chain.adjudicator import Holdings, PlacedLog
+from forcemove.channel.errors import ForcemoveError
+from forcemove.channel.follower.sight import Known, Sight
 from forcemove.channel.protocol.agreement import Agreement
-from forcemove.channel.protocol.inputs import ChainRead, CreditSeen, HoldingsSeen, LogSeen, News
 from forcemove.channel.protocol.logs import Closed, PartlyPaid
 from forcemove.channel.protocol.record import EMPTY_RECORD, Record, fold
 from forcemove.channel.protocol.status import Status
 
-__all__ = ["Followed", "Known", "Origin"]
-
-
-@dataclass(frozen=True, slots=True)
-class Known:
-    """What is known of a channel from before: all that was logged up to and with the block of this number and hash (32
-    bytes) has led to `record`."""
-
-    block_number: int
-    block_hash: bytes
-    record: Record
+__all__ = ["Followed", "Origin"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,24 +27,27 @@ class Origin:
 
 
 class Followed:
-    """One channel. Everything is as of the last block that was read. `anew`: nothing that was told before counts.
-    `is_doubted`: whether it is still to be found out that this is the chain on which it began."""
+    """One channel. Everything is as of the last block that was read. `epoch`: how often it was read from its beginning.
+    `is_doubted`: whether it is still to be found out that this is the chain on which it began. `has_changed`: whether
+    anything is different since `sight` was taken."""
 
     def __init__(
         self, agreement: Agreement, payee: bytes | None, origin: Origin, *, is_new: bool, known: Known | None = None
     ) -> None:
         """`payee`: the account that we are paid at (20 bytes). `is_new`: whether we have signed nothing in it yet.
-        `known`: its owner has been told that, and only what comes after it is news."""
+        `known`: its owner has been told that, and only what comes after it is read."""
         self.agreement, self.payee, self.origin, self.known = agreement, payee, origin, known
         self.id, self._is_new = agreement.channel_id, is_new
         self.assets = tuple(asset for asset, _ in agreement.deposits)
         self.is_doubted = origin.is_doubted
-        self.anew, self._is_untold = known is None, True
+        self.epoch, self.has_changed = 0, True
         self._logs: list[PlacedLog] = []
-        self._untold: list[PlacedLog] = []
+        self._unread: list[PlacedLog] = []
+        self._is_unread = True
         self._holdings: dict[bytes, Holdings] = {}
         self._credits: dict[bytes, int] = {}
-        self._news: dict[tuple[type, bytes], HoldingsSeen | CreditSeen] = {}
+        self._status: int | None = None
+        self._error: ForcemoveError | None = None
         self.record: Record = known.record if known else EMPTY_RECORD
         self._word = self.record.status.pack()
 
@@ -64,7 +58,7 @@ class Followed:
 
     def forget(self) -> None:
         """What was known from before does not count."""
-        self.known, self.anew = None, True
+        self.known = None
 
     # --------------------------------------------------------------------------------------------- what is taken in
 
@@ -76,18 +70,19 @@ class Followed:
             self.add((each for each in logs if each.place.block_number >= self.reads_from), now)
 
     def begin_anew(self, logs: Iterable[PlacedLog], now: int) -> None:
-        """These are all logs of the channel; nothing that was told before counts."""
-        self._logs, self._untold, self._news = [], [], {}
+        """These are all logs of the channel; nothing that was read before counts."""
+        self._logs, self._unread, self._is_unread = [], [], True
         self._holdings, self._credits, self.record = {}, {}, EMPTY_RECORD
-        self.known, self.anew = None, True
+        self.known, self.epoch, self.has_changed = None, self.epoch + 1, True
         self.add(logs, now)
 
     def add(self, logs: Iterable[PlacedLog], now: int) -> None:
         """More logs, in their order."""
         for each in logs:
             self._logs.append(each)
-            self._untold.append(each)
+            self._unread.append(each)
             self.record = fold(self.record, each.log, self.agreement.domain, now)
+            self.has_changed = True
         self._word = self.record.status.pack()
 
     def logs_up_to(self, block: int) -> list[PlacedLog]:
@@ -95,37 +90,39 @@ class Followed:
         return [each for each in self._logs if each.place.block_number <= block]
 
     def take_holdings(self, asset: bytes, holdings: Holdings) -> None:
-        """What the channel holds of an asset; only what has changed is news."""
-        known = self._holdings.get(asset)
-        if known is None or known.held != holdings.held:
-            self._news[HoldingsSeen, asset] = HoldingsSeen(asset, holdings.held)
+        """What the channel holds of an asset."""
+        self.has_changed = self.has_changed or self._holdings.get(asset) != holdings
         self._holdings[asset] = holdings
 
     def take_credit(self, asset: bytes, amount: int) -> None:
-        """What of an asset could not be pushed to us; only what has changed is news."""
-        if amount != self._credits.get(asset, 0):
-            self._news[CreditSeen, asset] = CreditSeen(asset, amount)
+        """What of an asset could not be pushed to us."""
+        self.has_changed = self.has_changed or self._credits.get(asset, 0) != amount
         self._credits[asset] = amount
+
+    def take_status(self, word: int) -> None:
+        """What the adjudicator itself says, packed."""
+        self.has_changed = self.has_changed or self._status != word
+        self._status = word
+
+    def take_error(self, error: ForcemoveError | None) -> None:
+        """What is wrong with it in this look."""
+        self.has_changed = self.has_changed or (error is None) != (self._error is None)
+        self._error = error
 
     # ------------------------------------------------------------------------------------------- what follows from it
 
     @property
-    def has_news(self) -> bool:
-        """Whether there are logs, or anything else, to tell."""
-        return self.anew or self._is_untold or bool(self._untold) or bool(self._news)
-
-    @property
     def wants_holdings(self) -> bool:
         """Whether what it holds may have changed: something was logged, or nothing was read yet."""
-        return self.anew or self._is_untold or bool(self._untold)
+        return self._is_unread or bool(self._unread)
 
     @property
     def wants_credits(self) -> bool:
         """Whether we may be owed what could not be pushed: it has paid out since we asked."""
         if self.payee is None:
             return False
-        pays = any(isinstance(each.log, Closed | PartlyPaid) for each in self._untold)
-        return pays or ((self.anew or self._is_untold) and self.record.payout_begun)
+        pays = any(isinstance(each.log, Closed | PartlyPaid) for each in self._unread)
+        return pays or (self._is_unread and self.record.payout_begun)
 
     @property
     def is_unheard_of(self) -> bool:
@@ -154,10 +151,19 @@ class Followed:
         """Whether the logs say that it is closed where the adjudicator says so."""
         return self.record.closed or not any(each.closed for each in self._holdings.values())
 
-    def take_news(self) -> ChainRead:
-        """Everything that was not told yet; it is told now."""
-        news: list[News] = [LogSeen(each.log) for each in self._untold]
-        news += sorted(self._news.values(), key=lambda each: isinstance(each, CreditSeen))
-        read = ChainRead(tuple(news), self.anew)
-        self._untold, self._news, self.anew, self._is_untold = [], {}, False, False
-        return read
+    def sight(self, at: int) -> Sight:
+        """All of it, as of the block of this number, which has just been read."""
+        if self._error is None:
+            self._unread, self._is_unread = [], False
+        self.has_changed = False
+        return Sight(
+            self.record,
+            tuple(self._logs),
+            tuple(sorted((asset, each.held) for asset, each in self._holdings.items())),
+            tuple(sorted(self._credits.items())),
+            None if self._status is None or self.record.closed else Status.unpack(self._status),
+            at,
+            self.epoch,
+            self.known,
+            self._error,
+        )

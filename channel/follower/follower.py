@@ -1,79 +1,71 @@
-"""The follower of one adjudicator: it reads the chain once for all channels, and tells each what is news to it.
+"""The follower of one adjudicator through one endpoint: it reads the chain once for all channels, and shows each as this
+endpoint has it.
 
 Nothing is believed once and for all. At each new block the adjudicator's own words, `statusesOf`, are compared with
 what the logs say of every live channel: an endpoint that has left a log out is found out, and its logs are read again.
 Each block that was read must still be there when the next one is read; where it is not, another chain has won, and
 everything after the fork is read anew.
 
-It reads up to the confirmation depth, never waits, and loses nothing when a request fails: the next `look` goes on.
+It reads up to the confirmation depth, never waits, and loses nothing when a request fails: the next `look` goes on. What
+it shows is this endpoint's opinion; `combine` says what follows from those of all.
 """
 
 from __future__ import annotations
 
 import time
-from collections import deque
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from itertools import islice
 
-from forcemove.channel.chain.adjudicator import Adjudicator, Holdings, PlacedLog
+from forcemove.channel.chain.adjudicator import Adjudicator, PlacedLog
 from forcemove.channel.chain.rpc import making_sense
 from forcemove.channel.errors import ForcemoveError, PassingError
 from forcemove.channel.follower import words
 from forcemove.channel.follower.blocks import Block, Blocks
-from forcemove.channel.follower.errors import AnotherChain, BehindAnother, BehindItself, LogsLeftOut
-from forcemove.channel.follower.followed import Followed, Known, Origin
+from forcemove.channel.follower.errors import HeadTooFar, LogsLeftOut
+from forcemove.channel.follower.followed import Followed, Origin
 from forcemove.channel.follower.head import Head, HeadReader
 from forcemove.channel.follower.origins import Origins
-from forcemove.channel.follower.witnesses import Verdict, Witnesses
-from forcemove.channel.follower.words import Key, Said
+from forcemove.channel.follower.sight import Known, Sight
 from forcemove.channel.protocol.agreement import Agreement
 from forcemove.channel.protocol.errors import ChannelIdUsed
-from forcemove.channel.protocol.inputs import ChainRead
 from forcemove.channel.protocol.logs import Claimed, Credited
 
 __all__ = ["Follower", "Look"]
 
 _RANGE = 5_000
 """How many blocks of logs are asked for at once."""
+_FARTHEST = 20_000_000
+"""So many blocks at most can there be to read: more than any chain makes in a year."""
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What one look has found: the head, whether it is another than before, the news by channel, and what is wrong with
-    channels, of which no news is told. `disputed`: channels of which endpoints say different things, and a clock is
-    told all the same. `read_up_to`: the last block of which all is told now, None where none was read."""
+    """What one look has found: the head, whether it is another than before, and what is shown now of each channel of
+    which anything has changed. `wrong`: what is wrong with channels in this look. `read_up_to`: the last block that was
+    read, None where none was."""
 
     head: Head
     is_new: bool = False
-    news: Mapping[bytes, ChainRead] = field(default_factory=dict)
+    sights: Mapping[bytes, Sight] = field(default_factory=dict)
     wrong: Mapping[bytes, ForcemoveError] = field(default_factory=dict)
-    disputed: Mapping[bytes, ForcemoveError] = field(default_factory=dict)
     read_up_to: Block | None = None
 
 
 class Follower:
-    """Of one adjudicator on one chain."""
+    """Of one adjudicator on one chain, through one endpoint."""
 
     def __init__(
-        self, *adjudicators: Adjudicator, confirmations: int = 1, clock: Callable[[], float] = time.monotonic
+        self, adjudicator: Adjudicator, *, confirmations: int = 1, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        """`adjudicators`: the same one through several endpoints of one chain; where one fails, the next is asked, and
-        what one shows is compared with what the next one shows, see `witnesses`.
-        `confirmations`: how many blocks deep a log must be to be believed; 1 is the newest block. `clock`: seconds."""
-        self._adjudicators, self._confirmations = deque(adjudicators), confirmations
+        """`confirmations`: how many blocks deep a log must be to be shown; 1 is the newest block. `clock`: seconds."""
+        self.adjudicator, self._confirmations = adjudicator, confirmations
         self._followed: dict[bytes, Followed] = {}
         self._new: dict[bytes, Followed] = {}
         self._blocks = Blocks()
         self._reader = HeadReader(clock)
-        self._witnesses = Witnesses(confirmations, clock)
         self._looked_at: bytes | None = None
         self._is_unsettled = False
-
-    @property
-    def adjudicator(self) -> Adjudicator:
-        """Through the endpoint that is asked now."""
-        return self._adjudicators[0]
+        self._gathered: dict[int, list[PlacedLog]] = {}
 
     def expire(self) -> None:
         """From now on no head that was read before is fresh."""
@@ -100,17 +92,18 @@ class Follower:
         is_doubted: bool = False,
         known: Known | None = None,
     ) -> None:
-        """Tell of this channel from now on, and first of all that is logged. `payee`: the account that we are paid at,
-        20 bytes. `from_block`: where its logs can begin; `began` and `is_doubted`: see `Origin`. `is_new`: whether we
-        have signed nothing in it yet, so that none of its id may have paid out. `known`: what was told before, so that
-        only what comes after it is read and told. A channel that is followed already is read anew."""
+        """Show this channel from now on, with all that is logged. `payee`: the account that we are paid at, 20 bytes.
+        `from_block`: where its logs can begin; `began` and `is_doubted`: see `Origin`. `is_new`: whether we have signed
+        nothing in it yet, so that none of its id may have paid out. `known`: what is known from before, so that only
+        what comes after it is read. A channel that is followed already is read anew."""
         origin = Origin(from_block, began, is_doubted)
         followed = Followed(agreement, payee, origin, is_new=is_new, known=known)
         self._followed.pop(followed.id, None)
         self._new[followed.id] = followed
+        self._gathered = {}
 
     def let_go(self, channel_id: bytes) -> None:
-        """Tell no more of this channel."""
+        """Show this channel no more."""
         self._followed.pop(channel_id, None)
         self._new.pop(channel_id, None)
 
@@ -118,62 +111,27 @@ class Follower:
         """Read what is new at the confirmation depth. `uncertain`: the channels whose holdings are to be read even
         where nothing is logged, since money is to come or go.
 
-        Raises a `ChainError` where the endpoint fails, and asks the next one from then on.
+        Raises a `ChainError` where the endpoint fails.
         """
-        try:
-            with making_sense(self.adjudicator.chain.endpoint):
-                return self._look(uncertain)
-        except (BehindItself, BehindAnother):
-            self._ask_the_next()
-            raise
-        except PassingError:
-            self._witnesses.let_rest(self.adjudicator)
-            self._ask_the_next()
-            raise
-
-    def _ask_the_next(self) -> None:
-        self._adjudicators.rotate(-1)
-        self._reader.expire()
-        self._is_unsettled = True
+        with making_sense(self.adjudicator.chain.endpoint):
+            return self._look(uncertain)
 
     def _look(self, uncertain: Collection[bytes]) -> Look:
         head = self._reader.read(self.adjudicator.chain)
         is_new = head.hash != self._looked_at
         if not self._new and not self._is_unsettled and not is_new:
-            self._witnesses.require_not_behind(self.adjudicator, self._others, head)
             return Look(head)
-        chain = self.adjudicator.chain
-        last = self._blocks.at(chain, head.number - self._confirmations + 1, head)
+        last = self._blocks.at(self.adjudicator.chain, head.number - self._confirmations + 1, head)
         if last is None:
             self._looked_at = head.hash
             return Look(head, is_new)
         self._read_logs(last, head.next_time)
-        said, wrong = self._check(last, head, uncertain)
-        if any(isinstance(error, AnotherChain) and error.found for error in wrong.values()):
-            self._witnesses.leave_out(self.adjudicator)
-        if any(isinstance(error, PassingError | AnotherChain) for error in wrong.values()):
-            self._ask_the_next()
-            verdict = Verdict()
-        else:
-            verdict = self._compared(wrong, said, last, head)
-        wrong = wrong | verdict.withheld
-        self._looked_at, self._is_unsettled = head.hash, bool(wrong) or bool(verdict.disputed)
-        return Look(head, is_new, self._news(wrong), wrong, verdict.disputed, last)
-
-    def _compared(self, wrong: Collection[bytes], said: Said, last: Block, head: Head) -> Verdict:
-        others = self._others
-        if not others:
-            return Verdict()
-        sound = [each for each in self._followed.values() if each.id not in wrong and self._is_compared(each)]
-        return self._witnesses.compare(self.adjudicator, others, sound, said, last, head)
-
-    @property
-    def _others(self) -> list[Adjudicator]:
-        return list(islice(self._adjudicators, 1, None))
-
-    def _is_compared(self, followed: Followed) -> bool:
-        """That a channel is closed is believed once."""
-        return not followed.record.closed or followed.has_news
+        wrong = self._check(last, head, uncertain)
+        for id_, each in self._followed.items():
+            each.take_error(wrong.get(id_))
+        sights = {id_: each.sight(last.number) for id_, each in self._followed.items() if each.has_changed}
+        self._looked_at, self._is_unsettled = head.hash, bool(wrong)
+        return Look(head, is_new, sights, wrong, last)
 
     # -------------------------------------------------------------------------------------------------------- the logs
 
@@ -194,7 +152,7 @@ class Follower:
                 self._followed[id_].add(later[id_], now)
         for id_, followed in self._new.items():
             followed.begin(logs.get(id_, ()), now)
-        self._followed, self._new = self._followed | self._new, {}
+        self._followed, self._new, self._gathered = self._followed | self._new, {}, {}
         self._blocks.take(chain, fork, last)
 
     def _forget_what_is_gone(self, fork: int, last: Block) -> None:
@@ -209,40 +167,52 @@ class Follower:
                 each.is_doubted = True
 
     def _logs_by_channel(self, first: int, last: int) -> dict[bytes, list[PlacedLog]]:
-        wanted = self._followed.keys() | self._new.keys()
+        """Raises `HeadTooFar`."""
+        if last - first > _FARTHEST:
+            raise HeadTooFar(self.adjudicator.chain.endpoint, last, first)
         found: dict[bytes, list[PlacedLog]] = {}
         for start in range(first, last + 1, _RANGE):
-            for each in self.adjudicator.logs(None, start, min(start + _RANGE - 1, last)):
-                log = each.log
-                if not isinstance(log, Credited | Claimed) and log.channel_id in wanted:
-                    found.setdefault(log.channel_id, []).append(each)
+            for each in self._gather(start, min(start + _RANGE - 1, last), last):
+                if not isinstance(each.log, Credited | Claimed):
+                    found.setdefault(each.log.channel_id, []).append(each)
         return found
+
+    def _gather(self, start: int, end: int, last: int) -> list[PlacedLog]:
+        """The logs of our channels in one range. Long ago nothing changes: where a later request fails, such a range is
+        not read again by the next look."""
+        if start in self._gathered:
+            return self._gathered[start]
+        wanted = self._followed.keys() | self._new.keys()
+        logs = self.adjudicator.logs(None, start, end)
+        ours = [each for each in logs if not isinstance(each.log, Credited | Claimed) and each.log.channel_id in wanted]
+        if end == start + _RANGE - 1 and end + _RANGE < last:
+            self._gathered[start] = ours
+        return ours
 
     # ------------------------------------------------------------------------------------- the adjudicator's own words
 
-    def _check(self, last: Block, head: Head, uncertain: Collection[bytes]) -> tuple[Said, dict[bytes, ForcemoveError]]:
-        """What the adjudicator says, and what is wrong with channels: with the endpoint's logs of them, with
-        themselves, or with the chain."""
+    def _check(self, last: Block, head: Head, uncertain: Collection[bytes]) -> dict[bytes, ForcemoveError]:
+        """What is wrong with channels: with the endpoint's logs of them, with themselves, or with the chain."""
         live, origins = self._live, Origins(self.adjudicator, head)
         if (elsewhere := origins.without_contract(live)) is not None:
-            return Said(), elsewhere
+            return elsewhere
         statuses = words.statuses(self.adjudicator, [each.id for each in live], last.number)
+        for each in live:
+            each.take_status(statuses[each.id])
         doubtful = [each for each in live if not each.agrees_with(statuses[each.id])]
         self._read_again(doubtful, last, head.next_time)
         uncertain_ids = frozenset(uncertain)
         asked = [each for each in live if each.wants_holdings or each.id in uncertain_ids]
-        held = self._read_holdings(asked, last)
+        self._read_holdings(asked, last)
         unclosed = [each for each in asked if not each.agrees_with_holdings]
         self._read_again(unclosed, last, head.next_time)
-        held |= self._read_holdings(unclosed, last)
+        self._read_holdings(unclosed, last)
         for each in self._followed.values():
-            if each.has_news and each.wants_credits:
+            if each.has_changed and each.wants_credits:
                 words.read_credits(self.adjudicator, each, last.number)
         looked_at = {each.id: each for each in (*doubtful, *asked)}.values()
         wrong = {each.id: error for each in looked_at if (error := self._error(each, statuses, last)) is not None}
-        return Said(statuses, held), wrong | origins.elsewhere(
-            each for each in live if each.is_doubted and each.id not in wrong
-        )
+        return wrong | origins.elsewhere(each for each in live if each.is_doubted and each.id not in wrong)
 
     def _error(self, followed: Followed, statuses: Mapping[bytes, int], last: Block) -> ForcemoveError | None:
         if followed.was_used_before:
@@ -260,12 +230,8 @@ class Follower:
         for each in doubtful:
             each.begin_anew(self.adjudicator.logs(each.id, each.origin.number, last.number), now)
 
-    def _read_holdings(self, followed: list[Followed], last: Block) -> dict[Key, Holdings]:
-        return words.read_holdings(self.adjudicator, followed, last.number)
-
-    def _news(self, wrong: Collection[bytes]) -> dict[bytes, ChainRead]:
-        tellable = (each for each in self._followed.values() if each.has_news and each.id not in wrong)
-        return {each.id: each.take_news() for each in tellable}
+    def _read_holdings(self, followed: list[Followed], last: Block) -> None:
+        words.read_holdings(self.adjudicator, followed, last.number)
 
 
 def _place(known: Known) -> int:

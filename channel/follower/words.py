@@ -2,30 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import TypeVar
 
 from forcemove.channel.chain.adjudicator import Adjudicator, Holdings
 from forcemove.channel.follower.followed import Followed
 
-__all__ = ["Key", "Said", "holdings", "read_credits", "read_holdings", "statuses"]
+__all__ = ["Key", "holdings", "read_credits", "read_holdings", "statuses"]
 
 Value = TypeVar("Value")
 _AT_ONCE = 1_000
 """How many channels are asked for in one call."""
 Key = tuple[bytes, bytes]
 """A channel's id and an asset."""
-
-
-@dataclass(frozen=True)
-class Said:
-    """By the adjudicator at one block: `statuses`, packed, by channel, and `held`, by channel and asset, where it was
-    asked for."""
-
-    statuses: Mapping[bytes, int] = field(default_factory=dict)
-    held: Mapping[Key, Holdings] = field(default_factory=dict)
 
 
 def statuses(adjudicator: Adjudicator, ids: Sequence[bytes], block: int) -> dict[bytes, int]:
@@ -40,13 +30,12 @@ def holdings(adjudicator: Adjudicator, keys: Sequence[Key], block: int) -> dict[
     return dict(zip(keys, chain.from_iterable(found), strict=True))
 
 
-def read_holdings(adjudicator: Adjudicator, followed: Sequence[Followed], block: int) -> dict[Key, Holdings]:
-    """Let each of these channels take in what it holds. Returns all of it."""
+def read_holdings(adjudicator: Adjudicator, followed: Sequence[Followed], block: int) -> None:
+    """Let each of these channels take in what it holds."""
     held = holdings(adjudicator, [(each.id, asset) for each in followed for asset in each.assets], block)
     for each in followed:
         for asset in each.assets:
             each.take_holdings(asset, held[each.id, asset])
-    return held
 
 
 def read_credits(adjudicator: Adjudicator, followed: Followed, block: int) -> None:

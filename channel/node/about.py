@@ -6,7 +6,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from forcemove.channel.errors import MalformedBytes, UnknownVersion
-from forcemove.channel.follower.followed import Known
+from forcemove.channel.follower.sight import Known
 from forcemove.channel.protocol.channel import Channel
 from forcemove.channel.protocol.types import require_bytes
 from forcemove.channel.protocol.values import Codec

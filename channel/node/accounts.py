@@ -30,6 +30,8 @@ Hired = tuple[Sender, JournalledTransactions]
 class AccountWorker:
     """Of one account on one chain. `found`: what became of what was wanted."""
 
+    longest_look: float | None = None
+
     def __init__(
         self,
         account: Account,
@@ -82,12 +84,16 @@ class AccountWorker:
     def _has_passed(self, seconds: float) -> bool:
         return self._looked_at is None or not 0 <= self._clock() - self._looked_at < seconds
 
-    def prepare(self) -> None:
+    def prepare(self) -> Callable[[], None]:
         """See `Worker`."""
         if self._is_dismissed:
             self._hired, self._is_dismissed = None, False
         self._new += self._wanted
         self._wanted = []
+        return self.look
+
+    def abandon(self) -> None:
+        """See `Worker`: its looks end by themselves."""
 
     def look(self) -> None:
         """See `Worker`. Raises `AccountInUse` where nobody takes what we want, and is waited for."""

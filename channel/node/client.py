@@ -25,6 +25,7 @@ from forcemove.channel.protocol.inputs import (
     Input,
     Reconnected,
     SubmissionFailed,
+    ViewsDiffer,
 )
 from forcemove.channel.protocol.machine import step
 from forcemove.channel.protocol.signing import Key
@@ -46,7 +47,7 @@ class Client:
         self.is_unsaved = False
         self._seconds, self._time = 0.0, 0
         self._greetings = Greetings(lambda: self._seconds, silence)
-        self._has_looked = self._has_greeted = False
+        self._has_looked = self._has_asked_anew = self._has_greeted = False
         self._due: deque[Effect] = deque()
         self._undone: deque[Effect] = deque()
         self._failed: list[Submission] = []
@@ -87,15 +88,21 @@ class Client:
         self.channel = channel
         self._due.extend(effect for effect in effects if effect not in self._undone)
 
-    def see(self, read: ChainRead | None, now: int, *, is_new_block: bool) -> None:
-        """What there is to see on the chain, and what of ours it has not taken: that is asked again after the next
-        block, if it is still due. Raises as `apply`; then it is to be told again, from the beginning."""
+    def see(self, read: ChainRead | None, now: int, *, is_new_block: bool, differ: ViewsDiffer | None = None) -> None:
+        """What there is to see on the chain, what endpoints do not agree on, and what of ours the chain has not taken:
+        that is asked again after the next block, if it is still due. Raises as `apply`; then it is to be told again,
+        from the beginning."""
         failed = tuple(map(SubmissionFailed, self._failed)) if is_new_block else ()
         news, anew = (read.news, read.anew) if read else ((), False)
-        if read is not None and not self._has_looked:
+        if (read is not None or differ is not None) and not self._has_asked_anew:
+            self._has_asked_anew = True
             self.channel = replace(self.channel, asked=None, requested=())  # by a process that may have died with it
+        if differ is not None and differ.is_denied:
+            self.apply(differ, now)  # before anything that follows from the rest
         if read is not None or failed:
             self.apply(ChainRead((*failed, *news), anew), now)
+        if differ is not None and not differ.is_denied:
+            self.apply(differ, now)  # after it, so that nothing follows from what was
         self._failed = [] if failed else self._failed
         self._has_looked = self._has_looked or read is not None
         self._greet_after_start(now)

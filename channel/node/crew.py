@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 
 from forcemove.channel.node.accounts import AccountWorker, Hired
@@ -9,6 +10,7 @@ from forcemove.channel.node.assemble import Assembly
 from forcemove.channel.node.journalled import JournalledTransactions, Wishes
 from forcemove.channel.node.keeping import Keeper
 from forcemove.channel.node.looking import Trouble, look_now
+from forcemove.channel.node.policy import LOCAL_CHAINS
 from forcemove.channel.node.workers import ChainWorker, Worker
 from forcemove.channel.protocol.signing import Key
 from forcemove.channel.sender.sender import Sender
@@ -32,7 +34,9 @@ class Crew:
         adjudicator = assembly.adjudicator
         name = (adjudicator.chain.chain_id, adjudicator.address, confirmations)
         if name not in self.chains:
-            self.chains[name] = ChainWorker((adjudicator, *assembly.others), confirmations, self._clock)
+            endpoints = (adjudicator, *assembly.others)
+            own_time = None if adjudicator.chain.chain_id in LOCAL_CHAINS else time.time
+            self.chains[name] = ChainWorker(endpoints, confirmations, self._clock, own_time)
         return self.chains[name]
 
     def account(self, account: Account, assembly: Assembly, key: Key, confirmations: int) -> AccountWorker:
@@ -64,7 +68,7 @@ class Crew:
         return sender, transactions
 
     def __iter__(self) -> Iterator[Worker]:
-        yield from tuple(self.chains.values())
+        yield from tuple(worker for chain in self.chains.values() for worker in chain.workers)
         yield from tuple(self.accounts.values())
 
     @property

@@ -5,13 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
+from forcemove.channel.chain.adjudicator import Adjudicator
 from forcemove.channel.chain.genuine import are_genuine
+from forcemove.channel.follower.viewer import Following
+from forcemove.channel.follower.views import Told
 from forcemove.channel.node.about import REACHED, Reached, known_of
 from forcemove.channel.node.assemble import Assembly
 from forcemove.channel.node.client import Client
 from forcemove.channel.node.journalled import PendingEvidence
 from forcemove.channel.node.performer import Performer
-from forcemove.channel.node.workers import ChainNews, ChainWorker, Following
+from forcemove.channel.node.workers import ChainWorker
 from forcemove.channel.protocol.channel import Channel, Phase
 from forcemove.channel.protocol.inputs import Input
 from forcemove.channel.protocol.values import CHANNELS
@@ -54,6 +57,7 @@ class Driven:
     is_genuine: bool = False
     reached: bytes = b""
     has_missed: bool = False
+    is_denied: bool = False
     is_up_to_date: bool = False
 
     @property
@@ -84,26 +88,26 @@ class Driven:
         """Whether the chain's time brings something."""
         return self.due_at is not None and self.chain.time >= self.due_at
 
-    def see(self, news: ChainNews) -> None:
-        """What a look at the chain has found. Raises what is wrong with the channel, and what its client raises: then
-        it is told again, from the beginning."""
-        id_, look = self.id, news.look
+    def see(self, told: Told) -> None:
+        """What looks at the chain have found. Raises what is wrong with the channel, and what its client raises: then it
+        is told again, from the beginning."""
+        id_, now, differ = self.id, self.chain.time, told.differ.get(self.id)
         self.is_up_to_date = False
-        wrong = news.wrong.get(id_) or look.wrong.get(id_)
-        if wrong is not None:
-            raise wrong
+        self.is_denied = self.is_denied if differ is None else differ.is_denied
+        read = told.reads.get(id_)
         try:
-            self.client.see(look.news.get(id_), look.head.next_time, is_new_block=look.is_new)
-            self.is_genuine = self.is_genuine or id_ in news.genuine
+            self.client.see(read, now, is_new_block=told.is_new, differ=differ)
+            self.is_genuine = self.is_genuine or id_ in told.genuine
             if self.is_genuine:
-                self.client.trust(look.head.next_time)
+                self.client.trust(now)
         except BaseException:
             self.has_missed = True
             self.chain.follow(replace(self.following, known=None))
             raise
-        read = look.news.get(id_)
+        if (wrong := told.wrong.get(id_)) is not None:
+            raise wrong
         self.has_missed = self.has_missed and not (read is not None and read.anew)
-        self.is_up_to_date = not self.has_missed
+        self.is_up_to_date = not self.has_missed and not self.is_denied
 
     def feed(self, input_: Input) -> None:
         """A wish of the player's; what follows from it is saved and done by the node's next step. Raises as
@@ -123,8 +127,8 @@ class Driven:
 
     def saving(self) -> Saving:
         """What is to be committed of it."""
-        if self.is_up_to_date and self.chain.reached is not None:
-            self.reached = REACHED.encode(Reached(self.chain.reached.number, self.chain.reached.hash))
+        if self.is_up_to_date and (reached := self.chain.views.reached) is not None:
+            self.reached = REACHED.encode(Reached(reached.number, reached.hash))
         return Saving(
             self.id,
             self.version,
@@ -146,20 +150,19 @@ def following_of(assembly: Assembly, channel: Channel, confirmations: int, kept:
     """A channel as its chain's worker follows it. `kept`: what the journal has of it: then the chain may be another one
     by now."""
 
-    adjudicator, app = assembly.adjudicator, channel.agreement.fixed_part.app_definition
-    artifact, factory = assembly.app.artifact, assembly.factory
+    app, artifact, factory = channel.agreement.fixed_part.app_definition, assembly.app.artifact, assembly.factory
 
-    def is_genuine() -> bool:
+    def is_genuine(adjudicator: Adjudicator) -> bool:
         return are_genuine(adjudicator.chain, adjudicator.address, app, artifact, factory, confirmations=confirmations)
 
     return Following(
         channel.agreement,
         channel.payee,
         assembly.from_block,
-        assembly.began,
         channel.last_signed is None,
+        assembly.began,
         kept is not None,
+        known_of(channel, kept.reached) if kept else None,
         (app, artifact.name, factory),
         None if channel.genuine else is_genuine,
-        known_of(channel, kept.reached) if kept else None,
     )

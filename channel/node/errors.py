@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from forcemove.channel.errors import LocalError
+from forcemove.channel.errors import LocalError, PassingError
 
-__all__ = ["AccountInUse", "ChannelInUse", "LeaseLost", "NotOursToDrive"]
+__all__ = ["AccountInUse", "ChannelInUse", "LeaseLost", "LookHangs", "NotOursToDrive"]
 
 
 @dataclass(eq=False)
@@ -32,6 +32,14 @@ class LeaseLost(LocalError):
     then."""
 
     channel_id: bytes
+
+
+@dataclass(eq=False)
+class LookHangs(PassingError):
+    """A look at something outside has not ended after `seconds`, though each of its requests should have. It is left to
+    itself, and another one is begun."""
+
+    seconds: float
 
 
 @dataclass(eq=False)

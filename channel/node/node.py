@@ -17,6 +17,7 @@ import contextlib
 from collections.abc import Callable, Iterable
 
 from forcemove.channel.errors import JournalUnavailable
+from forcemove.channel.follower.views import Told
 from forcemove.channel.node.about import ABOUTS, About
 from forcemove.channel.node.assemble import Assembly
 from forcemove.channel.node.attention import Attention
@@ -33,7 +34,7 @@ from forcemove.channel.node.orders import submission_of
 from forcemove.channel.node.performer import Choose, Performer
 from forcemove.channel.node.policy import Market, Policy, default_confirmations
 from forcemove.channel.node.ports import Line
-from forcemove.channel.node.workers import ChainNews, ChainWorker, Worker
+from forcemove.channel.node.workers import ChainWorker, Worker
 from forcemove.channel.protocol.duties import next_due
 from forcemove.channel.protocol.inputs import Tick
 from forcemove.channel.protocol.signing import Key
@@ -237,17 +238,17 @@ class Node:
     def _take_in(self) -> list[Driven]:
         """Everything that has come in; returns the channels to which something has happened."""
         busy: dict[bytes, Driven] = {}
-        has_news = any(chain.found for chain in self._crew.chains.values())
+        has_news = False
         for chain in self._crew.chains.values():
-            found, chain.found = chain.found, []
-            for news in found:
-                for driven in self._concerned(chain, news):
-                    self._wake(driven, busy)
-                    self._attempt(driven, driven.see, news)
-                if chain.take_in(news.look.read_up_to):
-                    self._save_quiet(chain, busy)
-                for error in news.look.disputed.values():
-                    self._trouble(error)
+            told = chain.take_in()
+            has_news = has_news or told.has_looked
+            for driven in self._concerned(chain, told):
+                self._wake(driven, busy)
+                self._attempt(driven, driven.see, told)
+            if told.has_looked and chain.is_to_keep():
+                self._save_quiet(chain, busy)
+            for error in told.errors:
+                self._trouble(error)
         for account in self._crew.accounts.values():
             outcomes, account.found = account.found, []
             for outcome in outcomes:
@@ -260,10 +261,10 @@ class Node:
             self._listen(driven, now, busy)
         return list(busy.values())
 
-    def _concerned(self, chain: ChainWorker, news: ChainNews) -> list[Driven]:
+    def _concerned(self, chain: ChainWorker, told: Told) -> list[Driven]:
         """The channels to which this is news."""
-        ids = news.look.news.keys() | news.look.wrong.keys() | news.genuine | news.wrong.keys()
-        if news.look.is_new:
+        ids = told.reads.keys() | told.differ.keys() | told.wrong.keys() | told.genuine
+        if told.is_new:
             ids |= self._failing
         named = (self.channels.get(id_) for id_ in ids)
         return [each for each in named if each is not None and each.chain is chain]

@@ -12,7 +12,8 @@ from forcemove.channel.chain.adjudicator import Adjudicator
 from forcemove.channel.chain.create2 import CUSTOMARY_FACTORY
 from forcemove.channel.chain.genuine import are_genuine
 from forcemove.channel.errors import InvalidValue, PassingError
-from forcemove.channel.follower.follower import Follower
+from forcemove.channel.follower.viewer import Following
+from forcemove.channel.follower.views import Views
 from forcemove.channel.game import PlayableApp
 from forcemove.channel.node.client import Client, begin_or_resume
 from forcemove.channel.node.clock import seconds
@@ -66,7 +67,8 @@ class PolledClient:
         self._client = Client(channel, key, app, silence=silence)
         self._app, self._adjudicator, self._store, self._clock = app, adjudicator, store, clock
         self._from_block, self._confirmations, self._factory = from_block, confirmations, factory
-        self._follower = Follower(adjudicator, confirmations=confirmations, clock=clock)
+        self._views = Views([adjudicator], confirmations, clock, own_time=None)
+        (self._viewer,) = self._views.viewers
         self._sender = Sender(
             adjudicator.chain,
             key,
@@ -87,7 +89,7 @@ class PolledClient:
     def phase(self) -> Phase:
         """The channel's phase at the time that the last `poll` or `feed` has read from the chain, which is not asked
         again. Before the first it is the phase at time 0: no deadline has passed."""
-        return self.channel.phase(self._follower.last_time)
+        return self.channel.phase(self._viewer.last_time)
 
     def poll(self) -> bool:
         """Take in what has happened, and do what follows. Returns whether there was anything to take in or to do.
@@ -97,13 +99,13 @@ class PolledClient:
         functions raise. Polling again goes on where it stopped.
         """
         before, self._performer.is_busy = self.channel, False
-        self._follower.expire()
+        self._viewer.expire()
         self._client.wake(self._clock())
         self._bear(self._finish)
         self._bear(self._take_in)
         self._bear(self._finish)
         if self.channel == before and not self._performer.mistakes:
-            self._bear(lambda: self._client.apply(Tick(), self._follower.now()))
+            self._bear(lambda: self._client.apply(Tick(), self._viewer.now()))
             self._bear(self._finish)
         self._performer.raise_mistakes()
         return self._performer.is_busy or self.channel != before
@@ -114,8 +116,8 @@ class PolledClient:
         Raises `LocalError` and `CounterpartyError`; and, once all the rest is carried out, what was wrong with a move
         that the player chose, or what the line or a function of the owner's has raised.
         """
-        self._follower.expire()
-        self._client.apply(input_, self._follower.now())
+        self._viewer.expire()
+        self._client.apply(input_, self._viewer.now())
         self._bear(self._finish)
         self._performer.raise_mistakes()
 
@@ -135,10 +137,10 @@ class PolledClient:
         is_genuine = self.channel.genuine or self._are_contracts_genuine()
         self._look_at_chain()  # first: a message may answer what the chain has settled already
         if is_genuine:
-            self._client.trust(self._follower.now())
+            self._client.trust(self._viewer.now())
         self._performer.receive()
-        self._performer.hear(self._follower.now)
-        self._client.break_silence(self._clock(), self._follower.now())
+        self._performer.hear(self._viewer.now)
+        self._client.break_silence(self._clock(), self._viewer.now())
 
     def _are_contracts_genuine(self) -> bool:
         adjudicator, app = self._adjudicator, self.channel.agreement.fixed_part.app_definition
@@ -154,19 +156,22 @@ class PolledClient:
     def _follow(self) -> None:
         channel = self.channel
         is_new = channel.last_signed is None
-        self._follower.follow(channel.agreement, channel.payee, self._from_block, is_new=is_new)
+        self._views.follow(Following(channel.agreement, channel.payee, self._from_block, is_new))
 
     def _look_at_chain(self) -> None:
         client = self._client
-        look = self._follower.look([client.id] if client.is_uncertain else ())
-        self._look_at_transactions(is_new_block=look.is_new)
-        if client.id in look.wrong:
-            raise look.wrong[client.id]
+        self._viewer.prepare((client.id,) if client.is_uncertain else ())()
+        self._viewer.take()
+        told = self._views.take_in()
+        self._look_at_transactions(is_new_block=told.is_new)
+        read, differ = told.reads.get(client.id), told.differ.get(client.id)
         try:
-            client.see(look.news.get(client.id), self._follower.now(), is_new_block=look.is_new)
+            client.see(read, self._viewer.now(), is_new_block=told.is_new, differ=differ)
         except BaseException:
             self._follow()  # it is told again, from the beginning
             raise
+        if client.id in told.wrong:
+            raise told.wrong[client.id]
 
     def _look_at_transactions(self, *, is_new_block: bool) -> None:
         """What fails there is no reason not to look at the channel."""
@@ -182,6 +187,6 @@ class PolledClient:
             if self._client.is_unsaved:
                 self._store.save(self.channel)
                 self._client.is_unsaved = False
-            self._performer.carry_out(self._follower.now)
+            self._performer.carry_out(self._viewer.now)
             for _ in range(2):  # on a chain that mines at once it is sent and mined then
                 self._look_at_transactions(is_new_block=False)

@@ -3,13 +3,15 @@ more. Rows 22 and 43 of the list of attacks."""
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
 
 from forcemove.channel.chain.adjudicator import Adjudicator
-from forcemove.channel.follower.followed import Known
-from forcemove.channel.follower.follower import Follower, Look
+from forcemove.channel.follower.sight import Known
+from forcemove.channel.follower.viewer import Following
+from forcemove.channel.follower.views import Told, Views
 from forcemove.channel.protocol.channel import Channel
 from forcemove.channel.protocol.machine import step
 from forcemove.channel.protocol.record import EMPTY_RECORD
@@ -47,29 +49,33 @@ class Reader:
         return self.endpoint.node.ask(method, *params)
 
     def start(self, known: Known | None) -> None:
-        self.follower = Follower(Adjudicator(MemoryChain(self.endpoint), self._address))
-        self.follower.follow(self.story.agreement, None, self.story.first_block, is_new=False, known=known)
+        self.views = Views([Adjudicator(MemoryChain(self.endpoint), self._address)], 1, time.monotonic, own_time=None)
+        self.views.follow(Following(self.story.agreement, None, self.story.first_block, is_new=False, known=known))
         self.asked.clear()
 
     def restart(self) -> Known:
         """With all that was told: what the journal has."""
-        look = self.look()
-        assert look.read_up_to is not None
-        known = Known(look.read_up_to.number, look.read_up_to.hash, self.channel.record)
+        self.look()
+        reached = self.views.reached
+        assert reached is not None
+        known = Known(reached.number, reached.hash, self.channel.record)
         self.start(known)
         return known
 
-    def look(self) -> Look:
-        self.follower.expire()
-        self.follower._looked_at = None  # each look is one at a new block
-        look = self.follower.look()
-        for read in look.news.values():
-            self.channel = step(self.channel, read, look.head.next_time, KEYS[0], GAME)[0]
-        return look
+    def look(self) -> Told:
+        (viewer,) = self.views.viewers
+        viewer.expire()
+        viewer._follower._looked_at = None  # each look is one at a new block
+        viewer.prepare()()
+        viewer.take()
+        told = self.views.take_in()
+        for read in told.reads.values():
+            self.channel = step(self.channel, read, self.views.time, KEYS[0], GAME)[0]
+        return told
 
-    def tells(self, look: Look) -> bool:
+    def tells(self, look: Told) -> bool:
         """Whether all was told anew."""
-        return look.news[self.story.agreement.channel_id].anew
+        return look.reads[self.story.agreement.channel_id].anew
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@ started anew, or put back to an earlier state. Rows 22 and 43 of the list of att
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from contextlib import suppress
 
@@ -10,7 +11,8 @@ import pytest
 
 from forcemove.channel.chain.adjudicator import Adjudicator
 from forcemove.channel.follower.errors import AnotherChain, BehindItself
-from forcemove.channel.follower.follower import Follower, Look
+from forcemove.channel.follower.viewer import Following
+from forcemove.channel.follower.views import Told, Views
 from forcemove.games.tic_tac_toe import GAME
 from tests.scenarios.story import Playground, Story
 from tests.simulation.chain import MemoryChain
@@ -45,17 +47,21 @@ class Resumed:
         self.story, self.began = story, story.assembly.began
         self.endpoints = [Endpoint(node, f"memory {number}") for number, node in enumerate(nodes)]
         address = playground.book.adjudicator
-        self.follower = Follower(*(Adjudicator(MemoryChain(each), address) for each in self.endpoints))
+        adjudicators = [Adjudicator(MemoryChain(each), address) for each in self.endpoints]
+        self.views = Views(adjudicators, 1, time.monotonic, own_time=None)
         from_block, agreement = story.assembly.from_block, story.agreement
-        self.follower.follow(agreement, None, from_block, is_new=False, began=self.began, is_doubted=is_doubted)
+        self.views.follow(Following(agreement, None, from_block, False, self.began, is_doubted))
 
     @property
     def id(self) -> bytes:
         return self.story.agreement.channel_id
 
-    def look(self) -> Look:
-        self.follower.expire()
-        return self.follower.look()
+    def look(self) -> Told:
+        for viewer in self.views.viewers:
+            viewer.expire()
+            viewer.prepare()()
+            viewer.take()
+        return self.views.take_in()
 
     def error(self, node: MemoryNode, number: int = 0) -> AnotherChain:
         block = self.story.assembly.from_block
@@ -72,7 +78,7 @@ def test_threat_43_a_channel_of_another_chain_is_told_as_wrong_and_has_no_news(
     for _ in range(2):
         look = resumed.look()
         assert look.wrong == {resumed.id: resumed.error(node)}
-        assert look.news == {}
+        assert look.reads == {}
 
 
 def test_a_chain_that_ends_before_the_channel_began(playground: Playground, story: Story) -> None:
@@ -99,7 +105,7 @@ def test_the_chain_on_which_it_began_is_believed(playground: Playground, story: 
     resumed = Resumed(playground, story, _node(playground))
     look = resumed.look()
     assert look.wrong == {}
-    assert look.news.keys() == {resumed.id}
+    assert look.reads.keys() == {resumed.id}
 
 
 def test_what_the_adjudicator_knows_is_followed_whatever_became_of_the_block(
@@ -109,21 +115,23 @@ def test_what_the_adjudicator_knows_is_followed_whatever_became_of_the_block(
     story.play_until(6)
     resumed = Resumed(playground, story, _node(playground))
     resumed.began = bytes(32)
-    resumed.follower.follow(
-        story.agreement, None, story.assembly.from_block, is_new=False, began=bytes(32), is_doubted=True
-    )
+    resumed.views.follow(Following(story.agreement, None, story.assembly.from_block, False, bytes(32), True))
     look = resumed.look()
     assert look.wrong == {}
-    assert look.news.keys() == {resumed.id}
+    assert look.reads.keys() == {resumed.id}
 
 
-def test_threat_43_the_endpoint_of_the_right_chain_is_asked_next(playground: Playground, story: Story) -> None:
+def test_threat_43_what_the_endpoint_of_another_chain_says_is_told_and_does_not_count(
+    playground: Playground, story: Story
+) -> None:
     story.play_until(6)
-    resumed = Resumed(playground, story, begun_anew(blocks=10), _node(playground))
-    assert resumed.look().wrong
+    node = begun_anew(blocks=10)
+    resumed = Resumed(playground, story, node, _node(playground))
     look = resumed.look()
+    assert look.errors == [resumed.error(node)]
     assert look.wrong == {}
-    assert look.news.keys() == {resumed.id}
+    assert look.reads.keys() == {resumed.id}
+    assert not look.differ
 
 
 @pytest.mark.parametrize("later", [0, 60])
@@ -147,10 +155,10 @@ def test_threat_22_a_reorganisation_is_none(playground: Playground, story: Story
     story.mine(30)
     look = resumed.look()
     assert look.wrong == {}
-    assert look.news.keys() == {resumed.id}
+    assert look.reads.keys() == {resumed.id}
 
 
-def _wrong_at_last(look: Callable[[], Look]) -> list[Exception]:
+def _wrong_at_last(look: Callable[[], Told]) -> list[Exception]:
     """After the looks at which a shorter chain is not believed yet."""
     for _ in range(2):
         with suppress(BehindItself):

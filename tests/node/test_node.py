@@ -431,11 +431,11 @@ def test_news_that_could_not_be_taken_in_are_told_again(
     (driven,) = home.processes[0].node.channels.values()
     see, fails = driven.client.see, [True] * 3
 
-    def failing(read: ChainRead | None, now: int, *, is_new_block: bool) -> None:
+    def failing(read: ChainRead | None, now: int, **others: Any) -> None:
         if read is not None and fails:
             fails.pop()
             raise RuntimeError("a bug of somebody's")
-        see(read, now, is_new_block=is_new_block)
+        see(read, now, **others)
 
     monkeypatch.setattr(driven.client, "see", failing)
     for _ in range(3):
