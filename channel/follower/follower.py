@@ -34,8 +34,8 @@ __all__ = ["Follower", "Look"]
 
 _RANGE = 5_000
 """How many blocks of logs are asked for at once."""
-_FARTHEST = 20_000_000
-"""So many blocks at most can there be to read: more than any chain makes in a year."""
+_FARTHEST = 10**9
+"""So many blocks at most can there be to read: more than any chain has."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from forcemove.channel.chain.adjudicator import Adjudicator
 from forcemove.channel.chain.book import AddressBook
 from forcemove.channel.chain.chain import Chain
 from forcemove.channel.chain.create2 import CUSTOMARY_FACTORY
 from forcemove.channel.chain.reverts import app_errors
+from forcemove.channel.chain.rpc import making_sense
+from forcemove.channel.errors import PassingError
 from forcemove.channel.game import PlayableApp
 from forcemove.channel.node.clock import seconds
 from forcemove.channel.node.events import Event
@@ -29,6 +32,8 @@ from forcemove.channel.protocol.signing import Key
 from forcemove.channel.protocol.types import ETHER, FixedPart
 
 __all__ = ["Assembly", "assemble", "begin", "reassemble"]
+
+ValueT = TypeVar("ValueT")
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,10 +124,29 @@ def begin(
     others: Sequence[Chain] = (),
 ) -> Assembly:
     """A channel that was agreed on just now, and so has logged nothing yet. Arguments as of `reassemble`. It begins at
-    a block that is so deep that no usual reorganisation replaces it. Raises `ChainError`."""
-    block = max(chain.block_number() + 1 - default_confirmations(chain.chain_id), 0)
-    began = chain.block_hash(block)
+    a block that is so deep that no usual reorganisation replaces it, and that all endpoints have which answer; its hash
+    is written down only where all name the same, for by it an endpoint is told later to be of another chain. Raises
+    `ChainError` where none answers."""
+    chains = (chain, *others)
+    heads = _answers(chains, Chain.block_number)
+    block = max(min(heads) + 1 - default_confirmations(chain.chain_id), 0)
+    hashes = set(_answers(chains, lambda each: each.block_hash(block)))
+    began = hashes.pop() if len(hashes) == 1 else b""
     return reassemble(chain, agreement, app, factory=factory, from_block=block, others=others, began=began)
+
+
+def _answers(chains: Sequence[Chain], ask: Callable[[Chain], ValueT]) -> list[ValueT]:
+    """Of the endpoints that answer. Raises what the first one has raised where none does."""
+    found, failures = list[ValueT](), list[PassingError]()
+    for each in chains:
+        try:
+            with making_sense(each.endpoint):
+                found.append(ask(each))
+        except PassingError as error:
+            failures.append(error)
+    if not found:
+        raise failures[0]
+    return found
 
 
 def reassemble(

@@ -7,19 +7,84 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import math
 import random
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 
 from forcemove.channel.node.errors import LookHangs
 from forcemove.channel.node.workers import Worker
 
-__all__ = ["Trouble", "keep_looking", "look_now"]
+__all__ = ["Looks", "Trouble", "keep_looking", "look_now"]
 
+_A_MOMENT = 1.0
+"""Seconds for which a look is waited for by who has other things to do."""
 _LONGEST_PAUSE = 5.0
 """An endpoint that is back is asked soon: a challenge may last for no more than a minute."""
 Trouble = Callable[[Exception], None]
 """Is told of what has failed and will be tried again."""
+
+
+class Looks:
+    """For an owner that looks at everything in turn and may wait for nothing: each look has a thread of its own. One that
+    ends soon is waited for; one that does not is left running, and its end is found by a later turn."""
+
+    def __init__(self, trouble: Trouble) -> None:
+        """`trouble`: is told of what fails."""
+        self._trouble = trouble
+        self._running: dict[Worker, _Look] = {}
+
+    def look(self, workers: Sequence[Worker]) -> None:
+        """One turn: of these, each that is not looking looks. One that is alone is waited for: nothing else could be
+        done meanwhile."""
+        for worker in workers:
+            if len(workers) == 1:
+                look_now(worker, self._trouble)
+                continue
+            running = self._running.get(worker) or _Look(worker.prepare())
+            self._running[worker] = running
+            running.wait(_A_MOMENT)
+        for worker, running in tuple(self._running.items()):
+            self._take(worker, running)
+
+    def _take(self, worker: Worker, running: _Look) -> None:
+        if not running.is_over and time.monotonic() < running.began_at + (worker.longest_look or math.inf):
+            return
+        del self._running[worker]
+        if not running.is_over:
+            worker.abandon()
+            self._trouble(LookHangs(worker.longest_look or 0.0))
+        elif running.error is not None:
+            self._trouble(running.error)
+        else:
+            worker.take()
+
+
+class _Look:
+    """One look in a thread that ends with the process. It is waited for once."""
+
+    def __init__(self, look: Callable[[], None]) -> None:
+        self.error: Exception | None = None
+        self.began_at = time.monotonic()
+        self._look, self._end, self._was_waited_for = look, threading.Event(), False
+        threading.Thread(target=self._run, name="look", daemon=True).start()
+
+    def _run(self) -> None:
+        try:
+            self._look()
+        except Exception as error:  # it is told by who takes it
+            self.error = error
+        self._end.set()
+
+    @property
+    def is_over(self) -> bool:
+        return self._end.is_set()
+
+    def wait(self, seconds: float) -> None:
+        if not self._was_waited_for:
+            self._was_waited_for = True
+            self._end.wait(seconds)
 
 
 def look_now(worker: Worker, trouble: Trouble) -> None:

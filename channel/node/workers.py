@@ -53,6 +53,7 @@ class ViewWorker:
     longest_look: float | None = 60.0
 
     def __init__(self, views: Views, viewer: Viewer) -> None:
+        """`viewer`: one of the `views`."""
         self._views, self._viewer = views, viewer
 
     @property

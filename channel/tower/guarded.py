@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from msgspec import Struct
 
 from forcemove.channel.protocol.agreement import Agreement
-from forcemove.channel.protocol.inputs import ChainRead, LogSeen
+from forcemove.channel.protocol.inputs import ChainRead, Clock, LogSeen, ViewsDiffer
 from forcemove.channel.protocol.record import EMPTY_RECORD, Record, fold
-from forcemove.channel.protocol.status import Mode
+from forcemove.channel.protocol.status import Mode, Status
 from forcemove.channel.protocol.values import Codec
-from forcemove.channel.protocol.watch import Answer, best_answer, concluding_answer
+from forcemove.channel.protocol.watch import Answer, answer_to_status, best_answer, concluding_answer
 from forcemove.channel.tower.handover import HAND_OVERS, HandOver, SignedHandOver
 
 __all__ = ["HELD", "Due", "Guarded", "Held"]
@@ -43,15 +43,16 @@ class Due:
 
 @dataclass(eq=False)
 class Guarded:
-    """A channel. `held` and `given`: what each client (20 bytes) has handed over. `record`: what the chain says of it.
-    `over_at`: the newest block when it was first seen to be over. `retry_from`: the number of the newest block before
-    which nothing is tried again."""
+    """A channel. `held` and `given`: what each client (20 bytes) has handed over. `record`: what all endpoints agree on;
+    `differ`: what only some show. `over_at`: the newest block when it was first seen to be over. `retry_from`: how many
+    blocks must have been seen before anything is tried again."""
 
     agreement: Agreement
     from_block: int
     held: dict[bytes, Held] = field(default_factory=dict)
     given: dict[bytes, HandOver] = field(default_factory=dict)
     record: Record = EMPTY_RECORD
+    differ: ViewsDiffer = field(default_factory=ViewsDiffer)
     over_at: int | None = None
     retry_from: int = 0
 
@@ -65,13 +66,18 @@ class Guarded:
         self.given[client] = HAND_OVERS.decode(held.signed.content)
         self.held[client] = held
 
-    def see(self, read: ChainRead, now: int) -> None:
-        """What is new on the chain, at its time `now` (seconds). What was tried before may be right now."""
-        self.record = EMPTY_RECORD if read.anew else self.record
-        for each in read.news:
-            if isinstance(each, LogSeen):
-                self.record = fold(self.record, each.log, self.agreement.domain, now)
-        self.retry_from = 0
+    def see(self, read: ChainRead | None, differ: ViewsDiffer | None, now: int) -> None:
+        """What is new on the chain, at its time `now` (seconds), and what endpoints do not agree on. What was tried
+        before may be right now."""
+        if read is not None:
+            self.record = EMPTY_RECORD if read.anew else self.record
+            for each in read.news:
+                if isinstance(each, LogSeen):
+                    self.record = fold(self.record, each.log, self.agreement.domain, now)
+            self.retry_from = 0
+        if differ is not None:
+            self.retry_from = self.retry_from if set(differ.clocks) <= set(self.differ.clocks) else 0
+            self.differ = differ
 
     def is_over(self, now: int) -> bool:
         """Whether nothing can be answered any more: it is finalized, or closed."""
@@ -85,23 +91,27 @@ class Guarded:
             if given.is_finished and self.held[client].conclude_at is None
         )
 
-    def due(self, now: int, head_start: int) -> Iterator[Due]:
-        """What may be sent at the chain's time `now`: the best first, client by client; one of them is
-        enough. `head_start`: seconds of a challenge that are left to others, at most half of its time."""
-        match self.record.status.mode(now):
-            case Mode.CHALLENGE if now >= self._answer_from(head_start):
-                yield from self._answers()
-            case Mode.OPEN if not self.record.closed:
-                yield from self._conclusions(now)
+    def due(self, now: int, latest: int, head_start: int) -> Iterator[Due]:
+        """What may be sent: the best first, client by client; one of them is enough. `now`: the block time by which
+        deadlines are judged, `latest`: the latest that any endpoint shows. `head_start`: seconds of a challenge that
+        are left to others, at most half of its time; who lies about the time can only shorten it."""
+        clocks = list(self.differ.clocks)
+        if not self.record.closed and self.record.status.mode(now) is Mode.CHALLENGE:
+            clocks.insert(0, Clock(self.record.status, self.record.recorded))
+        for clock in clocks:
+            if latest >= self._answer_from(clock.status, head_start):
+                yield from self._answers(clock)
+        if not clocks and not self.record.closed and self.record.status.mode(now) is Mode.OPEN:
+            yield from self._conclusions(now)
 
-    def _answer_from(self, head_start: int) -> int:
+    def _answer_from(self, status: Status, head_start: int) -> int:
         duration = self.agreement.fixed_part.challenge_duration
-        return self.record.status.finalizes_at - duration + min(head_start, duration // 2)
+        return status.finalizes_at - duration + min(head_start, duration // 2)
 
-    def _answers(self) -> Iterator[Due]:
+    def _answers(self, clock: Clock) -> Iterator[Due]:
         for client in sorted(self.given, key=lambda each: _rank(self.given[each]), reverse=True):
-            for answer in _answers(self.given[client], self.record):
-                yield Due(client, answer, self.record.status.finalizes_at)
+            for answer in _answers(self.given[client], clock):
+                yield Due(client, answer, clock.status.finalizes_at)
 
     def _conclusions(self, now: int) -> Iterator[Due]:
         for client, held in self.held.items():
@@ -115,15 +125,17 @@ def _rank(given: HandOver) -> tuple[bool, int]:
     return given.is_finished, given.turn_num
 
 
-def _answers(given: HandOver, record: Record) -> Iterator[Answer]:
-    """What answers the challenge, the best first: to conclude, else the newest state."""
-    if record.recorded is None:
-        return
-    challenged = record.recorded.signed_by(given.agreement.fixed_part.participants)
+def _answers(given: HandOver, clock: Clock) -> Iterator[Answer]:
+    """What answers the challenge, the best first: to conclude, else the newest state. Of one whose log was left out only
+    the status is known."""
+    fixed_part = given.agreement.fixed_part
     chains = [given.supported, given.replies]
     if not given.is_finished and given.turn_num > given.supported_turn:
         chains.reverse()
     for held in chains:
-        answer = best_answer(given.agreement.fixed_part, challenged, held)
+        if clock.recorded is None:
+            answer = answer_to_status(fixed_part, clock.status, held)
+        else:
+            answer = best_answer(fixed_part, clock.recorded.signed_by(fixed_part.participants), held)
         if answer is not None:
             yield answer

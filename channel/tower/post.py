@@ -1,8 +1,4 @@
-"""What a tower sees of one adjudicator: a follower for all channels that it guards there.
-
-`prepare` before a look and `take` after it are called by the tower; a look itself may take as long as an endpoint does,
-and touches nothing that these touch.
-"""
+"""What a tower sees of one adjudicator: a view through each endpoint, for all channels that it guards there."""
 
 from __future__ import annotations
 
@@ -12,9 +8,10 @@ from forcemove.channel.chain.adjudicator import Adjudicator
 from forcemove.channel.chain.chain import Call
 from forcemove.channel.errors import ForcemoveError
 from forcemove.channel.follower.errors import LogsLeftOut
-from forcemove.channel.follower.follower import Follower, Look
-from forcemove.channel.follower.head import Head
+from forcemove.channel.follower.viewer import Following
+from forcemove.channel.follower.views import Views
 from forcemove.channel.node.orders import operation_of
+from forcemove.channel.node.workers import ViewWorker
 from forcemove.channel.tower.guarded import Due, Guarded, Held
 from forcemove.channel.tower.handover import HandOver
 
@@ -22,73 +19,85 @@ __all__ = ["Post"]
 
 
 class Post:
-    """Of one adjudicator on one chain. `channels`: those that are guarded, by id; `head`: the newest block that was
-    seen, None before the first; `looked_at`: when (seconds of the tower's clock)."""
+    """Of one adjudicator on one chain. `channels`: those that are guarded, by id; `looks`: so many times another block
+    was seen, by whichever endpoint; `workers`: one for each endpoint."""
 
     def __init__(
-        self, adjudicators: Sequence[Adjudicator], first_block: int, confirmations: int, clock: Callable[[], float]
+        self,
+        adjudicators: Sequence[Adjudicator],
+        first_block: int,
+        confirmations: int,
+        clock: Callable[[], float],
+        own_time: Callable[[], float] | None,
     ) -> None:
         """`adjudicators`: the same one through each endpoint. `first_block`: one before all of its logs; the other
-        arguments as of `Follower`."""
+        arguments as of `Views`."""
         self.adjudicator = adjudicators[0]
         self.channels: dict[bytes, Guarded] = {}
-        self.head: Head | None = None
-        self.looked_at: float | None = None
+        self.looks = 0
         self._first_block = first_block
-        self._follower = Follower(*adjudicators, confirmations=confirmations, clock=clock)
-        self._begun: dict[bytes, Guarded] = {}
-        self._ended: set[bytes] = set()
+        self._views = Views(adjudicators, confirmations, clock, own_time)
+        self.workers = [ViewWorker(self._views, each) for each in self._views.viewers]
+
+    @property
+    def time(self) -> int:
+        """The block time (seconds) by which deadlines are judged; 0 before anything was read."""
+        return self._views.time
+
+    @property
+    def latest_time(self) -> int:
+        """The latest block time (seconds) that any endpoint shows."""
+        return max(each.time for each in self._views.viewers)
+
+    @property
+    def number(self) -> int:
+        """The number of the newest block that all endpoints have shown, which answer; -1 before there is one."""
+        reached = self._views.reached
+        return -1 if reached is None else reached.number
+
+    @property
+    def looked_at(self) -> float | None:
+        """When it has last read the chain through any endpoint (seconds of the tower's clock)."""
+        return max((each.answered_at for each in self._views.viewers if each.answered_at is not None), default=None)
 
     def hold(self, client: bytes, held: Held, given: HandOver) -> Guarded:
         """Guard a channel with what a client has handed over. Raises `MalformedBytes`, `UnknownVersion`."""
         guarded = self.channels.get(given.agreement.channel_id)
         if guarded is None:
             guarded = Guarded(given.agreement, max(given.from_block, self._first_block))
-            self._begin(guarded)
+            self._follow(guarded)
         guarded.hold(client, held)
         self.channels[guarded.id] = guarded
         return guarded
 
+    def _follow(self, guarded: Guarded) -> None:
+        self._views.follow(Following(guarded.agreement, None, guarded.from_block, is_new=False))
+        self._views.uncertain.discard(guarded.id)
+
     def let_go(self, channel_id: bytes) -> None:
         """Guard it no more."""
         self.channels.pop(channel_id)
-        self._begun.pop(channel_id, None)
-        self._ended.add(channel_id)
+        self._views.let_go(channel_id)
 
     def call_of(self, guarded: Guarded, due: Due) -> Call:
         """What the chain is asked for it."""
         return self.adjudicator.call_of(operation_of(guarded.agreement, due.submission, self.adjudicator))
 
-    def _begin(self, guarded: Guarded) -> None:
-        self._begun[guarded.id] = guarded
-        self._ended.discard(guarded.id)
-
-    def prepare(self) -> None:
-        """Hand over to the follower what has begun and ended."""
-        for guarded in self._begun.values():
-            self._follower.follow(guarded.agreement, None, guarded.from_block, is_new=False)
-        for id_ in self._ended:
-            self._follower.let_go(id_)
-        self._begun, self._ended = {}, set()
-
-    def look(self) -> Look:
-        """What is new on the chain. Raises `ChainError`; nothing is lost then."""
-        self._follower.expire()
-        return self._follower.look()
-
-    def take(self, look: Look) -> list[ForcemoveError]:
-        """Take in what a look has found. Returns what is wrong with channels, of which nothing new is believed.
+    def take_in(self) -> tuple[bool, list[ForcemoveError]]:
+        """Take in what looks have found. Returns whether there was news of a channel, and what is wrong with channels,
+        or between endpoints.
 
         Where a channel's logs are not what the adjudicator says, its client may have said wrongly where they begin:
         from then on they are read from the adjudicator's own first block on.
         """
-        self.head = look.head
-        for id_, read in look.news.items():
-            if id_ in self.channels:
-                self.channels[id_].see(read, look.head.next_time)
-        for id_, error in look.wrong.items():
+        told = self._views.take_in()
+        self.looks += told.is_new
+        for id_ in told.reads.keys() | told.differ.keys():
+            self.channels[id_].see(told.reads.get(id_), told.differ.get(id_), self.time)
+        wrong = {id_: error for each in self._views.viewers for id_, error in each.wrong.items()}
+        for id_, error in wrong.items():
             guarded = self.channels.get(id_)
             if guarded is not None and isinstance(error, LogsLeftOut) and guarded.from_block > self._first_block:
                 guarded.from_block = self._first_block
-                self._begin(guarded)
-        return list(look.wrong.values())
+                self._follow(guarded)
+        return bool(told.reads or told.differ), [*told.wrong.values(), *told.errors]

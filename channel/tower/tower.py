@@ -7,6 +7,7 @@ that guard one channel the first answer wins: what would come too late is only s
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
@@ -17,7 +18,8 @@ from forcemove.channel.chain.errors import TransactionReverted
 from forcemove.channel.chain.reverts import NO_ERRORS
 from forcemove.channel.errors import ForcemoveError, InvalidValue, PassingError, RuleError
 from forcemove.channel.node.clock import seconds
-from forcemove.channel.node.policy import default_confirmations
+from forcemove.channel.node.looking import Looks
+from forcemove.channel.node.policy import LOCAL_CHAINS, default_confirmations
 from forcemove.channel.protocol.signing import Key
 from forcemove.channel.store.errors import LeaseNotHeld
 from forcemove.channel.store.journal import Journal
@@ -55,7 +57,7 @@ class Tower:
         apps: Apps = _NO_APPS,
         settings: Settings = _SETTINGS,
         report: Callable[[Paid], None] = lambda _: None,
-        trouble: Callable[[ForcemoveError], None] = lambda _: None,
+        trouble: Callable[[Exception], None] = lambda _: None,
         clock: Callable[[], float] = seconds,
     ) -> None:
         """`key`: of the account, which pays for gas and signs receipts. `adjudicators`: all of one chain; several of
@@ -76,6 +78,7 @@ class Tower:
         self._confirmations = settings.confirmations or default_confirmations(self._name.chain_id)
         self._desk: Desk | None = None
         self._posts: dict[bytes, Post] = {}
+        self._looks = Looks(self._told_of)
         self._asked_at: float | None = None
 
     # ------------------------------------------------------------------------------------------------- what it is given
@@ -105,9 +108,9 @@ class Tower:
         """With the chain's time as it was read last: a tower that has seen nothing of a chain promises nothing."""
         domain = offer.given.agreement.domain
         post = self._posts.get(domain.adjudicator) if domain.chain_id == self._name.chain_id else None
-        if post is None or post.head is None:
+        if post is None or post.looked_at is None:
             raise NotWatched(domain.chain_id, domain.adjudicator)
-        return post, post.head.next_time
+        return post, post.time
 
     def _require_welcome(self, desk: Desk, offer: Offer, guarded: Guarded | None, time: int) -> None:
         client, given = offer.client, offer.given
@@ -166,7 +169,8 @@ class Tower:
         happened. What fails is told (`trouble`), and tried again by the next poll."""
         if not self._attempt(self._take_lease):
             return False
-        happened = [bool(self._attempt(self._look, post)) for post in self._posts.values()]
+        self._look_at_all()
+        happened = [bool(self._attempt(self._take_in_looks, post)) for post in self._posts.values()]
         for post in self._posts.values():
             for guarded in tuple(post.channels.values()):
                 self._attempt(self._attend, post, guarded)
@@ -184,27 +188,32 @@ class Tower:
             self._trouble(error)
         return None
 
-    def _look(self, post: Post) -> bool:
-        post.prepare()
-        look = post.look()
-        post.looked_at = self._clock()
-        for error in post.take(look):
+    def _look_at_all(self) -> None:
+        """Through all endpoints: one that hangs delays what the others show by a moment, and once."""
+        self._looks.look([worker for post in self._posts.values() for worker in post.workers])
+
+    def _told_of(self, error: Exception) -> None:
+        self._trouble(error)
+
+    def _take_in_looks(self, post: Post) -> bool:
+        has_news, errors = post.take_in()
+        for error in errors:
             self._trouble(error)
-        return bool(look.news)
+        return has_news
 
     def _attend(self, post: Post, guarded: Guarded) -> None:
         """Do for a channel what is to be done."""
-        head, desk = post.head, self._desk
-        if head is None or desk is None:
+        now, desk = post.time, self._desk
+        if post.looked_at is None or desk is None:
             return
-        if not guarded.is_over(head.next_time):
-            self._plan(guarded, head.next_time)
-        if self._is_buried(guarded, head.number, head.next_time):
+        if not guarded.is_over(now):
+            self._plan(guarded, now)
+        if self._is_buried(guarded, post.number, now):
             self._journal.towers.forget(self._name, guarded.id)
             post.let_go(guarded.id)
-        elif head.number >= guarded.retry_from and not desk.is_busy_with(guarded.id):
-            for due in guarded.due(head.next_time, self._settings.head_start):
-                if self._ask(desk, post, guarded, due, head.number):
+        elif post.looks >= guarded.retry_from and not desk.is_busy_with(guarded.id):
+            for due in guarded.due(now, post.latest_time, self._settings.head_start):
+                if self._ask(desk, post, guarded, due):
                     break
 
     def _plan(self, guarded: Guarded, now: int) -> None:
@@ -215,28 +224,26 @@ class Tower:
             guarded.hold(client, held)
 
     def _is_buried(self, guarded: Guarded, number: int, now: int) -> bool:
-        if not guarded.is_over(now):
+        if not guarded.is_over(now) or guarded.differ.clocks or guarded.differ.is_denied:
             guarded.over_at = None
         elif guarded.over_at is None:
             guarded.over_at = number
         return guarded.over_at is not None and number - guarded.over_at >= self._settings.buried
 
-    def _ask(self, desk: Desk, post: Post, guarded: Guarded, due: Due, number: int) -> bool:
-        """Whether it was asked for. What fails is tried again at the next block, through another endpoint: what others
-        have done before us is no trouble, and an endpoint may be behind the one that we have read."""
+    def _ask(self, desk: Desk, post: Post, guarded: Guarded, due: Due) -> bool:
+        """Whether it was asked for. What fails is tried again at the next block: what others have done before us is no
+        trouble."""
         try:
             desk.want(due.client, guarded.id, due.submission, post.call_of(guarded, due), due.deadline)
-        except PassingError:
-            desk.ask_the_next()
-            raise
         except BudgetExhausted as error:
             self._trouble(error)
+        except PassingError:
+            raise
         except ForcemoveError as error:
-            desk.ask_the_next()
             self._tell(Paid(due.client, guarded.id, due.submission, error, None, 0))
         else:
             return True
-        guarded.retry_from = number + 1
+        guarded.retry_from = post.looks + 1
         return False
 
     def _send(self) -> bool:
@@ -252,9 +259,9 @@ class Tower:
         self._tell(paid)
         for post in self._posts.values():
             guarded = post.channels.get(paid.channel_id)
-            if guarded is not None and post.head is not None:
-                mined = paid.block + self._confirmations if paid.block is not None else 0
-                guarded.retry_from = max(mined, post.head.number + 1) if mined or paid.error else 0
+            if guarded is not None:
+                mined = self._confirmations * len(post.workers) if paid.block is not None else 0
+                guarded.retry_from = post.looks + 1 + mined if mined or paid.error else 0
 
     def _tell(self, paid: Paid) -> None:
         """What the rules refuse was not needed any more. Anything else is trouble."""
@@ -293,7 +300,8 @@ class Tower:
 
     def _post(self, address: bytes) -> Post:
         endpoints = [each for each in self._adjudicators if each.address == address]
-        return Post(endpoints, self._settings.first_block, self._confirmations, self._clock)
+        own_time = None if self._name.chain_id in LOCAL_CHAINS else time.time
+        return Post(endpoints, self._settings.first_block, self._confirmations, self._clock, own_time)
 
     def _restore(self, row: HandedOver) -> None:
         held = HELD.decode(row.body)

@@ -59,15 +59,13 @@ def make(story: Story, tmp_path: Path) -> Iterator[Make]:
         each.keeper.close()
 
 
-def test_threat_43_a_log_that_was_left_out_is_found(story: Story, make: Make) -> None:
+def test_threat_56_a_challenge_whose_log_is_left_out_is_answered(story: Story, make: Make) -> None:
+    """Hole 29: the status alone shows it."""
     watch = make(1)
     watch.endpoints[0].replace("eth_getLogs", lambda _: [])
     story.challenge(1, *stale(story))
-    watch.poll()
-    assert LogsLeftOut in {type(each) for each in watch.keeper.troubles}
-    assert story.record == (3, True)
-    watch.endpoints[0].be_honest()
     watch.poll(2)
+    assert LogsLeftOut in {type(each) for each in watch.keeper.troubles}
     assert story.record == (6, False)
 
 

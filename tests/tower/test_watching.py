@@ -178,7 +178,7 @@ def test_what_others_have_answered_meanwhile_is_tried_on_the_node_alone(story: S
     story.mine()
     alices = keeper.tower._posts[story.adjudicator.address].adjudicator
     proof = story.proof(story.alice.states[-2:])
-    look = keeper.tower._look
+    look = keeper.tower._take_in_looks
 
     def answered_in_between(post: Any) -> bool:
         found = look(post)
@@ -186,7 +186,7 @@ def test_what_others_have_answered_meanwhile_is_tried_on_the_node_alone(story: S
             alices.send(alices.checkpoint(story.agreement.fixed_part, proof), ALICE)
         return found
 
-    keeper.tower._look = answered_in_between  # type: ignore[method-assign]
+    keeper.tower._take_in_looks = answered_in_between  # type: ignore[method-assign]
     keeper.rest()
     assert keeper.sent == 0
     assert {isinstance(each.error, RuleError) for each in keeper.told} == {True}
@@ -409,7 +409,7 @@ def test_threat_48_who_wakes_in_the_middle_of_an_answer_sends_nothing(story: Sto
     first, second = make(), make()
     first.give_newest(story)
     story.challenge(1, *stale(story))
-    look = first.tower._look
+    look = first.tower._take_in_looks
 
     def sleeping(post: Any) -> bool:
         found = look(post)
@@ -417,7 +417,7 @@ def test_threat_48_who_wakes_in_the_middle_of_an_answer_sends_nothing(story: Sto
         second.tower._take_lease()
         return found
 
-    first.tower._look = sleeping  # type: ignore[method-assign]
+    first.tower._take_in_looks = sleeping  # type: ignore[method-assign]
     first.tower.poll()
     assert (first.sent, story.record) == (0, (3, True))
 
