@@ -13,8 +13,10 @@ from typing import Any
 
 from forcemove.channel.chain import codec
 from forcemove.channel.chain.chain import Call, Chain, Place, RawLog, Receipt, SignedTransaction
+from forcemove.channel.chain.errors import NotAnEthereumEndpoint
 from forcemove.channel.chain.reverts import NO_ERRORS, ErrorTable, adjudicator_errors
-from forcemove.channel.errors import ForcemoveError, MalformedBytes
+from forcemove.channel.chain.rpc import making_sense
+from forcemove.channel.errors import ForcemoveError
 from forcemove.channel.protocol.encoding import Domain
 from forcemove.channel.protocol.logs import Log
 from forcemove.channel.protocol.outcome import Outcome
@@ -163,7 +165,8 @@ class Adjudicator:
 
     def placed(self, receipt: Receipt[RawLog]) -> Receipt[PlacedLog]:
         """A receipt with the adjudicator's own logs, decoded."""
-        return receipt.with_logs(_placed(log) for log in receipt.logs if log.address == self.address)
+        with making_sense(self.chain.endpoint):
+            return receipt.with_logs(_placed(log) for log in receipt.logs if log.address == self.address)
 
     # ---------------------------------------------------------------------------------------------------- reading
 
@@ -190,24 +193,31 @@ class Adjudicator:
         asks."""
         head = codec.function("statusesOf").selector + (32).to_bytes(32) + len(channel_ids).to_bytes(32)
         answer = self.chain.call(Call(self.address, head + b"".join(channel_ids)), errors=self._errors, block=block)
-        if len(answer) != 64 + 32 * len(channel_ids):
-            raise MalformedBytes("answer of statusesOf", f"it has {len(answer)} bytes for {len(channel_ids)} channels")
+        count = len(channel_ids)
+        if len(answer) != 64 + 32 * count or answer[:64] != (32).to_bytes(32) + count.to_bytes(32):
+            raise NotAnEthereumEndpoint(self.chain.endpoint, f"it answers with no statuses of {count} channels")
         return [int.from_bytes(answer[start : start + 32]) for start in range(64, len(answer), 32)]
 
     def holdings_of_list(self, keys: Sequence[tuple[bytes, bytes]], *, block: int | str = "latest") -> list[Holdings]:
         """What many channels hold: for each pair of channel and asset, in the order asked for."""
         (entries,) = self._read("holdingsOfList", list(keys), block=block)
+        if len(entries) != len(keys):
+            raise NotAnEthereumEndpoint(self.chain.endpoint, f"it answers with {len(entries)} holdings of {len(keys)}")
         return [Holdings(*entry) for entry in entries]
 
     def _read(self, name: str, *values: Any, block: int | str) -> tuple[Any, ...]:
         function = codec.function(name)
         call = Call(self.address, function.encode(*values))
-        return function.decode(self.chain.call(call, errors=self._errors, block=block))
+        data = self.chain.call(call, errors=self._errors, block=block)
+        with making_sense(self.chain.endpoint):
+            return function.decode(data)
 
     def logs(self, channel_id: bytes | None, from_block: int, to_block: int | None = None) -> list[PlacedLog]:
         """The logs of one channel, or of all with credits and claims (None), in a range of blocks (inclusive)."""
         topics = () if channel_id is None else (None, channel_id)
-        return list(map(_placed, self.chain.logs(self.address, topics, from_block, to_block)))
+        found = self.chain.logs(self.address, topics, from_block, to_block)
+        with making_sense(self.chain.endpoint):
+            return list(map(_placed, found))
 
 
 def _placed(log: RawLog) -> PlacedLog:

@@ -3,10 +3,21 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self
 
+from forcemove.channel.chain.answers import (
+    PRICE_BITS,
+    BlockHeader,
+    Place,
+    RawLog,
+    Receipt,
+    read_base_fee,
+    read_header,
+    read_logs,
+    read_receipt,
+)
 from forcemove.channel.chain.errors import (
     CannotTravel,
     EndpointFailed,
@@ -15,10 +26,10 @@ from forcemove.channel.chain.errors import (
     NotMined,
     TransactionRefused,
     TransactionReverted,
-    WrongChain,
 )
+from forcemove.channel.chain.limits import keeping_recursion_limit
 from forcemove.channel.chain.reverts import NO_ERRORS, ErrorTable
-from forcemove.channel.chain.rpc import Reverted, Rpc, as_bytes, as_number
+from forcemove.channel.chain.rpc import POSITION_BITS, Reverted, Rpc, as_hash, as_number, making_sense
 from forcemove.channel.errors import ForcemoveError
 from forcemove.channel.protocol.hashing import keccak256
 from forcemove.channel.protocol.signing import Key
@@ -27,14 +38,27 @@ from forcemove.channel.protocol.types import ZERO_ADDRESS
 if TYPE_CHECKING:
     from web3 import Web3
 
-__all__ = ["Call", "Chain", "Fees", "Place", "RawLog", "Receipt", "SignedTransaction", "contract_address"]
+__all__ = [
+    "BlockHeader",
+    "Call",
+    "Chain",
+    "Fees",
+    "Place",
+    "RawLog",
+    "Receipt",
+    "SignedTransaction",
+    "contract_address",
+]
 
-LogT = TypeVar("LogT")
-OtherT = TypeVar("OtherT")
 _GWEI = 10**9
 _DEFAULT_TIP = _GWEI
 _FIRST_POLL_SECONDS = 0.01
 _LAST_POLL_SECONDS = 1.0
+_MOST_REFUSALS = 64
+"""Of ranges of blocks, in one reading of logs: enough to halve any range down to one block."""
+_MOST_LOGS = 50_000
+_MOST_LOG_DATA = 32 * 2**20
+"""Bytes, in one reading."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,53 +93,12 @@ class SignedTransaction:
     raw: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """The place of a log on the chain: it tells the log from every other, and a reorganisation changes it."""
-
-    block_number: int
-    block_hash: bytes
-    transaction_hash: bytes
-    log_index: int
-
-
-@dataclass(frozen=True, slots=True)
-class RawLog:
-    """A log as the chain keeps it."""
-
-    address: bytes
-    topics: tuple[bytes, ...]
-    data: bytes
-    place: Place
-
-
-@dataclass(frozen=True, slots=True)
-class Receipt(Generic[LogT]):
-    """A transaction that was mined and succeeded. `gas_price` is what a unit of gas cost in the end, in wei."""
-
-    transaction_hash: bytes
-    block_number: int
-    block_hash: bytes
-    gas_used: int
-    gas_price: int
-    contract_address: bytes | None
-    logs: tuple[LogT, ...]
-
-    def with_logs(self, logs: Iterable[OtherT]) -> Receipt[OtherT]:
-        """The same receipt with other logs: decoded ones."""
-        return Receipt(
-            self.transaction_hash,
-            self.block_number,
-            self.block_hash,
-            self.gas_used,
-            self.gas_price,
-            self.contract_address,
-            tuple(logs),
-        )
-
-
 class Chain:
-    """One chain over web3. Local chains subclass it, where they know better."""
+    """One chain over web3. Local chains subclass it, where they know better.
+
+    Whatever the node answers, each method gives a well-formed value or raises one of this package's errors; that the
+    value is true it does not say.
+    """
 
     can_travel = False
     """Whether `travel_to` moves the clock."""
@@ -123,12 +106,14 @@ class Chain:
     """The sender of calls that only read, where it does not matter."""
 
     def __init__(self, web3: Web3, endpoint: str, *, expected_chain_id: int | None = None) -> None:
-        """`endpoint` names the node in errors. Raises `Unreachable`, `NotAnEthereumEndpoint`, `WrongChain`."""
+        """`endpoint` names the node in errors. With `expected_chain_id` nothing is asked yet: the first request finds
+        out whether the node is there and of that chain (see `Rpc.expect_chain`), so that one that is away can be waited
+        for. Without it the node is asked now. Raises `Unreachable`, `NotAnEthereumEndpoint`."""
         self.web3 = web3
         self.rpc = Rpc(web3, endpoint)
-        self.chain_id = self._identify()
-        if expected_chain_id not in (None, self.chain_id):
-            raise WrongChain(self.endpoint, expected_chain_id or 0, self.chain_id)
+        self.chain_id = self._identify() if expected_chain_id is None else expected_chain_id
+        if expected_chain_id is not None:
+            self.rpc.expect_chain(expected_chain_id)
 
     @property
     def endpoint(self) -> str:
@@ -145,30 +130,41 @@ class Chain:
 
     def now(self) -> int:
         """The time of the latest block, in seconds. The next transaction lands later than this."""
-        return as_number(self.block("latest")["timestamp"])
+        return self._time_of("latest")
 
     def next_time(self) -> int:
         """The time at which a transaction that is sent now may land: that of the pending block, where the node has one.
         On a chain without traffic the latest block may be old, and deadlines pass all the same."""
         try:
-            return max(self.now(), as_number(self.block("pending")["timestamp"]))
+            return max(self.now(), self._time_of("pending"))
         except EndpointFailed:
             return self.now()
 
+    def _time_of(self, block: str) -> int:
+        with making_sense(self.endpoint):
+            return as_number(self.block(block)["timestamp"], POSITION_BITS)
+
     def block_number(self) -> int:
         """The number of the latest block."""
-        return self.rpc.number("eth_blockNumber")
+        return self.rpc.number("eth_blockNumber", bits=POSITION_BITS)
 
     def block(self, number: int | str) -> Mapping[str, Any]:
         """A block as the node gives it, by number or by "latest" and the like. Raises `EndpointFailed` on none."""
-        answer = self.rpc.ask("eth_getBlockByNumber", _block(number), False)
+        answer = self.rpc.request("eth_getBlockByNumber", _block(number), False)
         if not isinstance(answer, Mapping):
             raise EndpointFailed("eth_getBlockByNumber", f"there is no block {number}")
         return answer
 
+    def header(self, number: int | str = "latest") -> BlockHeader:
+        """What a mined block says of itself, by number or "latest". Raises as `block`, and `NotAnEthereumEndpoint`
+        where it is another block than the one that was asked for."""
+        with making_sense(self.endpoint):
+            return read_header(self.block(number), number if isinstance(number, int) else None)
+
     def block_hash(self, number: int) -> bytes:
         """The hash of the block of this number, which a reorganisation changes."""
-        return as_bytes(self.block(number)["hash"])
+        with making_sense(self.endpoint):
+            return as_hash(self.block(number)["hash"])
 
     def balance(self, address: bytes) -> int:
         """The ether of an account, in wei."""
@@ -208,27 +204,38 @@ class Chain:
         """The logs of a contract in a range of blocks (inclusive; None is the latest), in their order.
 
         `topics`: what each topic must be, None where anything goes. A range that is too much for the node is halved.
+        Raises `NotAnEthereumEndpoint` where it answers with what was not asked for; `EndpointFailed` where it refuses
+        one block alone, or too often, or has more logs than are read at once.
         """
         last = self.block_number() if to_block is None else to_block
-        return list(self._logs(address, topics, from_block, last)) if from_block <= last else []
+        found: list[RawLog] = []
+        first, width, refusals, size = from_block, last - from_block + 1, 0, 0
+        while first <= last:
+            end = min(first + width - 1, last)
+            try:
+                more = self._logs(address, topics, first, end)
+            except EndpointFailed:
+                refusals += 1
+                if first == end or refusals > _MOST_REFUSALS:
+                    raise
+                width = (end - first + 2) // 2
+                continue
+            first, size = end + 1, size + sum(len(each.data) for each in more)
+            found.extend(more)
+            if len(found) > _MOST_LOGS or size > _MOST_LOG_DATA:
+                raise EndpointFailed("eth_getLogs", f"it has more than {_MOST_LOGS} logs, or more data than are read")
+        return found
 
-    def _logs(self, address: bytes, topics: Sequence[bytes | None], first: int, last: int) -> Iterator[RawLog]:
+    def _logs(self, address: bytes, topics: Sequence[bytes | None], first: int, last: int) -> list[RawLog]:
         request = {
             "address": [_hex(address)],
             "topics": [topic and _hex(topic) for topic in topics],
             "fromBlock": hex(first),
             "toBlock": hex(last),
         }
-        try:
-            found = self.rpc.ask("eth_getLogs", request)
-        except EndpointFailed:
-            if first == last:
-                raise
-            middle = (first + last) // 2
-            yield from self._logs(address, topics, first, middle)
-            yield from self._logs(address, topics, middle + 1, last)
-        else:
-            yield from map(_raw_log, found)
+        answer = self.rpc.request("eth_getLogs", request)
+        with making_sense(self.endpoint):
+            return read_logs(answer, address, topics, first, last)
 
     # --------------------------------------------------------------------------------------------------- sending
 
@@ -255,7 +262,7 @@ class Chain:
         Raises `InsufficientFunds`, `TransactionRefused`.
         """
         try:
-            self.rpc.ask("eth_sendRawTransaction", _hex(signed.raw))
+            self.rpc.request("eth_sendRawTransaction", _hex(signed.raw))
         except EndpointFailed as error:
             if "already known" in error.reason.lower() or "already imported" in error.reason.lower():
                 return
@@ -268,25 +275,26 @@ class Chain:
 
         Raises `NotMined` after that, `TransactionReverted` where it failed.
         """
-        answer = self._mined(signed.hash, timeout)
-        if _failed(answer):
-            reason = self._reason(signed, errors, as_number(answer["blockNumber"]))
-            raise _reverted(answer, reason)
-        return _receipt(answer)
+        receipt, has_failed = self._mined(signed.hash, timeout)
+        if has_failed:
+            raise _reverted(receipt, self._reason(signed, errors, receipt.block_number))
+        return receipt
 
     def wait_for(self, transaction_hash: bytes, *, timeout: float = 120.0) -> Receipt[RawLog]:
         """The same for a transaction of which only the hash is known, which leaves a failure without a reason."""
-        answer = self._mined(transaction_hash, timeout)
-        if _failed(answer):
-            raise _reverted(answer, None)
-        return _receipt(answer)
+        receipt, has_failed = self._mined(transaction_hash, timeout)
+        if has_failed:
+            raise _reverted(receipt, None)
+        return receipt
 
-    def _mined(self, transaction_hash: bytes, timeout: float) -> Mapping[str, Any]:
+    def _mined(self, transaction_hash: bytes, timeout: float) -> tuple[Receipt[RawLog], bool]:
+        """A receipt, and whether the transaction failed."""
         deadline, pause = time.monotonic() + timeout, _FIRST_POLL_SECONDS
         while True:
-            answer = self.rpc.ask("eth_getTransactionReceipt", _hex(transaction_hash))
-            if isinstance(answer, Mapping):
-                return answer
+            answer = self.rpc.request("eth_getTransactionReceipt", _hex(transaction_hash))
+            if answer is not None:
+                with making_sense(self.endpoint):
+                    return read_receipt(answer, transaction_hash)
             if time.monotonic() + pause > deadline:
                 raise NotMined(transaction_hash, timeout)
             time.sleep(pause)
@@ -294,29 +302,30 @@ class Chain:
 
     def knows(self, transaction_hash: bytes) -> bool:
         """Whether the node has the transaction, mined or waiting."""
-        return self.rpc.ask("eth_getTransactionByHash", _hex(transaction_hash)) is not None
+        return self.rpc.request("eth_getTransactionByHash", _hex(transaction_hash)) is not None
 
     def fees(self) -> Fees:
         """Fees that the next few blocks accept: twice the base fee, and the tip that the node suggests; the node's
         price of gas where there is no base fee."""
-        base = self.block("latest").get("baseFeePerGas")
+        with making_sense(self.endpoint):
+            base = read_base_fee(self.block("latest"))
         if base is None:
-            price = self.rpc.number("eth_gasPrice")
+            price = self.rpc.number("eth_gasPrice", bits=PRICE_BITS)
             return Fees(price, price, is_legacy=True)
         try:
-            tip = self.rpc.number("eth_maxPriorityFeePerGas")
+            tip = self.rpc.number("eth_maxPriorityFeePerGas", bits=PRICE_BITS)
         except EndpointFailed:
             tip = _DEFAULT_TIP
-        return Fees(2 * as_number(base) + tip, tip)
+        return Fees(2 * base + tip, tip)
 
     def nonce_of(self, account: bytes, *, block: int | str = "latest") -> int:
         """How many transactions of an account (20 bytes) are mined; with those that wait in block "pending"."""
-        return self.rpc.number("eth_getTransactionCount", _hex(account), _block(block))
+        return self.rpc.number("eth_getTransactionCount", _hex(account), _block(block), bits=64)
 
     def gas_for(self, call: Call, sender: bytes, errors: ErrorTable) -> int:
         """A gas limit: the node's estimate and a quarter more, because others' transactions may come first."""
         try:
-            estimate = self.rpc.number("eth_estimateGas", self._request(call, sender), "pending")
+            estimate = self.rpc.number("eth_estimateGas", self._request(call, sender), "pending", bits=64)
         except Reverted as reverted:
             raise errors.decode(reverted.data, call.to or ZERO_ADDRESS) from None
         except EndpointFailed as error:
@@ -329,7 +338,8 @@ class Chain:
 
     def sign_as(self, call: Call, key: Key, nonce: int, gas: int, fees: Fees) -> SignedTransaction:
         """The transaction that is all of this; the node is not asked."""
-        from eth_account import Account
+        with keeping_recursion_limit():
+            from eth_account import Account
 
         transaction: dict[str, Any] = {
             "chainId": self.chain_id,
@@ -392,36 +402,8 @@ def _priced(fees: Fees) -> dict[str, int]:
     }
 
 
-def _failed(answer: Mapping[str, Any]) -> bool:
-    return as_number(answer["status"]) == 0
-
-
-def _reverted(answer: Mapping[str, Any], reason: ForcemoveError | None) -> TransactionReverted:
-    receipt = _receipt(answer)
+def _reverted(receipt: Receipt[RawLog], reason: ForcemoveError | None) -> TransactionReverted:
     return TransactionReverted(receipt.transaction_hash, receipt.block_number, receipt.gas_used, reason)
-
-
-def _receipt(answer: Mapping[str, Any]) -> Receipt[RawLog]:
-    created = answer.get("contractAddress")
-    return Receipt(
-        transaction_hash=as_bytes(answer["transactionHash"]),
-        block_number=as_number(answer["blockNumber"]),
-        block_hash=as_bytes(answer["blockHash"]),
-        gas_used=as_number(answer["gasUsed"]),
-        gas_price=as_number(answer.get("effectiveGasPrice", 0)),
-        contract_address=as_bytes(created) if created else None,
-        logs=tuple(map(_raw_log, answer["logs"])),
-    )
-
-
-def _raw_log(answer: Mapping[str, Any]) -> RawLog:
-    place = Place(
-        as_number(answer["blockNumber"]),
-        as_bytes(answer["blockHash"]),
-        as_bytes(answer["transactionHash"]),
-        as_number(answer["logIndex"]),
-    )
-    return RawLog(as_bytes(answer["address"]), tuple(map(as_bytes, answer["topics"])), as_bytes(answer["data"]), place)
 
 
 def _without_funds(error: EndpointFailed, account: bytes) -> InsufficientFunds | None:

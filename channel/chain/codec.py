@@ -76,12 +76,11 @@ def function(name: str, contract: str = "Adjudicator") -> Function:
 
 def _decode(types: Sequence[str], data: bytes, what: str) -> tuple[Any, ...]:
     from eth_abi.abi import decode
-    from eth_abi.exceptions import DecodingError
 
     try:
         return tuple(decode(types, data))
-    except DecodingError as error:
-        raise MalformedBytes(what, str(error)) from None
+    except Exception as error:  # besides its own errors OverflowError, where bytes claim to be as many as 2**256 - 1
+        raise MalformedBytes(what, f"{error!s:.200}") from None
 
 
 # ------------------------------------------------------------------------------------------------------- into the ABI
@@ -164,13 +163,21 @@ _BUILDERS: dict[str, Callable[..., Log]] = {
     "Concluded": Concluded,
     "PartlyPaid": lambda id_, state_hash, remaining: PartlyPaid(id_, state_hash, _outcome(remaining)),
     "Closed": Closed,
-    "Credited": lambda account, asset, amount: Credited(account[12:], _address(asset), amount),
-    "Claimed": lambda account, asset, to, amount: Claimed(account[12:], _address(asset), _address(to), amount),
+    "Credited": lambda account, asset, amount: Credited(_indexed_address(account), _address(asset), amount),
+    "Claimed": lambda account, asset, to, amount: Claimed(
+        _indexed_address(account), _address(asset), _address(to), amount
+    ),
 }
 
 
 def _address(text: str) -> bytes:
     return bytes.fromhex(text[2:])
+
+
+def _indexed_address(topic: bytes) -> bytes:
+    if any(topic[:12]):
+        raise MalformedBytes("log", "an account is wider than an address")
+    return topic[12:]
 
 
 def _outcome(values: Iterable[tuple[str, bytes, int]]) -> Outcome:

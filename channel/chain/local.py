@@ -21,6 +21,7 @@ from typing import IO, TYPE_CHECKING
 
 from forcemove.channel.chain.chain import Call, Chain
 from forcemove.channel.chain.errors import AnvilFailed, AnvilMissing, CannotTravel, Unreachable
+from forcemove.channel.chain.limits import REQUEST_SECONDS, keeping_recursion_limit
 from forcemove.channel.chain.reverts import ErrorTable
 from forcemove.channel.chain.rpc import shown_endpoint
 from forcemove.channel.errors import InvalidValue
@@ -38,8 +39,6 @@ LOCAL_BALANCE = 1_000_000 * 10**18
 _ACCOUNTS = 10
 _EMBEDDED_GAS = 16_000_000
 _ANVIL_START_SECONDS = 30.0
-_REQUEST_SECONDS = 10.0
-"""While one endpoint is waited for no other is asked, and challenges may last for no more than a minute."""
 
 
 @cache
@@ -55,8 +54,9 @@ class EmbeddedChain(Chain):
     _anyone = local_keys()[-1].address  # eth-tester lets nobody call who could not pay for it
 
     def __init__(self) -> None:
-        from eth_tester import EthereumTester, PyEVMBackend
-        from web3 import EthereumTesterProvider
+        with keeping_recursion_limit():
+            from eth_tester import EthereumTester, PyEVMBackend
+            from web3 import EthereumTesterProvider
 
         class Backend(PyEVMBackend):  # type: ignore[misc]  # eth-tester has no types
             """Leaves Error(string) in its bytes: decoded, its text could not be told from the machine's own words."""
@@ -132,11 +132,12 @@ def open_chain(name: str, *, expected_chain_id: int | None = None) -> Chain:
             return connect(name, expected_chain_id=expected_chain_id)
 
 
-def connect(endpoint: str, *, expected_chain_id: int | None = None, timeout: float = _REQUEST_SECONDS) -> Chain:
+def connect(endpoint: str, *, expected_chain_id: int | None = None, timeout: float = REQUEST_SECONDS) -> Chain:
     """The chain of a node: `http://`, `https://`, `ws://`, `wss://`, or the path of an IPC socket. `timeout`: seconds
     that an answer may take; after that the endpoint is `Unreachable`, and what was asked is not asked again by itself.
+    `expected_chain_id`: as in `Chain`; the node is then not asked yet.
 
-    Raises `Unreachable`, `NotAnEthereumEndpoint`, `WrongChain`; `InvalidValue`.
+    Raises `Unreachable`, `NotAnEthereumEndpoint`; `InvalidValue`.
     """
     if timeout <= 0:
         raise InvalidValue("timeout", timeout, "more than 0 seconds")
@@ -145,12 +146,13 @@ def connect(endpoint: str, *, expected_chain_id: int | None = None, timeout: flo
 
 def _web3(provider: BaseProvider) -> Web3:
     """The transport alone: its middleware would ask for the chain's id before each call, and check what we check."""
-    from web3 import Web3
+    with keeping_recursion_limit():
+        from web3 import Web3
 
     return Web3(provider, middleware=[])
 
 
-def _provider(endpoint: str, timeout: float = _REQUEST_SECONDS) -> BaseProvider:
+def _provider(endpoint: str, timeout: float = REQUEST_SECONDS) -> BaseProvider:
     scheme, separator, _ = endpoint.partition("://")
     if separator and scheme.lower() in ("http", "https"):
         from forcemove.channel.chain.http import HttpProvider

@@ -80,11 +80,10 @@ NO_ERRORS = ErrorTable({})
 
 def _decode(types: tuple[str, ...], data: bytes) -> list[Any] | None:
     from eth_abi.abi import decode
-    from eth_abi.exceptions import DecodingError
 
     try:
         values = decode(types, data)
-    except (DecodingError, UnicodeDecodeError):
+    except Exception:  # a contract, or a node in its name, may revert with anything; the decoder raises many things
         return None
     return [bytes.fromhex(value[2:]) if kind == "address" else value for kind, value in zip(types, values, strict=True)]
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from forcemove.channel.chain.chain import Call, Chain
 from forcemove.channel.chain.codec import Function
+from forcemove.channel.chain.rpc import making_sense
 from forcemove.channel.protocol.hashing import keccak256
 
 __all__ = ["Token"]
@@ -41,5 +42,6 @@ class Token:
 
     def _number(self, function: Function, *accounts: bytes) -> int:
         data = self.chain.call(Call(self.address, function.encode(*accounts)))
-        (amount,) = function.decode(data)
+        with making_sense(self.chain.endpoint):
+            (amount,) = function.decode(data)
         return int(amount)

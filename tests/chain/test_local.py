@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import socket
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -185,10 +186,45 @@ def test_a_machine_that_takes_no_connection_is_waited_for_once() -> None:
 
 
 def test_another_chain_than_expected(anvil: AnvilChain) -> None:
-    with pytest.raises(WrongChain) as caught:
-        connect(anvil.endpoint, expected_chain_id=5)
+    chain = connect(anvil.endpoint, expected_chain_id=5)
+    for _ in range(2):
+        with pytest.raises(WrongChain) as caught:
+            chain.block_number()
 
     assert (caught.value.expected, caught.value.found) == (5, 31_337)
+    assert chain.chain_id == 5
+
+
+def test_a_node_that_is_away_at_the_start_is_waited_for() -> None:
+    with connect(f"http://127.0.0.1:{free_port()}", expected_chain_id=31_337) as chain, pytest.raises(Unreachable):
+        chain.now()
+
+
+def test_the_chain_is_asked_for_once_and_again_after_a_failure() -> None:
+    """Behind the address may be another node then."""
+    asked: list[str] = []
+    chain_id, is_away = CHAIN_ID, False
+
+    def answer(body: bytes) -> tuple[int, bytes]:
+        request = json.loads(body)
+        asked.append(request["method"])
+        result = hex(chain_id if request["method"] == "eth_chainId" else 0)
+        return 503 if is_away else 200, json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": result}).encode()
+
+    with serving(answer) as endpoint, connect(endpoint, expected_chain_id=CHAIN_ID) as chain:
+        assert asked == []
+        for _ in range(3):
+            chain.block_number()
+        assert asked == ["eth_chainId"] + ["eth_blockNumber"] * 3
+
+        is_away = True
+        with pytest.raises(NotAnEthereumEndpoint):
+            chain.block_number()
+        is_away, chain_id = False, CHAIN_ID + 1
+        with pytest.raises(WrongChain):
+            chain.block_number()
+        chain_id = CHAIN_ID
+        assert chain.block_number() == 0
 
 
 def test_a_websocket_is_as_good(anvil: AnvilChain) -> None:

@@ -1,0 +1,158 @@
+"""What is made of a node's answers: a value in its bounds, or that endpoint's failure. And when asking ends."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import pytest
+
+from forcemove.channel.chain.errors import EndpointFailed, NotAnEthereumEndpoint, Unreachable
+from forcemove.channel.chain.limits import most_seconds, seconds_left
+from forcemove.channel.chain.local import AnvilChain, EmbeddedChain, connect
+from forcemove.channel.chain.rpc import Reverted, as_bytes, as_hash, as_number, making_sense
+from forcemove.channel.errors import CounterpartyError, InvalidValue, MalformedBytes
+from tests.simulation.chain import MemoryChain
+from tests.simulation.faults import Endpoint
+from tests.simulation.node import MemoryNode
+
+# -------------------------------------------------------------------------------------------------------------- values
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "",
+        "0x",
+        "12",
+        "0xg",
+        "0x1_000",
+        " 0x1",
+        "0x1 ",
+        "+0x1",
+        "-0x1",
+        "0x-1",
+        "0b1",
+        "0x" + "f" * 65,
+        "0x1\n",
+        "0x\u0661",
+    ],
+)
+def test_what_is_no_quantity(answer: str) -> None:
+    with pytest.raises(ValueError, match="quantity"):
+        as_number(answer)
+
+
+@pytest.mark.parametrize("answer", [None, 1.5, True, [], {}, b"\x01"])
+def test_what_is_of_no_quantitys_type(answer: object) -> None:
+    with pytest.raises(TypeError):
+        as_number(answer)
+
+
+@pytest.mark.parametrize("answer", [2**48, hex(2**48), -1])
+def test_a_quantity_has_its_bounds(answer: object) -> None:
+    with pytest.raises(ValueError, match="48 bits"):
+        as_number(answer, 48)
+
+
+def test_quantities_on_the_wire_and_of_eth_tester() -> None:
+    assert [as_number("0xfF"), as_number("0x00"), as_number(7), as_number(hex(2**48 - 1), 48)] == [255, 0, 7, 2**48 - 1]
+
+
+@pytest.mark.parametrize("answer", ["0x1", "0x 12", "0x12 ", "0xzz", "0x1\n2"])
+def test_what_is_no_hex(answer: str) -> None:
+    with pytest.raises(ValueError, match="not bytes"):
+        as_bytes(answer)
+
+
+@pytest.mark.parametrize("answer", ["0x" + "00" * 31, "0x" + "00" * 33, b"", "0x"])
+def test_a_hash_has_32_bytes(answer: object) -> None:
+    with pytest.raises(ValueError, match="not 32"):
+        as_hash(answer)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        OverflowError(),
+        RecursionError(),
+        MemoryError(),
+        AttributeError(),
+        MalformedBytes("a", "b"),
+        InvalidValue("a", 1, "b"),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_whatever_a_decoder_raises_is_the_endpoints_failure(error: Exception) -> None:
+    with pytest.raises(NotAnEthereumEndpoint), making_sense("node"):
+        raise error
+
+
+@pytest.mark.parametrize("error", [EndpointFailed("a", "b"), CounterpartyError(), Reverted(b""), KeyboardInterrupt()])
+def test_what_has_a_meaning_of_its_own_keeps_it(error: BaseException) -> None:
+    with pytest.raises(type(error)), making_sense("node"):
+        raise error
+
+
+# ----------------------------------------------------------------------------------------------------------- deadlines
+
+
+def endpoint_of(node: MemoryNode) -> MemoryChain:
+    return MemoryChain(Endpoint(node))
+
+
+@pytest.fixture(params=["memory", "eth-tester", "http", "ws"])
+def chain(request: pytest.FixtureRequest) -> Any:
+    match request.param:
+        case "memory":
+            return endpoint_of(MemoryNode())
+        case "eth-tester":
+            return EmbeddedChain()
+        case scheme:
+            anvil: AnvilChain = request.getfixturevalue("anvil")
+            return connect(anvil.endpoint.replace("http", scheme))
+
+
+def test_when_the_time_is_used_up_nobody_is_asked(chain: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    if isinstance(chain.rpc, Endpoint):
+        monkeypatch.setattr(chain.rpc, "ask", lambda *_: pytest.fail("it was asked"))
+    else:
+        monkeypatch.setattr(chain.web3.manager, "request_blocking", lambda *_: pytest.fail("it was asked"))
+    with chain.rpc.deadline(0):
+        for ask in (
+            chain.block_number,
+            chain.now,
+            lambda: chain.logs(bytes(20), (), 0, 9),
+            lambda: chain.knows(bytes(32)),
+        ):
+            with pytest.raises(Unreachable):
+                ask()
+
+
+def test_afterwards_it_is_asked_again(chain: Any) -> None:
+    with chain.rpc.deadline(0), pytest.raises(Unreachable):
+        chain.block_number()
+    with chain.rpc.deadline(30):
+        assert chain.block_number() >= 0
+
+
+def test_a_deadline_is_its_endpoints_and_its_threads() -> None:
+    node = MemoryNode()
+    one, other = endpoint_of(node), endpoint_of(node)
+    with one.rpc.deadline(0):
+        assert other.block_number() == 0
+        found: list[int] = []
+        thread = threading.Thread(target=lambda: found.append(one.block_number()))
+        thread.start()
+        thread.join()
+        assert found == [0]
+
+
+def test_nothing_within_a_deadline_has_more_time() -> None:
+    chain = endpoint_of(MemoryNode())
+    with chain.rpc.deadline(0), chain.rpc.deadline(60):
+        with pytest.raises(Unreachable):
+            chain.block_number()
+        with most_seconds(60):
+            assert seconds_left(chain.rpc) <= 0
+    assert seconds_left(chain.rpc) > 10**9
