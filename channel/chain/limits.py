@@ -74,9 +74,9 @@ def seconds_left(owner: object | None = None) -> float:
 
 def parse_answer(data: bytes) -> dict[str, Any]:
     """The object that a JSON-RPC answer is. Raises `MalformedBytes`, `AnswerTooLarge`."""
-    require_shallow(data, "answer")
     if data.count(b",") + data.count(b"{") + data.count(b"[") > _MOST_VALUES:
         raise AnswerTooLarge
+    require_shallow(data, "answer")
     try:
         answer = json.loads(data)
     except ValueError:  # nor is it UTF-8, or a number has thousands of digits

@@ -1,0 +1,88 @@
+"""Whatever an endpoint does to a connection, a request ends in its time, in bounded memory, with a typed error."""
+
+from __future__ import annotations
+
+import time
+import tracemalloc
+from typing import Any
+
+import pytest
+
+from forcemove.channel.chain.errors import EndpointFailed, NotAnEthereumEndpoint, Unreachable
+from forcemove.channel.chain.local import connect
+from tests.liars.misbehaviour import MISBEHAVIOUR, SLOW
+from tests.liars.proxy import Misbehaves, lying
+
+CHAIN_ID = 31_337
+SECONDS = 0.6
+MOST_MEMORY = 80 * 2**20
+
+
+def misbehave(name: str) -> Any:
+    def tell(*_: object) -> Any:
+        raise Misbehaves(MISBEHAVIOUR[name])
+
+    return tell
+
+
+@pytest.mark.parametrize("name", MISBEHAVIOUR)
+def test_a_request_ends_in_its_time(name: str) -> None:
+    """Hole 26."""
+    with lying("", misbehave(name)) as url, connect(url, expected_chain_id=CHAIN_ID, timeout=SECONDS) as chain:
+        began = time.monotonic()
+        with pytest.raises((Unreachable, NotAnEthereumEndpoint, EndpointFailed)):
+            chain.block_number()
+        took = time.monotonic() - began
+    assert took < (SECONDS + 0.5 if name in SLOW else 5)
+
+
+@pytest.mark.parametrize("name", sorted(SLOW))
+def test_a_look_ends_in_its_time_however_many_requests_it_is_of(name: str) -> None:
+    with lying("", misbehave(name)) as url, connect(url, expected_chain_id=CHAIN_ID, timeout=60) as chain:
+        began = time.monotonic()
+        with chain.rpc.deadline(SECONDS):
+            for _ in range(20):
+                with pytest.raises((Unreachable, NotAnEthereumEndpoint)):
+                    chain.now()
+        assert time.monotonic() - began < SECONDS + 0.5
+
+
+@pytest.mark.parametrize("name", [each for each in MISBEHAVIOUR if each not in SLOW])
+def test_memory_is_bounded(name: str) -> None:
+    with lying("", misbehave(name)) as url, connect(url, expected_chain_id=CHAIN_ID) as chain:
+        with pytest.raises((Unreachable, NotAnEthereumEndpoint, EndpointFailed)):
+            chain.block_number()  # what the liar itself prepares is kept
+        tracemalloc.start()
+        try:
+            with pytest.raises((Unreachable, NotAnEthereumEndpoint, EndpointFailed)):
+                chain.block_number()
+            assert tracemalloc.get_traced_memory()[1] < MOST_MEMORY
+        finally:
+            tracemalloc.stop()
+
+
+@pytest.mark.parametrize("name", ["nested", "nested in an answer"])
+def test_brackets_are_told_without_being_read(name: str) -> None:
+    """Where Python's recursion limit was raised the parser would end the process."""
+    with lying("", misbehave(name)) as url, pytest.raises(NotAnEthereumEndpoint, match="deeper"):
+        connect(url)
+
+
+def test_what_is_packed_is_not_read() -> None:
+    with lying("", misbehave("gzip bomb")) as url, pytest.raises(NotAnEthereumEndpoint, match="packed"):
+        connect(url)
+
+
+def test_a_range_of_logs_that_is_too_large_is_halved() -> None:
+    """An honest node may have more to say of a range than is read."""
+    asked: list[tuple[int, int]] = []
+
+    def tell(_: object, __: str, request: Any) -> Any:
+        asked.append((int(request["fromBlock"], 16), int(request["toBlock"], 16)))
+        return [" " * 17 * 2**20] if asked[-1][1] - asked[-1][0] > 4 else []
+
+    with lying("", tell) as url:
+        chain = connect(url, expected_chain_id=CHAIN_ID)
+        chain.rpc._is_identified = True  # the liar has no other answer
+        assert chain.logs(bytes(20), (), 0, 9) == []
+    assert asked == [(0, 9), (0, 4), (5, 9)]
