@@ -18,6 +18,7 @@ from forcemove.channel.chain.limits import (
     keeping_recursion_limit,
     most_seconds,
     parse_answer,
+    require_time,
     seconds_left,
 )
 from forcemove.channel.errors import MalformedBytes
@@ -91,7 +92,7 @@ class HttpProvider(JSONBaseProvider):
     def _send(self, body: bytes) -> Response:
         request = self._blank.copy()
         request.prepare_body(body, None)
-        return self._adapter.send(request, stream=True, timeout=_time_left(), **self._settings)
+        return self._adapter.send(request, stream=True, timeout=require_time(), **self._settings)
 
     @cached_property
     def _blank(self) -> PreparedRequest:
@@ -121,14 +122,6 @@ def _body(response: Response) -> bytes:
     return b"".join(pieces)
 
 
-def _time_left() -> float:
-    """Of this thread, in seconds. Raises `TimeoutError` where none is."""
-    left = seconds_left()
-    if left <= 0:
-        raise TimeoutError
-    return left
-
-
 # -------------------------------------------------------------------- reading in the time that is left for all of it
 
 
@@ -143,7 +136,7 @@ class _Reading(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int | None:
-        self._socket.settimeout(_time_left())
+        self._socket.settimeout(require_time())
         return self._source.readinto(buffer)
 
     def close(self) -> None:
@@ -163,7 +156,7 @@ class _Socket:
 
     def sendall(self, data: Any) -> None:
         """A request."""
-        self._socket.settimeout(_time_left())
+        self._socket.settimeout(require_time())
         self._socket.sendall(data)
 
     def __getattr__(self, name: str) -> Any:

@@ -26,6 +26,7 @@ __all__ = [
     "keeping_recursion_limit",
     "most_seconds",
     "parse_answer",
+    "require_time",
     "seconds_left",
 ]
 
@@ -70,6 +71,14 @@ def seconds_left(owner: object | None = None) -> float:
     """Until the deadline of this thread, or that of an owner where it is nearer; 0 or less when it is over."""
     end = _ends.of_all if owner is None else min(_ends.of_all, _ends.by_owner.get(id(owner), inf))
     return end if end == inf else end - time.monotonic()
+
+
+def require_time() -> float:
+    """The seconds that are left until the deadline of this thread. Raises `TimeoutError` where none are."""
+    left = seconds_left()
+    if left <= 0:
+        raise TimeoutError
+    return left
 
 
 def parse_answer(data: bytes) -> dict[str, Any]:

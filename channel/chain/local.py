@@ -5,7 +5,6 @@ The local chains fund the same known accounts, `LOCAL_KEYS`, and move their cloc
 
 from __future__ import annotations
 
-import math
 import os
 import queue
 import shutil
@@ -164,11 +163,9 @@ def _provider(endpoint: str, timeout: float = REQUEST_SECONDS) -> BaseProvider:
         return WebSocketProvider(endpoint, timeout)
     if separator:
         raise Unreachable(shown_endpoint(endpoint), "addresses begin with http, https, ws or wss, or are a path")
-    if not Path(endpoint).is_socket():
-        raise Unreachable(endpoint, "this is neither a URL nor the path of an IPC socket")
-    from web3 import IPCProvider
+    from forcemove.channel.chain.ipc import IpcProvider
 
-    return IPCProvider(endpoint, timeout=math.ceil(timeout))
+    return IpcProvider(endpoint, timeout)
 
 
 # --------------------------------------------------------------------------------------------------------------- anvil

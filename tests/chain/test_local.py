@@ -200,6 +200,17 @@ def test_a_node_that_is_away_at_the_start_is_waited_for() -> None:
         chain.now()
 
 
+def test_a_node_that_comes_later_is_found(tmp_path: Path) -> None:
+    path = str(tmp_path / "anvil.ipc")
+    with connect(path, expected_chain_id=31_337) as chain:
+        with pytest.raises(Unreachable):
+            chain.now()
+        with AnvilChain("--ipc", path) as anvil:
+            assert chain.now() == anvil.now()
+        with pytest.raises(Unreachable):
+            chain.now()
+
+
 def test_the_chain_is_asked_for_once_and_again_after_a_failure() -> None:
     """Behind the address may be another node then."""
     asked: list[str] = []

@@ -1,0 +1,46 @@
+"""Python's recursion limit stays what Python has set, whatever of ours is imported and used."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+EVERYTHING = """
+import importlib, pkgutil, sys
+before = sys.getrecursionlimit()
+import forcemove.channel
+for module in pkgutil.walk_packages(forcemove.channel.__path__, "forcemove.channel."):
+    if not module.name.endswith("__main__"):
+        importlib.import_module(module.name)
+"""
+EMBEDDED = """
+import sys
+before = sys.getrecursionlimit()
+from forcemove.channel.chain.chain import Call
+from forcemove.channel.chain.local import EmbeddedChain, local_keys
+chain = EmbeddedChain()
+chain.send(Call(bytes(20), b"", 1), local_keys()[0])
+"""
+CONNECTED = """
+import sys
+before = sys.getrecursionlimit()
+from forcemove.channel.chain.errors import Unreachable
+from forcemove.channel.chain.local import connect
+for endpoint in ("http://127.0.0.1:1", "ws://127.0.0.1:1", "/nowhere.ipc"):
+    try:
+        connect(endpoint)
+    except Unreachable:
+        pass
+"""
+
+
+@pytest.mark.parametrize("program", [EVERYTHING, EMBEDDED, CONNECTED])
+def test_the_recursion_limit_stays(program: str) -> None:
+    """Hole 26: with a limit of 100,000 some kilobytes of brackets overflow the stack and end the process."""
+    program += "\nassert 'py_ecc' in sys.modules\nassert sys.getrecursionlimit() == before, sys.getrecursionlimit()\n"
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)  # noqa: S603  # our own
+    assert done.stderr == ""
+    assert done.returncode == 0
