@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import pairwise, product
 from pathlib import Path
+from typing import Any
 from random import Random
 
 import pytest
