@@ -149,7 +149,7 @@ def test_threat_53_a_copy_pays_nothing_in(playground: Playground, tmp_path: Path
     (driven,) = alice.node.channels.values()
     (chain,) = alice.node._crew.chains.values()
     while driven.phase is not Phase.FUNDING:
-        look_now(chain, alice.troubles.append)
+        look_now(chain.workers[0], alice.troubles.append)
         alice.node.step()
         bob.node.poll()
     copied = Copied(home, tmp_path)
