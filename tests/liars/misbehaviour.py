@@ -94,7 +94,7 @@ MISBEHAVIOUR: Mapping[str, Serve] = {
     "not JSON": _whole(lambda: b"<html>"),
     "not text": _whole(lambda: b"\xff\xfe\x00" * 100),
     "empty": _whole(lambda: b""),
-    "a list": _whole(lambda: b"[]"),
+    "a list of answers": _whole(lambda: b"[]"),
     "an HTTP error": _whole(lambda: _ANSWER, 500),
     "a rate limit": _whole(lambda: _ANSWER, 429),
     "a redirect": _whole(lambda: _ANSWER, 308, Location="http://127.0.0.1:1/"),
