@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from forcemove.channel.chain.reverts import ErrorTable
+from forcemove.channel.errors import PassingError
 from forcemove.channel.node.errors import AccountInUse
 from forcemove.channel.node.journalled import JournalledTransactions, Wishes
 from forcemove.channel.sender.sender import Sender
@@ -24,11 +25,13 @@ _AT_MOST_EVERY, _AT_LEAST_EVERY = 0.1, 1.0
 send, and while there is nothing."""
 _PATIENCE = 15.0
 """Seconds after which it is told that nobody takes what we want."""
+_MOST_TROUBLES = 32
 Hired = tuple[Sender, JournalledTransactions]
 
 
 class AccountWorker:
-    """Of one account on one chain. `found`: what became of what was wanted."""
+    """Of one account on one chain. `found`: what became of what was wanted. `troubles`: how endpoints have failed, also
+    where others have answered, for the node to tell and clear."""
 
     longest_look: float | None = None
 
@@ -42,6 +45,7 @@ class AccountWorker:
     ) -> None:
         """`hire`: a sender, if the account's lease is ours or free. `endpoints`: see `Worker`. `clock`: seconds."""
         self.found: list[Outcome] = []
+        self.troubles: list[PassingError] = []
         self.endpoints = endpoints
         self._account, self._wishes, self._hire, self._clock = account, wishes, hire, clock
         self._errors: ErrorTable | None = None
@@ -73,7 +77,7 @@ class AccountWorker:
     @property
     def is_sending(self) -> bool:
         """Whether something is to be sent, or on its way."""
-        is_busy = self._hired is not None and not self._hired[0].is_idle
+        is_busy = self._hired is not None and not self._hired[0].is_done
         return bool(self._wanted or self._new or self._asked) or is_busy
 
     @property
@@ -121,7 +125,10 @@ class AccountWorker:
         for wanted in (*self._new, *(wanted for _, wanted in waiting.values())):
             sender.want(wanted)
         self._new, self._asked = [], {}
-        self._outcomes += sender.look()
+        try:
+            self._outcomes += sender.look()
+        finally:
+            self.troubles = [*self.troubles, *sender.take_troubles()][-_MOST_TROUBLES:]
         for each in self._outcomes:
             if isinstance(each, Failed) and (number := transactions.wished.pop(each.purpose, None)) is not None:
                 self._drop(number)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import assert_never
 
 from forcemove.channel.chain.adjudicator import Adjudicator, Operation
@@ -19,18 +20,27 @@ from forcemove.channel.protocol.effects import (
 )
 from forcemove.channel.protocol.encoding import challenge_hash, digest, hash_state
 from forcemove.channel.protocol.signing import Key
-from forcemove.channel.protocol.state import SupportProof
+from forcemove.channel.protocol.state import SupportProof, VariablePart
 from forcemove.channel.protocol.types import ETHER, Signature
 from forcemove.channel.protocol.values import SUBMISSIONS
 from forcemove.channel.sender.transactions import Allowance, Wanted
 
-__all__ = ["TOKEN_CHANNEL_MOST", "operation_of", "order", "purpose_of", "submission_of"]
+__all__ = ["TOKEN_CHANNEL_MOST", "gas_of", "operation_of", "order", "purpose_of", "submission_of"]
 
 TOKEN_CHANNEL_MOST = 10**17
 """What the gas of an answer may cost, in wei, where nothing at stake is ether and nobody has said more."""
 _PART = 4
 """What may wait may cost this part of what an answer may cost."""
 _ID_BYTES = 32
+_GAS_PER_BYTE = 42
+"""Of calldata: the dearest rule of any fork (EIP-7623: 40), and copying and hashing it."""
+_DEPOSIT, _TOKEN, _RECORD = 50_000, 150_000, 70_000
+"""A transaction that pays in, what a token takes beyond that, one that records or clears something."""
+_SIGNATURE, _ALLOCATION, _STEP, _GAS_PER_APP_BYTE = 5_000, 1_500, 50_000, 10
+"""Of a proof: each signature, each allocation of a state, each step that an app is asked about, each byte of
+appData."""
+_PAYMENT = 150_000
+"""A payment: 100,000 that a payee or token may use, and what the adjudicator does about it, also where it fails."""
 
 
 def order(
@@ -48,8 +58,35 @@ def order(
         most = _at_stake(channel) if is_answer else _at_stake(channel) // _PART
     deadline = channel.status.finalizes_at if is_answer else None
     allowance = _allowance(submission, adjudicator)
-    purpose = purpose_of(channel, submission)
-    return Wanted(purpose, adjudicator.address, call.data, call.value, most, deadline, allowance)
+    purpose, gas = purpose_of(channel, submission), gas_of(submission, call.data)
+    return Wanted(purpose, adjudicator.address, call.data, call.value, most, deadline, allowance, gas)
+
+
+def gas_of(submission: Submission, data: bytes) -> int:
+    """What the operation needs at most in honest use, by our own table: never less than a real chain takes, whatever
+    the sizes, with room for payees and tokens that use up what the adjudicator lends them. `data`: the calldata."""
+    given = len(data) * _GAS_PER_BYTE
+    match submission:
+        case SubmitDeposit(asset):
+            return given + (_DEPOSIT if asset == ETHER else _DEPOSIT + _TOKEN)
+        case SubmitChallenge(proof) | SubmitCheckpoint(proof):
+            return given + _RECORD + _checks(proof.states, len(proof.signatures) + 1)
+        case SubmitRespond(challenged, response):
+            return given + _RECORD + _checks((challenged, response), 1)
+        case SubmitConclude(outcome, _, signatures):
+            return given + _RECORD + len(signatures) * _SIGNATURE + len(outcome) * _PAYMENT
+        case SubmitTransfer(_, outcome):
+            return given + _RECORD + len(outcome) * _PAYMENT
+        case SubmitPayCredit():
+            return given + _RECORD + _PAYMENT
+        case _:
+            assert_never(submission)
+
+
+def _checks(states: Sequence[VariablePart], signatures: int) -> int:
+    """Of a proof. The app is asked about each step."""
+    app = sum(_STEP + _GAS_PER_APP_BYTE * len(state.app_data) for state in states)
+    return app + sum(len(state.outcome) for state in states) * _ALLOCATION + signatures * _SIGNATURE
 
 
 def purpose_of(channel: Channel, submission: Submission) -> bytes:

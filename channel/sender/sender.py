@@ -1,9 +1,12 @@
 """The sender of one account on one chain: every transaction of the account goes through it.
 
-A transaction is written down by its nonce before it is handed to the node, and forgotten only when it is mined, and
+A transaction is written down by its nonce before it is handed to any endpoint, and forgotten only when it is mined, and
 confirmed, and its owner was told and has come back: after a crash the next sender goes on with it, and tells again what
-may not have been heard. It never waits: each `look` asks once and does what is due, so
-that no transaction holds up another account's, or anything else in this process.
+may not have been heard. It never waits for a block: each `look` asks once and does what is due, so that no transaction
+holds up another account's, or anything else in this process.
+
+What an endpoint says is its opinion. Each is offered what its own words leave room for, and each thing for as long as
+it does not show it: a nonce, a price, a refusal or a receipt that one invents changes nothing for the others.
 
 Of those that wait only the lowest nonce can be mined, so only it is replaced, on behalf of all behind it: with the
 nearest of their deadlines and the largest of their caps.
@@ -12,28 +15,25 @@ nearest of their deadlines and the largest of their caps.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
-from msgspec.structs import replace
-
-from forcemove.channel.chain.chain import Chain, Fees
-from forcemove.channel.chain.errors import (
-    InsufficientFunds,
-    NotMined,
-    TransactionRefused,
-    TransactionReverted,
-)
+from forcemove.channel.chain.chain import Call, Chain, Fees, SignedTransaction
+from forcemove.channel.chain.errors import InsufficientFunds, TransactionReverted
 from forcemove.channel.chain.reverts import NO_ERRORS, ErrorTable
-from forcemove.channel.chain.rpc import as_number, making_sense
 from forcemove.channel.chain.token import Token
-from forcemove.channel.errors import ForcemoveError, InvalidValue, PassingError
+from forcemove.channel.errors import ForcemoveError, InvalidValue, PassingError, RuleError
 from forcemove.channel.protocol.signing import Key
-from forcemove.channel.sender.endpoints import Endpoints
-from forcemove.channel.sender.errors import GasTooDear
-from forcemove.channel.sender.pricing import Urgency, fitting_fees, is_too_low, next_fees
+from forcemove.channel.sender.bids import Bids
+from forcemove.channel.sender.errors import GasTooDear, NotTaken, OpinionsDiffer, after_revert
+from forcemove.channel.sender.flight import Flight
+from forcemove.channel.sender.lanes import Lane, Lanes
+from forcemove.channel.sender.offers import Offers
+from forcemove.channel.sender.opinions import Opinion, Question, form_opinion, market_of
+from forcemove.channel.sender.pricing import gas_limit, price_of
+from forcemove.channel.sender.settling import Verdict, judge
+from forcemove.channel.sender.timing import Pace
 from forcemove.channel.sender.transactions import (
-    FLYING,
     Failed,
     Flying,
     Landed,
@@ -41,14 +41,16 @@ from forcemove.channel.sender.transactions import (
     Outcome,
     Transactions,
     Undone,
-    Version,
     Wanted,
 )
-from forcemove.channel.sender.urgency import urgency_of
+from forcemove.channel.sender.waiting import GAP, Waiting
 
 __all__ = ["Sender"]
 
-_APPROVAL, _GAP = b"approval of ", b"gap at "
+_APPROVAL = b"approval of "
+_APPROVAL_GAS = 100_000
+_ROUNDS = 2
+"""Of questions in a look: what the first one finds to be sent is asked about in the second."""
 
 
 class Sender:
@@ -67,34 +69,32 @@ class Sender:
         others: Sequence[Chain] = (),
     ) -> None:
         """`kept`: the account's journal; what is in it is gone on with. `confirmations`: how many blocks deep a
-        transaction must be to be forgotten. `patience`: seconds after which one that waits is offered more for.
-        `errors`: what the contracts revert with. `clock`: seconds since 1970. `others`: the same chain through other
-        endpoints; where one fails, the next look asks the next. What one refuses is refused where all do. An answer to
-        a challenge is shown to all of them, and so is what is not mined in time: one may keep it to itself.
+        transaction must be to be forgotten. `patience`: seconds after which one that waits is offered more for, an
+        eighth of the time that is left where that is less. `errors`: what the contracts revert with. `clock`: seconds
+        since 1970. `others`: the same chain through other endpoints; all are asked and offered everything, none is
+        believed for another one.
 
         Raises `InvalidValue`; `MalformedBytes` and `UnknownVersion` on a journal that cannot be read.
         """
         if patience <= 0:
             raise InvalidValue("patience", patience, "more than 0 seconds")
         self.errors = errors
-        self._endpoints, self._key, self._kept = Endpoints((chain, *others), clock), key, kept
+        self._chain, self._key = chain, key
+        self._lanes = Lanes((chain, *others), clock)
         self._confirmations, self._patience, self._clock = confirmations, patience, clock
-        self._flying = {nonce: FLYING.decode(body) for nonce, body in kept.all()}
-        self._settled: set[int] = set()
-        self._told: set[int] = set()
-        self._shown_at: dict[int, float] = {}
+        self._flight, self._offers = Flight(kept), Offers()
+        self._bids, self._pace = Bids(self._sign, clock), Pace(patience, clock)
+        self._waiting = Waiting(key.address, self._flight, self._bids, self._offers, patience, clock)
+        self._fresh: set[int] = set()
+        self._again: set[bytes] = set()
         self._wanted: list[Wanted] = []
         self._outcomes: list[Outcome] = []
-
-    @property
-    def _chain(self) -> Chain:
-        """Through the endpoint that is asked now."""
-        return self._endpoints.asked
+        self._trouble: PassingError | None = None
 
     @property
     def endpoints(self) -> int:
-        """How many there are, which take turns where one fails."""
-        return len(self._endpoints)
+        """How many there are."""
+        return len(self._lanes)
 
     @property
     def account(self) -> bytes:
@@ -103,19 +103,40 @@ class Sender:
 
     @property
     def purposes(self) -> frozenset[bytes]:
-        """What is asked for and not settled yet."""
-        waiting = (flying.wanted for nonce, flying in self._flying.items() if nonce not in self._settled)
+        """What is asked for and has not come out yet."""
+        flying, announced = self._flight.flying, self._flight.announced
+        waiting = (each.wanted for nonce, each in flying.items() if nonce not in announced)
         return frozenset(each.purpose for each in (*waiting, *self._wanted))
 
     @property
     def is_idle(self) -> bool:
         """Whether there is nothing to send and nothing on its way."""
-        return not self._flying and not self._wanted
+        return not self._flight.flying and not self._wanted
+
+    @property
+    def is_done(self) -> bool:
+        """Whether there is nothing to send, and all that is on its way is mined as deep as we believe, by the word of
+        one endpoint at least: another one may never show it."""
+        return self._flight.flying.keys() <= self._flight.believed and not self._wanted
+
+    def take_troubles(self) -> list[PassingError]:
+        """How endpoints have failed since this was last asked, also where others have answered."""
+        troubles, self._lanes.troubles = self._lanes.troubles, []
+        return troubles
+
+    def lowest_price(self) -> int:
+        """What a unit of gas costs now by the word of the endpoint that says least, in wei, with twice the base fee.
+        Raises `PassingError` where none answers."""
+        return min(map(price_of, self._lanes.ask(lambda lane: market_of(lane.chain)).values()))
 
     def want(self, wanted: Wanted) -> None:
-        """Ask for a transaction; the next `look` sends it. What is asked for already is asked for once."""
-        if wanted.purpose not in self.purposes:
+        """Ask for a transaction; the next `look` sends it. What is asked for already is asked for once, and what is
+        still offered to an endpoint that does not show it is not asked for again unless it has failed elsewhere."""
+        if not self._flight.is_offered(wanted.purpose) and not self._is_wanted(wanted.purpose):
             self._wanted.append(wanted)
+
+    def _is_wanted(self, purpose: bytes) -> bool:
+        return any(each.purpose == purpose for each in self._wanted)
 
     def look(self, *, is_new: bool = True) -> list[Outcome]:
         """See what became of what is on its way, replace what waits too long, and send what is new. `is_new`: whether
@@ -124,229 +145,202 @@ class Sender:
         Returns what has come out since the last look. Raises the `ChainError` that was in the way, unless something has
         come out: the next look raises it again.
         """
+        self._trouble, flying = None, self._flight.flying
         try:
-            if self._wanted or (self._flying if is_new else self._flying.keys() - self._settled):
-                with making_sense(self._chain.endpoint):
-                    self._work()
-        except ForcemoveError as error:
-            if isinstance(error, PassingError):
-                self._endpoints.leave()
+            if self._wanted or (flying if is_new else flying.keys() - self._flight.settled):
+                for _ in range(_ROUNDS):
+                    if not self._work():
+                        break
+            if self._trouble is not None:
+                raise self._trouble
+        except ForcemoveError:
             if not self._outcomes:
                 raise
         outcomes, self._outcomes = self._outcomes, []
-        self._told = set(self._settled)
+        self._flight.told = set(self._flight.announced)
         return [each for each in map(_as_asked_for, outcomes) if each is not None]
 
-    def _work(self) -> None:
-        head, mined = self._chain.block("latest"), self._chain.nonce_of(self.account)
-        height, now = as_number(head["number"]), as_number(head["timestamp"])
-        for nonce in sorted(nonce for nonce in self._flying if nonce < mined):
-            self._settle(self._flying[nonce], height)
-        self._give_up_undone(mined)
-        waiting = [self._flying[nonce] for nonce in sorted(self._flying) if nonce >= mined]
-        if waiting:
-            self._send_dropped(waiting)
-            urgency = urgency_of(waiting, now, self._clock(), self._patience)
-            self._close_gap(waiting, urgency, now)
-            self._raise_lowest(waiting[0], urgency)
-        for wanted in tuple(self._wanted):
-            self._send(wanted, now, mined)
+    def _work(self) -> bool:
+        """Whether something is to be sent now about which nobody was asked yet."""
+        asked = [each for each in self._wanted if self._pace.allows(each.purpose)]
+        questions = {lane: self._question(lane, asked) for lane in self._lanes.all}
+        opinions = self._lanes.ask(lambda lane: form_opinion(lane.chain, questions[lane]))
+        self._settle(tuple(opinions.values()))
+        priced = {lane: opinion for lane, opinion in opinions.items() if opinion.is_priced}
+        for lane in priced:
+            self._waiting.offer(lane, priced)
+        for wanted in asked:
+            if wanted in self._wanted:
+                self._send(wanted, priced, is_again=wanted.purpose in self._again)
+        again = [
+            each for each in self._waiting.not_shown(tuple(opinions.values())) if not self._is_wanted(each.purpose)
+        ]
+        self._again = {each.purpose for each in again}
+        self._wanted += again
+        self._broadcast()
+        return any(each not in asked and self._pace.allows(each.purpose) for each in self._wanted)
+
+    def _question(self, lane: Lane, wanted: Sequence[Wanted]) -> Question:
+        flying = [(each, self._offers.version_of(lane, each).hash) for _, each in sorted(self._flight.flying.items())]
+        return Question(self.account, flying, wanted, self._confirmations, self.errors)
 
     # ------------------------------------------------------------------------------------------ what became of them
 
-    def _settle(self, flying: Flying, height: int) -> None:
-        """Its nonce is used: by one of its versions, or by somebody else's transaction."""
-        purpose = flying.wanted.purpose
-        try:
-            receipt = self._chain.wait(flying.signed(self.account), self.errors, timeout=0)
-        except NotMined:
-            self._ask_again(flying, height)
-        except TransactionReverted as error:
-            self._come_out(flying, Failed(purpose, error), height - error.block_number + 1)
-        else:
-            self._come_out(flying, Landed(purpose, receipt), height - receipt.block_number + 1)
+    def _settle(self, opinions: Sequence[Opinion]) -> None:
+        flight, undone = self._flight, list[tuple[Flying, bool]]()
+        for nonce, flying in sorted(flight.flying.items()):
+            verdict = self._judge(flying, opinions)
+            for outcome, cost in verdict.outcomes:
+                self._come_out(flying, outcome, cost)
+            if verdict.is_believed:
+                flight.believed.add(nonce)
+            if verdict.is_settled:
+                flight.settled.add(nonce)
+            if verdict.is_needless or (verdict.is_buried and nonce in self._flight.told):
+                self._forget(nonce)
+            elif verdict.is_taken:
+                self._ask_again(flying)
+            elif verdict.waits and nonce in flight.settled:
+                undone.append((flying, verdict.is_known))
+        self._give_up(undone)
 
-    def _come_out(self, flying: Flying, outcome: Outcome, depth: int) -> None:
-        if flying.nonce not in self._settled:
-            self._settled.add(flying.nonce)
-            self._outcomes.append(outcome)
-        if depth >= self._confirmations and flying.nonce in self._told:
-            self._forget(flying.nonce)
+    def _judge(self, flying: Flying, opinions: Sequence[Opinion]) -> Verdict:
+        age = (self._clock() - flying.versions[0].signed_at) / self._patience
+        return judge(flying, opinions, self._flight.flying, self._confirmations, age)
 
-    def _ask_again(self, flying: Flying, height: int) -> None:
-        """None of our versions was mined, and none will be once that is as deep as we believe. A node that knows one of
-        them, and has no receipt, is late or lies: sent again it might be done twice."""
-        depth = max(height - self._confirmations + 1, 0)
-        if self._chain.nonce_of(self.account, block=depth) <= flying.nonce:
+    def _come_out(self, flying: Flying, outcome: Landed | Failed, cost: int) -> None:
+        announced = self._flight.announced.setdefault(flying.nonce, set())
+        if type(outcome) in announced:
             return
-        if not any(self._chain.knows(version.hash) for version in flying.versions):
-            self._forget(flying.nonce)
-            if flying.wanted.purpose.startswith(_GAP):
-                return
+        announced.add(type(outcome))
+        purpose = flying.wanted.purpose
+        if isinstance(outcome, Landed):
+            self._pace.landed(flying)
+            self._wanted = [each for each in self._wanted if each.purpose != purpose]
+        elif isinstance(outcome.error, TransactionReverted):
+            times, reason = self._pace.reverted(flying), outcome.error.reason
+            rule = reason if isinstance(reason, RuleError) else None
+            outcome = Failed(purpose, after_revert(outcome.error, cost, rule, times), cost)
+        self._outcomes.append(outcome)
+
+    def _ask_again(self, flying: Flying) -> None:
+        """None of our versions was mined, and none will be."""
+        purpose = flying.wanted.purpose
+        self._forget(flying.nonce)
+        is_asked = self._is_wanted(purpose) or self._flight.copies(purpose)
+        if not purpose.startswith(GAP) and not is_asked:
             self._wanted.insert(0, flying.wanted)
-            self._outcomes.append(NonceTaken(flying.wanted.purpose, flying.nonce))
+            self._outcomes.append(NonceTaken(purpose, flying.nonce))
 
     def _forget(self, nonce: int) -> None:
-        self._kept.forget(nonce)
-        del self._flying[nonce]
-        self._settled.discard(nonce)
-        self._told.discard(nonce)
-        self._shown_at.pop(nonce, None)
+        self._flight.forget(nonce)
+        self._offers.forget(nonce)
 
-    def _give_up_undone(self, mined: int) -> None:
+    def _give_up(self, undone: Sequence[tuple[Flying, bool]]) -> None:
         """What a reorganisation has taken away may not be wanted any more: its owner asks again. Only what others wait
-        behind is sent again, and what the node still has is waited for."""
-        for nonce in sorted(self._settled, reverse=True):
-            if nonce < mined:
-                break
-            self._settled.discard(nonce)
-            self._told.discard(nonce)
-            flying = self._flying[nonce]
-            if nonce == max(self._flying) and not self._chain.knows(flying.newest.hash):
-                self._forget(nonce)
+        behind is sent again, and what a node still has is waited for."""
+        for flying, is_known in reversed(undone):
+            self._flight.doubt(flying.nonce)
+            self._pace.forget(flying.wanted.purpose)
+            if flying.nonce == max(self._flight.flying) and not is_known:
+                self._forget(flying.nonce)
                 if flying.wanted.purpose not in self.purposes:
                     self._outcomes.append(Undone(flying.wanted.purpose))
 
-    # ------------------------------------------------------------------------------------------------ what waits
-
-    def _send_dropped(self, waiting: list[Flying]) -> None:
-        """Nodes forget, and we may have died before we sent it."""
-        for flying in waiting:
-            if not self._chain.knows(flying.newest.hash):
-                self._broadcast(flying)
-
-    def _raise_lowest(self, lowest: Flying, urgency: Urgency) -> None:
-        market = self._chain.fees()
-        has_waited = self._clock() - lowest.newest.signed_at >= self._borne(urgency)
-        if not has_waited and not is_too_low(lowest.newest.fees, market):
-            return
-        self._show_again(lowest)
-        fees = next_fees(lowest.newest.fees, market, lowest.gas, urgency)
-        if fees is not None:
-            version = self._version(lowest.wanted, lowest.nonce, lowest.gas, fees)
-            self._broadcast(self._keep(replace(lowest, versions=(*lowest.versions, version))))
-
-    def _borne(self, urgency: Urgency) -> float:
-        """For how many seconds we wait: our patience, and a fourth of it where no time is left."""
-        return self._patience * (1 - 0.75 * urgency.passed)
-
-    def _close_gap(self, waiting: list[Flying], urgency: Urgency, now: int) -> None:
-        """Of a nonce before all of ours no node may have a transaction any more: another program's was dropped, or one
-        of ours was undone after we had believed in it. Nothing of ours would ever be mined then. When our patience has
-        ended by the chain's clock, an empty transaction to ourselves takes its place: whatever was there, nothing is
-        done twice."""
-        if now - waiting[0].begun_at < self._borne(urgency):
-            return
-        nonce = self._chain.nonce_of(self.account, block="pending")
-        if nonce >= waiting[0].nonce:
-            return
-        wanted = Wanted(_GAP + str(nonce).encode(), self.account, b"", 0, urgency.most)
-        gas = self._chain.gas_for(wanted.call, self.account, self.errors)
-        fees = fitting_fees(self._chain.fees(), gas, urgency)
-        waiting.insert(0, self._keep(self._begun(wanted, nonce, gas, fees, now)))
-        self._broadcast(waiting[0])
-
-    def _show_again(self, flying: Flying) -> None:
-        """The node that has it may keep it to itself: each time that our patience ends, the others get it, too."""
-        now = self._clock()
-        if now - self._shown_at.get(flying.nonce, now - self._patience) >= self._patience:
-            self._shown_at[flying.nonce] = now
-            self._endpoints.show_to_others(flying.signed(self.account))
-
     # -------------------------------------------------------------------------------------------------- what is new
 
-    def _send(self, wanted: Wanted, now: int, mined: int) -> None:
-        """It stays asked for while it is not known whether the chain would take it, and until what it needs is
-        mined."""
-        refusal: ForcemoveError | None = None
-        for _ in range(len(self._endpoints)):
-            try:
-                if not self._is_allowed(wanted, now, mined):
-                    return
-                flying = self._sign(wanted, now, mined)
-            except PassingError:
-                raise
-            except ForcemoveError as error:
-                refusal = refusal or error
-                self._endpoints.ask_the_next()
-            else:
-                self._wanted.remove(wanted)
-                self._broadcast_first(flying)
-                return
-        if refusal is not None:
-            self._outcomes.append(Failed(wanted.purpose, refusal))
-            self._wanted.remove(wanted)
+    def _send(self, wanted: Wanted, opinions: Mapping[Lane, Opinion], *, is_again: bool = False) -> None:
+        """It stays asked for while it is not known whether the chain would take it, and until what it needs is mined.
+        `is_again`: it is on its way, and somebody does not show it."""
+        said = tuple(opinions.values())
+        if not self._is_allowed(wanted, said):
+            return
+        answers = [each.gas[wanted.purpose] for each in said]
+        estimates = [each for each in answers if isinstance(each, int)]
+        failures = [each for each in answers if isinstance(each, PassingError)]
+        refusals = [each for each in answers if isinstance(each, ForcemoveError) and each not in failures]
+        is_defence = wanted.deadline is not None and wanted.row is not None
+        if not estimates and refusals and not (failures and is_defence):
+            self._refuse(wanted, refusals[0], is_again=is_again)
+            return
+        if not estimates and not is_defence:
+            self._trouble = failures[0]
+            return
+        if refusals and not self._pace.allows_alone(wanted.purpose):
+            return
+        gas = gas_limit(wanted.row, estimates, self._pace.reverts(wanted.purpose))
+        if wanted.deadline is None and self._bids.is_too_dear(wanted, gas, said):  # an answer is offered its worth
+            cost = gas * min(price_of(each.market) for each in said)
+            self._refuse(wanted, GasTooDear(cost, wanted.most), is_again=is_again)
+            return
+        self._sign_for_all(wanted, gas, opinions, is_again=is_again)
 
-    def _is_allowed(self, wanted: Wanted, now: int, mined: int) -> bool:
+    def _is_allowed(self, wanted: Wanted, said: Sequence[Opinion]) -> bool:
         """Whether the tokens may be taken that it needs; else that is asked for, once."""
-        needed = wanted.allowance
-        if needed is None:
+        allowed = [wanted.purpose not in each.not_allowed for each in said]
+        needed, purpose = wanted.allowance, _APPROVAL + wanted.purpose
+        if needed is None or all(allowed):
             return True
-        token = Token(self._chain, needed.token)
-        if token.allowance(self.account, needed.spender) >= needed.amount:
-            return True
-        purpose = _APPROVAL + wanted.purpose
-        if purpose not in self.purposes:
-            call = token.approve(needed.spender, needed.amount)
-            approval = Wanted(purpose, needed.token, call.data, 0, wanted.most)
-            self._broadcast_first(self._sign(approval, now, mined))
+        if any(allowed):
+            self._trouble = OpinionsDiffer(self.account, "allowance", tuple(map(int, allowed)))
+        elif purpose not in self.purposes:
+            call = Token(self._chain, needed.token).approve(needed.spender, needed.amount)
+            self._wanted.append(Wanted(purpose, needed.token, call.data, 0, wanted.most, gas=_APPROVAL_GAS))
         return False
 
-    def _sign(self, wanted: Wanted, now: int, mined: int) -> Flying:
-        gas = self._chain.gas_for(wanted.call, self.account, self.errors)
-        nonce = max(mined, self._chain.nonce_of(self.account, block="pending"), 1 + max(self._flying, default=-1))
-        market = self._chain.fees()
-        fees = fitting_fees(market, gas, Urgency(wanted.most))
-        if wanted.deadline is None and is_too_low(fees, market):
-            raise GasTooDear(gas * market.max_fee_per_gas, wanted.most)  # an answer is offered what it is worth
-        return self._keep(self._begun(wanted, nonce, gas, fees, now))
+    def _refuse(self, wanted: Wanted, error: ForcemoveError, *, is_again: bool) -> None:
+        self._wanted.remove(wanted)
+        if not is_again:
+            self._outcomes.append(Failed(wanted.purpose, error))
 
-    def _begun(self, wanted: Wanted, nonce: int, gas: int, fees: Fees, now: int) -> Flying:
-        return Flying(wanted, nonce, gas, now, (self._version(wanted, nonce, gas, fees),))
-
-    def _version(self, wanted: Wanted, nonce: int, gas: int, fees: Fees) -> Version:
-        signed = self._chain.sign_as(wanted.call, self._key, nonce, gas, fees)
-        return Version(
-            signed.hash,
-            signed.raw,
-            fees.max_fee_per_gas,
-            fees.max_priority_fee_per_gas,
-            fees.is_legacy,
-            int(self._clock()),
-        )
-
-    def _keep(self, flying: Flying) -> Flying:
-        """Before anything leaves."""
-        self._kept.put(flying.nonce, FLYING.encode(flying))
-        self._flying[flying.nonce] = flying
-        return flying
-
-    def _broadcast_first(self, flying: Flying) -> None:
-        """Where the node has not taken it, its nonce is free again. Where that is not known, it stays."""
-        signed = flying.signed(self.account)
-        try:
-            self._chain.broadcast(signed)
-        except (InsufficientFunds, TransactionRefused) as error:
-            self._forget(flying.nonce)
-            self._outcomes.append(Failed(flying.wanted.purpose, error))
+    def _sign_for_all(self, wanted: Wanted, gas: int, opinions: Mapping[Lane, Opinion], *, is_again: bool) -> None:
+        """With one nonce where all agree. Where they differ what pays in waits, and the rest is signed for each."""
+        said, flying = tuple(opinions.values()), self._flight.flying
+        lacking = [each for each in said if self._flight.lacks(each, wanted.purpose)]
+        if is_again:
+            lacking = [each for each in lacking if not isinstance(each.gas.get(wanted.purpose), ForcemoveError)]
+        nonces = tuple(each.free(flying) for each in said)
+        if wanted.pays_in and len(set(nonces)) > 1:
+            self._trouble = OpinionsDiffer(self.account, "nonce", nonces)
             return
-        if flying.wanted.deadline is not None:
-            self._endpoints.show_to_others(signed)
+        if is_again or lacking:
+            self._wanted.remove(wanted)
+        begun_at = min(each.time for each in said)
+        for nonce, opinion in sorted({each.free(flying): each for each in lacking}.items()):
+            self._flight.keep(self._bids.begin(wanted, nonce, gas, begun_at, opinion, said))
+            self._fresh.add(nonce)
+        for lane, opinion in opinions.items():
+            for nonce in self._fresh & {each.nonce for each in self._flight.copies(wanted.purpose)}:
+                if opinion.is_reachable(nonce, flying):
+                    fitted, version = self._bids.fit(flying[nonce], opinion, said)
+                    self._flight.keep(fitted)
+                    self._offers.add(lane, nonce, version)
 
-    def _broadcast(self, flying: Flying) -> None:
-        """Again, or a version with higher fees. What the node does not take now is offered again by a later look."""
-        signed = flying.signed(self.account)
-        with suppress(InsufficientFunds, TransactionRefused):
-            self._chain.broadcast(signed)
-        self._endpoints.show_to_others(signed)
+    def _sign(self, call: Call, nonce: int, gas: int, fees: Fees) -> SignedTransaction:
+        return self._chain.sign_as(call, self._key, nonce, gas, fees)
+
+    def _broadcast(self) -> None:
+        """Where nobody has taken what is new, because we could not pay for it, its nonce is free again. Any other
+        refusal is no outcome: it is offered again."""
+        fresh, self._fresh = self._fresh, set()
+        for nonce, answers in self._offers.make(self._lanes, self.account, self._flight.flying).items():
+            if nonce not in fresh or None in answers or nonce not in self._flight.flying:
+                continue
+            flying = self._flight.flying[nonce]
+            poor = [each for each in answers if isinstance(each, InsufficientFunds)]
+            if len(poor) == len(answers) and flying.wanted.deadline is None:
+                self._forget(nonce)
+                self._outcomes.append(Failed(flying.wanted.purpose, poor[0]))
+            else:
+                self._trouble = NotTaken(flying.newest.hash, next(each.reason for each in answers if each is not None))
 
 
 def _as_asked_for(outcome: Outcome) -> Outcome | None:
     """Of an approval its asker hears only where it has failed, as of what needed it; for a gap nobody has asked."""
-    if outcome.purpose.startswith(_GAP):
+    if outcome.purpose.startswith(GAP):
         return None
     if not outcome.purpose.startswith(_APPROVAL):
         return outcome
     if isinstance(outcome, Failed):
-        return Failed(outcome.purpose.removeprefix(_APPROVAL), outcome.error)
+        return replace(outcome, purpose=outcome.purpose.removeprefix(_APPROVAL))
     return None

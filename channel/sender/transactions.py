@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
 from forcemove.channel.chain.chain import Call, Fees, RawLog, Receipt, SignedTransaction
 from forcemove.channel.errors import ForcemoveError, InvalidValue
@@ -43,7 +43,8 @@ class Wanted(Struct, frozen=True):
     back with what became of it. `to` (20 bytes), `data`, `value` (wei): the call.
 
     `deadline`: the block time (seconds) by which it must be mined, None where it may wait. `most`: what its gas may
-    cost at most, in wei. `allowance`: what must be allowed before; the sender sees to it.
+    cost at most, in wei. `allowance`: what must be allowed before; the sender sees to it. `gas`: what it needs by our
+    own table, which no endpoint can talk us out of; what an older program has written does not say it.
     """
 
     purpose: bytes
@@ -53,11 +54,22 @@ class Wanted(Struct, frozen=True):
     most: int
     deadline: int | None = None
     allowance: Allowance | None = None
+    gas: int | UnsetType = UNSET
 
     def __post_init__(self) -> None:
         require_bytes("to", self.to, 20)
         require_uint("value", self.value, UINT256_MAX)
         require_uint("most", self.most, UINT256_MAX)
+
+    @property
+    def row(self) -> int | None:
+        """`gas`, None where it is not said."""
+        return None if isinstance(self.gas, UnsetType) else self.gas
+
+    @property
+    def pays_in(self) -> bool:
+        """Whether it costs more than gas: such a transaction has one nonce, on which the endpoints agree."""
+        return self.value > 0 or self.allowance is not None
 
     @property
     def call(self) -> Call:
@@ -87,8 +99,8 @@ class Version(Struct, frozen=True):
 
 
 class Flying(Struct, frozen=True):
-    """A transaction on its way: it has a nonce, a limit of gas, and at least one version; any of them may be the one
-    that is mined. `begun_at`: the block time (seconds) when the first one was signed."""
+    """A transaction on its way: it has a nonce, a limit of gas, and at least one version, in the order of their fees;
+    any of them may be the one that is mined. `begun_at`: the block time (seconds) when the first one was signed."""
 
     wanted: Wanted
     nonce: int
@@ -105,10 +117,10 @@ class Flying(Struct, frozen=True):
         """The version with the highest fees."""
         return self.versions[-1]
 
-    def signed(self, sender: bytes) -> SignedTransaction:
-        """As the chain takes it; `sender`: the account, 20 bytes."""
-        newest = self.newest
-        return SignedTransaction(self.wanted.call, sender, self.nonce, self.gas, newest.fees, newest.hash, newest.raw)
+    def signed(self, sender: bytes, version: Version | None = None) -> SignedTransaction:
+        """As the chain takes it; `sender`: the account, 20 bytes. `version`: the newest unless given."""
+        chosen = version or self.newest
+        return SignedTransaction(self.wanted.call, sender, self.nonce, self.gas, chosen.fees, chosen.hash, chosen.raw)
 
 
 FLYING: Codec[Flying] = Codec("transaction", Flying)
@@ -157,10 +169,12 @@ class Landed:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """It will not happen unless it is asked for again: the chain refuses it, or it was mined and has failed."""
+    """It will not happen unless it is asked for again: the chain refuses it, or it was mined and has failed, which has
+    cost `cost` wei."""
 
     purpose: bytes
     error: ForcemoveError
+    cost: int = 0
 
 
 @dataclass(frozen=True, slots=True)

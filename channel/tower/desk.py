@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from forcemove.channel.chain.chain import Call, Chain
 from forcemove.channel.chain.errors import TransactionReverted
 from forcemove.channel.chain.reverts import ErrorTable
-from forcemove.channel.chain.rpc import as_number, making_sense
 from forcemove.channel.errors import ForcemoveError, PassingError
 from forcemove.channel.node.journalled import JournalledTransactions
+from forcemove.channel.node.orders import gas_of
 from forcemove.channel.protocol.effects import Submission
 from forcemove.channel.protocol.signing import Key
 from forcemove.channel.protocol.values import SUBMISSIONS
 from forcemove.channel.sender.sender import Sender
-from forcemove.channel.sender.transactions import FLYING, Failed, Flying, Landed, Outcome, Undone, Wanted
+from forcemove.channel.sender.transactions import FLYING, Failed, Flying, Landed, Outcome, Undone, Version, Wanted
 from forcemove.channel.store.journal import Journal
 from forcemove.channel.store.records import Account, Spent
 from forcemove.channel.tower.errors import BudgetExhausted
@@ -59,34 +59,27 @@ class Desk:
     """Of an account whose lease is ours. Goes on with what the journal has on its way."""
 
     def __init__(self, journal: Journal, key: Key, chains: Sequence[Chain], errors: ErrorTable, terms: Terms) -> None:
-        """`chains`: the same one through each endpoint; where one fails, the next is asked. `errors`: what the
+        """`chains`: the same one through each endpoint: all are asked, and offered everything. `errors`: what the
         contracts revert with. Raises `JournalError`, `MalformedBytes`, `UnknownVersion`."""
-        self._journal, self._key, self._chains = journal, key, deque(chains)
-        self._errors, self._terms = errors, terms
+        self._journal, self._terms = journal, terms
         self._account = Account(chains[0].chain_id, key.address)
         self._spent = {each.nonce: each for each in journal.towers.spent(self._account)}
         self._outcomes: deque[Outcome] = deque()
-        self._begin()
-
-    def _begin(self) -> None:
-        """From the journal, through the endpoint that is asked now."""
         self._sender = Sender(
-            self._chain,
-            self._key,
-            JournalledTransactions(self._journal, self._account),
-            confirmations=self._terms.confirmations,
-            patience=self._terms.patience,
-            errors=self._errors,
+            chains[0],
+            key,
+            JournalledTransactions(journal, self._account),
+            confirmations=terms.confirmations,
+            patience=terms.patience,
+            errors=errors,
+            others=chains[1:],
         )
-        self._asked = {each.wanted.purpose: each.wanted.most for each in self._flying()}
-
-    @property
-    def _chain(self) -> Chain:
-        return self._chains[0]
+        flying = self._flying()
+        self._asked = {each.wanted.purpose: each.wanted.most for each in flying if each.nonce not in self._spent}
+        self._nonces = {each.wanted.purpose: each.nonce for each in flying}
 
     def _flying(self) -> list[Flying]:
-        rows = self._journal.transactions.in_flight(self._account)
-        return [FLYING.decode(row.body) for row in rows if row.nonce not in self._spent]
+        return [FLYING.decode(row.body) for row in self._journal.transactions.in_flight(self._account)]
 
     @property
     def is_idle(self) -> bool:
@@ -106,35 +99,31 @@ class Desk:
     def want(self, client: bytes, channel_id: bytes, submission: Submission, call: Call, deadline: int | None) -> None:
         """Ask for a transaction for a client, to be mined by a block time (seconds), if any. The next look sends it.
 
-        It is tried on the node first, which costs nothing. Raises `BudgetExhausted`, what it would fail with, and
-        `ChainError`.
+        What it needs is reckoned by our own table, at the lowest price that an endpoint shows: none can use a budget
+        up by a high one. Raises `BudgetExhausted`, and `PassingError` where no endpoint answers.
         """
-        with making_sense(self._chain.endpoint):
-            gas = self._chain.gas_for(call, self._account.address, self._errors)
-            needed = gas * self._chain.fees().max_fee_per_gas // 2
-        left = self.left(client)
+        gas = gas_of(submission, call.data)
+        left, needed = self.left(client), gas * self._sender.lowest_price() // 2
         if left < needed:
             raise BudgetExhausted(client, channel_id, left, needed)
         purpose, most = client + channel_id + SUBMISSIONS.encode(submission), min(left, self._terms.most)
-        self._sender.want(Wanted(purpose, call.to or b"", call.data, call.value, most, deadline))
-        self._asked[purpose] = most
+        self._sender.want(Wanted(purpose, call.to or b"", call.data, call.value, most, deadline, gas=gas))
+        if purpose in self._sender.purposes:
+            self._asked[purpose] = most
 
     def look(self) -> list[Paid]:
         """Send what is wanted, see what became of what was sent, and charge it. Nothing that came out is lost where
-        this raises: a `ChainError`, after which the next endpoint is asked, or a `JournalError`."""
-        try:
-            paid = self._charge_all()
-            self._outcomes += self._sender.look()
-            return paid + self._charge_all()
-        except PassingError:
-            self.ask_the_next()
-            raise
+        this raises: a `ChainError` where no endpoint answers, or a `JournalError`."""
+        paid = self._charge_all()
+        self._outcomes += self._sender.look()
+        return paid + self._charge_all()
+
+    def take_troubles(self) -> list[PassingError]:
+        """How endpoints have failed since this was last asked, also where others have answered."""
+        return self._sender.take_troubles()
 
     def ask_the_next(self) -> None:
-        """From now on, through the next endpoint, where there is one: what is on its way is in the journal."""
-        if len(self._chains) > 1:
-            self._chains.rotate(-1)
-            self._begin()
+        """Nothing is done: all are asked at once."""
 
     # ------------------------------------------------------------------------------------------------------- the money
 
@@ -153,13 +142,13 @@ class Desk:
             case Landed(_, receipt):
                 cost = self._keep(client, receipt.transaction_hash, receipt.gas_used, receipt.gas_price)
                 paid = Paid(client, channel_id, submission, None, receipt.block_number, cost)
-            case Failed(_, TransactionReverted() as error):
-                cost = self._keep(client, error.transaction_hash, error.gas_used, self._price(error.transaction_hash))
+            case Failed(_, TransactionReverted() as error, cost):
+                cost = self._keep(client, error.transaction_hash, error.gas_used, cost // max(error.gas_used, 1))
                 paid = Paid(client, channel_id, submission, error, error.block_number, cost)
             case Failed(_, error):
                 paid = Paid(client, channel_id, submission, error, None, 0)
             case Undone():
-                self._give_back()
+                self._give_back(outcome.purpose)
                 paid = Paid(client, channel_id, submission, None, None, 0)
             case _:
                 return []  # it was sent again with another nonce
@@ -167,38 +156,32 @@ class Desk:
         return [paid]
 
     def _keep(self, client: bytes, transaction_hash: bytes, gas: int, price: int) -> int:
-        """What it has cost. A node that does not say its price is taken to mean the highest that was offered."""
-        flying = self._find(transaction_hash)
-        if flying is None:
+        """What it has cost, and no more than we have offered, whatever a receipt says. A node that does not say its
+        price is taken to mean the highest that was offered."""
+        found = self._find(transaction_hash)
+        if found is None:
             return 0
-        cost = gas * (price or flying.newest.max_fee)
+        flying, version = found
+        cost = min(gas, flying.gas) * min(price or version.max_fee, version.max_fee)
         spent = Spent(flying.nonce, client, cost)
         self._journal.towers.charge(self._account, spent)
         self._spent[flying.nonce] = spent
+        self._nonces[flying.wanted.purpose] = flying.nonce
         return cost
 
-    def _find(self, transaction_hash: bytes) -> Flying | None:
-        for row in self._journal.transactions.in_flight(self._account):
-            flying = FLYING.decode(row.body)
-            if any(version.hash == transaction_hash for version in flying.versions):
-                return flying
+    def _find(self, transaction_hash: bytes) -> tuple[Flying, Version] | None:
+        for flying in self._flying():
+            for version in flying.versions:
+                if version.hash == transaction_hash:
+                    return flying, version
         return None
 
-    def _price(self, transaction_hash: bytes) -> int:
-        """What a unit of gas of it has cost; 0 where that cannot be found out now."""
-        try:
-            with making_sense(self._chain.endpoint):
-                answer = self._chain.rpc.ask("eth_getTransactionReceipt", "0x" + transaction_hash.hex())
-                return as_number(answer["effectiveGasPrice"])
-        except PassingError:
-            return 0
-
-    def _give_back(self) -> None:
+    def _give_back(self, purpose: bytes) -> None:
         """What was undone has a nonce that is not used any more."""
-        with making_sense(self._chain.endpoint):
-            nonce = self._chain.nonce_of(self._account.address)
-        self._journal.towers.give_back(self._account, nonce)
-        self._spent = {each: spent for each, spent in self._spent.items() if each < nonce}
+        nonce = self._nonces.pop(purpose, None)
+        if nonce is not None:
+            self._journal.towers.give_back(self._account, nonce)
+            self._spent = {each: spent for each, spent in self._spent.items() if each < nonce}
 
 
 def _client_of(purpose: bytes) -> bytes:
