@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from ssl import SSLContext
 from types import TracebackType
 from typing import Protocol
 from urllib.parse import urlsplit
 
-from forcemove.channel.errors import InvalidValue
+from forcemove.channel.errors import ForcemoveError, InvalidValue
 from forcemove.channel.flow.transport import Transport
+from forcemove.channel.line.channel_line import ChannelLine, Way
 from forcemove.channel.line.errors import NatsMissing
 from forcemove.channel.line.links import RELAY_FORM, public_url
 from forcemove.channel.line.offers import Offer, Shown, SignedOffer
 from forcemove.channel.line.terms import Table
 from forcemove.channel.protocol.signing import Key
 
-__all__ = ["Connection", "LobbyPort", "connect"]
+__all__ = ["Connection", "LobbyPort", "connect", "line_on", "line_to"]
+
+OnTrouble = Callable[[ForcemoveError], None]
 
 
 class LobbyPort(Protocol):
     """Where offers are made, listed and joined. What others have put there is believed by its signature alone.
 
-    Besides what is said below, every call raises a `LineError` where the connection has ended.
+    Besides what is said below, every call raises a `LineError` where the connection has ended, and `RelayUnreachable`
+    where there is one and nothing was answered for 10 seconds: it names what was asked.
     """
 
     async def make(self, offer: Offer, key: Key) -> bytes:
@@ -74,13 +80,19 @@ class Connection(Protocol):
         ...
 
     @property
+    def trouble(self) -> ForcemoveError | None:
+        """Why there is no connection, None where there is one."""
+        ...
+
+    @property
     def lobby(self) -> LobbyPort:
         """The offers of this place."""
         ...
 
     async def join(self, terms: Table, key: Key) -> Transport:
         """The log of a table at which `key` is a participant's; the table is made if it is not there. It knows how long
-        the log is (`length`). Raises a `LineError`, and `InvalidValue`. Joining twice gives the same log."""
+        the log is (`length`). Raises a `LineError`, also where a relay that is there does not open the table within 10
+        seconds, and `InvalidValue`. Joining twice gives the same log."""
         ...
 
     async def watch(self, table: bytes) -> Transport:
@@ -92,26 +104,98 @@ class Connection(Protocol):
         ...
 
 
-def connect(url: str, *, patience: float | None = 10.0, ssl: SSLContext | None = None) -> Connection:
+def connect(
+    url: str,
+    *,
+    patience: float | None = 10.0,
+    ssl: SSLContext | None = None,
+    on_trouble: OnTrouble = lambda _: None,
+) -> Connection:
     """A connection, not entered yet: to the relay at `url`, ws:// or wss://, or to the NATS server at `url`, nats:// or
     tls://, with `name:password@` or `token@` before the host where that wants it.
 
-    `patience`: seconds until entering it gives up where nobody answers; None never does. `ssl`: if not the system's
-    certificates are to be trusted. Raises `InvalidValue`, and `NatsMissing` where the extra `forcemove[nats]` is not
-    installed.
+    `patience`: seconds until entering it gives up where nobody answers, and where what answers is of another version,
+    at once; None never gives up. Once it was entered, nothing ends it: what is wrong is tried again, after pauses of up
+    to a minute. `ssl`: if not the system's certificates are to be trusted. `on_trouble`: is told why there is no
+    connection, once, and each minute as long as that lasts.
+
+    Raises `InvalidValue`, and `NatsMissing` where the extra `forcemove[nats]` is not installed.
     """
     match urlsplit(url).scheme:
         case "ws" | "wss":
             from forcemove.channel.line.websocket.connection import RelayConnection
 
-            return RelayConnection(url, patience=patience, ssl=ssl)
+            return RelayConnection(url, patience=patience, ssl=ssl, on_trouble=on_trouble)
         case "nats" | "tls":
             _require_nats()
             from forcemove.channel.line.jetstream.connection import JetStreamConnection
 
-            return JetStreamConnection(url, patience=patience, ssl=ssl)
+            return JetStreamConnection(url, patience=patience, ssl=ssl, on_trouble=on_trouble)
         case _:
             raise InvalidValue("relay", public_url(url), RELAY_FORM)
+
+
+def line_on(
+    connection: Connection, table: Table, key: Key, start: int | None = 0, *, on_trouble: OnTrouble = lambda _: None
+) -> ChannelLine:
+    """A channel's line over a connection that others use, too; its owner enters and leaves it, which may come after
+    this. While the line runs, the table is the line's alone. Arguments as of `ChannelLine`."""
+    return ChannelLine(_Shared(connection, table, key), start, on_trouble=on_trouble)
+
+
+def line_to(
+    url: str,
+    table: Table,
+    key: Key,
+    start: int | None = 0,
+    *,
+    ssl: SSLContext | None = None,
+    on_trouble: OnTrouble = lambda _: None,
+) -> ChannelLine:
+    """A channel's line with a connection of its own, which is there while the line runs. Nothing is asked before that.
+    Arguments as of `connect` and `ChannelLine`. Raises as `connect`."""
+    return ChannelLine(_Own(url, table, key, ssl, on_trouble), start, on_trouble=on_trouble)
+
+
+class _Shared(Way):
+    def __init__(self, connection: Connection, table: Table, key: Key) -> None:
+        self._connection, self._table, self._key = connection, table, key
+
+    @property
+    def url(self) -> str:
+        return self._connection.url
+
+    @property
+    def is_connected(self) -> bool:
+        return self._connection.is_connected
+
+    @property
+    def trouble(self) -> ForcemoveError | None:
+        return self._connection.trouble
+
+    @asynccontextmanager
+    async def opened(self) -> AsyncIterator[Transport]:
+        try:
+            yield await self._connection.join(self._table, self._key)
+        finally:
+            self._connection.leave(self._table.id)
+
+
+class _Own(_Shared):
+    """Each time another connection: one that was left is not entered again."""
+
+    def __init__(self, url: str, table: Table, key: Key, ssl: SSLContext | None, on_trouble: OnTrouble) -> None:
+        self._address, self._ssl, self._on_trouble = url, ssl, on_trouble
+        super().__init__(self._new(), table, key)
+
+    @asynccontextmanager
+    async def opened(self) -> AsyncIterator[Transport]:
+        self._connection = self._new()
+        async with self._connection, super().opened() as transport:
+            yield transport
+
+    def _new(self) -> Connection:
+        return connect(self._address, patience=None, ssl=self._ssl, on_trouble=self._on_trouble)
 
 
 def _require_nats() -> None:

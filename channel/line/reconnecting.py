@@ -1,42 +1,62 @@
 """What connections for any number of tables have in common, whatever carries these: a lost one is made anew, after
-pauses that double while nothing comes of it."""
+pauses that double while nothing comes of it, and what is asked is answered in time or told."""
 
 from __future__ import annotations
 
 import asyncio
+import logging
 import random
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import suppress
 from ssl import SSLContext
 from types import TracebackType
-from typing import Generic, NoReturn, Self, TypeVar
+from typing import Any, Generic, NoReturn, Self, TypeVar
 
 from forcemove.channel.errors import ForcemoveError, InvalidValue
 from forcemove.channel.line.carried import CarriedLog
 from forcemove.channel.line.errors import LineClosed, RelayUnreachable
 
-__all__ = ["SHORTEST", "Pauses", "Reconnecting"]
+__all__ = ["ANSWER_SECONDS", "SHORTEST", "Pauses", "Reconnecting", "answered"]
 
+_LOG = logging.getLogger(__name__)
 SHORTEST = 0.1
 _LONGEST = 10.0
 _LONG = 30.0
 """Seconds after which a connection was a good one."""
+_FIRST_LASTING, _LONGEST_LASTING = 1.0, 60.0
+"""Seconds between two attempts where only an operator, or an update, will mend what is wrong."""
+ANSWER_SECONDS = 10.0
+"""That who has welcomed us may take to answer."""
+_TOLD_AGAIN = 60.0
+"""Seconds after which the same trouble is told once more."""
 
 
 LogT = TypeVar("LogT", bound=CarriedLog)
+ResultT = TypeVar("ResultT")
 
 
 class Pauses:
-    """Of one connection: 0.1 to 10 seconds, of which a random part is waited, so that clients spread."""
+    """Between attempts: they double, and a random part is waited, so that clients spread."""
 
-    def __init__(self) -> None:
-        self._next = SHORTEST
+    def __init__(self, shortest: float = SHORTEST, longest: float = _LONGEST) -> None:
+        """In seconds."""
+        self._shortest, self._longest = shortest, longest
+        self.begin_anew()
 
     def begin_anew(self) -> None:
-        """The connection has been of use: the next loss is a new one."""
-        self._next = SHORTEST
+        """The last attempt has been of use: the next failure is a new one."""
+        self._next, self._most = self._shortest, self._longest
+
+    def lengthen(self) -> None:
+        """What is wrong will not pass soon: seconds, up to a minute."""
+        self._next, self._most = max(self._next, _FIRST_LASTING), max(self._most, _LONGEST_LASTING)
+
+    async def wait(self) -> None:
+        """Until the next attempt."""
+        await asyncio.sleep(random.uniform(0.5, 1) * self._next)  # noqa: S311  # no secret
+        self._next = min(2 * self._next, self._most)
 
     async def between(self, attempt: Callable[[], Awaitable[None]]) -> NoReturn:
         """Attempt again and again. Raises what an attempt raises."""
@@ -45,30 +65,51 @@ class Pauses:
             await attempt()
             if time.monotonic() - began > _LONG:
                 self.begin_anew()
-            await asyncio.sleep(random.uniform(0.5, 1) * self._next)  # noqa: S311  # no secret
-            self._next = min(2 * self._next, _LONGEST)
+            await self.wait()
 
 
 class Reconnecting(ABC, Generic[LogT]):
     """Used as `async with`: kept until the block is left. `url`: where it is, without a password."""
 
-    def __init__(self, url: str, patience: float | None, heartbeat: float, ssl: SSLContext | None) -> None:
-        """`patience`: seconds until entering the block gives up where nobody answers; None never does. `heartbeat`:
-        seconds between signs of life. `ssl`: if not the system's certificates are to be trusted."""
+    def __init__(
+        self,
+        url: str,
+        patience: float | None,
+        heartbeat: float,
+        ssl: SSLContext | None,
+        on_trouble: Callable[[ForcemoveError], None],
+    ) -> None:
+        """`patience`: seconds until entering the block gives up where nobody answers; None never does, whatever
+        answers. `heartbeat`: seconds between signs of life. `ssl`: if not the system's certificates are to be trusted.
+        `on_trouble`: see `connect.connect`."""
         self.url, self._patience, self._heartbeat, self._ssl = url, patience, heartbeat, ssl
         self._tables: dict[bytes, LogT] = {}
+        self._on_trouble = on_trouble
         self._trouble: ForcemoveError | None = None
+        self._told: tuple[ForcemoveError, float] | None = None
         self._end: ForcemoveError | None = None
+        self._is_entered = False
         self._pauses = Pauses()
 
+    @property
+    @abstractmethod
+    def is_connected(self) -> bool:
+        """Whether there is a connection now."""
+
+    @property
+    def trouble(self) -> ForcemoveError | None:
+        """Why there is no connection, None where there is one."""
+        return None if self.is_connected else self._trouble
+
     async def __aenter__(self) -> Self:
-        """Raises `RelayUnreachable`, and what no other attempt would mend."""
+        """Raises `RelayUnreachable`, and what no other attempt would mend; nothing where its patience has no end."""
         self._running = asyncio.create_task(self._run())
         try:
             await self._first()
         except BaseException:
             await self._stop()
             raise
+        self._is_entered = True
         return self
 
     async def __aexit__(
@@ -102,8 +143,9 @@ class Reconnecting(ABC, Generic[LogT]):
             raise InvalidValue("key", new.participant, "the one with which this connection has joined the table before")
         if log is new:
             self._begin(new)
+        asked = f"to open table 0x{new.id.hex()}"
         try:
-            await log.opened()
+            await answered(log.opened(), self.url, asked, lambda: self.is_connected, log.length)
         except ForcemoveError:
             self._drop(new.id)
             raise
@@ -112,6 +154,24 @@ class Reconnecting(ABC, Generic[LogT]):
     def _tasks(self) -> Sequence[asyncio.Task[None]]:
         """What is cancelled in the end."""
         return [self._running]
+
+    def _have_trouble(self, error: ForcemoveError) -> None:
+        """It is told once, and again where it lasts. What its owner makes of it undoes nothing."""
+        self._trouble, now = error, time.monotonic()
+        if self._told is None or self._told[0] != error or now - self._told[1] > _TOLD_AGAIN:
+            self._told = error, now
+            try:
+                self._on_trouble(error)
+            except Exception:
+                _LOG.exception("trouble with %s could not be told", self.url)
+
+    def _bear_lasting(self, error: ForcemoveError) -> None:
+        """What hardly passes by itself is tried again, more seldom: there may be money in what the tables are of. Only
+        who enters the block, and would give up, is given it at once: then this raises it."""
+        if self._patience is not None and not self._is_entered:
+            raise error
+        self._pauses.lengthen()
+        self._have_trouble(error)
 
     def _fail(self, failure: ForcemoveError) -> None:
         """It has ended: who waits at a table is told."""
@@ -134,3 +194,29 @@ class Reconnecting(ABC, Generic[LogT]):
     @abstractmethod
     async def _run(self) -> None:
         """Until it is cancelled. However it ends, who waits is told."""
+
+
+async def answered(
+    asking: Coroutine[Any, Any, ResultT],
+    url: str,
+    asked: str,
+    is_connected: Callable[[], bool],
+    progress: Callable[[], int] = lambda: 0,
+) -> ResultT:
+    """What comes of asking. Without a connection it is waited for; who has one, and says nothing for 10 seconds, will
+    not answer. `asked`: what for, in words; `progress`: changes as long as an answer that takes long is coming.
+
+    Raises `RelayUnreachable`, which names what was asked, and what asking raises.
+    """
+    task, seen = asyncio.create_task(asking), progress()
+    try:
+        while not (await asyncio.wait([task], timeout=ANSWER_SECONDS))[0]:
+            if is_connected() and progress() == seen:
+                reason = f"it was asked {asked}, and has said nothing for {ANSWER_SECONDS:g} seconds"
+                raise RelayUnreachable(url, reason)
+            seen = progress()
+        return task.result()
+    finally:
+        if not task.done():
+            task.cancel()
+            await asyncio.wait([task])

@@ -25,12 +25,12 @@ from forcemove.channel.line.errors import (
 )
 from forcemove.channel.line.jetstream.lobby import JOIN_SECONDS, JetStreamLobby
 from forcemove.channel.line.jetstream.posting import Post
-from forcemove.channel.line.jetstream.session import FAILURES, Session
+from forcemove.channel.line.jetstream.session import Session
 from forcemove.channel.line.jetstream.streams import STREAMS, subject_of
 from forcemove.channel.line.jetstream.transport import JetStreamTransport
 from forcemove.channel.line.limits import MAX_URL
 from forcemove.channel.line.links import public_url
-from forcemove.channel.line.reconnecting import SHORTEST, Reconnecting
+from forcemove.channel.line.reconnecting import SHORTEST, Pauses, Reconnecting, answered
 from forcemove.channel.line.terms import Table, TableKind
 from forcemove.channel.protocol.signing import Key
 
@@ -38,6 +38,9 @@ __all__ = ["JetStreamConnection"]
 
 _LOG = logging.getLogger(__name__)
 _SWEEP_SECONDS = 1.0
+_LONGEST_PAUSE = 1.0
+_OPEN_SECONDS = 30.0
+"""That a server may take until everything is prepared."""
 _FORBIDDEN = re.compile(r"permissions violation for \w+ to \"([^\"]*)\"", re.IGNORECASE)
 """What a server says of a subject that our account may not use: it says so in words only."""
 _GONE = (NoRespondersError, NotFoundError, ServiceUnavailableError)
@@ -61,16 +64,18 @@ class JetStreamConnection(Reconnecting[JetStreamTransport]):
         heartbeat: float = 20.0,
         ssl: SSLContext | None = None,
         join_seconds: float = JOIN_SECONDS,
+        on_trouble: Callable[[ForcemoveError], None] = lambda _: None,
     ) -> None:
         """`url`: nats:// or tls://, with `name:password@` or `token@` before the host where the server wants it.
         `patience`: seconds until entering the block gives up where nobody answers; None never does. `heartbeat`:
         seconds between signs of life. `ssl`: if not the system's certificates are to be trusted. `join_seconds`: that
-        host and guest have to be at their table, the same for all who use the lobby."""
+        host and guest have to be at their table, the same for all who use the lobby. `on_trouble`: see
+        `connect.connect`."""
         if not _is_address(url):
             raise InvalidValue("relay", public_url(url), f"nats://host:port or tls://host:port, up to {MAX_URL} bytes")
-        super().__init__(public_url(url), patience, heartbeat, ssl)
+        super().__init__(public_url(url), patience, heartbeat, ssl, on_trouble)
         self._address = url
-        self.lobby = JetStreamLobby(self.ask, join_seconds)
+        self.lobby = JetStreamLobby(self._ask_lobby, join_seconds)
         self._servers = [self.url]
         self._following: dict[bytes, asyncio.Task[None]] = {}
         self._session: Session | None = None
@@ -85,7 +90,8 @@ class JetStreamConnection(Reconnecting[JetStreamTransport]):
     async def join(self, terms: Table, key: Key) -> JetStreamTransport:
         """The log of a table at which `key` is a participant's.
 
-        Raises `RelayRefused` where the account may not use it, `InvalidValue`, and `LogReplaced`. Join a table once:
+        Raises `RelayRefused` where the account may not use it, `RelayUnreachable` where the server does not answer,
+        `InvalidValue`, and `LogReplaced`. Join a table once:
         the second time it is the same log.
         """
         if key.address not in terms.participants:
@@ -95,8 +101,9 @@ class JetStreamConnection(Reconnecting[JetStreamTransport]):
         return transport
 
     async def watch(self, table: bytes) -> JetStreamTransport:
-        """The log of a table at which others play. Raises `RelayRefused` where nothing was said there."""
-        kind = await self.ask(lambda session: _kind_of(session, table))
+        """The log of a table at which others play. Raises `RelayRefused` where nothing was said there, and
+        `RelayUnreachable`."""
+        kind = await self._answered(lambda session: _kind_of(session, table), f"for table 0x{table.hex()}")
         return await self._opened(JetStreamTransport(kind, table, None, self._send))
 
     def leave(self, table: bytes) -> None:
@@ -107,13 +114,24 @@ class JetStreamConnection(Reconnecting[JetStreamTransport]):
             self._following.pop(table).cancel()
 
     async def ask(self, do: Callable[[Session], Coroutine[Any, Any, ResultT]]) -> ResultT:
-        """Do something on the connection, and again where it was lost meanwhile. Raises what has ended us."""
+        """Do something on the connection, and again where it was lost meanwhile, or the server has said what nobody
+        understands. Raises what has ended us, and what is said on purpose: `ForcemoveError`s."""
+        pauses = Pauses(SHORTEST, _LONGEST_PAUSE)
         while True:
             session = await self._next_session()
             try:
                 return await session.during(do(session))
-            except FAILURES as error:
-                await self._bear(error, session)
+            except ForcemoveError:
+                raise
+            except Exception as error:
+                await self._bear(error, session, pauses)
+
+    async def _ask_lobby(self, do: Callable[[Session], Coroutine[Any, Any, ResultT]]) -> ResultT:
+        return await self._answered(do, "something of its lobby")
+
+    async def _answered(self, do: Callable[[Session], Coroutine[Any, Any, ResultT]], asked: str) -> ResultT:
+        """As `ask`, for as long as an answer may take. Raises `RelayUnreachable`."""
+        return await answered(self.ask(do), self.url, asked, lambda: self.is_connected)
 
     # ------------------------------------------------------------------------------------------------------ the tables
 
@@ -164,7 +182,8 @@ class JetStreamConnection(Reconnecting[JetStreamTransport]):
         return self._session
 
     async def _run(self) -> None:
-        """Until it is cancelled, or the server turns out to be unsuitable. However it ends, who waits is told."""
+        """Until it is cancelled, or the server turns out to be unsuitable while the block is entered. However it ends,
+        who waits is told."""
         try:
             await self._pauses.between(self._talk_once)
         except StreamUnsuitable as error:
@@ -173,21 +192,31 @@ class JetStreamConnection(Reconnecting[JetStreamTransport]):
             self._fail(LineClosed(self.url))
 
     async def _talk_once(self) -> None:
+        """Whatever a server says costs this connection, and nothing else."""
         session = Session(self._address, self._heartbeat, self._hear_trouble)
         try:
-            await session.open(self._servers, self._ssl)
-            if not self._is_prepared:
-                await session.prepare()
+            async with asyncio.timeout(_OPEN_SECONDS):
+                await session.open(self._servers, self._ssl)
+                if not self._is_prepared:
+                    await session.prepare()
             self._servers, self._is_prepared = session.servers(), True
             self._show(session)
             await self._beside_sweeping(session)
-        except FAILURES as error:
-            self._hear_trouble(error)
+        except StreamUnsuitable as error:
+            self._bear_lasting(error)
         except RelayUnreachable as error:
-            self._trouble = error
+            self._have_trouble(error)
+        except Exception as error:
+            self._hear_trouble(error)
         finally:
             self._show(None)
+            await self._close(session)
+
+    async def _close(self, session: Session) -> None:
+        try:
             await session.close()
+        except Exception as error:
+            self._hear_trouble(error)
 
     async def _beside_sweeping(self, session: Session) -> None:
         sweeping = asyncio.create_task(self._sweep(session))
@@ -211,13 +240,13 @@ class JetStreamConnection(Reconnecting[JetStreamTransport]):
         self._changed.set()
         self._changed = asyncio.Event()
 
-    async def _bear(self, error: Exception, session: Session) -> None:
+    async def _bear(self, error: Exception, session: Session, pauses: Pauses) -> None:
         """Wait for a better moment. Where a stream is gone, the next session makes it anew."""
         self._hear_trouble(error)
         if isinstance(error, _GONE):
             self._is_prepared = False
-            await session.close()
-        await asyncio.sleep(SHORTEST)
+            await self._close(session)
+        await pauses.wait()
 
     def _hear_trouble(self, error: Exception) -> None:
         """What the server has said itself tells more than that a connection was lost. What it forbids may be about one
@@ -225,7 +254,7 @@ class JetStreamConnection(Reconnecting[JetStreamTransport]):
         reason = f"{type(error).__name__}: {error}"[:200]
         _LOG.info("trouble with %s: %s", self.url, reason)
         if self._trouble is None or not isinstance(error, OSError | NoServersError):
-            self._trouble = RelayUnreachable(self.url, reason)
+            self._have_trouble(RelayUnreachable(self.url, reason))
         found = _FORBIDDEN.search(reason)
         forbidden = "" if found is None else found[1]
         for transport in self._tables.values():

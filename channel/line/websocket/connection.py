@@ -8,7 +8,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from ssl import SSLContext
 
 import aiohttp
@@ -16,7 +17,7 @@ import aiohttp
 from forcemove.channel.errors import ForcemoveError, InvalidValue, MalformedBytes, UnknownVersion
 from forcemove.channel.line.errors import LineClosed, Reason, RelayUnreachable
 from forcemove.channel.line.limits import MAX_FRAME, MAX_URL
-from forcemove.channel.line.reconnecting import Reconnecting
+from forcemove.channel.line.reconnecting import ANSWER_SECONDS, Reconnecting
 from forcemove.channel.line.terms import Table
 from forcemove.channel.line.websocket.lobby import Lobby
 from forcemove.channel.line.websocket.transport import Greeting, WebSocketTransport
@@ -39,7 +40,10 @@ from forcemove.channel.protocol.signing import Key
 __all__ = ["RelayConnection"]
 
 _LOG = logging.getLogger(__name__)
-_FAILURES = (aiohttp.ClientError, OSError, TimeoutError, ValueError, MalformedBytes)
+_AT_ONCE = 64
+"""Messages and entries that are heard before others have their turn of the event loop, however many have come."""
+_MOST_UNSENT = 64 * 2**20
+"""Bytes that wait for a relay which reads nothing, and makes us say more: then the connection is given up."""
 
 
 class RelayConnection(Reconnecting[WebSocketTransport]):
@@ -58,19 +62,21 @@ class RelayConnection(Reconnecting[WebSocketTransport]):
         heartbeat: float = 20.0,
         ssl: SSLContext | None = None,
         clock: Callable[[], float] = time.time,
+        on_trouble: Callable[[ForcemoveError], None] = lambda _: None,
     ) -> None:
         """`url`: ws:// or wss://, as the relay's operator has named it. `patience`: seconds until entering the block
         gives up where nobody answers; None never does. `heartbeat`: seconds between pings; half as long may an answer
         take. `ssl`: for wss://, if not the system's certificates are to be trusted. `clock`: Unix seconds, for
-        proofs."""
+        proofs. `on_trouble`: see `connect.connect`."""
         if not url.startswith(("ws://", "wss://")) or len(url.encode()) > MAX_URL:
             raise InvalidValue("relay", url, f"ws://host:port or wss://host:port, up to {MAX_URL} bytes")
-        super().__init__(url, patience, heartbeat, ssl)
+        super().__init__(url, patience, heartbeat, ssl, on_trouble)
         self._clock = clock
-        self.lobby = Lobby(self._send, clock)
+        self.lobby = Lobby(self._send, clock, url, lambda: self.is_connected)
         self._outbox, self._has_mail = Outbox(), asyncio.Event()
         self._greeting: Greeting | None = None
         self._welcomed = asyncio.Event()
+        self._limit: asyncio.Timeout | None = None
 
     @property
     def is_connected(self) -> bool:
@@ -80,12 +86,14 @@ class RelayConnection(Reconnecting[WebSocketTransport]):
     async def join(self, terms: Table, key: Key) -> WebSocketTransport:
         """The log of a table at which `key` is a participant's; the table is made if the relay does not have it.
 
-        Raises `RelayRefused` and `InvalidValue`. Join a table once: the second time it is the same log.
+        Raises `RelayRefused`, `RelayUnreachable` where the relay does not open it, and `InvalidValue`. Join a table
+        once: the second time it is the same log.
         """
         return await self._opened(WebSocketTransport(terms.id, terms, key, self._send))
 
     async def watch(self, table: bytes) -> WebSocketTransport:
-        """The log of a table at which others play. Raises `RelayRefused` where the relay does not have it."""
+        """The log of a table at which others play. Raises `RelayRefused` where the relay does not have it, and
+        `RelayUnreachable`."""
         return await self._opened(WebSocketTransport(table, None, None, self._send))
 
     def leave(self, table: bytes) -> None:
@@ -99,7 +107,7 @@ class RelayConnection(Reconnecting[WebSocketTransport]):
 
     def _begin(self, log: WebSocketTransport) -> None:
         if self._greeting is not None:
-            self._send_all(log.greet(self._greeting))
+            self._send_all(log.greet(replace(self._greeting, now=int(self._clock()))))  # or the proof is of long ago
 
     def _send(self, message: Message) -> None:
         if self._greeting is not None:
@@ -122,8 +130,8 @@ class RelayConnection(Reconnecting[WebSocketTransport]):
             raise self._end
 
     async def _run(self) -> None:
-        """Until it is cancelled, or the relay turns out to be of another version. However it ends, who waits is
-        told."""
+        """Until it is cancelled, or the relay turns out to be of another version while the block is entered. However it
+        ends, who waits is told."""
         try:
             async with aiohttp.ClientSession() as session:
                 await self._pauses.between(lambda: self._talk_once(session))
@@ -134,27 +142,37 @@ class RelayConnection(Reconnecting[WebSocketTransport]):
             self._welcomed.set()
 
     async def _talk_once(self, session: aiohttp.ClientSession) -> None:
+        """Whatever a relay says costs this connection, and nothing else."""
         try:
             await self._talk(session)
-        except _FAILURES as error:
-            self._note(f"{type(error).__name__}: {error}")
+        except UnknownVersion as error:
+            self._bear_lasting(error)
+        except MalformedBytes as error:
+            self._pauses.lengthen()
+            self._note(f"what it says is none of a relay's messages: {error.reason}")
+        except Exception as error:
+            is_late = isinstance(error, TimeoutError) and not str(error)
+            self._note("it has not welcomed us in time" if is_late else f"{type(error).__name__}: {error}")
         finally:
             self._lose()
 
     def _note(self, reason: str) -> None:
-        self._trouble = RelayUnreachable(self.url, reason[:200])
         _LOG.info("lost the connection to %s: %s", self.url, reason)
+        self._have_trouble(RelayUnreachable(self.url, reason[:200]))
 
     async def _talk(self, session: aiohttp.ClientSession) -> None:
         timeout = aiohttp.ClientWSTimeout(ws_close=1.0)
-        async with session.ws_connect(
-            self.url,
-            heartbeat=self._heartbeat,
-            max_msg_size=MAX_FRAME,
-            compress=0,
-            timeout=timeout,
-            ssl=self._ssl or True,
-        ) as socket:
+        async with (
+            asyncio.timeout(ANSWER_SECONDS) as self._limit,
+            session.ws_connect(
+                self.url,
+                heartbeat=self._heartbeat,
+                max_msg_size=MAX_FRAME,
+                compress=0,
+                timeout=timeout,
+                ssl=self._ssl or True,
+            ) as socket,
+        ):
             writing = asyncio.create_task(self._write(socket))
             try:
                 await self._listen(socket)
@@ -163,11 +181,20 @@ class RelayConnection(Reconnecting[WebSocketTransport]):
                 await asyncio.wait([writing])
 
     async def _listen(self, socket: aiohttp.ClientWebSocketResponse) -> None:
+        """A relay that says much, however fast, lets the others in this event loop have their turns."""
+        heard = 0
         async for frame in socket:
             if frame.type is not aiohttp.WSMsgType.BINARY:
                 raise MalformedBytes("frame", "it is no binary one")
             for message in decode_from_relay(frame.data):
-                self._hear(message)
+                for part in _parts(message):
+                    self._hear(part)
+                    heard += len(part.entries) if isinstance(part, Entries) else 1
+                    if heard >= _AT_ONCE:
+                        heard = 0
+                        await asyncio.sleep(0)
+            if self._outbox.size > _MOST_UNSENT:
+                raise ConnectionError("it asks for much, and reads nothing")
         self._note(f"it was closed with code {socket.close_code}")
 
     async def _write(self, socket: aiohttp.ClientWebSocketResponse) -> None:
@@ -178,7 +205,7 @@ class RelayConnection(Reconnecting[WebSocketTransport]):
                 self._has_mail.clear()
                 while self._outbox:
                     await socket.send_bytes(self._outbox.take())
-        except _FAILURES:
+        except Exception:
             await socket.close()
 
     def _hear(self, message: FromRelay) -> None:
@@ -207,6 +234,8 @@ class RelayConnection(Reconnecting[WebSocketTransport]):
         """Once: each welcome makes us sign and say much."""
         if self._greeting is not None:
             raise MalformedBytes("frame", "we were welcomed already")
+        if self._limit is not None:
+            self._limit.reschedule(None)
         self._greeting = Greeting(self.url, nonce, int(self._clock()))
         self._welcomed.set()
         for transport in self._tables.values():
@@ -218,3 +247,12 @@ class RelayConnection(Reconnecting[WebSocketTransport]):
         self._outbox = Outbox()
         for transport in self._tables.values():
             transport.lose()
+
+
+def _parts(message: FromRelay) -> Iterator[FromRelay]:
+    """The same in parts of so many entries that hearing one takes little time."""
+    if not isinstance(message, Entries) or len(message.entries) <= _AT_ONCE:
+        yield message
+        return
+    for at in range(0, len(message.entries), _AT_ONCE):
+        yield Entries(message.table, message.first + at, message.entries[at : at + _AT_ONCE])

@@ -27,6 +27,7 @@ from forcemove.channel.line.offers import (
     read_offer,
     withdrawal_digest,
 )
+from forcemove.channel.line.reconnecting import answered
 from forcemove.channel.line.terms import Table
 from forcemove.channel.line.wire import (
     JoinOffer,
@@ -56,9 +57,15 @@ _News = asyncio.Queue[OfferShown | Refused | ForcemoveError]
 class Lobby:
     """Made by a `connection.RelayConnection`."""
 
-    def __init__(self, send: Callable[[Message], None], clock: Callable[[], float]) -> None:
-        """`send`: says something to the relay if there is a connection. `clock`: Unix seconds."""
-        self._send, self._clock = send, clock
+    def __init__(
+        self,
+        send: Callable[[Message], None],
+        clock: Callable[[], float],
+        url: str,
+        is_connected: Callable[[], bool],
+    ) -> None:
+        """`send`: says something to the relay at `url` if there is a connection. `clock`: Unix seconds."""
+        self._send, self._clock, self._url, self._is_connected = send, clock, url, is_connected
         self._requests: dict[bytes, tuple[Message, asyncio.Future[_Answer]]] = {}
         self._ids = count()
         self._watched: dict[bytes, _News] = {}
@@ -71,7 +78,7 @@ class Lobby:
         is not the host's."""
         signed = SignedOffer.sign(offer, key)
         encoded = OFFERS.encode(offer)
-        answer = await self._ask(lambda id_: MakeOffer(id_, encoded, signed.signature.compact))
+        answer = await self._ask(lambda id_: MakeOffer(id_, encoded, signed.signature.compact), "to show an offer")
         _read(answer, offer.hash)
         return offer.hash
 
@@ -81,7 +88,7 @@ class Lobby:
         found: dict[bytes, SignedOffer] = {}
         after: bytes | None = None
         while True:
-            page = await self._ask(partial(ListOffers, after=after))
+            page = await self._ask(partial(ListOffers, after=after), "for the open offers")
             if not isinstance(page, OffersListed):
                 raise OtherOfferShown(b"")
             good = [signed for signed in map(_sound, page.offers) if signed is not None]
@@ -93,7 +100,7 @@ class Lobby:
 
     async def look(self, offer: bytes) -> Shown:
         """One offer, by its hash. Raises `RelayRefused` where there is none, and `OtherOfferShown`."""
-        return _read(await self._ask(partial(WatchOffer, offer=offer)), offer)
+        return _read(await self._ask(partial(WatchOffer, offer=offer), f"for offer 0x{offer.hex()}"), offer)
 
     async def join(self, offer: bytes, key: Key, payout: bytes, *, chain_id: int) -> Table:
         """Take an offer; returns the table where to meet its host, who is there within a minute, or the offer is open
@@ -106,7 +113,7 @@ class Lobby:
         shown.signed.offer.require_chain(chain_id)
         signed = SignedJoin.sign(Join(offer, key.address, payout), key)
         encoded = JOINS.encode(signed.join)
-        answer = await self._ask(lambda id_: JoinOffer(id_, encoded, signed.signature.compact))
+        answer = await self._ask(lambda id_: JoinOffer(id_, encoded, signed.signature.compact), "to take our join")
         if _read(answer, offer).join != signed:
             raise RelayRefused(offer, Reason.OFFER_TAKEN, "somebody else has joined")
         return meeting_table(shown.signed.offer, signed.join)
@@ -122,7 +129,8 @@ class Lobby:
     async def withdraw(self, offer: bytes, key: Key) -> None:
         """Take our offer back. Raises `RelayRefused` where it is over already, or not ours."""
         signature = key.sign(withdrawal_digest(offer)).compact
-        _read(await self._ask(partial(WithdrawOffer, offer=offer, signature=signature)), offer)
+        withdraw = partial(WithdrawOffer, offer=offer, signature=signature)
+        _read(await self._ask(withdraw, f"to withdraw offer 0x{offer.hex()}"), offer)
 
     # -------------------------------------------------------------------------------------------- for the connection
 
@@ -152,8 +160,11 @@ class Lobby:
             if not answer.done():
                 answer.set_exception(failure)
 
-    async def _ask(self, make: Callable[[bytes], Message]) -> _Answer:
-        """The answer to a message, which is made with an id of its own."""
+    async def _ask(self, make: Callable[[bytes], Message], asked: str) -> _Answer:
+        """The answer to a message, which is made with an id of its own. Raises `RelayUnreachable` if there is none."""
+        return await answered(self._answer(make), self._url, asked, self._is_connected)
+
+    async def _answer(self, make: Callable[[bytes], Message]) -> _Answer:
         if self._failure is not None:
             raise self._failure
         id_ = next(self._ids).to_bytes(_REQUEST_ID)
