@@ -288,6 +288,10 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
         "The host of the offer {offer} did not come to the table in time.",
         "Nothing was paid in. Run the same command again when the host is there.",
     ),
+    "NeverFunded": (
+        "Not all have paid into channel {channel_id}: it was ended by the chain, and {back} wei came back to you.",
+        "The other player never paid in. Nothing is lost but gas; offer or join another game.",
+    ),
     "GuestMissing": (
         "Nothing has happened in channel {channel_id} for {seconds:.0f} seconds, and nobody has paid in.",
         "The other player may have gone. Run the same command again to wait on, or with --anew to begin another "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from forcemove.channel.chain.adjudicator import Adjudicator
@@ -43,6 +43,11 @@ class KeptChannel:
     def id(self) -> bytes:
         """The channel's id."""
         return self.channel.agreement.channel_id
+
+    @property
+    def chain_id(self) -> int:
+        """Of its chain; 0 for a friendly game."""
+        return self.channel.agreement.domain.chain_id
 
     @property
     def newest(self) -> SignedState | None:
@@ -105,8 +110,9 @@ class KeptChannel:
         assets = [asset for asset, _ in agreement.deposits]
         return find_elsewhere(adjudicator, self.id, assets, Origin(about.from_block, about.began))
 
-    def assembly(self, chain: Chain) -> Assembly:
-        """The channel, put together again to be driven. Raises `GameMissing`."""
+    def assembly(self, chain: Chain, others: Sequence[Chain] = ()) -> Assembly:
+        """The channel, put together again to be driven; `others`: the same chain through other endpoints. Asks no
+        chain. Raises `GameMissing`."""
         about = self.about
         return reassemble(
             chain,
@@ -115,6 +121,7 @@ class KeptChannel:
             factory=about.factory,
             from_block=about.from_block,
             began=about.began,
+            others=others,
         )
 
 

@@ -6,6 +6,7 @@ states cost more. Nothing is refused that has begun: what is signed is defended 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -27,6 +28,7 @@ __all__ = [
     "costs_of",
     "default_confirmations",
     "default_look_every",
+    "read_conditions",
 ]
 
 LOCAL_CHAINS = frozenset({1337, 31337, 131277322940537})
@@ -117,14 +119,26 @@ class Policy:
         if costs.ether and costs.ether < self.multiple * gas:
             raise NotWorthItsDisputes(costs.ether, gas, self.multiple)
 
+    def least_deposit(self, costs: Costs) -> int:
+        """The least that a participant may put in, in wei, for a channel in ether to be worth its disputes; 0 where no
+        ether is put in."""
+        return math.ceil(self.multiple * (costs.usual + costs.disputes)) if costs.ether else 0
+
     def require_answerable(self, duration: int, chain_id: int, confirmations: int, block_time: float) -> None:
         """Raise `DurationTooShort` where a challenge would be over before it could be seen, answered, and its answer
         replaced twice. `block_time`: seconds."""
-        seen = confirmations * block_time
-        needed = seen + answer_margin(duration) + 2 * min(self.patience, 2 * block_time)
-        floor = _LOCAL_FLOOR if chain_id in LOCAL_CHAINS else _FLOOR
-        if duration < max(needed, floor):
-            raise DurationTooShort(duration, int(max(needed, floor)))
+        least = self.least_duration(chain_id, confirmations, block_time)
+        if duration < least:
+            raise DurationTooShort(duration, least)
+
+    def least_duration(self, chain_id: int, confirmations: int, block_time: float) -> int:
+        """The shortest challenge, in seconds, that can be seen, answered, and its answer replaced twice, before the
+        margin at its end begins. `block_time`: seconds."""
+        before_margin = confirmations * block_time + 2 * min(self.patience, 2 * block_time)
+        least = _LOCAL_FLOOR if chain_id in LOCAL_CHAINS else _FLOOR
+        while least - answer_margin(least) < before_margin:
+            least += max(math.ceil(before_margin) - (least - answer_margin(least)), 1)
+        return least
 
     def require(self, agreement: Agreement, index: int, confirmations: int, conditions: Conditions) -> None:
         """All of it. Raises those."""
@@ -147,12 +161,17 @@ class Market:
         read_at, known = self._read.get(chain.chain_id, (None, None))
         if read_at is not None and known is not None and 0 <= now - read_at < _FRESH:
             return known
-        with making_sense(chain.endpoint):
-            pace = block_time(chain)
-            is_local = chain.chain_id in LOCAL_CHAINS
-            found = Conditions(chain.fees(), min(pace, _SLOWEST_LOCAL) if is_local else pace)
+        found = read_conditions(chain)
         self._read[chain.chain_id] = (now, found)
         return found
+
+
+def read_conditions(chain: Chain) -> Conditions:
+    """As they are now, in the word of this endpoint. Raises `ChainError`."""
+    with making_sense(chain.endpoint):
+        pace = block_time(chain)
+        is_local = chain.chain_id in LOCAL_CHAINS
+        return Conditions(chain.fees(), min(pace, _SLOWEST_LOCAL) if is_local else pace)
 
 
 def block_time(chain: Chain) -> float:

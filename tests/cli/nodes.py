@@ -59,9 +59,9 @@ _LOCKED = re.compile(r"channel 0x([0-9a-f]{64})")
 class Node:
     """An anvil on one port, whose state survives it."""
 
-    def __init__(self, folder: Path) -> None:
-        """`folder`: where the state is kept; that of a node before it is taken over."""
-        self._folder, self._port = folder, _free_port()
+    def __init__(self, folder: Path, *options: str) -> None:
+        """`folder`: where the state is kept; that of a node before it is taken over. `options`: of anvil."""
+        self._folder, self._port, self._options = folder, _free_port(), options
         self.endpoint = f"http://127.0.0.1:{self._port}"
         self._process: subprocess.Popen[bytes]
         self.start()
@@ -73,7 +73,15 @@ class Node:
 
     def start(self) -> None:
         """Begin, or go on where it was stopped."""
-        options = ("--port", str(self._port), "--state", str(self._folder / "node.json"), "--accounts", "1")
+        options: tuple[str, ...] = (
+            "--port",
+            str(self._port),
+            "--state",
+            str(self._folder / "node.json"),
+            "--accounts",
+            "1",
+        )
+        options += self._options
         self._process = subprocess.Popen(  # noqa: S603  # the project's own anvil
             [find_anvil(), *options], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
         )

@@ -29,7 +29,7 @@ STAKE = 10**16
 def ground(tmp_path_factory: pytest.TempPathFactory) -> ChainGround:
     chain, game = EmbeddedChain(), find_game("tic-tac-toe").game
     book: Path = tmp_path_factory.mktemp("ground") / "book.json"
-    return ChainGround(chain, deploy(chain, local_keys()[-1], book, [game]), game)
+    return ChainGround((chain,), deploy(chain, local_keys()[-1], book, [game]), game)
 
 
 @pytest.fixture
@@ -47,7 +47,7 @@ def test_host_and_guest_make_the_same_of_an_offer_and_a_join(ground: ChainGround
     assert (fixed.channel_nonce, fixed.app_definition, fixed.challenge_duration) == (offer.nonce, ground.app, 3600)
     assert agreement.destinations == tuple(map(address_destination, (OTHER, b"\x88" * 20)))
     assert agreement.deposits == ((bytes(20), (5 * STAKE, 5 * STAKE)),)
-    assert (agreement.domain.chain_id, agreement.domain.adjudicator) == (ground.chain.chain_id, ground.adjudicator)
+    assert (agreement.domain.chain_id, agreement.domain.adjudicator) == (ground.chain_id, ground.adjudicator)
     assert ground.game.stake_of(agreement.app_data) == STAKE
 
 

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from forcemove.channel.cli.amounts import format_amount
+import asyncio
+from collections.abc import Coroutine
+from typing import Any
+
 from forcemove.channel.cli.channel.stores import read_all
+from forcemove.channel.cli.match.ends import Ending, end_lines
 from forcemove.channel.cli.match.match import Match, is_unpaid
 from forcemove.channel.cli.match.reach import telling_of_reach
 from forcemove.channel.cli.match.scenes import NAMES
 from forcemove.channel.cli.match.seats import BotSeat, PersonSeat, Seat
-from forcemove.channel.cli.play.driving import drive_for_money, drive_friendly
+from forcemove.channel.cli.play.carrying import LateLine, carry
+from forcemove.channel.cli.play.driving import Guard, drive_friendly
+from forcemove.channel.cli.play.errors import NeverFunded
 from forcemove.channel.cli.play.meeting import Meeting
 from forcemove.channel.cli.play.terms import ChainGround, agreement_of
 from forcemove.channel.cli.play.wishes import Purse, Wishes
@@ -16,7 +22,7 @@ from forcemove.channel.cli.terminal import Terminal
 from forcemove.channel.game import Game
 from forcemove.channel.inspect.kept import KeptChannel
 from forcemove.channel.line.channel_line import ChannelLine
-from forcemove.channel.line.connect import Connection
+from forcemove.channel.line.connect import connect
 from forcemove.channel.line.terms import Table, TableKind
 from forcemove.channel.protocol.agreement import Agreement
 from forcemove.channel.protocol.channel import Channel
@@ -46,15 +52,25 @@ class ChannelPlay:
     ) -> None:
         self._game, self._ground, self._wishes, self._purse = game, ground, wishes, purse
         self._journal, self._terminal = journal, terminal
+        self._guard = Guard(journal, ground.chains, purse, wishes.lease, terminal) if ground else None
 
-    async def go_on(self, connection: Connection) -> bool:
+    async def run(self, main: Coroutine[Any, Any, None]) -> None:
+        """See `playing.Play`: where there is a chain, all that the journal has on it is defended."""
+        await (main if self._guard is None else self._guard.run(main))
+
+    @property
+    def has_money(self) -> bool:
+        """See `playing.Play`."""
+        return self._guard is not None and self._guard.has_money
+
+    async def go_on(self) -> bool:
         """See `playing.Play`: the first open channel of this game, chain and key."""
         found, _ = read_all(self._journal)
         kept = next((each for each in found if self._is_ours(each)), None)
         if kept is None:
             return False
         self._terminal.say(f"Going on with the open channel of {self._journal.where}.")
-        await self._play(connection, kept.channel.agreement, kept)
+        await self._play(kept.channel.agreement, kept)
         return True
 
     def _is_ours(self, kept: KeptChannel) -> bool:
@@ -78,31 +94,28 @@ class ChannelPlay:
         kept = self._load(meeting)
         if kept is not None:
             self._terminal.say("The game is over that this command has begun before.")
-            self._say_result(CHANNELS.decode(kept.snapshot))
+            self._say_result(CHANNELS.decode(kept.snapshot), Ending())
 
     def _load(self, meeting: Meeting) -> Kept | None:
         return self._journal.load(agreement_of(meeting.offer, meeting.join, self._game).channel_id)
 
-    async def begin(self, connection: Connection, meeting: Meeting) -> None:
+    async def begin(self, meeting: Meeting) -> None:
         """Play what was agreed on to its end."""
-        await self._play(connection, agreement_of(meeting.offer, meeting.join, self._game), None)
+        await self._play(agreement_of(meeting.offer, meeting.join, self._game), None)
 
-    async def _play(self, connection: Connection, agreement: Agreement, kept: KeptChannel | None) -> None:
-        participants = agreement.fixed_part.participants
-        number = participants.index(self._purse.key.address)
+    async def _play(self, agreement: Agreement, kept: KeptChannel | None) -> None:
+        number = agreement.fixed_part.participants.index(self._purse.key.address)
         self._terminal.say(f"You are the {NAMES[number].lower()} in channel {hex_text(agreement.channel_id)}.")
-        table = Table(TableKind.CHANNEL, participants, agreement.channel_id)
-        transport = await connection.join(table, self._purse.key)
-        # What was said before is made good by a greeting, but by a player who has ended a friendly game and gone.
-        line = ChannelLine(transport, transport.length() if kept and not agreement.is_friendly else 0)
         seat = self._seat(agreement, number)
         match = Match(self._game, seat.choose, self._wishes.patience, seat.voice)
         try:
-            async with telling_of_reach(connection, seat.voice.say):
-                channel = await self._drive(agreement, kept, line, seat, match)
+            if self._guard is None or self._ground is None:
+                channel = await self._drive_friendly(agreement, seat, match)
+            else:
+                channel = await self._drive(self._guard, self._ground, agreement, kept, seat, match)
         finally:
             self._terminal.close()
-        self._say_result(channel)
+        self._say_result(channel, match.ending)
 
     def _seat(self, agreement: Agreement, number: int) -> Seat:
         if self._wishes.rounds is not None:
@@ -110,37 +123,50 @@ class ChannelPlay:
         self._terminal.close()  # the screen is the person's
         return PersonSeat(self._game, _FRIENDLY_PARTING if agreement.is_friendly else _PARTING)
 
-    async def _drive(
-        self, agreement: Agreement, kept: KeptChannel | None, line: ChannelLine, seat: Seat, match: Match
-    ) -> Channel:
-        journal, purse, ground = self._journal, self._purse, self._ground
-        if ground is None:
-            return await drive_friendly(journal, agreement, purse, self._game, line, seat, match, self._wishes.lease)
-        assembly = kept.assembly(ground.chain) if kept else ground.assemble(agreement)
-        confirmations = kept.about.confirmations if kept else ground.confirmations
-        wishes = self._wishes
-        return await drive_for_money(
-            journal, assembly, confirmations, purse, line, seat, match, wishes.towers, wishes.lease
-        )
+    async def _drive_friendly(self, agreement: Agreement, seat: Seat, match: Match) -> Channel:
+        key, journal = self._purse.key, self._journal
+        async with connect(self._wishes.relay) as connection:
+            transport = await connection.join(_table_of(agreement), key)
+            line = ChannelLine(transport)  # from its beginning: who has ended the game and gone greets nobody
+            async with telling_of_reach(connection, seat.voice.say):
+                return await drive_friendly(
+                    journal, agreement, self._purse, self._game, line, seat, match, self._wishes.lease
+                )
 
-    def _say_result(self, channel: Channel) -> None:
-        """What we were paid, and what that is more or less than we had paid in."""
-        id_, paid = hex_text(channel.agreement.channel_id), _agreed_pay(channel)
+    async def _drive(
+        self,
+        guard: Guard,
+        ground: ChainGround,
+        agreement: Agreement,
+        kept: KeptChannel | None,
+        seat: Seat,
+        match: Match,
+    ) -> Channel:
+        if kept is None:
+            index = agreement.fixed_part.participants.index(self._purse.key.address)
+            await asyncio.to_thread(ground.require_playable, agreement, index)
+            assembly = await asyncio.to_thread(ground.assemble, agreement)
+            confirmations = ground.confirmations
+        else:
+            assembly = kept.assembly(ground.chains[0], ground.chains[1:])
+            confirmations = kept.about.confirmations
+        line, wishes = LateLine(), self._wishes
+        carrying = carry(line, wishes.relay, _table_of(agreement), self._purse.key, seat.voice.say, is_new=kept is None)
+        return await guard.drive(assembly, confirmations, line, carrying, seat, match, wishes.towers)
+
+    def _say_result(self, channel: Channel, ending: Ending) -> None:
+        """What was paid to whom, what that is more or less than we had paid in, and what it has cost. Raises
+        `NeverFunded` where there was nothing to play for."""
         if channel.agreement.is_friendly:
             self._terminal.say("result      The game is over, and both have signed its end. Nothing was at stake.")
-        elif paid is None:
-            self._terminal.say("result      The chain has decided, not a final state that both have signed.")
-            self._terminal.say(f"            `forcemove inspect {id_} --chain URL` shows what was paid.")
         else:
-            won = paid - channel.agreement.deposits[0][1][channel.index]
-            result = "are even" if not won else f"{'win' if won > 0 else 'lose'} {format_amount(abs(won))}"
-            self._terminal.say(f"result      You {result}; {format_amount(paid)} was paid to you.")
-        self._terminal.say(f"channel     {id_}")
+            end = ending.of(channel)
+            for line in end_lines(end, channel.index):
+                self._terminal.say(line)
+        self._terminal.say(f"channel     {hex_text(channel.agreement.channel_id)}")
+        if not channel.agreement.is_friendly and end.is_unfunded:
+            raise NeverFunded(channel.agreement.channel_id, end.paid[channel.index])
 
 
-def _agreed_pay(channel: Channel) -> int | None:
-    """What the final state pays us, in wei; None where not all have signed one."""
-    newest = channel.newest
-    if newest is None or not newest.state.is_final or len(newest.signed.signatures) < channel.agreement.count:
-        return None
-    return newest.state.outcome[channel.index].amount
+def _table_of(agreement: Agreement) -> Table:
+    return Table(TableKind.CHANNEL, agreement.fixed_part.participants, agreement.channel_id)

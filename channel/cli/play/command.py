@@ -11,13 +11,16 @@ import click
 from forcemove.channel.cli.addresses import ADDRESS
 from forcemove.channel.cli.amounts import AMOUNT
 from forcemove.channel.cli.channel.options import STORE
-from forcemove.channel.cli.deploy import open_book, open_node, require_not_mainnet
+from forcemove.channel.cli.deploy import open_book, require_not_mainnet
+from forcemove.channel.cli.endpoints import chain_ids_of_books, open_nodes
 from forcemove.channel.cli.games import find_table_game, load_game
 from forcemove.channel.cli.key import open_key_file
 from forcemove.channel.cli.play.signals import run_until_terminated
 from forcemove.channel.cli.progress import waiting
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from forcemove.channel.cli.play.playing import Playing
     from forcemove.channel.cli.play.terms import ChainGround
     from forcemove.channel.cli.play.wishes import Purse, Wishes
@@ -55,9 +58,11 @@ class _Tower(click.ParamType[tuple[str, bytes]]):
 )
 @click.option(
     "--chain",
-    "endpoint",
+    "endpoints",
+    multiple=True,
     metavar="URL",
-    help="The node: http(s)://, ws(s)://, or an IPC path. A friendly game has none.",
+    help="The node: http(s)://, ws(s)://, or an IPC path; given several times, other nodes of the same chain, of which "
+    "one honest one is enough to lose nothing. A friendly game has none.",
 )
 @click.option(
     "--key",
@@ -131,7 +136,7 @@ class _Tower(click.ParamType[tuple[str, bytes]]):
 def play(
     name: str,
     relay: str,
-    endpoint: str | None,
+    endpoints: tuple[str, ...],
     key_file: Path,
     account_file: Path | None,
     payout: bytes | None,
@@ -162,11 +167,12 @@ def play(
     same command goes on with the open game. Do so in time: whoever stays away from a challenge until its end can lose
     all that was paid in. A watchtower (--tower) answers challenges while you are away.
     """
-    _require_sense(creates, join_text, stake, endpoint, account_file, payout)
+    _require_sense(creates, join_text, stake, bool(endpoints), account_file, payout)
     if not bot and not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise click.UsageError("There is no terminal to play at: say --bot, or type the command in a terminal.")
     from forcemove.channel.cli.channel.stores import open_store
     from forcemove.channel.cli.play.wishes import Wishes
+    from forcemove.channel.line.connect import connect
     from forcemove.channel.line.links import parse_link, public_url
 
     link = None if join_text is None else parse_link(join_text)
@@ -185,7 +191,8 @@ def play(
         lease,
         tuple(_tower(*each) for each in towers),
     )
-    ground = None if endpoint is None else _ground(name, endpoint, book_file, allow_mainnet)
+    connect(relay)  # what is no address of a relay is said before anything is begun
+    ground = _ground(name, endpoints, book_file, allow_mainnet) if endpoints else None
     purse = _purse(key_file, account_file, payout)
     with open_store(store, may_be_new=True) as journal, waiting("Asking the relay") as terminal:
         run_until_terminated(_playing(name, ground, wishes, purse, journal, terminal).run())
@@ -195,7 +202,7 @@ def _require_sense(
     creates: bool,
     join_text: str | None,
     stake: int | None,
-    endpoint: str | None,
+    has_chain: bool,
     account_file: Path | None,
     payout: bytes | None,
 ) -> None:
@@ -203,11 +210,11 @@ def _require_sense(
         raise click.UsageError("--create and --join exclude each other.")
     if creates and stake is None:
         raise click.UsageError("--create wants --stake AMOUNT; 0 is a friendly game.")
-    if stake and endpoint is None:
+    if stake and not has_chain:
         raise click.UsageError("A stake wants a chain: name a node with --chain.")
-    if stake == 0 and endpoint is not None:
+    if stake == 0 and has_chain:
         raise click.UsageError("A friendly game (--stake 0) has no chain: leave --chain out.")
-    if endpoint is None and (account_file is not None or payout is not None):
+    if not has_chain and (account_file is not None or payout is not None):
         raise click.UsageError("A friendly game pays nothing: leave --account and --payout out, or name a --chain.")
 
 
@@ -243,13 +250,13 @@ def _playing(
     return Playing(wishes, on_, purse, journal, terminal, ChannelPlay(game, ground, wishes, purse, journal, terminal))
 
 
-def _ground(name: str, endpoint: str, book_file: Path | None, allow_mainnet: bool) -> ChainGround:
-    """Raises `WrongChain` where the book is of another chain than the node, and `click.UsageError` where the game has
+def _ground(name: str, endpoints: Sequence[str], book_file: Path | None, allow_mainnet: bool) -> ChainGround:
+    """Raises `WrongChain` where the book is of another chain than the nodes, and `click.UsageError` where the game has
     no contract."""
     from forcemove.channel.cli.play.terms import ChainGround
 
     if find_table_game(name) is not None:
         raise click.UsageError(f"No contract enforces {name}: play it with --stake 0, and without --chain.")
-    game, chain = load_game(name), open_node(endpoint)
-    require_not_mainnet(chain, allow_mainnet)
-    return ChainGround(chain, open_book(book_file, chain), game)
+    game, chains = load_game(name), open_nodes(endpoints, expected=chain_ids_of_books(book_file))
+    require_not_mainnet(chains[0], allow_mainnet)
+    return ChainGround(chains, open_book(book_file, chains[0]), game)

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any
 
+from forcemove.channel.chain.chain import Chain
+from forcemove.channel.cli.defending import Defence
 from forcemove.channel.cli.explanations import headline
+from forcemove.channel.cli.match.ends import is_over
 from forcemove.channel.cli.match.match import Match, beside
 from forcemove.channel.cli.match.seats import Seat
-from forcemove.channel.cli.match.voices import Voice
+from forcemove.channel.cli.match.voices import TerminalVoice, Voice
+from forcemove.channel.cli.play.carrying import LateLine
 from forcemove.channel.cli.play.standby import when_free
 from forcemove.channel.cli.play.wishes import Purse
-from forcemove.channel.errors import ChainError, JournalUnavailable, PassingError
+from forcemove.channel.cli.terminal import Terminal
+from forcemove.channel.errors import ChainError, ForcemoveError, JournalUnavailable, PassingError
 from forcemove.channel.follower.errors import AnotherChain
 from forcemove.channel.game import Game
 from forcemove.channel.line.channel_line import ChannelLine
 from forcemove.channel.node.assemble import Assembly
 from forcemove.channel.node.driven import Driven
-from forcemove.channel.node.errors import AccountInUse
+from forcemove.channel.node.errors import AccountInUse, LeaseLost
 from forcemove.channel.node.friendly import FriendlyChannel
 from forcemove.channel.node.node import Node
 from forcemove.channel.node.policy import default_look_every
@@ -26,10 +33,11 @@ from forcemove.channel.store.journal import Journal
 from forcemove.channel.watching.client import TowerClient
 from forcemove.channel.watching.courier import Acknowledged, Courier, Failed, Told, Unguarded
 
-__all__ = ["drive_for_money", "drive_friendly"]
+__all__ = ["Guard", "drive_friendly"]
 
 _PASSING = (ChainError, PassingError, JournalUnavailable, AccountInUse)
 """What may have passed when it is tried again."""
+_SENDING_SECONDS = 60.0
 
 
 async def drive_friendly(
@@ -59,65 +67,118 @@ async def drive_friendly(
     return driven.channel
 
 
-async def drive_for_money(
-    journal: Journal,
-    assembly: Assembly,
-    confirmations: int,
-    purse: Purse,
-    line: ChannelLine,
-    seat: Seat,
-    match: Match,
-    towers: Sequence[TowerClient],
-    lease: float,
-) -> Channel:
-    """Until everything is paid out. Raises as `Node.add`, and `Match.until`; what passes is tried again."""
-    node = Node(journal, lease=lease, trouble=_hear_trouble(match, seat.voice))
+class Guard:
+    """The one node of a command that plays for money. It defends all that the journal has on the chain, from before
+    anybody is met until the command ends, and drives the command's own channel among it."""
 
-    def begin() -> Driven:
-        return node.add(
-            assembly,
-            purse.key,
-            line,
-            match.answer,
-            report=match.report,
-            confirmations=confirmations,
-            payer=purse.payer,
-        )
+    def __init__(
+        self, journal: Journal, chains: Sequence[Chain], purse: Purse, lease: float, terminal: Terminal
+    ) -> None:
+        """`chains`: the chain through each endpoint. `lease`: see `Node`."""
+        self._purse, self._terminal = purse, terminal
+        self._look_every = default_look_every(chains[0].chain_id)
+        self._match: Match | None = None
+        self._own: Driven | None = None
+        self._voice: Voice = TerminalVoice(terminal)
+        self._told = ""
+        # The policy was asked before the channel was agreed on, where an endpoint that hangs delays no defence.
+        self._node = Node(journal, lease=lease, policy=None, trouble=self._hear_trouble)
+        self._defence = Defence(journal, self._node, chains, purse.payer, self._say)
 
-    driven = await when_free(begin, seat.voice.say)
-    seat.attach(driven)
-    courier = Courier(towers, tell=_hear_tower(match, seat.voice))
-    if towers:
-        courier.add(driven, purse.key)
+    @property
+    def has_money(self) -> bool:
+        """Whether somebody has paid into a channel that is defended, as far as the journal knows."""
+        return self._defence.has_money
 
-    def is_over() -> bool:
-        return driven.channel.is_over_and_paid and not driven.client.has_work and not node.is_sending
+    async def run(self, main: Coroutine[Any, Any, None]) -> None:
+        """Until `main` has ended. Raises what that raises."""
+        try:
+            await beside(main, self._node.run(look_every=self._look_every), self._defence.run())
+        finally:
+            left = self._defence.open_besides(self._own.id if self._own else None)
+            self._node.release()
+            if left:
+                which = "1 other channel is" if left == 1 else f"{left} other channels are"
+                self._terminal.say(f"besides     {which} open in this journal; `forcemove channel list` shows them.")
 
-    look_every = default_look_every(assembly.agreement.domain.chain_id)
-    try:
-        await beside(
-            match.until(is_over, driven), node.run(look_every=look_every), line.run(), courier.run(), seat.run()
-        )
-    finally:
-        node.release()
-    return driven.channel
+    async def drive(
+        self,
+        assembly: Assembly,
+        confirmations: int,
+        line: LateLine,
+        carrying: Coroutine[Any, Any, None],
+        seat: Seat,
+        match: Match,
+        towers: Sequence[TowerClient],
+    ) -> Channel:
+        """Drive the command's own channel until all is paid out, while `run` runs; `carrying` carries its messages
+        meanwhile. Raises as `Node.add`, and `Match.until`; what passes is tried again."""
 
+        def begin() -> Driven:
+            return self._node.add(
+                assembly,
+                self._purse.key,
+                line,
+                match.answer,
+                report=match.report,
+                confirmations=confirmations,
+                payer=self._purse.payer,
+            )
 
-def _hear_trouble(match: Match, voice: Voice) -> Callable[[Exception], None]:
-    """What has failed and will be tried again is told once; what that does not mend ends the match."""
-    told = ""
+        self._match, self._voice = match, seat.voice
+        driven = self._own = await when_free(begin, seat.voice.say)
+        seat.attach(driven)
+        courier = Courier(towers, tell=_hear_tower(match, seat.voice))
+        if towers:
+            courier.add(driven, self._purse.key)
+        try:
+            await beside(match.until(self._until_sent(driven), driven), carrying, courier.run(), seat.run())
+        finally:
+            self._match, self._voice = None, TerminalVoice(self._terminal)
+        return driven.channel
 
-    def hear(error: Exception) -> None:
-        nonlocal told
-        if isinstance(error, AnotherChain) or not isinstance(error, _PASSING):
-            match.lasting = match.lasting or error
+    def _until_sent(self, driven: Driven) -> Callable[[], bool]:
+        """Whether a channel is over. What is on its way for others then is waited for only for a while: a restart goes
+        on with it."""
+        over_at: float | None = None
+
+        def has_ended() -> bool:
+            nonlocal over_at
+            if not is_over(driven.channel, driven.phase) or driven.client.has_work:
+                return False
+            over_at = over_at or time.monotonic()
+            return not self._node.is_sending or time.monotonic() - over_at > _SENDING_SECONDS
+
+        return has_ended
+
+    def _say(self, text: str) -> None:
+        self._voice.say(text)
+
+    def _hear_trouble(self, error: Exception) -> None:
+        """What has failed and will be tried again is told once; what that does not mend ends the match, if it is the
+        match's."""
+        is_lasting = isinstance(error, AnotherChain) or not isinstance(error, _PASSING)
+        if is_lasting and self._match is not None and self._is_own(error):
+            self._match.lasting = self._match.lasting or error
             return
-        text = f"{headline(error)} Trying again."
-        if text != told:
-            told = text
-            voice.note(text)
+        text = headline(error) if is_lasting and isinstance(error, ForcemoveError) else _passing_text(error)
+        if text != self._told:
+            self._told = text
+            self._voice.note(text)
 
-    return hear
+    def _is_own(self, error: Exception) -> bool:
+        """Whether it is of the command's own channel, or of no channel."""
+        if self._own is None:
+            return False
+        if isinstance(error, AnotherChain | LeaseLost):
+            return error.channel_id == self._own.id
+        others = (each for id_, each in self._node.channels.items() if id_ != self._own.id)
+        return not any(each.trouble is error for each in others)
+
+
+def _passing_text(error: Exception) -> str:
+    what = headline(error) if isinstance(error, ForcemoveError) else f"{type(error).__name__}: {error}."
+    return f"{what} Trying again."
 
 
 def _hear_tower(match: Match, voice: Voice) -> Callable[[Told], None]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from forcemove.channel.errors import CounterpartyError
 
-__all__ = ["HostMissing", "OfferDiffers", "OfferOver"]
+__all__ = ["HostMissing", "NeverFunded", "OfferDiffers", "OfferOver"]
 
 
 @dataclass(eq=False)
@@ -30,3 +30,11 @@ class HostMissing(CounterpartyError):
     """We have joined the offer with the hash `offer`, and its host did not come to the table in time."""
 
     offer: bytes
+
+
+@dataclass(eq=False)
+class NeverFunded(CounterpartyError):
+    """In channel `channel_id` not all have paid in, and it was ended by the chain; `back` wei of ours came back."""
+
+    channel_id: bytes
+    back: int

@@ -6,16 +6,17 @@ import asyncio
 import contextlib
 import sys
 import time
-from collections.abc import Iterator
-from typing import Protocol
+from collections.abc import Coroutine, Iterator
+from typing import Any, Protocol
 
 import click
 from msgspec.structs import replace
 
 from forcemove.channel.cli.amounts import format_amount
 from forcemove.channel.cli.errors import Explained
+from forcemove.channel.cli.explanations import headline
 from forcemove.channel.cli.match.reach import telling_of_reach
-from forcemove.channel.cli.play.errors import OfferDiffers, OfferOver
+from forcemove.channel.cli.play.errors import NeverFunded, OfferDiffers, OfferOver
 from forcemove.channel.cli.play.meeting import (
     MEETINGS,
     Meeting,
@@ -30,17 +31,29 @@ from forcemove.channel.cli.play.terms import Ground, new_offer, require_ours, te
 from forcemove.channel.cli.play.wishes import Purse, Wishes
 from forcemove.channel.cli.terminal import Terminal
 from forcemove.channel.line.connect import Connection, connect
+from forcemove.channel.line.errors import RelayUnreachable
 from forcemove.channel.line.links import Link
 from forcemove.channel.line.offers import Offer
 from forcemove.channel.store.journal import Journal
 
 __all__ = ["Play", "Playing"]
 
+_TRY_EVERY = 5.0
+
 
 class Play(Protocol):
     """Plays games of one kind."""
 
-    async def go_on(self, connection: Connection) -> bool:
+    async def run(self, main: Coroutine[Any, Any, None]) -> None:
+        """Run it to its end, and what must go on beside it whatever becomes of it. Raises what it raises."""
+        ...
+
+    @property
+    def has_money(self) -> bool:
+        """Whether there is money in channels that are defended beside it."""
+        ...
+
+    async def go_on(self) -> bool:
         """Play to its end what the journal has open, besides meetings; whether there was anything."""
         ...
 
@@ -56,7 +69,7 @@ class Play(Protocol):
         """Say which one."""
         ...
 
-    async def begin(self, connection: Connection, meeting: Meeting) -> None:
+    async def begin(self, meeting: Meeting) -> None:
         """Play what was agreed on, from its beginning or wherever its log is, to its end."""
         ...
 
@@ -80,20 +93,49 @@ class Playing:
         """Until the game is over. Raises what keeps it from being begun or ended."""
         if self._tell_ends() and not self._wishes.anew:
             return
-        async with connect(self._wishes.relay) as connection:
-            if await self._play.go_on(connection):
-                for over in self._ended():
-                    self._forget(over)
-                return
-            meeting = await self._kept_meeting(connection)
-            if meeting is None:
-                async with telling_of_reach(connection, self._terminal.say):
-                    meeting = await self._meet(connection)
-                self._keep(meeting)
-            else:
-                self._terminal.say(f"Going on with the open game of {self._journal.where}.")
-            await self._play.begin(connection, meeting)
+        await self._play.run(self._run())
+
+    async def _run(self) -> None:
+        try:
+            has_gone_on = await self._play.go_on()
+        finally:
+            for over in self._ended():
+                self._forget(over)
+        if has_gone_on:
+            return
+        meeting = await self._agreed()
+        try:
+            await self._play.begin(meeting)
+        except NeverFunded:
             self._forget(meeting)
+            raise
+        self._forget(meeting)
+
+    async def _agreed(self) -> Meeting:
+        """What is to be played: what was agreed on before, or is now. Raises what the lobby raises, but for a relay
+        that is out of reach while money is defended here."""
+        is_told = False
+        while True:
+            try:
+                return await self._agreed_at_once()
+            except RelayUnreachable as error:
+                if not self._play.has_money:
+                    raise
+                if not is_told:
+                    self._terminal.say(f"relay       {headline(error)} It is tried again; the journal is defended.")
+                is_told = True
+            await asyncio.sleep(_TRY_EVERY)
+
+    async def _agreed_at_once(self) -> Meeting:
+        async with connect(self._wishes.relay) as connection:
+            meeting = await self._kept_meeting(connection)
+            if meeting is not None:
+                self._terminal.say(f"Going on with the open game of {self._journal.where}.")
+                return meeting
+            async with telling_of_reach(connection, self._terminal.say):
+                meeting = await self._meet(connection)
+            self._keep(meeting)
+            return meeting
 
     # ------------------------------------------------------------------------------------------------ from the journal
 
@@ -157,7 +199,7 @@ class Playing:
         link."""
         key = self._purse.key
         wanted = new_offer(self._ground, key.address, self._purse.payout, stake, self._wishes.duration)
-        self._say_terms(wanted)
+        await self._say_terms(wanted)
         offer = await self._offer(connection, wanted)
         try:
             self._terminal.say("Hand this link to whom you want to play with; it is good for a day:")
@@ -196,15 +238,16 @@ class Playing:
         require_ours(offer, self._ground)
         if self._wishes.stake not in (None, offer.stake):
             raise OfferDiffers("stake", format_amount(offer.stake), format_amount(self._wishes.stake))
-        self._say_terms(offer)
+        await self._say_terms(offer)
         await self._require_consent()
         self._terminal.status("Waiting for the host at the table")
         return await take(connection, offer, self._purse.key, self._purse.payout, self._keep)
 
-    def _say_terms(self, offer: Offer) -> None:
+    async def _say_terms(self, offer: Offer) -> None:
         """The terms and what they may cost us. Raises as `Ground.costs_lines`."""
-        payer = self._purse.payer.address
-        for line in (*terms_lines(offer, self._ground.title), *self._ground.costs_lines(offer, payer)):
+        for line in terms_lines(offer, self._ground.title):
+            self._terminal.say(line)
+        for line in await asyncio.to_thread(self._ground.costs_lines, offer, self._purse.payer.address):
             self._terminal.say(line)
 
     async def _require_consent(self) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from functools import partial
+from typing import Any
 
 from forcemove.channel.cli.errors import Explained
 from forcemove.channel.cli.explanations import headline
@@ -23,7 +24,7 @@ from forcemove.channel.errors import CounterpartyError
 from forcemove.channel.flow.keys import KeysMissing
 from forcemove.channel.flow.place import Place
 from forcemove.channel.flow.steps import NothingHeard
-from forcemove.channel.line.connect import Connection
+from forcemove.channel.line.connect import Connection, connect
 from forcemove.channel.node.keeping import Hold
 from forcemove.channel.store.journal import Journal
 from forcemove.channel.store.records import SEED_LENGTH
@@ -38,7 +39,16 @@ class TablePlay:
         self._game, self._wishes, self._purse = game, wishes, purse
         self._journal, self._terminal = journal, terminal
 
-    async def go_on(self, connection: Connection) -> bool:  # noqa: ARG002  # the port's
+    async def run(self, main: Coroutine[Any, Any, None]) -> None:
+        """See `playing.Play`."""
+        await main
+
+    @property
+    def has_money(self) -> bool:
+        """See `playing.Play`."""
+        return False
+
+    async def go_on(self) -> bool:
         """See `playing.Play`: all that is kept of such a game is its meeting."""
         return False
 
@@ -53,11 +63,12 @@ class TablePlay:
     def tell_end(self, meeting: Meeting) -> None:
         """See `playing.Play`."""
 
-    async def begin(self, connection: Connection, meeting: Meeting) -> None:
+    async def begin(self, meeting: Meeting) -> None:
         """See `playing.Play`."""
         hold = await when_free(partial(Hold, self._journal, meeting.table.id, self._wishes.lease), self._terminal.say)
         try:
-            await beside(self._play(connection, meeting), _keep(hold))
+            async with connect(self._wishes.relay) as connection:
+                await beside(self._play(connection, meeting), _keep(hold))
         except (NothingHeard, KeysMissing):
             raise Explained(
                 f"Nothing was heard of the other player for {self._wishes.patience:,.0f} seconds.",

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from forcemove.channel.chain.addresses import show_address
 from forcemove.channel.chain.book import AddressBook
@@ -13,11 +13,19 @@ from forcemove.channel.chain.chain import Chain
 from forcemove.channel.cli.amounts import format_amount
 from forcemove.channel.cli.errors import Explained
 from forcemove.channel.cli.play.errors import OfferDiffers
+from forcemove.channel.errors import ChainError
 from forcemove.channel.game import Game
 from forcemove.channel.line.offers import Join, Offer
-from forcemove.channel.node.assemble import Assembly, begin
+from forcemove.channel.node.assemble import Assembly, reassemble
 from forcemove.channel.node.nonces import draw_nonce
-from forcemove.channel.node.policy import Costs, costs_of, default_confirmations
+from forcemove.channel.node.policy import (
+    Conditions,
+    Costs,
+    Policy,
+    costs_of,
+    default_confirmations,
+    read_conditions,
+)
 from forcemove.channel.protocol.agreement import Agreement, agree
 from forcemove.channel.protocol.encoding import NO_CHAIN, Domain
 from forcemove.channel.protocol.outcome import address_destination
@@ -27,6 +35,9 @@ __all__ = ["ChainGround", "FriendlyGround", "Ground", "agreement_of", "new_offer
 
 _DEPOSIT_IN_STAKES = 5
 _OFFER_SECONDS = 24 * 60 * 60
+_DIGITS = 3
+_POLICY = Policy()
+_T = TypeVar("_T")
 
 
 class Ground(Protocol):
@@ -57,9 +68,9 @@ class Ground(Protocol):
         """The address of the game's contract, 20 bytes."""
         ...
 
-    def costs_lines(self, offer: Offer, payer: bytes) -> Iterator[str]:
+    def costs_lines(self, offer: Offer, payer: bytes) -> Sequence[str]:
         """What the offer's game may cost us; `payer` (20 bytes) pays in. Raises `ChainError`, and `Explained` where it
-        has not enough."""
+        has not enough, or the policy refuses the offer."""
         ...
 
 
@@ -73,16 +84,17 @@ class FriendlyGround:
     adjudicator = ZERO_ADDRESS
     app = ZERO_ADDRESS
 
-    def costs_lines(self, offer: Offer, payer: bytes) -> Iterator[str]:  # noqa: ARG002  # the port's
+    def costs_lines(self, offer: Offer, payer: bytes) -> Sequence[str]:  # noqa: ARG002  # the port's
         """Nothing."""
-        yield "  costs        nothing: it is a friendly game, without a chain"
+        return ["  costs        nothing: it is a friendly game, without a chain"]
 
 
 @dataclass(frozen=True)
 class ChainGround:
-    """A chain, the address book that names its contracts, and the game."""
+    """A chain through each endpoint, at least one; the address book that names its contracts, and the game. What it
+    asks may take as long as the endpoints do, one after the other."""
 
-    chain: Chain
+    chains: tuple[Chain, ...]
     book: AddressBook
     game: Game
 
@@ -99,7 +111,7 @@ class ChainGround:
     @property
     def chain_id(self) -> int:
         """See `Ground`."""
-        return self.chain.chain_id
+        return self.chains[0].chain_id
 
     @property
     def adjudicator(self) -> bytes:
@@ -117,17 +129,72 @@ class ChainGround:
         return default_confirmations(self.chain_id)
 
     def assemble(self, agreement: Agreement) -> Assembly:
-        """A new channel, which has logged nothing yet. Raises `ChainError`."""
-        return begin(self.chain, agreement, self.game, factory=self.book.factory)
+        """A new channel, which has logged nothing yet. It begins before the newest block that each endpoint shows: one
+        that is ahead, or says so, hides nothing. Raises `ChainError`."""
+        depth = default_confirmations(self.chain_id)
+        block = max(min(self._answers(Chain.block_number)) + 1 - depth, 0)
+        hashes = set(self._answers(lambda chain: chain.block_hash(block)))
+        return reassemble(
+            self.chains[0],
+            agreement,
+            self.game,
+            factory=self.book.factory,
+            from_block=block,
+            others=self.chains[1:],
+            began=hashes.pop() if len(hashes) == 1 else b"",
+        )
 
-    def costs_lines(self, offer: Offer, payer: bytes) -> Iterator[str]:
+    def require_playable(self, agreement: Agreement, index: int) -> None:
+        """Refuse what the policy does at the present price of gas. Raises `Explained`, and `ChainError`."""
+        conditions = self._conditions()
+        costs = costs_of(agreement, index, conditions.fees)
+        if (least := _POLICY.least_deposit(costs)) > costs.ether:
+            stake = format_amount(_rounded_up(-(-least // _DEPOSIT_IN_STAKES)))
+            raise Explained(
+                f"At the present price of gas a stake below {stake} is not worth its disputes; nothing was signed.",
+                f"Offer at least --stake '{stake}', ask for an offer of so much, or wait until gas is cheaper.",
+            )
+        duration = agreement.fixed_part.challenge_duration
+        needed = _POLICY.least_duration(self.chain_id, self.confirmations, conditions.block_time)
+        if duration < needed:
+            raise Explained(
+                f"A challenge of {duration:,} seconds could not be answered in time on this chain; nothing was signed.",
+                f"Offer --duration at least {needed}, or ask for an offer with so much.",
+            )
+
+    def costs_lines(self, offer: Offer, payer: bytes) -> Sequence[str]:
         """See `Ground`: at the present fees."""
         anybody = Join(offer.hash, offer.app, offer.app)  # whoever joins, it costs the same
-        costs = costs_of(agreement_of(offer, anybody, self.game), 0, self.chain.fees())
-        _require_funds(self.chain, payer, costs)
-        yield f"  at most lost {format_amount(costs.ether)}: all of it, if you stay away from a challenge until its end"
+        agreement = agreement_of(offer, anybody, self.game)
+        self.require_playable(agreement, 0)
+        costs = costs_of(agreement, 0, self._conditions().fees)
+        _require_funds(min(self._answers(lambda chain: chain.balance(payer))), payer, costs)
         usual, disputes = format_amount(costs.usual), format_amount(costs.disputes)
-        yield f"  gas          about {usual}; {disputes} more for six disputes"
+        return [
+            f"  at most lost {format_amount(costs.ether)}: all of it, if you stay away from a challenge until its end",
+            f"  gas          about {usual}; {disputes} more for six disputes",
+        ]
+
+    def _conditions(self) -> Conditions:
+        """The dearest and slowest that an endpoint shows."""
+        found = self._answers(read_conditions)
+        return Conditions(
+            max((each.fees for each in found), key=lambda fees: fees.max_fee_per_gas),
+            max(each.block_time for each in found),
+        )
+
+    def _answers(self, ask: Callable[[Chain], _T]) -> list[_T]:
+        """Of all endpoints that answer, at least one. Raises what the first says where none does."""
+        answers: list[_T] = []
+        failures: list[ChainError] = []
+        for chain in self.chains:
+            try:
+                answers.append(ask(chain))
+            except ChainError as error:
+                failures.append(error)
+        if not answers:
+            raise failures[0]
+        return answers
 
 
 def new_offer(ground: Ground, host: bytes, payout: bytes, stake: int, duration: int) -> Offer:
@@ -187,11 +254,17 @@ def terms_lines(offer: Offer, title: str) -> Iterator[str]:
     yield f"  challenges   {offer.duration:,} seconds to answer one"
 
 
-def _require_funds(chain: Chain, account: bytes, costs: Costs) -> None:
-    has, needed = chain.balance(account), costs.ether + costs.usual
+def _require_funds(has: int, account: bytes, costs: Costs) -> None:
+    needed = costs.ether + costs.usual
     if has < needed:
         raise Explained(
             f"The account {show_address(account)} has {format_amount(has)}, and needs {format_amount(needed)} for its "
             "deposit and the usual gas.",
             "Nothing was signed. Send it some of the chain's ether, or play for less.",
         )
+
+
+def _rounded_up(amount: int) -> int:
+    """To three digits, so that people can type it."""
+    unit: int = 10 ** max(len(str(amount)) - _DIGITS, 0)
+    return -(-amount // unit) * unit
