@@ -213,9 +213,7 @@ class Views:
         """What is new of what all show: from the viewer that was told of before, if it still shows it, else from the
         first. One that does not know the beginning, where that is needed, reads it first."""
         sound = [each for each in self._live if id_ in each.sights and each.sights[id_].error is None]
-        source = channel.source if channel.source in sound else sound[0]
-        if source is None:
-            return None
+        source = channel.source if channel.source is not None and channel.source in sound else sound[0]
         sight = source.sights[id_]
         logs, anew = _news_of(channel, source, sight)
         if anew and sight.known is not None:

@@ -251,6 +251,9 @@ class Node:
                 self._trouble(error)
         for account in self._crew.accounts.values():
             outcomes, account.found = account.found, []
+            troubles, account.troubles = account.troubles, []
+            for error in troubles:
+                self._trouble(error)
             for outcome in outcomes:
                 if (of := self.channels.get(submission_of(outcome.purpose)[0])) is not None:
                     self._wake(of, busy)
