@@ -303,8 +303,6 @@ class Sender:
         if wanted.pays_in and len(set(nonces)) > 1:
             self._trouble = OpinionsDiffer(self.account, "nonce", nonces)
             return
-        if is_again or lacking:
-            self._wanted.remove(wanted)
         begun_at = min(each.time for each in said)
         for nonce, opinion in sorted({each.free(flying): each for each in lacking}.items()):
             self._flight.keep(self._bids.begin(wanted, nonce, gas, begun_at, opinion, said))
@@ -315,6 +313,8 @@ class Sender:
                     fitted, version = self._bids.fit(flying[nonce], opinion, said)
                     self._flight.keep(fitted)
                     self._offers.add(lane, nonce, version)
+        if is_again or lacking:
+            self._wanted.remove(wanted)
 
     def _sign(self, call: Call, nonce: int, gas: int, fees: Fees) -> SignedTransaction:
         return self._chain.sign_as(call, self._key, nonce, gas, fees)
