@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import io
 import time
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 from forcemove.channel.chain.limits import (
@@ -28,14 +28,11 @@ with keeping_recursion_limit():
     from requests.adapters import HTTPAdapter
     from requests.exceptions import ConnectionError as NoConnection
     from requests.exceptions import ConnectTimeout, HTTPError
-    from urllib3.connection import HTTPConnection, HTTPSConnection
-    from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
     from web3.providers.base import JSONBaseProvider
 
 if TYPE_CHECKING:
     import socket
 
-    from urllib3 import PoolManager
     from web3.types import RPCEndpoint, RPCResponse
 
 __all__ = ["HttpProvider"]
@@ -52,7 +49,7 @@ _PIECE = 2**16
 
 class HttpProvider(JSONBaseProvider):
     """Keeps its connections open, for any number of threads; redirections are not followed, nothing is unpacked. What
-    fails is raised as requests or urllib3 raise it, or as `limits`."""
+    fails is raised as requests raises it, or as `limits`."""
 
     def __init__(self, endpoint: str, timeout: float) -> None:
         """`timeout`: seconds for a request, from connecting to the last byte of its answer."""
@@ -114,12 +111,20 @@ def _body(response: Response) -> bytes:
     if response.headers.get("Content-Encoding", "identity").lower() != "identity":
         raise MalformedBytes("answer", "it is packed, which nobody asked for")
     pieces, size = [], 0
-    while piece := response.raw.read(_PIECE):
+    while piece := _piece(response):
         pieces.append(piece)
         size += len(piece)
         if size > MAX_ANSWER:
             raise AnswerTooLarge
     return b"".join(pieces)
+
+
+def _piece(response: Response) -> bytes:
+    """What of it comes next: not by requests' own way, which reads the lengths of chunks without end."""
+    try:
+        return bytes(response.raw.read(_PIECE))
+    except Exception as failure:
+        raise NoConnection(failure) from None
 
 
 # -------------------------------------------------------------------- reading in the time that is left for all of it
@@ -163,38 +168,33 @@ class _Socket:
         return getattr(self._socket, name)
 
 
-class _Connection(HTTPConnection):
-    def connect(self) -> None:
-        super().connect()
-        self.sock: Any = _Socket(self.sock)
-
-
-class _SecureConnection(HTTPSConnection):
-    def connect(self) -> None:
-        super().connect()
-        self.sock: Any = _Socket(self.sock)
-
-
-class _Pool(HTTPConnectionPool):
-    ConnectionCls = _Connection
-
-
-class _SecurePool(HTTPSConnectionPool):
-    ConnectionCls = _SecureConnection
-
-
 class _Adapter(HTTPAdapter):
     """With connections that are read in the time that is left, to proxies, too."""
 
     def init_poolmanager(self, *args: Any, **kwargs: Any) -> None:
         super().init_poolmanager(*args, **kwargs)
-        _use_pools(self.poolmanager)
+        _bound_reading(self.poolmanager)
 
-    def proxy_manager_for(self, *args: Any, **kwargs: Any) -> PoolManager:
-        manager: PoolManager = super().proxy_manager_for(*args, **kwargs)
-        _use_pools(manager)
+    def proxy_manager_for(self, *args: Any, **kwargs: Any) -> Any:
+        manager = super().proxy_manager_for(*args, **kwargs)
+        _bound_reading(manager)
         return manager
 
 
-def _use_pools(manager: PoolManager) -> None:
-    manager.pool_classes_by_scheme = {"http": _Pool, "https": _SecurePool}
+def _bound_reading(manager: Any) -> None:
+    """Of all connections that a manager of requests' makes from now on."""
+    manager.pool_classes_by_scheme = {
+        scheme: type(pool.__name__, (pool,), {"ConnectionCls": _bounded(pool.ConnectionCls)})
+        for scheme, pool in manager.pool_classes_by_scheme.items()
+    }
+
+
+@cache
+def _bounded(connection: Any) -> Any:
+    """The same kind of connection, read in the time that is left."""
+
+    def connect(self: Any) -> None:
+        connection.connect(self)
+        self.sock = _Socket(self.sock)
+
+    return type(connection.__name__, (connection,), {"connect": connect})

@@ -134,7 +134,6 @@ class Rpc:
     def _typed(self, method: str, failure: Exception) -> ForcemoveError:
         with keeping_recursion_limit():
             from requests.exceptions import HTTPError, RequestException
-            from urllib3.exceptions import HTTPError as ConnectionFailed
             from web3.exceptions import BadResponseFormat, Web3RPCError
             from web3.providers.base import JSONBaseProvider
 
@@ -152,7 +151,7 @@ class Rpc:
                 return NotAnEthereumEndpoint(self.endpoint, f"it answered with {status}")
             case BadResponseFormat():
                 return NotAnEthereumEndpoint(self.endpoint, "its answer is not JSON-RPC")
-            case RequestException() | ConnectionFailed() | OSError():
+            case RequestException() | OSError():
                 return Unreachable(self.endpoint, _cause(failure))
             case _ if isinstance(self._web3.provider, JSONBaseProvider):
                 return NotAnEthereumEndpoint(self.endpoint, f"its answer makes no sense ({type(failure).__name__})")

@@ -116,6 +116,10 @@ def _changed(change: Change) -> Callable[..., Any]:
     return tell
 
 
+def _always(value: Any) -> Callable[..., Any]:
+    return lambda *_: value
+
+
 def _with(field: str, value: Any) -> Change:
     """A field of an object, or of each object of a list, is this; `Ellipsis` is its absence."""
 
@@ -133,7 +137,7 @@ def _with(field: str, value: Any) -> Change:
 def _forms() -> Iterator[tuple[str, Lie]]:
     for method, fields in FIELDS.items():
         for form, value in {"absent": ..., **FORMS}.items():
-            yield f"{method}: {form}", Lie(method, _changed(lambda _, value=value: value))
+            yield f"{method}: {form}", Lie(method, _always(value))
             for field in fields:
                 yield f"{method}: {field}: {form}", Lie(method, _changed(_with(field, value)))
 
@@ -262,7 +266,7 @@ def _swallowed(_: Ask, __: str, raw: str) -> Any:
 
 
 def _fixed(method: str, value: int) -> Lie:
-    return Lie(method, lambda *_: hex(value))
+    return Lie(method, _always(hex(value)))
 
 
 MONEY: Mapping[str, Lie | Lies] = {
@@ -278,13 +282,13 @@ MONEY: Mapping[str, Lie | Lies] = {
     "a head at 2**64": _head(2**64),
     "stale by 1": _stale(1),
     "stale by 100": _stale(100),
-    "logs left out": Lie("eth_getLogs", lambda *_: []),
+    "logs left out": Lie("eth_getLogs", _always([])),
     "the last log left out": Lie("eth_getLogs", _changed(lambda found: found[:-1])),
     "a log invented": Lie("eth_getLogs", _invented_log),
     "logs twice": Lie("eth_getLogs", _changed(lambda found: found * 2)),
     "logs backwards": Lie("eth_getLogs", _changed(lambda found: found[::-1])),
     "nothing in storage": Lie("eth_call", _changed(lambda data: "0x" + "00" * ((len(data) - 2) // 2))),
-    "no code anywhere": Lie("eth_getCode", lambda *_: "0x"),
+    "no code anywhere": Lie("eth_getCode", _always("0x")),
     "a nonce 1,000 ahead": Lie("eth_getTransactionCount", _changed(_moved(1_000))),
     "a nonce 1,000 behind": Lie("eth_getTransactionCount", _changed(_moved(-1_000))),
     "a nonce of 2**63": _fixed("eth_getTransactionCount", 2**63),
@@ -301,7 +305,7 @@ MONEY: Mapping[str, Lie | Lies] = {
     "a balance of 2**256-1": _fixed("eth_getBalance", 2**256 - 1),
     "receipts invented": Lie("eth_getTransactionReceipt", _invented_receipt(1)),
     "receipts of failure invented": Lie("eth_getTransactionReceipt", _invented_receipt(0)),
-    "receipts left out": Lie("eth_getTransactionReceipt", lambda *_: None),
+    "receipts left out": Lie("eth_getTransactionReceipt", _always(None)),
     "a full pool": _refused("txpool is full"),
     "a rate limit on sending": _refused("rate limit exceeded"),
     "already known": _refused("already known"),
