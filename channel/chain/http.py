@@ -27,7 +27,7 @@ with keeping_recursion_limit():
     from requests import PreparedRequest, Request, Response, Session, codes
     from requests.adapters import HTTPAdapter
     from requests.exceptions import ConnectionError as NoConnection
-    from requests.exceptions import ConnectTimeout, HTTPError
+    from requests.exceptions import HTTPError
     from web3.providers.base import JSONBaseProvider
 
 if TYPE_CHECKING:
@@ -78,8 +78,6 @@ class HttpProvider(JSONBaseProvider):
         for pause in _PAUSES:
             try:
                 return self._send(body)
-            except ConnectTimeout:
-                raise
             except NoConnection:
                 if seconds_left() <= pause:
                     raise
