@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 import time
 import tracemalloc
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -61,9 +63,19 @@ def test_memory_is_bounded(name: str) -> None:
             tracemalloc.stop()
 
 
+@pytest.fixture
+def recursion_limit() -> Iterator[None]:
+    """As Python sets it: without a bound of our own the parser would raise, and not end the process."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(1_000)
+    yield
+    sys.setrecursionlimit(before)
+
+
+@pytest.mark.usefixtures("recursion_limit")
 @pytest.mark.parametrize("name", ["nested", "nested in an answer"])
 def test_brackets_are_told_without_being_read(name: str) -> None:
-    """Where Python's recursion limit was raised the parser would end the process."""
+    """Hole 26: where Python's recursion limit was raised the parser ended the process."""
     with lying("", misbehave(name)) as url, pytest.raises(NotAnEthereumEndpoint, match="deeper"):
         connect(url)
 
