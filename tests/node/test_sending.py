@@ -1,0 +1,139 @@
+"""What an operation needs at most, by our own table, is enough for every honest use on a real chain: of the games, and
+of the largest channels. Hole 27: what was given less has reverted in each block."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from forcemove.channel.chain.adjudicator import Adjudicator, Operation
+from forcemove.channel.chain.local import AnvilChain
+from forcemove.channel.node.orders import gas_of
+from forcemove.channel.protocol.effects import (
+    Submission,
+    SubmitChallenge,
+    SubmitCheckpoint,
+    SubmitConclude,
+    SubmitDeposit,
+    SubmitRespond,
+    SubmitTransfer,
+)
+from forcemove.channel.protocol.outcome import MAX_ALLOCATIONS, Outcome
+from forcemove.channel.protocol.rules import build_support_proof
+from forcemove.channel.protocol.signing import Key
+from forcemove.channel.protocol.state import VariablePart
+from forcemove.channel.protocol.types import ETHER, MAX_APP_DATA, MAX_PARTICIPANTS
+from forcemove.channel.sender.pricing import gas_limit
+from forcemove.games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
+from forcemove.games.tic_tac_toe import GAME as TIC_TAC_TOE
+from tests.chain.world import World, deploy_contract, make_world
+from tests.protocol.builders import ALICE, allocation, count_data, fixed_part, players, proof, sign, sign_all, state
+from tests.scenarios.story import Playground
+
+EVERYBODY = players(MAX_PARTICIPANTS)
+PAYEES = [bytes.fromhex(f"{0x1000 + index:040x}") for index in range(MAX_ALLOCATIONS)]
+
+
+@pytest.fixture(scope="module")
+def chain() -> Iterator[AnvilChain]:
+    with AnvilChain() as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def world(chain: AnvilChain) -> World:
+    return make_world(chain)
+
+
+def send(adjudicator: Adjudicator, submission: Submission, operation: Operation, key: Key = ALICE) -> None:
+    """With the limit that a sender gives it when no endpoint says more, and less than the table says used."""
+    chain, call = adjudicator.chain, adjudicator.call_of(operation)
+    row = gas_of(submission, call.data)
+    signed = chain.sign_as(call, key, chain.nonce_of(key.address), gas_limit(row, (), 0), chain.fees())
+    chain.broadcast(signed)
+    assert chain.wait(signed, adjudicator.errors).gas_used <= row
+
+
+def paid_out(count: int) -> Outcome:
+    """To accounts that nobody has used."""
+    return tuple(allocation(PAYEES[index], index + 1) for index in range(count))
+
+
+@pytest.mark.parametrize(
+    ("participants", "allocations", "app_bytes"), [(2, 2, 32), (3, 3, 32), (8, 32, 32), (8, 32, MAX_APP_DATA)]
+)
+def test_every_operation_is_mined_with_the_gas_of_our_own_table(
+    world: World, participants: int, allocations: int, app_bytes: int
+) -> None:
+    adjudicator, keys, outcome = world.adjudicator, EVERYBODY[:participants], paid_out(allocations)
+    app = deploy_contract(world.chain, "PermissiveApp")
+    fixed = fixed_part(keys, allocations * 10_000 + app_bytes, app=app)
+    total, id_ = sum(each.amount for each in outcome), world.id_of(fixed)
+
+    def at(turn: int) -> VariablePart:
+        return state(turn, outcome, app_data=count_data(turn, participants).ljust(app_bytes, b"\xff"))
+
+    send(adjudicator, SubmitDeposit(ETHER, 0, total), adjudicator.deposit(id_, ETHER, 0, total))
+    first = 10 * participants
+    given = proof(*map(at, range(first, first + participants)), keys=keys, fixed=fixed, domain=world.domain)
+    last = at(first + participants - 1)
+    signer = keys[last.turn_num % participants]
+    if world.chain.balance(signer.address) == 0:
+        world.chain.rpc.ask("anvil_setBalance", "0x" + signer.address.hex(), hex(10**20))
+    send(adjudicator, SubmitChallenge(given), adjudicator.challenge(fixed, given), signer)
+    response = at(first + participants)
+    signature = sign(keys[response.turn_num % participants], response, fixed, world.domain)
+    send(
+        adjudicator,
+        SubmitRespond(last, response, signature),
+        adjudicator.respond(fixed, last, response, signature),
+    )
+    later = first + participants + 1
+    newer = proof(*map(at, range(later, later + participants)), keys=keys, fixed=fixed, domain=world.domain)
+    send(adjudicator, SubmitCheckpoint(newer), adjudicator.checkpoint(fixed, newer))
+    turn = later + participants
+    final = VariablePart(outcome, b"", turn, True)
+    signatures = sign_all(final, keys=keys, fixed=fixed, domain=world.domain)
+    send(
+        adjudicator,
+        SubmitConclude(outcome, turn, signatures),
+        adjudicator.conclude(fixed, outcome, turn, signatures),
+    )
+    assert world.chain.balance(PAYEES[0]) > 0
+
+
+@pytest.mark.parametrize("allocations", [2, 32])
+def test_a_finalised_channel_is_paid_out_with_the_gas_of_our_own_table(world: World, allocations: int) -> None:
+    adjudicator, outcome = world.adjudicator, paid_out(allocations)
+    fixed = fixed_part(EVERYBODY[:2], 77_000 + allocations, app=deploy_contract(world.chain, "PermissiveApp"))
+    total, id_ = sum(each.amount for each in outcome), world.id_of(fixed)
+    send(adjudicator, SubmitDeposit(ETHER, 0, total), adjudicator.deposit(id_, ETHER, 0, total))
+    states = [state(turn, outcome, app_data=count_data(turn, 2)) for turn in (20, 21)]
+    given = proof(*states, keys=EVERYBODY[:2], fixed=fixed, domain=world.domain)
+    signer = EVERYBODY[1]
+    world.chain.rpc.ask("anvil_setBalance", "0x" + signer.address.hex(), hex(10**20))
+    send(adjudicator, SubmitChallenge(given), adjudicator.challenge(fixed, given), signer)
+    world.chain.travel_to(adjudicator.status_of(id_).finalizes_at + 1)
+    state_hash = world.state_hash(fixed, states[-1])
+    send(
+        adjudicator,
+        SubmitTransfer(state_hash, outcome, ((ETHER, total),)),
+        adjudicator.transfer(id_, state_hash, outcome, ()),
+    )
+
+
+@pytest.mark.parametrize("game", [TIC_TAC_TOE, ROCK_PAPER_SCISSORS])
+def test_a_challenge_of_each_turn_of_the_games_is_mined_with_the_gas_of_our_own_table(
+    chain: AnvilChain, game: object
+) -> None:
+    story = Playground.on(chain).story(game)  # type: ignore[arg-type]
+    story.play_until(9)
+    recorded, states = 3, story.alice.states
+    for count in range(1, len(states) + 1):
+        given = build_support_proof(story.agreement.fixed_part, states[:count])
+        if given is not None and given.last.turn_num > recorded:
+            recorded = given.last.turn_num
+            operation = story.adjudicator.checkpoint(story.agreement.fixed_part, given)
+            send(story.adjudicator, SubmitCheckpoint(given), operation)
+    assert recorded == 9
