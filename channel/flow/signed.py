@@ -145,23 +145,63 @@ class SignedTransport:
         self._history = History(read)
         self._begun = self._history.count
         self._sequence: int | None = None
+        self._unsure: _Unsure | None = None
+        self._own_reader: _SignedReader | None = None
         self._posting = asyncio.Lock()
 
     async def post(self, message: bytes) -> None:
         """Sign and post an action's bytes.
 
         Raises `UnknownClient` where they name another client than our key's. Our sequence goes on where the log ends,
-        so a client that has been away needs to remember nothing, and after a failure it may just post again.
+        so a client that has been away needs to remember nothing, and after a failure it may just post again: the same
+        bytes are posted then, which count once, or nothing, where the log has them.
         """
         client_id = client_of(message)
         if self._keys.get(client_id) != self._key.address:
             raise UnknownClient(client_id)
         async with self._posting:
-            if self._sequence is None:
-                self._sequence = await self._said_so_far(client_id)
-            sequence, self._sequence = self._sequence, None
-            await self._transport.post(self._seal(sequence, message))
-            self._sequence = sequence + 1
+            is_known = self._sequence is not None
+            while (saying := await self._next(client_id, message)) is not None:
+                self._sequence, self._unsure = None, saying  # until the log says that it has it
+                await self._transport.post(saying.sealed)
+                if is_known or await self._counts(client_id, saying):
+                    self._sequence, self._unsure = saying.sequence + 1, None
+                    return
+
+    async def _next(self, client_id: str, message: bytes) -> _Unsure | None:
+        """What is to be posted; None where the log has it already."""
+        sequence, unsure = self._sequence, self._unsure
+        if sequence is None:
+            while self._own.count < self.length():
+                await self._read_on()
+            sequence = self._own.next_sequence(client_id)
+        if unsure is not None and unsure.message == message:
+            if sequence == unsure.sequence:
+                return unsure
+            if sequence > unsure.sequence and self._own.said.get(client_id) == unsure.sealed:
+                self._sequence, self._unsure = sequence, None
+                return None
+        return _Unsure(sequence, message, self._seal(sequence, message))
+
+    async def _counts(self, client_id: str, said: _Unsure) -> bool:
+        """Whether what the log has taken is our next message there. It is a replay where the log had more of ours than
+        it was known to have. What cannot be read may have been it."""
+        while True:
+            expected = self._own.next_sequence(client_id)
+            await self._read_on()
+            if self._own.entry in (said.sealed, b""):
+                return expected == said.sequence
+
+    @property
+    def _own(self) -> _SignedReader:
+        """What we have read ourselves, to know what we have said."""
+        if self._own_reader is None:
+            self._own_reader = self._reader(0)
+        return self._own_reader
+
+    async def _read_on(self) -> None:
+        with contextlib.suppress(*TRANSPORT_FAULTS):
+            await self._own.read()
 
     def reader(self, start: int = 0) -> Reader:
         """See `Transport.reader`. What comes before `start` is verified, too, and faults in it are passed over."""
@@ -180,13 +220,6 @@ class SignedTransport:
         hash_ = self._history.at(count)
         signature = self._key.sign(message_digest(self._table_id, sequence, count, hash_, message)).compact
         return _encode(_Said("", message, sequence, count, hash_, signature))
-
-    async def _said_so_far(self, client_id: str) -> int:
-        reader = self._reader(0)
-        for _ in range(self.length()):
-            with contextlib.suppress(*TRANSPORT_FAULTS):
-                await reader.read()
-        return reader.next_sequence(client_id)
 
     def _verify(self, data: bytes, expected: Callable[[str], int]) -> _Said:
         """What an envelope says. `expected` returns each client's next sequence number. Raises `UnknownVersion`, or a
@@ -212,8 +245,18 @@ class SignedTransport:
             return False
 
 
+@dataclass(frozen=True, slots=True)
+class _Unsure:
+    """A message of ours of which the log has not said that it has it, and its envelope."""
+
+    sequence: int
+    message: bytes
+    sealed: bytes
+
+
 class _SignedReader:
-    """Verifies a log from its first signed message on."""
+    """Verifies a log from its first signed message on. `entry`: the last that was read, whatever is wrong with it,
+    or nothing where it could not be read. `said`: by client, the last entry that counts."""
 
     def __init__(
         self,
@@ -225,8 +268,10 @@ class _SignedReader:
     ) -> None:
         """`history`: what all our readers have read. `begun`: the entries in it that come before the first."""
         self._verify, self._history, self._inner, self._before = verify, history, inner, start
-        self._position, self._hash = begun, history.at(begun)
+        self._begun, self._position, self._hash = begun, begun, history.at(begun)
         self._has_gap = self._has_changed = False
+        self.entry = b""
+        self.said: dict[str, bytes] = {}
         self._sequences: dict[str, int] = {}
 
     async def read(self) -> bytes:
@@ -243,11 +288,14 @@ class _SignedReader:
         except TRANSPORT_FAULTS:
             self._pass_one()
             self._has_gap = True  # the entry's bytes are not known, so no hash is known from here on
+            self.entry = b""
             raise
         self._pass_one()
+        self.entry = data
         self._hear(data)
         said = self._verify(data, self.next_sequence)
         self._sequences[said.client_id] = self.next_sequence(said.client_id) + 1
+        self.said[said.client_id] = data
         if self._has_changed:
             raise LogChanged(position)
         if not self._was_told_the_same(said, position):
@@ -271,6 +319,11 @@ class _SignedReader:
         if said.count > position:
             return False
         return said.count > self._history.count or self._history.at(said.count) == said.hash
+
+    @property
+    def count(self) -> int:
+        """Entries that were read, faults among them."""
+        return self._position - self._begun
 
     def next_sequence(self, client_id: str) -> int:
         return self._sequences.get(client_id, 0)

@@ -13,6 +13,9 @@ from forcemove.channel.protocol.channel import Channel
 __all__ = ["MemoryStore", "MemoryLine"]
 
 _MOST_OF_A_KIND = 10
+_AT_ONCE = 64
+_MOST_BYTES = 16 * 2**20
+"""That wait at an end of a line; then the oldest are forgotten, as a relay does."""
 
 
 class MemoryLine:
@@ -20,6 +23,7 @@ class MemoryLine:
 
     def __init__(self) -> None:
         self._inbox: deque[bytes] = deque()
+        self._size = 0
         self._others: tuple[MemoryLine, ...] = ()
         self._wake: Callable[[], None] = lambda: None
 
@@ -34,17 +38,25 @@ class MemoryLine:
     def send(self, message: bytes) -> None:
         """Deliver to every other end, at once and in order."""
         for other in self._others:
-            other._inbox.append(message)
+            other._take(message)
             other._wake()
+
+    def _take(self, message: bytes) -> None:
+        self._inbox.append(message)
+        self._size += len(message)
+        while self._size > _MOST_BYTES:
+            self._size -= len(self._inbox.popleft())
 
     def listen(self, wake: Callable[[], None]) -> None:
         """See `WakingLine`."""
         self._wake = wake
 
     def receive(self) -> Sequence[bytes]:
-        """Everything that has arrived."""
-        messages = tuple(self._inbox)
-        self._inbox.clear()
+        """What has arrived, up to 64 messages; where there are more, whoever listens is called at once."""
+        messages = tuple(self._inbox.popleft() for _ in range(min(_AT_ONCE, len(self._inbox))))
+        self._size -= sum(map(len, messages))
+        if self._inbox:
+            self._wake()
         return messages
 
 

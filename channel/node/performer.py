@@ -23,6 +23,10 @@ from forcemove.channel.sender.transactions import Failed, Landed, NonceTaken, Ou
 
 __all__ = ["Choose", "Performer"]
 
+_AT_ONCE = 64
+"""Messages of a channel that are taken in before others have their turn."""
+_MOST_BYTES = 8 * 2**20
+"""That wait; what a line gives beyond it is forgotten, the newest first: it may lose messages, too."""
 Choose = Callable[[ChooseMove], MoveChosen | ConcludeWanted | None]
 """A player: the move after a state, the wish to conclude, or None to say it later."""
 
@@ -54,8 +58,16 @@ class Performer:
     # -------------------------------------------------------------------------------------------------- what comes in
 
     def receive(self) -> None:
-        """Fetch what has arrived. Raises what the line raises."""
-        self._messages.extend(self._line.receive())
+        """Fetch what has arrived, where all is taken in that was fetched before: so what a line has waits there. Raises
+        what the line raises."""
+        if self._messages:
+            return
+        room = _MOST_BYTES
+        for message in self._line.receive():
+            room -= len(message)
+            if room < 0:
+                return
+            self._messages.append(message)
 
     @property
     def has_received(self) -> bool:
@@ -63,8 +75,9 @@ class Performer:
         return bool(self._messages)
 
     def hear(self, now: Callable[[], int]) -> None:
-        """Take in what was received. What cannot be taken in because the time is unknown is taken in later."""
-        while self._messages:
+        """Take in what was received, at most 64 messages at once. What cannot be taken in because the time is unknown
+        is taken in later."""
+        for _ in range(min(_AT_ONCE, len(self._messages))):
             self.is_busy = True
             self._hear(self._messages[0], now())
             self._messages.popleft()

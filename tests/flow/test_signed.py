@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Callable
 from itertools import product
@@ -389,3 +390,79 @@ async def _read_or_fault(reader: Reader) -> object:
         return await reader.read()
     except TransportFault as fault:
         return fault
+
+
+class Slow(MemoryTransport):
+    """Fails after it has posted (`fails`: so often), and does not know how long its log is (`lags`: by so much)."""
+
+    def __init__(self, fails: int = 0, lags: int = 0) -> None:
+        super().__init__()
+        self.fails, self.lags = fails, lags
+
+    async def post(self, message: bytes) -> None:
+        await super().post(message)
+        if self.fails:
+            self.fails -= 1
+            raise ConnectionError("the acknowledgement is lost")
+
+    def length(self) -> int:
+        return max(0, super().length() - self.lags)
+
+
+async def is_posted(transport: SignedTransport, message: bytes) -> bool:
+    try:
+        await transport.post(message)
+    except ConnectionError:
+        return False
+    return True
+
+
+async def heard_by_bob(log: MemoryTransport) -> list[bytes]:
+    """What counts in a log."""
+    reader, heard = signed(log, "bob").reader(), list[bytes]()
+    for _ in range(MemoryTransport.length(log)):
+        with contextlib.suppress(TransportFault):
+            heard.append(await reader.read())
+    return heard
+
+
+@pytest.mark.parametrize("lags", [0, 1, 5])
+@pytest.mark.parametrize("fails", [1, 2])
+def test_a_retry_after_a_lost_acknowledgement_counts_once(fails: int, lags: int) -> None:
+    async def story() -> None:
+        log = Slow(fails, lags)
+        alice = signed(log, "alice")
+        for message in (ONE, TWO):
+            while not await is_posted(alice, message):
+                pass
+        assert await heard_by_bob(log) == [ONE, TWO]
+        assert len({await log.message(number) for number in range(MemoryTransport.length(log))}) == 2
+
+    run_virtual(story())
+
+
+@pytest.mark.parametrize("lags", [0, 1, 5])
+def test_what_follows_a_post_that_failed_and_was_given_up_is_not_lost(lags: int) -> None:
+    async def story() -> None:
+        log = Slow(1, lags)
+        alice = signed(log, "alice")
+        with contextlib.suppress(ConnectionError):
+            await alice.post(ONE)
+        await alice.post(TWO)
+        await alice.post(THREE)
+        assert await heard_by_bob(log) == [ONE, TWO, THREE]
+
+    run_virtual(story())
+
+
+def test_who_comes_back_to_a_log_that_is_longer_than_known_loses_nothing() -> None:
+    async def story() -> None:
+        log = Slow(lags=2)
+        for message in (ONE, TWO):
+            await signed(log, "alice").post(message)
+        alice = signed(log, "alice")
+        await alice.post(THREE)
+        assert await heard_by_bob(log) == [ONE, TWO, THREE]
+        assert MemoryTransport.length(log) > 3  # a replay, which counts for nothing
+
+    run_virtual(story())

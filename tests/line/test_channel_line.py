@@ -4,21 +4,28 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AsyncExitStack, contextmanager
 from pathlib import Path
 from random import Random
+from typing import cast
 
 import pytest
 
+from forcemove.channel.chain.adjudicator import Adjudicator
 from forcemove.channel.chain.deployment import deploy
 from forcemove.channel.chain.local import EmbeddedChain, local_keys
+from forcemove.channel.errors import ForcemoveError
 from forcemove.channel.flow.transport import MemoryTransport
 from forcemove.channel.line.channel_line import ChannelLine
 from forcemove.channel.line.connect import connect
 from forcemove.channel.line.terms import Table, TableKind
 from forcemove.channel.node.assemble import assemble
+from forcemove.channel.node.client import Client
+from forcemove.channel.node.memory import MemoryLine, MemoryStore
 from forcemove.channel.node.node import Node
+from forcemove.channel.node.performer import Performer
+from forcemove.channel.node.ports import Line
 from forcemove.channel.protocol.channel import Phase
 from forcemove.channel.protocol.effects import ChooseMove
 from forcemove.channel.protocol.inputs import ConcludeWanted, MoveChosen
@@ -84,6 +91,83 @@ def test_two_nodes_play_a_channel_over_a_relay(tmp_path: Path, carrier: str, cut
                 task.cancel()
 
     run(story())
+
+
+class Counting:
+    """A client that counts what it hears."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def hear(self, message: bytes, now: int) -> None:  # the client's
+        self.count += 1
+
+    def take_faults(self) -> tuple[ForcemoveError, ...]:
+        return ()
+
+
+class Pouring:
+    """A line on which there is always more. `count`: of the messages that were fetched."""
+
+    def __init__(self, size: int = 10) -> None:
+        self.count, self._size = 0, size
+
+    def send(self, message: bytes) -> None:
+        """Lost."""
+
+    def receive(self) -> Sequence[bytes]:
+        self.count += 20_000
+        return [bytes(self._size)] * 20_000
+
+
+def _performer(client: Counting, line: Line) -> Performer:
+    def unused(*_: object) -> None:
+        raise AssertionError
+
+    chain = cast("Adjudicator", None)
+    return Performer(cast("Client", client), chain, unused, line, MemoryStore(), unused, unused, None)
+
+
+def test_threat_46_of_a_flood_a_channel_takes_in_few_messages_at_once() -> None:
+    client, line = Counting(), Pouring()
+    performer = _performer(client, line)
+    for step in range(1, 100):
+        performer.receive()
+        performer.hear(lambda: 0)
+        assert client.count == 64 * step
+        assert performer.has_received
+    assert line.count == 20_000  # the rest waits with the line
+
+
+def test_threat_46_what_a_line_gives_at_once_is_bounded_in_bytes() -> None:
+    client = Counting()
+    performer = _performer(client, Pouring(2**16))
+    performer.receive()
+    while performer.has_received:
+        performer.hear(lambda: 0)
+    assert client.count == 128  # 8 MiB
+
+
+def test_threat_46_a_line_in_memory_gives_few_messages_at_once_and_calls_for_the_rest() -> None:
+    ours, theirs = MemoryLine.table(2)
+    for number in range(100):
+        ours.send(b"%d" % number)
+    calls: list[None] = []
+    theirs.listen(lambda: calls.append(None))
+    assert list(theirs.receive()) == [b"%d" % number for number in range(64)]
+    assert len(calls) == 1
+    assert list(theirs.receive()) == [b"%d" % number for number in range(64, 100)]
+    assert len(calls) == 1
+
+
+def test_threat_46_a_line_in_memory_is_bounded() -> None:
+    ours, theirs = MemoryLine.table(2)
+    for number in range(300):
+        ours.send(number.to_bytes(2**16))
+    heard: list[bytes] = []
+    while new := theirs.receive():
+        heard += new
+    assert heard == [number.to_bytes(2**16) for number in range(300 - 256, 300)]
 
 
 def test_what_we_say_is_not_heard_and_what_waits_is_bounded() -> None:
