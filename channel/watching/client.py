@@ -26,8 +26,9 @@ _LONGEST = 300
 class TowerClient:
     """Of the tower at `url` whose account is `tower` (20 bytes)."""
 
-    def __init__(self, url: str, tower: bytes, *, patience: float = 30.0) -> None:
-        """`url`: http:// or https://. `patience`: seconds that an answer may take. Raises `InvalidValue`."""
+    def __init__(self, url: str, tower: bytes, *, patience: float = 10.0) -> None:
+        """`url`: http:// or https://. `patience`: seconds that an answer may take in all, however it
+        drips. Raises `InvalidValue`."""
         if not url.startswith(("http://", "https://")):
             raise InvalidValue("tower", url, "http://host:port or https://host:port")
         require_bytes("tower", tower, 20)
@@ -61,7 +62,7 @@ class TowerClient:
                 return answer.status, await _read(answer.content), answer.headers.get("Retry-After", "")
         except TimeoutError:
             raise TowerUnreachable(self.url, "it has not answered in time") from None
-        except (aiohttp.ClientError, OSError, ValueError) as error:
+        except Exception as error:  # whatever a tower says, and whatever a library makes of it
             raise TowerUnreachable(self.url, f"{type(error).__name__}: {error}"[:_LONGEST]) from None
 
     def _failure(self, status: int, data: bytes, again: str) -> TowerUnreachable | TowerBusy | TowerRefused:

@@ -1,12 +1,13 @@
 """Hands over for a node: after each step of its channels, to each tower, until it has a receipt for the newest state.
 
 It runs beside `Node.run`, in the same event loop, and looks at the channels from outside. What is not in the node's
-journal yet is given to nobody.
+journal yet is given to nobody. Nothing that a tower does, or that is made of what is told, ends it.
 """
 
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -18,10 +19,11 @@ from forcemove.channel.protocol.signing import Key
 from forcemove.channel.tower.handover import HandOver, hand_over
 from forcemove.channel.tower.receipts import Receipt
 from forcemove.channel.watching.client import TowerClient
-from forcemove.channel.watching.errors import TowerBusy, TowerRefused
+from forcemove.channel.watching.errors import TowerBusy, TowerRefused, TowerUnreachable
 
 __all__ = ["Acknowledged", "Courier", "Failed", "Unguarded"]
 
+_LOG = logging.getLogger(__name__)
 _LAG = 60
 """Seconds by which the chain's time as a tower reads it may be ahead of ours."""
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 30.0
@@ -87,11 +89,13 @@ class _Watched:
 
 @dataclass(eq=False)
 class _Round:
-    """What one tower has: by channel what it has answered for, and for how long it is left alone."""
+    """What one tower has: by channel what it has answered for, and for how long it is left alone. `failed`: of which
+    channel it has taken nothing just now."""
 
     client: TowerClient
     answered: dict[bytes, HandOver] = field(default_factory=dict)
     pause: float = _FIRST_PAUSE
+    failed: bytes = b""
 
 
 class Courier:
@@ -139,8 +143,11 @@ class Courier:
         while True:
             now = self._clock()
             for watched in tuple(self._watched.values()):
-                watched.look(now)
-                self._alarm(watched, now)
+                try:
+                    watched.look(now)
+                    self._alarm(watched, now)
+                except Exception:
+                    _LOG.exception("channel %s cannot be looked at", watched.driven.id.hex())
             await asyncio.sleep(self._look_every)
 
     def _alarm(self, watched: _Watched, now: float) -> None:
@@ -148,7 +155,7 @@ class Courier:
         if watched.given is None or watched.holders or watched.is_told or silence < self._alarm_after:
             return
         watched.is_told = True
-        self._tell(Unguarded(watched.driven.id, watched.given.turn_num, silence))
+        self._notify(Unguarded(watched.driven.id, watched.given.turn_num, silence))
 
     async def _serve(self, round_: _Round) -> None:
         """One tower. While it does not answer, the others do not wait for it."""
@@ -161,7 +168,8 @@ class Courier:
             await asyncio.sleep(self._look_every)
 
     def _due(self, round_: _Round) -> Iterable[_Watched]:
-        for id_, watched in self._watched.items():
+        """What it would not take just now comes last, so that it holds up no other."""
+        for id_, watched in sorted(self._watched.items(), key=lambda each: each[0] == round_.failed):
             if watched.given is not None and round_.answered.get(id_) != watched.given:
                 yield watched
 
@@ -175,17 +183,29 @@ class Courier:
             receipt = await client.give(given, watched.key, now=time + _LAG if time else None)
         except ForcemoveError as error:
             return self._fail(round_, watched, given, error)
+        except Exception as error:
+            _LOG.exception("what answers at %s cannot be understood", client.url)
+            reason = f"what it says cannot be understood: {type(error).__name__}"
+            return self._fail(round_, watched, given, TowerUnreachable(client.url, reason))
         round_.answered[id_], round_.pause = given, _FIRST_PAUSE
         if watched.given == given:
             watched.holders += 1
-        self._tell(Acknowledged(client.url, given, receipt))
+        self._notify(Acknowledged(client.url, given, receipt))
         return 0.0
 
     def _fail(self, round_: _Round, watched: _Watched, given: HandOver, error: ForcemoveError) -> float:
-        self._tell(Failed(round_.client.url, watched.driven.id, given.turn_num, error))
+        round_.failed = watched.driven.id
+        self._notify(Failed(round_.client.url, watched.driven.id, given.turn_num, error))
         if isinstance(error, TowerRefused):
             round_.answered[watched.driven.id] = given
             watched.holders += error.reason == _OVER
             return 0.0
         pause, round_.pause = round_.pause, min(2 * round_.pause, _LONGEST_PAUSE)
         return max(pause, error.seconds) if isinstance(error, TowerBusy) else pause
+
+    def _notify(self, told: Told) -> None:
+        """What its owner makes of it undoes nothing."""
+        try:
+            self._tell(told)
+        except Exception:
+            _LOG.exception("%s could not be told", type(told).__name__)
