@@ -115,6 +115,16 @@ class Channel(Struct, frozen=True, tag=True):
         return self.is_our_turn and self.newest is not None and self.newest.state == state
 
     @property
+    def is_unproved(self) -> bool:
+        """Whether two play and all that we go by is a state that the chain is said to have recorded, which does not
+        follow what we had and which we have not signed. What is signed on top of it would support whatever it pays,
+        and that nobody has proved to us: nothing is. It can be challenged, and collected."""
+        if self.agreement.count > 2 or len(self.accepted) != 1:
+            return False
+        newest = self.accepted[0].signed
+        return self.index not in newest.signatures and newest.state != self.agreement.setup_state(0)
+
+    @property
     def signed_states(self) -> tuple[SignedState, ...]:
         """The accepted states, for support proofs."""
         return tuple(accepted.signed for accepted in self.accepted)

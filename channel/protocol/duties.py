@@ -10,6 +10,7 @@ from forcemove.channel.protocol.channel import Accepted, Channel, Phase, Step
 from forcemove.channel.protocol.effects import (
     SendState,
     Submission,
+    SubmitChallenge,
     SubmitDeposit,
     SubmitPayCredit,
     SubmitTransfer,
@@ -65,7 +66,7 @@ def _sign_setup(channel: Channel, _now: int, key: Key | None) -> Step | None:
     """Our prefund state, once it is our turn; our postfund state, once everything is there. Neither after a record."""
     if key is None or not channel.is_our_turn or channel.leaving or not channel.status.is_empty:
         return None
-    if channel.differences.is_denied:
+    if channel.differences.is_denied or channel.is_unproved:
         return None
     if channel.next_turn >= channel.agreement.count and not channel.is_funded:
         return None
@@ -75,10 +76,10 @@ def _sign_setup(channel: Channel, _now: int, key: Key | None) -> Step | None:
 
 def _deposit(channel: Channel, _now: int, key: Key | None) -> Step | None:
     """Our deposit, once those before us have made theirs, and again where a reorganisation has taken it away. What we
-    rely on is our own expectation."""
-    if key is None or not channel.status.is_empty or (channel.leaving and not channel.lacks_money):
+    rely on is our own expectation. Who is leaving, or has challenged, pays nothing in."""
+    if key is None or channel.leaving or not channel.status.is_empty or channel.differences.is_denied:
         return None
-    if channel.differences.is_denied:
+    if any(isinstance(each, SubmitChallenge) for each in channel.requested):
         return None
     for asset, amounts in channel.agreement.deposits:
         expected_held, amount = sum(amounts[: channel.index]), amounts[channel.index]
@@ -90,14 +91,32 @@ def _deposit(channel: Channel, _now: int, key: Key | None) -> Step | None:
 
 
 def _sign_final(channel: Channel, _now: int, key: Key | None) -> Step | None:
-    """The final state, once we want to leave and it is our turn."""
-    return finish(channel, key) if channel.leaving and channel.is_our_turn and not channel.lacks_money else None
+    """The final state, once we want to leave and it is our turn.
+
+    While a deposit of somebody else lacks we wait for it: what is there pays those first who come first in the outcome.
+    Where only ours and those after it lack we do not, for we pay it no more: of what is held nothing is ours, so that
+    we can only gain, and the others get from a final state what the newest state gives them anyway.
+    """
+    if not channel.leaving or not channel.is_our_turn:
+        return None
+    return finish(channel, key) if not channel.lacks_money or _lacks_ours(channel) or channel.must_move else None
+
+
+def _lacks_ours(channel: Channel) -> bool:
+    """Whether of every asset that lacks money our deposit is the first that is not there."""
+    for asset, amounts in channel.agreement.deposits:
+        held, before = channel.held(asset), sum(amounts[: channel.index])
+        if held < sum(amounts) and not before <= held < before + amounts[channel.index]:
+            return False
+    return True
 
 
 def finish(channel: Channel, key: Key | None) -> Step | None:
     """Sign the final state after the newest one, if we may."""
     newest = channel.newest
     if key is None or newest is None or newest.state.is_final or not _may_finish(channel, newest):
+        return None
+    if channel.is_unproved:
         return None
     state = VariablePart(newest.state.outcome, b"", newest.state.turn_num + 1, True)
     return sign_next(channel, state, hash_state(channel.agreement.channel_id, state), key)
@@ -115,7 +134,7 @@ def _countersign(channel: Channel, _now: int, key: Key | None) -> Step | None:
         return None
     if not _may_finish(channel, newest) or newest.state.turn_num < channel.agreement.count:
         return None  # before all prefund states are signed nobody has paid in, and there is nothing to agree on
-    if channel.lacks_money or channel.differences.is_denied:
+    if channel.lacks_money or channel.differences.is_denied or channel.is_unproved:
         return None
     channel = channel.countersign(newest, key)
     return channel, (SendState(channel.accepted[-1].signed),)
@@ -143,7 +162,7 @@ def _conclude(channel: Channel, now: int, _key: Key | None) -> Step | None:
 def _ask_for_move(channel: Channel, _now: int, key: Key | None) -> Step | None:
     """Where our move would stop a clock that only some endpoint shows, whatever another one denies: by when, only a
     record that all agree on can say."""
-    if key is None or not channel.is_our_turn or channel.leaving:
+    if key is None or not channel.is_our_turn or channel.leaving or channel.is_unproved:
         return None
     is_held_back = channel.lacks_money or channel.differences.is_denied
     return None if is_held_back and not channel.must_move else _choose(channel, None)
@@ -186,7 +205,7 @@ def _answer_record(channel: Channel, now: int, key: Key | None) -> Step | None:
         return ask(
             replace(channel, was_harried=channel.was_harried or not _was_needed(channel, challenged.state)), answer
         )
-    if key is None or not channel.is_our_turn:
+    if key is None or not channel.is_our_turn or channel.is_unproved:
         return None
     answer_by = _answer_by(channel)
     if channel.leaving or newest.state.is_final or (now >= answer_by and not channel.differences.is_denied):

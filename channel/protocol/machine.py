@@ -126,6 +126,8 @@ def _move(channel: Channel, move: MoveChosen, now: int, key: Key | None, app: Ru
         raise MoneyMissing(channel.agreement.channel_id)
     if channel.differences.is_denied and not channel.must_move:
         raise EndpointsDiffer(channel.agreement.channel_id)
+    if channel.is_unproved:
+        raise NotSupported(turn_num - 1)
     state = VariablePart(move.outcome, move.app_data, turn_num)
     hashes = require_next(channel, state, app)
     return sign_next(_with_secrets(channel, move.secrets), state, hashes, key)
@@ -150,15 +152,17 @@ def _leave(channel: Channel, now: int, key: Key | None) -> Channel:
 
 
 def _challenge(channel: Channel, now: int, key: Key | None) -> Step:
-    """Let the chain decide. Where nothing but leaving is left to us we leave first, so that no answer is ours to give;
-    what all have signed needs no challenge."""
+    """Let the chain decide. Where nothing but leaving is left to us we leave first, so that no answer is ours to give:
+    before play, and on our turn where money lacks, on which nobody plays on. (A final state pays what the state before
+    it pays, to everybody, and that one can be challenged by whoever holds it.) What all have signed needs no challenge.
+    """
     phase = channel.phase(now)
     if phase not in (Phase.FUNDING, Phase.PLAYING, Phase.CONCLUDING):
         raise WrongPhase("challenge", phase.value)
-    if phase is Phase.PLAYING and channel.is_our_turn:
+    if phase is Phase.PLAYING and channel.is_our_turn and not (channel.lacks_money or channel.is_unproved):
         raise OutOfTurn(channel.next_turn, channel.index)
     effects: tuple[Effect, ...] = ()
-    if phase is Phase.FUNDING and channel.is_our_turn:
+    if phase is not Phase.CONCLUDING and channel.is_our_turn:
         channel, effects = finish(replace(channel, leaving=True), key) or (channel, ())
     channel, asked = ask(channel, concluding(channel) or SubmitChallenge(_proof(channel))) or (channel, ())
     return channel, effects + asked

@@ -85,9 +85,12 @@ def _take_over(channel: Channel, recorded: Recorded, app: Rules) -> Channel:
 
 
 def _adopt(channel: Channel, recorded: Accepted, app: Rules) -> Channel:
-    """With the recorded state among the accepted ones, unless we have its turn already: the first one is kept."""
+    """With the recorded state among the accepted ones, unless we have its turn already: the first one is kept. What
+    its own mover has not signed is on no chain, whatever is said: it runs a clock, and is nothing to go on from."""
     newest, turn_num = channel.newest, recorded.state.turn_num
     if turn_num >= channel.next_turn:
+        if channel.agreement.fixed_part.mover(turn_num) not in recorded.signed.signatures:
+            return channel
         follows = newest is not None and _follows(channel, recorded, app)
         return channel.accept(recorded) if follows else channel.begin_anew(recorded)
     if newest is None or newest.hashes != recorded.hashes:
