@@ -15,14 +15,24 @@ from forcemove.channel.protocol.effects import (
     SubmitPayCredit,
     SubmitTransfer,
 )
-from forcemove.channel.protocol.encoding import StateHashes, fingerprint, hash_state
-from forcemove.channel.protocol.inputs import Clock
+from forcemove.channel.protocol.encoding import StateHashes, hash_state
 from forcemove.channel.protocol.signing import Key
 from forcemove.channel.protocol.state import SignedState, VariablePart
 from forcemove.channel.protocol.status import Status
-from forcemove.channel.protocol.watch import Answer, answer_to_status, best_answer, clears, concluding_answer
+from forcemove.channel.protocol.watch import Answer, best_answer, clears, concluding_answer
 
-__all__ = ["DUTIES", "EVERYWHERE", "Duty", "answer_margin", "ask", "concluding", "finish", "next_due", "sign_next"]
+__all__ = [
+    "DUTIES",
+    "Duty",
+    "answer_margin",
+    "ask",
+    "best_held_answer",
+    "concluding",
+    "finish",
+    "is_answered",
+    "next_due",
+    "sign_next",
+]
 
 _MAX_MARGIN = 600
 
@@ -182,7 +192,7 @@ def _choose(channel: Channel, answer_by: int | None) -> Step | None:
 def _answer(channel: Channel, now: int, key: Key | None) -> Step | None:
     """Clear the challenge that is recorded; where that is asked for, there may be others that only some endpoints
     show."""
-    if not _is_answered(channel, channel.status):
+    if not is_answered(channel, channel.status):
         return _answer_record(channel, now, key)
     is_asked = channel.asked is not None and channel.asked[0] == channel.next_turn
     return _ask_for_move(channel, now, key) if channel.must_move and not is_asked else None
@@ -200,7 +210,7 @@ def _answer_record(channel: Channel, now: int, key: Key | None) -> Step | None:
     if recorded is None or newest is None:
         return None
     challenged = recorded.signed_by(channel.agreement.fixed_part.participants)
-    answer = _best_answer(channel, challenged)
+    answer = best_held_answer(channel, challenged)
     if answer is not None:
         return ask(
             replace(channel, was_harried=channel.was_harried or not _was_needed(channel, challenged.state)), answer
@@ -213,12 +223,12 @@ def _answer_record(channel: Channel, now: int, key: Key | None) -> Step | None:
     return _choose(channel, answer_by)
 
 
-def _is_answered(channel: Channel, status: Status) -> bool:
+def is_answered(channel: Channel, status: Status) -> bool:
     """Whether we have asked for a transaction that clears the challenge which this status shows."""
     return any(clears(each, channel.agreement.channel_id, status) for each in channel.requested)
 
 
-def _best_answer(channel: Channel, challenged: SignedState) -> Answer | None:
+def best_held_answer(channel: Channel, challenged: SignedState) -> Answer | None:
     """To the challenge with this state, from what we go by, else from what we kept."""
     fixed_part = channel.agreement.fixed_part
     return best_answer(fixed_part, challenged, channel.signed_states) or best_answer(
@@ -248,56 +258,6 @@ def _collect_credit(channel: Channel, _now: int, _key: Key | None) -> Step | Non
                 return done
     return None
 
-
-# ------------------------------------------------------------------------------------- what only some endpoints show
-
-
-def _answer_clocks(channel: Channel, _now: int, _key: Key | None) -> Step | None:
-    """Answer every clock that runs in what some endpoint shows, with what we hold; an answer that is asked for already
-    is enough for each clock that it clears."""
-    for clock in channel.differences.clocks:
-        answer = None if _is_answered(channel, clock.status) else _answer_to(channel, clock)
-        done = ask(channel, answer) if answer else None
-        if done is not None:
-            return done
-    return None
-
-
-def _answer_to(channel: Channel, clock: Clock) -> Answer | None:
-    challenged = _challenged(channel, clock)
-    if challenged is not None:
-        return _best_answer(channel, challenged)
-    fixed_part = channel.agreement.fixed_part
-    return answer_to_status(fixed_part, clock.status, channel.signed_states) or answer_to_status(
-        fixed_part, clock.status, channel.kept_states
-    )
-
-
-def _challenged(channel: Channel, clock: Clock) -> SignedState | None:
-    """The challenged state: as it was logged, if that is what the status commits to, or as we hold it."""
-    recorded = clock.recorded
-    if recorded is not None and _is_committed(clock.status, recorded.hashes):
-        return recorded.signed_by(channel.agreement.fixed_part.participants)
-    held = (*channel.accepted, *channel.kept)
-    return next((each.signed for each in held if _is_committed(clock.status, each.hashes)), None)
-
-
-def _is_committed(status: Status, hashes: StateHashes) -> bool:
-    return status.fingerprint == fingerprint(hashes.state, hashes.outcome)
-
-
-def _collect_shown(channel: Channel, _now: int, _key: Key | None) -> Step | None:
-    """Have paid out what some endpoint shows as final. Where that is a lie, the transaction fails when it is tried."""
-    for owed, holdings in ((each.owed, each.holdings) for each in channel.differences.payouts):
-        if any(held for _, held in holdings):
-            done = ask(channel, SubmitTransfer(owed.state_hash, owed.outcome, holdings))
-            if done is not None:
-                return done
-    return None
-
-
-EVERYWHERE: tuple[Duty, ...] = (_answer_clocks, _collect_shown)
-"""What is due in every phase, before the phase's own duties: the answers to what only some endpoints show."""
 
 DUTIES: dict[Phase, tuple[Duty, ...]] = {
     Phase.CHECKING: (),

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from forcemove.channel.errors import InvalidValue
 from forcemove.channel.protocol.app import Rules
 from forcemove.channel.protocol.channel import OVER, Channel, Phase, Step
-from forcemove.channel.protocol.duties import DUTIES, EVERYWHERE, ask, concluding, finish, sign_next
+from forcemove.channel.protocol.duties import DUTIES, ask, concluding, finish, sign_next
 from forcemove.channel.protocol.effects import Effect, SubmitChallenge
 from forcemove.channel.protocol.errors import (
     EndpointsDiffer,
@@ -52,6 +52,7 @@ from forcemove.channel.protocol.limits import MAX_SECRETS
 from forcemove.channel.protocol.news import read, see, see_differences
 from forcemove.channel.protocol.signing import Key
 from forcemove.channel.protocol.state import SupportProof, VariablePart
+from forcemove.channel.protocol.views import EVERYWHERE
 from forcemove.channel.protocol.watch import cheapest_proof
 
 __all__ = ["Step", "step"]

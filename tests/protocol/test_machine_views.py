@@ -36,6 +36,7 @@ from forcemove.channel.protocol.rules import build_support_proof
 from forcemove.channel.protocol.state import VariablePart
 from forcemove.channel.protocol.status import Status
 from forcemove.channel.protocol.types import ETHER
+from forcemove.channel.protocol.views import acts_first
 from forcemove.channel.protocol.watch import clears, concluding_answer
 from tests.protocol.builders import ALICE, BOB, DOMAIN, players, sign
 from tests.protocol.table import DEPOSIT, DURATION, Seat, Table, open_table
@@ -402,3 +403,51 @@ def test_threat_58_who_leaves_while_its_own_deposit_lacks_pays_nothing_in() -> N
     bob.feed(HoldingsSeen(ETHER, DEPOSIT))
     assert bob.signed[5].is_final
     assert sent(bob) == []
+
+
+# --------------------------------------------------------------------------------------------------- who answers first
+
+
+def test_a_move_that_clears_a_challenge_is_first_for_its_mover_to_submit() -> None:
+    """Both have it; the other one waits, but not when half of the time is gone."""
+    table = open_table(until=4)
+    alice, bob = table.seats
+    alice.feed(ChallengeWanted())
+    table.run()
+    table.is_down = True
+    bob.feed(bob.next_move())
+    alice.take(alice.inbox.popleft())
+    answer = alice.submitted[-1]
+    assert answer == bob.submitted[-1]
+    half = table.now + DURATION - DURATION // 2
+    assert [acts_first(seat.channel, answer, half) for seat in table.seats] == [False, True]
+    assert [acts_first(seat.channel, answer, half + 1) for seat in table.seats] == [True, True]
+
+
+def test_in_a_challenge_the_maker_of_the_final_state_concludes_first() -> None:
+    table = open_table(until=5)
+    alice, bob = table.seats
+    older = table.setup_states()[2:]
+    table.is_down = True
+    alice.feed(ConcludeWanted())
+    bob.take(bob.inbox.popleft())
+    alice.take(alice.inbox.popleft())
+    answer = alice.submitted[-1]
+    assert [acts_first(seat.channel, answer, table.now) for seat in table.seats] == [True, True]
+    table.is_down = False
+    table.challenge(*older)
+    for seat in table.seats:
+        seat.channel = replace(seat.channel, views=ViewsDiffer(False, (Clock(Status(3, table.now + DURATION, 7)),)))
+    assert [acts_first(seat.channel, answer, table.now) for seat in table.seats] == [True, False]
+
+
+@pytest.mark.parametrize(("count", "first"), [(2, [True] * 2), (3, [False, True, False])])
+def test_who_is_to_move_on_an_old_challenged_state_answers_it_first(count: int, first: list[bool]) -> None:
+    """Of two it may be the challenger, who will not: both do."""
+    table = open_table(count, until=3 * count)
+    shown = Clock(Status(2 * count, table.now + DURATION, 7))
+    for seat in table.seats:
+        table.is_down = True
+        seat.feed(ViewsDiffer(False, (shown,)))
+        assert sent(seat) == ["SubmitCheckpoint"]
+    assert [acts_first(seat.channel, seat.submitted[-1], table.now) for seat in table.seats] == first
