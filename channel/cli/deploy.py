@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from forcemove.channel.cli.errors import Explained, MainnetRefused
+from forcemove.channel.cli.endpoints import endpoint_name, require_lasting
+from forcemove.channel.cli.errors import MainnetRefused
 from forcemove.channel.cli.games import load_game, usable_games
 from forcemove.channel.cli.key import open_key_file
 from forcemove.channel.cli.progress import waiting
@@ -45,12 +46,8 @@ def open_node(endpoint: str) -> Chain:
     """The chain of a node that outlives this command: a deployment to a chain of our own would be gone with it."""
     from forcemove.channel.chain.local import connect
 
-    if endpoint in ("eth-tester", "anvil"):
-        raise Explained(
-            f"--chain {endpoint} starts a chain that ends with this command; there is nothing to keep.",
-            "Start a node, such as `anvil`, and give its address: --chain http://127.0.0.1:8545",
-        )
-    with waiting(f"Asking {endpoint.partition('://')[2].partition('/')[0] or endpoint}"):
+    require_lasting([endpoint])
+    with waiting(f"Asking {endpoint_name(endpoint)}"):
         return connect(endpoint)
 
 

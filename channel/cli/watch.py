@@ -11,6 +11,7 @@ import click
 
 from forcemove.channel.cli.addresses import ADDRESS
 from forcemove.channel.cli.amounts import AMOUNT, format_amount
+from forcemove.channel.cli.endpoints import chain_ids_of_books, open_nodes
 from forcemove.channel.cli.errors import Explained
 from forcemove.channel.cli.serving import HostAndPort, log_to_stderr
 from forcemove.channel.tower.settings import Settings as TowerSettings
@@ -54,7 +55,7 @@ class _Client(click.ParamType[tuple[bytes, int]]):
     multiple=True,
     metavar="URL",
     help="The node: http(s)://, ws(s)://, or an IPC path; given several times, other nodes of the same chain, of which "
-    "the next is asked where one fails.",
+    "one honest one is enough.",
 )
 @click.option(
     "--key",
@@ -191,7 +192,7 @@ def watch(
     if len(served) < len(clients):
         raise click.UsageError("--for names an address twice.")
     log_to_stderr(_ROOM, as_json)
-    chains = _chains(endpoints)
+    chains = open_nodes(endpoints, expected=chain_ids_of_books(book), tell=_warn)
     book_ = open_book(book, chains[0])
     apps, adjudicators = _contracts(book_, chains)
     key = open_key_file(key_file)
@@ -228,30 +229,6 @@ def _say_ready(url: str, key: Key, store: str, chain_id: int, as_json: bool) -> 
     click.echo(json.dumps(ready) if as_json else words)
 
 
-def _chains(endpoints: Sequence[str]) -> list[Chain]:
-    """Those that answer, which must be the same chain. One that does not is left out, with a warning, unless no other
-    one does: then its error is raised."""
-    from forcemove.channel.chain.errors import WrongChain
-    from forcemove.channel.cli.deploy import open_node
-    from forcemove.channel.errors import PassingError
-
-    chains: list[Chain] = []
-    failures: list[PassingError] = []
-    for endpoint in endpoints:
-        try:
-            chains.append(open_node(endpoint))
-        except PassingError as error:
-            failures.append(error)
-    if not chains:
-        raise failures[0]
-    for failure in failures:
-        _LOG.warning("a node is left out until the next start", extra={"facts": {"error": str(failure)}})
-    for chain in chains[1:]:
-        if chain.chain_id != chains[0].chain_id:
-            raise WrongChain(chain.endpoint, chains[0].chain_id, chain.chain_id)
-    return chains
-
-
 def _contracts(book: AddressBook, chains: Sequence[Chain]) -> tuple[dict[bytes, Rules], list[Adjudicator]]:
     """The rules of the installed games, by their contracts' addresses; and the adjudicator through each endpoint, which
     is genuine, and knows the games' errors."""
@@ -274,6 +251,10 @@ def _contracts(book: AddressBook, chains: Sequence[Chain]) -> tuple[dict[bytes, 
             "Install the games that it is to watch, or name another book with --book.",
         )
     return apps, [Adjudicator(chain, book.adjudicator, errors) for chain in chains]
+
+
+def _warn(text: str) -> None:
+    _LOG.warning("a node does not answer, or is left out", extra={"facts": {"error": text}})
 
 
 def _warn_of_an_empty_account(chain: Chain, key: Key) -> None:

@@ -7,7 +7,7 @@ import signal
 from forcemove.channel.chain.addresses import show_address
 from forcemove.channel.chain.local import local_keys
 from forcemove.channel.cli.demo.network.attacks import challenge_with
-from tests.cli.nodes import Demo
+from tests.cli.nodes import Demo, wait_until
 from tests.cli.tables import GUEST, HOST, START, World, link_of
 
 TOWER = local_keys()[4]
@@ -50,3 +50,11 @@ def test_a_player_whose_tower_is_silent_is_told(world: World) -> None:
     assert [each.end() for each in (host, guest)] == [0, 0], host.complained
     assert "tower       " in host.complained
     assert "http://127.0.0.1:9" in host.complained
+
+
+def test_a_tower_waits_for_its_node_and_can_be_interrupted(world: World) -> None:
+    home = world.home("tower", TOWER)
+    where = ("--chain", "http://127.0.0.1:9", "--key", "key.json", "--listen", "127.0.0.1:0")
+    process = world.run(home, "watch", *where, "--for", show_address(GUEST.address))
+    wait_until(lambda: "No node answers" in process.complained)
+    assert process.end(by=signal.SIGINT) == 130

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from forcemove.channel.cli.channel.options import ACCOUNT, ID, IDS, KEY, MOST, NODE, STORE
+from forcemove.channel.cli.channel.options import ACCOUNT, ID, IDS, KEY, MOST, NODES, STORE
 
 __all__ = ["challenge", "collect", "conclude"]
 
@@ -14,13 +14,19 @@ _WAIT = click.option("--wait", "waits", is_flag=True, help="Stay until the clock
 @click.command()
 @STORE
 @ID
-@NODE
+@NODES
 @KEY
 @ACCOUNT
 @MOST
 @_WAIT
 def challenge(
-    store: str, id_: str, endpoint: str, key_file: str, account_file: str | None, most: int | None, waits: bool
+    store: str,
+    id_: str,
+    endpoints: tuple[str, ...],
+    key_file: str,
+    account_file: str | None,
+    most: int | None,
+    waits: bool,
 ) -> None:
     """Challenge with the newest state that can be proved: others must move before the clock runs out, or the outcome of
     that state is paid.
@@ -30,17 +36,19 @@ def challenge(
     from forcemove.channel.cli.channel import settling
     from forcemove.channel.cli.channel.session import Asked
 
-    settling.challenge(Asked(store, endpoint, key_file, account_file, most), id_, waits=waits)
+    settling.challenge(Asked(store, endpoints, key_file, account_file, most), id_, waits=waits)
 
 
 @click.command()
 @STORE
 @ID
-@NODE
+@NODES
 @KEY
 @ACCOUNT
 @MOST
-def conclude(store: str, id_: str, endpoint: str, key_file: str, account_file: str | None, most: int | None) -> None:
+def conclude(
+    store: str, id_: str, endpoints: tuple[str, ...], key_file: str, account_file: str | None, most: int | None
+) -> None:
     """Leave a channel: sign its final state, and have it paid out.
 
     Where all have signed a final state that is one transaction. Where others are gone it takes a challenge, and the
@@ -49,13 +57,13 @@ def conclude(store: str, id_: str, endpoint: str, key_file: str, account_file: s
     from forcemove.channel.cli.channel import settling
     from forcemove.channel.cli.channel.session import Asked
 
-    settling.conclude(Asked(store, endpoint, key_file, account_file, most), id_)
+    settling.conclude(Asked(store, endpoints, key_file, account_file, most), id_)
 
 
 @click.command()
 @STORE
 @IDS
-@NODE
+@NODES
 @KEY
 @ACCOUNT
 @MOST
@@ -63,7 +71,7 @@ def conclude(store: str, id_: str, endpoint: str, key_file: str, account_file: s
 def collect(
     store: str,
     ids: tuple[str, ...],
-    endpoint: str,
+    endpoints: tuple[str, ...],
     key_file: str,
     account_file: str | None,
     most: int | None,
@@ -80,4 +88,4 @@ def collect(
     from forcemove.channel.cli.channel import settling
     from forcemove.channel.cli.channel.session import Asked
 
-    return settling.collect(Asked(store, endpoint, key_file, account_file, most), ids, waits=waits)
+    return settling.collect(Asked(store, endpoints, key_file, account_file, most), ids, waits=waits)

@@ -6,7 +6,7 @@ import click
 
 from forcemove.channel.cli.amounts import AMOUNT
 
-__all__ = ["ACCOUNT", "ENDPOINT", "ID", "IDS", "JSON", "KEY", "MOST", "NODE", "STORE"]
+__all__ = ["ACCOUNT", "ENDPOINT", "ID", "IDS", "JSON", "KEY", "MOST", "NODES", "STORE"]
 
 STORE = click.option(
     "--store",
@@ -21,8 +21,13 @@ IDS = click.argument("ids", metavar="[ID]...", nargs=-1)
 ENDPOINT = click.option(
     "--chain", "endpoint", metavar="URL", help="Look at the chain, too: http(s)://, ws(s)://, or an IPC path."
 )
-NODE = click.option(
-    "--chain", "endpoint", required=True, metavar="URL", help="The node: http(s)://, ws(s)://, or an IPC path."
+NODES = click.option(
+    "--chain",
+    "endpoints",
+    required=True,
+    multiple=True,
+    metavar="URL",
+    help="The node: http(s)://, ws(s)://, or an IPC path; given several times, other nodes of the same chain.",
 )
 KEY = click.option(
     "--key",

@@ -13,14 +13,16 @@ from pathlib import Path
 
 from forcemove.channel.chain.chain import Chain
 from forcemove.channel.chain.errors import WrongChain
-from forcemove.channel.cli.channel.stores import open_store
-from forcemove.channel.cli.deploy import open_node
+from forcemove.channel.cli.channel.stores import open_store, read_all
+from forcemove.channel.cli.defending import Defence, Nobody
+from forcemove.channel.cli.endpoints import open_nodes
 from forcemove.channel.cli.errors import Explained
 from forcemove.channel.cli.explanations import headline
 from forcemove.channel.cli.key import open_key_file
 from forcemove.channel.cli.progress import waiting
 from forcemove.channel.cli.terminal import Terminal
 from forcemove.channel.errors import ForcemoveError, PassingError
+from forcemove.channel.follower.errors import AnotherChain
 from forcemove.channel.inspect.kept import KeptChannel
 from forcemove.channel.node.driven import Driven
 from forcemove.channel.node.errors import ChannelInUse
@@ -36,37 +38,36 @@ __all__ = ["Asked", "Session", "opened"]
 _LOOK_EVERY = 0.25
 
 
-class _Nobody:
-    """A line on which nobody is."""
-
-    def send(self, message: bytes) -> None:
-        """Lost, as on any line it may be."""
-
-    def receive(self) -> Sequence[bytes]:
-        """Nothing, ever."""
-        return ()
-
-
 @dataclass(frozen=True)
 class Asked:
     """What a command was told to work with: files and URLs, as they were typed. `most`: see `Node.add`."""
 
     store: str
-    endpoint: str
+    endpoints: tuple[str, ...]
     key_file: str
     account_file: str | None
     most: int | None
 
 
 class Session:
-    """`journal`: the one that was named. `chain`: the one that was named."""
+    """`journal`: the one that was named. `chain`: the one that was named, by its first endpoint. All else that the
+    journal has on it is defended meanwhile."""
 
     def __init__(
-        self, journal: Journal, chain: Chain, key: Key, payer: Key | None, most: int | None, terminal: Terminal
+        self,
+        journal: Journal,
+        chains: Sequence[Chain],
+        key: Key,
+        payer: Key | None,
+        most: int | None,
+        terminal: Terminal,
     ) -> None:
-        self._payer = payer
-        self.journal, self.chain, self._key, self._most, self._terminal = journal, chain, key, most, terminal
+        """`chains`: the chain through each endpoint, at least one."""
+        self._payer, self._chains = payer, tuple(chains)
+        self.journal, self.chain, self._key, self._most, self._terminal = journal, chains[0], key, most, terminal
         self._node = Node(journal, trouble=self._hear_trouble)
+        self._defence = Defence(journal, self._node, chains, payer or key, terminal.note)
+        self._defence.start()
         self._lasting: ForcemoveError | None = None
 
     @property
@@ -83,8 +84,26 @@ class Session:
         if kept.address != self._key.address:
             raise Explained("That is not the key that plays this channel.", "Name its key file with --key.")
         kept.require_game()
-        if (elsewhere := kept.elsewhere(self.chain)) is not None:
+        if (elsewhere := self.elsewhere(kept)) is not None:
             raise elsewhere
+
+    def elsewhere(self, kept: KeptChannel) -> AnotherChain | None:
+        """Why none of the endpoints is of the chain on which the channel began, though it has its chain id; None where
+        one is. Raises `PassingError` where none says."""
+        found: AnotherChain | None = None
+        failure: PassingError | None = None
+        for chain in self._chains:
+            try:
+                elsewhere = kept.elsewhere(chain)
+            except PassingError as error:
+                failure = failure or error
+                continue
+            if elsewhere is None:
+                return None
+            found = found or elsewhere
+        if found is None and failure is not None:
+            raise failure
+        return found
 
     def drive(self, kept: KeptChannel, *, signs: bool = True) -> Driven:
         """Drive a channel. Where another process drives it, or has until it died, that is waited for once.
@@ -92,13 +111,13 @@ class Session:
         Raises as `require_ours`, and what `Node.add` raises.
         """
         self.require_ours(kept)
-        assembly = kept.assembly(self.chain)
+        assembly = kept.assembly(self.chain, self._chains[1:])
 
         def add() -> Driven:
             return self._node.add(
                 assembly,
                 self._key,
-                _Nobody(),
+                Nobody(),
                 lambda _: None,
                 report=self._report,
                 confirmations=kept.about.confirmations,
@@ -122,6 +141,7 @@ class Session:
     def run(self, is_done: Callable[[], bool], status: Callable[[], str]) -> None:
         """Until it is done, which is asked whenever nothing is on its way. Raises what does not pass."""
         while True:
+            self._defence.step()
             is_busy = self._node.poll()
             if self._lasting is not None:
                 raise self._lasting
@@ -133,6 +153,7 @@ class Session:
 
     def close(self) -> None:
         """Give the leases back."""
+        self._defence.stop()
         self._node.release()
 
     def _hear_trouble(self, error: Exception) -> None:
@@ -161,11 +182,12 @@ class Session:
 def opened(asked: Asked) -> Iterator[Session]:
     """A session; afterwards others may drive what it has driven."""
     with open_store(asked.store) as journal:
-        chain = open_node(asked.endpoint)
+        found, _ = read_all(journal)
+        chains = open_nodes(asked.endpoints, expected={each.chain_id for each in found})
         key = open_key_file(Path(asked.key_file))
         payer = None if asked.account_file is None else open_key_file(Path(asked.account_file))
         with waiting("Reading the chain") as terminal:
-            session = Session(journal, chain, key, payer, asked.most, terminal)
+            session = Session(journal, chains, key, payer, asked.most, terminal)
             try:
                 yield session
             finally:

@@ -112,7 +112,7 @@ def _chosen(session: Session, ids: tuple[str, ...]) -> list[KeptChannel]:
 
 def _here(session: Session, chosen: list[KeptChannel]) -> list[KeptChannel]:
     """Those of this very chain; of the others it is said that they are not."""
-    here = [each for each in chosen if each.elsewhere(session.chain) is None]
+    here = [each for each in chosen if session.elsewhere(each) is None]
     for each in chosen:
         if each not in here:
             click.echo(elsewhere_line(each.id), err=True)
