@@ -44,6 +44,7 @@ _IDLE, _IDLE_LOCAL = 180.0, 10.0
 """Seconds in which something must have happened to a channel that we drive: a log is believed when it is as deep as the
 chain wants."""
 _STEP_EVERY = 0.1
+_FIRST_LOOK = 3.0
 _Seen = tuple[int, dict[bytes, Status]]
 
 
@@ -100,10 +101,12 @@ class Defence:
         self._given_up: dict[bytes, tuple[float, frozenset[Status]]] = {}
         self._told: set[tuple[bytes, str]] = set()
         self._read_at = -_READ_JOURNAL_EVERY
+        self._begun = 0.0
         self._is_over = threading.Event()
 
     def start(self) -> None:
         """From now on the endpoints are asked."""
+        self._begun = time.monotonic()
         self._read_journal()
         for index in range(len(self._chains)):
             threading.Thread(target=self._ask, args=(index,), daemon=True).start()
@@ -136,6 +139,11 @@ class Defence:
                 self._consider(id_)
 
     @property
+    def has_looked(self) -> bool:
+        """Whether what runs now is known, as far as it can be: an endpoint has answered, or none has for a while."""
+        return bool(self._seen) or not self._asked or time.monotonic() - self._begun > _FIRST_LOOK
+
+    @property
     def has_money(self) -> bool:
         """Whether the journal has a channel on this chain into which somebody has paid, as far as it knows."""
         return any(kept.held for kept in self._open.values())
@@ -162,13 +170,14 @@ class Defence:
     def _ask(self, index: int) -> None:
         """In a thread of its own, of which nothing but the queue and the list of what is asked is shared."""
         chain = self._chains[index]
-        while not self._is_over.wait(self._every):
+        while not self._is_over.is_set():
             statuses: dict[bytes, Status] = {}
             for address, ids in self._asked.items():
                 with contextlib.suppress(Exception):  # the endpoint's failure, which the node tells
                     statuses |= dict(zip(ids, Adjudicator(chain, address).statuses_of(ids), strict=True))
             if statuses:
                 self._answers.put((index, statuses))
+            self._is_over.wait(self._every)
 
     # --------------------------------------------------------------------------------------------- in the node's thread
 

@@ -258,6 +258,17 @@ def test_collect_answers_an_old_state_and_signs_nothing(home: Callable[..., Home
     assert json.loads(alice("list", "--json").out)["channels"][0]["turnNum"] == 7
 
 
+def test_threat_57_what_else_the_journal_has_is_defended_though_a_node_is_away(home: Callable[..., Home]) -> None:
+    alice = home(until=6, count=2)
+    alice.challenge_with_an_old_state()
+    said = alice.act("challenge", alice.ids[1].hex(), "--chain", "http://127.0.0.1:9")
+    assert said.code == 0, said.err
+    assert "The node at 127.0.0.1:9 does not answer" in said.err
+    assert f"besides     0x{alice.ids[0].hex()[:8]}\u2026 respond: in block" in said.err
+    statuses = alice.house.assemblies[0].adjudicator.statuses_of(alice.ids)
+    assert [status.finalizes_at == 0 for status in statuses] == [True, False]
+
+
 def test_collect_leaves_what_is_played_and_looks_at_every_channel(home: Callable[..., Home]) -> None:
     alice = home(count=3)
     said = alice.act("collect")

@@ -145,7 +145,8 @@ class Session:
             is_busy = self._node.poll()
             if self._lasting is not None:
                 raise self._lasting
-            if not is_busy and not self._node.is_sending and is_done():
+            is_quiet = not is_busy and not self._node.is_sending and self._defence.has_looked
+            if is_quiet and is_done():
                 return
             self._terminal.status(status())
             if not is_busy:
