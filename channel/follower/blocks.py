@@ -11,8 +11,8 @@ from forcemove.channel.chain.chain import Chain
 from forcemove.channel.chain.errors import EndpointFailed
 from forcemove.channel.chain.rpc import as_bytes, as_number
 from forcemove.channel.follower.errors import BehindItself
-from forcemove.channel.follower.sight import Known
 from forcemove.channel.follower.head import Head
+from forcemove.channel.follower.sight import Known
 
 __all__ = ["Block", "Blocks", "ask_block"]
 

@@ -95,8 +95,10 @@ def _fit(one: View, other: View) -> bool:
 
 def _are_complete(live: Sequence[View]) -> bool:
     """Whether there is a view, and every one shows what the newest shows."""
-    return bool(live) and all(each.sight is not None and each.sight.error is None for each in live) and all(
-        _fit(live[0], each) for each in live[1:]
+    return (
+        bool(live)
+        and all(each.sight is not None and each.sight.error is None for each in live)
+        and all(_fit(live[0], each) for each in live[1:])
     )
 
 
@@ -132,6 +134,10 @@ def _payouts(views: Sequence[View], agreed: Sequence[View] | None, now: int) -> 
 
 def _is_among(view: View, agreed: Sequence[View] | None) -> bool:
     """Whether all agree on what this view shows, its endpoint's own word included."""
-    return bool(agreed) and agreed is not None and _fit(view, agreed[0]) and view.sight is not None and (
-        view.sight.error is None
+    return (
+        bool(agreed)
+        and agreed is not None
+        and _fit(view, agreed[0])
+        and view.sight is not None
+        and (view.sight.error is None)
     )

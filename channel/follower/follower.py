@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 
 from forcemove.channel.chain.adjudicator import Adjudicator, PlacedLog
 from forcemove.channel.chain.rpc import making_sense
-from forcemove.channel.errors import ForcemoveError, PassingError
+from forcemove.channel.errors import ForcemoveError
 from forcemove.channel.follower import words
 from forcemove.channel.follower.blocks import Block, Blocks
 from forcemove.channel.follower.errors import HeadTooFar, LogsLeftOut

@@ -18,6 +18,8 @@ from forcemove.channel.protocol.agreement import Agreement
 
 __all__ = ["Following", "Viewer"]
 
+_LONGEST = 15.0
+"""Seconds that all requests of a look share."""
 IsGenuine = Callable[[Adjudicator], bool]
 
 
@@ -172,8 +174,9 @@ class Viewer:
     def look(self) -> None:
         """Ask the endpoint, which may take long. Raises `ChainError`; nothing is lost then."""
         follower = self._follower
-        genuine, not_genuine = self._check()
-        found = _Found(follower.look(self._uncertain), genuine, not_genuine)
+        with self._adjudicator.chain.rpc.deadline(_LONGEST):
+            genuine, not_genuine = self._check()
+            found = _Found(follower.look(self._uncertain), genuine, not_genuine)
         if follower is self._follower:
             self._found = found
 

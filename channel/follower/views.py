@@ -9,7 +9,7 @@ outrun it with blocks that do not exist.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from forcemove.channel.chain.adjudicator import Adjudicator, PlacedLog

@@ -209,7 +209,8 @@ class Channel(Struct, frozen=True, tag=True):
         if self._is_closed:
             return Phase.CLOSED
         if self.status.finalizes_at:
-            return Phase.FINALIZED if self.status.mode(now) is Mode.FINALIZED else Phase.CHALLENGED
+            is_final = self.record.payout_begun or self.status.mode(now) is Mode.FINALIZED
+            return Phase.FINALIZED if is_final else Phase.CHALLENGED
         if not self.accepted:
             return Phase.PREFUND
         newest = self.accepted[-1].signed.state

@@ -184,7 +184,7 @@ class Tower:
         except LeaseNotHeld as error:
             self._stand_by()
             self._trouble(error)
-        except ForcemoveError as error:
+        except Exception as error:  # whatever an answer has led to ends no tower
             self._trouble(error)
         return None
 

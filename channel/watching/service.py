@@ -74,7 +74,7 @@ _STATUS: tuple[tuple[type[ForcemoveError], int], ...] = (
 )
 """Of each error the first that it is one of; what else was in a hand-over is a value that cannot be."""
 
-MakeTower = Callable[[Callable[[Paid], None], Callable[[ForcemoveError], None]], Tower]
+MakeTower = Callable[[Callable[[Paid], None], Callable[[Exception], None]], Tower]
 """Makes the tower, given what it is to report answers and troubles to."""
 
 
@@ -174,7 +174,7 @@ class _Service:
         error = {"error": str(paid.error)} if paid.error is not None else {}
         _LOG.info("answered" if paid.error is None else "not answered", extra={"facts": facts | error})
 
-    def _hear_trouble(self, error: ForcemoveError) -> None:
+    def _hear_trouble(self, error: Exception) -> None:
         """Each poll tells it again: it is logged when it is another one."""
         self._metrics.troubled(error)
         if str(error) != self._last_trouble:

@@ -103,9 +103,7 @@ def test_what_both_show_is_told_at_four_requests_each(pair: Pair, story: Story) 
 
 @pytest.mark.parametrize("liar", [0, 1])
 @pytest.mark.parametrize("forks", [False, True])
-def test_threat_54_a_deposit_that_only_one_shows_is_not_told(
-    pair: Pair, story: Story, liar: int, forks: bool
-) -> None:
+def test_threat_54_a_deposit_that_only_one_shows_is_not_told(pair: Pair, story: Story, liar: int, forks: bool) -> None:
     """Nothing is paid in, and nothing signed, on what one endpoint may have made up."""
     pair.look_all()
     pair.endpoints[liar].stay_at(story.chain.block_number(), forks=forks)
@@ -154,9 +152,7 @@ def test_threat_56_a_log_that_is_left_out_leaves_the_status(pair: Pair, story: S
 @pytest.mark.parametrize("liar", [0, 1])
 @pytest.mark.parametrize("block", ["latest", "pending"])
 @pytest.mark.parametrize("ahead", [7_200, 2**40])
-def test_threat_54_the_time_of_one_ends_nothing(
-    pair: Pair, story: Story, liar: int, block: str, ahead: int
-) -> None:
+def test_threat_54_the_time_of_one_ends_nothing(pair: Pair, story: Story, liar: int, block: str, ahead: int) -> None:
     """Hole 21: two hours ahead, the challenge counted as over, and the old state was paid out."""
     story.play_until(6)
     pair.look_all()
@@ -234,9 +230,7 @@ def test_one_that_shows_no_new_block_is_told_and_waited_for(pair: Pair, story: S
 
 
 @pytest.mark.parametrize("silent", [0, 1])
-def test_threat_46_one_that_does_not_answer_is_waited_for_half_a_minute(
-    pair: Pair, story: Story, silent: int
-) -> None:
+def test_threat_46_one_that_does_not_answer_is_waited_for_half_a_minute(pair: Pair, story: Story, silent: int) -> None:
     pair.look_all()
     pair.endpoints[silent].answer = down
     story.play_until(4)

@@ -11,8 +11,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import pairwise, product
 from pathlib import Path
-from typing import Any
 from random import Random
+from typing import Any
 
 import pytest
 from msgspec import structs

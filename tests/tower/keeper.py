@@ -12,7 +12,6 @@ from typing import Any
 from forcemove.channel.chain.adjudicator import Adjudicator
 from forcemove.channel.chain.chain import Chain
 from forcemove.channel.chain.local import local_keys
-from forcemove.channel.errors import ForcemoveError
 from forcemove.channel.protocol.app import Rules
 from forcemove.channel.protocol.signing import Key
 from forcemove.channel.protocol.state import SignedState, VariablePart
@@ -42,7 +41,7 @@ class Keeper:
     settings: Settings = SETTINGS
     now: float = 0.0
     told: list[Paid] = field(default_factory=list)
-    troubles: list[ForcemoveError] = field(default_factory=list)
+    troubles: list[Exception] = field(default_factory=list)
     journal: Journal = field(init=False)
     tower: Tower = field(init=False)
 
