@@ -8,13 +8,15 @@ from pathlib import Path
 import nats
 import pytest
 
-from forcemove.channel.line.connect import connect
-from forcemove.channel.line.errors import LogReplaced
+from forcemove.channel.errors import ForcemoveError
+from forcemove.channel.line.connect import connect, line_to
+from forcemove.channel.line.errors import LogReplaced, RelayUnreachable, StreamUnsuitable
 from forcemove.channel.line.jetstream.connection import JetStreamConnection
 from forcemove.channel.line.jetstream.streams import STREAMS
 from forcemove.channel.line.terms import TableKind
 from tests.jetstream.server import running_server
 from tests.line.people import ALICE, BOB, new_table, run
+from tests.relay.strange import until
 
 
 def test_a_game_ends_when_its_stream_is_deleted_and_a_channel_goes_on(tmp_path: Path) -> None:
@@ -36,6 +38,34 @@ def test_a_game_ends_when_its_stream_is_deleted_and_a_channel_goes_on(tmp_path: 
                 assert channel.length() == 3  # one that is gone among them
 
     run(story())
+
+
+def test_threat_57_an_unsuitable_stream_and_a_server_that_goes_away_end_no_line(tmp_path: Path) -> None:
+    """Both are told, and tried again."""
+    told: list[ForcemoveError] = []
+
+    async def story() -> None:
+        with running_server(tmp_path) as server:
+            name = STREAMS[TableKind.CHANNEL]
+            client = await nats.connect(server.url)
+            await client.jetstream().add_stream(name=name, subjects=["forcemove.channels.*"], max_msgs_per_subject=1)
+            line = line_to(server.url, new_table(TableKind.CHANNEL), ALICE, on_trouble=told.append)
+            line.send(b"first")
+            running = asyncio.create_task(line.run())
+            await until(lambda: isinstance(line.trouble, StreamUnsuitable))
+            await client.jetstream().delete_stream(name)
+            await until(lambda: line.is_idle and line.trouble is None)
+            await client.close()
+            await asyncio.to_thread(server.kill)
+            line.send(b"second")
+            await until(lambda: isinstance(line.trouble, RelayUnreachable))
+            await asyncio.to_thread(server.start)
+            await until(lambda: line.is_idle and line.trouble is None)
+            assert not running.done()
+            running.cancel()
+
+    run(story())
+    assert {type(each) for each in told} == {StreamUnsuitable, RelayUnreachable}
 
 
 def test_consumers_that_are_gone_are_made_anew(tmp_path: Path) -> None:
