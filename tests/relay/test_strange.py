@@ -282,7 +282,8 @@ def test_threat_57_what_a_relay_never_answers_is_named(
     async def story() -> None:
         async with StrangeRelay("mute") as relay, RelayConnection(relay.url) as connection:
             with pytest.raises(RelayUnreachable) as silent:
-                await ask(connection)
+                async with asyncio.timeout(5):
+                    await ask(connection)
             assert asked in silent.value.reason
 
     run(story())
