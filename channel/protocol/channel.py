@@ -147,7 +147,7 @@ class Channel(Struct, frozen=True, tag=True):
     @property
     def must_move(self) -> bool:
         """Whether a clock runs, in the record or in what some endpoint shows, that our next move would stop."""
-        if not self.is_our_turn:
+        if not self.accepted or self.accepted[-1].signed.state.is_final or not self.is_our_turn:
             return False
         statuses = (self.status, *(clock.status for clock in self.differences.clocks))
         return any(each.finalizes_at and each.turn_num_record + 1 == self.next_turn for each in statuses)

@@ -152,6 +152,22 @@ def test_threat_54_our_player_is_asked_for_the_move_that_stops_a_clock_that_is_d
     assert table.record == (6, False)
 
 
+def test_nobody_is_asked_for_a_move_after_the_end() -> None:
+    """Alice has challenged with her final state; all have signed it meanwhile."""
+    table = open_table(until=5)
+    alice, bob = table.seats
+    alice.feed(ConcludeWanted())
+    alice.feed(ChallengeWanted())
+    table.is_down = True
+    bob.poll()
+    asked = len(bob.asked)
+    bob.feed(ViewsDiffer(True, (Clock(table.chain.status_of(table.agreement.channel_id)),)))
+    assert bob.phase is Phase.CHALLENGED
+    assert bob.channel.is_our_turn
+    assert len(bob.asked) == asked
+    assert not bob.channel.must_move
+
+
 def test_once_all_endpoints_show_the_clock_our_player_is_told_by_when() -> None:
     table = open_table(until=5)
     alice = table.seats[0]
