@@ -375,6 +375,18 @@ def test_threat_54_nothing_is_committed_to_that_an_endpoint_denies(situation: st
                 assert after.last_signed == before.last_signed, (name, views)
 
 
+def test_threat_54_no_end_is_countersigned_while_an_endpoint_denies_something() -> None:
+    table = open_table(until=4)
+    alice = table.seats[0]
+    final = VariablePart(alice.newest.state.outcome, b"", 5, True)
+    alice.feed(DENIED)
+    alice.receive(table.signed(final, 1))
+    alice.feed(Tick())
+    assert alice.newest.signatures.keys() == {1}
+    alice.feed(ViewsDiffer())
+    assert alice.newest.signatures.keys() == {0, 1}
+
+
 # ------------------------------------------------------------------------------------------------------ missing money
 
 
@@ -404,6 +416,7 @@ def test_threat_58_who_has_challenged_pays_nothing_in() -> None:
     table = open_table(until=4)
     alice = table.seats[0]
     table.is_down = True
+    alice.channel = replace(alice.channel, requested=())  # as after a reorganisation
     alice.feed(ChallengeWanted())
     alice.feed(HoldingsSeen(ETHER, 0))
     assert sent(alice) == ["SubmitChallenge"]
@@ -413,6 +426,7 @@ def test_threat_58_who_leaves_while_its_own_deposit_lacks_pays_nothing_in() -> N
     """It waits for Alice's; once only its own lacks, nothing of what is held is its own, and it signs the end."""
     table = open_table(until=4)
     bob = table.seats[1]
+    bob.channel = replace(bob.channel, requested=())  # as after a reorganisation
     bob.feed(HoldingsSeen(ETHER, 0))
     bob.feed(ConcludeWanted())
     assert max(bob.signed) == 3
