@@ -115,8 +115,8 @@ def test_threat_57_another_keys_channel_is_defended_while_a_game_is_offered(worl
 
 def require_free_soon(world: World, channel: Channel) -> None:
     """Whoever plays it may go on with it, while the other command still runs."""
-    again = world.play(world.alice)
-    again.reach("Going on with the open channel")
+    again = world.play(world.alice, "--patience", "2")
+    again.reach("Nothing was heard for 2 seconds")  # it drives the channel
     again.end(by=signal.SIGKILL)
     assert channel.agreement.channel_id.hex() in again.said
 
