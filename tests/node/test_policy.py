@@ -88,6 +88,9 @@ def test_threat_50_a_clock_that_cannot_be_met_is_refused(
     with pytest.raises(DurationTooShort) as raised:
         Policy().require_answerable(duration, chain_id, confirmations, seconds)
     assert raised.value.needed > duration
+    Policy().require_answerable(raised.value.needed, chain_id, confirmations, seconds)
+    with pytest.raises(DurationTooShort):
+        Policy().require_answerable(raised.value.needed - 1, chain_id, confirmations, seconds)
 
 
 def test_the_pace_of_a_chain_is_measured(playground: Playground) -> None:
