@@ -313,7 +313,7 @@ class Node:
         _keep_if(driven.chain.uncertain, driven.id, driven.client.is_uncertain)
         _keep_if(self._failing, driven.id, driven.client.has_failures)
         mistakes, driven.performer.mistakes = driven.performer.mistakes, []
-        if not driven.client.has_work:
+        if not (driven.client.has_work or driven.performer.has_received):
             self._attention.settle(driven.id)
         driven.trouble = mistakes[0] if mistakes else None
         for each in mistakes:

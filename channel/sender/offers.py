@@ -14,6 +14,10 @@ Refusals = dict[int, list[InsufficientFunds | TransactionRefused | None]]
 """By nonce: what the endpoints that have answered make of a transaction, None where one takes it."""
 
 
+_LONGEST = 15.0
+"""Seconds that all offers to one endpoint share."""
+
+
 class Offers:
     """Due ones wait here until all are made at once."""
 
@@ -45,7 +49,8 @@ class Offers:
 
         def offer(lane: Lane) -> list[tuple[int, InsufficientFunds | TransactionRefused | None]]:
             given = sorted(due.get(lane, {}).items())
-            return [(nonce, _offer(lane, flying[nonce], account, version)) for nonce, version in given]
+            with lane.chain.rpc.deadline(_LONGEST):
+                return [(nonce, _offer(lane, flying[nonce], account, version)) for nonce, version in given]
 
         for answers in lanes.ask(offer, tuple(due)).values():
             for nonce, refusal in answers:

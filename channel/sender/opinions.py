@@ -18,6 +18,8 @@ from forcemove.channel.sender.transactions import Failed, Flying, Landed, Versio
 
 __all__ = ["Opinion", "Question", "Seen", "Shown", "form_opinion", "market_of"]
 
+_LONGEST = 15.0
+"""Seconds that all requests share that are made to form one opinion."""
 _LARGEST = 2**48
 """No chain has as many blocks, and no account as many transactions; no clock goes that far."""
 
@@ -101,7 +103,7 @@ class Opinion:
 
 def form_opinion(chain: Chain, question: Question) -> Opinion:
     """Ask one endpoint. Raises `PassingError`, and whatever an odd answer makes a library raise."""
-    with making_sense(chain.endpoint):
+    with making_sense(chain.endpoint), chain.rpc.deadline(_LONGEST):
         return _ask(chain, question)
 
 
@@ -178,7 +180,7 @@ def _cost(chain: Chain, flying: Flying, version: Version, error: TransactionReve
 
 def market_of(chain: Chain) -> Market:
     """What gas costs by this endpoint's word. Raises as `form_opinion`."""
-    with making_sense(chain.endpoint):
+    with making_sense(chain.endpoint), chain.rpc.deadline(_LONGEST):
         return _market(chain, chain.block("latest"))
 
 

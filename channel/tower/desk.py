@@ -122,9 +122,6 @@ class Desk:
         """How endpoints have failed since this was last asked, also where others have answered."""
         return self._sender.take_troubles()
 
-    def ask_the_next(self) -> None:
-        """Nothing is done: all are asked at once."""
-
     # ------------------------------------------------------------------------------------------------------- the money
 
     def _charge_all(self) -> list[Paid]:

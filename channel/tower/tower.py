@@ -249,7 +249,11 @@ class Tower:
     def _send(self) -> bool:
         if self._desk is None or self._desk.is_idle:
             return False
-        paid = self._desk.look()
+        try:
+            paid = self._desk.look()
+        finally:
+            for error in self._desk.take_troubles():
+                self._trouble(error)
         for each in paid:
             self._take_in(each)
         return bool(paid)

@@ -13,7 +13,7 @@ from forcemove.channel.node.events import Mined
 from forcemove.channel.node.memory import MemoryStore
 from forcemove.channel.protocol.channel import Channel, Phase
 from forcemove.channel.protocol.errors import MoneyMissing
-from forcemove.channel.protocol.inputs import ChallengeWanted, ConcludeWanted
+from forcemove.channel.protocol.inputs import ChallengeWanted
 from forcemove.channel.protocol.state import VariablePart
 from forcemove.games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
 from forcemove.games.tic_tac_toe import GAME as TIC_TAC_TOE
@@ -169,8 +169,6 @@ def test_threat_49_play_stops_while_a_deposit_is_undone_and_goes_on_when_it_is_b
     if turn == 6:
         with pytest.raises(MoneyMissing):
             story.bob.decide_at_last()
-        story.bob.client.feed(ConcludeWanted())
-        story.bob.client.poll()
     assert story.bob.client.channel.last_signed == signed
     story.play()
     story.ends_with(story.alice.newest.state.outcome)

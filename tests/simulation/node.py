@@ -8,6 +8,7 @@ pyrevm's, which is wrong over successive calls; its sender pays it, so that mone
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -31,6 +32,7 @@ class MemoryNode(Rpc):
 
     def __init__(self) -> None:
         self.endpoint = "memory"
+        self._lock = threading.RLock()
         self.is_mining = True
         self.base_fee = _GWEI
         self.waiting: list[Transaction] = []
@@ -58,7 +60,8 @@ class MemoryNode(Rpc):
         """What a node answers. Raises `Reverted`, and `EndpointFailed` on what it does not know."""
         if method not in self._answers:
             raise EndpointFailed(method, "the method does not exist")
-        return self._answers[method](*params)
+        with self._lock:
+            return self._answers[method](*params)
 
     # ------------------------------------------------------------------------------------------------ blocks and time
 
