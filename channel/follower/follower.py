@@ -1,13 +1,13 @@
-"""The follower of one adjudicator through one endpoint: it reads the chain once for all channels, and shows each as this
-endpoint has it.
+"""The follower of one adjudicator through one endpoint: it reads the chain once for all channels, and shows each as
+this endpoint has it.
 
 Nothing is believed once and for all. At each new block the adjudicator's own words, `statusesOf`, are compared with
 what the logs say of every live channel: an endpoint that has left a log out is found out, and its logs are read again.
 Each block that was read must still be there when the next one is read; where it is not, another chain has won, and
 everything after the fork is read anew.
 
-It reads up to the confirmation depth, never waits, and loses nothing when a request fails: the next `look` goes on. What
-it shows is this endpoint's opinion; `combine` says what follows from those of all.
+It reads up to the confirmation depth, never waits, and loses nothing when a request fails: the next `look` goes on.
+What it shows is this endpoint's opinion; `combine` says what follows from those of all.
 """
 
 from __future__ import annotations

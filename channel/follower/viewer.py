@@ -1,7 +1,7 @@
 """Looks at an adjudicator's chain through one endpoint, for all channels. Nothing of it is shared with another one.
 
-`prepare` before a look and `take` after it are called by the owner, in its thread; `look` may take as long as an endpoint
-does, may run in a thread of its own, and touches nothing that these touch.
+`prepare` before a look and `take` after it are called by the owner, in its thread; `look` may take as long as an
+endpoint does, may run in a thread of its own, and touches nothing that these touch.
 """
 
 from __future__ import annotations
@@ -59,9 +59,13 @@ class _Wanted:
 
 
 class Viewer:
-    """`sights`: what it shows of each channel, `genuine` and `not_genuine`: of which channels it says that the contracts
-    are, or are not; all as of the last look that was taken. `changed`: the channels of which something has changed
-    since they were looked at here."""
+    """`sights`: what it shows of each channel, `genuine` and `not_genuine`: of which channels it says that the
+    contracts are, or are not, `wrong`: what is wrong with channels here; all as of the last look that was taken.
+    `reached`: the last block that was read; `number`, `time`: of the head, -1 and 0 before there is one.
+
+    Seconds of the clock: `began_at`, `answered_at` (None before the first answer), `moved_at`, when the head was last
+    another one. `changed`: the channels of which something has changed since `take_changed`; `has_looked`,
+    `is_at_new_head`: whether a look was taken since then, and has shown another head."""
 
     def __init__(self, adjudicator: Adjudicator, confirmations: int, clock: Callable[[], float]) -> None:
         """As of `Follower`. `clock`: seconds."""

@@ -1,9 +1,9 @@
 """All endpoints of one adjudicator's chain: what each shows is kept apart, and what follows from all is told.
 
-None is above another. What is told of a channel as `ChainRead` all live endpoints agree on; what only some show is told
-as `ViewsDiffer`. One that answers nothing for half a minute is left out of what all must agree on until it is back; what
-it has shown is defended against all the same. One that answers, and shows no new block, is not: else another one could
-outrun it with blocks that do not exist.
+None is above another. What is told of a channel as `ChainRead` all live endpoints agree on; what only some show is
+told as `ViewsDiffer`. One that answers nothing for half a minute is left out of what all must agree on until it is
+back; what it has shown is defended against all the same. One that answers, and shows no new block, is not: else another
+one could outrun it with blocks that do not exist.
 """
 
 from __future__ import annotations

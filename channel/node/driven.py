@@ -89,8 +89,8 @@ class Driven:
         return self.due_at is not None and self.chain.time >= self.due_at
 
     def see(self, told: Told) -> None:
-        """What looks at the chain have found. Raises what is wrong with the channel, and what its client raises: then it
-        is told again, from the beginning."""
+        """What looks at the chain have found. Raises what is wrong with the channel, and what its client raises: then
+        it is told again, from the beginning."""
         id_, now, differ = self.id, self.chain.time, told.differ.get(self.id)
         self.is_up_to_date = False
         self.is_denied = self.is_denied if differ is None else differ.is_denied

@@ -27,8 +27,8 @@ Trouble = Callable[[Exception], None]
 
 
 class Looks:
-    """For an owner that looks at everything in turn and may wait for nothing: each look has a thread of its own. One that
-    ends soon is waited for; one that does not is left running, and its end is found by a later turn."""
+    """For an owner that looks at everything in turn and may wait for nothing: each look has a thread of its own. One
+    that ends soon is waited for; one that does not is left running, and its end is found by a later turn."""
 
     def __init__(self, trouble: Trouble) -> None:
         """`trouble`: is told of what fails."""

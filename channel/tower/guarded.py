@@ -43,9 +43,9 @@ class Due:
 
 @dataclass(eq=False)
 class Guarded:
-    """A channel. `held` and `given`: what each client (20 bytes) has handed over. `record`: what all endpoints agree on;
-    `differ`: what only some show. `over_at`: the newest block when it was first seen to be over. `retry_from`: how many
-    blocks must have been seen before anything is tried again."""
+    """A channel. `held` and `given`: what each client (20 bytes) has handed over. `record`: what all endpoints agree
+    on; `differ`: what only some show. `over_at`: the newest block when it was first seen to be over. `retry_from`: how
+    many blocks must have been seen before anything is tried again."""
 
     agreement: Agreement
     from_block: int
@@ -126,8 +126,8 @@ def _rank(given: HandOver) -> tuple[bool, int]:
 
 
 def _answers(given: HandOver, clock: Clock) -> Iterator[Answer]:
-    """What answers the challenge, the best first: to conclude, else the newest state. Of one whose log was left out only
-    the status is known."""
+    """What answers the challenge, the best first: to conclude, else the newest state. Of one whose log was left out
+    only the status is known."""
     fixed_part = given.agreement.fixed_part
     chains = [given.supported, given.replies]
     if not given.is_finished and given.turn_num > given.supported_turn:
