@@ -88,10 +88,11 @@ TARGETS = {
     "queue_actions_per_second": Target(100_000, "/s", "posted, ordered, read back; in memory", at_least=True),
     "signed_queue_actions_per_second": Target(6_000, "/s", "the same, signed and verified", at_least=True),
     "sra_shuffle_seconds": Target(1.5, "s", "52 cards, two sides, 2048 bits, every check"),
-    "durable_turn_ratio": Target(2.5, "x", "a turn of one of 100 channels, on disk before it is sent / in memory"),
+    "durable_turn_ratio": Target(1.9, "x", "a turn of one of 100 channels, on disk before it is sent / in memory"),
     "channel_cost_growth": Target(3, "x", "a node's CPU time for a block, 1,000 idle channels / 10"),
     "requests_per_block": Target(4, "", "of a node with 1,000 idle channels"),
-    "requests_per_turn": Target(0.5, "", "of two nodes that play one channel on a quiet chain"),
+    "requests_per_block_of_two": Target(8, "", "the same with two endpoints, to both together"),
+    "requests_per_turn": Target(0.2, "", "of two nodes that play one channel on a quiet chain"),
     "relay_rate_ratio": Target(
         0.2, "x", "actions a second through a relay, 100 tables, on disk / a bare WebSocket echo", at_least=True
     ),
@@ -440,6 +441,7 @@ _WHOLE_THINGS: dict[str, Callable[[], float]] = {
     "durable_turn_ratio": node_speed.durable_turn_ratio,
     "channel_cost_growth": node_speed.channel_cost_growth,
     "requests_per_block": node_speed.requests_per_block,
+    "requests_per_block_of_two": node_speed.requests_per_block_of_two,
     "requests_per_turn": node_speed.requests_per_turn,
     "relay_rate_ratio": relay_speed.relay_rate_ratio,
     "jetstream_rate_ratio": jetstream_speed.jetstream_rate_ratio,

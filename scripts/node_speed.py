@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from forcemove.channel.chain.chain import Chain
 from forcemove.channel.chain.local import AnvilChain
@@ -33,7 +34,13 @@ from tests.scenarios.story import KEYS, Playground
 from tests.simulation.chain import MemoryChain
 from tests.simulation.faults import Endpoint
 
-__all__ = ["channel_cost_growth", "durable_turn_ratio", "requests_per_block", "requests_per_turn"]
+__all__ = [
+    "channel_cost_growth",
+    "durable_turn_ratio",
+    "requests_per_block",
+    "requests_per_block_of_two",
+    "requests_per_turn",
+]
 
 STAKE = 1
 DEPOSIT = 10**15
@@ -78,12 +85,11 @@ class Nodes:
 
 
 @contextmanager
-def opened(count: int, chain: Chain) -> Iterator[Nodes]:
-    """So many channels, open and funded."""
+def opened(count: int, chain: Chain, *others: Chain) -> Iterator[Nodes]:
+    """So many channels, open and funded. `others`: the same chain through other endpoints."""
     book, addresses = Playground.on(chain).book, [key.address for key in KEYS]
-    assemblies = [
-        assemble(chain, book, GAME, addresses, stake=STAKE, deposit=DEPOSIT, duration=86_400) for _ in range(count)
-    ]
+    terms: dict[str, Any] = {"stake": STAKE, "deposit": DEPOSIT, "duration": 86_400, "others": others}
+    assemblies = [assemble(chain, book, GAME, addresses, **terms) for _ in range(count)]
     with TemporaryDirectory() as folder:
         journals = [open_journal(str(Path(folder) / str(seat)), owner=os.urandom(16)) for seat in range(2)]
         nodes = Nodes(assemblies, [Node(journal, policy=Policy(multiple=0)) for journal in journals])
@@ -186,23 +192,26 @@ def _block_cost(nodes: Nodes) -> float:
     return time.process_time() - begun
 
 
-def _endpoint() -> Endpoint:
-    return Endpoint(MemoryChain().node)
-
-
-def requests_per_block() -> float:
-    """Of a node with a thousand idle channels."""
-    endpoint = _endpoint()
-    with opened(MANY, MemoryChain(endpoint)) as nodes:
-        endpoint.node.mine()
-        endpoint.counts.clear()
+def requests_per_block(endpoints: int = 1) -> float:
+    """Of a node with a thousand idle channels, to all its endpoints together."""
+    node = MemoryChain().node
+    asked = [Endpoint(node) for _ in range(endpoints)]
+    with opened(MANY, *map(MemoryChain, asked)) as nodes:
+        node.mine()
+        for each in asked:
+            each.counts.clear()
         nodes.nodes[0].poll()
-        return float(sum(endpoint.counts.values()))
+        return float(sum(each.counts.total() for each in asked))
+
+
+def requests_per_block_of_two() -> float:
+    """The same with two endpoints."""
+    return requests_per_block(2)
 
 
 def requests_per_turn() -> float:
     """Of two nodes that run by themselves and play one channel, while no block is made."""
-    endpoint = _endpoint()
+    endpoint = Endpoint(MemoryChain().node)
     with opened(1, MemoryChain(endpoint)) as nodes:
         before = nodes.turns
         nodes.until = 4 + 40
@@ -224,5 +233,12 @@ async def _run(nodes: Nodes, turns: int) -> None:
 
 
 if __name__ == "__main__":
-    for row in (durable_turn_ratio, channel_cost_growth, requests_per_block, requests_per_turn):
-        print(f"{row.__name__:24} {row():8.2f}")
+    rows = (
+        durable_turn_ratio,
+        channel_cost_growth,
+        requests_per_block,
+        requests_per_block_of_two,
+        requests_per_turn,
+    )
+    for row in rows:
+        print(f"{row.__name__:26} {row():8.2f}")

@@ -28,8 +28,9 @@ class Origin:
 
 class Followed:
     """One channel. Everything is as of the last block that was read. `epoch`: how often it was read from its beginning.
-    `is_doubted`: whether it is still to be found out that this is the chain on which it began. `has_changed`: whether
-    anything is different since `sight` was taken."""
+    `is_doubted`: whether it is still to be found out that this is the chain on which it began. `status`: the
+    adjudicator's own word, packed, None where it was not asked. `has_changed`: whether anything is different since
+    `sight` was taken."""
 
     def __init__(
         self, agreement: Agreement, payee: bytes | None, origin: Origin, *, is_new: bool, known: Known | None = None
@@ -46,7 +47,7 @@ class Followed:
         self._is_unread = True
         self._holdings: dict[bytes, Holdings] = {}
         self._credits: dict[bytes, int] = {}
-        self._status: int | None = None
+        self.status: int | None = None
         self._error: ForcemoveError | None = None
         self.record: Record = known.record if known else EMPTY_RECORD
         self._word = self.record.status.pack()
@@ -100,9 +101,8 @@ class Followed:
         self._credits[asset] = amount
 
     def take_status(self, word: int) -> None:
-        """What the adjudicator itself says, packed."""
-        self.has_changed = self.has_changed or self._status != word
-        self._status = word
+        """What the adjudicator itself says, packed, where that is not `status`."""
+        self.status, self.has_changed = word, True
 
     def take_error(self, error: ForcemoveError | None) -> None:
         """What is wrong with it in this look."""
@@ -161,7 +161,7 @@ class Followed:
             tuple(self._logs),
             tuple(sorted((asset, each.held) for asset, each in self._holdings.items())),
             tuple(sorted(self._credits.items())),
-            None if self._status is None or self.record.closed else Status.unpack(self._status),
+            None if self.status is None or self.record.closed else Status.unpack(self.status),
             at,
             self.epoch,
             self.known,

@@ -66,6 +66,7 @@ class Follower:
         self._looked_at: bytes | None = None
         self._is_unsettled = False
         self._gathered: dict[int, list[PlacedLog]] = {}
+        self._troubled: set[bytes] = set()
 
     def expire(self) -> None:
         """From now on no head that was read before is fresh."""
@@ -127,8 +128,9 @@ class Follower:
             return Look(head, is_new)
         self._read_logs(last, head.next_time)
         wrong = self._check(last, head, uncertain)
-        for id_, each in self._followed.items():
-            each.take_error(wrong.get(id_))
+        for id_ in self._followed.keys() & (wrong.keys() | self._troubled):
+            self._followed[id_].take_error(wrong.get(id_))
+        self._troubled = set(wrong)
         sights = {id_: each.sight(last.number) for id_, each in self._followed.items() if each.has_changed}
         self._looked_at, self._is_unsettled = head.hash, bool(wrong)
         return Look(head, is_new, sights, wrong, last)
@@ -198,7 +200,8 @@ class Follower:
             return elsewhere
         statuses = words.statuses(self.adjudicator, [each.id for each in live], last.number)
         for each in live:
-            each.take_status(statuses[each.id])
+            if each.status != statuses[each.id]:
+                each.take_status(statuses[each.id])
         doubtful = [each for each in live if not each.agrees_with(statuses[each.id])]
         self._read_again(doubtful, last, head.next_time)
         uncertain_ids = frozenset(uncertain)

@@ -26,6 +26,7 @@ ROWS = {
     "durable_turn_ratio",
     "channel_cost_growth",
     "requests_per_block",
+    "requests_per_block_of_two",
     "requests_per_turn",
     "relay_rate_ratio",
     "jetstream_rate_ratio",
