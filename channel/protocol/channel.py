@@ -145,6 +145,16 @@ class Channel(Struct, frozen=True, tag=True):
         return _NO_DIFFERENCES if self.views is UNSET else self.views
 
     @property
+    def differs(self) -> bool:
+        """Whether anything is shown that the endpoints do not agree on."""
+        return self.views is not UNSET and self.views != _NO_DIFFERENCES
+
+    @property
+    def is_denied(self) -> bool:
+        """Whether some endpoint denies something of what the others show."""
+        return self.views is not UNSET and self.views.is_denied
+
+    @property
     def must_move(self) -> bool:
         """Whether a clock runs, in the record or in what some endpoint shows, that our next move would stop."""
         if not self.accepted or self.accepted[-1].signed.state.is_final or not self.is_our_turn:

@@ -76,7 +76,7 @@ def _sign_setup(channel: Channel, _now: int, key: Key | None) -> Step | None:
     """Our prefund state, once it is our turn; our postfund state, once everything is there. Neither after a record."""
     if key is None or not channel.is_our_turn or channel.leaving or not channel.status.is_empty:
         return None
-    if channel.differences.is_denied or channel.is_unproved:
+    if channel.is_denied or channel.is_unproved:
         return None
     if channel.next_turn >= channel.agreement.count and not channel.is_funded:
         return None
@@ -87,17 +87,19 @@ def _sign_setup(channel: Channel, _now: int, key: Key | None) -> Step | None:
 def _deposit(channel: Channel, _now: int, key: Key | None) -> Step | None:
     """Our deposit, once those before us have made theirs, and again where a reorganisation has taken it away. What we
     rely on is our own expectation. Who is leaving, or has challenged, pays nothing in."""
-    if key is None or channel.leaving or not channel.status.is_empty or channel.differences.is_denied:
-        return None
-    if any(isinstance(each, SubmitChallenge) for each in channel.requested):
+    if key is None or channel.leaving or not channel.status.is_empty or channel.is_denied:
         return None
     for asset, amounts in channel.agreement.deposits:
         expected_held, amount = sum(amounts[: channel.index]), amounts[channel.index]
-        if expected_held <= channel.held(asset) < expected_held + amount:
+        if expected_held <= channel.held(asset) < expected_held + amount and not _has_challenged(channel):
             done = ask(channel, SubmitDeposit(asset, expected_held, amount))
             if done is not None:
                 return done
     return None
+
+
+def _has_challenged(channel: Channel) -> bool:
+    return any(isinstance(each, SubmitChallenge) for each in channel.requested)
 
 
 def _sign_final(channel: Channel, _now: int, key: Key | None) -> Step | None:
@@ -144,7 +146,7 @@ def _countersign(channel: Channel, _now: int, key: Key | None) -> Step | None:
         return None
     if not _may_finish(channel, newest) or newest.state.turn_num < channel.agreement.count:
         return None  # before all prefund states are signed nobody has paid in, and there is nothing to agree on
-    if channel.lacks_money or channel.differences.is_denied or channel.is_unproved:
+    if channel.lacks_money or channel.is_denied or channel.is_unproved:
         return None
     channel = channel.countersign(newest, key)
     return channel, (SendState(channel.accepted[-1].signed),)
@@ -174,7 +176,7 @@ def _ask_for_move(channel: Channel, _now: int, key: Key | None) -> Step | None:
     record that all agree on can say."""
     if key is None or not channel.is_our_turn or channel.leaving or channel.is_unproved:
         return None
-    is_held_back = channel.lacks_money or channel.differences.is_denied
+    is_held_back = channel.lacks_money or channel.is_denied
     return None if is_held_back and not channel.must_move else _choose(channel, None)
 
 
@@ -218,7 +220,7 @@ def _answer_record(channel: Channel, now: int, key: Key | None) -> Step | None:
     if key is None or not channel.is_our_turn or channel.is_unproved:
         return None
     answer_by = _answer_by(channel)
-    if channel.leaving or newest.state.is_final or (now >= answer_by and not channel.differences.is_denied):
+    if channel.leaving or newest.state.is_final or (now >= answer_by and not channel.is_denied):
         return finish(channel, key)
     return _choose(channel, answer_by)
 

@@ -63,7 +63,8 @@ def step(channel: Channel, input_: Input, now: int, key: Key | None, app: Rules)
     `RuleError` or `InvalidValue`."""
     changed, effects = _apply(channel, input_, now, key, app)
     while True:
-        for duty in (*EVERYWHERE, *DUTIES[changed.phase(now)]):
+        duties = DUTIES[changed.phase(now)]
+        for duty in (*EVERYWHERE, *duties) if changed.differs else duties:
             done = duty(changed, now, key)
             if done is not None:
                 changed, effects = done[0], effects + done[1]
@@ -125,7 +126,7 @@ def _move(channel: Channel, move: MoveChosen, now: int, key: Key | None, app: Ru
         raise OutOfTurn(turn_num, turn_num % channel.agreement.count)
     if phase is Phase.PLAYING and channel.lacks_money and not channel.must_move:
         raise MoneyMissing(channel.agreement.channel_id)
-    if channel.differences.is_denied and not channel.must_move:
+    if channel.is_denied and not channel.must_move:
         raise EndpointsDiffer(channel.agreement.channel_id)
     if channel.is_unproved:
         raise NotSupported(turn_num - 1)
