@@ -107,7 +107,9 @@ class Node:
             kept = self._journal.load(id_)
             if kept is None and self._policy is not None:
                 index = begin_or_resume(None, assembly.agreement, key).index
-                self._policy.require(assembly.agreement, index, depth, self._market.conditions(adjudicator.chain))
+                chains = [each.chain for each in (adjudicator, *assembly.others)]
+                for conditions in self._market.conditions(chains):
+                    self._policy.require(assembly.agreement, index, depth, conditions)
             elif kept is not None and kept.standing is Standing.MOVED:
                 raise NotOursToDrive(id_)
             channel = begin_or_resume(CHANNELS.decode(kept.snapshot) if kept else None, assembly.agreement, key)

@@ -7,12 +7,12 @@ states cost more. Nothing is refused that has begun: what is signed is defended 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from forcemove.channel.chain.chain import Chain, Fees
 from forcemove.channel.chain.rpc import as_number, making_sense
-from forcemove.channel.errors import LocalError
+from forcemove.channel.errors import LocalError, PassingError
 from forcemove.channel.protocol.agreement import Agreement
 from forcemove.channel.protocol.duties import answer_margin
 from forcemove.channel.protocol.types import ETHER
@@ -41,6 +41,8 @@ _SLOWEST_LOCAL = 12.0
 """Seconds from block to block that a local chain is believed: where they are further apart, somebody has moved its
 clock, as one does to see a challenge end."""
 _BLOCKS = 50
+_LONGEST = 10.0
+"""Seconds that all requests share which ask an endpoint for them."""
 _FRESH = 10.0
 """Seconds for which fees and pace are taken as they were read: most chains make a block in that time."""
 
@@ -153,22 +155,34 @@ class Market:
     def __init__(self, clock: Callable[[], float]) -> None:
         """`clock`: seconds."""
         self._clock = clock
-        self._read: dict[int, tuple[float, Conditions]] = {}
+        self._read: dict[tuple[int, str], tuple[float, Conditions | PassingError]] = {}
 
-    def conditions(self, chain: Chain) -> Conditions:
-        """As they were less than ten seconds ago, else anew. Raises `ChainError`."""
-        now = self._clock()
-        read_at, known = self._read.get(chain.chain_id, (None, None))
+    def conditions(self, chains: Sequence[Chain]) -> list[Conditions]:
+        """In the word of each endpoint that answers, as they were less than ten seconds ago, else anew: what one says
+        may be a lie. Raises the first one's `ChainError` where none answers."""
+        found = [self._asked(each) for each in chains]
+        known = [each for each in found if isinstance(each, Conditions)]
+        if not known:
+            raise next(each for each in found if isinstance(each, PassingError))
+        return known
+
+    def _asked(self, chain: Chain) -> Conditions | PassingError:
+        """That one has failed is remembered as long: many channels that are begun at once wait for it once."""
+        now, name = self._clock(), (chain.chain_id, chain.endpoint)
+        read_at, known = self._read.get(name, (None, None))
         if read_at is not None and known is not None and 0 <= now - read_at < _FRESH:
             return known
-        found = read_conditions(chain)
-        self._read[chain.chain_id] = (now, found)
+        try:
+            found: Conditions | PassingError = read_conditions(chain)
+        except PassingError as error:
+            found = error
+        self._read[name] = (now, found)
         return found
 
 
 def read_conditions(chain: Chain) -> Conditions:
     """As they are now, in the word of this endpoint. Raises `ChainError`."""
-    with making_sense(chain.endpoint):
+    with making_sense(chain.endpoint), chain.rpc.deadline(_LONGEST):
         pace = block_time(chain)
         is_local = chain.chain_id in LOCAL_CHAINS
         return Conditions(chain.fees(), min(pace, _SLOWEST_LOCAL) if is_local else pace)

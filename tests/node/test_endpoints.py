@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import secrets
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -172,11 +171,12 @@ def test_threat_46_many_new_channels_wait_for_an_endpoint_that_is_down_as_long_a
 def test_threat_43_a_channel_is_not_begun_on_what_makes_no_sense(tmp_path: Path, fields: dict[str, str]) -> None:
     table = Table(tmp_path)
     new = table.assemble(Playground(table.chains[0], table.book))
-    table.nodes[0]._market = Market(time.monotonic)  # what was read for the first channel has grown old
+    table.nodes[0]._market = Market(lambda: table.time)  # what was read for the first channel has grown old
     table.endpoints[0].replace("eth_getBlockByNumber", lambda _: fields)
     with pytest.raises(PassingError):
         table.nodes[0].add(new, KEYS[0], MemoryLine(), leave)
     table.endpoints[0].be_honest()
+    table.time += 11
     assert table.nodes[0].add(new, KEYS[0], MemoryLine(), leave).channel.last_signed is None
     table.close()
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from forcemove.channel.chain.chain import Fees
+from forcemove.channel.chain.errors import Unreachable
 from forcemove.channel.node import policy
 from forcemove.channel.node.assemble import Assembly, assemble
 from forcemove.channel.node.errors import ChannelInUse
@@ -140,10 +141,10 @@ def test_a_clock_that_was_moved_by_hand_says_nothing_about_the_pace(monkeypatch:
     agreement = channel(moved, duration=3600).agreement
     moved.chain.travel_to(moved.chain.now() + 10**6)
     assert block_time(moved.chain) > 3600
-    Policy().require(agreement, 0, 1, Market(lambda: 0.0).conditions(moved.chain))
+    Policy().require(agreement, 0, 1, *Market(lambda: 0.0).conditions([moved.chain]))
     monkeypatch.setattr(policy, "LOCAL_CHAINS", frozenset())
     with pytest.raises(DurationTooShort):
-        Policy().require(agreement, 0, 1, Market(lambda: 0.0).conditions(moved.chain))
+        Policy().require(agreement, 0, 1, *Market(lambda: 0.0).conditions([moved.chain]))
 
 
 def test_fees_and_pace_are_read_once_for_channels_that_are_begun_together(
@@ -195,3 +196,36 @@ def test_leases_of_many_are_taken_in_one_commit(playground: Playground, tmp_path
         node.release()
         ids = [ChannelLease(each.agreement.channel_id) for each in made]
         assert another.leases.take(ids, 60).granted == set(ids)
+
+
+def test_threat_54_what_gas_costs_is_asked_of_all_endpoints() -> None:
+    """One that says that gas is free begins no channel that is not worth its disputes; nor does one that is dear."""
+    node = MemoryChain().node
+    endpoints = [Endpoint(node, str(number)) for number in range(2)]
+    chains = [MemoryChain(each) for each in endpoints]
+    node.base_fee = 10**12
+    node.mine()
+    endpoints[0].replace("eth_getBlockByNumber", lambda found: {**found, "baseFeePerGas": 0})
+    prices = [each.fees.max_fee_per_gas for each in Market(lambda: 0.0).conditions(chains)]
+    assert prices[0] < 10**10 < 10**12 < prices[1]
+
+
+def test_threat_46_one_that_fails_is_asked_once_for_many_channels() -> None:
+    node = MemoryChain().node
+    endpoints = [Endpoint(node, str(number)) for number in range(2)]
+    chains, now = [MemoryChain(each) for each in endpoints], 0.0
+
+    def down(method: str, *_: object) -> object:
+        raise Unreachable("0", "down")
+
+    endpoints[0].answer = down
+    market = Market(lambda: now)
+    for _ in range(3):
+        assert len(market.conditions(chains)) == 1
+    assert endpoints[0].counts.total() == 2  # one was its chain's id
+    now = 11.0
+    market.conditions(chains)
+    assert endpoints[0].counts.total() == 3
+    endpoints[1].answer = down
+    with pytest.raises(Unreachable):
+        Market(lambda: now).conditions(chains)
