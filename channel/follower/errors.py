@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from forcemove.channel.errors import ChainError, PassingError
+from forcemove.channel.errors import ChainError, ForcemoveError, PassingError
 
 __all__ = [
     "AnotherChain",
     "BehindItself",
+    "EndpointContradicted",
     "EndpointLeftOut",
     "EndpointStuck",
     "EndpointsDisagree",
@@ -76,6 +77,16 @@ class EndpointsDisagree(PassingError):
     other: str
     channel_id: bytes
     block_number: int
+
+
+@dataclass(eq=False)
+class EndpointContradicted(PassingError):
+    """This endpoint alone says `reason` of a channel: that it is of another chain, say, or that its contracts are not
+    genuine. The others do not, so one of them is wrong; nothing new is signed or paid in where that would matter."""
+
+    endpoint: str
+    channel_id: bytes
+    reason: ForcemoveError
 
 
 @dataclass(eq=False)

@@ -13,10 +13,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from forcemove.channel.chain.adjudicator import Adjudicator, PlacedLog
-from forcemove.channel.errors import ForcemoveError
+from forcemove.channel.errors import ForcemoveError, PassingError
 from forcemove.channel.follower.blocks import Block
 from forcemove.channel.follower.combine import FAR, Combined, View, combine, combined_time
-from forcemove.channel.follower.errors import EndpointLeftOut, EndpointsDisagree, EndpointStuck, TimeInDoubt
+from forcemove.channel.follower.errors import (
+    EndpointContradicted,
+    EndpointLeftOut,
+    EndpointsDisagree,
+    EndpointStuck,
+    TimeInDoubt,
+)
 from forcemove.channel.follower.sight import Known, Sight
 from forcemove.channel.follower.viewer import Following, Viewer
 from forcemove.channel.protocol.inputs import ChainRead, CreditSeen, HoldingsSeen, LogSeen, News, ViewsDiffer
@@ -199,13 +205,15 @@ class Views:
             told.genuine.add(id_)
 
     def _tell_wrong(self, id_: bytes, told: Told) -> None:
-        """Where all live endpoints find something wrong the channel has it; else it is that endpoint's."""
-        found = [each.wrong.get(id_) or each.not_genuine.get(id_) for each in self._live]
-        errors = [each for each in found if each is not None]
+        """Where all live endpoints find something wrong the channel has it; else it is one endpoint's word."""
+        found = [(each, each.wrong.get(id_) or each.not_genuine.get(id_)) for each in self._live]
+        errors = [(each.endpoint, error) for each, error in found if error is not None]
         if errors and len(errors) == len(found):
-            told.wrong[id_] = errors[0]
-        else:
-            told.errors += errors[:1]
+            told.wrong[id_] = errors[0][1]
+            return
+        for endpoint, error in errors[:1]:
+            is_its_own = isinstance(error, PassingError)
+            told.errors.append(error if is_its_own else EndpointContradicted(endpoint, id_, error))
 
     # --------------------------------------------------------------------------------------------- what is told of one
 

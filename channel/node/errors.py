@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from forcemove.channel.errors import LocalError, PassingError
 
-__all__ = ["AccountInUse", "ChannelInUse", "LeaseLost", "LookHangs", "NotOursToDrive"]
+__all__ = ["AccountInUse", "ChannelInUse", "LeaseLost", "LookFailed", "LookHangs", "NotOursToDrive"]
 
 
 @dataclass(eq=False)
@@ -32,6 +32,14 @@ class LeaseLost(LocalError):
     then."""
 
     channel_id: bytes
+
+
+@dataclass(eq=False)
+class LookFailed(PassingError):
+    """A look at something outside has raised what nobody expected, `reason` in Python's words: an answer that a library
+    cannot bear, or a fault of ours. It is tried again."""
+
+    reason: str
 
 
 @dataclass(eq=False)

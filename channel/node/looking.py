@@ -13,7 +13,8 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 
-from forcemove.channel.node.errors import LookHangs
+from forcemove.channel.errors import ForcemoveError
+from forcemove.channel.node.errors import LookFailed, LookHangs
 from forcemove.channel.node.workers import Worker
 
 __all__ = ["Looks", "Trouble", "keep_looking", "look_now"]
@@ -56,7 +57,7 @@ class Looks:
             worker.abandon()
             self._trouble(LookHangs(worker.longest_look or 0.0))
         elif running.error is not None:
-            self._trouble(running.error)
+            self._trouble(_typed(running.error))
         else:
             worker.take()
 
@@ -93,8 +94,13 @@ def look_now(worker: Worker, trouble: Trouble) -> None:
     try:
         look()
         worker.take()
-    except Exception as error:  # whatever an answer has led to ends no process
-        trouble(error)
+    except Exception as error:
+        trouble(_typed(error))
+
+
+def _typed(error: Exception) -> ForcemoveError:
+    """Whatever an answer has led to ends no process, and is told as what passes."""
+    return error if isinstance(error, ForcemoveError) else LookFailed(f"{error!r:.200}")
 
 
 async def keep_looking(
@@ -125,8 +131,8 @@ async def _has_looked(worker: Worker, trouble: Trouble) -> bool:
         worker.abandon()
         trouble(LookHangs(worker.longest_look or 0.0))
         return False
-    except Exception as error:  # whatever an answer has led to ends no process
-        trouble(error)
+    except Exception as error:
+        trouble(_typed(error))
         return False
     return True
 

@@ -78,7 +78,7 @@ class Tower:
         self._confirmations = settings.confirmations or default_confirmations(self._name.chain_id)
         self._desk: Desk | None = None
         self._posts: dict[bytes, Post] = {}
-        self._looks = Looks(self._told_of)
+        self._looks = Looks(trouble)
         self._asked_at: float | None = None
 
     # ------------------------------------------------------------------------------------------------- what it is given
@@ -191,9 +191,6 @@ class Tower:
     def _look_at_all(self) -> None:
         """Through all endpoints: one that hangs delays what the others show by a moment, and once."""
         self._looks.look([worker for post in self._posts.values() for worker in post.workers])
-
-    def _told_of(self, error: Exception) -> None:
-        self._trouble(error)
 
     def _take_in_looks(self, post: Post) -> bool:
         has_news, errors = post.take_in()

@@ -10,7 +10,7 @@ from contextlib import suppress
 import pytest
 
 from forcemove.channel.chain.adjudicator import Adjudicator
-from forcemove.channel.follower.errors import AnotherChain, BehindItself
+from forcemove.channel.follower.errors import AnotherChain, BehindItself, EndpointContradicted
 from forcemove.channel.follower.viewer import Following
 from forcemove.channel.follower.views import Told, Views
 from forcemove.games.tic_tac_toe import GAME
@@ -128,7 +128,7 @@ def test_threat_43_what_the_endpoint_of_another_chain_says_is_told_and_does_not_
     node = begun_anew(blocks=10)
     resumed = Resumed(playground, story, node, _node(playground))
     look = resumed.look()
-    assert look.errors == [resumed.error(node)]
+    assert look.errors == [EndpointContradicted("memory 0", resumed.id, resumed.error(node))]
     assert look.wrong == {}
     assert look.reads.keys() == {resumed.id}
     assert not look.differ
