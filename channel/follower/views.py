@@ -90,6 +90,13 @@ class Views:
         self._told_of: set[str] = set()
         self._is_time_doubted = False
         self._again: set[bytes] = set()
+        self._disputed: set[bytes] = set()
+
+    @property
+    def asked(self) -> tuple[bytes, ...]:
+        """The channels whose holdings a look is to read even where nothing is logged: where money is to come or go, and
+        where endpoints do not agree, for one may have missed a log of what was paid in."""
+        return (*self.uncertain, *(self._disputed - self.uncertain))
 
     @property
     def time(self) -> int:
@@ -117,7 +124,7 @@ class Views:
     def let_go(self, channel_id: bytes) -> None:
         """Tell of it no more."""
         self._channels.pop(channel_id, None)
-        for ids in (self.uncertain, self._timed, self._again):
+        for ids in (self.uncertain, self._timed, self._again, self._disputed):
             ids.discard(channel_id)
         for each in self.viewers:
             each.let_go(channel_id)
@@ -182,6 +189,7 @@ class Views:
         sights = [each.sights[id_] for each in self.viewers if id_ in each.sights]
         is_timed = any(not each.record.closed and each.shown_status.finalizes_at for each in sights)
         (self._timed.add if is_timed else self._timed.discard)(id_)
+        (self._disputed.add if combined.agreed is None else self._disputed.discard)(id_)
         if combined.agreed is not None:
             read = self._read(id_, channel)
             if read is not None:

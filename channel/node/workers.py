@@ -64,7 +64,7 @@ class ViewWorker:
     def prepare(self) -> Callable[[], None]:
         """See `Worker`."""
         self._viewer.expire()
-        return self._viewer.prepare(tuple(self._views.uncertain))
+        return self._viewer.prepare(self._views.asked)
 
     def take(self) -> None:
         """See `Worker`."""

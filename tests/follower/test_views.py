@@ -20,10 +20,12 @@ from forcemove.channel.follower.errors import (
 )
 from forcemove.channel.follower.viewer import Following
 from forcemove.channel.follower.views import Told, Views
+from forcemove.channel.node.workers import ViewWorker
 from forcemove.channel.protocol.status import Status
+from forcemove.channel.protocol.types import ETHER
 from forcemove.games.tic_tac_toe import GAME
 from tests.follower.test_follower import Reader
-from tests.scenarios.story import Playground, Story
+from tests.scenarios.story import KEYS, Playground, Story
 from tests.simulation.chain import MemoryChain
 
 
@@ -169,6 +171,23 @@ def test_threat_54_the_time_of_one_ends_nothing(pair: Pair, story: Story, liar: 
     pair.look_all()
     assert pair.views.time < pair.status.finalizes_at
     assert pair.logs(story)[-1] == "ChallengeRegistered"
+
+
+def test_a_deposit_that_one_has_missed_once_is_read_by_it_when_they_differ(pair: Pair, story: Story) -> None:
+    """A stranger pays in a wei: no status shows that, and the log of it is not read again."""
+    story.play_until(6)
+    pair.look_all()
+    worker = ViewWorker(pair.views, pair.views.viewers[1])
+    pair.endpoints[1].replace("eth_getLogs", lambda _: [])
+    adjudicator = story.assembly.adjudicator
+    held = adjudicator.holdings_of(pair.id, ETHER).held
+    adjudicator.send(adjudicator.deposit(pair.id, ETHER, held, 1), KEYS[1])
+    pair.look()
+    assert pair.views.viewers[1].sights[pair.id].holdings == ((ETHER, held),)
+    story.mine()
+    worker.prepare()()
+    worker.take()
+    assert pair.views.viewers[1].sights[pair.id].holdings == ((ETHER, held + 1),)
 
 
 # -------------------------------------------------------------------------------------------------- heads of nothing
