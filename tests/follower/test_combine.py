@@ -130,6 +130,13 @@ def test_threat_54_a_log_that_is_left_out_leaves_the_clock_with_what_was_recorde
     assert (clock.status, clock.recorded) == (CHALLENGED, None)
 
 
+def test_threat_56_what_was_recorded_before_is_not_what_a_clock_without_a_log_is_of() -> None:
+    later = Status(9, END, CHALLENGED.fingerprint)
+    before = Sight(recorded(OPEN), holdings=HELD, status=later, at=10, error=LEFT_OUT)
+    (clock,) = combine([View("x", before, 10, END - 1)], END - 1).differ.clocks
+    assert (clock.status.turn_num_record, clock.recorded) == (9, None)
+
+
 @pytest.mark.parametrize(
     ("times", "own", "expected"),
     [

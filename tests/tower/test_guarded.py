@@ -1,0 +1,123 @@
+"""What a tower makes of endpoints that do not agree, and of one that hangs: it defends what any of them shows. Rows
+46 and 54 of the list of attacks."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from forcemove.channel.chain.errors import Unreachable
+from forcemove.channel.protocol.inputs import Clock, ViewsDiffer
+from forcemove.channel.protocol.record import Record
+from forcemove.channel.tower.guarded import Guarded
+from forcemove.games.tic_tac_toe import GAME
+from tests.scenarios.story import DURATION, Playground, Story
+from tests.simulation.chain import MemoryChain
+from tests.simulation.faults import Endpoint
+from tests.tower.keeper import Keeper, stale
+
+
+@pytest.fixture
+def story() -> Story:
+    made = Playground.on(MemoryChain()).story(GAME)
+    made.play_until(6)
+    return made
+
+
+@pytest.fixture
+def keeper(story: Story, tmp_path: Path) -> Iterator[Keeper]:
+    made = Keeper.of(story, tmp_path)
+    made.give_newest(story)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def guarded(keeper: Keeper) -> Guarded:
+    (found,) = keeper.tower._guarded()
+    return found
+
+
+@pytest.fixture
+def clock(story: Story) -> Clock:
+    """A challenge that only one endpoint shows, by its status alone."""
+    story.challenge(1, *stale(story))
+    return Clock(story.assembly.adjudicator.status_of(story.agreement.channel_id), None)
+
+
+def test_threat_54_a_clock_that_only_one_shows_is_answered(guarded: Guarded, clock: Clock) -> None:
+    began = clock.status.finalizes_at - DURATION
+    assert list(guarded.due(began, began, 0)) == []
+    guarded.see(None, ViewsDiffer(True, (clock,)), began)
+    assert [each.deadline for each in guarded.due(began, began, 0)] == [clock.status.finalizes_at]
+
+
+def test_threat_54_who_shows_an_old_time_makes_no_head_start_longer(guarded: Guarded, clock: Clock) -> None:
+    began = clock.status.finalizes_at - DURATION
+    guarded.see(None, ViewsDiffer(True, (clock,)), began)
+    assert list(guarded.due(began, began + 9, 10)) == []
+    assert list(guarded.due(began, began + 10, 10)) != []
+
+
+def test_threat_54_a_clock_that_is_new_is_answered_at_once(guarded: Guarded, clock: Clock) -> None:
+    differ = ViewsDiffer(True, (clock,))
+    guarded.retry_from = 7
+    guarded.see(None, differ, 0)
+    assert guarded.retry_from == 0
+    guarded.retry_from = 7
+    guarded.see(None, differ, 0)
+    assert guarded.retry_from == 7
+
+
+@pytest.mark.parametrize("is_denied", [False, True])
+def test_threat_54_a_channel_is_kept_while_an_endpoint_denies_its_end(
+    keeper: Keeper, guarded: Guarded, clock: Clock, is_denied: bool
+) -> None:
+    guarded.record = Record(payout_begun=True, closed=True)
+    guarded.see(None, ViewsDiffer(is_denied, () if is_denied else (clock,)), 0)
+    assert not any(keeper.tower._is_buried(guarded, number, 0) for number in (0, 100, 200))
+    guarded.see(None, ViewsDiffer(), 0)
+    assert [keeper.tower._is_buried(guarded, number, 0) for number in (0, 100)] == [False, True]
+
+
+@pytest.mark.parametrize("hanging", [0, 1])
+def test_threat_46_an_endpoint_that_hangs_keeps_no_tower_from_answering(
+    story: Story, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hanging: int
+) -> None:
+    monkeypatch.setattr("forcemove.channel.node.looking._A_MOMENT", 0.1)
+    ended = threading.Event()
+    node = story.chain.node  # type: ignore[attr-defined]
+    endpoints = [Endpoint(node, str(number)) for number in range(2)]
+    keeper = Keeper.of(story, tmp_path, *map(MemoryChain, endpoints), name="other")
+    keeper.give_newest(story)
+
+    def hang(*_: Any) -> Any:
+        ended.wait()
+        raise Unreachable("hanging", "it is over")
+
+    endpoints[hanging].answer = hang
+    story.challenge(1, *stale(story))
+    polling = threading.Thread(target=lambda: [keeper.tower.poll() for _ in range(4)], daemon=True)
+    polling.start()
+    polling.join(20)
+    has_hung, record = polling.is_alive(), story.record
+    ended.set()
+    polling.join(60)
+    keeper.close()
+    assert (has_hung, record) == (False, (6, False))
+
+
+def test_threat_55_whatever_breaks_at_one_channel_ends_no_tower(
+    keeper: Keeper, guarded: Guarded, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> object:
+        raise RecursionError("an answer that nobody thought of")
+
+    monkeypatch.setattr(Guarded, "due", fail)
+    for _ in range(2):
+        keeper.tower.poll()
+    assert {type(each) for each in keeper.troubles} == {RecursionError}
