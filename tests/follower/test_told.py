@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from forcemove.channel.chain.errors import Unreachable
+from forcemove.channel.chain.limits import seconds_left
 from forcemove.channel.errors import PassingError
 from forcemove.channel.follower.errors import LogsLeftOut
 from forcemove.channel.follower.sight import Known
@@ -168,6 +169,37 @@ def test_a_look_that_was_overtaken_does_not_count(pair: Pair, story: Story, is_l
         viewer.follow(following)
     viewer.take()
     assert viewer.sights == {}
+
+
+def test_threat_46_the_end_of_a_look_that_was_abandoned_does_not_count(pair: Pair, story: Story) -> None:
+    story.play_until(4)
+    viewer, honest = pair.views.viewers[0], pair.endpoints[0].answer
+
+    def answer(method: str, *params: Any) -> Any:
+        pair.endpoints[0].answer = honest
+        viewer.abandon()
+        return honest(method, *params)
+
+    pair.endpoints[0].answer = answer
+    viewer.prepare()()
+    viewer.take()
+    assert (viewer.sights, viewer.answered_at) == ({}, None)
+    pair.look_all()
+    assert pair.logs(story) == ["Deposited", "Deposited"]
+
+
+def test_threat_55_all_requests_of_a_look_share_its_time(pair: Pair) -> None:
+    left = list[float]()
+    rpc, honest = pair.endpoints[0], pair.endpoints[0].answer
+
+    def answer(method: str, *params: Any) -> Any:
+        left.append(seconds_left(rpc))
+        return honest(method, *params)
+
+    rpc.answer = answer
+    pair.look_all()
+    assert 0 < min(left) <= max(left) <= 15
+    assert left == sorted(left, reverse=True)
 
 
 @pytest.mark.parametrize("is_joined", [False, True])

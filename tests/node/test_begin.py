@@ -3,6 +3,8 @@ to be of another chain. Row 54 of the list of attacks."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from forcemove.channel.chain.errors import Unreachable
@@ -29,7 +31,7 @@ class Pair:
     def begin(self) -> Assembly:
         chain, *others = self.chains
         participants = [key.address for key in KEYS]
-        terms = {"stake": STAKE, "deposit": DEPOSIT, "duration": DURATION}
+        terms: dict[str, Any] = {"stake": STAKE, "deposit": DEPOSIT, "duration": DURATION}
         return assemble(chain, self.playground.book, GAME, participants, **terms, others=others)
 
 
@@ -47,7 +49,7 @@ def test_a_channel_begins_at_a_block_that_all_have(pair: Pair) -> None:
 @pytest.mark.parametrize("liar", [0, 1])
 @pytest.mark.parametrize("ahead", [1, 2**62])
 def test_threat_54_a_channel_begins_where_every_endpoint_is(pair: Pair, liar: int, ahead: int) -> None:
-    pair.endpoints[liar].replace("eth_blockNumber", lambda found: hex(int(found, 16) + ahead))
+    pair.endpoints[liar].replace("eth_blockNumber", lambda _: hex(pair.height + ahead))
     begun = pair.begin()
     assert begun.from_block == pair.height
     assert begun.began == pair.playground.chain.block_hash(pair.height)
