@@ -245,3 +245,29 @@ def test_what_is_held_is_told_anew_with_all_the_rest(pair: Pair, story: Story) -
     read = told.reads[pair.id]
     assert read.anew
     assert HoldingsSeen(ETHER, 2 * DEPOSIT) in read.news
+
+
+def test_threat_22_new_blocks_that_were_read_before_a_request_failed_are_read_again(
+    playground: Playground, story: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They may be other ones by then."""
+    monkeypatch.setattr("forcemove.channel.follower.follower._RANGE", 2)
+    story.play_until(4)
+    first, deposited = story.first_block, story.chain.block_number()
+    last = first + 2 * ((deposited - first) // 2 + 1)
+    story.mine(last - deposited)
+    reader = Reader(playground)
+    reader.follow(story)
+
+    def failing(method: str, *params: Any) -> Any:
+        if method == "eth_getLogs" and int(params[0]["fromBlock"], 16) == last:
+            raise Unreachable("memory", "for once")
+        return reader.node.ask(method, *params)
+
+    reader.endpoint.answer = failing
+    reader.look_anyway()
+    reader.endpoint.be_honest()
+    story.reorganise(deposited - 1)
+    story.mine(5)
+    reader.look()
+    assert reader.logs(story) == ["Deposited"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from forcemove.games.tic_tac_toe import GAME
 from tests.scenarios.story import DURATION, Playground, Story
 from tests.simulation.chain import MemoryChain
 from tests.simulation.faults import Endpoint
-from tests.tower.keeper import Keeper, stale
+from tests.tower.keeper import SETTINGS, Keeper, stale
 
 
 @pytest.fixture
@@ -82,6 +83,26 @@ def test_threat_54_a_channel_is_kept_while_an_endpoint_denies_its_end(
     assert not any(keeper.tower._is_buried(guarded, number, 0) for number in (0, 100, 200))
     guarded.see(None, ViewsDiffer(), 0)
     assert [keeper.tower._is_buried(guarded, number, 0) for number in (0, 100)] == [False, True]
+
+
+@pytest.mark.parametrize("liar", [0, 1])
+def test_threat_54_the_head_start_ends_by_the_latest_time_that_is_shown(
+    story: Story, tmp_path: Path, liar: int
+) -> None:
+    node = story.chain.node  # type: ignore[attr-defined]
+    endpoints = [Endpoint(node, str(number)) for number in range(2)]
+    settings = replace(SETTINGS, head_start=DURATION)
+    keeper = Keeper.of(story, tmp_path, *map(MemoryChain, endpoints), name="other", settings=settings)
+    keeper.give_newest(story)
+    endpoints[liar].replace("eth_getBlockByNumber", lambda each: {**each, "timestamp": each["timestamp"] - DURATION})
+    story.challenge(1, *stale(story))
+    for seconds, record in ((-10, (3, True)), (10, (6, False))):
+        story.chain.travel_to(story.finalizes_at - DURATION // 2 + seconds)
+        story.mine()
+        for _ in range(4):
+            keeper.tower.poll()
+        assert story.record == record
+    keeper.close()
 
 
 @pytest.mark.parametrize("hanging", [0, 1])
