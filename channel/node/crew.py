@@ -35,7 +35,7 @@ class Crew:
         name = (adjudicator.chain.chain_id, adjudicator.address, confirmations)
         if name not in self.chains:
             endpoints = (adjudicator, *assembly.others)
-            own_time = None if adjudicator.chain.chain_id in LOCAL_CHAINS else time.time
+            own_time = _own_time(adjudicator.chain.chain_id)
             self.chains[name] = ChainWorker(endpoints, confirmations, self._clock, own_time)
         return self.chains[name]
 
@@ -64,6 +64,7 @@ class Crew:
             others=others,
             confirmations=confirmations,
             patience=self._patience,
+            own_time=_own_time(account.chain_id),
         )
         return sender, transactions
 
@@ -83,3 +84,8 @@ class Crew:
         for account in self.accounts.values():
             if account.is_sending:  # on a chain that mines at once it is mined now
                 look_now(account, trouble)
+
+
+def _own_time(chain_id: int) -> Callable[[], float] | None:
+    """Our own clock, where it says something of the chain's."""
+    return None if chain_id in LOCAL_CHAINS else time.time

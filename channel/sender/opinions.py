@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum, auto, unique
-from typing import Any
+from typing import Any, TypeVar
 
 from forcemove.channel.chain.chain import Chain
 from forcemove.channel.chain.errors import EndpointFailed, NotAnEthereumEndpoint, NotMined, TransactionReverted
@@ -16,12 +16,15 @@ from forcemove.channel.errors import ForcemoveError, PassingError
 from forcemove.channel.sender.pricing import Market
 from forcemove.channel.sender.transactions import Failed, Flying, Landed, Version, Wanted
 
-__all__ = ["Opinion", "Question", "Seen", "Shown", "form_opinion", "market_of"]
+__all__ = ["Opinion", "Question", "Seen", "Shown", "form_opinion", "in_our_time", "market_of"]
 
+LaneT = TypeVar("LaneT")
 _LONGEST = 15.0
 """Seconds that all requests share that are made to form one opinion."""
 _LARGEST = 2**48
 """No chain has as many blocks, and no account as many transactions; no clock goes that far."""
+_FAR = 900
+"""Seconds by which the time of a block and our own clock's may differ."""
 
 
 @unique
@@ -176,6 +179,19 @@ def _cost(chain: Chain, flying: Flying, version: Version, error: TransactionReve
     answer = chain.rpc.ask("eth_getTransactionReceipt", "0x" + version.hash.hex())
     price = min(as_number(answer.get("effectiveGasPrice", version.max_fee)), version.max_fee)
     return min(error.gas_used, flying.gas) * price
+
+
+def in_our_time(opinions: Mapping[LaneT, Opinion], own_time: float | None) -> Mapping[LaneT, Opinion]:
+    """The same; but where one endpoint alone has answered, and its time is far ahead of our own clock's (`own_time`,
+    seconds since 1970, None where that says nothing of the chain's), ours is taken for it: nobody would contradict who
+    says that no time is left, and what is offered then is all that an answer is worth."""
+    if own_time is None or len(opinions) != 1:
+        return opinions
+    return {lane: replace(each, time=_less_far(each.time, int(own_time))) for lane, each in opinions.items()}
+
+
+def _less_far(time: int, own_time: int) -> int:
+    return own_time if time > own_time + _FAR else time
 
 
 def market_of(chain: Chain) -> Market:

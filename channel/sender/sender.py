@@ -29,7 +29,7 @@ from forcemove.channel.sender.errors import GasTooDear, NotTaken, OpinionsDiffer
 from forcemove.channel.sender.flight import Flight
 from forcemove.channel.sender.lanes import Lane, Lanes
 from forcemove.channel.sender.offers import Offers
-from forcemove.channel.sender.opinions import Opinion, Question, form_opinion, market_of
+from forcemove.channel.sender.opinions import Opinion, Question, form_opinion, in_our_time, market_of
 from forcemove.channel.sender.pricing import gas_limit, price_of
 from forcemove.channel.sender.settling import Verdict, judge
 from forcemove.channel.sender.timing import Pace
@@ -67,12 +67,14 @@ class Sender:
         errors: ErrorTable = NO_ERRORS,
         clock: Callable[[], float] = time.time,
         others: Sequence[Chain] = (),
+        own_time: Callable[[], float] | None = None,
     ) -> None:
         """`kept`: the account's journal; what is in it is gone on with. `confirmations`: how many blocks deep a
         transaction must be to be forgotten. `patience`: seconds after which one that waits is offered more for, an
         eighth of the time that is left where that is less. `errors`: what the contracts revert with. `clock`: seconds
         since 1970. `others`: the same chain through other endpoints; all are asked and offered everything, none is
-        believed for another one.
+        believed for another one. `own_time`: our own clock's seconds since 1970, None where the chain's clock is moved
+        by hand; see `in_our_time`.
 
         Raises `InvalidValue`; `MalformedBytes` and `UnknownVersion` on a journal that cannot be read.
         """
@@ -82,6 +84,7 @@ class Sender:
         self._chain, self._key = chain, key
         self._lanes = Lanes((chain, *others), clock)
         self._confirmations, self._patience, self._clock = confirmations, patience, clock
+        self._own_time = own_time
         self._flight, self._offers = Flight(kept), Offers()
         self._bids, self._pace = Bids(self._sign, clock), Pace(patience, clock)
         self._waiting = Waiting(key.address, self._flight, self._bids, self._offers, patience, clock)
@@ -164,7 +167,8 @@ class Sender:
         """Whether something is to be sent now about which nobody was asked yet."""
         asked = [each for each in self._wanted if self._pace.allows(each.purpose)]
         questions = {lane: self._question(lane, asked) for lane in self._lanes.all}
-        opinions = self._lanes.ask(lambda lane: form_opinion(lane.chain, questions[lane]))
+        answered = self._lanes.ask(lambda lane: form_opinion(lane.chain, questions[lane]))
+        opinions = in_our_time(answered, None if self._own_time is None else self._own_time())
         self._settle(tuple(opinions.values()))
         priced = {lane: opinion for lane, opinion in opinions.items() if opinion.is_priced}
         for lane in priced:

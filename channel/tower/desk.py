@@ -7,7 +7,7 @@ Where a reorganisation has undone it, it is charged to nobody.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from forcemove.channel.chain.chain import Call, Chain
@@ -47,12 +47,13 @@ class Paid:
 @dataclass(frozen=True, slots=True)
 class Terms:
     """`budgets`: what may be spent for each client (20 bytes) in all; `most`: for one transaction; in wei.
-    `confirmations`, `patience`: as of `Sender`."""
+    `confirmations`, `patience`, `own_time`: as of `Sender`."""
 
     budgets: Mapping[bytes, int]
     most: int
     confirmations: int
     patience: float
+    own_time: Callable[[], float] | None
 
 
 class Desk:
@@ -73,6 +74,7 @@ class Desk:
             patience=terms.patience,
             errors=errors,
             others=chains[1:],
+            own_time=terms.own_time,
         )
         flying = self._flying()
         self._asked = {each.wanted.purpose: each.wanted.most for each in flying if each.nonce not in self._spent}

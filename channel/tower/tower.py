@@ -296,13 +296,17 @@ class Tower:
             errors |= each.errors
         endpoints = {id(each.chain): each.chain for each in self._adjudicators}
         settings = self._settings
-        terms = Terms(self._served, settings.most, self._confirmations, settings.patience)
+        terms = Terms(self._served, settings.most, self._confirmations, settings.patience, self._own_time)
         self._desk = Desk(self._journal, self._key, tuple(endpoints.values()), errors, terms)
 
     def _post(self, address: bytes) -> Post:
         endpoints = [each for each in self._adjudicators if each.address == address]
-        own_time = None if self._name.chain_id in LOCAL_CHAINS else time.time
-        return Post(endpoints, self._settings.first_block, self._confirmations, self._clock, own_time)
+        return Post(endpoints, self._settings.first_block, self._confirmations, self._clock, self._own_time)
+
+    @property
+    def _own_time(self) -> Callable[[], float] | None:
+        """Our own clock, where it says something of the chain's."""
+        return None if self._name.chain_id in LOCAL_CHAINS else time.time
 
     def _restore(self, row: HandedOver) -> None:
         held = HELD.decode(row.body)
