@@ -16,7 +16,7 @@ from forcemove.channel.protocol.hashing import keccak256
 from tests.liars.misbehaviour import MISBEHAVIOUR
 from tests.liars.proxy import Ask, Misbehaves
 
-__all__ = ["FIELDS", "LIES", "Lie", "lies_of"]
+__all__ = ["FIELDS", "LIES", "MONEY", "Lie", "Lies", "lies_of"]
 
 Change = Callable[[Any], Any]
 HOURS = 7_200

@@ -1,0 +1,152 @@
+"""A liar in every place: while a stale challenge runs, one honest endpoint is enough for it to be answered, by a node
+and by a watchtower, whatever the others say. A liar alone keeps an answer away, and gets nothing else: no signature, no
+process, and when it says the truth again the channel ends as it should."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import product
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from forcemove.channel.errors import ForcemoveError
+from tests.liars.lies import LIES, MONEY, Lie, Lies
+from tests.liars.misbehaviour import MISBEHAVIOUR
+from tests.liars.places import NodeAmongLiars, TowerAmongLiars, honest
+from tests.liars.proxy import Ask, Tell
+from tests.sampled import with_sample
+
+Among = NodeAmongLiars | TowerAmongLiars
+Make = Callable[..., Among]
+Honestly = dict[str, tuple[int, set[object], set[object]]]
+PARTS: dict[str, type[Among]] = {"node": NodeAmongLiars, "tower": TowerAmongLiars}
+SOON, LATER = 4, 8
+"""Blocks: until it is answered, and for which the liars go on."""
+
+
+@pytest.fixture
+def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Make]:
+    made: list[Among] = []
+
+    def among(part: str, tells: Sequence[Tell], **options: bool) -> Among:
+        (folder := tmp_path / str(len(made))).mkdir()
+        made.append(PARTS[part](folder, monkeypatch, tells, **options))
+        return made[-1]
+
+    yield among
+    for each in made:
+        each.close()
+
+
+@pytest.fixture(scope="module")
+def honestly(tmp_path_factory: pytest.TempPathFactory) -> Honestly:
+    """By part: what an honest endpoint's run costs, what is signed in it, and what where nobody has challenged."""
+    found = {}
+    for part, among in PARTS.items():
+        runs = []
+        for challenged in (True, False):
+            with pytest.MonkeyPatch.context() as patch:
+                run = among(tmp_path_factory.mktemp(part), patch, [honest], challenged=challenged)
+                for _ in range(SOON + LATER):
+                    run.tick()
+                runs.append(run)
+        challenged_run, other = runs
+        assert challenged_run.is_answered
+        found[part] = challenged_run.cost, set(challenged_run.signed), set(other.signed)
+        for run in runs:
+            run.close()
+    return found
+
+
+def answers(part: str, tells: Sequence[Tell], make: Make, honestly: Honestly) -> Among:
+    """The whole story."""
+    cost, signed, signed_unchallenged = honestly[part]
+    run, has_honest = make(part, tells), honest in tells
+    for number in range(SOON + LATER):
+        for each in tells:
+            if isinstance(each, Fickle):
+                each.change()
+        run.tick()
+        assert run.is_answered or not has_honest or number < SOON
+    assert run.cost <= 3 * cost
+    assert set(run.signed) <= (signed if has_honest else signed | signed_unchallenged)
+    run.end()
+    assert all(isinstance(each, ForcemoveError) for each in run.troubles), run.troubles
+    return run
+
+
+def told_in_memory() -> dict[str, Lie | Lies]:
+    """Those for money first. What is done to a connection is all the same there."""
+    return {**MONEY, **{name: lie for name, lie in LIES.items() if not name.endswith(NO_ANSWER)}}
+
+
+NO_ANSWER = tuple(f": {each}" for each in MISBEHAVIOUR if each != "closed")
+TOLD = told_in_memory()
+
+
+def cases(*places: int, every: int = 1) -> list[object]:
+    """All lies in all of these places; those for money, or of them one of so many, in the normal run."""
+    all_ = list(product(PARTS, TOLD, places))
+    return with_sample(all_, [each for each in all_ if each[1] in list(MONEY)[::every]])
+
+
+@pytest.mark.parametrize(("part", "lie", "place"), cases(0, 1))
+def test_threat_43_beside_an_honest_endpoint_a_liar_keeps_no_answer_away(
+    part: str, lie: str, place: int, make: Make, honestly: Honestly
+) -> None:
+    tells: list[Tell] = [honest]
+    tells.insert(place, TOLD[lie])
+    run = answers(part, tells, make, honestly)
+    assert run.charged == run.cost or "eceipt" in lie
+
+
+@pytest.mark.parametrize(("part", "lie", "place"), cases(0, 1, 2, every=7))
+def test_threat_43_one_honest_endpoint_is_enough_beside_two_liars(
+    part: str, lie: str, place: int, make: Make, honestly: Honestly
+) -> None:
+    """The second one tells something else."""
+    names = list(TOLD)
+    tells: list[Tell] = [TOLD[lie], TOLD[names[(names.index(lie) + 10) % len(names)]]]
+    tells.insert(place, honest)
+    answers(part, tells, make, honestly)
+
+
+@pytest.mark.parametrize(("part", "lie", "place"), cases(0))
+def test_threat_43_a_liar_alone_gets_no_signature_and_ends_nothing(
+    part: str, lie: str, place: int, make: Make, honestly: Honestly
+) -> None:
+    answers(part, [TOLD[lie]], make, honestly)
+
+
+# --------------------------------------------------------------------------------------------------- lies over time
+
+
+class Fickle:
+    """Tells some lies at each look, others at the next; and sometimes the truth."""
+
+    def __init__(self, random: Random) -> None:
+        self._random, self._now = random, Lies(())
+
+    def change(self) -> None:
+        """Other lies from now on."""
+        names = self._random.choices(self._random.choice((tuple(TOLD), tuple(MONEY))), k=self._random.randint(0, 3))
+        told = [TOLD[each] for each in names]
+        self._now = Lies(tuple(lie for each in told for lie in (each.told if isinstance(each, Lies) else (each,))))
+
+    def __call__(self, ask: Ask, method: str, *params: object) -> object:
+        return self._now(ask, method, *params)
+
+
+@pytest.mark.parametrize("seed", with_sample(range(1_000), range(10)))
+@pytest.mark.parametrize("part", PARTS)
+def test_threat_43_whatever_is_told_over_time_one_honest_endpoint_is_enough(
+    part: str, seed: int, make: Make, honestly: Honestly
+) -> None:
+    """Beside none, one or two liars, or there is no honest one."""
+    random = Random(seed)
+    tells: list[Tell] = [Fickle(random) for _ in range(random.randint(1, 2))]
+    if random.random() < 0.8:
+        tells.insert(random.randint(0, len(tells)), honest)
+    answers(part, tells, make, honestly)
