@@ -141,8 +141,15 @@ class NodeAmongLiars(_AmongLiars):
     opening's states. Her player plays on whenever it is asked."""
 
     def __init__(
-        self, folder: Path, monkeypatch: pytest.MonkeyPatch, tells: Sequence[Tell], *, challenged: bool = True
+        self,
+        folder: Path,
+        monkeypatch: pytest.MonkeyPatch,
+        tells: Sequence[Tell],
+        *,
+        challenged: bool = True,
+        around: Callable[[House], None] = lambda _: None,
     ) -> None:
+        """`around`: what is to be as bad as a test wants it from her start on."""
         playground = Playground.on(MemoryChain())
         assert isinstance(playground.chain, MemoryChain)
         super().__init__(playground.chain.node, tells, monkeypatch)
@@ -153,10 +160,11 @@ class NodeAmongLiars(_AmongLiars):
         spent = self.gas_paid(ALICE.address), self.gas_paid(BOB.address)
         self.alice, self.bob = home.processes
         self.adjudicator = home.assemblies[0].adjudicator
+        around(home)
         self._restart()
         self._spent = spent
         if challenged:
-            self._challenge()
+            self.challenge()
 
     def _restart(self) -> None:
         assembly = self.home.assemblies[0]
@@ -171,7 +179,8 @@ class NodeAmongLiars(_AmongLiars):
         self.alice.told.clear()
         self.home.stops_at = 10**6
 
-    def _challenge(self) -> None:
+    def challenge(self) -> None:
+        """With the opening's states, in the next block."""
         (driven,) = self.alice.node.channels.values()
         proof = build_support_proof(self.agreement.fixed_part, driven.channel.signed_states[:2])
         assert proof is not None
@@ -258,10 +267,14 @@ class TowerAmongLiars(_AmongLiars):
         self.keeper.die()
         self.now = self.keeper.now
         if challenged:
-            story = self.story
-            operation = story.adjudicator.challenge(story.agreement.fixed_part, story.proof(stale(story)))
-            story.chain.broadcast(story.adjudicator.sign(operation, BOB))
-            self.node.mine()
+            self.challenge()
+
+    def challenge(self) -> None:
+        """With the opening's states, in the next block."""
+        story = self.story
+        operation = story.adjudicator.challenge(story.agreement.fixed_part, story.proof(stale(story)))
+        story.chain.broadcast(story.adjudicator.sign(operation, BOB))
+        self.node.mine()
 
     def tick(self) -> None:
         """A block later it looks."""
