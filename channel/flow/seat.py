@@ -28,6 +28,8 @@ from forcemove.channel.protocol.inputs import Input
 __all__ = ["UPDATES", "Line", "Participant", "Seat", "Update", "drive", "hear", "look_again", "tell"]
 
 _LOG = logging.getLogger(__name__)
+_POST_SECONDS = 10.0
+"""That a log may take to keep a message, before the client does something else."""
 
 
 class Update(Action, frozen=True):
@@ -159,14 +161,18 @@ async def _has_caught_up(seat: Seat) -> bool:
 
 
 async def _post(queue: ActionQueue[Any], seat: Seat) -> None:
-    """What the client has said. What does not go out now goes with the next look; what is no action never would."""
+    """What the client has said. What does not go out in time goes with the next look: a log that takes nothing keeps no
+    client from the chain. What is no action never would go out."""
     try:
-        while seat.line.unsent:
-            await queue.enqueue(Update(seat.client_id, msgspec.Raw(seat.line.unsent[0])))
-            seat.line.unsent.popleft()
+        async with asyncio.timeout(_POST_SECONDS):
+            while seat.line.unsent:
+                await queue.enqueue(Update(seat.client_id, msgspec.Raw(seat.line.unsent[0])))
+                seat.line.unsent.popleft()
     except MalformedAction as error:
         seat.line.unsent.popleft()
         seat.trouble(error)
+    except TimeoutError:
+        _bear(seat, TimeoutError(f"the log has not taken a message for {_POST_SECONDS:g} seconds"))
     except Exception as error:
         _bear(seat, error)
 

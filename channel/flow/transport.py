@@ -50,7 +50,8 @@ class Transport(Protocol):
         ...
 
     def length(self) -> int:
-        """How many messages the log is known to have."""
+        """How many messages the log is known to have: what `post` is done with, and what came before that, are among
+        them."""
         ...
 
 

@@ -5,12 +5,21 @@ from __future__ import annotations
 
 import asyncio
 from random import Random
+from typing import cast
 
+import aiohttp
 import pytest
 
 from forcemove.channel.errors import MalformedBytes, UnknownVersion
 from forcemove.channel.flow.history import NOTHING_READ
-from forcemove.channel.flow.signed import BadSignature, LogsDiffer, MessageReplayed, SignedTransport, UnsignedMessage
+from forcemove.channel.flow.signed import (
+    BadSignature,
+    LogsDiffer,
+    MessageReplayed,
+    MessagesMissing,
+    SignedTransport,
+    UnsignedMessage,
+)
 from forcemove.channel.line.errors import LogBegins, LogReplaced
 from forcemove.channel.line.limits import CHANNEL_ENTRIES, MAX_FRAME
 from forcemove.channel.line.terms import Table, TableKind
@@ -22,18 +31,23 @@ from forcemove.channel.line.wire import (
     Message,
     OfferShown,
     OffersListed,
+    Open,
     Opened,
     Outbox,
     Post,
     Posted,
+    Prove,
     Proved,
     Refused,
     Welcome,
     decode_from_relay,
+    decode_to_relay,
     encode,
 )
+from forcemove.channel.protocol.types import UINT64_MAX
 from tests.flow.table import ADDRESSES, CODEC, Said
 from tests.line.people import ALICE, BOB, new_table, read, run
+from tests.relay.strange import Flood
 
 
 class Seat:
@@ -78,6 +92,67 @@ def test_a_relay_that_tells_each_another_order_is_found_out() -> None:
         bob.hear(Entries(table.id, 2, (third,)))
         with pytest.raises(LogsDiffer):
             await readers[1].read()
+
+    run(story())
+
+
+@pytest.mark.parametrize("at", [1, 62, 63, 64, 128, 148])
+def test_a_lie_in_the_midst_of_a_long_frame_is_recognised(at: int) -> None:
+    """A frame is heard in parts: two entries have changed their places, within one or between two."""
+
+    async def story() -> None:
+        table = new_table()
+        alice, bob, connection = Seat(table, "alice"), Seat(table, "bob"), RelayConnection("ws://relay")
+        entries = [await alice.say(number) for number in range(150)]
+        entries[at], entries[at + 1] = entries[at + 1], entries[at]
+        connection._tables[table.id] = bob.line
+        frames = Flood([_frame(Entries(table.id, 0, tuple(entries)))])
+        await connection._listen(cast("aiohttp.ClientWebSocketResponse", frames))
+        assert bob.line.length() == 150
+        reader = bob.log.reader()
+        await read(reader, at)
+        with pytest.raises(MessagesMissing) as missing:
+            await reader.read()
+        assert (missing.value.expected, missing.value.sequence) == (at, at + 1)
+        assert CODEC.decode(await reader.read()) == Said("alice", at)
+
+    run(story())
+
+
+def test_threat_57_what_a_relay_shows_never_or_late_holds_up_no_post() -> None:
+    """It has acknowledged it, at its place."""
+
+    async def story() -> None:
+        table = new_table()
+        alice, entries = Seat(table, "alice"), list[bytes]()
+        async with asyncio.timeout(10):
+            for number in range(3):
+                entries.append(await alice.say(number))
+        alice.hear(Entries(table.id, 0, tuple(entries)))
+        said = [CODEC.decode(each) for each in await read(alice.log.reader(), 3)]
+        assert said == [Said("alice", number) for number in range(3)]
+
+    run(story())
+
+
+def test_after_numbers_that_nobody_has_room_for_a_relay_that_is_right_is_understood() -> None:
+    async def story() -> None:
+        table, most = new_table(TableKind.CHANNEL), UINT64_MAX >> 1
+        line = Seat(table, "alice").line
+        line.hear(Entries(table.id, most, (b"x", b"y")))
+        posting = asyncio.create_task(line.post(b"z"))
+        await asyncio.sleep(0)
+        for _ in range(2):
+            line.lose()
+            said = list(line.greet(Greeting("ws://relay", bytes(32), 0)))
+            assert [type(each) for each in said] == [Prove, Open, Post]
+            assert [decode_to_relay(_frame(each)) for each in said] == [[each] for each in said]
+        line.hear(Refused(table.id, b"", "other-log", "it has 1 entry"))
+        line.hear(Opened(table.id, TableKind.CHANNEL, 0, 1, NOTHING_READ))
+        line.hear(Entries(table.id, 0, (b"right",)))
+        reader = line.reader(line._shift)
+        assert await reader.read() == b"right"
+        posting.cancel()
 
     run(story())
 

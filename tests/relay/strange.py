@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Iterable
 from types import TracebackType
 
-from aiohttp import WSMsgType, web
+from aiohttp import WSMessage, WSMsgType, web
 
 from forcemove.channel.flow.history import NOTHING_READ, running_hash
 from forcemove.channel.line.terms import TableKind
@@ -27,7 +27,7 @@ from forcemove.channel.line.wire import (
     encode,
 )
 
-__all__ = ["GOOD", "StrangeRelay", "frame", "until"]
+__all__ = ["GOOD", "Flood", "StrangeRelay", "frame", "until"]
 
 GOOD = "good"
 _NEWER = (2).to_bytes(2) + b"\x90"
@@ -138,6 +138,19 @@ class StrangeRelay:
 
     def _refused(self, id_: bytes, reason: str) -> Refused:
         return Refused(self._table, id_, reason, "as the test wants it")
+
+
+class Flood:
+    """A socket on which there is always one more frame."""
+
+    close_code = None
+
+    def __init__(self, frames: Iterable[bytes]) -> None:
+        self._frames = frames
+
+    async def __aiter__(self) -> AsyncIterator[WSMessage]:
+        for each in self._frames:
+            yield WSMessage(WSMsgType.BINARY, each, None)
 
 
 async def until(condition: Callable[[], bool]) -> None:

@@ -4,7 +4,7 @@ by that, never holds up what else runs in its event loop, and goes on when the r
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable
 from typing import NoReturn, cast
 
 import aiohttp
@@ -22,7 +22,7 @@ from forcemove.channel.line.websocket import connection as websocket
 from forcemove.channel.line.websocket.connection import RelayConnection
 from forcemove.channel.line.wire import Entries
 from tests.line.people import ALICE, new_table, run
-from tests.relay.strange import GOOD, StrangeRelay, frame, until
+from tests.relay.strange import GOOD, Flood, StrangeRelay, frame, until
 
 MODES: dict[str, type[ForcemoveError]] = {
     "newer": UnknownVersion,
@@ -158,19 +158,6 @@ def test_threat_57_a_log_that_fails_for_ever_leaves_the_event_loop_to_others() -
             each.cancel()
 
     run(story())
-
-
-class Flood:
-    """A socket on which there is always one more frame."""
-
-    close_code = None
-
-    def __init__(self, frames: Iterable[bytes]) -> None:
-        self._frames = frames
-
-    async def __aiter__(self) -> AsyncIterator[aiohttp.WSMessage]:
-        for each in self._frames:
-            yield aiohttp.WSMessage(aiohttp.WSMsgType.BINARY, each, None)
 
 
 def test_threat_46_a_relay_that_floods_leaves_the_event_loop_to_others() -> None:

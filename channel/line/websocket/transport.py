@@ -29,11 +29,15 @@ from forcemove.channel.line.wire import (
     Refused,
 )
 from forcemove.channel.protocol.signing import Key
+from forcemove.channel.protocol.types import UINT64_MAX
 
 __all__ = ["Greeting", "WebSocketTransport"]
 
 _PROOF_SECONDS = 300
 """How long a proof may take to arrive; clocks may differ by as much."""
+_LAST = UINT64_MAX >> 1
+"""The largest number that a message has room for. A relay that has claimed more is asked from there on: it has another
+log, which is what a right one then says."""
 
 
 @dataclass(frozen=True)
@@ -140,7 +144,7 @@ class WebSocketTransport(CarriedLog):
     @property
     def _length_there(self) -> int:
         """How long the relay's log is at least: what we post comes after that."""
-        return max(0, self._log.length - self._shift)
+        return min(max(0, self._log.length - self._shift), _LAST)
 
     def _proof(self, greeting: Greeting, terms: Table, key: Key) -> Prove:
         expiry = greeting.now + _PROOF_SECONDS
@@ -160,7 +164,7 @@ class WebSocketTransport(CarriedLog):
 
     def _open(self) -> Open:
         """Asks for what we lack. Of the log's beginning there is no hash to compare."""
-        self._asked = max(0, self._log.end - self._shift)
+        self._asked = min(max(0, self._log.end - self._shift), _LAST)
         return Open(self.id, self._asked, self._log.hash if self._asked else None)
 
     def _begin(self, opened: Opened) -> None:

@@ -1,0 +1,77 @@
+"""Logs that take nothing, or never show what they have taken: nobody waits for them but who can do nothing else."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import pytest
+
+from forcemove.channel.flow.channel import ChannelDecided, Line, Seat, collecting, opening, rounds
+from forcemove.channel.flow.steps import Step, sequence
+from forcemove.channel.flow.transport import MemoryTransport, Reader
+from forcemove.channel.protocol.channel import Phase
+from forcemove.games.tic_tac_toe import GAME as TIC_TAC_TOE
+from tests.flow.table import CODEC, Said, signed
+from tests.flow.virtual_time import run_virtual
+from tests.scenarios.story import Playground, Story
+from tests.scenarios.test_flows import play as play_strictly
+from tests.simulation.chain import MemoryChain
+
+# What a seat makes of troubles where nobody says otherwise: a warning.
+play = partial(play_strictly, trouble=Seat("nobody", None, Line()).trouble)  # type: ignore[arg-type]  # of no use here
+
+
+class HangingLog(MemoryTransport):
+    """Takes so many messages. Of any other one it never says whether it has it; `hung` counts those."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__()
+        self._most, self.hung = most, 0
+
+    async def post(self, message: bytes) -> None:
+        if self.length() >= self._most:
+            self.hung += 1
+            await asyncio.Event().wait()
+        await super().post(message)
+
+
+def until_decided(story: Story, seat: int) -> Callable[[Any, Seat], Any]:
+    async def flow(queue: Any, own: Seat) -> None:
+        with contextlib.suppress(ChannelDecided):
+            play_on: Step[Seat] = sequence(opening(), rounds(story.players[seat].bot))
+            await play_on(queue, own)
+        await collecting()(queue, own)
+
+    return flow
+
+
+@pytest.mark.parametrize("most", [8, 9])
+def test_threat_57_a_log_that_takes_nothing_any_more_keeps_no_client_from_the_chain(most: int) -> None:
+    """Whoever is to move answers on the chain, and the other one challenges: the game is decided, its money paid."""
+    story, log = Playground.on(MemoryChain()).story(TIC_TAC_TOE), HangingLog(most)
+    play(story, until_decided(story, 0), until_decided(story, 1), log=log)
+    assert log.hung
+    assert {player.phase for player in story.players} == {Phase.CLOSED}
+
+
+class Blind(MemoryTransport):
+    """Takes every message, says how many there are, and shows none."""
+
+    def reader(self, start: int = 0) -> Reader:
+        return super().reader(start + 1_000)
+
+
+def test_threat_57_what_a_log_has_taken_and_never_shows_holds_up_no_post() -> None:
+    async def story() -> None:
+        log = Blind()
+        alice = signed(log, "alice")
+        async with asyncio.timeout(60):
+            for number in range(5):
+                await alice.post(CODEC.encode(Said("alice", number)))
+        assert log.length() == 5
+
+    run_virtual(story())
