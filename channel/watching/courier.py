@@ -11,7 +11,7 @@ import logging
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from forcemove.channel.errors import ForcemoveError
+from forcemove.channel.errors import ForcemoveError, UnknownVersion
 from forcemove.channel.node.clock import seconds
 from forcemove.channel.node.driven import Driven
 from forcemove.channel.protocol.channel import Channel
@@ -27,7 +27,8 @@ _LOG = logging.getLogger(__name__)
 _LAG = 60
 """Seconds by which the chain's time as a tower reads it may be ahead of ours."""
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 30.0
-_OVER = "ChannelOver"
+_OVER, _OTHER_VERSION = "ChannelOver", UnknownVersion.__name__
+"""Reasons of a tower that takes nothing: it need not, or cannot until one of us is updated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,7 @@ class Acknowledged:
 @dataclass(frozen=True, slots=True)
 class Failed:
     """The tower at `url` has not acknowledged what answers in a channel up to `turn_num`. It is given it again, unless
-    it has refused it (`TowerRefused`): then what comes next."""
+    it has refused it (`TowerRefused`) for another reason than its version: then what comes next."""
 
     url: str
     channel_id: bytes
@@ -196,7 +197,7 @@ class Courier:
     def _fail(self, round_: _Round, watched: _Watched, given: HandOver, error: ForcemoveError) -> float:
         round_.failed = watched.driven.id
         self._notify(Failed(round_.client.url, watched.driven.id, given.turn_num, error))
-        if isinstance(error, TowerRefused):
+        if isinstance(error, TowerRefused) and error.reason != _OTHER_VERSION:
             round_.answered[watched.driven.id] = given
             watched.holders += error.reason == _OVER
             return 0.0

@@ -13,7 +13,7 @@ from forcemove.channel.line.errors import LogBegins, LogReplaced, Reason, RelayR
 from forcemove.channel.line.jetstream.feed import Delivered, Feed
 from forcemove.channel.line.jetstream.posting import Ack, Post, Refusal
 from forcemove.channel.line.jetstream.transport import JetStreamTransport
-from forcemove.channel.line.limits import GAME_BYTES, MAX_ENTRY
+from forcemove.channel.line.limits import CHANNEL_BYTES, CHANNEL_ENTRIES, GAME_BYTES, MAX_ENTRY
 from forcemove.channel.line.terms import TableKind
 from tests.line.people import ALICE, read, run
 
@@ -196,6 +196,28 @@ def test_what_is_new_while_the_rest_is_read_comes_after_it_and_once() -> None:
         for number in (5, 6):
             seat.log.hear_new(entry(number))
         assert await read(seat.log.reader(), 6) == [b"%d" % number for number in range(1, 7)]
+
+    run(story())
+
+
+@pytest.mark.parametrize("message", [b"x", bytes(MAX_ENTRY)], ids=["many", "large ones"])
+def test_threat_46_what_comes_while_a_log_is_caught_up_is_bounded_and_read_again(message: bytes) -> None:
+    async def story() -> None:
+        seat = Seat(TableKind.CHANNEL)
+        seat.log.hear_new(entry(1))
+        seat.log.lose()
+        seat.log.resume()
+        seat.log.hear(entry(1))
+        kept = 0
+        for number in range(2, 3 * CHANNEL_ENTRIES):
+            seat.log.hear_new(entry(number, message))
+            kept = max(kept, len(seat.log._new))
+        assert kept <= min(CHANNEL_ENTRIES, CHANNEL_BYTES // len(message))
+        assert not seat.log.catch_up()
+        assert seat.log.resume().seq == 1
+        assert seat.connected(entry(1), entry(2, message), entry(3))
+        seat.log.hear_new(entry(4))
+        assert await read(seat.log.reader(), 4) == [b"1", message, b"3", b"4"]
 
     run(story())
 

@@ -10,9 +10,10 @@ from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import cast
 
+import msgspec
 import pytest
 
-from forcemove.channel.errors import ForcemoveError
+from forcemove.channel.errors import ForcemoveError, UnknownVersion
 from forcemove.channel.node.driven import Driven
 from forcemove.channel.protocol.signing import Key
 from forcemove.channel.tower.handover import HandOver
@@ -20,7 +21,7 @@ from forcemove.channel.tower.receipts import Receipt
 from forcemove.channel.watching import courier as couriers
 from forcemove.channel.watching.client import TowerClient
 from forcemove.channel.watching.courier import Acknowledged, Courier, Failed, Told
-from forcemove.channel.watching.errors import TowerUnreachable
+from forcemove.channel.watching.errors import TowerRefused, TowerUnreachable
 from forcemove.games.tic_tac_toe import GAME
 from tests.line.people import run
 from tests.relay.strange import until
@@ -42,6 +43,11 @@ ANSWERS = {
     "something else": (b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello", b""),
 }
 """What a tower says at first, and then again and again."""
+NEWER = {
+    "its receipt": ("200 OK", msgspec.msgpack.encode((2, {"new": ["any", "thing"]}))),
+    "its refusal": ("400 No", b'{"error": "UnknownVersion", "detail": "please update"}'),
+}
+"""What a tower of another version says: that it has taken what it was given, or that it does not understand it."""
 
 
 @dataclass
@@ -56,7 +62,7 @@ class StrangeTower:
 @asynccontextmanager
 async def strange(answer: str) -> AsyncIterator[StrangeTower]:
     tower = StrangeTower()
-    first, rest = ANSWERS[answer]
+    first, rest = ANSWERS[answer] if answer in ANSWERS else (_http(*NEWER[answer]), b"")
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         tower.asked += 1
@@ -79,6 +85,10 @@ async def strange(answer: str) -> AsyncIterator[StrangeTower]:
     finally:
         serving.cancel()
         await asyncio.gather(serving, return_exceptions=True)
+
+
+def _http(status: str, body: bytes) -> bytes:
+    return f"HTTP/1.1 {status}\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body
 
 
 @pytest.fixture(scope="module")
@@ -113,6 +123,13 @@ class Odd(TowerClient):
     async def give(self, given: HandOver, key: Key, *, now: int | None = None) -> Receipt:
         if given.from_block == 0:
             raise self._error
+        return cast("Receipt", None)
+
+
+class Good(TowerClient):
+    """Takes everything."""
+
+    async def give(self, given: HandOver, key: Key, *, now: int | None = None) -> Receipt:
         return cast("Receipt", None)
 
 
@@ -161,6 +178,41 @@ def test_threat_57_a_tower_that_breaks_at_one_channel_has_the_others_and_ends_no
         await until(lambda: sum(isinstance(each, Failed) for each in told) > 2)
         assert all(isinstance(each.error, ForcemoveError) for each in told if isinstance(each, Failed))
         assert not running.done()
+
+    monkeypatch.setattr(couriers, "hand_over", hand_over)
+    monkeypatch.setattr(couriers, "_FIRST_PAUSE", 0.01)
+    monkeypatch.setattr(couriers, "_LONGEST_PAUSE", 0.05)
+    run(story())
+
+
+@pytest.mark.parametrize(("answer", "error"), [("its receipt", UnknownVersion), ("its refusal", TowerRefused)])
+def test_threat_57_a_tower_of_another_version_is_no_tower_and_ends_nothing(
+    answer: str, error: type[ForcemoveError], given: HandOver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is told, its receipt counts for nothing, and it is asked again, as it may be updated. Another tower has all
+    that it is given."""
+    told: list[Told] = []
+
+    async def story() -> None:
+        async with strange(answer) as tower:
+            newer, good = TowerClient(tower.url, TOWER.address), Good("http://127.0.0.1:1", TOWER.address)
+            with pytest.raises(error):
+                await newer.give(given, ALICE)
+            for towers, unguarded in (([newer], 2), ([newer, good], 0)):
+                told.clear()
+                courier = Courier(towers, tell=told.append, look_every=0.01)
+                for number in (1, 2):
+                    courier.add(cast("Driven", Stub(bytes([number]), number)), ALICE)
+                running = asyncio.create_task(courier.run())
+                await until(lambda: sum(isinstance(each, Failed) for each in told) > 4)
+                assert len({each.channel_id for each in told if isinstance(each, Failed)}) == 2
+                await until(lambda courier=courier, most=unguarded: len(courier.unguarded) == most)  # type: ignore[misc]
+                assert {type(each.error) for each in told if isinstance(each, Failed)} == {error}
+                assert not running.done()
+                running.cancel()
+
+    def hand_over(_: object, from_block: int) -> HandOver:
+        return HandOver(given.agreement, from_block, given.supported)
 
     monkeypatch.setattr(couriers, "hand_over", hand_over)
     monkeypatch.setattr(couriers, "_FIRST_PAUSE", 0.01)

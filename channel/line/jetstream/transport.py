@@ -21,7 +21,7 @@ from forcemove.channel.line.errors import LogReplaced, Reason, RelayRefused
 from forcemove.channel.line.jetstream.feed import LAST_SEQ, POST_ID, Delivered, From
 from forcemove.channel.line.jetstream.posting import NOT_FIRST, Ack, Post, Refusal
 from forcemove.channel.line.jetstream.streams import STREAMS, subject_of
-from forcemove.channel.line.limits import GAME_BYTES
+from forcemove.channel.line.limits import CHANNEL_BYTES, CHANNEL_ENTRIES, GAME_BYTES
 from forcemove.channel.line.terms import TableKind
 from forcemove.channel.protocol.signing import Key
 
@@ -58,6 +58,7 @@ class JetStreamTransport(CarriedLog):
         self._size = 0
         self._last: Delivered | None = None
         self._new: list[Delivered] = []
+        self._new_size, self._has_missed = 0, False
         self._is_resuming, self._is_caught_up = False, False
         self._waiting: dict[str, _Waiting] = {}
 
@@ -85,7 +86,7 @@ class JetStreamTransport(CarriedLog):
     def resume(self) -> From:
         """Where reading begins on a new connection: with what we know already, if there is anything."""
         self._is_caught_up, self._is_resuming = False, self._last is not None
-        self._new.clear()
+        self._forget_new(has_missed=False)
         return From(None if self._last is None else self._last.seq)
 
     def lose(self) -> None:
@@ -95,9 +96,22 @@ class JetStreamTransport(CarriedLog):
     def hear_new(self, found: Delivered) -> None:
         """A message that was stored since we listen. What there was before is heard first."""
         if not self._is_caught_up:
-            self._new.append(found)
+            self._keep(found)
         elif self._last is None or found.seq > self._last.seq:
             self._add(found)
+
+    def _keep(self, found: Delivered) -> None:
+        """Until all before it is heard. Where more comes meanwhile than is kept of a log, it is read from there on."""
+        if self._has_missed:
+            return
+        self._new.append(found)
+        self._new_size += len(found.entry)
+        if len(self._new) > CHANNEL_ENTRIES or self._new_size > CHANNEL_BYTES:
+            self._forget_new(has_missed=True)
+
+    def _forget_new(self, *, has_missed: bool) -> None:
+        self._new.clear()
+        self._new_size, self._has_missed = 0, has_missed
 
     def hear(self, found: Delivered) -> bool:
         """The next message of those that there were. False where the log has failed."""
@@ -121,15 +135,18 @@ class JetStreamTransport(CarriedLog):
 
     def catch_up(self) -> bool:
         """All that the log had when this connection came was heard; what was not acknowledged and is not in it is
-        posted again. False where the log is another one, and is to be read from its beginning."""
+        posted again. False where it is to be read on: from its beginning, if the log is another one; from where we have
+        stopped, if more has come meanwhile than was kept."""
         if self._is_resuming:
             self._last = None
             self._miss()
             return False
+        if self._has_missed:
+            return False
         self._is_caught_up = True
         for found in self._new:
             self.hear_new(found)
-        self._new.clear()
+        self._forget_new(has_missed=False)
         self._is_open.set()
         for id_, waiting in self._waiting.items():
             if self._has_read(waiting):
