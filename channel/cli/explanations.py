@@ -79,9 +79,52 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
         "Nothing was signed or sent. If the chain was started anew, or put back to an earlier state, what the channel "
         "held was on the old one: give a node of that with --chain. A node that lags behind must catch up first.",
     ),
-    "BehindAnother": (
-        "The node at {endpoint} shows block {block_number} as its newest, and {other} shows block {seen_there}.",
-        "It lags behind, or hides what is newer; the other one is read now. If it stays so, leave it out.",
+    "EndpointLeftOut": (
+        "Nothing that makes sense has come from the node at {endpoint} for {seconds:.0f} seconds.",
+        "It is down, out of reach, or broken. The other nodes count without it until it is back; if it stays so, give "
+        "another one with --chain.",
+    ),
+    "EndpointStuck": (
+        "The node at {endpoint} has shown no block after {block_number} for minutes, and another one is at "
+        "{seen_elsewhere}.",
+        "One of the two is wrong. Challenges are answered whichever shows them; what is new waits for both. Leave out "
+        "the one that stands still, or that runs ahead.",
+    ),
+    "HeadTooFar": (
+        "The node at {endpoint} shows block {block_number} as its newest, so far after {read_up_to}, the last one that "
+        "was read, that no chain can have made so many.",
+        "It is wrong, and is not believed. It is asked again; if it stays so, use another node.",
+    ),
+    "TimeInDoubt": (
+        "The newest block of the node at {endpoint} has the time {block_time}, and this machine's clock says "
+        "{own_time}.",
+        "One of the two is wrong. Set this machine's clock; if it is right, use another node.",
+    ),
+    "LookHangs": (
+        "A look at something outside has not ended after {seconds:.0f} seconds, though each of its requests should "
+        "have.",
+        "It is left to itself, and another one is begun; what is on the chain is defended meanwhile. If it stays so, "
+        "use another node.",
+    ),
+    "NotTaken": (
+        "No node has taken the transaction {transaction_hash}; the first one says: {reason}.",
+        "It is offered to all of them again. If it stays so, check that the account has enough for the gas, or give "
+        "another node with --chain.",
+    ),
+    "OpinionsDiffer": (
+        "The nodes say different things of the {what} of account {account}: {said}.",
+        "One of them lags or is wrong. What pays in waits until they agree; what defends does not. If it stays so, "
+        "leave the wrong one out.",
+    ),
+    "Overtaken": (
+        "The other was faster: our transaction {transaction_hash} came too late, in block {block_number}.",
+        "Nothing is lost; it cost {cost} wei.",
+    ),
+    "RevertsAgain": (
+        "Transaction {transaction_hash} was mined in block {block_number} and has failed, {times} times in a row, "
+        "also with more gas: {reason}. It cost {cost} wei.",
+        "What it calls refuses it. It is sent again later and later, as long as it is needed: look at the channel with "
+        "`forcemove channel show`, and at what the contract says.",
     ),
     "EndpointsDisagree": (
         "The nodes at {endpoint} and {other} say different things of channel {channel_id} up to block {block_number}.",
@@ -115,6 +158,11 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
     "WrongPhase": (
         "One cannot {action} in a channel that is {phase}.",
         "`forcemove channel show` says where the channel is, and what can be done.",
+    ),
+    "EndpointsDiffer": (
+        "A node denies something that the others show of channel {channel_id}.",
+        "No move is made before they agree, unless it answers a challenge; leaving is possible. If it stays so, look "
+        "at the channel on a node that you trust, and leave the other out.",
     ),
     "OutOfTurn": (
         "Turn {turn_num} is for participant {mover} to make.",
