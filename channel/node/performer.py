@@ -14,10 +14,12 @@ from forcemove.channel.chain.adjudicator import Adjudicator
 from forcemove.channel.node.client import Client
 from forcemove.channel.node.events import Event, Fault, Mined, Refused, Sent
 from forcemove.channel.node.orders import order, submission_of
+from forcemove.channel.node.policy import LOCAL_CHAINS
 from forcemove.channel.node.ports import Evidence, Line
-from forcemove.channel.protocol.effects import ChooseMove, Effect, SendGreeting, SendState
+from forcemove.channel.protocol.effects import ChooseMove, Effect, SendGreeting, SendState, Submission
 from forcemove.channel.protocol.inputs import ConcludeWanted, MoveChosen
 from forcemove.channel.protocol.signing import Key
+from forcemove.channel.protocol.views import acts_first
 from forcemove.channel.protocol.wire import encode_greeting, encode_message
 from forcemove.channel.sender.transactions import Failed, Landed, NonceTaken, Outcome, Undone, Wanted
 
@@ -27,6 +29,10 @@ _AT_ONCE = 64
 """Messages of a channel that are taken in before others have their turn."""
 _MOST_BYTES = 8 * 2**20
 """That wait; what a line gives beyond it is forgotten, the newest first: it may lose messages, too."""
+_BLOCK_TIME, _LOCAL_BLOCK_TIME = 12.0, 1.0
+"""Seconds from block to block on Ethereum's mainnet, and at most on a chain that people run for themselves."""
+_BLOCKS = 1.5
+"""Block times that a transaction is held back: until the other's is mined, and that block is seen."""
 Choose = Callable[[ChooseMove], MoveChosen | ConcludeWanted | None]
 """A player: the move after a state, the wish to conclude, or None to say it later."""
 
@@ -45,15 +51,22 @@ class Performer:
         report: Callable[[Event], None],
         most: int | None,
         challenger: Key | None = None,
+        *,
+        clock: Callable[[], float] | None = None,
+        block_time: float | None = None,
     ) -> None:
         """`send`: asks for a transaction. `evidence`: keeps faults of counterparties. `most`, `challenger`: see
-        `orders.order`."""
+        `orders.order`. `clock`: our own, seconds. `block_time`: seconds from block to block, by the chain unless given;
+        for one and a half of them a transaction is held back that another participant is about to send
+        (`views.acts_first`). Without a clock nothing is held back."""
         self.client, self.report, self._send = client, report, send
         self.mistakes: list[Exception] = []
         self.is_busy = False
         self._adjudicator, self._line, self._evidence, self._choose = adjudicator, line, evidence, choose
         self._most, self._challenger = most, challenger
+        self._clock, self._block_time = clock, block_time
         self._messages: deque[bytes] = deque()
+        self._held_since: dict[Submission, float] = {}
 
     # -------------------------------------------------------------------------------------------------- what comes in
 
@@ -113,6 +126,7 @@ class Performer:
     def carry_out(self, now: Callable[[], int]) -> None:
         """Do what is due, of a channel that is saved; only once that is done may the player's answer be saved, and what
         follows from it be done."""
+        self._forget_what_was_held_back()
         while not self.client.is_unsaved and (effect := self.client.take_due()) is not None:
             if self._is_done(effect, now):
                 self.is_busy = True
@@ -132,11 +146,30 @@ class Performer:
                     if decided is not None:
                         self.client.apply(decided, now())
                 case _:
+                    if self._is_held_back(effect, now()):
+                        return False
                     self._send(order(self.client.channel, effect, self._adjudicator, self._most, self._challenger))
         except Exception as error:
             self.mistakes.append(error)
             return isinstance(effect, SendGreeting) or (isinstance(effect, SendState) and effect.again)
         return True
+
+    def _is_held_back(self, submission: Submission, now: int) -> bool:
+        """Whether another participant is about to send the same, and has not had a block's time yet. By our own clock,
+        not the chain's: an endpoint that makes no blocks holds back nothing that defends."""
+        channel = self.client.channel
+        if self._clock is None or acts_first(channel, submission, now):
+            return False
+        chain_id = channel.agreement.domain.chain_id
+        usual = _LOCAL_BLOCK_TIME if chain_id in LOCAL_CHAINS else _BLOCK_TIME
+        since = self._held_since.setdefault(submission, self._clock())
+        return 0 <= self._clock() - since < _BLOCKS * (usual if self._block_time is None else self._block_time)
+
+    def _forget_what_was_held_back(self) -> None:
+        """And is not asked for any more: where it is due again, it is the other's to send first again."""
+        if self._held_since:
+            for each in self._held_since.keys() - set(self.client.channel.requested):
+                del self._held_since[each]
 
     def _tell(self, event: Event) -> None:
         """What the owner makes of it undoes nothing."""
