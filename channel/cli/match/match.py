@@ -8,7 +8,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any, Protocol
 
 from forcemove.channel.cli.explanations import headline
-from forcemove.channel.cli.match.ends import Ending, race_text
+from forcemove.channel.cli.match.ends import EndSeen, race_text
 from forcemove.channel.cli.match.errors import GuestMissing
 from forcemove.channel.cli.match.scenes import NAMES, balances, scene_of
 from forcemove.channel.cli.match.voices import Voice
@@ -61,7 +61,7 @@ def is_unpaid(channel: Channel) -> bool:
 
 class Match:
     """Tells one channel. `warning`: what the player must know of besides. `lasting`: an error that trying again does
-    not mend; it ends the match. `ending`: what is known of its end."""
+    not mend; it ends the match. `end_seen`: what is known of its end."""
 
     def __init__(
         self,
@@ -78,7 +78,7 @@ class Match:
         self._played: Played | None = None
         self._since = time.monotonic()
         self._progress: object = None
-        self.ending = Ending()
+        self.end_seen = EndSeen()
 
     # -------------------------------------------------------------------------------------------------------- waiting
 
@@ -86,12 +86,13 @@ class Match:
         """Show it until it is over. Raises `lasting`, and `GuestMissing`."""
         self._played = played
         while not is_over():
-            self.ending.see(played.channel)
+            self.end_seen.see(played.channel, played.time())
             if self.lasting is not None:
                 raise self.lasting
             self._press(played)
             self._show_scene()
             await asyncio.sleep(_LOOK_EVERY)
+        self.end_seen.see(played.channel, played.time())
 
     def _show_scene(self) -> None:
         played = self._played
@@ -137,15 +138,16 @@ class Match:
     def report(self, event: Event) -> None:
         """Something that has happened."""
         if self._played is not None:
-            self.ending.see(self._played.channel)
+            self.end_seen.see(self._played.channel, self._played.time())
         match event:
             case Sent(signed):
                 self._tell_state(signed.state)
             case Mined(submission, receipt):
-                self.ending.add(event)
+                self.end_seen.add(event)
                 what = operation_name(submission)
                 self._voice.say(f"chain       {what}: in block {receipt.block_number:,}, {receipt.gas_used:,} gas")
             case Refused(_, error):
+                self.end_seen.add(event)
                 race = race_text(event)
                 if race is not None:
                     self._voice.say(race)

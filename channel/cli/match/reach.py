@@ -6,18 +6,31 @@ import asyncio
 import contextlib
 import time
 from collections.abc import AsyncIterator, Callable
+from typing import Protocol
 
-from forcemove.channel.line.connect import Connection
-
-__all__ = ["telling_of_reach"]
+__all__ = ["Reached", "telling_of_reach"]
 
 _LOOK_EVERY = 0.25
 _BEARABLE = 2.0
 """Seconds: what is made good sooner need not be told."""
 
 
+class Reached(Protocol):
+    """A connection, or a line that has one."""
+
+    @property
+    def url(self) -> str:
+        """Where it goes, as it may be shown."""
+        ...
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether there is a connection now."""
+        ...
+
+
 @contextlib.asynccontextmanager
-async def telling_of_reach(connection: Connection, tell: Callable[[str], None]) -> AsyncIterator[None]:
+async def telling_of_reach(connection: Reached, tell: Callable[[str], None]) -> AsyncIterator[None]:
     """Until the block is left. Raises then what `tell` has raised."""
     telling = asyncio.create_task(_tell(connection, tell))
     try:
@@ -28,7 +41,7 @@ async def telling_of_reach(connection: Connection, tell: Callable[[str], None]) 
             await telling
 
 
-async def _tell(connection: Connection, tell: Callable[[str], None]) -> None:
+async def _tell(connection: Reached, tell: Callable[[str], None]) -> None:
     seen, is_told = time.monotonic(), False
     while True:
         await asyncio.sleep(_LOOK_EVERY)

@@ -2,104 +2,61 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from forcemove.channel.cli.explanations import headline
 from forcemove.channel.cli.match.reach import telling_of_reach
 from forcemove.channel.errors import ForcemoveError
-from forcemove.channel.flow.transport import Transport
 from forcemove.channel.line.channel_line import ChannelLine
-from forcemove.channel.line.connect import connect
-from forcemove.channel.line.links import public_url
+from forcemove.channel.line.connect import line_to
 from forcemove.channel.line.terms import Table
 from forcemove.channel.protocol.signing import Key
 
-__all__ = ["LateLine", "carry"]
-
-_MOST_UNSENT = 64
-"""Messages: of what waits for longer only the newest counts, and a greeting makes good what is lacking."""
-_OPEN_SECONDS = 15.0
-_FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 30.0
+__all__ = ["carry", "line_for", "until_told"]
 
 
-class LateLine:
-    """A node's line (`node.ports.WakingLine`) that is there before its table is, and after it. `has_begun`: whether a
-    table's log was read."""
+def line_for(url: str, table: Table, key: Key, say: Callable[[str], None], *, is_new: bool) -> ChannelLine:
+    """A channel's line over the relay at `url`, which is not asked before `carry`. What fails is told once, and tried
+    again. `is_new`: others may have said something that we have not read; else a greeting makes that good."""
+    told: list[str] = []
 
-    def __init__(self) -> None:
-        self.has_begun = False
-        self._line: ChannelLine | None = None
-        self._unsent: deque[bytes] = deque(maxlen=_MOST_UNSENT)
-        self._wake: Callable[[], None] = lambda: None
+    def tell(error: ForcemoveError) -> None:
+        text = headline(error)
+        if text not in told:
+            told[:] = [text]
+            say(f"relay       {text} It is tried again; what is on the chain is defended meanwhile.")
 
-    def listen(self, wake: Callable[[], None]) -> None:
-        """See `WakingLine`."""
-        self._wake = wake
-        if self._line is not None:
-            self._line.listen(wake)
-
-    def send(self, message: bytes) -> None:
-        """To the table, or for it."""
-        if self._line is None:
-            self._unsent.append(message)
-        else:
-            self._line.send(message)
-
-    def receive(self) -> Sequence[bytes]:
-        """What others have posted since the last call."""
-        return () if self._line is None else self._line.receive()
-
-    async def run(self, transport: Transport, start: int) -> None:
-        """Carry messages to and from a table, from this entry of its log on, until that fails or is cancelled. Raises
-        what the transport raises."""
-        line = ChannelLine(transport, start)
-        line.listen(self._wake)
-        while self._unsent:
-            line.send(self._unsent.popleft())
-        self._line, self.has_begun = line, True
-        try:
-            await line.run()
-        finally:
-            self._line = None
+    return line_to(url, table, key, 0 if is_new else None, on_trouble=tell)
 
 
-async def carry(line: LateLine, url: str, table: Table, key: Key, say: Callable[[str], None], *, is_new: bool) -> None:
-    """Carry a channel's messages over the relay at `url` until cancelled. What fails is told once, and tried again with
-    a new connection, later and later. `is_new`: others may have said something that we have not read."""
-    told, pause, place = "", _FIRST_PAUSE, public_url(url)
-    loop = asyncio.get_running_loop()
-    while True:
-        begun = loop.time()
-        try:
-            await _carry_once(line, url, table, key, say, is_new=is_new)
-        except Exception as error:
-            if loop.time() - begun > 2 * _LONGEST_PAUSE:
-                told, pause = "", _FIRST_PAUSE
-            text = _words(error, place)
-            if text != told:
-                told = text
-                say(f"relay       {text} It is tried again; what is on the chain is defended meanwhile.")
-        await asyncio.sleep(pause)
-        pause = min(2 * pause, _LONGEST_PAUSE)
+async def carry(line: ChannelLine, say: Callable[[str], None]) -> None:
+    """Until it is cancelled."""
+    async with telling_of_reach(line, say):
+        await line.run()
 
 
-async def _carry_once(
-    line: LateLine, url: str, table: Table, key: Key, say: Callable[[str], None], *, is_new: bool
-) -> None:
-    async with connect(url) as connection, telling_of_reach(connection, say):
-        async with asyncio.timeout(_OPEN_SECONDS):
-            transport = await connection.join(table, key)
-        # What was said before is made good by a greeting.
-        await line.run(transport, 0 if is_new and not line.has_begun else transport.length())
+def until_told(
+    is_done: Callable[[], bool],
+    line: ChannelLine,
+    patience: float,
+    say: Callable[[str], None],
+    clock: Callable[[], float],
+) -> Callable[[], bool]:
+    """Whether a game without a chain is over and the other one has been told; it is not waited for longer than
+    `patience`, in seconds, by the `clock`."""
+    done_at: float | None = None
 
+    def has_ended() -> bool:
+        nonlocal done_at
+        if not is_done() or line.is_idle:
+            return is_done()
+        done_at = clock() if done_at is None else done_at
+        if clock() - done_at < patience:
+            return False
+        say(
+            f"relay       {line.url} has not taken the end of the game for {patience:.0f} seconds. It is signed and "
+            "kept here; the other player may not have heard of it."
+        )
+        return True
 
-def _words(error: BaseException, url: str) -> str:
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    if isinstance(error, TimeoutError):
-        return f"{url} does not open the table."
-    if isinstance(error, ForcemoveError):
-        return headline(error)
-    return f"{url} fails: {type(error).__name__}."
+    return has_ended

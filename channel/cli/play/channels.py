@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Coroutine
 from typing import Any
 
 from forcemove.channel.cli.channel.stores import read_all
-from forcemove.channel.cli.match.ends import Ending, end_lines
+from forcemove.channel.cli.match.ends import EndSeen, end_lines
 from forcemove.channel.cli.match.match import Match, is_unpaid
-from forcemove.channel.cli.match.reach import telling_of_reach
 from forcemove.channel.cli.match.scenes import NAMES
 from forcemove.channel.cli.match.seats import BotSeat, PersonSeat, Seat
-from forcemove.channel.cli.play.carrying import LateLine, carry
+from forcemove.channel.cli.play.carrying import line_for
 from forcemove.channel.cli.play.driving import Guard, drive_friendly
 from forcemove.channel.cli.play.errors import NeverFunded
 from forcemove.channel.cli.play.meeting import Meeting
@@ -21,13 +21,13 @@ from forcemove.channel.cli.play.wishes import Purse, Wishes
 from forcemove.channel.cli.terminal import Terminal
 from forcemove.channel.game import Game
 from forcemove.channel.inspect.kept import KeptChannel
-from forcemove.channel.line.channel_line import ChannelLine
-from forcemove.channel.line.connect import connect
+from forcemove.channel.line.connect import connect, line_on
 from forcemove.channel.line.terms import Table, TableKind
 from forcemove.channel.protocol.agreement import Agreement
 from forcemove.channel.protocol.channel import Channel
 from forcemove.channel.protocol.encoding import NO_CHAIN
 from forcemove.channel.protocol.json_text import hex_text
+from forcemove.channel.protocol.results import Ending
 from forcemove.channel.protocol.values import CHANNELS
 from forcemove.channel.store.journal import Journal
 from forcemove.channel.store.records import Kept, Standing
@@ -94,7 +94,7 @@ class ChannelPlay:
         kept = self._load(meeting)
         if kept is not None:
             self._terminal.say("The game is over that this command has begun before.")
-            self._say_result(CHANNELS.decode(kept.snapshot), Ending())
+            self._say_result(CHANNELS.decode(kept.snapshot), EndSeen())
 
     def _load(self, meeting: Meeting) -> Kept | None:
         return self._journal.load(agreement_of(meeting.offer, meeting.join, self._game).channel_id)
@@ -115,7 +115,7 @@ class ChannelPlay:
                 channel = await self._drive(self._guard, self._ground, agreement, kept, seat, match)
         finally:
             self._terminal.close()
-        self._say_result(channel, match.ending)
+        self._say_result(channel, match.end_seen)
 
     def _seat(self, agreement: Agreement, number: int) -> Seat:
         if self._wishes.rounds is not None:
@@ -126,12 +126,9 @@ class ChannelPlay:
     async def _drive_friendly(self, agreement: Agreement, seat: Seat, match: Match) -> Channel:
         key, journal = self._purse.key, self._journal
         async with connect(self._wishes.relay) as connection:
-            transport = await connection.join(_table_of(agreement), key)
-            line = ChannelLine(transport)  # from its beginning: who has ended the game and gone greets nobody
-            async with telling_of_reach(connection, seat.voice.say):
-                return await drive_friendly(
-                    journal, agreement, self._purse, self._game, line, seat, match, self._wishes.lease
-                )
+            line = line_on(connection, _table_of(agreement), key)  # who has ended the game and gone greets nobody
+            lease, patience = self._wishes.lease, self._wishes.patience
+            return await drive_friendly(journal, agreement, self._purse, self._game, line, seat, match, lease, patience)
 
     async def _drive(
         self,
@@ -150,22 +147,22 @@ class ChannelPlay:
         else:
             assembly = kept.assembly(ground.chains[0], ground.chains[1:])
             confirmations = kept.about.confirmations
-        line, wishes = LateLine(), self._wishes
-        carrying = carry(line, wishes.relay, _table_of(agreement), self._purse.key, seat.voice.say, is_new=kept is None)
-        return await guard.drive(assembly, confirmations, line, carrying, seat, match, wishes.towers)
+        table, wishes = _table_of(agreement), self._wishes
+        line = line_for(wishes.relay, table, self._purse.key, seat.voice.say, is_new=kept is None)
+        return await guard.drive(assembly, confirmations, line, seat, match, wishes.towers)
 
-    def _say_result(self, channel: Channel, ending: Ending) -> None:
+    def _say_result(self, channel: Channel, seen: EndSeen) -> None:
         """What was paid to whom, what that is more or less than we had paid in, and what it has cost. Raises
         `NeverFunded` where there was nothing to play for."""
         if channel.agreement.is_friendly:
             self._terminal.say("result      The game is over, and both have signed its end. Nothing was at stake.")
         else:
-            end = ending.of(channel)
-            for line in end_lines(end, channel.index):
+            result = seen.of(channel, int(time.time()))
+            for line in end_lines(result, channel.index, seen):
                 self._terminal.say(line)
         self._terminal.say(f"channel     {hex_text(channel.agreement.channel_id)}")
-        if not channel.agreement.is_friendly and end.is_unfunded:
-            raise NeverFunded(channel.agreement.channel_id, end.paid[channel.index])
+        if not channel.agreement.is_friendly and result.ending is Ending.UNFUNDED:
+            raise NeverFunded(channel.agreement.channel_id, result.shares[channel.index].payable)
 
 
 def _table_of(agreement: Agreement) -> Table:

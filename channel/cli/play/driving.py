@@ -9,11 +9,10 @@ from typing import Any
 from forcemove.channel.chain.chain import Chain
 from forcemove.channel.cli.defending import Defence
 from forcemove.channel.cli.explanations import headline
-from forcemove.channel.cli.match.ends import is_over
 from forcemove.channel.cli.match.match import Match, beside
 from forcemove.channel.cli.match.seats import Seat
 from forcemove.channel.cli.match.voices import TerminalVoice, Voice
-from forcemove.channel.cli.play.carrying import LateLine
+from forcemove.channel.cli.play.carrying import carry, until_told
 from forcemove.channel.cli.play.standby import when_free
 from forcemove.channel.cli.play.wishes import Purse
 from forcemove.channel.cli.terminal import Terminal
@@ -29,6 +28,7 @@ from forcemove.channel.node.node import Node
 from forcemove.channel.node.policy import default_look_every
 from forcemove.channel.protocol.agreement import Agreement
 from forcemove.channel.protocol.channel import Channel
+from forcemove.channel.protocol.results import is_over
 from forcemove.channel.store.journal import Journal
 from forcemove.channel.watching.client import TowerClient
 from forcemove.channel.watching.courier import Acknowledged, Courier, Failed, Told, Unguarded
@@ -49,8 +49,10 @@ async def drive_friendly(
     seat: Seat,
     match: Match,
     lease: float,
+    patience: float,
 ) -> Channel:
-    """Until both have signed the end. Raises as `FriendlyChannel`, and `Match.until`."""
+    """Until both have signed the end, and the other one was told; `patience`: seconds that this is waited for. Raises
+    as `FriendlyChannel`, and `Match.until`."""
 
     def begin() -> FriendlyChannel:
         return FriendlyChannel(
@@ -60,8 +62,9 @@ async def drive_friendly(
     driven = await when_free(begin, seat.voice.say)
     seat.attach(driven)
     try:
-        main = match.until(lambda: driven.is_done and line.is_idle, driven)
-        await beside(main, driven.run(), line.run(), seat.run())
+        is_told = until_told(lambda: driven.is_done, line, patience, seat.voice.say, time.monotonic)
+        main = match.until(is_told, driven)
+        await beside(main, driven.run(), carry(line, seat.voice.say), seat.run())
     finally:
         driven.release()
     return driven.channel
@@ -105,14 +108,13 @@ class Guard:
         self,
         assembly: Assembly,
         confirmations: int,
-        line: LateLine,
-        carrying: Coroutine[Any, Any, None],
+        line: ChannelLine,
         seat: Seat,
         match: Match,
         towers: Sequence[TowerClient],
     ) -> Channel:
-        """Drive the command's own channel until all is paid out, while `run` runs; `carrying` carries its messages
-        meanwhile. Raises as `Node.add`, and `Match.until`; what passes is tried again."""
+        """Drive the command's own channel until it is over, while `run` runs. Raises as `Node.add`, and `Match.until`;
+        what passes is tried again."""
 
         def begin() -> Driven:
             return self._node.add(
@@ -131,6 +133,7 @@ class Guard:
         courier = Courier(towers, tell=_hear_tower(match, seat.voice))
         if towers:
             courier.add(driven, self._purse.key)
+        carrying = carry(line, seat.voice.say)
         try:
             await beside(match.until(self._until_sent(driven), driven), carrying, courier.run(), seat.run())
         finally:
@@ -144,7 +147,7 @@ class Guard:
 
         def has_ended() -> bool:
             nonlocal over_at
-            if not is_over(driven.channel, driven.phase) or driven.client.has_work:
+            if not is_over(driven.channel, driven.time()) or driven.client.has_work:
                 return False
             over_at = over_at or time.monotonic()
             return not self._node.is_sending or time.monotonic() - over_at > _SENDING_SECONDS

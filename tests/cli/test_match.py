@@ -1,0 +1,115 @@
+"""What a player is told when a channel is over, and how long a game without a chain waits to say so."""
+
+from __future__ import annotations
+
+from itertools import count
+
+import pytest
+
+from forcemove.channel.chain.chain import Receipt
+from forcemove.channel.chain.errors import TransactionReverted
+from forcemove.channel.cli.amounts import format_amount
+from forcemove.channel.cli.match.ends import EndSeen, end_lines, race_text
+from forcemove.channel.cli.play.carrying import line_for, until_told
+from forcemove.channel.line.terms import Table as LogTable
+from forcemove.channel.line.terms import TableKind
+from forcemove.channel.node.events import Mined, Refused
+from forcemove.channel.protocol.channel import Phase
+from forcemove.channel.protocol.effects import SubmitPayCredit
+from forcemove.channel.protocol.inputs import ChallengeWanted
+from forcemove.channel.protocol.types import ETHER
+from forcemove.channel.sender.errors import Overtaken, RevertsAgain
+from tests.protocol.builders import PLAYERS
+from tests.protocol.table import Table, agreed_table, counting_table, open_table
+
+SUBMISSION = SubmitPayCredit(bytes(20), ETHER, 1)
+
+
+def told(table: Table, seen: EndSeen) -> list[str]:
+    alice = table.seats[0]
+    return list(end_lines(seen.of(alice.channel, table.now), 0, seen))
+
+
+def test_who_has_signed_the_end_together_is_told_who_won_and_what_was_paid() -> None:
+    table = counting_table()
+    table.run()
+    paid = table.payouts[table.seats[0].key.address]
+    lines = told(table, EndSeen())
+    assert f"{format_amount(paid)} was paid to you." in lines[0]
+    assert lines[1] == "ended       Both have signed the end."
+    assert lines[2].startswith(f"paid        Host (you) {format_amount(paid)}, Guest ")
+    assert len(lines) == 3
+
+
+def test_after_an_old_state_was_paid_the_player_is_told_what_was_paid() -> None:
+    """Once the channel is closed only who has seen it before knows."""
+    table = open_table(until=3)
+    alice, bob = table.seats
+    for seat, other, take in ((alice, bob, 80), (bob, alice, 30), (alice, bob, 10)):
+        seat.feed(seat.next_move(take))
+        other.poll()
+    bob.is_away = alice.is_away = True
+    table.challenge(*(each.state for each in alice.channel.accepted[-3:-1]))
+    table.wait_for_expiry()
+    seen = EndSeen()
+    alice.read_chain()
+    assert [alice.phase] == [Phase.FINALIZED]
+    seen.see(alice.channel, table.now)
+    alice.is_away = False
+    table.run([alice])
+    assert [alice.phase] == [Phase.CLOSED]
+    lines = told(table, seen)
+    assert "The chain has decided" in lines[1]
+    assert lines[2] == f"paid        Host (you) {format_amount(30)}, Guest {format_amount(70)}"
+
+
+def test_who_was_never_joined_is_told_what_came_back() -> None:
+    """Also where the chain's clock is ahead of ours."""
+    table = agreed_table()
+    alice, bob = table.seats
+    bob.is_away = True
+    table.run()
+    alice.feed(ChallengeWanted())
+    table.run()
+    table.wait_for_expiry()
+    table.run([alice])
+    seen = EndSeen()
+    seen.see(alice.channel, table.now)
+    lines = list(end_lines(seen.of(alice.channel, 0), 0, seen))
+    assert lines[0].endswith(f"Not all have paid in; {format_amount(50)} came back to you.")
+    assert lines[1] == "ended       The chain has ended it: not all had paid in."
+
+
+def test_what_came_too_late_is_told_with_what_it_cost() -> None:
+    seen = EndSeen()
+    late = Refused(SUBMISSION, Overtaken(bytes(32), 7, 21_000, None, 5))
+    seen.add(Mined(SUBMISSION, Receipt(bytes(32), 7, bytes(32), 10, 2, None, ())))
+    seen.add(late)
+    seen.add(Refused(SUBMISSION, RevertsAgain(bytes(32), 7, 21_000, None, 3, 7)))
+    assert (seen.cost, seen.transactions) == (20 + 5 + 7, 3)
+    assert race_text(late) == (
+        f"chain       paycredit: the other was faster, in block 7. Nothing is lost; it cost {format_amount(5)}."
+    )
+    assert race_text(Refused(SUBMISSION, TransactionReverted(bytes(32), 7, 21_000, None))) is None
+
+
+@pytest.mark.parametrize("patience", [1, 3])
+def test_the_end_of_a_friendly_game_waits_for_a_relay_only_for_a_while(patience: int) -> None:
+    """And says that it waits no longer."""
+    said: list[str] = []
+    participants = tuple(key.address for key in PLAYERS[:2])
+    table = LogTable(TableKind.CHANNEL, participants, bytes(32))
+    line = line_for("ws://127.0.0.1:9", table, PLAYERS[0], said.append, is_new=True)
+    seconds = count()
+    is_done = False
+    has_ended = until_told(lambda: is_done, line, patience, said.append, lambda: next(seconds))
+    assert not has_ended()
+    is_done = True
+    assert has_ended()
+    line.send(b"the end")
+    waited = 1
+    while not has_ended():
+        waited += 1
+        assert waited < 10
+    assert waited == patience  # each look is a second later
+    assert [each.partition(" has not taken")[0] for each in said] == ["relay       ws://127.0.0.1:9"]
