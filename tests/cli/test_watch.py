@@ -98,7 +98,8 @@ def test_a_node_that_is_down_is_left_out_where_another_answers(playground: Playg
         assert tower.ready["account"] == show_address(TOWER.address)
         assert tower.stop() == 0
         events = [json.loads(line)["event"] for line in tower.log().splitlines()]
-    assert events == ["a node does not answer, or is left out", "listening", "stopping"]
+    said = [event for event in events if not event.startswith("trouble")]  # that the same node is away, later or never
+    assert said == ["a node does not answer, or is left out", "listening", "stopping"]
 
 
 def test_people_get_words(playground: Playground, tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Coroutine
 from typing import Any
@@ -16,6 +15,7 @@ from forcemove.channel.cli.play.carrying import line_for
 from forcemove.channel.cli.play.driving import Guard, drive_friendly
 from forcemove.channel.cli.play.errors import NeverFunded
 from forcemove.channel.cli.play.meeting import Meeting
+from forcemove.channel.cli.play.standby import when_answered
 from forcemove.channel.cli.play.terms import ChainGround, agreement_of
 from forcemove.channel.cli.play.wishes import Purse, Wishes
 from forcemove.channel.cli.terminal import Terminal
@@ -141,8 +141,8 @@ class ChannelPlay:
     ) -> Channel:
         if kept is None:
             index = agreement.fixed_part.participants.index(self._purse.key.address)
-            await asyncio.to_thread(ground.require_playable, agreement, index)
-            assembly = await asyncio.to_thread(ground.assemble, agreement)
+            await when_answered(lambda: ground.require_playable(agreement, index), seat.voice.note)
+            assembly = await when_answered(lambda: ground.assemble(agreement), seat.voice.note)
             confirmations = ground.confirmations
         else:
             assembly = kept.assembly(ground.chains[0], ground.chains[1:])

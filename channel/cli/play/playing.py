@@ -27,6 +27,7 @@ from forcemove.channel.cli.play.meeting import (
     take_back,
     wait_for_guest,
 )
+from forcemove.channel.cli.play.standby import when_answered
 from forcemove.channel.cli.play.terms import Ground, new_offer, require_ours, terms_lines
 from forcemove.channel.cli.play.wishes import Purse, Wishes
 from forcemove.channel.cli.terminal import Terminal
@@ -247,7 +248,8 @@ class Playing:
         """The terms and what they may cost us. Raises as `Ground.costs_lines`."""
         for line in terms_lines(offer, self._ground.title):
             self._terminal.say(line)
-        for line in await asyncio.to_thread(self._ground.costs_lines, offer, self._purse.payer.address):
+        payer = self._purse.payer.address
+        for line in await when_answered(lambda: self._ground.costs_lines(offer, payer), self._terminal.note):
             self._terminal.say(line)
 
     async def _require_consent(self) -> None:

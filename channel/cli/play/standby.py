@@ -1,4 +1,4 @@
-"""Stands by while another process plays, and goes on where it dies."""
+"""Stands by while another process plays, or no node answers, and goes on where that has passed."""
 
 from __future__ import annotations
 
@@ -7,11 +7,14 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
+from forcemove.channel.cli.explanations import headline
+from forcemove.channel.errors import PassingError
 from forcemove.channel.node.errors import ChannelInUse
 
-__all__ = ["when_free"]
+__all__ = ["when_answered", "when_free"]
 
 _SHORTEST, _LONGEST = 0.2, 5.0
+_AGAIN_AFTER = 2.0
 _T = TypeVar("_T")
 
 
@@ -27,3 +30,17 @@ async def when_free(begin: Callable[[], _T], tell: Callable[[str], None]) -> _T:
                 tell("Another process plays this, or did until it died: this one waits, and goes on if it is gone.")
             is_told = True
             await asyncio.sleep(min(max(error.until - time.time(), _SHORTEST), _LONGEST))
+
+
+async def when_answered(ask: Callable[[], _T], tell: Callable[[str], None]) -> _T:
+    """What `ask`, which runs in a thread of its own, returns once a node answers. `tell`: is told, once, that this is
+    waited for. Raises what else `ask` raises."""
+    is_told = False
+    while True:
+        try:
+            return await asyncio.to_thread(ask)
+        except PassingError as error:
+            if not is_told:
+                tell(f"{headline(error)} No node answers: trying again until one does.")
+            is_told = True
+        await asyncio.sleep(_AGAIN_AFTER)

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import math
+import queue
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from forcemove.channel.chain.addresses import show_address
 from forcemove.channel.chain.book import AddressBook
 from forcemove.channel.chain.chain import Chain
+from forcemove.channel.chain.rpc import making_sense
 from forcemove.channel.cli.amounts import format_amount
 from forcemove.channel.cli.errors import Explained
 from forcemove.channel.cli.play.errors import OfferDiffers
-from forcemove.channel.errors import ChainError
 from forcemove.channel.game import Game
 from forcemove.channel.line.offers import Join, Offer
-from forcemove.channel.node.assemble import Assembly, reassemble
+from forcemove.channel.node.assemble import Assembly, begin
 from forcemove.channel.node.nonces import draw_nonce
 from forcemove.channel.node.policy import (
     Conditions,
@@ -37,6 +41,10 @@ _DEPOSIT_IN_STAKES = 5
 _OFFER_SECONDS = 24 * 60 * 60
 _DIGITS = 3
 _POLICY = Policy()
+_LOOK_SECONDS = 10.0
+"""That an endpoint has for all that it is asked at once."""
+_GRACE = 2.0
+"""Seconds that the others have once one has answered."""
 _T = TypeVar("_T")
 
 
@@ -92,7 +100,7 @@ class FriendlyGround:
 @dataclass(frozen=True)
 class ChainGround:
     """A chain through each endpoint, at least one; the address book that names its contracts, and the game. What it
-    asks may take as long as the endpoints do, one after the other."""
+    asks takes some seconds where an endpoint hangs."""
 
     chains: tuple[Chain, ...]
     book: AddressBook
@@ -129,20 +137,12 @@ class ChainGround:
         return default_confirmations(self.chain_id)
 
     def assemble(self, agreement: Agreement) -> Assembly:
-        """A new channel, which has logged nothing yet. It begins before the newest block that each endpoint shows: one
-        that is ahead, or says so, hides nothing. Raises `ChainError`."""
-        depth = default_confirmations(self.chain_id)
-        block = max(min(self._answers(Chain.block_number)) + 1 - depth, 0)
-        hashes = set(self._answers(lambda chain: chain.block_hash(block)))
-        return reassemble(
-            self.chains[0],
-            agreement,
-            self.game,
-            factory=self.book.factory,
-            from_block=block,
-            others=self.chains[1:],
-            began=hashes.pop() if len(hashes) == 1 else b"",
-        )
+        """A new channel, which has logged nothing yet; see `node.assemble.begin`. Raises `ChainError`."""
+        first, *others = self.chains
+        with ExitStack() as stack:
+            for chain in self.chains:
+                stack.enter_context(chain.rpc.deadline(_LOOK_SECONDS))
+            return begin(first, agreement, self.game, factory=self.book.factory, others=others)
 
     def require_playable(self, agreement: Agreement, index: int) -> None:
         """Refuse what the policy does at the present price of gas. Raises `Explained`, and `ChainError`."""
@@ -184,17 +184,39 @@ class ChainGround:
         )
 
     def _answers(self, ask: Callable[[Chain], _T]) -> list[_T]:
-        """Of all endpoints that answer, at least one. Raises what the first says where none does."""
-        answers: list[_T] = []
-        failures: list[ChainError] = []
-        for chain in self.chains:
+        """Of the endpoints that answer, at least one; who has not when another has is not waited for much longer.
+        Raises what the first says where none does."""
+        said: queue.SimpleQueue[tuple[int, _T | Exception]] = queue.SimpleQueue()
+
+        def answer(index: int, chain: Chain) -> None:
             try:
-                answers.append(ask(chain))
-            except ChainError as error:
-                failures.append(error)
-        if not answers:
-            raise failures[0]
-        return answers
+                with chain.rpc.deadline(_LOOK_SECONDS), making_sense(chain.endpoint):
+                    said.put((index, ask(chain)))
+            except Exception as error:
+                said.put((index, error))
+
+        for each in enumerate(self.chains):
+            threading.Thread(target=answer, args=each, daemon=True).start()
+        return _gathered(said, len(self.chains))
+
+
+def _gathered(said: queue.SimpleQueue[tuple[int, _T | Exception]], count: int) -> list[_T]:
+    found: list[_T] = []
+    failures: dict[int, Exception] = {}
+    until = math.inf
+    while len(found) + len(failures) < count:
+        try:
+            index, answer = said.get(timeout=None if until == math.inf else max(until - time.monotonic(), 0))
+        except queue.Empty:
+            break
+        if isinstance(answer, Exception):
+            failures[index] = answer
+        else:
+            found.append(answer)
+            until = min(until, time.monotonic() + _GRACE)
+    if not found:
+        raise failures[min(failures)]
+    return found
 
 
 def new_offer(ground: Ground, host: bytes, payout: bytes, stake: int, duration: int) -> Offer:
