@@ -148,8 +148,8 @@ class Followed:
 
     @property
     def agrees_with_holdings(self) -> bool:
-        """Whether the logs say that it is closed where the adjudicator says so."""
-        return self.record.closed or not any(each.closed for each in self._holdings.values())
+        """Whether the logs say that it is closed where the adjudicator says so, and nowhere else."""
+        return self.record.closed == any(each.closed for each in self._holdings.values())
 
     def sight(self, at: int) -> Sight:
         """All of it, as of the block of this number, which has just been read."""

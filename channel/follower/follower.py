@@ -195,9 +195,10 @@ class Follower:
 
     def _check(self, last: Block, head: Head, uncertain: Collection[bytes]) -> dict[bytes, ForcemoveError]:
         """What is wrong with channels: with the endpoint's logs of them, with themselves, or with the chain."""
-        live, origins = self._live, Origins(self.adjudicator, head)
-        if (elsewhere := origins.without_contract(live)) is not None:
+        unclosed, origins = self._unclosed, Origins(self.adjudicator, head)
+        if (elsewhere := origins.without_contract(unclosed)) is not None:
             return elsewhere
+        live = [*unclosed, *self._newly_closed]
         statuses = words.statuses(self.adjudicator, [each.id for each in live], last.number)
         for each in live:
             if each.status != statuses[each.id]:
@@ -207,15 +208,15 @@ class Follower:
         uncertain_ids = frozenset(uncertain)
         asked = [each for each in live if each.wants_holdings or each.id in uncertain_ids]
         self._read_holdings(asked, last)
-        unclosed = [each for each in asked if not each.agrees_with_holdings]
-        self._read_again(unclosed, last, head.next_time)
-        self._read_holdings(unclosed, last)
+        ended = [each for each in asked if not each.agrees_with_holdings]
+        self._read_again(ended, last, head.next_time)
+        self._read_holdings(ended, last)
         for each in self._followed.values():
             if each.has_changed and each.wants_credits:
                 words.read_credits(self.adjudicator, each, last.number)
         looked_at = {each.id: each for each in (*doubtful, *asked)}.values()
         wrong = {each.id: error for each in looked_at if (error := self._error(each, statuses, last)) is not None}
-        return wrong | origins.elsewhere(each for each in live if each.is_doubted and each.id not in wrong)
+        return wrong | origins.elsewhere(each for each in unclosed if each.is_doubted and each.id not in wrong)
 
     def _error(self, followed: Followed, statuses: Mapping[bytes, int], last: Block) -> ForcemoveError | None:
         if followed.was_used_before:
@@ -226,8 +227,14 @@ class Follower:
         return LogsLeftOut(self.adjudicator.chain.endpoint, followed.id, last.number)
 
     @property
-    def _live(self) -> list[Followed]:
+    def _unclosed(self) -> list[Followed]:
         return [each for each in self._followed.values() if not each.record.closed]
+
+    @property
+    def _newly_closed(self) -> list[Followed]:
+        """By what was logged since they were shown last, which may be invented; what is closed for long costs nothing
+        any more."""
+        return [each for each in self._followed.values() if each.record.closed and each.wants_holdings]
 
     def _read_again(self, doubtful: Iterable[Followed], last: Block, now: int) -> None:
         for each in doubtful:
