@@ -4,7 +4,7 @@ chain in this process, by a clock of its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,19 +12,18 @@ from typing import Any
 
 import pytest
 
-from forcemove.channel.chain.errors import Unreachable
-from forcemove.channel.chain.rpc import Rpc
 from forcemove.channel.node.assemble import reassemble
 from forcemove.channel.node.events import Sent
 from forcemove.channel.protocol.channel import Phase
 from forcemove.channel.protocol.rules import build_support_proof
 from forcemove.channel.sender.sender import Sender
 from forcemove.games.tic_tac_toe import GAME
-from tests.liars.proxy import Tell, through
+from tests.liars.proxy import Tell
 from tests.node.test_node import House
 from tests.scenarios.story import ALICE, BOB, DEPOSIT, Playground, Story
 from tests.simulation.chain import MemoryChain
 from tests.simulation.faults import Endpoint
+from tests.simulation.liars import telling
 from tests.simulation.node import MemoryNode
 from tests.tower.keeper import ETHER, TOWER, Keeper, stale
 
@@ -35,37 +34,13 @@ BLOCK = 12
 LAST = 7
 """The newest turn before the challenge."""
 _LONG_ENOUGH = 400
+_BASE_FEE = 10 * 10**9
+"""Wei: most of a price, as on most chains."""
 
 
 def honest(ask: Any, method: str, *params: Any) -> Any:
     """What the node itself says."""
     return ask(method, *params)
-
-
-class _Worded(Rpc):
-    """A node in this process, which answers in JSON's words: liars know no others."""
-
-    def __init__(self, node: MemoryNode) -> None:
-        self.endpoint, self._node = "worded", node
-
-    def ask(self, method: str, *params: Any) -> Any:
-        return _in_words(self._node.ask(method, *params))
-
-
-def _in_words(answer: Any) -> Any:
-    match answer:
-        case bool() | None:
-            return answer
-        case int():
-            return hex(answer)
-        case bytes():
-            return "0x" + answer.hex()
-        case Mapping():
-            return {name: _in_words(each) for name, each in answer.items()}
-        case list() | tuple():
-            return [_in_words(each) for each in answer]
-        case _:
-            return answer
 
 
 class _Liars:
@@ -75,31 +50,17 @@ class _Liars:
         self.node, self._tells = node, tells
         self.endpoints = [Endpoint(node, str(number)) for number in range(len(tells))]
         self.chains = [MemoryChain(each) for each in self.endpoints]
-        self._worded = _Worded(node)
 
     def lie(self) -> None:
         """From now on."""
         for endpoint, tell in zip(self.endpoints, self._tells, strict=True):
             if tell is not honest:
-                endpoint.answer = through_words(self._worded, tell)
+                endpoint.answer = telling(self.node.ask, tell)
 
     def be_honest(self) -> None:
         """From now on."""
         for each in self.endpoints:
             each.be_honest()
-
-
-def through_words(rpc: Rpc, tell: Tell) -> Callable[..., Any]:
-    """As `proxy.through`; a liar that stumbles over its own words says nothing."""
-
-    def answer(method: str, *params: Any) -> Any:
-        told = through(rpc, tell)
-        try:
-            return told(method, *params)
-        except (TypeError, KeyError, AttributeError, ValueError) as error:
-            raise Unreachable("liar", str(error)) from None
-
-    return answer
 
 
 class _AmongLiars:
@@ -119,6 +80,7 @@ class _AmongLiars:
     def begin(self) -> None:
         """Count gas from here on, mine a block each tick, and lie."""
         self.first_block, self.node.is_mining = len(self.node.blocks), False
+        self.node.base_fee = _BASE_FEE
         self.liars.lie()
 
     def pass_block(self) -> None:

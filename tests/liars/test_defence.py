@@ -8,15 +8,16 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 
 from forcemove.channel.errors import ForcemoveError
-from tests.liars.lies import LIES, MONEY, Lie, Lies
-from tests.liars.misbehaviour import MISBEHAVIOUR
+from tests.liars.lies import MONEY
 from tests.liars.places import NodeAmongLiars, TowerAmongLiars, honest
-from tests.liars.proxy import Ask, Tell
+from tests.liars.proxy import Tell
 from tests.sampled import with_sample
+from tests.simulation.liars import TOLD, Fickle
 
 Among = NodeAmongLiars | TowerAmongLiars
 Make = Callable[..., Among]
@@ -30,7 +31,7 @@ SOON, LATER = 4, 8
 def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Make]:
     made: list[Among] = []
 
-    def among(part: str, tells: Sequence[Tell], **options: bool) -> Among:
+    def among(part: str, tells: Sequence[Tell], **options: Any) -> Among:
         (folder := tmp_path / str(len(made))).mkdir()
         made.append(PARTS[part](folder, monkeypatch, tells, **options))
         return made[-1]
@@ -77,15 +78,6 @@ def answers(part: str, tells: Sequence[Tell], make: Make, honestly: Honestly) ->
     return run
 
 
-def told_in_memory() -> dict[str, Lie | Lies]:
-    """Those for money first. What is done to a connection is all the same there."""
-    return {**MONEY, **{name: lie for name, lie in LIES.items() if not name.endswith(NO_ANSWER)}}
-
-
-NO_ANSWER = tuple(f": {each}" for each in MISBEHAVIOUR if each != "closed")
-TOLD = told_in_memory()
-
-
 def cases(*places: int, every: int = 1) -> list[object]:
     """All lies in all of these places; those for money, or of them one of so many, in the normal run."""
     all_ = list(product(PARTS, TOLD, places))
@@ -123,23 +115,11 @@ def test_threat_43_a_liar_alone_gets_no_signature_and_ends_nothing(
 # --------------------------------------------------------------------------------------------------- lies over time
 
 
-class Fickle:
-    """Tells some lies at each look, others at the next; and sometimes the truth."""
-
-    def __init__(self, random: Random) -> None:
-        self._random, self._now = random, Lies(())
-
-    def change(self) -> None:
-        """Other lies from now on."""
-        names = self._random.choices(self._random.choice((tuple(TOLD), tuple(MONEY))), k=self._random.randint(0, 3))
-        told = [TOLD[each] for each in names]
-        self._now = Lies(tuple(lie for each in told for lie in (each.told if isinstance(each, Lies) else (each,))))
-
-    def __call__(self, ask: Ask, method: str, *params: object) -> object:
-        return self._now(ask, method, *params)
+THEY_HAVE_INVENTED_AN_END = (61, 135)
+"""That a channel was closed, in a log; then they say the truth."""
 
 
-@pytest.mark.parametrize("seed", with_sample(range(1_000), range(10)))
+@pytest.mark.parametrize("seed", with_sample(range(1_000), (*range(10), *THEY_HAVE_INVENTED_AN_END)))
 @pytest.mark.parametrize("part", PARTS)
 def test_threat_43_whatever_is_told_over_time_one_honest_endpoint_is_enough(
     part: str, seed: int, make: Make, honestly: Honestly

@@ -34,6 +34,15 @@ def table(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Table]:
 
 
 @pytest.fixture
+def table_with_liar(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Table]:
+    chain = MemoryChain()
+    playground = Playground.on(chain)
+    made = Table(MemoryGround(chain), playground, tmp_path, request.param, with_liar=True)
+    yield made
+    made.close()
+
+
+@pytest.fixture
 def anvil_table(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Table]:
     with AnvilChain("--block-base-fee-per-gas", str(10**9)) as chain:
         playground = Playground.on(chain)
@@ -56,6 +65,13 @@ def test_in_any_weather_an_honest_player_is_paid_what_is_owed(table: Table) -> N
     table.storm()
     table.clear_up()
     table.require_paid()
+
+
+@pytest.mark.parametrize("table_with_liar", seeds(10, 500), indirect=True, ids=named)
+def test_threat_43_in_any_weather_beside_a_liar_an_honest_player_is_paid_what_is_owed(table_with_liar: Table) -> None:
+    table_with_liar.storm()
+    table_with_liar.clear_up()
+    table_with_liar.require_paid()
 
 
 @pytest.mark.parametrize("anvil_table", seeds(1, 100), indirect=True, ids=named)

@@ -29,6 +29,7 @@ from forcemove.channel.store.opening import open_journal
 from forcemove.games.tic_tac_toe import GAME
 from tests.scenarios.story import ALICE, BOB, DEPOSIT, DURATION, KEYS, STAKE, Playground
 from tests.simulation.grounds import Ground
+from tests.simulation.liars import Fickle, telling
 from tests.simulation.weather import LONGEST_FAULT, Weather
 
 __all__ = ["TICK", "Alice", "Table"]
@@ -93,12 +94,18 @@ class Alice:
 class Table:
     """`now`: seconds, of everybody whose clock is right. `is_silent`: whether the other player is away."""
 
-    def __init__(self, ground: Ground, playground: Playground, folder: Path, seed: int) -> None:
-        """`playground`: made on the ground's chain before that became a ground."""
+    def __init__(
+        self, ground: Ground, playground: Playground, folder: Path, seed: int, *, with_liar: bool = False
+    ) -> None:
+        """`playground`: made on the ground's chain before that became a ground. `with_liar`: Alice has two endpoints,
+        and the one that the weather is over lies besides."""
         self.ground, self.chain, self.random, self.now = ground, ground.chain, Random(seed), 1e6
         self.is_silent = self.was_challenged = False
         self.weather = Weather(ground, self.random)
+        self.liar = Fickle(Random(f"liar {seed}"))
         self.assembly, theirs = self._assemble(playground)
+        if with_liar:
+            self._let_lie(first=bool(seed % 2))
         self.adjudicator = theirs.adjudicator
         self.lines = MemoryLine.table(2)
         self.before, self.first_block = self.chain.balance(ALICE.address), ground.height + 1
@@ -114,6 +121,13 @@ class Table:
         terms: dict[str, Any] = {"stake": STAKE, "deposit": DEPOSIT, "duration": DURATION}
         ours = assemble(through, playground.book, GAME, [key.address for key in KEYS], **terms)
         return ours, replace(ours, adjudicator=Adjudicator(self.chain, ours.adjudicator.address))
+
+    def _let_lie(self, *, first: bool) -> None:
+        address = self.assembly.adjudicator.address
+        lying = Adjudicator(self.ground.through(telling(self.weather.answer, self.liar)), address)
+        honest = Adjudicator(self.ground.through(self.ground.ask), address)
+        one, other = (lying, honest) if first else (honest, lying)
+        self.assembly = replace(self.assembly, adjudicator=one, others=(other,))
 
     def choose(self, seat: int) -> Any:
         bot = GAME.bot(seat)
@@ -140,6 +154,7 @@ class Table:
         """All the ticks of the schedule."""
         for _ in range(TICKS):
             self.weather.change()
+            self.liar.change()
             self._happen()
             self.poll()
             self.pass_time()
@@ -195,6 +210,7 @@ class Table:
     def clear_up(self) -> None:
         """The weather is fine again, and the game comes to its end; Alice does not wait for ever."""
         self.weather.calm()
+        self.liar.be_honest()
         for tick in range(600):
             self.poll()
             driven = self.alice.driven

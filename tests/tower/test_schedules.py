@@ -21,6 +21,7 @@ from forcemove.games.tic_tac_toe import GAME
 from tests.scenarios.story import BOB, DURATION, Playground, Story
 from tests.simulation.chain import MemoryChain
 from tests.simulation.grounds import MemoryGround
+from tests.simulation.liars import Fickle, telling
 from tests.simulation.table import TICK, TICKS
 from tests.simulation.weather import Weather
 from tests.tower.keeper import ETHER, Keeper
@@ -30,16 +31,21 @@ LAST = 12
 
 
 class Siege:
-    """Alice is away for good. Bob knows every state, and the tower asks one endpoint, which the weather is over."""
+    """Alice is away for good. Bob knows every state, and the tower asks one endpoint, which the weather is over; with a
+    liar that one lies besides, and there is another one."""
 
-    def __init__(self, folder: Path, seed: int, *, guarded: bool = True) -> None:
+    def __init__(self, folder: Path, seed: int, *, guarded: bool = True, with_liar: bool = False) -> None:
         self.random = Random(seed)
         self.chain = MemoryChain()
         self.story: Story = Playground.on(self.chain).story(GAME)
         self.old = self._play()
         ground = MemoryGround(self.chain)
         self.weather = Weather(ground, self.random)
-        self.keeper = Keeper.of(self.story, folder, ground.through(self.weather.answer))
+        self.liar = Fickle(Random(f"liar {seed}"))
+        chains = [ground.through(telling(self.weather.answer, self.liar) if with_liar else self.weather.answer)]
+        if with_liar:
+            chains.insert(seed % 2, ground.through(ground.ask))
+        self.keeper = Keeper.of(self.story, folder, *chains)
         self.keeper.served = dict.fromkeys(self.keeper.served, 10**3 * ETHER)
         self.die()
         if guarded:
@@ -68,6 +74,7 @@ class Siege:
     def storm(self) -> None:
         for _ in range(TICKS):
             self.weather.change()
+            self.liar.change()
             self._happen()
             self.keeper.tower.poll()
             self.pass_time()
@@ -75,6 +82,7 @@ class Siege:
     def calm(self) -> None:
         """Until every clock that runs has been answered, or has run out."""
         self.weather.calm()
+        self.liar.be_honest()
         for _ in range(2 * DURATION // TICK):
             self.keeper.tower.poll()
             self.pass_time()
@@ -130,6 +138,15 @@ def test_threat_43_in_any_weather_nothing_older_than_what_was_given_is_paid_out(
     siege.storm()
     siege.calm()
     assert siege.story.record[0] in (0, LAST)
+
+
+@pytest.mark.parametrize("seed", SEEDS, ids=lambda seed: f"seed {seed}")
+def test_threat_43_in_any_weather_beside_a_liar_nothing_older_is_paid_out(tmp_path: Path, seed: int) -> None:
+    siege = Siege(tmp_path, seed, with_liar=True)
+    siege.storm()
+    siege.calm()
+    assert siege.story.record[0] in (0, LAST)
+    siege.keeper.close()
 
 
 def test_the_loss_without_a_tower_is_found(tmp_path: Path) -> None:
