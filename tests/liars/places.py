@@ -81,6 +81,7 @@ class _AmongLiars:
         """Count gas from here on, mine a block each tick, and lie."""
         self.first_block, self.node.is_mining = len(self.node.blocks), False
         self.node.base_fee = _BASE_FEE
+        self.node.mine()
         self.liars.lie()
 
     def pass_block(self) -> None:
