@@ -154,7 +154,8 @@ def test_a_channel_is_shown_with_its_board_and_its_chain(home: Callable[..., Hom
         assert words in said.out
     beside = alice("show", short, "--chain", alice.house.chain.endpoint)
     assert "On the chain, at block" in beside.out
-    assert json.loads(alice("show", short, "--json").out)["newest"]["state"]["turnNum"] == 6
+    values = json.loads(alice("show", short, "--json").out)
+    assert (values["newest"]["state"]["turnNum"], values["result"]) == (6, None)
 
 
 def test_the_history_has_states_logs_and_faults(home: Callable[..., Home]) -> None:
@@ -211,10 +212,17 @@ def test_conclude_leaves_a_channel_whose_counterparty_is_gone(home: Callable[...
     assert "Turn 8 is for participant 0" in said.err
     with no_answer_in_time(alice):
         said = alice.act("conclude", alice.ids[0].hex())
-    assert (said.code, said.out) == (0, "All is paid out.\n")
+    assert (said.code, said.out.splitlines()[0]) == (0, "All is paid out.")
+    assert "a challenge was not answered in time" in said.out
+    assert "to participant 1, who " in said.out
+    assert "gas             0.0" in said.out
     assert alice.held() == 0
     assert "There are no open channels." in alice("list").out
-    assert "finished" in alice("show", alice.ids[0].hex()).out
+    shown = alice("show", alice.ids[0].hex()).out
+    assert "finished" in shown
+    assert "to participant 1, who " in shown
+    result = json.loads(alice("show", alice.ids[0].hex(), "--json").out)["result"]
+    assert sum(int(share["payable"]) for share in result["shares"]) == 2 * DEPOSIT
 
 
 def test_challenge_starts_the_clock_and_collect_brings_the_money_home(home: Callable[..., Home]) -> None:

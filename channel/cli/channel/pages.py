@@ -11,12 +11,14 @@ from forcemove.channel.chain.addresses import show_address
 from forcemove.channel.chain.adjudicator import PlacedLog
 from forcemove.channel.cli.amounts import format_amount
 from forcemove.channel.cli.layout import show_asset, show_field, show_time, show_title
+from forcemove.channel.cli.results import result_json, result_lines
 from forcemove.channel.inspect.kept import KeptChannel
 from forcemove.channel.inspect.onchain import turn_of
 from forcemove.channel.inspect.soundness import Finding
-from forcemove.channel.protocol.channel import Phase
+from forcemove.channel.protocol.channel import OVER, Phase
 from forcemove.channel.protocol.effects import operation_name
 from forcemove.channel.protocol.json_text import hex_text
+from forcemove.channel.protocol.results import result_of
 from forcemove.channel.protocol.state import SignedState
 from forcemove.channel.protocol.types import ETHER
 from forcemove.channel.store.records import KeptEvidence, Standing
@@ -115,6 +117,8 @@ def kept_page(kept: KeptChannel, now: int) -> str:
         show_field("held", "\n".join(show_asset(*each) for each in kept.held) or "nothing, when it was last looked at"),
         show_field("duration", f"{agreement.fixed_part.challenge_duration:,} seconds to answer a challenge"),
     ]
+    if phase in OVER:
+        lines += result_lines(result_of(channel, now))
     if channel.status.finalizes_at:
         lines.append(show_field("clock ends", show_time(channel.status.finalizes_at)))
     if channel.requested:
@@ -136,7 +140,8 @@ def _deposits(kept: KeptChannel) -> Iterable[str]:
 
 def kept_json(kept: KeptChannel, now: int) -> dict[str, Any]:
     """`{"channelId", "game", "contract", "standing", "phase", "chainId", "adjudicator", "participant", "participants",
-    "turnNum", "isOurTurn", "finalizesAt", "deposits", "ours", "held"}`: amounts are decimal digits in quotes."""
+    "turnNum", "isOurTurn", "finalizesAt", "deposits", "ours", "held", "result"}`: amounts are decimal digits in
+    quotes; `result`, as of `result_json`, is null before it is over."""
     channel, agreement = kept.channel, kept.channel.agreement
     return {
         "channelId": hex_text(kept.id),
@@ -157,6 +162,7 @@ def kept_json(kept: KeptChannel, now: int) -> dict[str, Any]:
         ],
         "ours": _amounts_json(kept.ours),
         "held": _amounts_json(kept.held),
+        "result": result_json(result_of(channel, now)),
     }
 
 

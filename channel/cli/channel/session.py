@@ -19,6 +19,7 @@ from forcemove.channel.cli.endpoints import open_nodes
 from forcemove.channel.cli.errors import Explained
 from forcemove.channel.cli.explanations import headline
 from forcemove.channel.cli.key import open_key_file
+from forcemove.channel.cli.match.ends import EndSeen, race_text
 from forcemove.channel.cli.progress import waiting
 from forcemove.channel.cli.terminal import Terminal
 from forcemove.channel.errors import ForcemoveError, PassingError
@@ -62,12 +63,14 @@ class Session:
         most: int | None,
         terminal: Terminal,
     ) -> None:
-        """`chains`: the chain through each endpoint, at least one."""
+        """`chains`: the chain through each endpoint, at least one. `seen`: what this session has paid, and has been
+        shown of the end of the channel that it is about."""
         self._payer, self._chains = payer, tuple(chains)
         self.journal, self.chain, self._key, self._most, self._terminal = journal, chains[0], key, most, terminal
         self._node = Node(journal, trouble=self._hear_trouble)
         self._defence = Defence(journal, self._node, chains, payer or key, terminal.note)
         self._defence.start()
+        self.seen = EndSeen()
         self._lasting: ForcemoveError | None = None
 
     @property
@@ -168,13 +171,15 @@ class Session:
     def _report(self, event: Event) -> None:
         match event:
             case Mined(submission, receipt):
+                self.seen.add(event)
                 what = operation_name(submission)
                 self._terminal.note(f"{what}: in block {receipt.block_number:,}, {receipt.gas_used:,} gas")
-            case Refused(submission, error):
+            case Refused(_, error):
+                self.seen.add(event)
                 if isinstance(error, GasTooDear):
                     self._lasting = error
                 else:
-                    self._terminal.note(headline(error))
+                    self._terminal.note(race_text(event) or headline(error))
             case _:
                 pass
 

@@ -6,11 +6,14 @@ from collections.abc import Callable
 
 import click
 
+from forcemove.channel.cli.amounts import format_amount
 from forcemove.channel.cli.channel.pages import advice, elsewhere_line, short_id
 from forcemove.channel.cli.channel.session import Asked, Session, opened
 from forcemove.channel.cli.channel.stores import find_channel, find_channels, read_all
 from forcemove.channel.cli.errors import Explained
-from forcemove.channel.cli.layout import show_asset, show_time
+from forcemove.channel.cli.layout import show_asset, show_field, show_time
+from forcemove.channel.cli.match.ends import EndSeen
+from forcemove.channel.cli.results import result_lines
 from forcemove.channel.flow.channel import is_stuck
 from forcemove.channel.inspect.kept import KeptChannel, left_in
 from forcemove.channel.node.driven import Driven
@@ -18,6 +21,7 @@ from forcemove.channel.protocol.channel import Phase
 from forcemove.channel.protocol.effects import SubmitChallenge, SubmitConclude
 from forcemove.channel.protocol.inputs import ChallengeWanted, ConcludeWanted
 from forcemove.channel.protocol.json_text import hex_text
+from forcemove.channel.protocol.results import Ending
 from forcemove.channel.store.records import Standing
 
 __all__ = ["challenge", "collect", "conclude"]
@@ -32,7 +36,7 @@ def challenge(asked: Asked, id_: str, *, waits: bool) -> None:
         session.require_ours(kept)
         _require_begun(kept)
         driven = session.drive(kept)
-        status = _status_of([driven])
+        status = _status_of([driven], session.seen)
         session.run(lambda: True, status)
         if driven.phase is not Phase.CHALLENGED:
             driven.feed(ChallengeWanted())
@@ -41,7 +45,7 @@ def challenge(asked: Asked, id_: str, *, waits: bool) -> None:
             click.echo(f"The clock runs until {show_time(driven.channel.status.finalizes_at)}.")
         if waits:
             session.run(lambda: driven.phase not in _RUNNING, status)
-            _tell_end(driven)
+            _tell_end(driven, session.seen)
         else:
             click.echo("After that, `forcemove channel collect` brings home what is paid.")
 
@@ -65,8 +69,8 @@ def conclude(asked: Asked, id_: str) -> None:
             return
         driven = session.drive(kept)
         driven.feed(ConcludeWanted())  # before anything else is done, such as paying in
-        session.run(lambda: _is_left(driven), _status_of([driven]))
-        _tell_end(driven)
+        session.run(lambda: _is_left(driven), _status_of([driven], session.seen))
+        _tell_end(driven, session.seen)
 
 
 def _is_left(driven: Driven) -> bool:
@@ -122,8 +126,12 @@ def _here(session: Session, chosen: list[KeptChannel]) -> list[KeptChannel]:
 # ------------------------------------------------------------------------------------------------------------- telling
 
 
-def _status_of(driven: list[Driven]) -> Callable[[], str]:
+def _status_of(driven: list[Driven], seen: EndSeen | None = None) -> Callable[[], str]:
+    """`seen`: of the only one, where there is one."""
+
     def status() -> str:
+        if seen is not None:
+            seen.see(driven[0].channel, driven[0].chain.time)
         ends = [left for each in driven if (left := each.channel.status.finalizes_at - each.chain.time) > 0]
         clock = f"; {max(ends):,} seconds until the clock runs out" if ends else ""
         return f"Waiting for the chain{clock}"
@@ -131,13 +139,17 @@ def _status_of(driven: list[Driven]) -> Callable[[], str]:
     return status
 
 
-def _tell_end(driven: Driven) -> None:
+def _tell_end(driven: Driven, seen: EndSeen) -> None:
     if driven.phase is Phase.CLOSED:
         click.echo("All is paid out.")
     elif left_in(driven.channel):
         click.echo("The challenge was answered: play can go on.")
     else:
         click.echo("Nothing is left on the chain.")
+    result = seen.of(driven.channel, driven.chain.time)
+    if result.ending is not Ending.OPEN and any(share.deposited for share in result.shares):
+        click.echo("\n".join(result_lines(result)))
+        click.echo(show_field("gas", f"{format_amount(seen.cost)}, since this command began"))
 
 
 def _what_is_left(kept: KeptChannel, driven: Driven) -> str:
