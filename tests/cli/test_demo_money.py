@@ -192,6 +192,17 @@ def story_of(said: Said) -> Any:
     return story
 
 
+def test_a_chain_may_be_followed_through_several_nodes(node: Node) -> None:
+    said = node.demo(*ONE, "--chain", node.chain.endpoint.replace("127.0.0.1", "localhost"))
+    assert said.code == 0, said.err
+    assert "ended with the balances that were expected" in said.out
+
+
+def test_a_chain_of_our_own_has_no_other_nodes(forcemove: Command) -> None:
+    said = forcemove("demo", *ONE, "--chain", "eth-tester", "--chain", "http://127.0.0.1:9")
+    assert (said.code, "A chain of our own has no other nodes" in said.err) == (2, True)
+
+
 @pytest.mark.parametrize("asset", ["ether", "token"])
 def test_the_json_of_a_story_adds_up(forcemove: Command, asset: str) -> None:
     said = forcemove("demo", "--json", "--asset", asset, "--game", "tic-tac-toe", "--scenario", "stall")

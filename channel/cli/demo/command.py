@@ -121,11 +121,13 @@ class _Told:
 )
 @click.option(
     "--chain",
-    "chain_name",
-    default="eth-tester",
+    "chain_names",
+    multiple=True,
+    default=("eth-tester",),
     show_default=True,
     metavar="eth-tester|anvil|URL",
-    help="A chain inside this process, an anvil of our own, or a node.",
+    help="A chain inside this process, an anvil of our own, or a node; given several times, other nodes of the same "
+    "chain, of which one honest one is enough to lose nothing.",
 )
 @click.option(
     "--key",
@@ -175,7 +177,7 @@ def demo(
     play: bool,
     scenario: str | None,
     network: bool,
-    chain_name: str,
+    chain_names: tuple[str, ...],
     key_file: Path | None,
     stake: int | None,
     duration: int | None,
@@ -209,14 +211,16 @@ def demo(
     if network:
         _require_no_options_but(ctx, _OF_THE_NETWORK, "--network brings its own chain")
         return _over_a_network(ctx.obj, _stories(game_name, scenario, _TWO), stake, duration, as_json)
-    is_local = chain_name in _LOCAL_CHAINS
+    is_local = not set(chain_names).isdisjoint(_LOCAL_CHAINS)
+    if is_local and len(chain_names) > 1:
+        raise click.UsageError("A chain of our own has no other nodes: name it alone, or nodes alone.")
     if not is_local and key_file is None:
         raise click.UsageError("A node wants --key FILE: the account that plays and pays (`forcemove key new FILE`).")
     from forcemove.channel.cli.demo.performance import Plan
 
     plan = Plan(
         stories=tuple(_stories(game_name, scenario, seats)),
-        chain=chain_name,
+        chains=chain_names,
         key_file=None if is_local else key_file,
         stake=stake if stake is not None else (_LOCAL_STAKE if is_local else _STAKE),
         duration=duration or (_LOCAL_DURATION if is_local else _DURATION),

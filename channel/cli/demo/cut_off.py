@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from forcemove.channel.chain.addresses import show_address
@@ -40,10 +41,10 @@ def cut_off_locally(cause: BaseException) -> CutOff:
 
 
 def cut_off_on_a_node(
-    cause: BaseException, endpoint: str, journals: Journals, counterparties: Sequence[bytes]
+    cause: BaseException, endpoints: Sequence[str], journals: Journals, counterparties: Sequence[bytes]
 ) -> CutOff:
-    """What is locked in channels and is on the throw-away accounts, as far as the node at `endpoint` says."""
-    locked, idle = _ask(endpoint, journals, counterparties)
+    """What is locked in channels and is on the throw-away accounts, as far as the first node that answers says."""
+    locked, idle = _ask(endpoints, journals, counterparties)
     lines = [line for each in locked for line in _shown(each)] or ["Nothing is locked in a channel."]
     left = [(account, amount) for account, amount in idle.items() if amount is None or amount > _DUST]
     for account, amount in left:
@@ -66,14 +67,14 @@ def _shown(locked: Locked) -> list[str]:
 
 
 def _ask(
-    endpoint: str, journals: Journals, counterparties: Sequence[bytes]
+    endpoints: Sequence[str], journals: Journals, counterparties: Sequence[bytes]
 ) -> tuple[tuple[Locked, ...], Mapping[bytes, int | None]]:
-    """What is locked, and each account's balance, None where the chain does not tell. Over a connection of its own: the
-    other may have been left in the middle of an answer."""
+    """What is locked, and each account's balance, None where the chain does not tell. Over connections of their own:
+    others may have been left in the middle of an answer."""
     from forcemove.channel.chain.local import connect
 
-    try:
-        with connect(endpoint) as chain:
-            return locked_in(chain, journals), {each: chain.balance(each) for each in counterparties}
-    except (ChainError, KeyboardInterrupt):
-        return locked_in(None, journals), dict.fromkeys(counterparties)
+    with suppress(KeyboardInterrupt):
+        for endpoint in endpoints:
+            with suppress(ChainError), connect(endpoint) as chain:
+                return locked_in(chain, journals), {each: chain.balance(each) for each in counterparties}
+    return locked_in(None, journals), dict.fromkeys(counterparties)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from forcemove.channel.chain.book import load_book
 from forcemove.channel.chain.chain import Chain
 from forcemove.channel.chain.deployment import deploy
 from forcemove.channel.chain.local import connect, local_keys, open_chain
+from forcemove.channel.cli.asking import answering
 from forcemove.channel.cli.demo.budget import require_local_funds, require_node_funds
 from forcemove.channel.cli.demo.cut_off import CutOff, cut_off_locally, cut_off_on_a_node
 from forcemove.channel.cli.demo.journals import Journals
@@ -23,6 +25,7 @@ from forcemove.channel.cli.demo.stage import Stage, counterparty_key
 from forcemove.channel.cli.demo.stories import STORIES
 from forcemove.channel.cli.demo.unfinished import bring_home, settle_accounts
 from forcemove.channel.cli.deploy import book_path, require_not_mainnet
+from forcemove.channel.cli.endpoints import open_nodes
 from forcemove.channel.cli.key import open_key_file
 from forcemove.channel.cli.terminal import Terminal
 from forcemove.channel.game import Game
@@ -35,12 +38,12 @@ __all__ = ["Performance", "Plan"]
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is to be played. `stories`: scenario, game and number of players each; `chain`: as `open_chain` names it;
-    `key_file`: of the player that pays on a node; `stake`: of ether or the token, in its smallest unit; `duration`:
-    seconds."""
+    """What is to be played. `stories`: scenario, game and number of players each; `chains`: one as `open_chain` names
+    it, or several endpoints of one; `key_file`: of the player that pays on a node; `stake`: of ether or the token, in
+    its smallest unit; `duration`: seconds."""
 
     stories: tuple[tuple[str, Game, int], ...]
-    chain: str
+    chains: tuple[str, ...]
     key_file: Path | None
     stake: int
     duration: int
@@ -49,6 +52,11 @@ class Plan:
     save_to: Path | None
     allow_mainnet: bool
     quiet: bool
+
+    @property
+    def chain(self) -> str:
+        """The first one."""
+        return self.chains[0]
 
     @property
     def games(self) -> tuple[Game, ...]:
@@ -118,7 +126,8 @@ class Performance:
     def _play_on_a_node(self, key_file: Path) -> None:
         """On a chain that lives on: what was left unfinished is brought home first."""
         self.terminal.status("Asking the node")
-        with connect(self.plan.chain) as chain:
+        with ExitStack() as stack:
+            chain, *others = map(stack.enter_context, self._open_nodes())
             require_not_mainnet(chain, self.plan.allow_mainnet)
             self.terminal.close()  # somebody may be asked for a passphrase
             key = open_key_file(key_file)
@@ -127,7 +136,7 @@ class Performance:
                 players = max(*self.plan.seats, *(each.agreement.count for each in journals.channels), 2)
                 keys = (key, *(counterparty_key(key, seat) for seat in range(1, players)))
                 stage = self.stage = self._stage(chain, keys)
-                stage.journals = journals
+                stage.journals, stage.others = journals, tuple(others)
                 try:
                     self._play_with_payer(stage, journals, book)
                 except click.ClickException as error:
@@ -137,10 +146,18 @@ class Performance:
                 except (KeyboardInterrupt, Exception) as error:
                     raise self._cut_off(error, journals, stage) from error
 
+    def _open_nodes(self) -> tuple[Chain, ...]:
+        """The chain through each endpoint, first through one that answers. Raises as `open_nodes`."""
+        if len(self.plan.chains) == 1:
+            return (connect(self.plan.chain),)
+        chains = open_nodes(self.plan.chains, waits=False, tell=self.terminal.note)
+        there = answering(chains)
+        return (*there, *(each for each in chains if each not in there))
+
     def _cut_off(self, error: BaseException, journals: Journals, stage: Stage) -> CutOff:
         self.terminal.status("Looking at what is locked")
         counterparties = [key.address for key in stage.keys[1:]]
-        return cut_off_on_a_node(error, self.plan.chain, journals, counterparties)
+        return cut_off_on_a_node(error, self.plan.chains, journals, counterparties)
 
     def _play_with_payer(self, stage: Stage, journals: Journals, book: Path) -> None:
         self.terminal.status("Waiting for transactions from before")

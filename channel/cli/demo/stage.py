@@ -38,7 +38,8 @@ class Stage:
     `stake`: in its smallest unit; `duration`: seconds. `patience`: seconds that each waits for another's turn;
     `look_every`: seconds between looks at the chain. `journals`: of the players; in memory, unless the chain
     outlives us. `deployment`: once the contracts are deployed. `factory`: 20 bytes, of the contracts that are deployed
-    already or will be. `spent`: every transaction so far. `nodes`: of the players, by seat."""
+    already or will be. `spent`: every transaction so far. `nodes`: of the players, by seat. `others`: the chain through
+    other endpoints, by which channels are followed, too."""
 
     chain: Chain
     keys: tuple[Key, ...]
@@ -55,6 +56,7 @@ class Stage:
     look_every: float = 1.0
     spent: list[Transaction] = field(default_factory=list)
     nodes: dict[int, Node] = field(default_factory=dict)
+    others: tuple[Chain, ...] = ()
 
     @property
     def book(self) -> AddressBook:

@@ -86,6 +86,7 @@ def new_table(stage: Stage, game: Game, seats: int, *, careless: int | None = No
         deposit=stage.deposit,
         duration=stage.duration,
         asset=stage.asset,
+        others=stage.others,
     )
     return Table(stage, game, assembly, careless=careless)
 

@@ -150,5 +150,5 @@ def _top_up(stage: Stage) -> None:
 
 
 async def _conclude(stage: Stage, left: Left) -> None:
-    table = Table(stage, left.first.require_game(), left.first.assembly(stage.chain))
+    table = Table(stage, left.first.require_game(), left.first.assembly(stage.chain, stage.others))
     await table.together(*(concluding() for _ in table.players))

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import math
-import queue
-import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import Protocol
 
 from forcemove.channel.chain.addresses import show_address
 from forcemove.channel.chain.book import AddressBook
 from forcemove.channel.chain.chain import Chain
-from forcemove.channel.chain.rpc import making_sense
 from forcemove.channel.cli.amounts import format_amount
+from forcemove.channel.cli.asking import answering, answers
 from forcemove.channel.cli.errors import Explained
 from forcemove.channel.cli.play.errors import OfferDiffers
 from forcemove.channel.game import Game
 from forcemove.channel.line.offers import Join, Offer
-from forcemove.channel.node.assemble import Assembly, begin
+from forcemove.channel.node.assemble import Assembly, begin, reassemble
 from forcemove.channel.node.nonces import draw_nonce
 from forcemove.channel.node.policy import (
     Conditions,
@@ -41,11 +37,6 @@ _DEPOSIT_IN_STAKES = 5
 _OFFER_SECONDS = 24 * 60 * 60
 _DIGITS = 3
 _POLICY = Policy()
-_LOOK_SECONDS = 10.0
-"""That an endpoint has for all that it is asked at once."""
-_GRACE = 2.0
-"""Seconds that the others have once one has answered."""
-_T = TypeVar("_T")
 
 
 class Ground(Protocol):
@@ -137,12 +128,19 @@ class ChainGround:
         return default_confirmations(self.chain_id)
 
     def assemble(self, agreement: Agreement) -> Assembly:
-        """A new channel, which has logged nothing yet; see `node.assemble.begin`. Raises `ChainError`."""
-        first, *others = self.chains
-        with ExitStack() as stack:
-            for chain in self.chains:
-                stack.enter_context(chain.rpc.deadline(_LOOK_SECONDS))
-            return begin(first, agreement, self.game, factory=self.book.factory, others=others)
+        """A new channel, which has logged nothing yet, through every endpoint. Where it begins those say that answer
+        now, see `node.assemble.begin`. Raises `ChainError`."""
+        there = answering(self.chains)
+        new = begin(there[0], agreement, self.game, factory=self.book.factory, others=there[1:])
+        return reassemble(
+            self.chains[0],
+            agreement,
+            self.game,
+            factory=self.book.factory,
+            from_block=new.from_block,
+            others=self.chains[1:],
+            began=new.began,
+        )
 
     def require_playable(self, agreement: Agreement, index: int) -> None:
         """Refuse what the policy does at the present price of gas. Raises `Explained`, and `ChainError`."""
@@ -168,7 +166,7 @@ class ChainGround:
         agreement = agreement_of(offer, anybody, self.game)
         self.require_playable(agreement, 0)
         costs = costs_of(agreement, 0, self._conditions().fees)
-        _require_funds(min(self._answers(lambda chain: chain.balance(payer))), payer, costs)
+        _require_funds(min(answers(self.chains, lambda chain: chain.balance(payer))), payer, costs)
         usual, disputes = format_amount(costs.usual), format_amount(costs.disputes)
         return [
             f"  at most lost {format_amount(costs.ether)}: all of it, if you stay away from a challenge until its end",
@@ -177,46 +175,11 @@ class ChainGround:
 
     def _conditions(self) -> Conditions:
         """The dearest and slowest that an endpoint shows."""
-        found = self._answers(read_conditions)
+        found = answers(self.chains, read_conditions)
         return Conditions(
             max((each.fees for each in found), key=lambda fees: fees.max_fee_per_gas),
             max(each.block_time for each in found),
         )
-
-    def _answers(self, ask: Callable[[Chain], _T]) -> list[_T]:
-        """Of the endpoints that answer, at least one; who has not when another has is not waited for much longer.
-        Raises what the first says where none does."""
-        said: queue.SimpleQueue[tuple[int, _T | Exception]] = queue.SimpleQueue()
-
-        def answer(index: int, chain: Chain) -> None:
-            try:
-                with chain.rpc.deadline(_LOOK_SECONDS), making_sense(chain.endpoint):
-                    said.put((index, ask(chain)))
-            except Exception as error:
-                said.put((index, error))
-
-        for each in enumerate(self.chains):
-            threading.Thread(target=answer, args=each, daemon=True).start()
-        return _gathered(said, len(self.chains))
-
-
-def _gathered(said: queue.SimpleQueue[tuple[int, _T | Exception]], count: int) -> list[_T]:
-    found: list[_T] = []
-    failures: dict[int, Exception] = {}
-    until = math.inf
-    while len(found) + len(failures) < count:
-        try:
-            index, answer = said.get(timeout=None if until == math.inf else max(until - time.monotonic(), 0))
-        except queue.Empty:
-            break
-        if isinstance(answer, Exception):
-            failures[index] = answer
-        else:
-            found.append(answer)
-            until = min(until, time.monotonic() + _GRACE)
-    if not found:
-        raise failures[min(failures)]
-    return found
 
 
 def new_offer(ground: Ground, host: bytes, payout: bytes, stake: int, duration: int) -> Offer:
