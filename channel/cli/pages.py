@@ -11,6 +11,7 @@ from forcemove.channel.chain.addresses import show_address
 from forcemove.channel.chain.adjudicator import Holdings, PlacedLog
 from forcemove.channel.cli.explanations import describe
 from forcemove.channel.cli.layout import WIDTH, show_asset, show_field, show_time, show_title
+from forcemove.channel.cli.results import ending_text
 from forcemove.channel.inspect.apps import KnownApp, KnownBy, NoPosition, Position
 from forcemove.channel.inspect.bare import BareKind, BareReport
 from forcemove.channel.inspect.inspection import Report
@@ -19,6 +20,7 @@ from forcemove.channel.inspect.signatures import SignatureCheck, Verdict
 from forcemove.channel.inspect.signed_state import SignedStateReport
 from forcemove.channel.inspect.states import OutcomeEntry, StateFacts
 from forcemove.channel.protocol.json_text import hex_text
+from forcemove.channel.protocol.results import Ending
 from forcemove.channel.protocol.status import Mode
 
 __all__ = ["page"]
@@ -181,6 +183,8 @@ def _on_chain(report: ChannelReport) -> Iterator[str]:
         yield show_field("time left", f"{channel.seconds_left:,} seconds, until {show_time(status.finalizes_at)}")
     elif status.finalizes_at:
         yield show_field("finalized", show_time(status.finalizes_at))
+    if channel.ending is not Ending.OPEN:
+        yield show_field("ended", ending_text(channel.ending))
     if channel.mode is Mode.FINALIZED and report.owed is not None:
         yield from _outcome("still owed", report.owed)
     yield show_field("holdings", "\n".join(_holdings(asset, holdings) for asset, holdings in channel.holdings))

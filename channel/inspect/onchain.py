@@ -21,6 +21,7 @@ from forcemove.channel.protocol.logs import (
 )
 from forcemove.channel.protocol.outcome import Outcome, destination_address
 from forcemove.channel.protocol.record import EMPTY_RECORD, Record, Recorded, fold_all
+from forcemove.channel.protocol.results import Ending
 from forcemove.channel.protocol.state import VariablePart
 from forcemove.channel.protocol.status import Mode, Status
 from forcemove.channel.protocol.types import ETHER, FixedPart
@@ -73,6 +74,14 @@ class ChannelOnChain:
     def closed(self) -> bool:
         """Whether everything was paid, and the id is closed for ever."""
         return any(holdings.closed for _, holdings in self.holdings)
+
+    @property
+    def ending(self) -> Ending:
+        """How it ended, as far as a chain tells: who has paid in too little is not known there."""
+        if not self.closed and self.mode is not Mode.FINALIZED:
+            return Ending.OPEN
+        is_agreed = any(isinstance(placed.log, Concluded) for placed in self.logs)
+        return Ending.CONCLUDED if is_agreed else Ending.UNANSWERED
 
     @property
     def seconds_left(self) -> int | None:

@@ -135,7 +135,7 @@ def test_a_channel_names_everything_that_is_documented(forcemove: Command, court
 
     assert channel_of(forcemove, court).keys() == {
         *("kind", "chainId", "adjudicator", "channelId", "block", "time", "mode", "closed", "turnNumRecord"),
-        *("finalizesAt", "secondsLeft", "record", "owed", "holdings", "credits", "history"),
+        *("finalizesAt", "secondsLeft", "ending", "record", "owed", "holdings", "credits", "history"),
     }
 
 
@@ -206,7 +206,10 @@ def test_an_expired_challenge_shows_what_is_owed(forcemove: Command, court: Cour
     assert [entry["amount"] for entry in after["owed"]] == ["0", str(amounts[1])]
     assert after["holdings"][0] | {"payoutBegun": True, "held": str(amounts[1])} == after["holdings"][0]
     assert after["record"]["state"]["turnNum"] == 6
-    assert "still owed" in forcemove("inspect", after["channelId"], "--chain", court.chain.endpoint).out
+    assert (before["ending"], after["ending"]) == ("unanswered", "unanswered")
+    page = forcemove("inspect", after["channelId"], "--chain", court.chain.endpoint).out
+    assert "still owed" in page
+    assert "a challenge was not answered in time" in page
 
 
 def test_a_concluded_channel_that_lacks_money_shows_what_is_owed(forcemove: Command, court: Court) -> None:
@@ -227,7 +230,10 @@ def test_a_closed_channel_is_told(forcemove: Command, court: Court) -> None:
     channel = channel_of(forcemove, court)
 
     assert (channel["closed"], channel["holdings"][0]["held"]) == (True, "0")
-    assert "closed for ever" in forcemove("inspect", channel["channelId"], "--chain", court.chain.endpoint).out
+    assert channel["ending"] == "concluded"
+    page = forcemove("inspect", channel["channelId"], "--chain", court.chain.endpoint).out
+    assert "closed for ever" in page
+    assert "concluded together" in page
 
 
 def test_tokens_that_were_paid_in_are_seen(forcemove: Command, court: Court) -> None:
