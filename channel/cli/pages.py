@@ -20,7 +20,6 @@ from forcemove.channel.inspect.signatures import SignatureCheck, Verdict
 from forcemove.channel.inspect.signed_state import SignedStateReport
 from forcemove.channel.inspect.states import OutcomeEntry, StateFacts
 from forcemove.channel.protocol.json_text import hex_text
-from forcemove.channel.protocol.results import Ending
 from forcemove.channel.protocol.status import Mode
 
 __all__ = ["page"]
@@ -183,7 +182,7 @@ def _on_chain(report: ChannelReport) -> Iterator[str]:
         yield show_field("time left", f"{channel.seconds_left:,} seconds, until {show_time(status.finalizes_at)}")
     elif status.finalizes_at:
         yield show_field("finalized", show_time(status.finalizes_at))
-    if channel.ending is not Ending.OPEN:
+    if channel.ending is not None:
         yield show_field("ended", ending_text(channel.ending))
     if channel.mode is Mode.FINALIZED and report.owed is not None:
         yield from _outcome("still owed", report.owed)

@@ -76,12 +76,21 @@ class ChannelOnChain:
         return any(holdings.closed for _, holdings in self.holdings)
 
     @property
-    def ending(self) -> Ending:
-        """How it ended, as far as a chain tells: who has paid in too little is not known there."""
+    def ending(self) -> Ending | None:
+        """How it ended, None before that, and where the logs do not say: a conclusion that pays everything logs no more
+        than a payout does, so that after a challenge either may have closed it. Who has paid in too little is not known
+        on a chain."""
         if not self.closed and self.mode is not Mode.FINALIZED:
-            return Ending.OPEN
-        is_agreed = any(isinstance(placed.log, Concluded) for placed in self.logs)
-        return Ending.CONCLUDED if is_agreed else Ending.UNANSWERED
+            return None
+        if any(isinstance(placed.log, Concluded) for placed in self.logs):
+            return Ending.CONCLUDED
+        if not self.closed:
+            return Ending.UNANSWERED
+        disputes = [
+            each.log for each in self.logs if isinstance(each.log, ChallengeRegistered | Responded | Checkpointed)
+        ]
+        has_clock = bool(disputes) and isinstance(disputes[-1], ChallengeRegistered)
+        return None if has_clock else Ending.CONCLUDED
 
     @property
     def seconds_left(self) -> int | None:

@@ -21,7 +21,6 @@ from forcemove.channel.inspect.signatures import SignatureCheck
 from forcemove.channel.inspect.signed_state import SignedStateReport
 from forcemove.channel.inspect.states import OutcomeEntry, StateFacts
 from forcemove.channel.protocol.json_text import hex_text
-from forcemove.channel.protocol.results import Ending
 from forcemove.channel.protocol.types import FixedPart
 
 __all__ = ["Json", "to_json"]
@@ -81,7 +80,7 @@ def _channel(report: ChannelReport) -> Json:
     "secondsLeft", "ending", "record", "owed", "holdings", "credits", "history"}`.
 
     `turnNumRecord` is null where nothing is recorded, `finalizesAt` and `secondsLeft` where no clock runs. `ending`:
-    `concluded`, `unanswered`, or null before it is over. `record`:
+    `concluded`, `unanswered`, or null before it is over, or where the logs do not say. `record`:
     `{"state", "app", "position", "signedBy"}`, or null. `owed`: allocations that are still to be paid, or null.
     `holdings`: `{"asset", "held", "payoutBegun", "closed"}`; `credits`: `{"account", "asset", "amount"}`; `history`:
     the logs, each `{"block", "transaction", "log", "turnNum"}`.
@@ -98,7 +97,7 @@ def _channel(report: ChannelReport) -> Json:
         "turnNumRecord": None if status.is_empty else status.turn_num_record,
         "finalizesAt": status.finalizes_at or None,
         "secondsLeft": channel.seconds_left,
-        "ending": None if channel.ending is Ending.OPEN else channel.ending.name.lower(),
+        "ending": channel.ending and channel.ending.name.lower(),
         "record": None if report.record is None else _record(report.record),
         "owed": None if report.owed is None else _outcome(report.owed),
         "holdings": [_holdings(asset, holdings) for asset, holdings in channel.holdings],
