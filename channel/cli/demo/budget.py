@@ -38,8 +38,8 @@ TRANSFER_GAS = 75_000
 """Gas that must be paid for in advance to send ether: the limit has headroom."""
 Seats = Sequence[int]
 """How many players each of the stories has."""
-_STORY_GAS = 600_000
-"""Gas that one player is given ether for: more than any story uses, in limits as well as in the end."""
+_STORY_GAS = 1_200_000
+"""Gas that one player is given ether for: what any story uses, and the limit of its last transaction beside that."""
 _TOKEN_CALL_GAS = 120_000
 _MAX_HOLDINGS = 2**254 - 1
 
