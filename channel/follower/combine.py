@@ -134,10 +134,6 @@ def _payouts(views: Sequence[View], agreed: Sequence[View] | None, now: int) -> 
 
 def _is_among(view: View, agreed: Sequence[View] | None) -> bool:
     """Whether all agree on what this view shows, its endpoint's own word included."""
-    return (
-        bool(agreed)
-        and agreed is not None
-        and _fit(view, agreed[0])
-        and view.sight is not None
-        and (view.sight.error is None)
-    )
+    if agreed is None or view.sight is None or view.sight.error is not None:
+        return False
+    return _fit(view, agreed[0])

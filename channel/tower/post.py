@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 
 from forcemove.channel.chain.adjudicator import Adjudicator
 from forcemove.channel.chain.chain import Call
-from forcemove.channel.errors import ForcemoveError
 from forcemove.channel.follower.errors import LogsLeftOut
 from forcemove.channel.follower.viewer import Following
 from forcemove.channel.follower.views import Views
@@ -83,21 +82,26 @@ class Post:
         """What the chain is asked for it."""
         return self.adjudicator.call_of(operation_of(guarded.agreement, due.submission, self.adjudicator))
 
-    def take_in(self) -> tuple[bool, list[ForcemoveError]]:
+    def take_in(self) -> tuple[bool, list[Exception]]:
         """Take in what looks have found. Returns whether there was news of a channel, and what is wrong with channels,
-        or between endpoints.
+        or between endpoints. What goes wrong with one channel is no other's concern: it is told anew.
 
         Where a channel's logs are not what the adjudicator says, its client may have said wrongly where they begin:
         from then on they are read from the adjudicator's own first block on.
         """
         told = self._views.take_in()
         self.looks += told.is_new
+        failed = list[Exception]()
         for id_ in told.reads.keys() | told.differ.keys():
-            self.channels[id_].see(told.reads.get(id_), told.differ.get(id_), self.time)
+            try:
+                self.channels[id_].see(told.reads.get(id_), told.differ.get(id_), self.time)
+            except Exception as fault:
+                failed.append(fault)
+                self._follow(self.channels[id_])
         wrong = {id_: error for each in self._views.viewers for id_, error in each.wrong.items()}
         for id_, error in wrong.items():
             guarded = self.channels.get(id_)
             if guarded is not None and isinstance(error, LogsLeftOut) and guarded.from_block > self._first_block:
                 guarded.from_block = self._first_block
                 self._follow(guarded)
-        return bool(told.reads or told.differ), [*told.wrong.values(), *told.errors]
+        return bool(told.reads or told.differ), [*failed, *told.wrong.values(), *told.errors]

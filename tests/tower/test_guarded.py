@@ -142,3 +142,23 @@ def test_threat_55_whatever_breaks_at_one_channel_ends_no_tower(
     for _ in range(2):
         keeper.tower.poll()
     assert {type(each) for each in keeper.troubles} == {RecursionError}
+
+
+def test_threat_55_what_breaks_at_one_channel_is_told_anew_and_costs_no_other(
+    keeper: Keeper, guarded: Guarded, story: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was told once is not told again by itself."""
+    see, fails = Guarded.see, [True]
+
+    def failing(self: Guarded, *news: Any) -> None:
+        if fails:
+            fails.pop()
+            raise RecursionError("an answer that nobody thought of")
+        see(self, *news)
+
+    monkeypatch.setattr(Guarded, "see", failing)
+    story.challenge(1, *stale(story))
+    for _ in range(4):
+        keeper.tower.poll()
+    assert {type(each) for each in keeper.troubles} == {RecursionError}
+    assert story.record == (6, False)
