@@ -101,7 +101,7 @@ def test_on_a_node_nothing_is_sent_before_the_payer_can_pay_it_all(node: Node, t
     assert said.code == 1
     assert "has 1 ether: nothing is played" in said.err
     assert "deposits: 2 players x 1 story x 5 stakes of 0.3 ether, 3 ether" in said.err
-    assert "gas for both players: 1,350,000 gas at up to" in said.err
+    assert "gas for both players: 2,550,000 gas at up to" in said.err
     assert "contracts to deploy: " in said.err
     assert node.chain.balance(PAYER.address) == 10**18
     assert node.chain.block_number() == 0
