@@ -121,7 +121,9 @@ class Node:
         chain = self._crew.chain(assembly, depth)
         worker, evidence = self._crew.account(account, assembly, sender, depth), PendingEvidence()
         challenger = None if sender is key else key
-        performer = Performer(client, adjudicator, worker.want, line, evidence, choose, report, most, challenger)
+        performer = Performer(
+            client, adjudicator, worker.want, line, evidence, choose, report, most, challenger, clock=self._clock
+        )
         about = About(assembly.app.artifact.name, assembly.from_block, assembly.factory, depth, assembly.began)
         driven = Driven(
             client,

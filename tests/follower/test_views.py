@@ -178,6 +178,7 @@ def test_a_deposit_that_one_has_missed_once_is_read_by_it_when_they_differ(pair:
     story.play_until(6)
     pair.look_all()
     worker = ViewWorker(pair.views, pair.views.viewers[1])
+    pair.views.uncertain.clear()
     pair.endpoints[1].replace("eth_getLogs", lambda _: [])
     adjudicator = story.assembly.adjudicator
     held = adjudicator.holdings_of(pair.id, ETHER).held

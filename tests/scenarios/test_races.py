@@ -12,13 +12,11 @@ from typing import Any
 import pytest
 
 from forcemove.channel.chain.rpc import as_number
-from forcemove.channel.node import node as nodes
 from forcemove.channel.node.assemble import assemble
 from forcemove.channel.node.driven import Driven
 from forcemove.channel.node.events import Event, Mined, Refused
 from forcemove.channel.node.memory import MemoryLine
 from forcemove.channel.node.node import Node
-from forcemove.channel.node.performer import Performer
 from forcemove.channel.protocol.channel import Phase
 from forcemove.channel.protocol.effects import ChooseMove, SubmitRespond
 from forcemove.channel.protocol.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
@@ -41,7 +39,7 @@ class Duel:
     """`now`: seconds, of both clocks. `away`: the seats whose machines are off. `events`: with the seat that is told
     them."""
 
-    def __init__(self, seed: int, patch: pytest.MonkeyPatch) -> None:
+    def __init__(self, seed: int) -> None:
         self.chain = chain = MemoryChain()
         playground = Playground.on(chain)
         self.ground, self.random, self.now, self.away = MemoryGround(chain), Random(seed), 1e6, set[int]()
@@ -49,7 +47,6 @@ class Duel:
         addresses = [key.address for key in KEYS]
         terms: dict[str, Any] = {"stake": STAKE, "deposit": DEPOSIT, "duration": DURATION}
         self.assembly = assemble(chain, playground.book, GAME, addresses, **terms)
-        patch.setattr(nodes, "Performer", partial(Performer, clock=self.clock))
         self.lines, self.stops_at = MemoryLine.table(2), TURN
         self.nodes = [Node(_journal(), clock=self.clock) for _ in KEYS]
         self.seats = [self._add(seat) for seat in range(2)]
@@ -123,9 +120,9 @@ def _journal() -> Journal:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_two_honest_players_do_not_race(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_two_honest_players_do_not_race(seed: int) -> None:
     """Both hold the answer to a challenge; it is sent once, and nothing is paid for in vain until the end."""
-    duel = Duel(seed, monkeypatch)
+    duel = Duel(seed)
     mover = duel.challenge()
     duel.until(lambda: all(each.phase is Phase.CLOSED for each in duel.seats))
     assert duel.answered_by() == [mover]
@@ -134,9 +131,9 @@ def test_two_honest_players_do_not_race(seed: int, monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize("seed", SEEDS[:5])
-def test_the_other_one_acts_where_the_first_is_dead(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_other_one_acts_where_the_first_is_dead(seed: int) -> None:
     """Whoever had to answer has said its move, and has fallen over before its transaction left."""
-    duel = Duel(seed, monkeypatch)
+    duel = Duel(seed)
     mover = duel.challenge()
     duel.nodes[mover].poll()
     duel.ground.forget()
