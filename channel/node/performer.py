@@ -16,7 +16,7 @@ from forcemove.channel.node.events import Event, Fault, Mined, Refused, Sent
 from forcemove.channel.node.orders import order, submission_of
 from forcemove.channel.node.policy import LOCAL_CHAINS
 from forcemove.channel.node.ports import Evidence, Line
-from forcemove.channel.protocol.effects import ChooseMove, Effect, SendGreeting, SendState, Submission
+from forcemove.channel.protocol.effects import ChooseMove, Effect, SendGreeting, SendState, Submission, SubmitChallenge
 from forcemove.channel.protocol.inputs import ConcludeWanted, MoveChosen
 from forcemove.channel.protocol.signing import Key
 from forcemove.channel.protocol.views import acts_first
@@ -67,6 +67,7 @@ class Performer:
         self._clock, self._block_time = clock, block_time
         self._messages: deque[bytes] = deque()
         self._held_since: dict[Submission, float] = {}
+        self._has_challenged = False
 
     # -------------------------------------------------------------------------------------------------- what comes in
 
@@ -149,6 +150,7 @@ class Performer:
                     if self._is_held_back(effect, now()):
                         return False
                     self._send(order(self.client.channel, effect, self._adjudicator, self._most, self._challenger))
+                    self._has_challenged = self._has_challenged or isinstance(effect, SubmitChallenge)
         except Exception as error:
             self.mistakes.append(error)
             return isinstance(effect, SendGreeting) or (isinstance(effect, SendState) and effect.again)
@@ -158,7 +160,7 @@ class Performer:
         """Whether another participant is about to send the same, and has not had a block's time yet. By our own clock,
         not the chain's: an endpoint that makes no blocks holds back nothing that defends."""
         channel = self.client.channel
-        if self._clock is None or acts_first(channel, submission, now):
+        if self._clock is None or acts_first(channel, submission, now, has_challenged=self._has_challenged):
             return False
         chain_id = channel.agreement.domain.chain_id
         usual = _LOCAL_BLOCK_TIME if chain_id in LOCAL_CHAINS else _BLOCK_TIME

@@ -70,18 +70,21 @@ EVERYWHERE: tuple[Duty, ...] = (_answer_clocks, _collect_shown)
 """What is due in every phase, before the phase's own duties: the answers to what only some endpoints show."""
 
 
-def acts_first(channel: Channel, submission: Submission, now: int) -> bool:
+def acts_first(channel: Channel, submission: Submission, now: int, *, has_challenged: bool) -> bool:
     """Whether this transaction is ours to send at once, at block time `now` (seconds); else another participant is
     about to send it, and we hold it back for a block by our own clock, for one of two alike is paid for in vain.
+    `has_challenged`: whether it was we who started the clock.
 
-    Against a running clock a move is its mover's to submit, and a conclusion the final state's maker's. A checkpoint is
-    everybody's where two play, for who has challenged with an old state will not answer it; where more do, the one's
-    who is to move on the challenged state. Once less than half of the challenge duration is left all is ours.
+    Where two play, the clock runs against the one who has not started it, and who is challenged waits for nobody. Where
+    more do, a move is its mover's to submit, a conclusion the final state's maker's, and a checkpoint the one's who is
+    to move on the challenged state. Once less than half of the challenge duration is left all is ours.
     """
     fixed_part = channel.agreement.fixed_part
     running = [each for each in _statuses(channel) if each.finalizes_at]
     if not running or min(each.finalizes_at for each in running) - now < fixed_part.challenge_duration // 2:
         return True
+    if channel.agreement.count == 2:
+        return not has_challenged
     match submission:
         case SubmitRespond(_, response):
             return fixed_part.mover(response.turn_num) == channel.index
@@ -89,7 +92,7 @@ def acts_first(channel: Channel, submission: Submission, now: int) -> bool:
             return fixed_part.mover(turn_num) == channel.index
         case SubmitCheckpoint():
             movers = {fixed_part.mover(each.turn_num_record + 1) for each in running}
-            return channel.agreement.count == 2 or channel.index in movers
+            return channel.index in movers
         case _:
             return True
 

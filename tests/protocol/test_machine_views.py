@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 
 import pytest
@@ -12,6 +12,7 @@ from forcemove.channel.errors import ForcemoveError
 from forcemove.channel.protocol.channel import Channel, Phase
 from forcemove.channel.protocol.duties import answer_margin
 from forcemove.channel.protocol.effects import (
+    Submission,
     SubmitChallenge,
     SubmitDeposit,
     SubmitTransfer,
@@ -438,8 +439,15 @@ def test_threat_58_who_leaves_while_its_own_deposit_lacks_pays_nothing_in() -> N
 # --------------------------------------------------------------------------------------------------- who answers first
 
 
-def test_a_move_that_clears_a_challenge_is_first_for_its_mover_to_submit() -> None:
-    """Both have it; the other one waits, but not when half of the time is gone."""
+def first_to_act(table: Table, answers: Sequence[Submission], now: int, challenger: int | None = None) -> list[bool]:
+    return [
+        acts_first(seat.channel, answer, now, has_challenged=index == challenger)
+        for index, (seat, answer) in enumerate(zip(table.seats, answers, strict=True))
+    ]
+
+
+def test_who_has_challenged_lets_the_other_of_two_answer_first() -> None:
+    """Both have the move that clears it; but not when half of the time is gone."""
     table = open_table(until=4)
     alice, bob = table.seats
     alice.feed(ChallengeWanted())
@@ -450,34 +458,39 @@ def test_a_move_that_clears_a_challenge_is_first_for_its_mover_to_submit() -> No
     answer = alice.submitted[-1]
     assert answer == bob.submitted[-1]
     half = table.now + DURATION - DURATION // 2
-    assert [acts_first(seat.channel, answer, half) for seat in table.seats] == [False, True]
-    assert [acts_first(seat.channel, answer, half + 1) for seat in table.seats] == [True, True]
+    assert first_to_act(table, [answer] * 2, half, challenger=0) == [False, True]
+    assert first_to_act(table, [answer] * 2, half, challenger=1) == [True, False]
+    assert first_to_act(table, [answer] * 2, half + 1, challenger=0) == [True, True]
 
 
-def test_in_a_challenge_the_maker_of_the_final_state_concludes_first() -> None:
+def test_who_was_challenged_with_an_old_state_waits_for_nobody() -> None:
+    """Whoever is to move on it: the challenger is the other one, who will not answer it."""
+    for turn in (2, 3):
+        table = open_table(until=6)
+        shown = Clock(Status(turn, table.now + DURATION, 7))
+        for seat in table.seats:
+            table.is_down = True
+            seat.feed(ViewsDiffer(False, (shown,)))
+        answers = [seat.submitted[-1] for seat in table.seats]
+        assert first_to_act(table, answers, table.now) == [True, True]
+
+
+def test_where_no_clock_runs_everybody_acts() -> None:
     table = open_table(until=5)
     alice, bob = table.seats
-    older = table.setup_states()[2:]
     table.is_down = True
     alice.feed(ConcludeWanted())
     bob.take(bob.inbox.popleft())
     alice.take(alice.inbox.popleft())
-    answer = alice.submitted[-1]
-    assert [acts_first(seat.channel, answer, table.now) for seat in table.seats] == [True, True]
-    table.is_down = False
-    table.challenge(*older)
-    for seat in table.seats:
-        seat.channel = replace(seat.channel, views=ViewsDiffer(False, (Clock(Status(3, table.now + DURATION, 7)),)))
-    assert [acts_first(seat.channel, answer, table.now) for seat in table.seats] == [True, False]
+    assert first_to_act(table, [alice.submitted[-1]] * 2, table.now, challenger=1) == [True, True]
 
 
-@pytest.mark.parametrize(("count", "first"), [(2, [True] * 2), (3, [False, True, False])])
-def test_who_is_to_move_on_an_old_challenged_state_answers_it_first(count: int, first: list[bool]) -> None:
-    """Of two it may be the challenger, who will not: both do."""
-    table = open_table(count, until=3 * count)
-    shown = Clock(Status(2 * count, table.now + DURATION, 7))
+def test_of_three_who_is_to_move_on_an_old_challenged_state_answers_it_first() -> None:
+    table = open_table(3, until=9)
+    shown = Clock(Status(6, table.now + DURATION, 7))
     for seat in table.seats:
         table.is_down = True
         seat.feed(ViewsDiffer(False, (shown,)))
         assert sent(seat) == ["SubmitCheckpoint"]
-    assert [acts_first(seat.channel, seat.submitted[-1], table.now) for seat in table.seats] == first
+    answers = [seat.submitted[-1] for seat in table.seats]
+    assert first_to_act(table, answers, table.now, challenger=0) == [False, True, False]
