@@ -106,13 +106,17 @@ def _first(market: Market, others: Sequence[Market]) -> Fees:
         price = min(each.tip or 0 for each in (market, *others) if each.base is None)
         price = min([price, *(2 * base + _TIP for base in bases)])
         return Fees(price, price, is_legacy=True)
-    tip = _tip(market)
+    tip = _tip(market, others)
     base = max(base for base in bases if base <= _FAR * max(market.base, _GWEI) or base == market.base)
     return Fees(2 * base + tip, tip)
 
 
-def _tip(market: Market) -> int:
-    return _TIP if market.tip is None else min(_TIP, market.tip)
+def _tip(market: Market, others: Sequence[Market] = ()) -> int:
+    """No more than what some other endpoint finds right, or half of our own bound: where base fees are low, the tip is
+    most of what is paid, and one that says too much would double it."""
+    shown = [each.tip for each in others if each.base is not None and each.tip is not None]
+    bound = min(_TIP, max([_TIP // 2, *shown])) if shown else _TIP
+    return bound if market.tip is None else min(bound, market.tip)
 
 
 def price_of(market: Market) -> int:

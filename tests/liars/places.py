@@ -34,8 +34,8 @@ BLOCK = 12
 LAST = 7
 """The newest turn before the challenge."""
 _LONG_ENOUGH = 400
-_BASE_FEE = 10 * 10**9
-"""Wei: most of a price, as on most chains."""
+_BASE_FEE = 10**9
+"""Wei: as much as an honest tip. Where prices are low, a tip that is too high costs most."""
 
 
 def honest(ask: Any, method: str, *params: Any) -> Any:

@@ -40,3 +40,17 @@ def test_threat_21_near_the_end_by_one_word_alone_is_not_the_end() -> None:
     on_all = fitting_fees(Market(GWEI, GWEI), [], GAS, Urgency(ETHER, 1.0, 1.0, is_answer=True))
     assert on_one_word.max_priority_fee_per_gas <= 3 * GWEI
     assert on_all.max_priority_fee_per_gas == ETHER // GAS
+
+
+@pytest.mark.parametrize(
+    ("suggested", "elsewhere", "offered"),
+    [(2**200, 1, 1), (2**200, 0, 1), (2**200, 5, 2), (1, 0, 1), (1, 2**200, 1), (0, 1, 0), (2, 1, 1)],
+)
+def test_threat_45_a_tip_is_no_more_than_another_endpoint_finds_right(
+    suggested: int, elsewhere: int, offered: int
+) -> None:
+    """In gwei: or half of our own bound, so that who says nothing is right keeps nothing from being mined."""
+    tip = suggested if suggested == 2**200 else suggested * GWEI
+    other = elsewhere if elsewhere == 2**200 else elsewhere * GWEI
+    fees = fitting_fees(Market(GWEI, tip), [Market(GWEI, other)], GAS, Urgency(ETHER))
+    assert fees.max_priority_fee_per_gas == offered * GWEI
