@@ -31,6 +31,9 @@ _MOST_BYTES = 8 * 2**20
 """That wait; what a line gives beyond it is forgotten, the newest first: it may lose messages, too."""
 _BLOCK_TIME, _LOCAL_BLOCK_TIME = 12.0, 1.0
 """Seconds from block to block on Ethereum's mainnet, and at most on a chain that people run for themselves."""
+_AGAIN = 20
+"""After so many times as long, what is due once more is the other's to send first again. Not sooner: what is asked for
+anew at each look, since endpoints say one thing and then another, would be held back for ever."""
 _BLOCKS = 1.5
 """Block times that a transaction is held back: until the other's is mined, and that block is seen."""
 Choose = Callable[[ChooseMove], MoveChosen | ConcludeWanted | None]
@@ -127,7 +130,6 @@ class Performer:
     def carry_out(self, now: Callable[[], int]) -> None:
         """Do what is due, of a channel that is saved; only once that is done may the player's answer be saved, and what
         follows from it be done."""
-        self._forget_what_was_held_back()
         while not self.client.is_unsaved and (effect := self.client.take_due()) is not None:
             if self._is_done(effect, now):
                 self.is_busy = True
@@ -164,14 +166,11 @@ class Performer:
             return False
         chain_id = channel.agreement.domain.chain_id
         usual = _LOCAL_BLOCK_TIME if chain_id in LOCAL_CHAINS else _BLOCK_TIME
-        since = self._held_since.setdefault(submission, self._clock())
-        return 0 <= self._clock() - since < _BLOCKS * (usual if self._block_time is None else self._block_time)
-
-    def _forget_what_was_held_back(self) -> None:
-        """And is not asked for any more: where it is due again, it is the other's to send first again."""
-        if self._held_since:
-            for each in self._held_since.keys() - set(self.client.channel.requested):
-                del self._held_since[each]
+        pause, seconds = _BLOCKS * (usual if self._block_time is None else self._block_time), self._clock()
+        since = self._held_since.get(submission)
+        if since is None or not 0 <= seconds - since < _AGAIN * pause:
+            since = self._held_since[submission] = seconds
+        return seconds - since < pause
 
     def _tell(self, event: Event) -> None:
         """What the owner makes of it undoes nothing."""
