@@ -79,6 +79,11 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
         "Nothing was signed or sent. If the chain was started anew, or put back to an earlier state, what the channel "
         "held was on the old one: give a node of that with --chain. A node that lags behind must catch up first.",
     ),
+    "EndpointContradicted": (
+        "Of all nodes only the one at {endpoint} says of channel {channel_id}: {reason}",
+        "One of them is wrong. Challenges are answered whichever shows them; what is new may wait. Leave out the wrong "
+        "one.",
+    ),
     "EndpointLeftOut": (
         "Nothing that makes sense has come from the node at {endpoint} for {seconds:.0f} seconds.",
         "It is down, out of reach, or broken. The other nodes count without it until it is back; if it stays so, give "
@@ -99,6 +104,11 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
         "The newest block of the node at {endpoint} has the time {block_time}, and this machine's clock says "
         "{own_time}.",
         "One of the two is wrong. Set this machine's clock; if it is right, use another node.",
+    ),
+    "LookFailed": (
+        "A look at something outside has failed in a way that was not expected: {reason}",
+        "It is tried again; what other nodes show is defended meanwhile. If it stays so, use another node, and report "
+        "this.",
     ),
     "LookHangs": (
         "A look at something outside has not ended after {seconds:.0f} seconds, though each of its requests should "
