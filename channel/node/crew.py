@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 
 from forcemove.channel.node.accounts import AccountWorker, Hired
@@ -10,7 +9,7 @@ from forcemove.channel.node.assemble import Assembly
 from forcemove.channel.node.journalled import JournalledTransactions, Wishes
 from forcemove.channel.node.keeping import Keeper
 from forcemove.channel.node.looking import Trouble, look_now
-from forcemove.channel.node.policy import LOCAL_CHAINS
+from forcemove.channel.node.policy import own_clock
 from forcemove.channel.node.workers import ChainWorker, Worker
 from forcemove.channel.protocol.signing import Key
 from forcemove.channel.sender.sender import Sender
@@ -35,7 +34,7 @@ class Crew:
         name = (adjudicator.chain.chain_id, adjudicator.address, confirmations)
         if name not in self.chains:
             endpoints = (adjudicator, *assembly.others)
-            own_time = _own_time(adjudicator.chain.chain_id)
+            own_time = own_clock(adjudicator.chain.chain_id)
             self.chains[name] = ChainWorker(endpoints, confirmations, self._clock, own_time)
         return self.chains[name]
 
@@ -64,7 +63,7 @@ class Crew:
             others=others,
             confirmations=confirmations,
             patience=self._patience,
-            own_time=_own_time(account.chain_id),
+            own_time=own_clock(account.chain_id),
         )
         return sender, transactions
 
@@ -84,8 +83,3 @@ class Crew:
         for account in self.accounts.values():
             if account.is_sending:  # on a chain that mines at once it is mined now
                 look_now(account, trouble)
-
-
-def _own_time(chain_id: int) -> Callable[[], float] | None:
-    """Our own clock, where it says something of the chain's."""
-    return None if chain_id in LOCAL_CHAINS else time.time

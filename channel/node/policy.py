@@ -7,6 +7,7 @@ states cost more. Nothing is refused that has begun: what is signed is defended 
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -28,6 +29,7 @@ __all__ = [
     "costs_of",
     "default_confirmations",
     "default_look_every",
+    "own_clock",
     "read_conditions",
 ]
 
@@ -100,6 +102,11 @@ def costs_of(agreement: Agreement, index: int, fees: Fees) -> Costs:
 def default_confirmations(chain_id: int) -> int:
     """1 where people run the chain for themselves, else 6."""
     return 1 if chain_id in LOCAL_CHAINS else _CONFIRMATIONS
+
+
+def own_clock(chain_id: int) -> Callable[[], float] | None:
+    """Our own clock, seconds since 1970; None on a chain that people run for themselves, whose clock they move."""
+    return None if chain_id in LOCAL_CHAINS else time.time
 
 
 def default_look_every(chain_id: int) -> float:

@@ -7,7 +7,6 @@ that guard one channel the first answer wins: what would come too late is only s
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
@@ -19,7 +18,7 @@ from forcemove.channel.chain.reverts import NO_ERRORS
 from forcemove.channel.errors import ForcemoveError, InvalidValue, PassingError, RuleError
 from forcemove.channel.node.clock import seconds
 from forcemove.channel.node.looking import Looks
-from forcemove.channel.node.policy import LOCAL_CHAINS, default_confirmations
+from forcemove.channel.node.policy import default_confirmations, own_clock
 from forcemove.channel.protocol.signing import Key
 from forcemove.channel.store.errors import LeaseNotHeld
 from forcemove.channel.store.journal import Journal
@@ -296,17 +295,16 @@ class Tower:
             errors |= each.errors
         endpoints = {id(each.chain): each.chain for each in self._adjudicators}
         settings = self._settings
-        terms = Terms(self._served, settings.most, self._confirmations, settings.patience, self._own_time)
+        terms = Terms(
+            self._served, settings.most, self._confirmations, settings.patience, own_clock(self._name.chain_id)
+        )
         self._desk = Desk(self._journal, self._key, tuple(endpoints.values()), errors, terms)
 
     def _post(self, address: bytes) -> Post:
         endpoints = [each for each in self._adjudicators if each.address == address]
-        return Post(endpoints, self._settings.first_block, self._confirmations, self._clock, self._own_time)
-
-    @property
-    def _own_time(self) -> Callable[[], float] | None:
-        """Our own clock, where it says something of the chain's."""
-        return None if self._name.chain_id in LOCAL_CHAINS else time.time
+        return Post(
+            endpoints, self._settings.first_block, self._confirmations, self._clock, own_clock(self._name.chain_id)
+        )
 
     def _restore(self, row: HandedOver) -> None:
         held = HELD.decode(row.body)

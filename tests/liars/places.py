@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -74,8 +73,7 @@ class _AmongLiars:
             monkeypatch.setattr(f"forcemove.channel.{part}.Sender", partial(Sender, clock=lambda: self.now))
         for part in ("node.crew", "tower.tower"):
             # As on a chain whose clock is not moved by hand: ours shows the same time.
-            monkeypatch.setattr(f"forcemove.channel.{part}.LOCAL_CHAINS", frozenset())
-            monkeypatch.setattr(f"forcemove.channel.{part}.time", SimpleNamespace(time=lambda: node.next_time))
+            monkeypatch.setattr(f"forcemove.channel.{part}.own_clock", lambda _: lambda: node.next_time)
 
     def begin(self) -> None:
         """Count gas from here on, mine a block each tick, and lie."""
