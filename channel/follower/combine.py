@@ -17,15 +17,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 
+from forcemove.channel.chain.block_time import believed_alone
 from forcemove.channel.follower.errors import AnotherChain
 from forcemove.channel.follower.sight import Sight
 from forcemove.channel.protocol.inputs import Clock, Payout, ViewsDiffer
 from forcemove.channel.protocol.status import Mode
 
-__all__ = ["FAR", "Combined", "View", "combine", "combined_time"]
-
-FAR = 900
-"""Seconds by which a block's time and our own clock may differ."""
+__all__ = ["Combined", "View", "combine", "combined_time"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,13 +66,11 @@ def combine(views: Sequence[View], now: int) -> Combined:
 def combined_time(times: Sequence[int], own_time: int | None = None) -> int:
     """The block time (seconds) by which deadlines are judged: the earliest that a live view shows, so that nothing is
     given up on one endpoint's word; 0 where there is none. `own_time`: our own clock's, None on chains whose clock is
-    moved by hand: where there is one view alone, and it is far ahead of that, ours counts: what is lost by waiting is
-    what the challenged state pays anyway."""
+    moved by hand: one view alone is believed as far as `believed_alone` says, and what is lost by waiting is what the
+    challenged state pays anyway."""
     if not times:
         return 0
-    if len(times) == 1 and own_time is not None and times[0] > own_time + FAR:
-        return own_time
-    return min(times)
+    return believed_alone(times[0], own_time) if len(times) == 1 else min(times)
 
 
 def _differing(live: Sequence[View]) -> tuple[View, View] | None:

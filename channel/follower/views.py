@@ -13,9 +13,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from forcemove.channel.chain.adjudicator import Adjudicator, PlacedLog
+from forcemove.channel.chain.block_time import FAR
 from forcemove.channel.errors import ForcemoveError, PassingError
 from forcemove.channel.follower.blocks import Block
-from forcemove.channel.follower.combine import FAR, Combined, View, combine, combined_time
+from forcemove.channel.follower.combine import Combined, View, combine, combined_time
 from forcemove.channel.follower.errors import (
     EndpointContradicted,
     EndpointLeftOut,

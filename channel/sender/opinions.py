@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum, auto, unique
 from typing import Any, TypeVar
 
+from forcemove.channel.chain.block_time import believed_alone
 from forcemove.channel.chain.chain import Chain
 from forcemove.channel.chain.errors import EndpointFailed, NotAnEthereumEndpoint, NotMined, TransactionReverted
 from forcemove.channel.chain.reverts import ErrorTable
@@ -23,8 +24,6 @@ _LONGEST = 15.0
 """Seconds that all requests share that are made to form one opinion."""
 _LARGEST = 2**48
 """No chain has as many blocks, and no account as many transactions; no clock goes that far."""
-_FAR = 900
-"""Seconds by which the time of a block and our own clock's may differ."""
 
 
 @unique
@@ -187,11 +186,7 @@ def in_our_time(opinions: Mapping[LaneT, Opinion], own_time: float | None) -> Ma
     says that no time is left, and what is offered then is all that an answer is worth."""
     if own_time is None or len(opinions) != 1:
         return opinions
-    return {lane: replace(each, time=_less_far(each.time, int(own_time))) for lane, each in opinions.items()}
-
-
-def _less_far(time: int, own_time: int) -> int:
-    return own_time if time > own_time + _FAR else time
+    return {lane: replace(each, time=believed_alone(each.time, own_time)) for lane, each in opinions.items()}
 
 
 def market_of(chain: Chain) -> Market:

@@ -7,7 +7,8 @@ from itertools import product
 
 import pytest
 
-from forcemove.channel.follower.combine import FAR, View, combine, combined_time
+from forcemove.channel.chain.block_time import FAR
+from forcemove.channel.follower.combine import View, combine, combined_time
 from forcemove.channel.follower.errors import AnotherChain, LogsLeftOut
 from forcemove.channel.follower.sight import Sight
 from forcemove.channel.protocol.encoding import fingerprint, hash_state

@@ -16,11 +16,18 @@ from forcemove.channel.protocol.effects import (
 )
 from forcemove.channel.protocol.encoding import word
 from forcemove.channel.protocol.errors import StateConflict
-from forcemove.channel.protocol.inputs import ChallengeWanted, ConcludeWanted, HoldingsSeen, SubmissionFailed, Tick
+from forcemove.channel.protocol.inputs import (
+    ChallengeWanted,
+    ConcludeWanted,
+    ContractsGenuine,
+    HoldingsSeen,
+    SubmissionFailed,
+    Tick,
+)
 from forcemove.channel.protocol.state import SupportProof, VariablePart
 from forcemove.channel.protocol.types import ETHER
 from tests.protocol.builders import ALICE, players, proof
-from tests.protocol.table import DEPOSIT, DURATION, Seat, agreed_table, open_table
+from tests.protocol.table import DEPOSIT, DURATION, Seat, agreed_table, counting_table, open_table
 
 
 def states(seat: Seat, count: int = 2) -> tuple[VariablePart, ...]:
@@ -441,6 +448,20 @@ def test_three_play_on_after_a_challenge_was_answered_by_its_mover() -> None:
     assert [seat.phase for seat in table.seats] == [Phase.PLAYING] * 3
     assert table.record == (10, False)
     assert sent(carol) == []
+
+
+def test_threat_41_of_three_nobody_countersigns_a_final_state_before_all_have_agreed() -> None:
+    """Two of them end on the chain what Alice has only proposed."""
+    table = counting_table(3)
+    alice = table.seats[0]
+    alice.feed(ContractsGenuine())
+    assert list(alice.signed) == [0]
+    finals = [VariablePart(table.agreement.outcome, b"", turn, True) for turn in (1, 2)]
+    table.challenge(table.setup_states()[0], *finals)
+    assert table.record == (2, True)
+    alice.poll()
+    assert alice.newest.state == finals[-1]
+    assert list(alice.signed) == [0]
 
 
 # ------------------------------------------------------------------------------------- a record beyond what we know

@@ -56,6 +56,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     (
         "channel.chain.errors",
         "channel.chain.addresses",
+        "channel.chain.block_time",
         "channel.chain.create2",
         "channel.chain.limits",
     ),

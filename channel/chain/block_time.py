@@ -1,0 +1,15 @@
+"""How far the time of a block is believed that one endpoint alone shows. Pure."""
+
+from __future__ import annotations
+
+__all__ = ["FAR", "believed_alone"]
+
+FAR = 900
+"""Seconds by which a block's time and our own clock may differ."""
+
+
+def believed_alone(time: int, own_time: float | None) -> int:
+    """The time of a block (seconds since 1970) that no other endpoint confirms; our own clock's where that is far
+    behind it, since nobody contradicts who says that no time is left. `own_time`: None on chains whose clock is moved
+    by hand, where ours says nothing."""
+    return time if own_time is None or time <= own_time + FAR else int(own_time)
