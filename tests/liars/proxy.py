@@ -54,6 +54,10 @@ def lying(node_url: str, tell: Tell) -> Iterator[str]:
             super().setup()
             self.session = requests.Session()
 
+        def handle(self) -> None:
+            with suppress(ConnectionError):  # who asked has gone
+                super().handle()
+
         def finish(self) -> None:
             self.session.close()
             with suppress(OSError):

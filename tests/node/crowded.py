@@ -58,11 +58,11 @@ class Report:
 class Crowded:
     """The test's end of such a process."""
 
-    def __init__(self, journal: str, urls: Sequence[str], timeout: float, look_every: float) -> None:
+    def __init__(self, journal: str, urls: Sequence[str], chain_id: int, timeout: float, look_every: float) -> None:
         """`timeout`: of its requests, `look_every`: between two looks at the chain; seconds."""
         self._pipe, there = CONTEXT.Pipe()
         self._process = CONTEXT.Process(
-            target=_drive, args=(journal, tuple(urls), timeout, look_every, there), daemon=True
+            target=_drive, args=(journal, tuple(urls), chain_id, timeout, look_every, there), daemon=True
         )
         self._process.start()
 
@@ -91,8 +91,10 @@ class Crowded:
         self._pipe.close()
 
 
-def _drive(journal_url: str, urls: tuple[str, ...], timeout: float, look_every: float, said: Connection) -> None:
-    first, *others = (connect(url, timeout=timeout) for url in urls)
+def _drive(
+    journal_url: str, urls: tuple[str, ...], chain_id: int, timeout: float, look_every: float, said: Connection
+) -> None:
+    first, *others = (connect(url, expected_chain_id=chain_id, timeout=timeout) for url in urls)
     journal = open_journal(journal_url, owner=secrets.token_bytes(16))
     idle, troubles = _largest(), Counter[str]()
     node = Node(journal, trouble=lambda error: troubles.update([type(error).__name__]))
@@ -184,6 +186,10 @@ def _handler(endpoint: Endpoint, node: str) -> type[BaseHTTPRequestHandler]:
         def setup(self) -> None:
             super().setup()
             self.node = http.client.HTTPConnection(node)
+
+        def handle(self) -> None:
+            with suppress(ConnectionError):  # who has asked is killed in the end
+                super().handle()
 
         def finish(self) -> None:
             self.node.close()

@@ -6,9 +6,11 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -19,9 +21,11 @@ from forcemove.channel.protocol.channel import Phase
 from forcemove.channel.protocol.logs import ChallengeRegistered, Checkpointed, Log, Responded
 from forcemove.channel.protocol.types import ETHER
 from forcemove.channel.store.opening import open_journal
+from tests.liars.proxy import lying
 from tests.node.crowded import Crowded, Endpoint, Report
 from tests.scenarios.story import BOB, Playground
 from tests.simulation import crowd
+from tests.simulation.liars import Restless
 
 
 @dataclass(frozen=True)
@@ -41,12 +45,18 @@ class Shape:
 SAMPLE = Shape(channels=30, disputes=3, block=1, stall=3, timeout=0.3, look=0.2, quiet=1)
 WHOLE = Shape(channels=1_000, disputes=20, block=12, stall=60, timeout=10, look=1, quiet=5)
 _GAS = 400_000
+_STEADY = 40
+"""Requests after which a liar tells something else."""
+_REST = 60.0
+"""Seconds in which an endpoint that has failed is asked again."""
+_MOST_MEMORY = 200 * 2**20
 
 
 class World:
     """The chain, Bob who challenges, and Alice's process behind its endpoints."""
 
-    def __init__(self, shape: Shape, endpoints: int, folder: Path) -> None:
+    def __init__(self, shape: Shape, endpoints: int, folder: Path, liar: int | None = None) -> None:
+        """`liar`: at which place there is one more, that lies, over HTTP, in another way all the time."""
         self.shape, self.chain = shape, AnvilChain()
         playground = Playground.on(self.chain)
         self.first_block = self.chain.block_number()
@@ -58,7 +68,12 @@ class World:
         with open_journal(path, owner=secrets.token_bytes(16)) as journal:
             crowd.write(journal, self.matches, playground, self.first_block)
         self.endpoints = [Endpoint(self.chain.endpoint) for _ in range(endpoints)]
-        self.alice = Crowded(path, [each.url for each in self.endpoints], shape.timeout, shape.look)
+        urls = [each.url for each in self.endpoints]
+        self._lying, self.has_liar = ExitStack(), liar is not None
+        self.liar = Restless(Random(f"liar {liar}"), _STEADY)
+        if liar is not None:
+            urls.insert(liar, self._lying.enter_context(lying(self.chain.endpoint, self.liar)))
+        self.alice = Crowded(path, urls, self.chain.chain_id, shape.timeout, shape.look)
         every = shape.channels // shape.disputes - 1 | 1  # odd: Alice's turn in every other
         self._unchallenged = iter(self.matches[::every])
         self._kinds = count()
@@ -118,6 +133,7 @@ class World:
 
     def close(self) -> None:
         self.alice.close()
+        self._lying.close()
         for each in self.endpoints:
             each.close()
         self.chain.close()
@@ -137,8 +153,8 @@ def shortest_duration(block: int, chain_id: int) -> int:
 
 @pytest.fixture
 def world(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[World]:
-    shape, endpoints = request.param
-    made = World(shape, endpoints, tmp_path)
+    shape, endpoints, liar = request.param
+    made = World(shape, endpoints, tmp_path, liar)
     yield made
     made.close()
 
@@ -160,10 +176,14 @@ def margins(logs: list[tuple[int, Log]]) -> dict[bytes, int]:
 @pytest.mark.parametrize(
     "world",
     [
-        pytest.param((SAMPLE, 1), id="sample, one endpoint"),
-        pytest.param((SAMPLE, 2), id="sample, two endpoints"),
-        pytest.param((WHOLE, 1), id="whole, one endpoint", marks=pytest.mark.long),
-        pytest.param((WHOLE, 2), id="whole, two endpoints", marks=pytest.mark.long),
+        pytest.param((SAMPLE, 1, None), id="sample, one endpoint"),
+        pytest.param((SAMPLE, 2, None), id="sample, two endpoints"),
+        pytest.param((SAMPLE, 1, 0), id="sample, beside a liar"),
+        pytest.param((SAMPLE, 1, 1), id="sample, beside a liar that comes second", marks=pytest.mark.long),
+        pytest.param((WHOLE, 1, None), id="whole, one endpoint", marks=pytest.mark.long),
+        pytest.param((WHOLE, 2, None), id="whole, two endpoints", marks=pytest.mark.long),
+        pytest.param((WHOLE, 1, 0), id="whole, beside a liar", marks=pytest.mark.long),
+        pytest.param((WHOLE, 1, 1), id="whole, beside a liar that comes second", marks=pytest.mark.long),
     ],
     indirect=True,
 )
@@ -189,8 +209,11 @@ def test_threat_46_every_challenge_is_answered_in_time_while_an_endpoint_stalls(
     assert left.keys() == {each.agreement.channel_id for each in world.challenged}
     assert len(left) == shape.disputes
     assert min(left.values()) > 0
-    assert (answered_in_the_stall > 0) == (len(world.endpoints) > 1)
-    last = world.alice.wait_until_it_knows_of_no_challenge(5 * shape.block)
+    if not world.has_liar:  # which may say the truth just then, and pass the answers on
+        assert (answered_in_the_stall > 0) == (len(world.endpoints) > 1)
+    world.liar.be_honest()  # till then it keeps back what all must agree on
+    last = world.alice.wait_until_it_knows_of_no_challenge(5 * shape.block + (_REST if world.has_liar else 0))
+    assert last.bytes < _MOST_MEMORY
     print(f"phases at the end: {last.phases}")
     in_time = last.phases.pop(Phase.PLAYING.name)
     assert last.phases in allowed(world)

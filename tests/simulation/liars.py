@@ -1,8 +1,9 @@
-"""Endpoints of a node in this process that lie: what they may tell, and one that tells something else each time."""
+"""Endpoints of a node in this process that lie: what they may tell, and some that tell something else each time."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from itertools import count, repeat
 from random import Random
 from typing import Any
 
@@ -11,7 +12,7 @@ from tests.liars.lies import LIES, MONEY, Lie, Lies
 from tests.liars.misbehaviour import MISBEHAVIOUR
 from tests.liars.proxy import Ask, Misbehaves, Tell
 
-__all__ = ["TOLD", "Fickle", "telling"]
+__all__ = ["TOLD", "Fickle", "Restless", "telling"]
 
 _NO_ANSWER = tuple(f": {each}" for each in MISBEHAVIOUR if each != "closed")
 _OTHERS = {name: lie for name, lie in LIES.items() if not name.endswith(_NO_ANSWER)}
@@ -22,13 +23,16 @@ TOLD: Mapping[str, Lie | Lies] = {**MONEY, **_OTHERS}
 class Fickle:
     """Tells some lies until the next `change`, then others, and sometimes the truth; the truth before the first."""
 
-    def __init__(self, random: Random) -> None:
-        self._random, self._now = random, Lies(())
+    def __init__(self, random: Random, told: Mapping[str, Lie | Lies] = TOLD) -> None:
+        """`told`: what it may tell, those for money among it."""
+        self._random, self._told, self._now = random, told, Lies(())
 
     def change(self) -> None:
         """Other lies from now on."""
-        names = self._random.choices(self._random.choice((tuple(TOLD), tuple(MONEY))), k=self._random.randint(0, 3))
-        told = [TOLD[each] for each in names]
+        names = self._random.choices(
+            self._random.choice((tuple(self._told), tuple(MONEY))), k=self._random.randint(0, 3)
+        )
+        told = [self._told[each] for each in names]
         self._now = Lies(tuple(lie for each in told for lie in (each.told if isinstance(each, Lies) else (each,))))
 
     def be_honest(self) -> None:
@@ -37,6 +41,24 @@ class Fickle:
 
     def __call__(self, ask: Ask, method: str, *params: Any) -> Any:
         return self._now(ask, method, *params)
+
+
+class Restless(Fickle):
+    """Over HTTP: changes its lies by itself after each so many requests; some of them are done to a connection."""
+
+    def __init__(self, random: Random, every: int) -> None:
+        super().__init__(random, LIES)
+        self._every = every
+        self._numbers: Iterator[int] = count(1)
+
+    def be_honest(self) -> None:
+        self._numbers = repeat(1)
+        super().be_honest()
+
+    def __call__(self, ask: Ask, method: str, *params: Any) -> Any:
+        if next(self._numbers) % self._every == 0:
+            self.change()
+        return super().__call__(ask, method, *params)
 
 
 def telling(ask: Ask, tell: Tell) -> Callable[..., Any]:
