@@ -109,10 +109,11 @@ class House:
 
 
 class World(House):
-    """A house with a chain: each machine has the address book, and its key some ether."""
+    """A house with a chain: each machine has the address book, and its key some ether. `endpoints`: of the chain, as
+    players are told of them."""
 
     def __init__(self, node: Node, folder: Path, carrier: Process, server: Server | None = None) -> None:
-        self.node = node
+        self.node, self.endpoints = node, [node.endpoint]
         self.adjudicator = Adjudicator(
             node.chain, deploy(node.chain, local_keys()[0], folder / BOOK, installed_games().games).adjudicator
         )
@@ -125,7 +126,8 @@ class World(House):
         return home
 
     def arguments(self, home: Path, game: str) -> tuple[str, ...]:
-        return (*super().arguments(home, game), "--chain", self.node.endpoint)
+        chains = [part for each in self.endpoints for part in ("--chain", each)]
+        return (*super().arguments(home, game), *chains)
 
     def travel(self, seconds: int) -> None:
         """Let the chain's clock go on."""

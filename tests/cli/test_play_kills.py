@@ -17,13 +17,19 @@ from forcemove.channel.protocol.signing import Key
 from tests.cli.nodes import Demo, wait_until
 from tests.cli.tables import STAKE, World, link_of, world_on
 from tests.jetstream.server import running_server
+from tests.liars.proxy import lying
 from tests.line.carriers import Process
+from tests.simulation.liars import Moody
 
 TOWER = local_keys()[4]
 OPTIONS = ("--rounds", "4", "--pace", "0.05", "--patience", "120")
 SCHEDULES, OF_ALL = 5, 100
 """With each carrier: in the normal run, and under --long."""
 KILLS = 4
+BESIDE_A_LIAR = 25
+"""Schedules, with the liar in each place."""
+_LIES_LAST = 60
+"""Requests."""
 _RESULT = "\nresult "
 
 
@@ -115,12 +121,37 @@ def test_whoever_is_killed_and_comes_back_loses_nothing(
         carries.start()
 
     with world_on(carries, tmp_path) as world:
-        tower = Tower(world, seeds)
-        for seed in seeds:
-            print(f"seed {seed}")
-            cast = Cast(world, seed, tower.option)
-            victims: list[Callable[[], None]] = [cast.kill_player, cast.kill_player, kill_carrier, tower.kill]
-            for _ in range(KILLS):
-                cast.await_turns()
-                cast.random.choice(victims)()
-            cast.require_right_ends()
+        kill_many(world, seeds, kill_carrier)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("place", [0, 1])
+def test_threat_54_whoever_is_killed_beside_a_lying_endpoint_loses_nothing(
+    relay: Process, tmp_path: Path, place: int
+) -> None:
+    """Players, whose other endpoint tells lies for a while after each kill."""
+
+    def kill_relay() -> None:
+        relay.kill()
+        relay.start()
+
+    liar = Moody(Random(place), _LIES_LAST)
+    with world_on(relay, tmp_path) as world, lying(world.node.endpoint, liar) as url:
+        world.endpoints.insert(place, url)
+        kill_many(world, range(OF_ALL, OF_ALL + BESIDE_A_LIAR), kill_relay, liar.change)
+
+
+def kill_many(
+    world: World, seeds: range, kill_carrier: Callable[[], None], after: Callable[[], object] = lambda: None
+) -> None:
+    """Each seed's schedule, with its right end. `after`: is called after each kill."""
+    tower = Tower(world, seeds)
+    for seed in seeds:
+        print(f"seed {seed}")
+        cast = Cast(world, seed, tower.option)
+        victims: list[Callable[[], None]] = [cast.kill_player, cast.kill_player, kill_carrier, tower.kill]
+        for _ in range(KILLS):
+            cast.await_turns()
+            cast.random.choice(victims)()
+            after()
+        cast.require_right_ends()

@@ -12,7 +12,7 @@ from tests.liars.lies import LIES, MONEY, Lie, Lies
 from tests.liars.misbehaviour import MISBEHAVIOUR
 from tests.liars.proxy import Ask, Misbehaves, Tell
 
-__all__ = ["TOLD", "Fickle", "Restless", "telling"]
+__all__ = ["TOLD", "Fickle", "Moody", "Restless", "telling"]
 
 _NO_ANSWER = tuple(f": {each}" for each in MISBEHAVIOUR if each != "closed")
 _OTHERS = {name: lie for name, lie in LIES.items() if not name.endswith(_NO_ANSWER)}
@@ -58,6 +58,24 @@ class Restless(Fickle):
     def __call__(self, ask: Ask, method: str, *params: Any) -> Any:
         if next(self._numbers) % self._every == 0:
             self.change()
+        return super().__call__(ask, method, *params)
+
+
+class Moody(Fickle):
+    """Over HTTP: after each `change` it lies for so many requests, and is honest again."""
+
+    def __init__(self, random: Random, lasting: int) -> None:
+        super().__init__(random, LIES)
+        self._lasting = lasting
+        self._left: Iterator[int] = iter(())
+
+    def change(self) -> None:
+        super().change()
+        self._left = iter(range(self._lasting))
+
+    def __call__(self, ask: Ask, method: str, *params: Any) -> Any:
+        if next(self._left, None) is None:
+            self.be_honest()
         return super().__call__(ask, method, *params)
 
 
