@@ -138,16 +138,25 @@ def test_threat_54_whoever_is_killed_beside_a_lying_endpoint_loses_nothing(
     liar = Moody(Random(place), _LIES_LAST)
     with world_on(relay, tmp_path) as world, lying(world.node.endpoint, liar) as url:
         world.endpoints.insert(place, url)
-        kill_many(world, range(OF_ALL, OF_ALL + BESIDE_A_LIAR), kill_relay, liar.change)
+        kill_many(world, range(OF_ALL, OF_ALL + BESIDE_A_LIAR), kill_relay, liar.be_honest, liar.change)
+
+
+def nothing() -> None:
+    """Is done."""
 
 
 def kill_many(
-    world: World, seeds: range, kill_carrier: Callable[[], None], after: Callable[[], object] = lambda: None
+    world: World,
+    seeds: range,
+    kill_carrier: Callable[[], None],
+    before: Callable[[], object] = nothing,
+    after: Callable[[], object] = nothing,
 ) -> None:
-    """Each seed's schedule, with its right end. `after`: is called after each kill."""
+    """Each seed's schedule, with its right end. `before`: is called before each begins, `after`: after each kill."""
     tower = Tower(world, seeds)
     for seed in seeds:
         print(f"seed {seed}")
+        before()
         cast = Cast(world, seed, tower.option)
         victims: list[Callable[[], None]] = [cast.kill_player, cast.kill_player, kill_carrier, tower.kill]
         for _ in range(KILLS):

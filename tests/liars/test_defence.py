@@ -23,6 +23,8 @@ Among = NodeAmongLiars | TowerAmongLiars
 Make = Callable[..., Among]
 Honestly = dict[str, tuple[int, set[object], set[object]]]
 PARTS: dict[str, type[Among]] = {"node": NodeAmongLiars, "tower": TowerAmongLiars}
+UNCHARGED = ("eceipt", "eth_getTransactionCount")
+"""Lies by which a tower pays more than it can charge: what its receipts cost, and the same answer at two nonces."""
 SOON, LATER = 4, 8
 """Blocks: until it is answered, and for which the liars go on."""
 
@@ -91,7 +93,7 @@ def test_threat_43_beside_an_honest_endpoint_a_liar_keeps_no_answer_away(
     tells: list[Tell] = [honest]
     tells.insert(place, TOLD[lie])
     run = answers(part, tells, make, honestly)
-    assert run.charged == run.cost or "eceipt" in lie
+    assert run.charged == run.cost or any(each in lie for each in UNCHARGED)
 
 
 @pytest.mark.parametrize(("part", "lie", "place"), cases(0, 1, 2, every=7))

@@ -17,6 +17,7 @@ from forcemove.channel.node.driven import Driven
 from forcemove.channel.node.errors import ChannelInUse
 from forcemove.channel.node.memory import MemoryLine
 from forcemove.channel.node.node import Node
+from forcemove.channel.node.policy import DurationTooShort, NotWorthItsDisputes
 from forcemove.channel.protocol.channel import OVER, Phase
 from forcemove.channel.protocol.effects import ChooseMove
 from forcemove.channel.protocol.encoding import digest, hash_state
@@ -66,15 +67,16 @@ class Alice:
     def _add(self) -> None:
         while not self._is_added():
             self.table.weather.change()
+            self.table.liar.change()
             self.table.pass_time()
 
     def _is_added(self) -> bool:
-        """What is not in the journal yet is new, and of a new channel the chain is asked. Where her clock has jumped
-        back, the leases of her last process end later."""
+        """What is not in the journal yet is new, and of a new channel the chain is asked: an endpoint that lies of
+        prices keeps her from beginning. Where her clock has jumped back, the leases of her last process end later."""
         table = self.table
         try:
             self.driven = self.node.add(table.assembly, ALICE, table.lines[0], table.choose(0))
-        except (PassingError, ChannelInUse):
+        except (PassingError, ChannelInUse, NotWorthItsDisputes, DurationTooShort):
             return False
         return True
 
