@@ -1,0 +1,190 @@
+"""Faults that a client, or the contract, could have: each is put in by name, and the checker must find it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+from unittest.mock import patch
+
+from msgspec.structs import replace
+
+from forcemove.channel.protocol import adjudication, duties, hearing, machine, news, rules
+from forcemove.channel.protocol.channel import Accepted, Channel, Phase, Step
+from forcemove.channel.protocol.duties import DUTIES
+from forcemove.channel.protocol.effects import SubmitCheckpoint, SubmitDeposit, SubmitRespond
+from forcemove.channel.protocol.encoding import hash_state
+from forcemove.channel.protocol.errors import OutOfTurn
+from forcemove.channel.protocol.inputs import SubmissionFailed
+from forcemove.channel.protocol.signing import Key
+from forcemove.channel.protocol.state import SignedState
+from tests.checking.ladder import Ladder
+from tests.checking.world import Bounds
+
+__all__ = ["FAULTS", "Fault"]
+
+Patches = Callable[[ExitStack], None]
+
+
+@dataclass(frozen=True)
+class Fault:
+    """`finds`: the property that does not hold. `bounds`, `game`: with which it is found. `saves_first`: else she is
+    killed between doing and saving."""
+
+    finds: str
+    bounds: Bounds
+    put_in: Patches = lambda _: None
+    game: Ladder = field(default_factory=lambda: Ladder(1, 2))
+    saves_first: bool = True
+
+    @contextmanager
+    def present(self) -> Iterator[None]:
+        """Within this the program has it."""
+        with ExitStack() as stack:
+            self.put_in(stack)
+            yield
+
+
+def _in(where: Any, name: str, instead: Any) -> Patches:
+    return lambda stack: stack.enter_context(patch.object(where, name, instead))
+
+
+def _duty(phase: Phase, *duties_: Any) -> Patches:
+    return lambda stack: stack.enter_context(patch.dict(DUTIES, {phase: duties_}))
+
+
+_real_answer = duties._answer_record
+
+
+def _answer_at_the_end(channel: Channel, now: int, key: Key | None) -> Step | None:
+    return None if now < channel.status.finalizes_at else _real_answer(channel, now, key)
+
+
+def _answer_only_the_newest(channel: Channel, now: int, key: Key | None) -> Step | None:
+    recorded, newest = channel.record.recorded, channel.newest
+    if recorded is not None and newest is not None and recorded.state.turn_num + 1 < newest.state.turn_num:
+        return None
+    return _real_answer(channel, now, key)
+
+
+def _deposit_at_once(channel: Channel, _now: int, _key: Key | None) -> Step | None:
+    ((asset, amounts),) = channel.agreement.deposits
+    held = channel.held(asset)
+    if held != sum(amounts[: channel.index]):
+        return None
+    return duties.ask(channel, SubmitDeposit(asset, held, amounts[channel.index]))
+
+
+def _any_end(*arguments: Any) -> None:
+    """As the rules, but for what a final state pays."""
+    to = arguments[4]
+    if not to.is_final:
+        _real_transition(*arguments)
+
+
+_real_transition = rules.require_valid_transition
+_real_again = hearing._receive_again
+
+
+def _last_word(channel: Channel, signed: SignedState) -> Channel:
+    newest, state = channel.newest, signed.state
+    if newest is not None and newest.state.turn_num == state.turn_num and newest.state != state:
+        return channel.replace_newest(Accepted(signed, hash_state(channel.agreement.channel_id, state)))
+    return _real_again(channel, signed)
+
+
+def _conclude_if_ours(channel: Channel, now: int, key: Key | None) -> Step | None:
+    is_ours = channel.agreement.fixed_part.mover(channel.next_turn - 1) == channel.index
+    return _real_conclude(channel, now, key) if is_ours else None
+
+
+_real_conclude = duties._conclude
+_real_see = news.see
+
+
+def _forget_failures(channel: Channel, seen: Any, now: int, app: Any) -> Channel:
+    return channel if isinstance(seen, SubmissionFailed) else _real_see(channel, seen, now, app)
+
+
+_real_take_over = news._take_over
+
+
+def _keep_requests(channel: Channel, recorded: Any, app: Any) -> Channel:
+    return replace(_real_take_over(channel, recorded, app), requested=channel.requested)
+
+
+def _one_answer_is_enough(stack: ExitStack) -> None:
+    _in(news, "_take_over", _keep_requests)(stack)
+    _in(duties, "is_answered", lambda channel, _: any(isinstance(each, _ANSWERS) for each in channel.requested))(stack)
+
+
+_ANSWERS = (SubmitCheckpoint, SubmitRespond)
+
+
+def _no_way_out(channel: Channel, now: int, key: Key | None) -> Step:
+    """Hole 33: whose turn it is cannot challenge."""
+    if channel.phase(now) is Phase.PLAYING and channel.is_our_turn:
+        raise OutOfTurn(channel.next_turn, channel.index)
+    return _real_challenge(channel, now, key)
+
+
+_real_challenge = machine._challenge
+
+
+def _sign_final_when_funded(channel: Channel, _now: int, key: Key | None) -> Step | None:
+    if not channel.leaving or not channel.is_our_turn or channel.lacks_money:
+        return None
+    return duties.finish(channel, key)
+
+
+def _hole_33(stack: ExitStack) -> None:
+    _in(machine, "_challenge", _no_way_out)(stack)
+    _duty(Phase.PLAYING, duties._deposit, _sign_final_when_funded, duties._ask_for_move)(stack)
+
+
+def _any_turn(draft: Any, id_: bytes, status: Any, fixed_part: Any, proof: Any, app: Any) -> Any:
+    return rules.require_supported(draft.domain, fixed_part, proof, app, status)
+
+
+def _anybodys(_digest: bytes, _signature: Any, _expected: bytes) -> None:
+    """Whoever has signed it."""
+
+
+FAULTS: dict[str, Fault] = {
+    "answer margin ignored": Fault(
+        "settled as due", Bounds(transactions=1), _in(duties, "_answer_record", _answer_at_the_end)
+    ),
+    "deposit before the prefund": Fault(
+        "no early deposit", Bounds(opening=True), _duty(Phase.PREFUND, duties._sign_setup, _deposit_at_once)
+    ),
+    "another outcome taken in a final state": Fault(
+        "settled as due", Bounds(transactions=1), _in(hearing, "require_valid_transition", _any_end)
+    ),
+    "sent before saved": Fault("one signature a turn", Bounds(crashes=1), saves_first=False),
+    "postfund before the money": Fault(
+        "no postfund before the money", Bounds(opening=True), _in(Channel, "is_funded", property(lambda _: True))
+    ),
+    "the last word wins": Fault("settled as due", Bounds(), _in(hearing, "_receive_again", _last_word), Ladder(2, 2)),
+    "an old challenge not answered": Fault(
+        "settled as due", Bounds(transactions=1), _in(duties, "_answer_record", _answer_only_the_newest)
+    ),
+    "only the maker concludes": Fault(
+        "out in time", Bounds(), _duty(Phase.CONCLUDING, duties._countersign, _conclude_if_ours)
+    ),
+    "a failed transaction forgotten": Fault(
+        "out in time", Bounds(transactions=1, drops=1), _in(news, "see", _forget_failures)
+    ),
+    "answers not asked anew after a new record": Fault("settled as due", Bounds(transactions=2), _one_answer_is_enough),
+    "what was seen before a reorganisation still counts": Fault(
+        "out in time", Bounds(reorganisations=1, transactions=1), _in(Channel, "forget_chain", lambda self: self)
+    ),
+    "the record may fall": Fault(
+        "the record never falls", Bounds(transactions=2), _in(adjudication, "_require_newer", _any_turn)
+    ),
+    "respond without the mover's signature": Fault(
+        "nothing recorded without her", Bounds(transactions=2), _in(adjudication, "require_signer", _anybodys)
+    ),
+    "no way out on her turn": Fault("out in time", Bounds(opening=True, reorganisations=1), _hole_33),
+}
+"""By name. The last one is hole 33, which a search like this has found."""

@@ -1,0 +1,397 @@
+"""One channel as it may stand between two events: what Alice has saved, what the chain has recorded, what waits, and
+what Bob has learned. Alice's channel is changed by `machine.step` alone, the chain by the adjudicator's twin alone.
+
+A world is a value; whatever happens makes another one. Here is what Alice, the chain and time do; what Bob may do is in
+`bob`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple, Protocol
+
+from forcemove.channel.errors import ChainError, CounterpartyError, LocalError, RuleError
+from forcemove.channel.protocol import adjudication as twin
+from forcemove.channel.protocol.adjudication import Adjudication, Result, Transaction
+from forcemove.channel.protocol.agreement import Agreement, agree
+from forcemove.channel.protocol.app import App
+from forcemove.channel.protocol.channel import Channel, Step
+from forcemove.channel.protocol.effects import (
+    ChooseMove,
+    Effect,
+    SendGreeting,
+    SendState,
+    Submission,
+    SubmitChallenge,
+    SubmitCheckpoint,
+    SubmitConclude,
+    SubmitDeposit,
+    SubmitPayCredit,
+    SubmitRespond,
+    SubmitTransfer,
+)
+from forcemove.channel.protocol.encoding import Domain
+from forcemove.channel.protocol.inputs import (
+    ChainRead,
+    HoldingsSeen,
+    Input,
+    LogSeen,
+    News,
+    SubmissionFailed,
+)
+from forcemove.channel.protocol.logs import Log
+from forcemove.channel.protocol.machine import step
+from forcemove.channel.protocol.outcome import Outcome, address_destination
+from forcemove.channel.protocol.record import EMPTY_RECORD, Record, fold
+from forcemove.channel.protocol.signing import Key
+from forcemove.channel.protocol.state import SignedState, VariablePart
+from forcemove.channel.protocol.types import ETHER, FixedPart
+from tests.checking.remembering import RememberingKey
+from tests.protocol.builders import ALICE, APP, BOB, DOMAIN
+
+__all__ = ["DURATION", "START", "Block", "Bounds", "Game", "Mined", "Setting", "Waiting", "World"]
+
+START = 1_000_000
+"""The block time at which every world begins, seconds."""
+DURATION = 1_800
+"""Seconds of the challenge duration. The margin within which Alice answers by herself is a third of it."""
+
+
+class Game(App, Protocol):
+    """A game of which all moves can be listed."""
+
+    def moves(self, from_: VariablePart) -> Iterable[VariablePart]:
+        """All states that a move leads to; none where the game is over."""
+        ...
+
+    def before(self, state: VariablePart) -> VariablePart | None:
+        """The state that a move has led from to this one; None where none has, or it is not known."""
+        ...
+
+    def keeps(self, due: VariablePart, paid: Outcome) -> bool:
+        """Whether this may be paid to a player who had that state: the game's promise."""
+        ...
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """What is tried.
+
+    `seat`: Alice's. `transactions`: of Bob's, beside his deposit. `crashes`: of Alice's process. `drops`: of
+    transactions that she has sent. `reorganisations`: each takes one or two blocks of the last tick. `delay`: ticks
+    that a transaction of hers may wait. `ticks`: in a challenge duration. `lag`: she sees a block once a tick has
+    passed, so that nothing that she has seen is undone. `opening`: it begins before the prefund states.
+
+    Reductions that are not exact. `eager`: she looks at the chain before anything else happens to her. Without
+    `greetings`, Bob greets never. Without `strays`, he countersigns final states only. Without `all_states`, he
+    challenges with the oldest and the two newest states that he can.
+    """
+
+    seat: int = 0
+    transactions: int = 0
+    crashes: int = 0
+    drops: int = 0
+    reorganisations: int = 0
+    delay: int = 0
+    ticks: int = 3
+    lag: bool = False
+    opening: bool = False
+    eager: bool = True
+    greetings: bool = False
+    strays: bool = False
+    all_states: bool = False
+
+    @property
+    def tick(self) -> int:
+        """Seconds."""
+        return DURATION // self.ticks
+
+    @property
+    def rereads(self) -> bool:
+        """Whether anything can make her read logs again that she has read."""
+        return bool(self.crashes or self.reorganisations)
+
+
+class Waiting(NamedTuple):
+    """A transaction of hers on its way. `age`: ticks since she sent it."""
+
+    submission: Submission
+    age: int = 0
+
+
+class Block(NamedTuple):
+    """What was before a block of this tick: the chain, how many logs there were, what they said, Alice's balance, what
+    she had paid in; and the transaction that it took, if it was hers."""
+
+    chain: Adjudication
+    logs: int
+    record: Record
+    balance: int
+    paid_in: int
+    hers: Submission | None
+
+
+class Mined(NamedTuple):
+    """A transaction that was mined, whose it was, and the time of its block, seconds."""
+
+    submission: Submission
+    is_hers: bool
+    now: int
+
+
+class World(NamedTuple):
+    """Everything between two events.
+
+    `now`: the chain's time, seconds. `alice`: as she has saved it. `told`: whether she has looked since the last thing
+    that happened on the chain, time included. `logs`: all of them. `seen`: how many of them she has read, -1 where she
+    begins anew. `waiting`: her transactions in nonce order. `failed`: those of which she has not been told yet.
+    `signed`: all that she has signed and sent, oldest first. `balance`: hers since the beginning, wei. `paid_in`: what
+    she has paid into the channel, wei. `record`: what the logs say. `blocks`: of this tick, oldest first.
+
+    `due`: the state whose successors alone may be settled, see `properties.with_due`. `transactions`, `crashes`,
+    `drops`, `reorganisations`: how many are left. `is_void`: a reorganisation has undone what she had seen. `mined`:
+    all that was mined and not undone, oldest first.
+    """
+
+    now: int
+    alice: Channel
+    chain: Adjudication
+    transactions: int
+    crashes: int
+    drops: int
+    reorganisations: int
+    told: bool = False
+    logs: tuple[Log, ...] = ()
+    seen: int = -1
+    waiting: tuple[Waiting, ...] = ()
+    failed: tuple[Submission, ...] = ()
+    signed: tuple[SignedState, ...] = ()
+    balance: int = 0
+    paid_in: int = 0
+    record: Record = EMPTY_RECORD
+    blocks: tuple[Block, ...] = ()
+    due: VariablePart | None = None
+    is_void: bool = False
+    mined: tuple[Mined, ...] = ()
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What stays the same in all worlds. `deposit`: wei, of each. `step`: how she works. `saves_first`: whether she
+    saves before she does what she wants to. `start`: the block time at which it begins, seconds."""
+
+    game: Game
+    bounds: Bounds
+    deposit: int = 1_000
+    domain: Domain = DOMAIN
+    app: bytes = APP
+    step: Callable[[Channel, Input, int, Key | None, App], Step] = step
+    saves_first: bool = True
+    start: int = START
+    keys: tuple[Key, Key] = (RememberingKey(ALICE.secret), RememberingKey(BOB.secret))
+
+    @cached_property
+    def agreement(self) -> Agreement:
+        participants = tuple(each.address for each in self.by_seat)
+        fixed_part = FixedPart(participants, 1, self.app, DURATION)
+        destinations = tuple(map(address_destination, participants))
+        return agree(self.domain, fixed_part, self.game, 0, ((ETHER, (self.deposit,) * 2),), destinations)
+
+    @property
+    def by_seat(self) -> tuple[Key, ...]:
+        """The keys, Alice's at her seat."""
+        return self.keys if self.bounds.seat == 0 else self.keys[::-1]
+
+    @property
+    def alice(self) -> Key:
+        """Her key."""
+        return self.keys[0]
+
+    @property
+    def bob(self) -> Key:
+        """His key."""
+        return self.keys[1]
+
+    def empty_chain(self) -> Adjudication:
+        """With nothing on it."""
+        return Adjudication(self.domain)
+
+    # ------------------------------------------------------------------------------------------------ what she does
+
+    def hear(self, world: World, input_: Input) -> list[tuple[str, World]]:
+        """The worlds after Alice has been given this: the one in which she has done what she wants to, and those in
+        which she was killed while she did. None where it changes nothing."""
+        try:
+            channel, effects = self.step(world.alice, input_, world.now, self.alice, self.game)
+        except (LocalError, RuleError, CounterpartyError):
+            return []
+        if channel == world.alice and not effects:
+            return []
+        return [("", self._done(world, channel, effects)), *self._killed(world, channel, effects)]
+
+    def look(self, world: World) -> list[tuple[str, World]]:
+        """The same, where she looks at the chain."""
+        anew = world.seen < 0
+        end = self.visible(world)
+        before = world._replace(told=True, seen=end, failed=())
+        news: list[News] = [SubmissionFailed(each) for each in world.failed]
+        news += [LogSeen(each) for each in world.logs[max(world.seen, 0) : end]]
+        read = ChainRead((*news, HoldingsSeen(ETHER, self._held(world))), anew)
+        channel, effects = self.step(world.alice, read, world.now, self.alice, self.game)
+        return [("", self._done(before, channel, effects)), *self._killed(before, channel, effects)]
+
+    def visible(self, world: World) -> int:
+        """How many logs she can see."""
+        return world.blocks[0].logs if self.bounds.lag and world.blocks else len(world.logs)
+
+    def _held(self, world: World) -> int:
+        chain = world.blocks[0].chain if self.bounds.lag and world.blocks else world.chain
+        return chain.holdings_of(self.agreement.channel_id, ETHER).amount
+
+    def _done(self, world: World, channel: Channel, effects: Sequence[Effect]) -> World:
+        """Saved, and then all of this is done."""
+        signed, waiting = world.signed, world.waiting
+        for effect in effects:
+            match effect:
+                case SendState(each):
+                    signed = _with(signed, each, channel.index)
+                case SendGreeting() | ChooseMove():
+                    pass
+                case _:
+                    waiting += (Waiting(effect),)
+        return world._replace(alice=channel, signed=signed, waiting=waiting)
+
+    def _killed(self, world: World, channel: Channel, effects: Sequence[Effect]) -> list[tuple[str, World]]:
+        """She was killed after she had saved, and had done the first so many of these."""
+        if not world.crashes:
+            return []
+        dead = world._replace(crashes=world.crashes - 1)
+        saved = channel if self.saves_first else world.alice
+        found = []
+        for number in range(len(effects) + 1):
+            done = self._done(dead, channel, effects[:number])._replace(alice=saved)
+            found.append((f", and is killed after {number} of {len(effects)} things", _restarted(done)))
+        return found
+
+    def paying(self, before: World, after: World) -> Outcome:
+        """What the state pays that was settled between these."""
+        submission = after.mined[-1].submission
+        assert isinstance(submission, SubmitTransfer | SubmitConclude)
+        return submission.outcome
+
+    def kill(self, world: World) -> World:
+        """She is killed while she does nothing."""
+        return _restarted(world._replace(crashes=world.crashes - 1))
+
+    # --------------------------------------------------------------------------------------------------- the chain
+
+    def operation(self, submission: Submission) -> tuple[int, Callable[[Adjudication, Transaction], Result]]:
+        """The ether (wei) and the twin's operation of a transaction."""
+        fixed, id_ = self.agreement.fixed_part, self.agreement.channel_id
+        match submission:
+            case SubmitDeposit(asset, held, amount):
+                return amount, lambda chain, tx: twin.deposit(chain, tx, id_, asset, held, amount)
+            case SubmitChallenge(proof):
+                return 0, lambda chain, tx: twin.challenge(chain, tx, fixed, proof, None, self.game)
+            case SubmitRespond(challenged, response, signature):
+                return 0, lambda chain, tx: twin.respond(chain, tx, fixed, challenged, response, signature, self.game)
+            case SubmitCheckpoint(proof):
+                return 0, lambda chain, tx: twin.checkpoint(chain, tx, fixed, proof, self.game)
+            case SubmitConclude(outcome, turn, signatures):
+                return 0, lambda chain, tx: twin.conclude(chain, tx, fixed, outcome, turn, signatures)
+            case SubmitTransfer(hash_, outcome, _):
+                return 0, lambda chain, tx: twin.transfer(chain, tx, id_, hash_, outcome, ())
+            case SubmitPayCredit(account, asset, _):
+                return 0, lambda chain, tx: twin.pay_credit(chain, tx, account, asset)
+
+    def transact(self, world: World, submission: Submission, sender: Key) -> World | None:
+        """The world after a transaction was mined in a block of its own; None where it reverts."""
+        value, operation = self.operation(submission)
+        try:
+            result = operation(world.chain, Transaction(sender.address, world.now, value))
+        except (RuleError, ChainError):
+            return None
+        mine = self.alice.address
+        earned = sum(each.amount for each in result.payments if each.to == mine)
+        paid = value if sender is self.alice else 0
+        hers = submission if sender is self.alice else None
+        block = Block(world.chain, len(world.logs), world.record, world.balance, world.paid_in, hers)
+        return world._replace(
+            chain=result.adjudication,
+            logs=world.logs + result.logs,
+            record=_fold_more(world.record, result.logs, self.domain, world.now),
+            balance=world.balance + earned - paid,
+            paid_in=world.paid_in + paid,
+            blocks=(*world.blocks, block) if self.bounds.reorganisations or self.bounds.lag else (),
+            told=False,
+            mined=(*world.mined, Mined(submission, sender is self.alice, world.now)),
+        )
+
+    def mine_hers(self, world: World) -> World:
+        """The first of her transactions is mined; where it reverts she will be told."""
+        (submission, _), *rest = world.waiting
+        before = world._replace(waiting=tuple(rest))
+        after = self.transact(before, submission, self.alice)
+        if after is not None:
+            return after
+        return before._replace(failed=(*world.failed, submission), told=False)
+
+    def drop_hers(self, world: World) -> World:
+        """The first of her transactions is dropped, and she will be told."""
+        (submission, _), *rest = world.waiting
+        return world._replace(
+            waiting=tuple(rest), failed=(*world.failed, submission), told=False, drops=world.drops - 1
+        )
+
+    def undo(self, world: World, count: int) -> World:
+        """The last blocks are undone, and with them all of Bob's in them; hers wait again, in their order."""
+        first, undone = world.blocks[-count], world.blocks[-count:]
+        again = tuple(Waiting(each.hers) for each in undone if each.hers is not None)
+        was_seen = world.seen > first.logs
+        return world._replace(
+            chain=first.chain,
+            logs=world.logs[: first.logs],
+            record=first.record,
+            balance=first.balance,
+            paid_in=first.paid_in,
+            mined=world.mined[:-count],
+            blocks=world.blocks[:-count],
+            waiting=again + world.waiting,
+            reorganisations=world.reorganisations - 1,
+            seen=-1 if was_seen else world.seen,
+            told=False,
+            is_void=world.is_void or was_seen,
+        )
+
+    def may_pass(self, world: World) -> bool:
+        """Whether time may go on: she has looked, and none of her transactions is overdue."""
+        return world.told and all(each.age < self.bounds.delay for each in world.waiting)
+
+    def pass_time(self, world: World) -> World:
+        """A tick later. What is in blocks stays."""
+        waiting = tuple(Waiting(each.submission, each.age + 1) for each in world.waiting)
+        return world._replace(now=world.now + self.bounds.tick, told=False, waiting=waiting, blocks=())
+
+
+def _fold_more(record: Record, logs: Sequence[Log], domain: Domain, now: int) -> Record:
+    """What the logs say with these besides."""
+    for each in logs:
+        record = fold(record, each, domain, now)
+    return record
+
+
+def _restarted(world: World) -> World:
+    """Her process begins again from what it has saved."""
+    return world._replace(seen=-1, failed=(), told=False)
+
+
+def _with(signed: tuple[SignedState, ...], state: SignedState, index: int) -> tuple[SignedState, ...]:
+    """With her signature of one more state, if it bears it."""
+    if index not in state.signatures:
+        return signed
+    alone = SignedState(state.state, {index: state.signatures[index]})
+    if any(each.state == alone.state for each in signed):
+        return signed
+    return tuple(sorted((*signed, alone), key=lambda each: each.state.turn_num))
