@@ -39,7 +39,8 @@ def messages(setting: Setting, world: World) -> Iterator[tuple[str, Input]]:
         for state in _next_states(setting, newest.state if newest else None, alice.next_turn):
             yield _said(f"Bob sends {words(state)}", setting, state)
         if newest is not None and newest.state.turn_num >= 1:
-            yield _said("Bob sends a final state that pays him everything", setting, _greedy(newest.state))
+            greedy = _greedy(newest.state, setting.bounds.seat)
+            yield _said("Bob sends a final state that pays him everything", setting, greedy)
     elif newest is not None and newest.state.turn_num >= 4 and bob in newest.signed.signatures:
         for state in _others(setting, newest.state):
             yield _said(f"Bob sends another state of turn {state.turn_num}: {words(state)}", setting, state)
@@ -54,12 +55,12 @@ def _said(how: str, setting: Setting, state: VariablePart) -> tuple[str, Input]:
     return how, StateReceived(SignedState(state, {1 - setting.bounds.seat: _sign(setting, state)}))
 
 
-def _greedy(from_: VariablePart) -> VariablePart:
-    """A final state after this one, with another outcome: nobody may take it for good."""
-    first, second = from_.outcome
-    return VariablePart(
-        (replace(first, amount=second.amount), replace(second, amount=first.amount)), b"", from_.turn_num + 1, True
-    )
+def _greedy(from_: VariablePart, seat: int) -> VariablePart:
+    """A final state after this one that pays nothing to that seat: nobody may take it for good."""
+    total = sum(each.amount for each in from_.outcome)
+    shares = (0, total) if seat == 0 else (total, 0)
+    outcome = tuple(replace(each, amount=share) for each, share in zip(from_.outcome, shares, strict=True))
+    return VariablePart(outcome, b"", from_.turn_num + 1, True)
 
 
 def _others(setting: Setting, state: VariablePart) -> list[VariablePart]:

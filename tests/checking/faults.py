@@ -14,7 +14,7 @@ from forcemove.channel.protocol import adjudication, duties, hearing, machine, n
 from forcemove.channel.protocol.channel import Accepted, Channel, Phase, Step
 from forcemove.channel.protocol.duties import DUTIES
 from forcemove.channel.protocol.effects import SubmitCheckpoint, SubmitDeposit, SubmitRespond
-from forcemove.channel.protocol.encoding import hash_state
+from forcemove.channel.protocol.encoding import digest, hash_state
 from forcemove.channel.protocol.errors import OutOfTurn
 from forcemove.channel.protocol.inputs import SubmissionFailed
 from forcemove.channel.protocol.signing import Key
@@ -29,10 +29,11 @@ Patches = Callable[[ExitStack], None]
 
 @dataclass(frozen=True)
 class Fault:
-    """`finds`: the property that does not hold. `bounds`, `game`: with which it is found. `saves_first`: else she is
-    killed between doing and saving."""
+    """`finds`: the property that does not hold. `steps`: the length of the shortest run in which it does not. `bounds`,
+    `game`: with which it is found. `saves_first`: else she is killed between doing and saving."""
 
     finds: str
+    steps: int
     bounds: Bounds
     put_in: Patches = lambda _: None
     game: Ladder = field(default_factory=lambda: Ladder(1, 2))
@@ -151,40 +152,60 @@ def _anybodys(_digest: bytes, _signature: Any, _expected: bytes) -> None:
     """Whoever has signed it."""
 
 
+def _two_ends(stack: ExitStack) -> None:
+    _in(hearing, "require_valid_transition", _any_end)(stack)
+    _in(duties, "_may_finish", lambda _channel, _newest: True)(stack)
+    _in(Channel, "_sign", lambda self, _, hashes, key: key.sign(digest(self.agreement.domain, hashes.state)))(stack)
+
+
+_SMALL = Ladder(1, 1)
+
 FAULTS: dict[str, Fault] = {
     "answer margin ignored": Fault(
-        "settled as due", Bounds(transactions=1), _in(duties, "_answer_record", _answer_at_the_end)
+        "settled as due", 3, Bounds(transactions=1), _in(duties, "_answer_record", _answer_at_the_end)
     ),
     "deposit before the prefund": Fault(
-        "no early deposit", Bounds(opening=True), _duty(Phase.PREFUND, duties._sign_setup, _deposit_at_once)
+        "no early deposit", 2, Bounds(opening=True), _duty(Phase.PREFUND, duties._sign_setup, _deposit_at_once)
     ),
     "another outcome taken in a final state": Fault(
-        "settled as due", Bounds(transactions=1), _in(hearing, "require_valid_transition", _any_end)
+        "settled as due", 3, Bounds(), _in(hearing, "require_valid_transition", _any_end)
     ),
-    "sent before saved": Fault("one signature a turn", Bounds(crashes=1), saves_first=False),
+    "a second end is signed": Fault("nothing after the end", 2, Bounds(), _two_ends),
+    "sent before saved": Fault("one signature a turn", 2, Bounds(crashes=1), saves_first=False),
     "postfund before the money": Fault(
-        "no postfund before the money", Bounds(opening=True), _in(Channel, "is_funded", property(lambda _: True))
+        "no postfund before the money", 2, Bounds(opening=True), _in(Channel, "is_funded", property(lambda _: True))
     ),
-    "the last word wins": Fault("settled as due", Bounds(), _in(hearing, "_receive_again", _last_word), Ladder(2, 2)),
+    "the last word wins": Fault(
+        "settled as due", 4, Bounds(), _in(hearing, "_receive_again", _last_word), Ladder(2, 2)
+    ),
     "an old challenge not answered": Fault(
-        "settled as due", Bounds(transactions=1), _in(duties, "_answer_record", _answer_only_the_newest)
+        "settled as due", 3, Bounds(transactions=1), _in(duties, "_answer_record", _answer_only_the_newest)
     ),
     "only the maker concludes": Fault(
-        "out in time", Bounds(), _duty(Phase.CONCLUDING, duties._countersign, _conclude_if_ours)
+        "out in time", 3, Bounds(), _duty(Phase.CONCLUDING, duties._countersign, _conclude_if_ours)
     ),
-    "a failed transaction forgotten": Fault(
-        "out in time", Bounds(transactions=1, drops=1), _in(news, "see", _forget_failures)
+    "a failed transaction forgotten": Fault("out in time", 4, Bounds(drops=1), _in(news, "see", _forget_failures)),
+    "answers not asked anew after a new record": Fault(
+        "settled as due", 6, Bounds(transactions=2), _one_answer_is_enough, _SMALL
     ),
-    "answers not asked anew after a new record": Fault("settled as due", Bounds(transactions=2), _one_answer_is_enough),
     "what was seen before a reorganisation still counts": Fault(
-        "out in time", Bounds(reorganisations=1, transactions=1), _in(Channel, "forget_chain", lambda self: self)
+        "out in time",
+        4,
+        Bounds(reorganisations=1, transactions=1),
+        _in(Channel, "forget_chain", lambda self: self),
+        _SMALL,
     ),
     "the record may fall": Fault(
-        "the record never falls", Bounds(transactions=2), _in(adjudication, "_require_newer", _any_turn)
+        "the record never falls", 4, Bounds(transactions=2), _in(adjudication, "_require_newer", _any_turn), _SMALL
     ),
     "respond without the mover's signature": Fault(
-        "nothing recorded without her", Bounds(transactions=2), _in(adjudication, "require_signer", _anybodys)
+        "nothing recorded without her",
+        2,
+        Bounds(transactions=2),
+        _in(adjudication, "require_signer", _anybodys),
+        _SMALL,
     ),
-    "no way out on her turn": Fault("out in time", Bounds(opening=True, reorganisations=1), _hole_33),
+    "a payment is lost": Fault("paid her share", 1, Bounds(), _in(adjudication, "_push", lambda *_: None), _SMALL),
+    "no way out on her turn": Fault("out in time", 8, Bounds(opening=True, reorganisations=1), _hole_33, _SMALL),
 }
 """By name. The last one is hole 33, which a search like this has found."""

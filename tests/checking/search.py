@@ -174,11 +174,11 @@ class Search:
 
     def _require_way_out(self, key: tuple[object, ...], world: World) -> None:
         """While Bob is silent she is out in time: she wants to leave, and challenges where that alone does not help."""
-        path: list[tuple[tuple[object, ...], int]] = []
+        path: dict[tuple[object, ...], int] = {}
         most, began = _DURATIONS * self.setting.bounds.ticks, world.now
         tick, at = self.setting.bounds.tick, key
-        while at not in self._ways_out and (world.now - began) // tick <= most:
-            path.append((at, world.now))
+        while at not in self._ways_out and at not in path and (world.now - began) // tick <= most:
+            path[at] = world.now
             if is_out(self.setting, world):
                 self._ways_out[at] = 0
                 break
@@ -188,8 +188,8 @@ class Search:
         ended = world.now + self._ways_out.get(at, most + 1) * tick
         if (ended - began) // tick > most:
             raise _Stopped(Violated(OUT_IN_TIME, f"she is in it after {most} ticks"), (*self._steps(key), SILENT))
-        for at, now in path:
-            self._ways_out[at] = (ended - now) // tick
+        for each, now in path.items():
+            self._ways_out[each] = (ended - now) // tick
 
     def _alone(self, world: World) -> World:
         """What happens next while Bob is silent and nothing goes wrong."""

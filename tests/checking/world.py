@@ -261,6 +261,9 @@ class Setting:
                     pass
                 case _:
                     waiting += (Waiting(effect),)
+                    for accepted in (*channel.kept, *channel.accepted):
+                        if accepted.state in _states_of(effect):
+                            signed = _with(signed, accepted.signed, channel.index)
         return world._replace(alice=channel, signed=signed, waiting=waiting)
 
     def _killed(self, world: World, channel: Channel, effects: Sequence[Effect]) -> list[tuple[str, World]]:
@@ -373,6 +376,19 @@ class Setting:
         """A tick later. What is in blocks stays."""
         waiting = tuple(Waiting(each.submission, each.age + 1) for each in world.waiting)
         return world._replace(now=world.now + self.bounds.tick, told=False, waiting=waiting, blocks=())
+
+
+def _states_of(submission: Submission) -> tuple[VariablePart, ...]:
+    """Those of which a transaction may bear her signature, which is known once it is sent."""
+    match submission:
+        case SubmitChallenge(proof) | SubmitCheckpoint(proof):
+            return proof.states
+        case SubmitRespond(_, response):
+            return (response,)
+        case SubmitConclude(outcome, turn_num):
+            return (VariablePart(outcome, b"", turn_num, True),)
+        case _:
+            return ()
 
 
 def _fold_more(record: Record, logs: Sequence[Log], domain: Domain, now: int) -> Record:

@@ -1,0 +1,88 @@
+"""What is searched wholly, by name, and what was found there: `python -m tests.checking.rows` searches, and writes
+`counts.json`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.checking.ladder import Ladder
+from tests.checking.search import Found, Search, start
+from tests.checking.world import Bounds, Setting
+
+__all__ = ["COUNTS", "ROWS", "Row", "counted"]
+
+COUNTS = Path(__file__).with_name("counts.json")
+_FULL = {"eager": False, "greetings": True, "strays": True, "all_states": True}
+
+
+@dataclass(frozen=True)
+class Row:
+    """A search: `depth` moves among `width` choices. `is_long`: not in the normal run."""
+
+    depth: int
+    width: int
+    bounds: Bounds
+    is_long: bool = False
+
+    def setting(self) -> Setting:
+        """With nothing wrong."""
+        return Setting(Ladder(self.depth, self.width), self.bounds)
+
+    def run(self, most_states: int | None = None) -> Found:
+        """Everything within the bounds, up to so many states."""
+        setting = self.setting()
+        return Search(setting).run(start(setting), most_states)
+
+
+ROWS: Mapping[str, Row] = {
+    "every reduction off": Row(1, 2, Bounds(**_FULL)),
+    "one transaction": Row(1, 2, Bounds(transactions=1)),
+    "one transaction, second seat": Row(1, 1, Bounds(seat=1, transactions=1)),
+    "a crash": Row(1, 1, Bounds(crashes=1)),
+    "a dropped transaction": Row(1, 1, Bounds(drops=1)),
+    "a delay of half the margin": Row(1, 1, Bounds(delay=1, ticks=6)),
+    "opening, a reorganisation within the confirmations": Row(1, 1, Bounds(opening=True, reorganisations=1, lag=True)),
+    "opening, second seat": Row(1, 1, Bounds(seat=1, opening=True)),
+    "one transaction, two choices, second seat": Row(1, 2, Bounds(seat=1, transactions=1), is_long=True),
+    "one transaction, every reduction off": Row(1, 2, Bounds(transactions=1, **_FULL), is_long=True),
+    "one transaction, a crash": Row(1, 1, Bounds(transactions=1, crashes=1), is_long=True),
+    "one transaction, a dropped one": Row(1, 1, Bounds(transactions=1, drops=1), is_long=True),
+    "one transaction, a delay": Row(1, 1, Bounds(transactions=1, delay=1, ticks=6), is_long=True),
+    "two moves": Row(2, 2, Bounds(transactions=1), is_long=True),
+    "three moves": Row(3, 1, Bounds(transactions=1), is_long=True),
+    "two transactions": Row(1, 1, Bounds(transactions=2), is_long=True),
+    "opening, one transaction": Row(1, 1, Bounds(opening=True, transactions=1), is_long=True),
+    "opening, one transaction, second seat": Row(1, 1, Bounds(seat=1, opening=True, transactions=1), is_long=True),
+    "a reorganisation beyond the confirmations": Row(1, 1, Bounds(transactions=1, reorganisations=1), is_long=True),
+}
+
+
+def counted(found: Found) -> dict[str, int]:
+    """What is compared; seconds are not."""
+    return {"states": found.states, "transitions": found.transitions, "way_out_ticks": found.longest_way_out}
+
+
+def main() -> None:
+    """The command."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition(":")[0])
+    parser.add_argument("names", nargs="*", help="of rows; all of them if none is named")
+    names = parser.parse_args().names or list(ROWS)
+    kept = json.loads(COUNTS.read_text()) if COUNTS.exists() else {}
+    for name in names:
+        found = ROWS[name].run()
+        rate = found.transitions / found.seconds
+        print(f"{name}: {found.states:,} states, {found.transitions:,} transitions", end=" ")
+        print(f"in {found.seconds:.1f} s ({rate:,.0f}/s)")
+        if found.violated is not None:
+            print(found.violated, *found.steps, sep="\n  ")
+            continue
+        kept[name] = counted(found) | {"seconds": round(found.seconds, 1)}
+        COUNTS.write_text(json.dumps({each: kept[each] for each in ROWS if each in kept}, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main()

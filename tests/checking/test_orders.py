@@ -1,0 +1,45 @@
+"""Every order of events up to a bound: nothing that was promised is broken, and as much is tried as was before."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.checking.rows import COUNTS, ROWS, counted
+from tests.checking.world import Bounds
+
+_DURATIONS = 2
+"""Challenge durations in which she was out of every channel that was searched, while Bob was silent: four are
+promised."""
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.long) if row.is_long else name for name, row in ROWS.items()]
+)
+def test_no_order_of_events_breaks_what_is_promised(name: str) -> None:
+    row = ROWS[name]
+    found = row.run()
+    assert found.violated is None, (found.violated, found.steps)
+    assert found.is_complete
+    expected = json.loads(COUNTS.read_text())[name]
+    assert counted(found) == {each: expected[each] for each in counted(found)}, "python -m tests.checking.rows"
+    assert found.longest_way_out <= _DURATIONS * row.bounds.ticks
+
+
+def test_every_row_was_counted() -> None:
+    assert list(json.loads(COUNTS.read_text())) == list(ROWS)
+
+
+def test_a_search_that_stops_early_is_not_complete() -> None:
+    row = ROWS["one transaction"]
+    found = row.run(most_states=100)
+    assert not found.is_complete
+    assert found.states < json.loads(COUNTS.read_text())["one transaction"]["states"]
+
+
+def test_what_is_left_out_by_default_has_a_name() -> None:
+    """Whoever wants everything switches these on."""
+    lean = Bounds()
+    assert lean.eager
+    assert not any((lean.greetings, lean.strays, lean.all_states))
