@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.checking.games import one_round, two_cells
 from tests.checking.ladder import Ladder
 from tests.checking.search import Found, Search, start
-from tests.checking.world import Bounds, Setting
+from tests.checking.world import Bounds, Game, Setting
 
 __all__ = ["COUNTS", "ROWS", "Row", "counted"]
 
@@ -21,16 +22,15 @@ _FULL = {"eager": False, "greetings": True, "strays": True, "all_states": True}
 
 @dataclass(frozen=True)
 class Row:
-    """A search: `depth` moves among `width` choices. `is_long`: not in the normal run."""
+    """A search. `is_long`: not in the normal run."""
 
-    depth: int
-    width: int
+    game: Callable[[], Game]
     bounds: Bounds
     is_long: bool = False
 
     def setting(self) -> Setting:
         """With nothing wrong."""
-        return Setting(Ladder(self.depth, self.width), self.bounds)
+        return Setting(self.game(), self.bounds)
 
     def run(self, most_states: int | None = None) -> Found:
         """Everything within the bounds, up to so many states."""
@@ -38,26 +38,43 @@ class Row:
         return Search(setting).run(start(setting), most_states)
 
 
+def ladder(depth: int, width: int) -> Callable[[], Game]:
+    """So many moves, among so many choices each time."""
+    return lambda: Ladder(depth, width)
+
+
 ROWS: Mapping[str, Row] = {
-    "every reduction off": Row(1, 2, Bounds(**_FULL)),
-    "one transaction": Row(1, 2, Bounds(transactions=1)),
-    "one transaction, second seat": Row(1, 1, Bounds(seat=1, transactions=1)),
-    "a crash": Row(1, 1, Bounds(crashes=1)),
-    "a dropped transaction": Row(1, 1, Bounds(drops=1)),
-    "a delay of half the margin": Row(1, 1, Bounds(delay=1, ticks=6)),
-    "opening, a reorganisation within the confirmations": Row(1, 1, Bounds(opening=True, reorganisations=1, lag=True)),
-    "opening, second seat": Row(1, 1, Bounds(seat=1, opening=True)),
-    "one transaction, two choices, second seat": Row(1, 2, Bounds(seat=1, transactions=1), is_long=True),
-    "one transaction, every reduction off": Row(1, 2, Bounds(transactions=1, **_FULL), is_long=True),
-    "one transaction, a crash": Row(1, 1, Bounds(transactions=1, crashes=1), is_long=True),
-    "one transaction, a dropped one": Row(1, 1, Bounds(transactions=1, drops=1), is_long=True),
-    "one transaction, a delay": Row(1, 1, Bounds(transactions=1, delay=1, ticks=6), is_long=True),
-    "two moves": Row(2, 2, Bounds(transactions=1), is_long=True),
-    "three moves": Row(3, 1, Bounds(transactions=1), is_long=True),
-    "two transactions": Row(1, 1, Bounds(transactions=2), is_long=True),
-    "opening, one transaction": Row(1, 1, Bounds(opening=True, transactions=1), is_long=True),
-    "opening, one transaction, second seat": Row(1, 1, Bounds(seat=1, opening=True, transactions=1), is_long=True),
-    "a reorganisation beyond the confirmations": Row(1, 1, Bounds(transactions=1, reorganisations=1), is_long=True),
+    "every reduction off": Row(ladder(1, 2), Bounds(**_FULL)),
+    "one transaction": Row(ladder(1, 2), Bounds(transactions=1)),
+    "one transaction, second seat": Row(ladder(1, 1), Bounds(seat=1, transactions=1)),
+    "a crash": Row(ladder(1, 1), Bounds(crashes=1)),
+    "a dropped transaction": Row(ladder(1, 1), Bounds(drops=1)),
+    "a delay of half the margin": Row(ladder(1, 1), Bounds(delay=1, ticks=6)),
+    "opening, a reorganisation within the confirmations": Row(
+        ladder(1, 1), Bounds(opening=True, reorganisations=1, lag=True)
+    ),
+    "opening, second seat": Row(ladder(1, 1), Bounds(seat=1, opening=True)),
+    "tic-tac-toe, two cells": Row(two_cells, Bounds()),
+    "tic-tac-toe, two cells, second seat": Row(two_cells, Bounds(seat=1)),
+    "rock-paper-scissors, a round": Row(one_round, Bounds()),
+    "rock-paper-scissors, a round, second seat": Row(one_round, Bounds(seat=1), is_long=True),
+    "tic-tac-toe, one transaction": Row(two_cells, Bounds(transactions=1), is_long=True),
+    "tic-tac-toe, one transaction, second seat": Row(two_cells, Bounds(seat=1, transactions=1), is_long=True),
+    "one transaction, two choices, second seat": Row(ladder(1, 2), Bounds(seat=1, transactions=1), is_long=True),
+    "one transaction, every reduction off": Row(ladder(1, 2), Bounds(transactions=1, **_FULL), is_long=True),
+    "one transaction, a crash": Row(ladder(1, 1), Bounds(transactions=1, crashes=1), is_long=True),
+    "one transaction, a dropped one": Row(ladder(1, 1), Bounds(transactions=1, drops=1), is_long=True),
+    "one transaction, a delay": Row(ladder(1, 1), Bounds(transactions=1, delay=1, ticks=6), is_long=True),
+    "two moves": Row(ladder(2, 2), Bounds(transactions=1), is_long=True),
+    "three moves": Row(ladder(3, 1), Bounds(transactions=1), is_long=True),
+    "two transactions": Row(ladder(1, 1), Bounds(transactions=2), is_long=True),
+    "opening, one transaction": Row(ladder(1, 1), Bounds(opening=True, transactions=1), is_long=True),
+    "opening, one transaction, second seat": Row(
+        ladder(1, 1), Bounds(seat=1, opening=True, transactions=1), is_long=True
+    ),
+    "a reorganisation beyond the confirmations": Row(
+        ladder(1, 1), Bounds(transactions=1, reorganisations=1), is_long=True
+    ),
 }
 
 
