@@ -22,12 +22,12 @@ from forcemove.channel.protocol.outcome import Allocation, Outcome, address_dest
 from forcemove.channel.protocol.state import VariablePart
 from forcemove.channel.protocol.types import UINT256_MAX
 from forcemove.contracts import artifact
+from forcemove.testing.difference import ACCEPTED, Pair, TwinsDiffer, bytecode_verdict, explain, twin_verdict
 from forcemove.testing.evm import Evm, errors_of, function_selector
 
 FROM, TO = 0, 1
 ID = bytes.fromhex("c0" * 32)
 
-_TRUE = b"\xff"
 _SLACK = bytes(64)
 """Zeros behind the calldata, so that an appData that claims to be longer is refused by the game, not the decoder."""
 
@@ -153,41 +153,40 @@ class Bench:
         self._evm, self._asker = Evm(), artifact("GameHarness")
         self._game = bytes.fromhex(self._evm.deploy(contract).removeprefix("0x"))
         self._harness = self._evm.deploy(self._asker)
-        self._contract = contract.name
+        self._artifact, self._rules = contract, rules
         self._selector = function_selector(contract, "validTransition")
-        self._valid_transition = rules.valid_transition
         self._encoders = {name: (selector, types) for selector, (name, types) in errors_of(contract).items()}
         self._codes: dict[type[AppError], tuple[bytes, tuple[str, ...]]] = {}
         self.cases = 0
 
     def compare(self, call: Call, variations: Sequence[Variation]) -> list[bool]:
-        """Fail unless both say the same of every variation: the verdict, the error and its values.
+        """Raise `TwinsDiffer` unless both say the same of every variation: the verdict, the error and its values.
 
         Returns which of them both accept.
         """
-        count = call.num_participants
-        expected = [self._twin(variation.from_, variation.to, count) for variation in variations]
+        expected = [self._twin(call, variation) for variation in variations]
         actual = self._ask(call, variations)
         self.cases += len(variations)
         if b"".join(expected) != actual:
-            self._explain(call, variations, expected, actual)
-        return [verdict == _TRUE for verdict in expected]
+            raise self._difference(call, variations, expected)
+        return [verdict == ACCEPTED for verdict in expected]
 
     def require_accepted(self, call: Call) -> None:
         """Fail unless both accept the call."""
         if self.compare(call, [call.unchanged()]) != [True]:
-            raise AssertionError(f"{self._contract} and its twin refuse {call.from_} -> {call.to}")
+            raise AssertionError(f"{self._artifact.name} and its twin refuse {call.from_} -> {call.to}")
 
     def require_refused(self, call: Call) -> None:
         """Fail unless both refuse the call, for the same reason."""
         if self.compare(call, [call.unchanged()]) != [False]:
-            raise AssertionError(f"{self._contract} and its twin accept {call.from_} -> {call.to}")
+            raise AssertionError(f"{self._artifact.name} and its twin accept {call.from_} -> {call.to}")
 
     def ask_raw(self, calldata: bytes) -> tuple[bool, bytes]:
         """Whether the bytecode returned on calldata of any form, and what."""
         return self._evm.call("0x" + self._game.hex(), self._selector + calldata)
 
-    def _ask(self, call: Call, variations: Iterable[Variation]) -> bytes:
+    def _ask(self, call: Call, variations: Iterable[Variation]) -> bytes | None:
+        """What the harness answers; None where the bytecode's answer is neither true nor a short error."""
         packed = b"".join([bytes((len(v.patches),)) + b"".join(v.patches) for v in variations])
         template = self._selector + call.calldata
         padded = template + bytes(-len(template) % 32)
@@ -203,15 +202,24 @@ class Bench:
         )
         returned, data = self._evm.call(self._harness, function_selector(self._asker, "ask") + b"".join(arguments))
         if not returned:
-            raise AssertionError(f"{self._contract} gave no verdict: {data.hex()}")
+            return None
         return data[64 : 64 + int.from_bytes(data[32:64], "big")]
 
-    def _twin(self, from_: VariablePart, to: VariablePart, num_participants: int) -> bytes:
+    def _twin(self, call: Call, variation: Variation) -> bytes:
+        """What the harness must answer. What else the twin raises gets a note that says about which states."""
         try:
-            self._valid_transition(ID, from_, to, num_participants)
+            error = self._error(variation, call.num_participants)
+            return ACCEPTED if error is None else self._encode(error)
+        except Exception as error:
+            error.add_note(self._explain(call, variation, f"fails: {error!r}"))
+            raise
+
+    def _error(self, variation: Variation, num_participants: int) -> AppError | None:
+        try:
+            self._rules.valid_transition(ID, variation.from_, variation.to, num_participants)
         except AppError as error:
-            return self._encode(error)
-        return _TRUE
+            return error
+        return None
 
     def _encode(self, error: AppError) -> bytes:
         """The revert data that the bytecode must give for the twin's error, with its length in front."""
@@ -229,15 +237,17 @@ class Bench:
                 raise AssertionError(f"{kind.__name__} has the value {value}, which no word can hold")
         return head + b"".join(map(_word, values))
 
-    def _explain(self, call: Call, variations: Sequence[Variation], expected: list[bytes], actual: bytes) -> None:
+    def _difference(self, call: Call, variations: Sequence[Variation], expected: list[bytes]) -> TwinsDiffer:
         for variation, verdict in zip(variations, expected, strict=True):
-            alone = self._ask(call, [variation])
-            if alone != verdict:
-                raise AssertionError(
-                    f"{self._contract} and its twin differ about {variation.from_} -> {variation.to}: "
-                    f"the bytecode says {alone.hex()}, the twin {verdict.hex()}"
-                )
-        raise AssertionError(f"{self._contract} and its twin differ, but only when asked about many: {actual.hex()}")
+            if self._ask(call, [variation]) != verdict:
+                twin = twin_verdict(self._error(variation, call.num_participants))
+                return TwinsDiffer(self._explain(call, variation, twin))
+        return TwinsDiffer(f"{self._artifact.name} and its twin differ, but only when asked about many moves at once")
+
+    def _explain(self, call: Call, variation: Variation, twin: str) -> str:
+        pair = Pair(variation.from_, variation.to, (call.from_, call.to))
+        bytecode = bytecode_verdict(self._artifact, self._ask(call, [variation]))
+        return explain(self._artifact, self._rules, pair, bytecode, twin)
 
 
 def _word(value: int | bytes) -> bytes:

@@ -160,6 +160,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("channel.watching.metrics", "channel.watching.courier"),
     ("channel.watching.service",),
     ("testing", "testing.evm"),
+    ("testing.difference",),
     ("testing.calls",),
     ("testing.walk",),
     ("testing.properties", "testing.channels"),
