@@ -1,11 +1,13 @@
 """What every game must keep to so that its players are safe, as checks: each raises `AssertionError` with a state.
 
-The checks walk through all that play reaches, so begin them with balances that last for a round or two.
+Each looks at a `Space`: at all that play reaches, or at a sample of a game too large for that. Begin a space with
+balances that last for a round or two.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from math import inf
 from random import Random
 
 from forcemove.channel.errors import AppError
@@ -15,7 +17,8 @@ from forcemove.channel.protocol.outcome import require_same_totals
 from forcemove.channel.protocol.state import VariablePart
 from forcemove.channel.protocol.types import UINT256_MAX
 from forcemove.testing.calls import FROM, ID, TO, Bench, Call, Variation
-from forcemove.testing.walk import Key, LegalMoves, key_of, moves_from, reachable, successors
+from forcemove.testing.space import Space, Visit
+from forcemove.testing.walk import Key, LegalMoves, key_of, successors
 
 __all__ = [
     "IsSettled",
@@ -35,30 +38,36 @@ _BITS = (1, 1 << 8, 1 << 64, 1 << 128, 1 << 255)
 _VALUES = (0, 1, 2, 3, UINT256_MAX)
 
 
-def require_legal_moves(rules: Rules, begin: VariablePart, moves: LegalMoves) -> int:
+def require_legal_moves(rules: Rules, space: Space) -> int:
     """Each move that the game makes is one that its own rules allow, and keeps the total of every asset. Returns how
     many there were."""
-    made = 0
-    for from_, to in moves_from(begin, moves):
-        made += 1
-        require_same_totals(from_.outcome, to.outcome)
-        try:
-            is_legal = rules.valid_transition(ID, from_, to, len(begin.outcome))
-        except AppError as error:
-            raise AssertionError(f"the rules refuse the game's own move {from_} -> {to}: {error}") from error
-        if is_legal is not True:
-            raise AssertionError(f"the rules answer {is_legal} about {from_} -> {to}; a legal move is True")
-    return made
+
+    def look(visit: Visit) -> None:
+        for to in visit.successors:
+            _require_legal(rules, visit.state, to)
+
+    return space.check("legal moves", look).moves
 
 
-def require_successors(begin: VariablePart, moves: LegalMoves, is_settled: IsSettled) -> int:
+def _require_legal(rules: Rules, from_: VariablePart, to: VariablePart) -> None:
+    require_same_totals(from_.outcome, to.outcome)
+    try:
+        is_legal = rules.valid_transition(ID, from_, to, len(from_.outcome))
+    except AppError as error:
+        raise AssertionError(f"the rules refuse the game's own move {from_} -> {to}: {error}") from error
+    if is_legal is not True:
+        raise AssertionError(f"the rules answer {is_legal} about {from_} -> {to}; a legal move is True")
+
+
+def require_successors(space: Space, is_settled: IsSettled) -> int:
     """Each state that play reaches has a legal move, or no round is running in it: nobody is ever caught where only
     losing is left to sign. Returns how many states there were."""
-    states = list(reachable(begin, moves))
-    for state in states:
-        if not is_settled(state) and not successors(state, moves):
-            raise AssertionError(f"nothing legal can follow {state}")
-    return len(states)
+
+    def look(visit: Visit) -> None:
+        if not visit.successors and not is_settled(visit.state):
+            raise AssertionError(f"nothing legal can follow {visit.state}")
+
+    return space.check("successors", look).states
 
 
 # ------------------------------------------------------------------------------------------------------------- persons
@@ -97,20 +106,26 @@ def _require_words(words: list[str], state: VariablePart) -> None:
 # ------------------------------------------------------------------------------------------------------------- leaving
 
 
-def require_no_gain_by_leaving(begin: VariablePart, moves: LegalMoves, is_settled: IsSettled) -> int:
+def require_no_gain_by_leaving(space: Space, is_settled: IsSettled, *, ahead: int = 3) -> int:
     """No participant who is to move is better off by walking away than by its best move, whatever the others do then,
     leaving included. What a leaver gets is the outcome of the state that it does not answer. Games whose rounds end.
 
-    Returns how many states were looked at. Of a game with hidden choices, what is found is what an all-knowing player
-    could do: it holds for others all the more.
+    Of a game too large to walk, what is found is a gain that shows within `ahead` moves: what is later may be as good
+    as can be. Returns how many states were looked at. Of a game with hidden choices, what is found is what an
+    all-knowing player could do: it holds for others all the more.
     """
-    leaving, states = _Leaving(moves, is_settled), list(reachable(begin, moves))
-    for state in states:
+    depth = None if space.is_whole else ahead
+    leaving = _Leaving(space.moves, is_settled)
+
+    def look(visit: Visit) -> None:
+        state = visit.state
         mover = (state.turn_num + 1) % len(state.outcome)
-        left, played = state.outcome[mover].amount, leaving.value(state, mover)
+        left, played = state.outcome[mover].amount, leaving.value(state, mover, depth)
         if left > played:
             raise AssertionError(f"participant {mover} gets {left} by leaving {state}, and {played} by playing on")
-    return len(states)
+
+    what = "leaving" if depth is None else f"leaving, {depth} moves ahead"
+    return space.check(what, look).states
 
 
 class _Leaving:
@@ -118,20 +133,25 @@ class _Leaving:
 
     def __init__(self, moves: LegalMoves, is_settled: IsSettled) -> None:
         self._moves, self._is_settled = moves, is_settled
-        self._known: dict[tuple[Key, int], int] = {}
+        self._known: dict[tuple[Key, int], float] = {}
 
-    def value(self, state: VariablePart, participant: int) -> int:
-        """In the asset's smallest unit."""
+    def value(self, state: VariablePart, participant: int, depth: int | None) -> float:
+        """In the asset's smallest unit; infinity where so many moves ahead do not tell. `depth`: None: to the end."""
+        if depth is not None:
+            return self._value(state, participant, depth)
         key = (key_of(state), participant)
         if key not in self._known:
-            self._known[key] = self._value(state, participant)
+            self._known[key] = self._value(state, participant, None)
         return self._known[key]
 
-    def _value(self, state: VariablePart, participant: int) -> int:
+    def _value(self, state: VariablePart, participant: int, depth: int | None) -> float:
         amount = state.outcome[participant].amount
         if self._is_settled(state):
             return amount
-        values = [self.value(successor, participant) for successor in successors(state, self._moves)]
+        if depth == 0:
+            return inf
+        after = None if depth is None else depth - 1
+        values = [self.value(successor, participant, after) for successor in successors(state, self._moves)]
         is_ours = (state.turn_num + 1) % len(state.outcome) == participant
         return max(values, default=amount) if is_ours else min([*values, amount])
 
@@ -139,25 +159,49 @@ class _Leaving:
 # -------------------------------------------------------------------------------------------------------------- parity
 
 
-def require_both_alike(
-    bench: Bench, begin: VariablePart, moves: LegalMoves, *, random_pairs: int = 200, seed: int = 0
-) -> int:
+def require_both_alike(bench: Bench, space: Space, *, random_pairs: int = 200) -> int:
     """Bytecode and twin give one verdict, one error and the same values: about every legal move that play reaches,
-    about what differs from it in one field, and about pairs of unrelated positions. Returns how many cases there were.
+    about what differs from it in one field, and about pairs of unrelated positions; of a game too large to walk, about
+    a sample of each. Returns how many cases there were. Raises `TwinsDiffer`.
     """
-    seats = len(begin.outcome)
-    states = []
-    for from_, to in moves_from(begin, moves):
-        states.append(to)
-        call = Call(from_, to, seats)
-        accepted = bench.compare(call, neighbours(call))
-        if not accepted[0]:
-            raise AssertionError(f"both refuse the legal move {from_} -> {to}")
-        for count in (seats - 1, seats + 1):
-            another = Call(from_, to, count)
-            bench.compare(another, [another.unchanged()])
-    _compare_strangers(bench, states or [begin], random_pairs, Random(seed))  # noqa: S311  # nothing secret
+    random = Random(space.seed)  # noqa: S311  # nothing secret
+    states = _Sample(random)
+
+    def look_at_moves(visit: Visit) -> None:
+        states.add(visit.state)
+        for to in visit.successors:
+            call = Call(visit.state, to, space.seats)
+            if not bench.compare(call, [call.unchanged()])[0]:
+                raise AssertionError(f"both refuse the legal move {visit.state} -> {to}")
+
+    def look_at_neighbours(visit: Visit) -> None:
+        for to in visit.played:
+            call = Call(visit.state, to, space.seats)
+            bench.compare(call, neighbours(call))
+            for count in (space.seats - 1, space.seats + 1):
+                another = Call(visit.state, to, count)
+                bench.compare(another, [another.unchanged()])
+
+    space.check("both alike: legal moves", look_at_moves)
+    space.check("both alike: what differs from a move in one field", look_at_neighbours)
+    _compare_strangers(bench, states.kept, random_pairs, random)
     return bench.cases
+
+
+class _Sample:
+    """At most so many of the states that it is given, each with the same chance."""
+
+    def __init__(self, random: Random, limit: int = 10_000) -> None:
+        self.kept: list[VariablePart] = []
+        self._random, self._limit, self._given = random, limit, 0
+
+    def add(self, state: VariablePart) -> None:
+        """One more."""
+        self._given += 1
+        if len(self.kept) < self._limit:
+            self.kept.append(state)
+        elif (place := self._random.randrange(self._given)) < self._limit:
+            self.kept[place] = state
 
 
 def _compare_strangers(bench: Bench, states: list[VariablePart], pairs: int, random: Random) -> None:

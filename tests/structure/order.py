@@ -159,10 +159,11 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("channel.watching.attendant", "channel.watching.client", "channel.watching.door"),
     ("channel.watching.metrics", "channel.watching.courier"),
     ("channel.watching.service",),
-    ("testing", "testing.evm"),
-    ("testing.difference",),
+    ("testing", "testing.evm", "testing.session"),
+    ("testing.difference", "testing.plugin"),
     ("testing.calls",),
     ("testing.walk",),
+    ("testing.space",),
     ("testing.properties", "testing.channels"),
     ("channel.scaffold", "channel.scaffold.scaffold"),
     (

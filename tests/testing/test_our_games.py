@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
 from itertools import product
+from math import inf
 
 import pytest
 
@@ -28,6 +29,7 @@ from forcemove.testing.properties import (
     require_no_gain_by_leaving,
     require_successors,
 )
+from forcemove.testing.space import Bounds, Space
 from forcemove.testing.walk import first_state, terms_of
 from tests.sampled import sampled
 
@@ -49,8 +51,10 @@ class Case:
     """How many moves it makes."""
 
     @property
-    def begin(self) -> VariablePart:
-        return first_state(self.game.initial_app_data(terms_of(AMOUNTS, STAKE)), AMOUNTS)
+    def space(self) -> Space:
+        """All of it, however long that takes."""
+        begin = first_state(self.game.initial_app_data(terms_of(AMOUNTS, STAKE)), AMOUNTS)
+        return Space(begin, self.moves, Bounds(seconds=inf))
 
 
 @cache
@@ -90,24 +94,24 @@ each_case = pytest.mark.parametrize("case", CASES, ids=[case.game.name for case 
 
 @each_case
 def test_every_legal_move_is_legal(case: Case) -> None:
-    assert require_legal_moves(case.game, case.begin, case.moves) == case.made
+    assert require_legal_moves(case.game, case.space) == case.made
 
 
 @each_case
 def test_every_legal_state_has_a_legal_successor(case: Case) -> None:
-    assert require_successors(case.begin, case.moves, case.is_settled) == case.states
+    assert require_successors(case.space, case.is_settled) == case.states
 
 
 @each_case
 def test_nobody_gains_by_walking_away(case: Case) -> None:
-    require_no_gain_by_leaving(case.begin, case.moves, case.is_settled)
+    require_no_gain_by_leaving(case.space, case.is_settled)
 
 
 def test_bytecode_and_twin_are_alike() -> None:
     """Of tic-tac-toe there is more in `tests/parity`, on the whole space."""
     case = CASES[1]
     bench = Bench(case.game.artifact, case.game)
-    assert require_both_alike(bench, case.begin, case.moves) > 1_000
+    assert require_both_alike(bench, case.space) > 1_000
 
 
 PLAYS = (play_honestly, play_silence, play_forced, play_stale, play_cheat)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import inf
 
 import pytest
 
@@ -25,11 +26,16 @@ from forcemove.testing.properties import (
     require_no_gain_by_leaving,
     require_successors,
 )
-from forcemove.testing.walk import TooManyStates, first_state, reachable, terms_of
+from forcemove.testing.space import Bounds, Space
+from forcemove.testing.walk import LegalMoves, first_state, terms_of
 from tests.protocol.builders import CountingRules
 
 BEGIN = first_state(word(3), (5, 5))
 LAST = 6
+
+
+def space(moves: LegalMoves, begin: VariablePart = BEGIN) -> Space:
+    return Space(begin, moves, Bounds(seconds=inf, seed=1))
 
 
 class Untrue(CountingRules):
@@ -61,9 +67,9 @@ def is_last(state: VariablePart) -> bool:
 
 
 def test_what_is_right_passes() -> None:
-    assert require_legal_moves(CountingRules(), BEGIN, one_more) == 3
-    assert require_successors(BEGIN, one_more, is_last) == 4
-    assert require_no_gain_by_leaving(BEGIN, one_more, is_last) == 4
+    assert require_legal_moves(CountingRules(), space(one_more)) == 3
+    assert require_successors(space(one_more), is_last) == 4
+    assert require_no_gain_by_leaving(space(one_more), is_last) == 4
 
 
 def a_call() -> Call:
@@ -75,40 +81,32 @@ def test_a_move_of_its_own_that_the_rules_refuse_is_found() -> None:
         return [Move(state.outcome, word(count_of(state) + 2))] if count_of(state) < LAST else []
 
     with pytest.raises(AssertionError, match=r"the rules refuse the game's own move.*WrongCount"):
-        require_legal_moves(CountingRules(), BEGIN, two_more)
+        require_legal_moves(CountingRules(), space(two_more))
 
 
 def test_a_rule_that_answers_something_else_than_true_is_found() -> None:
     with pytest.raises(AssertionError, match="answer False"):
-        require_legal_moves(Untrue(), BEGIN, one_more)
+        require_legal_moves(Untrue(), space(one_more))
 
 
 def test_a_move_that_makes_money_is_found() -> None:
     with pytest.raises(Exception, match="TotalChanged"):
-        require_legal_moves(CountingRules(), BEGIN, paying({4: (6, 5)}))
+        require_legal_moves(CountingRules(), space(paying({4: (6, 5)})))
 
 
 def test_a_state_that_nothing_can_follow_is_found() -> None:
     with pytest.raises(AssertionError, match="nothing legal can follow"):
-        require_successors(BEGIN, one_more, lambda state: count_of(state) > LAST)
-
-
-def test_a_walk_without_end_is_stopped() -> None:
-    def on_and_on(state: VariablePart) -> list[Move]:
-        return [Move(state.outcome, word(count_of(state) + 1))]
-
-    with pytest.raises(TooManyStates, match="more than 100 states"):
-        list(reachable(BEGIN, on_and_on, limit=100))
+        require_successors(space(one_more), lambda state: count_of(state) > LAST)
 
 
 def test_a_gain_by_walking_away_is_found() -> None:
     """Participant 1 is to lose its unit with its own next move, and would rather not make it."""
     with pytest.raises(AssertionError, match=r"participant 1 gets 5 by leaving .* and 4 by playing on"):
-        require_no_gain_by_leaving(BEGIN, paying({4: (5, 5), 5: (6, 4), 6: (6, 4)}), is_last)
+        require_no_gain_by_leaving(space(paying({4: (5, 5), 5: (6, 4), 6: (6, 4)})), is_last)
 
 
 def test_who_has_lost_already_gains_nothing() -> None:
-    assert require_no_gain_by_leaving(BEGIN, paying({4: (6, 4), 5: (6, 4), 6: (6, 4)}), is_last) == 4
+    assert require_no_gain_by_leaving(space(paying({4: (6, 4), 5: (6, 4), 6: (6, 4)})), is_last) == 4
 
 
 def lenient(*_: object) -> bool:
@@ -147,14 +145,14 @@ def test_a_twin_that_differs_is_found(twin: Callable[[bytes, VariablePart, Varia
     bench = Bench(GAME.artifact, Twin(twin))
     begin = first_state(GAME.initial_app_data(terms_of((5, 5), 1)), (5, 5))
     with pytest.raises(AssertionError, match="RockPaperScissors and its twin differ about"):
-        require_both_alike(bench, begin, one_round)
+        require_both_alike(bench, space(one_round, begin))
 
 
 def test_a_value_that_no_word_can_hold_is_a_difference() -> None:
     """Solidity would have stopped with a panic: `CountingApp` does, after the highest count."""
     bench = Bench(artifact("CountingApp"), CountingRules())
     with pytest.raises(AssertionError, match=r"WrongCount has the value .*, which no word can hold"):
-        require_both_alike(bench, BEGIN, one_more)
+        require_both_alike(bench, space(one_more))
 
 
 def test_neighbours_differ_from_the_call_in_every_word_length_and_amount() -> None:

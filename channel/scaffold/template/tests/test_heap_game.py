@@ -1,4 +1,7 @@
-"""The game under the kit of `forcemove.testing`: the rules in both languages, and whole channels with every dispute."""
+"""The game under the kit of `forcemove.testing`: the rules in both languages, and whole channels with every dispute.
+
+A game with more states than can be walked is looked at in samples: the page of this folder says more.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,8 @@ from forcemove.testing.properties import (
     require_no_gain_by_leaving,
     require_successors,
 )
-from forcemove.testing.walk import first_state, reachable, terms_of
+from forcemove.testing.space import Space, Visit
+from forcemove.testing.walk import first_state, terms_of
 
 from heap_game import GAME
 from heap_game.position import PositionType, decode
@@ -28,6 +32,7 @@ STAKE = 3
 AMOUNTS = (STAKE,) * SEATS
 """Whoever has lost a round cannot pay for another: so the walk through all states ends."""
 BEGIN = first_state(GAME.initial_app_data(terms_of(AMOUNTS, STAKE)), AMOUNTS)
+SPACE = Space(BEGIN, legal_moves)
 
 
 def is_settled(state: VariablePart) -> bool:
@@ -44,11 +49,11 @@ def test_the_artifact_was_made_of_the_sources() -> None:
 
 
 def test_bytecode_and_twin_are_alike() -> None:
-    assert require_both_alike(Bench(GAME.artifact, GAME), BEGIN, legal_moves) > 0
+    assert require_both_alike(Bench(GAME.artifact, GAME), SPACE) > 0
 
 
 def test_every_legal_move_is_legal() -> None:
-    assert require_legal_moves(GAME, BEGIN, legal_moves) > 0
+    assert require_legal_moves(GAME, SPACE) > 0
 
 
 def test_people_can_play_it() -> None:
@@ -56,11 +61,11 @@ def test_people_can_play_it() -> None:
 
 
 def test_every_legal_state_has_a_legal_successor() -> None:
-    require_successors(BEGIN, legal_moves, is_settled)
+    require_successors(SPACE, is_settled)
 
 
 def test_nobody_gains_by_walking_away() -> None:
-    require_no_gain_by_leaving(BEGIN, legal_moves, is_settled)
+    require_no_gain_by_leaving(SPACE, is_settled)
 
 
 @pytest.mark.parametrize("play", [play_honestly, play_silence, play_forced, play_stale, play_cheat])
@@ -70,7 +75,10 @@ def test_a_channel_comes_to_its_end(play: Callable[[Game, int], Outcome]) -> Non
 
 def test_every_position_is_described_and_drawn() -> None:
     names = tuple(f"Player {seat}" for seat in range(SEATS))
-    for state in reachable(BEGIN, legal_moves):
-        assert GAME.describe(state, names).endswith(".")
-        assert GAME.board(state, names)
-        assert GAME.position(state)["heap"] == decode(state.app_data).heap
+
+    def look(visit: Visit) -> None:
+        assert GAME.describe(visit.state, names).endswith(".")
+        assert GAME.board(visit.state, names)
+        assert GAME.position(visit.state)["type"] == decode(visit.state.app_data).position_type.label
+
+    SPACE.check("described and drawn", look)
