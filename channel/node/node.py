@@ -221,8 +221,8 @@ class Node:
             return False
 
     def step(self) -> bool:
-        """Take in what was found and what was said, save it, and perform what is due. Returns whether there was
-        anything.
+        """Take in what was found and what was said, ask the players, save it all in one commit, and perform what is
+        due. Returns whether there was anything.
 
         Raises `JournalError` where nothing could be committed: then nothing was performed either, and the next step
         commits it.
@@ -230,6 +230,8 @@ class Node:
         self._renew()
         busy = self._take_in()
         while to_do := [each for each in busy if each.client.is_unsaved or each.client.has_due]:
+            for each in to_do:
+                each.performer.ask(each.time)
             self._commit(to_do)
             for each in to_do:
                 if each.id in self.channels:

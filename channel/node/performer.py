@@ -127,9 +127,17 @@ class Performer:
 
     # --------------------------------------------------------------------------------------------------- what goes out
 
+    def ask(self, now: Callable[[], int]) -> None:
+        """Put to our player what is asked before anything else is due: the answer is saved in one commit with what it
+        answers, and sent after it."""
+        while (question := self.client.take_question()) is not None:
+            if self._is_done(question, now):
+                self.is_busy = True
+                self.client.done(question)
+
     def carry_out(self, now: Callable[[], int]) -> None:
-        """Do what is due, of a channel that is saved; only once that is done may the player's answer be saved, and what
-        follows from it be done."""
+        """Do what is due, of a channel that is saved. An answer of the player that comes only now, after what had to be
+        sent first, ends this: it is to be saved before what follows from it is done."""
         while not self.client.is_unsaved and (effect := self.client.take_due()) is not None:
             if self._is_done(effect, now):
                 self.is_busy = True

@@ -168,6 +168,33 @@ def test_what_is_kept_is_what_is_played(house: Callable[[int], House]) -> None:
             assert CHANNELS.decode(each.snapshot) == process.node.channels[each.channel_id].channel
 
 
+def test_a_turn_is_one_commit(house: Callable[[int], House], monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was heard, and our answer to it."""
+    home = house(1)
+    home.leave_after = 60
+    alice, bob = home.processes
+    (driven,) = alice.node.channels.values()
+
+    def play_until(turn: int) -> None:
+        while driven.channel.next_turn < turn:
+            alice.node.poll()
+            bob.node.poll()
+
+    play_until(6)
+    alice.told.clear()
+    commits: list[Batch] = []
+    commit = alice.journal.commit
+
+    def counted(batch: Batch) -> frozenset[bytes]:
+        commits.append(batch)
+        return commit(batch)
+
+    monkeypatch.setattr(alice.journal, "commit", counted)
+    play_until(26)
+    sent = [event for event in alice.events if isinstance(event, Sent)]
+    assert len(commits) == len(sent) == 10
+
+
 def deaths() -> list[object]:
     """How often the process dies, its seat and the game: all under --long. The more often, the longer it takes."""
     normal = {(2, 0, GAMES_FOR_TWO[0]), (2, 1, GAMES_FOR_TWO[-1]), (5, 0, GAMES_FOR_TWO[0])}
