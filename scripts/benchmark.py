@@ -45,10 +45,11 @@ from forcemove.channel.protocol.outcome import address_destination  # noqa: E402
 from forcemove.channel.protocol.signing import Key, require_signer  # noqa: E402
 from forcemove.channel.protocol.state import SignedState, VariablePart  # noqa: E402
 from forcemove.channel.protocol.types import ETHER, FixedPart, Signature  # noqa: E402
+from forcemove.channel.protocol.values import CHANNELS  # noqa: E402
 from forcemove.games.rock_paper_scissors import GAME  # noqa: E402
 from forcemove.games.sra.deck import shuffle_between_two  # noqa: E402
 from forcemove.games.views import Json, apply_update, filter_state, play_action, replay_action  # noqa: E402
-from scripts import jetstream_speed, network_turn, node_speed, relay_speed  # noqa: E402
+from scripts import commit_ratio, jetstream_speed, network_turn, node_speed, relay_speed  # noqa: E402
 
 NOW = 1_800_000_000
 STAKE = 1
@@ -102,6 +103,7 @@ TARGETS = {
     "network_turn_ratio": Target(
         1.5, "x", "a turn between two processes over a relay, all of it on disk / three commits and an echo"
     ),
+    "commit_ratio": Target(1.5, "x", "a commit of a journal with one channel / a bare synced commit of SQLite"),
     "help_seconds": Target(0.2, "s", "forcemove --help"),
     "demo_seconds": Target(8, "s", "forcemove demo"),
 }
@@ -446,6 +448,7 @@ _WHOLE_THINGS: dict[str, Callable[[], float]] = {
     "relay_rate_ratio": relay_speed.relay_rate_ratio,
     "jetstream_rate_ratio": jetstream_speed.jetstream_rate_ratio,
     "network_turn_ratio": network_turn.network_turn_ratio,
+    "commit_ratio": lambda: commit_ratio.commit_ratio(CHANNELS.encode(Table().channels[0])),
     "help_seconds": lambda: measure_command("--help", times=7),
     "demo_seconds": lambda: measure_command("demo", times=1),
 }

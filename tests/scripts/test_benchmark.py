@@ -31,6 +31,7 @@ ROWS = {
     "relay_rate_ratio",
     "jetstream_rate_ratio",
     "network_turn_ratio",
+    "commit_ratio",
     "help_seconds",
     "demo_seconds",
 }

@@ -15,6 +15,7 @@ from sqlalchemy import event
 
 from forcemove.channel.errors import JournalUnavailable
 from forcemove.channel.store import postgresql
+from forcemove.channel.store.database import driver_of
 from forcemove.channel.store.journal import Journal
 from forcemove.channel.store.opening import open_journal
 from forcemove.channel.store.records import (
@@ -47,7 +48,8 @@ def batch_of_everything(version: int) -> Batch:
 
 
 def at_point(journal: Journal, point: int, do: Callable[[], None]) -> Callable[..., None]:
-    """Do something just before the statement, or the commit, of this number; the last point is the caller's own."""
+    """Do something just before the statement, or the commit, of this number; the last point is the caller's own. On
+    SQLite the driver tells of each, whoever has given it."""
     points = count()
 
     def passed(*_: object) -> None:
@@ -55,8 +57,12 @@ def at_point(journal: Journal, point: int, do: Callable[[], None]) -> Callable[.
             do()
 
     engine = journal._database._engine
-    event.listen(engine, "before_cursor_execute", passed)
-    event.listen(engine, "commit", passed)
+    if engine.dialect.name == "sqlite":
+        with journal._database.reading() as connection:
+            driver_of(connection).set_trace_callback(passed)
+    else:
+        event.listen(engine, "before_cursor_execute", passed)
+        event.listen(engine, "commit", passed)
     return passed
 
 

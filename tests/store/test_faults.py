@@ -12,6 +12,7 @@ from threading import Event, Thread
 
 import psycopg
 import pytest
+from sqlalchemy import event
 
 from forcemove.channel.errors import InvalidValue, JournalUnavailable
 from forcemove.channel.store import postgresql, sqlite
@@ -136,9 +137,8 @@ def read_only(place: Place, journal: Journal) -> Iterator[None]:
         False: ("SET default_transaction_read_only = on", "SET default_transaction_read_only = off"),
     }[place.server is None]
     for at, statement in enumerate(statements):
-        with journal._database._engine.connect() as connection:
+        with journal._database.reading() as connection:
             connection.exec_driver_sql(statement)
-            connection.commit()
         if at == 0:
             yield
 
@@ -258,4 +258,20 @@ def test_an_unfinished_change_of_ours_is_undone(shared: Place) -> None:
         with pytest.raises(KeyboardInterrupt):
             interrupted(journal)
         assert snapshots(journal) == {1: (1, b"at first")}
+        assert journal.commit(batch(next_(1, 1, b"then"))) == frozenset()
+
+
+def test_an_interruption_just_after_a_transaction_has_begun_is_undone(shared: Place) -> None:
+    """Nobody but the connection knows of it yet."""
+
+    def interrupt(_: object) -> None:
+        event.remove(engine, "begin", interrupt)
+        raise KeyboardInterrupt
+
+    with shared.open() as journal:
+        journal.commit(batch(first(1)))
+        engine = journal._database._engine
+        event.listen(engine, "begin", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            journal.commit(batch(next_(1, 1, b"then")))
         assert journal.commit(batch(next_(1, 1, b"then"))) == frozenset()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from forcemove.channel.store.opening import open_journal
+from scripts.commit_ratio import commit_ratio
 from scripts.journal_speed import measure
 
 
@@ -15,3 +16,8 @@ def test_every_commit_that_is_timed_is_kept(tmp_path: Path) -> None:
     assert {"commit_of_one_us", "commit_of_3_us", "a_channel_more_us", "open_ms", "load_3_ms"} <= rows.keys()
     with open_journal(where, owner=bytes(16)) as journal:
         assert [each.version for each in journal.channels()] == [5, 5, 5]
+
+
+def test_the_journal_is_compared_with_sqlite_alone() -> None:
+    """What comes of it, `scripts/benchmark.py --check` tells."""
+    assert commit_ratio(bytes(3_000), rounds=1, pairs=5) > 0
