@@ -30,10 +30,9 @@ class Database:
         self._engine, self._clock, self._lock = engine, clock, RLock()
         self.file = file
         self._identity = _identity(file)
-        self._is_sqlite = engine.dialect.name == "sqlite"
         self._held: Connection | None = None
         self._is_writing = False
-        if self._is_sqlite:
+        if engine.dialect.name == "sqlite":
             event.listen(engine, "begin", self._begin_on_sqlite)
 
     def reading(self) -> AbstractContextManager[Connection]:
@@ -64,7 +63,7 @@ class Database:
                 if ours is None:
                     raise
                 raise ours from error
-            if not self._is_sqlite:
+            if self.file is None:
                 self._give_back()
 
     def _give_back(self) -> None:
