@@ -7,7 +7,7 @@ import logging
 import secrets
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from aiohttp import WSMsgType, web
@@ -22,7 +22,6 @@ from forcemove.channel.line.wire import (
     MakeOffer,
     Open,
     Opened,
-    Outbox,
     Post,
     Posted,
     Prove,
@@ -40,6 +39,7 @@ from forcemove.channel.relay.limits import OUTBOX, Limits
 from forcemove.channel.relay.lobby import Lobby, NotOffered
 from forcemove.channel.relay.metrics import Metrics
 from forcemove.channel.relay.proofs import fault_of
+from forcemove.channel.relay.sending import Sender
 from forcemove.channel.relay.store import RelayStore
 from forcemove.channel.relay.tables import LiveLog, Reading, Tables, TooManyTables, Worker, chunks
 from forcemove.channel.serving.rate import Bucket
@@ -83,15 +83,20 @@ class _Seat:
 class Peer:
     """A client. What it has proved and asked for ends with its connection."""
 
-    def __init__(self, socket: web.WebSocketResponse, services: Services, abort: Callable[[], None]) -> None:
-        """`abort`: cuts the connection off, whatever waits to be sent."""
-        self._socket, self._services, self._abort = socket, services, abort
+    def __init__(
+        self,
+        socket: web.WebSocketResponse,
+        services: Services,
+        transport: asyncio.Transport,
+        drained: Callable[[], Awaitable[None]],
+    ) -> None:
+        """`transport`: the socket's own; `drained`: waits until it takes more."""
+        self._socket, self._services, self._transport = socket, services, transport
         self._nonce = secrets.token_bytes(32)
         self._seats: dict[bytes, _Seat] = {}
         self._watched: set[bytes] = set()
-        self._outbox, self._behind = Outbox(), deque[Reading]()
-        self._has_work, self._has_room = asyncio.Event(), asyncio.Event()
-        self._has_room.set()
+        self._behind, self._has_work = deque[Reading](), asyncio.Event()
+        self._sender = Sender(transport, drained, self._has_work.set)
         now, limits = time.monotonic(), services.limits
         self._messages = Bucket(limits.messages_per_second, now)
         self._bytes = Bucket(limits.bytes_per_second, now)
@@ -118,14 +123,11 @@ class Peer:
 
     def say(self, message: bytes) -> None:
         """Send an encoded message. What a client may cause to be said is bounded by what is read from it."""
-        self._outbox.add(message)
-        if self._outbox.size > OUTBOX:
-            self._has_room.clear()
-        self._has_work.set()
+        self._sender.add(message)
 
     def offer(self, messages: list[bytes]) -> bool:
         """See `tables.Listener`."""
-        if self._outbox.size + sum(map(len, messages)) > OUTBOX:
+        if self._sender.size + sum(map(len, messages)) > OUTBOX:
             return False
         for message in messages:
             self.say(message)
@@ -148,7 +150,7 @@ class Peer:
             await self._slow_down(messages, len(frame.data))
             for message in messages:
                 await self._handle(message)
-                await self._has_room.wait()
+                await self._sender.has_room.wait()
 
     async def _slow_down(self, messages: list[ToRelay], size: int) -> None:
         """Whoever floods is read no faster than it may speak."""
@@ -300,11 +302,11 @@ class Peer:
     # --------------------------------------------------------------------------------------------------------- sending
 
     async def _write(self) -> None:
-        """What waits, and when nothing does, what is to be read from the disk. Who does not read is cut off."""
+        """What was not taken at once, and what is to be read from the disk. Who does not read is cut off."""
         try:
             while True:
-                if self._outbox:
-                    await self._send(self._outbox.take())
+                if self._sender.is_full:
+                    await self._sender.drain(self._services.limits.stall)
                 elif self._behind:
                     await self._catch_up(self._behind.popleft())
                 else:
@@ -318,22 +320,16 @@ class Peer:
 
     def _has_written(self, writing: asyncio.Task[None]) -> None:
         """A connection to which nothing is written any more is of no use."""
-        self._has_room.set()
+        self._sender.has_room.set()
         if not writing.cancelled() and (error := writing.exception()) is not None:
             _LOG.error("a mistake of the relay", exc_info=error)
-            self._abort()
-
-    async def _send(self, frame: bytes) -> None:
-        async with asyncio.timeout(self._services.limits.stall):
-            await self._socket.send_bytes(frame)
-        if self._outbox.size <= OUTBOX:
-            self._has_room.set()
+            self._transport.abort()
 
     async def _cut_off(self, error: Exception) -> None:
         """Without waiting for an answer: it would not be sent."""
         self._services.metrics.closed.labels("slow").inc()
         _LOG.info("cut a connection off", extra={"facts": {"why": type(error).__name__}})
-        self._abort()
+        self._transport.abort()
 
     async def _catch_up(self, reading: Reading) -> None:
         """The next entries that are on disk; when those were all, what is new is sent as it comes."""

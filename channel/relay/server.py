@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Callable
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field
-from functools import partial
 from ssl import SSLContext
 
 from aiohttp import WSCloseCode, web
@@ -184,8 +183,9 @@ class _Process:
         self._sockets.add(socket)
         self._addresses[address] += 1
         try:
-            await socket.prepare(request)
-            await Peer(socket, self._services, partial(_abort, request)).run()
+            writer = await socket.prepare(request)
+            if (transport := request.transport) is not None:
+                await Peer(socket, self._services, transport, writer.drain).run()
         finally:
             self._sockets.discard(socket)
             self._addresses[address] -= 1
@@ -216,8 +216,3 @@ class _Process:
         metrics.tables.set(tables.count)
         metrics.in_use.set(tables.in_use)
         return web.Response(body=metrics.text(), headers={"Content-Type": "text/plain; version=0.0.4; charset=utf-8"})
-
-
-def _abort(request: web.Request) -> None:
-    if request.transport is not None:
-        request.transport.abort()

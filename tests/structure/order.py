@@ -121,7 +121,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("channel.line.connect",),
     ("channel.serving", "channel.serving.errors", "channel.serving.rate"),
     ("channel.relay", "channel.relay.errors", "channel.relay.fairness", "channel.relay.limits"),
-    ("channel.relay.metrics",),
+    ("channel.relay.metrics", "channel.relay.sending"),
     ("channel.relay.store",),
     ("channel.relay.tables",),
     ("channel.relay.keeping", "channel.relay.lobby", "channel.relay.proofs"),
