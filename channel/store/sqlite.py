@@ -28,7 +28,7 @@ from forcemove.channel.store.errors import (
 )
 from forcemove.channel.store.migrations import Step, bring_up_to_date, format_of
 
-__all__ = ["open_file", "open_memory"]
+__all__ = ["connect_file", "connect_memory", "open_file", "open_memory"]
 
 APPLICATION_ID = 0x464D_4A4C
 """In the header of every journal: "FMJL"."""
@@ -63,6 +63,15 @@ def open_memory(clock: Clock, steps: Sequence[Step]) -> Database:
     return database
 
 
+def connect_memory(steps: Sequence[Step]) -> sqlite3.Connection:
+    """A bare connection to what is gone with it."""
+    connection = _connect(":memory:")
+    engine = create_engine("sqlite://", creator=lambda: connection, poolclass=StaticPool)
+    with Database(engine, ":memory:", time.time).writing() as made:
+        bring_up_to_date(made, ":memory:", steps)
+    return connection
+
+
 def open_file(path: str, clock: Clock, steps: Sequence[Step], application_id: int = APPLICATION_ID) -> Database:
     """The journal in a file, made if there is none; only its owner can read it. `application_id`: another one for a
     store that is no journal. Raises `opening.open_journal`'s."""
@@ -88,6 +97,13 @@ def open_file(path: str, clock: Clock, steps: Sequence[Step], application_id: in
         database.close()
         raise
     return database
+
+
+def connect_file(path: str) -> sqlite3.Connection:
+    """One more connection to a file that `open_file` has looked at; statements are committed by whoever says so. Raises
+    `opening.open_journal`'s."""
+    with _explained(path):
+        return _connect(_uri(os.path.abspath(path), "rw"))
 
 
 def _connect(where: str) -> sqlite3.Connection:
