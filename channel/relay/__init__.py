@@ -1,5 +1,6 @@
 """The relay: a process that keeps tables' logs and carries them between players. It holds no key and can forge nothing.
 
-`store` keeps logs on disk, `keeping` commits many posts at once and delivers them after that, `tables` are the logs in
-use, `peer` is one client's connection, `server` the process. Knows no chain, no game and no screen.
+`storage` keeps logs on disk, `keeping` commits many posts at once and delivers them after that, `tables` are the logs
+in use, `housekeeping` bounds what is kept, `peer` is one client's connection, `server` the process. Knows no chain, no
+game and no screen.
 """

@@ -13,15 +13,23 @@ from forcemove.channel.errors import JournalUnavailable
 from forcemove.channel.flow.history import running_hash
 from forcemove.channel.line.errors import Reason
 from forcemove.channel.line.wire import Post, Posted, Refused, encode
+from forcemove.channel.relay.fairness import FairQueue
 from forcemove.channel.relay.limits import PENDING
 from forcemove.channel.relay.metrics import Metrics
-from forcemove.channel.relay.store import Entry, RelayStore
-from forcemove.channel.relay.tables import LiveLog, Tables, Worker
+from forcemove.channel.relay.storage.room import FULL_DISK
+from forcemove.channel.relay.storage.schema import ENTRY_COST, Entry
+from forcemove.channel.relay.storage.store import RelayStore
+from forcemove.channel.relay.storage.worker import Worker
+from forcemove.channel.relay.tables import LiveLog, Tables
 
 __all__ = ["Keeper", "Poster"]
 
 _LOG = logging.getLogger(__name__)
 _HOUR = 3_600
+_BATCH, _TURN = 2**20, 2**16
+"""Bytes that one commit has at most, and how many of them one address has before the next one has its turn."""
+_PAUSE = 0.1
+"""Seconds after which a store that tells nothing is asked again."""
 
 
 class Poster(Protocol):
@@ -53,32 +61,36 @@ class _Growth:
 
 
 class Keeper:
-    """Keeps what is posted, one commit after another."""
+    """Keeps what is posted, one commit after another; addresses take turns."""
 
     def __init__(
         self, store: RelayStore, worker: Worker, tables: Tables, metrics: Metrics, clock: Callable[[], float]
     ) -> None:
         self._store, self._worker, self._tables = store, worker, tables
         self._metrics, self._clock = metrics, clock
-        self._queue: list[Addition] = []
-        self._size = 0
-        self._has_work, self._has_room = asyncio.Event(), asyncio.Event()
-        self._has_room.set()
-        self._committed = asyncio.Event()
+        self._queue: FairQueue[str, Addition] = FairQueue(PENDING, _TURN)
+        self._has_work = asyncio.Event()
+        self._taken, self._committed = asyncio.Event(), asyncio.Event()
         self._is_stopping = False
-        self.is_failing = False
 
-    async def add(self, log: LiveLog, poster: Poster, author: bytes, post: Post) -> None:
-        """Take a post; waits while too much waits for the disk already."""
-        log.coming.add((author, post.id))
-        log.coming_count += 1
-        log.coming_size += len(post.entry)
-        self._queue.append(Addition(log, poster, author, post))
-        self._size += len(post.entry)
+    @property
+    def is_failing(self) -> bool:
+        """Whether the disk takes nothing."""
+        return self._tables.room.is_shut
+
+    async def add(self, log: LiveLog, poster: Poster, author: bytes, post: Post, address: str = "") -> None:
+        """Take a post from somebody at an address; waits while too much of that address waits for the disk already."""
+        addition = Addition(log, poster, author, post)
+        _announce(addition)
+        try:
+            while not self._queue.has_room(address):
+                await self._taken.wait()
+        except BaseException:
+            _settle(addition)
+            self._wake()
+            raise
+        self._queue.add(address, addition, len(post.entry) + ENTRY_COST)
         self._has_work.set()
-        if self._size > PENDING:
-            self._has_room.clear()
-            await self._has_room.wait()
 
     async def next_commit(self) -> None:
         """Wait until one more commit was made, or has failed."""
@@ -93,9 +105,11 @@ class Keeper:
         """Commit until it is stopped. Raises a `JournalError` where the store is damaged or gone for good."""
         while self._queue or not self._is_stopping:
             await self._has_work.wait()
-            self._has_work.clear()
-            batch, self._queue, self._size = self._queue, [], 0
-            self._has_room.set()
+            batch = self._queue.take(_BATCH)
+            if not (self._queue or self._is_stopping):
+                self._has_work.clear()
+            self._taken.set()
+            self._taken = asyncio.Event()
             if batch:
                 await self._keep(batch)
 
@@ -104,30 +118,52 @@ class Keeper:
         entries, touched = _rows(growths), _touched(growths, int(self._clock()))
         with self._metrics.commit_seconds.time():
             is_kept = await self._commit(entries, touched)
-        self.is_failing = not is_kept
         for log, growth in growths.items():
-            _settle(log, growth)
+            for addition in growth.additions:
+                _settle(addition)
             if is_kept:
-                _extend(log, growth)
-                await self._tables.shorten(log)
+                await self._tables.extend(log, [each.post.entry for each in growth.additions], growth.hash)
                 _deliver(log, growth)
             else:
                 _refuse(growth)
             self._tables.forget_if_unused(log)
-        self._committed.set()
-        self._committed = asyncio.Event()
+        self._wake()
         if is_kept:
             self._metrics.kept(len(entries), sum(len(each.post.entry) for each in batch))
+            await self._look_at_space()
+
+    async def _look_at_space(self) -> None:
+        room = self._tables.room
+        if room.is_unmeasured:
+            await self._tables.measure()
+        if self._store.space.is_log_long:
+            room.is_wanted.set()
 
     async def _commit(self, entries: list[Entry], touched: list[tuple[int, int]]) -> bool:
         """Whether it is on disk. Where the database could not tell, what is there says."""
-        log, place, _, id_, *_ = entries[-1]
+        room = self._tables.room
         try:
             await self._worker.run(self._store.commit, entries, touched)
         except JournalUnavailable as error:
             _LOG.error("a commit has failed", extra={"facts": {"error": str(error)}})
-            return await self._worker.run(self._store.has, log, place, id_)
+            if not await self._is_there(entries[-1]):
+                room.shut(error)
+                return False
+        if room.is_shut:
+            room.open()
         return True
+
+    async def _is_there(self, entry: Entry) -> bool:
+        log, place, _, id_, *_ = entry
+        while True:
+            try:
+                return await self._worker.run(self._store.has, log, place, id_)
+            except JournalUnavailable:  # nothing can be added to a log of which it is not known how long it is
+                await asyncio.sleep(_PAUSE)
+
+    def _wake(self) -> None:
+        self._committed.set()
+        self._committed = asyncio.Event()
 
 
 def _grown(batch: list[Addition]) -> dict[LiveLog, _Growth]:
@@ -161,17 +197,20 @@ def _touched(growths: dict[LiveLog, _Growth], now: int) -> list[tuple[int, int]]
     return [(now, log.kept.number) for log in stale]
 
 
-def _settle(log: LiveLog, growth: _Growth) -> None:
+def _announce(addition: Addition) -> None:
+    """It waits for the disk."""
+    log, post = addition.log, addition.post
+    log.coming.add((addition.author, post.id))
+    log.coming_count += 1
+    log.coming_size += len(post.entry)
+
+
+def _settle(addition: Addition) -> None:
     """It does not wait any more."""
-    for addition in growth.additions:
-        log.coming.discard((addition.author, addition.post.id))
-        log.coming_size -= len(addition.post.entry)
-    log.coming_count -= len(growth.additions)
-
-
-def _extend(log: LiveLog, growth: _Growth) -> None:
-    kept = log.kept
-    kept.length, kept.total, kept.hash = growth.first + len(growth.additions), growth.total, growth.hash
+    log, post = addition.log, addition.post
+    log.coming.discard((addition.author, post.id))
+    log.coming_count -= 1
+    log.coming_size -= len(post.entry)
 
 
 def _deliver(log: LiveLog, growth: _Growth) -> None:
@@ -183,5 +222,5 @@ def _deliver(log: LiveLog, growth: _Growth) -> None:
 
 def _refuse(growth: _Growth) -> None:
     for addition in growth.additions:
-        refused = Refused(addition.post.table, addition.post.id, Reason.BUSY.value, "the disk takes nothing just now")
+        refused = Refused(addition.post.table, addition.post.id, Reason.BUSY.value, FULL_DISK)
         addition.poster.say(encode(refused))

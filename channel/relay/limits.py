@@ -7,17 +7,24 @@ from dataclasses import dataclass
 from forcemove.channel.errors import InvalidValue
 from forcemove.channel.line.limits import CHANNEL_BYTES, CHANNEL_ENTRIES, GAME_BYTES, GAME_ENTRIES, MAX_FRAME
 
-__all__ = ["OUTBOX", "PENDING", "Limits"]
+__all__ = ["LEAST_STORE", "OUTBOX", "PENDING", "RECENT", "Limits"]
 
 OUTBOX = 4 * MAX_FRAME
 """Bytes that wait for one client; one that reads more slowly is sent the rest from the disk, when it has read these."""
+LEAST_STORE = 2**20
+"""Bytes that a store has to have."""
+RECENT = 8 * 2**20
+"""Bytes of the newest entries that are in memory, for those who read them next."""
 PENDING = 32 * 2**20
 """Bytes of all clients that wait for the disk; then nothing more is read from them."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """`connections`: at once; `per_address`: at once from one IP address; `tables`: kept; `per_connection`: tables open
+    """`store_bytes`: of the file with all logs; `bytes_of_address`, `tables_of_address`: kept of the tables that were
+    made from one IP address; `unused_hours`: after which a table is deleted at which nobody has posted.
+
+    `connections`: at once; `per_address`: at once from one IP address; `tables`: kept; `per_connection`: tables open
     on one connection; `messages_per_second` and `bytes_per_second`: read from one connection, with twice as many at
     once; more is read later. `channel_…`, `game_…`: how long a log may get. `days`: after which a table is deleted at
     which nothing happens. `stall`: seconds that a client may take to read what it is sent. `offers`: in the
@@ -34,6 +41,10 @@ class Limits:
     game_entries: int = GAME_ENTRIES
     game_bytes: int = GAME_BYTES
     days: float = 30.0
+    unused_hours: float = 1.0
+    store_bytes: int = 4 * 2**30
+    bytes_of_address: int = 512 * 2**20
+    tables_of_address: int = 10_000
     stall: float = 30.0
     offers: int = 10_000
     offers_of_a_host: int = 20
@@ -45,3 +56,5 @@ class Limits:
                 raise InvalidValue(name, value, "more than 0")
         if self.bytes_per_second < MAX_FRAME:
             raise InvalidValue("bytes_per_second", self.bytes_per_second, f"at least {MAX_FRAME}, one frame")
+        if self.store_bytes < LEAST_STORE:
+            raise InvalidValue("store_bytes", self.store_bytes, f"at least {LEAST_STORE}")

@@ -31,8 +31,8 @@ from forcemove.channel.line.wire import (
 from forcemove.channel.protocol.signing import require_signer
 from forcemove.channel.protocol.types import Signature
 from forcemove.channel.relay.limits import Limits
-from forcemove.channel.relay.store import RelayStore
-from forcemove.channel.relay.tables import Worker
+from forcemove.channel.relay.storage.store import RelayStore
+from forcemove.channel.relay.storage.worker import Worker
 
 __all__ = ["Lobby", "NotOffered", "Watcher"]
 

@@ -40,8 +40,9 @@ from forcemove.channel.relay.lobby import Lobby, NotOffered
 from forcemove.channel.relay.metrics import Metrics
 from forcemove.channel.relay.proofs import fault_of
 from forcemove.channel.relay.sending import Sender
-from forcemove.channel.relay.store import RelayStore
-from forcemove.channel.relay.tables import LiveLog, Reading, Tables, TooManyTables, Worker, chunks
+from forcemove.channel.relay.storage.store import RelayStore
+from forcemove.channel.relay.storage.worker import Worker
+from forcemove.channel.relay.tables import LiveLog, Reading, Tables, TooManyTables, chunks
 from forcemove.channel.serving.rate import Bucket
 
 __all__ = ["Peer", "Services"]
@@ -220,8 +221,8 @@ class Peer:
             try:
                 self._require_seat()
                 seat = self._seats[table] = _Seat(await services.tables.make(prove.table))
-            except TooManyTables:
-                self._refuse(table, Reason.TOO_MANY_TABLES, "the relay has as many tables as it may have")
+            except TooManyTables as full:
+                self._refuse(table, full.reason, full.detail)
                 return
         seat.participant = prove.participant
         self.say(encode(Proved(table)))
@@ -233,7 +234,7 @@ class Peer:
             return
         services, kept = self._services, seat.log.kept
         start = max(asked.start, kept.first)
-        hash_ = await services.worker.run(services.store.hash_before, kept.number, start)
+        hash_ = await services.tables.hash_before(seat.log, start)
         is_other = start > kept.length or (asked.hash is not None and start == asked.start and asked.hash != hash_)
         if is_other:
             self._refuse(asked.table, Reason.OTHER_LOG, f"the log has {kept.length} entries, or others before {start}")
@@ -272,8 +273,8 @@ class Peer:
             return
         if post.since is not None and await self._is_there(seat, seat.participant, post, post.since):
             return
-        if not services.tables.has_room(seat.log, len(post.entry)):
-            self._refuse(post.table, Reason.TABLE_FULL, "this table's log may not get longer", post.id)
+        if fault := services.tables.fault_of_post(seat.log, len(post.entry)):
+            self._refuse(post.table, *fault, post.id)
             return
         await services.keeper.add(seat.log, self, seat.participant, post)
 
@@ -285,7 +286,7 @@ class Peer:
             await services.keeper.next_commit()
         kept = seat.log.kept
         await self._wait(self._messages.take(max(0, kept.length - since) / _LOOKED_AT_ONCE, time.monotonic()))
-        place = await services.worker.run(services.store.find, kept.number, since, author, post.id)
+        place = await services.tables.find_post(seat.log, since, author, post.id)
         if place is None:
             return False
         self.say(encode(Posted(post.table, post.id, place)))
@@ -337,7 +338,7 @@ class Peer:
         if reading not in reading.log.readings:
             return
         if reading.next < kept.length:
-            first, entries = await services.worker.run(services.store.read, kept.number, reading.next, MAX_ENTRY)
+            first, entries = await services.tables.read(reading.log, reading.next, MAX_ENTRY)
             reading.next = first + len(entries)
             for message in chunks(kept.id, first, entries):
                 self.say(message)

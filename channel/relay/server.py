@@ -15,15 +15,17 @@ from ssl import SSLContext
 
 from aiohttp import WSCloseCode, web
 
-from forcemove.channel.errors import InvalidValue
+from forcemove.channel.errors import InvalidValue, JournalUnavailable
 from forcemove.channel.line.limits import MAX_FRAME
+from forcemove.channel.relay.housekeeping import Housekeeper
 from forcemove.channel.relay.keeping import Keeper
 from forcemove.channel.relay.limits import Limits
 from forcemove.channel.relay.lobby import Lobby
 from forcemove.channel.relay.metrics import Metrics
 from forcemove.channel.relay.peer import Peer, Services
-from forcemove.channel.relay.store import open_store
-from forcemove.channel.relay.tables import Tables, Worker
+from forcemove.channel.relay.storage.store import open_store
+from forcemove.channel.relay.storage.worker import Worker
+from forcemove.channel.relay.tables import Tables
 from forcemove.channel.serving.errors import AddressUnusable
 
 __all__ = ["Settings", "serve"]
@@ -86,14 +88,15 @@ async def serve(settings: Settings, ready: Callable[[str], object]) -> None:
         services = Services(
             store, worker, tables, keeper, lobby, metrics, settings.limits, set(settings.urls), time.time
         )
-        await _Process(settings, services).run(ready)
+        housekeeper = Housekeeper(store, worker, tables, settings.limits, metrics)
+        await _Process(settings, services, housekeeper).run(ready)
 
 
 class _Process:
     """A relay that runs."""
 
-    def __init__(self, settings: Settings, services: Services) -> None:
-        self._settings, self._services = settings, services
+    def __init__(self, settings: Settings, services: Services, housekeeper: Housekeeper) -> None:
+        self._settings, self._services, self._housekeeper = settings, services, housekeeper
         self._sockets: set[web.WebSocketResponse] = set()
         self._addresses: Counter[str] = Counter()
         self._is_stopping = asyncio.Event()
@@ -142,12 +145,13 @@ class _Process:
         keeper = self._services.keeper
         async with asyncio.TaskGroup() as group:
             keeping = group.create_task(keeper.run())
-            expiring = group.create_task(self._expire())
+            others = [group.create_task(self._housekeeper.run()), group.create_task(self._expire())]
             _LOG.info("listening", extra={"facts": {"urls": sorted(self._services.urls)}})
             ready()
             await self._is_stopping.wait()
             _LOG.info("stopping", extra={"facts": {"connections": len(self._sockets)}})
-            expiring.cancel()
+            for task in others:
+                task.cancel()
             keeper.stop()
             await keeping
             await self._send_away()
@@ -162,11 +166,10 @@ class _Process:
 
     async def _expire(self) -> None:
         while True:
-            await self._services.lobby.expire()
-            deleted = await self._services.tables.expire()
-            self._services.metrics.expired.inc(deleted)
-            if deleted:
-                _LOG.info("deleted idle tables", extra={"facts": {"tables": deleted}})
+            try:
+                await self._services.lobby.expire()
+            except JournalUnavailable as error:
+                self._services.tables.room.shut(error)
             await asyncio.sleep(_HOUR)
 
     # -------------------------------------------------------------------------------------------------------- requests

@@ -3,42 +3,38 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import ParamSpec, Protocol, TypeVar
+from typing import Protocol
 
+from forcemove.channel.errors import JournalUnavailable
+from forcemove.channel.line.errors import Reason
 from forcemove.channel.line.limits import MAX_ENTRY
 from forcemove.channel.line.terms import Table, TableKind
 from forcemove.channel.line.wire import Entries, encode
-from forcemove.channel.relay.limits import Limits
-from forcemove.channel.relay.store import Kept, RelayStore
+from forcemove.channel.relay.limits import RECENT, Limits
+from forcemove.channel.relay.storage.deleting import Idle
+from forcemove.channel.relay.storage.recent import Newest, Recent
+from forcemove.channel.relay.storage.room import FULL_DISK, Room, account_of
+from forcemove.channel.relay.storage.schema import Kept
+from forcemove.channel.relay.storage.store import RelayStore
+from forcemove.channel.relay.storage.worker import Worker
 
-__all__ = ["Listener", "LiveLog", "Reading", "Tables", "TooManyTables", "Worker"]
+__all__ = ["Listener", "LiveLog", "Reading", "Tables", "TooManyTables"]
 
-P = ParamSpec("P")
-R = TypeVar("R")
 _ENTRY_HEAD = 5
 """Bytes before an entry in a message."""
 
 
 class TooManyTables(Exception):  # no error of a caller's: a peer is refused
-    """The relay keeps as many tables as it may."""
+    """There is no room for one more table: `reason`, `detail`."""
 
-
-class Worker:
-    """One thread, in which a store is used: the loop never waits for a disk."""
-
-    def __init__(self) -> None:
-        self._pool = ThreadPoolExecutor(1, "relay-store")
-
-    async def run(self, do: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
-        """Do it after all that was asked for before."""
-        return await asyncio.get_running_loop().run_in_executor(self._pool, lambda: do(*args, **kwargs))
-
-    def close(self) -> None:
-        """Wait for what was asked for."""
-        self._pool.shutdown()
+    def __init__(
+        self,
+        reason: Reason = Reason.TOO_MANY_TABLES,
+        detail: str = "the relay has as many tables as it may have, or as your address may have",
+    ) -> None:
+        super().__init__(detail)
+        self.reason, self.detail = reason, detail
 
 
 class Listener(Protocol):
@@ -71,10 +67,14 @@ class LiveLog:
 
     kept: Kept
     readings: set[Reading] = field(default_factory=set)
+    newest: Newest = field(init=False)
     users: int = 0
     coming: set[tuple[bytes, bytes]] = field(default_factory=set)
     coming_count: int = 0
     coming_size: int = 0
+
+    def __post_init__(self) -> None:
+        self.newest = Newest(self.kept.length)
 
     def deliver(self, first: int, entries: list[bytes]) -> None:
         """Send what is on disk now to all that have been sent everything before it; others read it from there. Who has
@@ -108,7 +108,13 @@ class Tables:
         self._store, self._worker, self._limits = store, worker, limits
         self._live: dict[bytes, LiveLog] = {}
         self._opening = asyncio.Lock()
-        self.count = 0
+        self._recent = Recent(RECENT)
+        self.room = Room(limits)
+
+    @property
+    def count(self) -> int:
+        """How many tables are kept."""
+        return self.room.tables.used
 
     @property
     def in_use(self) -> int:
@@ -116,8 +122,14 @@ class Tables:
         return len(self._live)
 
     async def start(self) -> None:
-        """Count what is kept."""
-        self.count = await self._worker.run(self._store.count)
+        """Look at what is kept."""
+        await self._worker.run(self._store.space.start, self._limits.store_bytes)
+        self.room.start(await self._worker.run(self._store.deleting.held))
+        await self.measure()
+
+    async def measure(self) -> None:
+        """See how much disk there is."""
+        self.room.measured(*await self._worker.run(self._store.space.measure))
 
     async def find(self, table: bytes) -> LiveLog | None:
         """A table's log, in use by one more, or None where there is no such table."""
@@ -125,16 +137,22 @@ class Tables:
             log = self._live.get(table) or await self._load(table)
             return None if log is None else self._used(log)
 
-    async def make(self, table: Table) -> LiveLog:
-        """A table's log, in use by one more; made if there is none. Raises `TooManyTables`."""
+    async def make(self, table: Table, address: str = "") -> LiveLog:
+        """A table's log, in use by one more; made if there is none. `address`: who makes it. Raises `TooManyTables`."""
         async with self._opening:
             log = self._live.get(table.id) or await self._load(table.id)
-            if log is None:
-                if self.count >= self._limits.tables:
-                    raise TooManyTables
-                log = LiveLog(await self._worker.run(self._store.create, table))
-                self.count += 1
-            return self._used(log)
+            return self._used(log or await self._make(table, account_of(address)))
+
+    async def _make(self, table: Table, account: bytes) -> LiveLog:
+        if fault := self.room.fault_of_table(account):
+            raise TooManyTables(*fault)
+        try:
+            kept = await self._worker.run(self._store.create, table, account)
+        except JournalUnavailable as error:
+            self.room.shut(error)
+            raise TooManyTables(Reason.BUSY, FULL_DISK) from error
+        self.room.add_table(account)
+        return LiveLog(kept)
 
     def release(self, log: LiveLog) -> None:
         """In use by one less. What is not used is not kept in memory."""
@@ -146,38 +164,69 @@ class Tables:
         if not log.users and not log.coming_count:
             self._live.pop(log.kept.id, None)
 
-    def has_room(self, log: LiveLog, size: int) -> bool:
-        """Whether a log may get one more entry of so many bytes: a channel's always may."""
-        if log.kept.table.kind is TableKind.CHANNEL:
-            return True
+    def fault_of_post(self, log: LiveLog, size: int) -> tuple[Reason, str] | None:
+        """Why a log may not get one more entry of so many bytes, if so. A full channel's table drops its oldest."""
+        if log.kept.table.kind is TableKind.GAME and not self._is_shorter(log, size):
+            return Reason.TABLE_FULL, "this table's log may not get longer"
+        return self.room.fault_of_entry(log.kept.account, log.coming_count, log.coming_size + size)
+
+    def _is_shorter(self, log: LiveLog, size: int) -> bool:
         entries = log.kept.length + log.coming_count
         return entries < self._limits.game_entries and (
             log.kept.size + log.coming_size + size <= self._limits.game_bytes
         )
 
-    async def shorten(self, log: LiveLog) -> None:
-        """Drop the oldest entries of a channel's log that is too long."""
-        kept, limits = log.kept, self._limits
+    async def extend(self, log: LiveLog, entries: list[bytes], hash_: bytes) -> None:
+        """These are on disk, after which the running hash is `hash_`; a channel's log that is too long is shortened."""
+        kept, limits, cost = log.kept, self._limits, log.kept.cost
+        kept.length, kept.total, kept.hash = kept.length + len(entries), kept.total + sum(map(len, entries)), hash_
+        self._recent.add(log.newest, entries)
         is_long = kept.length - kept.first > limits.channel_entries or kept.size > limits.channel_bytes
         if is_long and kept.table.kind is TableKind.CHANNEL:
-            bounds = (kept.number, limits.channel_entries, limits.channel_bytes)
-            kept.first, kept.dropped = await self._worker.run(self._store.drop_oldest, *bounds)
+            await self._shorten(kept)
+        self.room.change(kept.account, kept.cost - cost)
 
-    async def expire(self) -> int:
-        """Delete the tables at which nothing has happened for too long and that nobody uses; returns how many."""
-        deleted = 0
-        while True:
-            async with self._opening:
-                idle = await self._worker.run(self._store.idle, self._limits.days * 86_400)
-                numbers = [number for number, id_ in idle if id_ not in self._live]
-                await self._worker.run(self._store.delete, numbers)
-            self.count -= len(numbers)
-            deleted += len(numbers)
-            if not numbers:
-                return deleted
+    async def _shorten(self, kept: Kept) -> None:
+        bounds = (kept.number, self._limits.channel_entries, self._limits.channel_bytes)
+        try:
+            kept.first, kept.dropped = await self._worker.run(self._store.drop_oldest, *bounds)
+        except JournalUnavailable as error:  # the next post tries again
+            self.room.shut(error)
+
+    # --------------------------------------------------------------------------------------------------------- reading
+
+    async def hash_before(self, log: LiveLog, place: int) -> bytes | None:
+        """The running hash over the entries before a place, or None where the last of them is not kept."""
+        kept = log.kept
+        if place == kept.length:
+            return kept.hash
+        return await self._worker.read(self._store.reader.hash_before, kept.number, place)
+
+    async def find_post(self, log: LiveLog, since: int, author: bytes, id_: bytes) -> int | None:
+        """The place, from `since` on, of what somebody has posted under an id, or None."""
+        return await self._worker.read(self._store.reader.find, log.kept.number, since, author, id_)
+
+    async def read(self, log: LiveLog, start: int, most_bytes: int) -> tuple[int, list[bytes]]:
+        """Entries from a place on, or from the oldest one on where that is later, up to so many bytes but at least one;
+        and the place of the first of them. The newest are in memory."""
+        if entries := log.newest.read(start, most_bytes):
+            return start, entries
+        return await self._worker.read(self._store.reader.read, log.kept.number, start, most_bytes)
+
+    # -------------------------------------------------------------------------------------------------------- deleting
+
+    async def delete_unused(self, idle: list[Idle]) -> list[Idle]:
+        """Forget those of these tables that nobody uses, and return them; `Housekeeper` deletes what was said there."""
+        async with self._opening:
+            going = [each for each in idle if each.id not in self._live]
+            if going:
+                await self._worker.run(self._store.deleting.forget, [each.number for each in going])
+        for each in going:
+            self.room.remove_table(each.account, each.cost)
+        return going
 
     async def _load(self, table: bytes) -> LiveLog | None:
-        kept = await self._worker.run(self._store.load, table)
+        kept = await self._worker.read(self._store.reader.load, table)
         return None if kept is None else LiveLog(kept)
 
     def _used(self, log: LiveLog) -> LiveLog:

@@ -14,11 +14,14 @@ from forcemove.channel.line.errors import Reason
 from forcemove.channel.line.terms import Table
 from forcemove.channel.line.wire import Entries, FromRelay, Posted, Refused, decode_from_relay
 from forcemove.channel.line.wire import Outbox as Frames
+from forcemove.channel.relay.housekeeping import Housekeeper
 from forcemove.channel.relay.keeping import Keeper
 from forcemove.channel.relay.limits import Limits
 from forcemove.channel.relay.metrics import Metrics
-from forcemove.channel.relay.store import Entry, Kept, RelayStore, open_store
-from forcemove.channel.relay.tables import LiveLog, Reading, Tables, Worker
+from forcemove.channel.relay.storage.schema import Entry, Kept
+from forcemove.channel.relay.storage.store import RelayStore, open_store
+from forcemove.channel.relay.storage.worker import Worker
+from forcemove.channel.relay.tables import LiveLog, Reading, Tables
 from forcemove.channel.store.errors import JournalDamaged, JournalUnwritable
 from tests.line.people import ALICE, new_table, run
 from tests.relay.raw import post
@@ -67,14 +70,14 @@ def test_what_was_committed_is_read_again(store: RelayStore, path: Path, clock: 
     extend(store, kept, entries)
     store.close()
     again = open_store(str(path), clock=clock)
-    assert again.load(table.id) == kept
-    assert again.read(kept.number, 0, 10**6) == (0, entries)
-    assert again.read(kept.number, 149, 10**6) == (149, entries[149:])
-    assert again.read(kept.number, 0, 25) == (0, entries[:3])
+    assert again.reader.load(table.id) == kept
+    assert again.reader.read(kept.number, 0, 10**6) == (0, entries)
+    assert again.reader.read(kept.number, 149, 10**6) == (149, entries[149:])
+    assert again.reader.read(kept.number, 0, 25) == (0, entries[:3])
     assert again.count() == 1
-    assert again.load(new_table().id) is None
-    assert again.hash_before(kept.number, 150) == kept.hash
-    assert again.hash_before(kept.number, 0) == NOTHING_READ
+    assert again.reader.load(new_table().id) is None
+    assert again.reader.hash_before(kept.number, 150) == kept.hash
+    assert again.reader.hash_before(kept.number, 0) == NOTHING_READ
 
 
 @pytest.mark.parametrize(("entries", "most_bytes", "left"), [(10, 10**6, (5, 10)), (100, 95, (5, 9)), (1, 1, (1, 1))])
@@ -87,10 +90,10 @@ def test_the_oldest_entries_are_dropped(
     kept.first, kept.dropped = store.drop_oldest(kept.number, entries, most_bytes)
     assert left[0] <= kept.length - kept.first <= left[1]
     assert kept.size == 10 * (kept.length - kept.first)
-    first, read = store.read(kept.number, 0, 10**6)
+    first, read = store.reader.read(kept.number, 0, 10**6)
     assert (first, len(read)) == (kept.first, kept.length - kept.first)
     extend(store, kept, [b"more"])
-    assert store.load(table.id) == kept
+    assert store.reader.load(table.id) == kept
 
 
 def test_idle_tables_expire_and_those_in_use_do_not(store: RelayStore, clock: Clock) -> None:
@@ -102,7 +105,7 @@ def test_idle_tables_expire_and_those_in_use_do_not(store: RelayStore, clock: Cl
         await tables.make(used)
         clock.now += 3 * DAY
         tables.release(await tables.make(new))
-        assert await tables.expire() == 1
+        assert await Housekeeper(store, worker, tables, Limits(days=2), Metrics()).expire() == 1
         assert tables.count == 2
         assert await tables.find(old.id) is None
         assert await tables.find(used.id) is not None
@@ -124,7 +127,7 @@ def test_a_table_that_is_used_is_not_idle(store: RelayStore, clock: Clock) -> No
         keeper.stop()
         await keeper.run()
         tables.release(log)
-        assert await tables.expire() == 0
+        assert await Housekeeper(store, worker, tables, Limits(days=2), Metrics()).expire() == 0
         worker.close()
 
     run(story())
@@ -148,7 +151,7 @@ def test_a_changed_entry_is_not_delivered(store: RelayStore, path: Path, damage:
     connection.close()
     again = open_store(str(path))
     with pytest.raises(JournalDamaged):
-        again.read(kept.number, 0, 10**6)
+        again.reader.read(kept.number, 0, 10**6)
     again.close()
 
 
@@ -161,7 +164,7 @@ def test_terms_that_were_changed_are_not_believed(store: RelayStore, path: Path)
     connection.close()
     again = open_store(str(path))
     with pytest.raises(JournalDamaged):
-        again.load(other.id)
+        again.reader.load(other.id)
     again.close()
 
 
@@ -222,7 +225,7 @@ def test_who_has_read_a_part_of_a_commit_from_the_disk_reads_the_rest(
 @pytest.mark.parametrize("does_take", [False, True])
 def test_what_is_not_on_disk_is_not_delivered(store: RelayStore, clock: Clock, does_take: bool) -> None:
     async def story() -> None:
-        disk = FullDisk(store._database, None, clock)
+        disk = FullDisk(store._session, None, clock)
         disk.does_take, disk.is_full = does_take, True
         worker, table = Worker(), new_table()
         tables = Tables(disk, worker, Limits())
@@ -256,7 +259,7 @@ def test_nothing_is_delivered_before_it_is_on_disk(store: RelayStore, clock: Clo
                 super().commit(entries, touched)
                 told_early.append(bool(ear._frames))
 
-        disk = Watching(store._database, None, clock)
+        disk = Watching(store._session, None, clock)
         tables = Tables(disk, worker, Limits())
         keeper = Keeper(disk, worker, tables, Metrics(), clock)
         log = await tables.make(table)
