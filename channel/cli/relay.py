@@ -12,6 +12,7 @@ import click
 from forcemove.channel.cli.errors import Explained
 from forcemove.channel.cli.serving import HostAndPort, log_to_stderr
 from forcemove.channel.relay.limits import Limits
+from forcemove.channel.serving.addresses import FORWARDED, Proxies
 
 if TYPE_CHECKING:
     from ssl import SSLContext
@@ -21,11 +22,18 @@ __all__ = ["relay"]
 
 _LIMITS = {
     "connections": "Connections at once.",
-    "per_address": "Connections at once from one IP address.",
+    "per_address": "Connections at once from one IP address; all of an IPv6 /64 are one.",
     "tables": "Tables that are kept.",
     "per_connection": "Tables on one connection.",
     "messages_per_second": "Messages that are read from one connection; more wait.",
     "bytes_per_second": "Bytes that are read from one connection; more wait.",
+    "address_share": "How many connections' worth of messages and bytes is read from one address.",
+    "connects_per_second": "New connections from one address, after the first 25 times as many; more wait.",
+    "unread_bytes": "Bytes received from all clients that wait to be looked at.",
+    "open_tables": "Tables that are open on all connections together.",
+    "watched": "Offers that one connection is told of.",
+    "tables_per_hour": "Tables that one address may make in an hour.",
+    "joins_per_hour": "Joins from one address that may come to nothing in an hour.",
     "channel_entries": "Entries of a channel's table; then the oldest are dropped.",
     "channel_bytes": "Bytes of a channel's table; then the oldest entries are dropped.",
     "game_entries": "Entries of a game's table; then it is full.",
@@ -35,10 +43,14 @@ _LIMITS = {
     "tables_of_address": "Tables that were made from one IP address.",
     "unused_hours": "Delete tables at which nobody has posted for so long.",
     "days": "Delete tables at which nothing happens for so long.",
-    "stall": "Seconds that a client may take to read; then it is cut off.",
+    "stall": "Seconds that a client may take to read, or to end a frame; then it is cut off.",
+    "header_seconds": "Seconds from connecting to the request for a WebSocket; then it is cut off.",
+    "idle_seconds": "Seconds without a table, an offer and a question; then a connection is closed.",
     "offers": "Offers in the lobby.",
     "offers_of_a_host": "Offers of one player.",
+    "offers_per_address": "Offers made from one address.",
     "join_seconds": "Seconds that two players have to meet; then the offer is open again.",
+    "guest_seconds": "Seconds that a guest has to be at the table; then the offer is open again.",
 }
 
 
@@ -92,6 +104,14 @@ def _with_limits(command: Callable[..., None]) -> Callable[..., None]:
     metavar="ID",
     help="Take only offers for this chain; 0 is games without one. May be given several times.  [default: all]",
 )
+@click.option(
+    "--proxy",
+    "proxies",
+    multiple=True,
+    metavar="ADDRESS[/BITS]",
+    help="A proxy, or a network of them, that is believed when it says for whom it asks; may be given several times.",
+)
+@click.option("--proxy-header", default=FORWARDED, show_default=True, help="The header in which proxies say that.")
 @_with_limits
 @click.option("--json", "as_json", is_flag=True, help="Write each line of the log as a JSON object.")
 def relay(
@@ -101,6 +121,8 @@ def relay(
     chains: tuple[int, ...],
     tls_cert: Path | None,
     tls_key: Path | None,
+    proxies: tuple[str, ...],
+    proxy_header: str,
     as_json: bool,
     **limits: float,
 ) -> None:
@@ -113,7 +135,8 @@ def relay(
     A relay holds no key. It can delay or drop what it carries, which costs players time; it cannot forge anything.
 
     Players sign the relay's address when they connect, so it must be the one that they use: behind a proxy, or with
-    --listen 0.0.0.0:4600, name it with --url, such as --url wss://relay.example.
+    --listen 0.0.0.0:4600, name it with --url, such as --url wss://relay.example. Behind a proxy name that, too, with
+    --proxy: else all players have its address, and share what one may use.
 
     http://HOST:PORT/health says whether it works, /metrics has numbers for Prometheus. SIGTERM or Ctrl-C stops it:
     what was posted is kept, and players connect again when it is back.
@@ -123,8 +146,8 @@ def relay(
     from forcemove.channel.relay.server import Settings, serve
 
     granted = Limits(**limits)  # type: ignore[arg-type]  # each option has the type of its field
-    certificate = _certificate(tls_cert, tls_key)
-    settings = Settings(*listen, str(store), urls, granted, frozenset(chains), tls=certificate)
+    certificate, trusted = _certificate(tls_cert, tls_key), Proxies(proxies, proxy_header)
+    settings = Settings(*listen, str(store), urls, granted, frozenset(chains), tls=certificate, proxies=trusted)
     log_to_stderr("forcemove.channel.relay", as_json)
     asyncio.run(serve(settings, lambda url: _say_ready(url, store, as_json)))
 

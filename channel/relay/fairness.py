@@ -19,10 +19,12 @@ T = TypeVar("T")
 
 @dataclass(slots=True)
 class _Line(Generic[T]):
-    """What one address waits for; `work`: of all of it; `credit`: what it may take now, or owes where it is below 0."""
+    """What one address waits for; `work`: of all of it; `weight`: how many turns in one it has; `credit`: what it may
+    take now, or owes where it is below 0."""
 
     items: deque[tuple[T, int]] = field(default_factory=deque)
     work: int = 0
+    weight: int = 1
     credit: int = 0
 
 
@@ -51,9 +53,11 @@ class FairQueue(Generic[K, T]):
         line = self._lines.get(address)
         return (0 if line is None else line.work) < self._most - self._work
 
-    def add(self, address: K, item: T, work: int) -> None:
-        """Let an item wait, which is so much work, 1 or more."""
+    def add(self, address: K, item: T, work: int, weight: int = 1) -> None:
+        """Let an item wait, which is so much work, 1 or more. `weight`: how many others' turns this address' is as long
+        as, from now on."""
         line = self._lines.setdefault(address, _Line())
+        line.weight = weight
         line.items.append((item, work))
         line.work += work
         self._work += work
@@ -65,7 +69,8 @@ class FairQueue(Generic[K, T]):
         limit = self._work - most
         while self._count and (not taken or self._work > limit):
             address, line = next(iter(self._lines.items()))
-            line.credit = min(line.credit + self._turn, self._turn)
+            turn = self._turn * line.weight
+            line.credit = min(line.credit + turn, turn)
             while line.items and line.credit > 0 and (not taken or self._work > limit):
                 taken.append(self._next(line))
             if line.items or line.credit < 0:

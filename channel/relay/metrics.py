@@ -7,11 +7,16 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 __all__ = ["Metrics"]
 
 
+_FRESH = 1.0
+"""Seconds for which the text is not made anew."""
+
+
 class Metrics:
     """The numbers of one relay."""
 
     def __init__(self) -> None:
         self._registry = registry = CollectorRegistry()
+        self._made, self._text = -_FRESH, b""
         self.connections = Gauge("forcemove_relay_connections", "Connections that are open", registry=registry)
         self.tables = Gauge("forcemove_relay_tables", "Tables that are kept", registry=registry)
         self.in_use = Gauge("forcemove_relay_tables_in_use", "Tables with a connection", registry=registry)
@@ -29,6 +34,9 @@ class Metrics:
         self.entries.inc(entries)
         self.bytes.inc(size)
 
-    def text(self) -> bytes:
-        """All of them, in Prometheus's text format."""
-        return generate_latest(self._registry)
+    def text(self, now: float) -> bytes:
+        """All of them, in Prometheus's text format, made once a second whoever asks. `now`: seconds that do not go
+        back."""
+        if now >= self._made + _FRESH:
+            self._made, self._text = now, generate_latest(self._registry)
+        return self._text

@@ -15,6 +15,7 @@ from aiohttp import WSMsgType, web
 from forcemove.channel.errors import JournalError, MalformedBytes, UnknownVersion
 from forcemove.channel.line.errors import Reason
 from forcemove.channel.line.limits import MAX_ENTRY
+from forcemove.channel.line.terms import Table
 from forcemove.channel.line.wire import (
     JoinOffer,
     Leave,
@@ -34,39 +35,47 @@ from forcemove.channel.line.wire import (
     decode_to_relay,
     encode,
 )
+from forcemove.channel.relay.admission.accounts import Accounts
+from forcemove.channel.relay.admission.listening import Intake
+from forcemove.channel.relay.admission.meter import FORGERY, REFUSAL, Meter
+from forcemove.channel.relay.admission.turns import Gate, Turns
 from forcemove.channel.relay.keeping import Keeper
 from forcemove.channel.relay.limits import OUTBOX, Limits
-from forcemove.channel.relay.lobby import Lobby, NotOffered
 from forcemove.channel.relay.metrics import Metrics
+from forcemove.channel.relay.offers.lobby import Lobby, NotOffered
 from forcemove.channel.relay.proofs import fault_of
 from forcemove.channel.relay.sending import Sender
-from forcemove.channel.relay.storage.store import RelayStore
-from forcemove.channel.relay.storage.worker import Worker
 from forcemove.channel.relay.tables import LiveLog, Reading, Tables, TooManyTables, chunks
-from forcemove.channel.serving.rate import Bucket
 
 __all__ = ["Peer", "Services"]
 
 _LOG = logging.getLogger(__name__)
-_COSTS: dict[type, int] = dict.fromkeys((Prove, MakeOffer, ListOffers, JoinOffer, WithdrawOffer), 20)
-"""How many messages others than posts count for: a recovery of a signature, or all of the lobby, and the disk."""
 _LOOKED_AT_ONCE = 20
 """Entries that are looked at in the time of a message, when one that was posted before is looked for."""
-_WRONG_DATA, _FAILED = 1007, 1011
+_CATCHING_UP, _PING = 4, 4
+"""What a look for a log's next entries counts for, and a ping."""
+_MOST_MESSAGES = 2_048
+"""Messages of one frame; more do not fit in unless they are requests for the lobby."""
+_HEAD = 14
+"""Bytes around what a frame carries, at most."""
+_WRONG_DATA, _FAILED, _IDLE = 1007, 1011, 1000
 _LONGEST_REASON = 120
 """Bytes that a closing frame has room for."""
 
 
 @dataclass(frozen=True)
 class Services:
-    """What all connections share. `urls`: the addresses by which clients may know this relay."""
+    """What all connections share. `accounts`: of addresses; `turns`: for the loop's time; `reads`, `writes`: for
+    the store, posts aside; `urls`: the addresses by which clients may know this relay."""
 
-    store: RelayStore
-    worker: Worker
     tables: Tables
     keeper: Keeper
     lobby: Lobby
     metrics: Metrics
+    accounts: Accounts
+    turns: Turns
+    reads: Gate
+    writes: Gate
     limits: Limits
     urls: set[str]
     clock: Callable[[], float]
@@ -88,19 +97,21 @@ class Peer:
         self,
         socket: web.WebSocketResponse,
         services: Services,
+        intake: Intake,
         transport: asyncio.Transport,
         drained: Callable[[], Awaitable[None]],
     ) -> None:
-        """`transport`: the socket's own; `drained`: waits until it takes more."""
-        self._socket, self._services, self._transport = socket, services, transport
+        """`intake`: of its bytes; `transport`: the socket's own; `drained`: waits until it takes more."""
+        self._socket, self._services, self._intake, self._transport = socket, services, intake, transport
+        self.account = intake.account
+        self._meter = Meter(self.account, services.turns, services.limits)
+        self._is_player, self._is_busy = False, False
+        self._asked = self._heard = time.monotonic()
         self._nonce = secrets.token_bytes(32)
         self._seats: dict[bytes, _Seat] = {}
         self._watched: set[bytes] = set()
         self._behind, self._has_work = deque[Reading](), asyncio.Event()
         self._sender = Sender(transport, drained, self._has_work.set)
-        now, limits = time.monotonic(), services.limits
-        self._messages = Bucket(limits.messages_per_second, now)
-        self._bytes = Bucket(limits.bytes_per_second, now)
 
     async def run(self) -> None:
         """Until the connection ends."""
@@ -120,6 +131,7 @@ class Peer:
             await asyncio.wait([writing])
             for table in list(self._seats):
                 self._leave(table)
+            self.account.players -= self._is_player
             services.lobby.forget(self, self._watched)
 
     def say(self, message: bytes) -> None:
@@ -142,26 +154,59 @@ class Peer:
     # ------------------------------------------------------------------------------------------------------- listening
 
     async def _listen(self) -> None:
-        async for frame in self._socket:
-            if frame.type is WSMsgType.ERROR:
-                return
-            if frame.type is not WSMsgType.BINARY:
-                raise MalformedBytes("frame", "it is no binary one")
-            messages = decode_to_relay(frame.data)
-            await self._slow_down(messages, len(frame.data))
-            for message in messages:
-                await self._handle(message)
-                await self._sender.has_room.wait()
+        self._intake.read(self._intake.unread)  # the request for this connection
+        while True:
+            self._heard, self._is_busy = time.monotonic(), False
+            frame = await self._socket.receive()
+            self._is_busy = True
+            match frame.type:
+                case WSMsgType.BINARY:
+                    await self._read(frame.data)
+                case WSMsgType.PING:
+                    await self._pong(frame.data)
+                case WSMsgType.PONG:
+                    await self._meter.work(1)
+                case WSMsgType.CLOSE | WSMsgType.CLOSING | WSMsgType.CLOSED | WSMsgType.ERROR:
+                    return
+                case _:
+                    raise MalformedBytes("frame", "it is no binary one")
+            self._intake.read(len(frame.data) + _HEAD)
 
-    async def _slow_down(self, messages: list[ToRelay], size: int) -> None:
-        """Whoever floods is read no faster than it may speak."""
-        cost = sum(1 if isinstance(each, Post) else _COSTS.get(type(each), 1) for each in messages) or 1
-        now = time.monotonic()
-        await self._wait(max(self._messages.take(cost, now), self._bytes.take(size, now)))
+    async def _read(self, frame: bytes) -> None:
+        """Each message of a frame waits for its turn: whoever floods is read no faster than it may speak."""
+        await self._meter.frame(len(frame))
+        messages = decode_to_relay(frame)
+        if len(messages) > _MOST_MESSAGES:
+            raise MalformedBytes("frame", f"it has {len(messages)} messages; {_MOST_MESSAGES} are allowed")
+        for message in messages:
+            await self._meter.message(message)
+            await self._handle(message)
+            await self._sender.has_room.wait()
+        self._asked = time.monotonic()
 
-    async def _wait(self, seconds: float) -> None:
-        if seconds:
-            await asyncio.sleep(seconds)
+    async def _pong(self, data: bytes) -> None:
+        await self._meter.work(_PING)
+        try:
+            async with asyncio.timeout(self._services.limits.stall):
+                await self._socket.pong(data)
+        except (TimeoutError, ConnectionError) as error:
+            await self._cut_off(error)
+
+    def overdue(self, now: float) -> str | None:
+        """Why this connection is of no use, if so: it has begun a frame and does not go on, or has no table and no
+        offer, and has asked nothing for long. `now`: seconds of `time.monotonic`."""
+        limits = self._services.limits
+        if self._is_busy:
+            return None
+        if self._intake.unread and now > self._heard + limits.stall:
+            return "half"
+        if not (self._seats or self._watched) and now > self._asked + limits.idle_seconds:
+            return "idle"
+        return None
+
+    async def dismiss(self, why: str) -> None:
+        """Close a connection that is overdue."""
+        await self._close(_IDLE, why, "nothing was asked here" if why == "idle" else "a frame did not come to its end")
 
     async def _handle(self, message: ToRelay) -> None:
         match message:
@@ -184,24 +229,28 @@ class Peer:
                 case ListOffers():
                     self.say(lobby.listed(message))
                 case MakeOffer():
-                    self._watch(await lobby.make(message), message.id)
+                    async with self._services.writes.entered(self.account):
+                        offer = await lobby.make(message, self.account)
+                    self._watch(offer, message.id)
                 case JoinOffer():
-                    self._watch(lobby.join(message), message.id)
+                    self._watch(lobby.join(message, self.account), message.id)
                 case WatchOffer():
                     self._watch(message.offer, message.id)
                 case WithdrawOffer():
-                    self.say(await lobby.withdraw(message))
+                    async with self._services.writes.entered(self.account):
+                        self.say(await lobby.withdraw(message))
         except NotOffered as refused:
             self._refuse(refused.about, refused.reason, refused.detail, message.id)
 
     def _watch(self, offer: bytes, request: bytes) -> None:
-        if len(self._watched) >= self._services.limits.per_connection:
+        if len(self._watched) >= self._services.limits.watched:
             raise NotOffered(offer, Reason.TOO_MANY_OFFERS, "this connection watches as many offers as it may")
         self._services.lobby.watch(offer, self, request)
         self._watched.add(offer)
 
     def _refuse(self, about: bytes, reason: Reason, detail: str, id_: bytes = b"") -> None:
         self._services.metrics.refused.labels(reason.value).inc()
+        self._meter.charge(FORGERY if reason is Reason.BAD_SIGNATURE else REFUSAL)
         self.say(encode(Refused(about, id_, reason.value, detail)))
 
     async def _close(self, code: int, label: str, reason: str) -> None:
@@ -219,14 +268,35 @@ class Peer:
         seat = self._seats.get(table)
         if seat is None:
             try:
-                self._require_seat()
-                seat = self._seats[table] = _Seat(await services.tables.make(prove.table))
+                seat = await self._seated(table, lambda: self._made(prove.table))
             except TooManyTables as full:
                 self._refuse(table, full.reason, full.detail)
                 return
+        if seat is None:
+            return
         seat.participant = prove.participant
+        if seat.reading is not None:
+            seat.reading.is_players = True
+        self.account.players += not self._is_player
+        self._is_player = True
         self.say(encode(Proved(table)))
         await services.lobby.arrive(table, prove.participant)
+
+    async def _made(self, table: Table) -> LiveLog:
+        """A table's log; made where there is none, if the address may make one more. Raises `TooManyTables`."""
+        services, made = self._services, self.account.tables
+        if log := await self._found(table.id):
+            return log
+        if wait := made.wait(1, time.monotonic()):
+            raise TooManyTables(Reason.TOO_MANY_TABLES, f"you have made many tables; the next one in {wait:.0f} s")
+        async with services.writes.entered(self.account):
+            log = await services.tables.make(table, self.account.address)
+        made.take(1, time.monotonic())
+        return log
+
+    async def _found(self, table: bytes) -> LiveLog | None:
+        async with self._services.reads.entered(self.account):
+            return await self._services.tables.find(table)
 
     async def _open(self, asked: Open) -> None:
         seat = await self._seat(asked.table)
@@ -234,14 +304,15 @@ class Peer:
             return
         services, kept = self._services, seat.log.kept
         start = max(asked.start, kept.first)
-        hash_ = await services.tables.hash_before(seat.log, start)
+        async with services.reads.entered(self.account):
+            hash_ = await services.tables.hash_before(seat.log, start)
         is_other = start > kept.length or (asked.hash is not None and start == asked.start and asked.hash != hash_)
         if is_other:
             self._refuse(asked.table, Reason.OTHER_LOG, f"the log has {kept.length} entries, or others before {start}")
             return
         if seat.reading is not None:
             seat.log.readings.discard(seat.reading)
-        seat.reading = Reading(self, seat.log, start)
+        seat.reading = Reading(self, seat.log, start, is_players=seat.participant is not None)
         seat.log.readings.add(seat.reading)
         self.say(encode(Opened(asked.table, kept.table.kind, start, kept.length, hash_ or bytes(32))))
         self.fall_behind(seat.reading)
@@ -251,20 +322,28 @@ class Peer:
         if seat := self._seats.get(table):
             return seat
         try:
-            self._require_seat()
-        except TooManyTables:
-            self._refuse(table, Reason.TOO_MANY_TABLES, "this connection has as many tables as it may have")
+            seat = await self._seated(table, lambda: self._found(table))
+        except TooManyTables as full:
+            self._refuse(table, full.reason, full.detail)
             return None
-        log = await self._services.tables.find(table)
-        if log is None:
+        if seat is None:
             self._refuse(table, Reason.UNKNOWN_TABLE, "there is no such table")
+        return seat
+
+    async def _seated(self, table: bytes, find: Callable[[], Awaitable[LiveLog | None]]) -> _Seat | None:
+        """At a table whose log is found so, if it is. Raises `TooManyTables`."""
+        services, log = self._services, None
+        if len(self._seats) >= services.limits.per_connection or not services.accounts.sit(self.account):
+            raise TooManyTables(Reason.TOO_MANY_TABLES, "you have as many tables open as you may")
+        try:
+            log = await find()
+        finally:
+            if log is None:
+                services.accounts.rise(self.account)
+        if log is None:
             return None
         seat = self._seats[table] = _Seat(log)
         return seat
-
-    def _require_seat(self) -> None:
-        if len(self._seats) >= self._services.limits.per_connection:
-            raise TooManyTables
 
     async def _post(self, post: Post) -> None:
         seat, services = self._seats.get(post.table), self._services
@@ -276,7 +355,7 @@ class Peer:
         if fault := services.tables.fault_of_post(seat.log, len(post.entry)):
             self._refuse(post.table, *fault, post.id)
             return
-        await services.keeper.add(seat.log, self, seat.participant, post)
+        await services.keeper.add(seat.log, self, seat.participant, post, self.account.address)
 
     async def _is_there(self, seat: _Seat, author: bytes, post: Post, since: int) -> bool:
         """Whether an id was posted before; then its author is told where. The store is asked after what waits for it,
@@ -285,8 +364,9 @@ class Peer:
         while (author, post.id) in seat.log.coming:
             await services.keeper.next_commit()
         kept = seat.log.kept
-        await self._wait(self._messages.take(max(0, kept.length - since) / _LOOKED_AT_ONCE, time.monotonic()))
-        place = await services.tables.find_post(seat.log, since, author, post.id)
+        await self._meter.work(max(0, kept.length - since) // _LOOKED_AT_ONCE + 1)
+        async with services.reads.entered(self.account):
+            place = await services.tables.find_post(seat.log, since, author, post.id)
         if place is None:
             return False
         self.say(encode(Posted(post.table, post.id, place)))
@@ -296,6 +376,7 @@ class Peer:
         seat = self._seats.pop(table, None)
         if seat is None:
             return
+        self._services.accounts.rise(self.account)
         if seat.reading is not None:
             seat.log.readings.discard(seat.reading)
         self._services.tables.release(seat.log)
@@ -337,8 +418,10 @@ class Peer:
         services, kept = self._services, reading.log.kept
         if reading not in reading.log.readings:
             return
+        await services.turns.wait(self.account, _CATCHING_UP)
         if reading.next < kept.length:
-            first, entries = await services.tables.read(reading.log, reading.next, MAX_ENTRY)
+            async with services.reads.entered(self.account):
+                first, entries = await services.tables.read(reading.log, reading.next, MAX_ENTRY)
             reading.next = first + len(entries)
             for message in chunks(kept.id, first, entries):
                 self.say(message)

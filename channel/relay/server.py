@@ -5,28 +5,34 @@ from __future__ import annotations
 import asyncio
 import logging
 import signal
+import socket
 import sys
 import time
-from collections import Counter
 from collections.abc import Callable
 from contextlib import AsyncExitStack, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from ssl import SSLContext
+from typing import cast
 
 from aiohttp import WSCloseCode, web
 
 from forcemove.channel.errors import InvalidValue, JournalUnavailable
 from forcemove.channel.line.limits import MAX_FRAME
+from forcemove.channel.relay.admission.accounts import Accounts
+from forcemove.channel.relay.admission.listening import Intake, Listener
+from forcemove.channel.relay.admission.turns import Gate, Turns
 from forcemove.channel.relay.housekeeping import Housekeeper
 from forcemove.channel.relay.keeping import Keeper
 from forcemove.channel.relay.limits import Limits
-from forcemove.channel.relay.lobby import Lobby
 from forcemove.channel.relay.metrics import Metrics
+from forcemove.channel.relay.offers.lobby import Lobby
 from forcemove.channel.relay.peer import Peer, Services
 from forcemove.channel.relay.storage.store import open_store
 from forcemove.channel.relay.storage.worker import Worker
 from forcemove.channel.relay.tables import Tables
+from forcemove.channel.serving.addresses import Proxies
 from forcemove.channel.serving.errors import AddressUnusable
+from forcemove.channel.serving.files import raise_open_files
 
 __all__ = ["Settings", "serve"]
 
@@ -40,6 +46,14 @@ _GOODBYE = 3.0
 """Seconds that clients have to answer when they are sent away."""
 _NO_PAGE = "This is a relay of Forcemove: it speaks WebSocket. /health and /metrics tell how it is."
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
+_WAITING = 1_024
+"""Connections that the system keeps until they are accepted."""
+_OTHER_FILES = 64
+"""That a relay has open besides its connections."""
+_SWEEP = 5.0
+"""Seconds between two looks for connections that nothing is asked on, at most."""
+_READS, _WRITES = 2, 1
+"""Requests that wait for the store at once, posts aside; the others take turns, by address."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +61,8 @@ class Settings:
     """`host`, `port`: where to listen, port 0 for any that is free. `store`: a path, or `:memory:`. `urls`: the
     addresses by which clients know this relay, ws:// or wss://; the one where it listens if none are given.
     `chains`: the ids of the chains for which the lobby takes offers, all if none are given. `heartbeat`: seconds
-    between pings. `tls`: the certificate, if the relay itself is to speak wss://."""
+    between pings. `tls`: the certificate, if the relay itself is to speak wss://. `proxies`: that are believed when
+    they say for whom they ask."""
 
     host: str
     port: int
@@ -57,6 +72,7 @@ class Settings:
     chains: frozenset[int] = frozenset()
     heartbeat: float = 30.0
     tls: SSLContext | None = None
+    proxies: Proxies = field(default_factory=Proxies)
 
     def __post_init__(self) -> None:
         if self.host in _EVERYWHERE and not self.urls:
@@ -75,6 +91,7 @@ async def serve(settings: Settings, ready: Callable[[str], object]) -> None:
     `JournalError` where the store has failed for good.
     """
     sys.setswitchinterval(_SWITCH)
+    settings = _fitting(settings)
     async with AsyncExitStack() as stack:
         store = open_store(settings.store)
         stack.callback(store.close)
@@ -86,10 +103,31 @@ async def serve(settings: Settings, ready: Callable[[str], object]) -> None:
         lobby = Lobby(store, worker, settings.limits, settings.chains, time.time)
         await lobby.start()
         services = Services(
-            store, worker, tables, keeper, lobby, metrics, settings.limits, set(settings.urls), time.time
+            tables=tables,
+            keeper=keeper,
+            lobby=lobby,
+            metrics=metrics,
+            accounts=Accounts(settings.limits, time.monotonic),
+            turns=Turns(),
+            reads=Gate(_READS),
+            writes=Gate(_WRITES),
+            limits=settings.limits,
+            urls=set(settings.urls),
+            clock=time.time,
         )
         housekeeper = Housekeeper(store, worker, tables, settings.limits, metrics)
         await _Process(settings, services, housekeeper).run(ready)
+
+
+def _fitting(settings: Settings) -> Settings:
+    """With no more connections than there are files for."""
+    files, wanted = raise_open_files(), settings.limits.connections
+    fit = max(1, files - _OTHER_FILES)
+    if wanted <= fit:
+        return settings
+    hint = f"raise the limit of open files (`ulimit -n`, or LimitNOFILE= for systemd) to {wanted + _OTHER_FILES}"
+    _LOG.warning("fewer connections than allowed", extra={"facts": {"connections": fit, "for more": hint}})
+    return replace(settings, limits=replace(settings.limits, connections=fit))
 
 
 class _Process:
@@ -97,18 +135,30 @@ class _Process:
 
     def __init__(self, settings: Settings, services: Services, housekeeper: Housekeeper) -> None:
         self._settings, self._services, self._housekeeper = settings, services, housekeeper
-        self._sockets: set[web.WebSocketResponse] = set()
-        self._addresses: Counter[str] = Counter()
+        self._peers: dict[web.WebSocketResponse, Peer | None] = {}
+        self._accounts = services.accounts
         self._is_stopping = asyncio.Event()
 
     async def run(self, ready: Callable[[str], object]) -> None:
-        runner = web.AppRunner(self._app(), access_log=None, shutdown_timeout=_GOODBYE)
+        limits = self._settings.limits
+        runner = web.AppRunner(
+            self._app(),
+            access_log=None,
+            shutdown_timeout=_GOODBYE,
+            keepalive_timeout=limits.header_seconds,
+            lingering_time=0,
+        )
         await runner.setup()
+        listeners: list[Listener] = []
         try:
-            url = await self._listen(runner)
+            listening = await self._bind()
+            listeners = [self._listener(each, runner) for each in listening]
+            url = self._url(listening[0])
             self._services.urls.update(self._settings.urls or (url,))
             await self._until_stopped(lambda: ready(url))
         finally:
+            for listener in listeners:
+                listener.close()
             await runner.cleanup()
 
     def _app(self) -> web.Application:
@@ -116,17 +166,42 @@ class _Process:
         app.router.add_get("/", self._connect)
         app.router.add_get("/health", self._health)
         app.router.add_get("/metrics", self._metrics)
+        app.on_response_prepare.append(_end_connection)
         return app
 
-    async def _listen(self, runner: web.AppRunner) -> str:
-        settings = self._settings
+    async def _bind(self) -> list[socket.socket]:
+        host, port = self._settings.host, self._settings.port
+        bound: list[socket.socket] = []
         try:
-            site = web.TCPSite(runner, settings.host, settings.port, ssl_context=settings.tls)
-            await site.start()
+            loop = asyncio.get_running_loop()
+            found = await loop.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+            for family, *_, address in dict.fromkeys(found):
+                place = (address[0], bound[0].getsockname()[1] if bound else port)
+                bound.append(socket.create_server(place, family=family, backlog=_WAITING))
         except OSError as error:
-            raise AddressUnusable(settings.host, settings.port, error.strerror or str(error)) from None
+            for each in bound:
+                each.close()
+            raise AddressUnusable(host, port, error.strerror or str(error)) from None
+        return bound
+
+    def _listener(self, listening: socket.socket, runner: web.AppRunner) -> Listener:
+        settings, services = self._settings, self._services
+        server = cast("web.Server", runner.server)  # it was set up
+        return Listener(
+            listening,
+            server,
+            self._accounts,
+            settings.limits,
+            services.metrics,
+            settings.proxies,
+            settings.tls,
+            services.turns,
+        )
+
+    def _url(self, listening: socket.socket) -> str:
+        settings = self._settings
         host = f"[{settings.host}]" if ":" in settings.host else settings.host
-        return f"{'wss' if settings.tls else 'ws'}://{host}:{runner.addresses[0][1]}"
+        return f"{'wss' if settings.tls else 'ws'}://{host}:{listening.getsockname()[1]}"
 
     async def _until_stopped(self, ready: Callable[[], object]) -> None:
         """The keeper ends last: what was taken is kept, and said to be kept, before clients are sent away."""
@@ -145,11 +220,11 @@ class _Process:
         keeper = self._services.keeper
         async with asyncio.TaskGroup() as group:
             keeping = group.create_task(keeper.run())
-            others = [group.create_task(self._housekeeper.run()), group.create_task(self._expire())]
+            others = [group.create_task(each) for each in (self._housekeeper.run(), self._expire(), self._sweep())]
             _LOG.info("listening", extra={"facts": {"urls": sorted(self._services.urls)}})
             ready()
             await self._is_stopping.wait()
-            _LOG.info("stopping", extra={"facts": {"connections": len(self._sockets)}})
+            _LOG.info("stopping", extra={"facts": {"connections": len(self._peers)}})
             for task in others:
                 task.cancel()
             keeper.stop()
@@ -158,7 +233,7 @@ class _Process:
 
     async def _send_away(self) -> None:
         going = [
-            each.close(code=WSCloseCode.GOING_AWAY, message=b"the relay is stopping") for each in list(self._sockets)
+            each.close(code=WSCloseCode.GOING_AWAY, message=b"the relay is stopping") for each in list(self._peers)
         ]
         with suppress(TimeoutError):
             async with asyncio.timeout(_GOODBYE):
@@ -172,50 +247,68 @@ class _Process:
                 self._services.tables.room.shut(error)
             await asyncio.sleep(_HOUR)
 
+    async def _sweep(self) -> None:
+        """Close the connections that are of no use to anybody."""
+        limits = self._settings.limits
+        while True:
+            await asyncio.sleep(min(_SWEEP, limits.idle_seconds / 2, limits.stall / 2))
+            now, peers = time.monotonic(), [peer for peer in self._peers.values() if peer is not None]
+            overdue = [peer.dismiss(why) for peer in peers if (why := peer.overdue(now))]
+            await asyncio.gather(*overdue, return_exceptions=True)
+
     # -------------------------------------------------------------------------------------------------------- requests
 
     async def _connect(self, request: web.Request) -> web.StreamResponse:
-        address = request.remote or ""
-        if fault := self._fault(address):
+        intake = cast("Intake", request.transport.get_protocol() if request.transport else None)
+        proxies = self._settings.proxies
+        if proxies.has(request.remote or ""):
+            client = proxies.client(request.remote or "", request.headers.getall(proxies.header, []))
+            intake.belongs_to(self._accounts.of(client))
+        if fault := self._fault(intake):
             return web.Response(status=503, text=fault, headers={"Retry-After": "10"})
         socket = web.WebSocketResponse(
-            heartbeat=self._settings.heartbeat, max_msg_size=MAX_FRAME, compress=False, timeout=_GOODBYE
+            heartbeat=self._settings.heartbeat,
+            max_msg_size=MAX_FRAME,
+            compress=False,
+            timeout=_GOODBYE,
+            autoping=False,
         )
         if not socket.can_prepare(request).ok:
             return web.Response(status=426, text=_NO_PAGE, headers={"Upgrade": "websocket"})
-        self._sockets.add(socket)
-        self._addresses[address] += 1
+        self._peers[socket] = None
         try:
             writer = await socket.prepare(request)
             if (transport := request.transport) is not None:
-                await Peer(socket, self._services, transport, writer.drain).run()
+                peer = self._peers[socket] = Peer(socket, self._services, intake, transport, writer.drain)
+                await peer.run()
         finally:
-            self._sockets.discard(socket)
-            self._addresses[address] -= 1
-            self._addresses += Counter()  # forgets those without any
+            del self._peers[socket]
         return socket
 
-    def _fault(self, address: str) -> str | None:
-        limits = self._settings.limits
+    def _fault(self, intake: Intake) -> str | None:
         if self._is_stopping.is_set():
             return "the relay is stopping"
-        if len(self._sockets) >= limits.connections:
-            return "the relay has as many connections as it may have"
-        if self._addresses[address] >= limits.per_address:
-            return "your address has as many connections as it may have"
-        return None
+        return self._accounts.fault(intake.account)
 
     async def _health(self, _: web.Request) -> web.Response:
         is_failing = self._services.keeper.is_failing
         is_well = not (is_failing or self._is_stopping.is_set())
         state = "ok" if is_well else "failing: the disk takes nothing" if is_failing else "stopping"
-        facts = {"status": state, "connections": len(self._sockets), "tables": self._services.tables.count}
+        facts = {"status": state, "connections": len(self._peers), "tables": self._services.tables.count}
         facts["offers"] = self._services.lobby.count
         return web.json_response(facts, status=200 if is_well else 503)
 
     async def _metrics(self, _: web.Request) -> web.Response:
         metrics, tables = self._services.metrics, self._services.tables
-        metrics.connections.set(len(self._sockets))
+        metrics.connections.set(len(self._peers))
         metrics.tables.set(tables.count)
         metrics.in_use.set(tables.in_use)
-        return web.Response(body=metrics.text(), headers={"Content-Type": "text/plain; version=0.0.4; charset=utf-8"})
+        return web.Response(
+            body=metrics.text(time.monotonic()), headers={"Content-Type": "text/plain; version=0.0.4; charset=utf-8"}
+        )
+
+
+async def _end_connection(_: web.Request, response: web.StreamResponse) -> None:
+    """After an answer that is no WebSocket: who asks again connects again, and that is counted."""
+    if not isinstance(response, web.WebSocketResponse):
+        response.force_close()

@@ -52,12 +52,13 @@ class Listener(Protocol):
 @dataclass(eq=False)
 class Reading:
     """How far a listener has been sent a log: `next` is the entry that follows. One that is behind reads from the disk;
-    others are sent what is new."""
+    others are sent what is new. `is_players`: whether the listener takes part; others read when it is their turn."""
 
     listener: Listener
     log: LiveLog
     next: int
     is_behind: bool = True
+    is_players: bool = True
 
 
 @dataclass(eq=False)
@@ -83,7 +84,7 @@ class LiveLog:
         for reading in self.readings:
             if reading.is_behind or reading.next >= self.kept.length:
                 continue
-            if reading.next == first and reading.listener.offer(messages):
+            if reading.is_players and reading.next == first and reading.listener.offer(messages):
                 reading.next = self.kept.length
             else:
                 reading.is_behind = True

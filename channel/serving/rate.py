@@ -6,11 +6,14 @@ __all__ = ["Bucket"]
 
 
 class Bucket:
-    """Tokens that come back at a rate, up to twice as many as come in a second."""
+    """Tokens that come back at a rate, up to a most."""
 
-    def __init__(self, rate: float, now: float) -> None:
-        """`rate`: tokens a second; `now`: seconds of any clock that does not go back."""
-        self._rate, self._most = rate, 2 * rate
+    __slots__ = ("_most", "_rate", "_since", "_tokens")
+
+    def __init__(self, rate: float, now: float, most: float | None = None) -> None:
+        """`rate`: tokens a second; `now`: seconds of any clock that does not go back; `most`: tokens that it holds,
+        twice as many as come in a second if it is not said."""
+        self._rate, self._most = rate, 2 * rate if most is None else most
         self._tokens, self._since = self._most, now
 
     def take(self, count: float, now: float) -> float:
@@ -18,3 +21,12 @@ class Bucket:
         self._tokens = min(self._most, self._tokens + (now - self._since) * self._rate) - count
         self._since = now
         return max(0.0, -self._tokens / self._rate)
+
+    def wait(self, count: float, now: float) -> float:
+        """The seconds to wait until there are so many; nothing is taken."""
+        missing = min(count, self._most) - self._tokens - (now - self._since) * self._rate
+        return max(0.0, missing / self._rate)
+
+    def is_full(self, now: float) -> bool:
+        """Whether it is as if nothing had ever been taken."""
+        return self.wait(self._most, now) <= 0

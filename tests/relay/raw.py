@@ -25,7 +25,7 @@ from forcemove.channel.line.wire import (
 )
 from forcemove.channel.protocol.signing import Key
 
-__all__ = ["Raw", "post", "raw"]
+__all__ = ["Raw", "post", "raw", "raw_from"]
 
 M = TypeVar("M", bound=Message)
 
@@ -104,9 +104,16 @@ def post(table: Table, number: int, entry: bytes, since: int | None = None) -> P
 
 @asynccontextmanager
 async def raw(url: str) -> AsyncIterator[Raw]:
+    async with raw_from(url, "") as client:
+        yield client
 
+
+@asynccontextmanager
+async def raw_from(url: str, address: str) -> AsyncIterator[Raw]:
+    """From an address of this machine: all of 127.0.0.0/8 are. Any if it is empty."""
+    connector = aiohttp.TCPConnector(local_addr=(address, 0) if address else None)
     async with (
-        aiohttp.ClientSession() as session,
+        aiohttp.ClientSession(connector=connector) as session,
         session.ws_connect(url, compress=0, max_msg_size=0, timeout=aiohttp.ClientWSTimeout(ws_close=0.1)) as socket,
     ):
         client = Raw(url, socket)

@@ -1,0 +1,15 @@
+"""How many files a process may have open: each connection is one."""
+
+from __future__ import annotations
+
+import resource
+
+__all__ = ["raise_open_files"]
+
+
+def raise_open_files() -> int:
+    """Raise this process' limit of open files as far as the system lets it; returns what it is now."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != hard:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    return hard
