@@ -69,14 +69,14 @@ class FairQueue(Generic[K, T]):
         limit = self._work - most
         while self._count and (not taken or self._work > limit):
             address, line = next(iter(self._lines.items()))
-            turn = self._turn * line.weight
-            line.credit = min(line.credit + turn, turn)
+            if line.credit <= 0:
+                line.credit += self._turn * line.weight
             while line.items and line.credit > 0 and (not taken or self._work > limit):
                 taken.append(self._next(line))
-            if line.items or line.credit < 0:
-                self._lines.move_to_end(address)
-            else:
+            if not line.items and line.credit >= 0:
                 del self._lines[address]
+            elif line.credit <= 0:  # else its turn goes on with the next call
+                self._lines.move_to_end(address)
         return taken
 
     def _next(self, line: _Line[T]) -> T:

@@ -24,6 +24,21 @@ def test_threat_59_addresses_take_turns_however_much_one_has_added() -> None:
     assert queue.take(2) == ["a4", "a5"]
 
 
+def test_a_turn_goes_on_where_it_was_cut_off() -> None:
+    queue: FairQueue[str, str] = FairQueue(most=10_000, turn=3)
+    fill(queue, "a", 10)
+    fill(queue, "b", 10)
+    assert [item for _ in range(7) for item in queue.take(1)] == ["a0", "a1", "a2", "b0", "b1", "b2", "a3"]
+
+
+def test_who_counts_for_many_has_a_longer_turn() -> None:
+    queue: FairQueue[str, str] = FairQueue(most=10_000, turn=1)
+    fill(queue, "a", 10)
+    for number in range(10):
+        queue.add("b", f"b{number}", 1, weight=3)
+    assert queue.take(9) == ["a0", "b0", "b1", "b2", "a1", "b3", "b4", "b5", "a2"]
+
+
 def test_threat_59_what_an_address_has_taken_too_much_it_owes() -> None:
     """Large items are no way to a larger share, also where the address has nothing else in the queue meanwhile."""
     queue: FairQueue[str, str] = FairQueue(most=10_000, turn=10)

@@ -74,13 +74,13 @@ class Accounts:
 
     def of(self, host: str) -> Account:
         """The account of an IP address."""
+        self._forget_some()
         name = account_of(host)
         account = self._known.get(name)
         if account is None:
             account = self._known[name] = Account(name, self._limits, self._clock())
         else:
             self._known.move_to_end(name)
-        self._forget_some()
         return account
 
     def fault(self, account: Account, slack: int = 0) -> str | None:
@@ -124,10 +124,10 @@ class Accounts:
     def _forget_some(self) -> None:
         """The oldest: those that are as new, and any that have no connection where there are too many."""
         now = self._clock()
-        for _ in range(_LOOKED_AT):
+        for _ in range(min(_LOOKED_AT, len(self._known))):
             name, oldest = next(iter(self._known.items()))
-            is_crowded = len(self._known) > self._most and not oldest.connections
-            if len(self._known) > 1 and (is_crowded or oldest.is_new(now)):
+            is_crowded = len(self._known) >= self._most and not oldest.connections
+            if is_crowded or oldest.is_new(now):
                 del self._known[name]
             elif oldest.connections:
                 self._known.move_to_end(name)
