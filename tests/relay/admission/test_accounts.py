@@ -30,8 +30,10 @@ def connect(accounts: Accounts, host: str) -> bool:
 
 def test_an_address_has_one_account() -> None:
     accounts = Accounts(Limits(), Clock())
-    assert accounts.of("::ffff:192.0.2.7") is accounts.of("192.0.2.7")
-    assert accounts.of("2001:db8::1") is accounts.of("2001:db8::2")
+    for one, other in (("::ffff:192.0.2.7", "192.0.2.7"), ("2001:db8::1", "2001:db8::2")):
+        account = accounts.of(one)
+        accounts.connect(account)
+        assert accounts.of(other) is account
 
 
 def test_threat_59_an_address_has_no_more_connections_than_are_left_to_others() -> None:
