@@ -81,13 +81,13 @@ class Raw:
 
     def stop_reading(self) -> None:
         """As a client that hangs: its socket is read no more."""
-        self._transport().pause_reading()
+        self.transport().pause_reading()
 
     def hang_up(self) -> None:
         """Without a word: a relay that does not read would not hear it."""
-        self._transport().abort()
+        self.transport().abort()
 
-    def _transport(self) -> asyncio.Transport:
+    def transport(self) -> asyncio.Transport:
         connection = self.socket._conn
         assert connection is not None
         assert connection.transport is not None

@@ -24,19 +24,20 @@ __all__ = ["FORGERY", "REFUSAL", "Meter"]
 
 _COSTS: dict[type, int] = {
     Open: 4,
-    Prove: 8,
-    MakeOffer: 20,
+    Prove: 16,
+    MakeOffer: 24,
     ListOffers: 10,
-    JoinOffer: 8,
+    JoinOffer: 16,
     WatchOffer: 2,
-    WithdrawOffer: 20,
+    WithdrawOffer: 24,
 }
-"""What messages others than posts count for, which count for one, some 60 us: a look into the store, a recovery of a
-signature, a page of the lobby, a commit."""
+"""What messages others than posts count for, which count for one, some 60 us: a look into the store, a page of the
+lobby, a commit, and the recovery of a signature, which gives Python's lock away several times, and waits for it while
+the store is at work."""
 REFUSAL, FORGERY = 10, 100
 """What is charged besides for what is refused, and for a signature that is wrong: no client of ours asks for those."""
-_BYTES = 1_024
-"""Bytes of a frame that count for one: to decode them takes as long."""
+_BYTES = 512
+"""Bytes of a frame that count for one: to decode, hash and keep them takes as long."""
 
 
 class Meter:

@@ -1,0 +1,244 @@
+"""Connections of strangers at a real relay: those on which nothing is asked are closed, those that are too many are
+refused, and no files left is survived."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import resource
+import time
+from collections.abc import Iterator
+from contextlib import AsyncExitStack, ExitStack
+from pathlib import Path
+
+import aiohttp
+import pytest
+
+from forcemove.channel.line.errors import Reason
+from forcemove.channel.line.offers import OFFERS, SignedOffer
+from forcemove.channel.line.wire import MakeOffer, Open, Opened, Posted, Proved, Refused
+from tests.line.offered import new_offer
+from tests.line.people import ALICE, new_table, run
+from tests.relay.process import RelayProcess, running_relay
+from tests.relay.raw import Raw, post, raw, raw_from
+
+OTHER = "127.0.0.2"
+UPGRADE = (
+    b"GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+    b"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n"
+)
+HALF_A_FRAME = b"\x82\xff" + (65_000).to_bytes(8) + bytes(4) + bytes(40_000)
+
+
+@pytest.fixture(scope="module")
+def impatient(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RelayProcess]:
+    options = ("--header-seconds", "0.5", "--idle-seconds", "0.5", "--stall", "0.5")
+    with running_relay(tmp_path_factory.mktemp("relay"), *options) as relay:
+        yield relay
+
+
+Socket = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+
+
+async def _opened(relay: RelayProcess, said: bytes, address: str = "127.0.0.1") -> Socket:
+    reader, writer = await asyncio.open_connection("127.0.0.1", relay.port, local_addr=(address, 0))
+    writer.write(said)
+    return reader, writer
+
+
+async def _end(socket: Socket) -> bytes:
+    """What comes until the connection ends, however it does."""
+    reader, writer = socket
+    heard = b""
+    with contextlib.suppress(ConnectionError):
+        while more := await reader.read(2**16):
+            heard += more
+    writer.close()
+    return heard
+
+
+async def _seated(client: Raw) -> bytes:
+    """At a table of its own, whose id is returned."""
+    table = new_table()
+    await client.say(client.proof(table, ALICE))
+    await client.hear(Proved)
+    return table.id
+
+
+# ------------------------------------------------------------------------------------------- nothing is asked on them
+
+
+@pytest.mark.parametrize(
+    "said",
+    [b"", b"GET / HT", b"GET / HTTP/1.1\r\nHost: x\r\nX-Long: "],
+    ids=["nothing", "half a line", "half a header"],
+)
+def test_threat_59_who_does_not_ask_for_a_websocket_is_cut_off(impatient: RelayProcess, said: bytes) -> None:
+    async def story() -> None:
+        assert await _end(await _opened(impatient, said)) == b""
+
+    run(story())
+
+
+def test_threat_59_a_body_that_does_not_come_is_not_waited_for(impatient: RelayProcess) -> None:
+    async def story() -> None:
+        heard = await _end(await _opened(impatient, b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n"))
+        assert b" 405 " in heard.partition(b"\r\n")[0]
+
+    run(story())
+
+
+def test_threat_59_who_asks_nothing_is_sent_away_and_who_waits_for_something_stays(impatient: RelayProcess) -> None:
+    async def story() -> None:
+        async with AsyncExitStack() as stack:
+            silent, asked, seated, hosting = [await stack.enter_async_context(raw(impatient.url)) for _ in range(4)]
+            table = await _seated(seated)
+            offer = new_offer()
+            signed = SignedOffer.sign(offer, ALICE)
+            await hosting.say(MakeOffer(b"", OFFERS.encode(offer), signed.signature.compact))
+            await asked.say(Open(bytes(32), 0, None))
+            assert await silent.closed() == aiohttp.WSCloseCode.OK
+            assert await asked.closed() == aiohttp.WSCloseCode.OK
+            await asyncio.sleep(1)  # twice as long as the others had
+            for client in (seated, hosting):
+                assert not client.socket.closed
+                await client.say(Open(table, 0, None))
+                while not isinstance(await client.next(), Opened):
+                    pass
+
+    run(story())
+
+
+def test_threat_59_a_frame_that_does_not_come_to_its_end_is_not_waited_for(impatient: RelayProcess) -> None:
+    async def story() -> None:
+        assert b"101 Switching" in await _end(await _opened(impatient, UPGRADE + HALF_A_FRAME))
+        async with raw(impatient.url) as slow:
+            await _seated(slow)
+            transport = slow.transport()
+            transport.write(HALF_A_FRAME)
+            await slow.closed()
+
+    run(story())
+
+
+# --------------------------------------------------------------------------------------------------------- too many
+
+
+def test_threat_59_who_connects_too_often_is_refused_and_others_are_not(tmp_path: Path) -> None:
+    async def story() -> None:
+        with running_relay(tmp_path, "--connects-per-second", "0.2", "--header-seconds", "2") as relay:
+            for _ in range(5):
+                async with raw(relay.url):
+                    pass
+            with pytest.raises((aiohttp.ClientError, ConnectionError)):
+                async with raw(relay.url):
+                    raise AssertionError("it was the sixth")
+            async with raw_from(relay.url, OTHER):
+                pass
+
+    run(story())
+
+
+def test_threat_59_unread_bytes_are_bounded_by_address(tmp_path: Path) -> None:
+    async def story() -> None:
+        with running_relay(tmp_path, "--unread-bytes", "200000") as relay:
+            readers = [await _opened(relay, UPGRADE + HALF_A_FRAME, OTHER) for _ in range(5)]
+            ends = [asyncio.create_task(_end(reader)) for reader in readers]
+            done, waiting = await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+            while len(done) < 3:
+                done, waiting = await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED, timeout=0.01)
+            async with raw(relay.url) as client:
+                table = new_table()
+                await client.say(client.proof(table, ALICE), post(table, 1, bytes(60_000)))
+                await client.hear(Proved)
+                await client.hear(Posted)
+            assert waiting
+            for task in waiting:
+                task.cancel()
+
+    run(story())
+
+
+def test_threat_59_tables_are_bounded_by_address(tmp_path: Path) -> None:
+    async def story() -> None:
+        with running_relay(tmp_path, "--tables-per-hour", "2") as relay:
+            async with raw(relay.url) as client, raw_from(relay.url, OTHER) as other:
+                tables = [new_table() for _ in range(3)]
+                await client.say(*(client.proof(table, ALICE) for table in [*tables, tables[0]]))
+                said = [await client.next() for _ in range(4)]
+                assert [type(each) for each in said] == [Proved, Proved, Refused, Proved]
+                assert isinstance(said[2], Refused)
+                assert said[2].reason == Reason.TOO_MANY_TABLES.value
+                await _seated(other)
+
+    run(story())
+
+
+# ------------------------------------------------------------------------------------------------------ behind a proxy
+
+
+def test_threat_59_a_named_proxy_is_believed_and_no_other(tmp_path: Path) -> None:
+    async def story() -> None:
+        with running_relay(tmp_path, "--proxy", OTHER, "--per-address", "1") as relay:
+            async with AsyncExitStack() as stack:
+
+                async def connect(through: str, client: str) -> None:
+                    connector = aiohttp.TCPConnector(local_addr=(through, 0))
+                    session = await stack.enter_async_context(aiohttp.ClientSession(connector=connector))
+                    headers = {"X-Forwarded-For": client}
+                    await stack.enter_async_context(session.ws_connect(relay.url, headers=headers))
+
+                await connect(OTHER, "192.0.2.1")
+                await connect(OTHER, "192.0.2.2")
+                await connect("127.0.0.3", "192.0.2.3")
+                for through, client in ((OTHER, "192.0.2.1"), ("127.0.0.3", "192.0.2.4")):
+                    with pytest.raises(aiohttp.WSServerHandshakeError) as refused:
+                        await connect(through, client)
+                    assert refused.value.status == 503
+
+    run(story())
+
+
+# ------------------------------------------------------------------------------------------------------ no files left
+
+
+def test_threat_59_no_files_left_is_survived_and_told_once(tmp_path: Path) -> None:
+    async def story(relay: RelayProcess) -> None:
+        process = relay.process.pid
+        async with raw(relay.url) as playing:
+            await _seated(playing)
+            used = len(list(Path(f"/proc/{process}/fd").iterdir()))
+            before = resource.prlimit(process, resource.RLIMIT_NOFILE)
+            resource.prlimit(process, resource.RLIMIT_NOFILE, (used + 10, before[1]))
+            sockets = [await _opened(relay, b"") for _ in range(30)]
+            while "no connection can be accepted" not in relay.log():
+                await asyncio.sleep(0.01)
+            cpu = _cpu(process)
+            await asyncio.sleep(1)
+            assert _cpu(process) - cpu < 0.5
+            await _seated(playing)
+            assert relay.log().count("no connection can be accepted") == 1
+            resource.prlimit(process, resource.RLIMIT_NOFILE, before)
+            async with raw(relay.url) as late:
+                await _seated(late)
+            del sockets
+
+    with running_relay(tmp_path) as relay:
+        run(story(relay))
+
+
+def _cpu(process: int) -> float:
+    """Seconds that it has worked."""
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / 100
+
+
+def test_that_connections_do_not_fit_is_said_at_the_start(tmp_path: Path) -> None:
+    with ExitStack() as stack:
+        relay = stack.enter_context(running_relay(tmp_path, "--connections", "100000000"))
+        began = time.monotonic()
+        while "fewer connections than allowed" not in relay.log() and time.monotonic() < began + 10:
+            time.sleep(0.01)
+        assert "LimitNOFILE=" in relay.log()
+        soft, hard = resource.prlimit(relay.process.pid, resource.RLIMIT_NOFILE)
+        assert soft == hard
