@@ -61,7 +61,7 @@ class Housekeeper:
         await self._put_back()
         if self._tables.room.is_shut:
             await self._recover()
-        elif is_due:
+        elif is_due or self._tables.room.bytes.is_full:
             await self.expire()
         await self._tables.measure()
         await self.make_room()

@@ -9,32 +9,24 @@ from pathlib import Path
 
 import pytest
 
-from forcemove.channel.flow.history import NOTHING_READ, running_hash
+from forcemove.channel.flow.history import NOTHING_READ
 from forcemove.channel.line.errors import Reason
 from forcemove.channel.line.terms import Table
-from forcemove.channel.line.wire import Entries, FromRelay, Posted, Refused, decode_from_relay
-from forcemove.channel.line.wire import Outbox as Frames
+from forcemove.channel.line.wire import Entries, FromRelay, Posted, Refused
 from forcemove.channel.relay.housekeeping import Housekeeper
 from forcemove.channel.relay.keeping import Keeper
 from forcemove.channel.relay.limits import Limits
 from forcemove.channel.relay.metrics import Metrics
-from forcemove.channel.relay.storage.schema import Entry, Kept
+from forcemove.channel.relay.storage.schema import Entry
 from forcemove.channel.relay.storage.store import RelayStore, open_store
 from forcemove.channel.relay.storage.worker import Worker
 from forcemove.channel.relay.tables import LiveLog, Reading, Tables
 from forcemove.channel.store.errors import JournalDamaged, JournalUnwritable
 from tests.line.people import ALICE, new_table, run
+from tests.relay.inside import Clock, Ear, extend
 from tests.relay.raw import post
 
 DAY = 86_400
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.now = 1_800_000_000.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 @pytest.fixture
@@ -52,15 +44,6 @@ def store(path: Path, clock: Clock) -> Iterator[RelayStore]:
     store = open_store(str(path), clock=clock)
     yield store
     store.close()
-
-
-def extend(store: RelayStore, kept: Kept, entries: Sequence[bytes]) -> None:
-    rows: list[Entry] = []
-    for entry in entries:
-        kept.hash, kept.total = running_hash(kept.hash, entry), kept.total + len(entry)
-        rows.append((kept.number, kept.length, ALICE.address, kept.length.to_bytes(16), entry, kept.hash, kept.total))
-        kept.length += 1
-    store.commit(rows, [])
 
 
 def test_what_was_committed_is_read_again(store: RelayStore, path: Path, clock: Clock) -> None:
@@ -169,28 +152,6 @@ def test_terms_that_were_changed_are_not_believed(store: RelayStore, path: Path)
 
 
 # ----------------------------------------------------------------------------------------------------- a failing disk
-
-
-class Ear:
-    """Keeps what it is told."""
-
-    def __init__(self) -> None:
-        self._frames = Frames()
-        self.behind: list[Reading] = []
-
-    def say(self, message: bytes) -> None:
-        self._frames.add(message)
-
-    def offer(self, messages: list[bytes]) -> bool:
-        for message in messages:
-            self.say(message)
-        return True
-
-    def fall_behind(self, reading: Reading) -> None:
-        self.behind.append(reading)
-
-    def heard(self) -> list[FromRelay]:
-        return decode_from_relay(self._frames.take())
 
 
 class FullDisk(RelayStore):

@@ -18,8 +18,8 @@ class Quota:
 
     @property
     def is_tight(self) -> bool:
-        """Little is free: accounts with more than an equal share get no more."""
-        return self._is_tight(0)
+        """Less than a quarter is free: room should be made. With less than an eighth, see `lacks`."""
+        return self.used > self.most - self.most // 4
 
     @property
     def is_full(self) -> bool:
@@ -27,10 +27,11 @@ class Quota:
         return self.used >= self.most
 
     def lacks(self, account: bytes, amount: int) -> bool:
-        """Whether an account may not have so much more."""
-        held = self._held[account] + amount
-        is_too_much = self.used + amount > self.most or held > self._most_of_one
-        return is_too_much or (self._is_tight(amount) and held > self._share())
+        """Whether an account may not have so much more: with less than an eighth free, none that would have more than
+        an equal share."""
+        held, used = self._held[account] + amount, self.used + amount
+        is_too_much = used > self.most or held > self._most_of_one
+        return is_too_much or (used > self.most - self.most // 8 and held > self._share())
 
     def greedy(self) -> list[bytes]:
         """Accounts that have more than an equal share, the largest first."""
@@ -51,6 +52,3 @@ class Quota:
 
     def _share(self) -> int:
         return self.most // max(1, len(self._held))
-
-    def _is_tight(self, amount: int) -> bool:
-        return self.used + amount > self.most - self.most // 8

@@ -1,0 +1,103 @@
+"""A relay's inner parts, without a network: its store on a real disk, and who posts and reads as an object."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from forcemove.channel.flow.history import running_hash
+from forcemove.channel.line.terms import Table
+from forcemove.channel.line.wire import FromRelay, decode_from_relay
+from forcemove.channel.line.wire import Outbox as Frames
+from forcemove.channel.relay.housekeeping import Housekeeper
+from forcemove.channel.relay.keeping import Keeper
+from forcemove.channel.relay.limits import Limits
+from forcemove.channel.relay.metrics import Metrics
+from forcemove.channel.relay.storage.schema import Entry, Kept
+from forcemove.channel.relay.storage.store import RelayStore, open_store
+from forcemove.channel.relay.storage.worker import Worker
+from forcemove.channel.relay.tables import LiveLog, Reading, Tables
+from tests.line.people import ALICE
+from tests.relay.raw import post
+
+__all__ = ["Clock", "Ear", "Inside", "extend"]
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 1_800_000_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class Ear:
+    """Keeps what it is told."""
+
+    def __init__(self) -> None:
+        self._frames = Frames()
+        self.behind: list[Reading] = []
+
+    def say(self, message: bytes) -> None:
+        self._frames.add(message)
+
+    def offer(self, messages: list[bytes]) -> bool:
+        for message in messages:
+            self.say(message)
+        return True
+
+    def fall_behind(self, reading: Reading) -> None:
+        self.behind.append(reading)
+
+    def heard(self) -> list[FromRelay]:
+        heard: list[FromRelay] = []
+        while self._frames:
+            heard += decode_from_relay(self._frames.take())
+        return heard
+
+
+def extend(store: RelayStore, kept: Kept, entries: Sequence[bytes]) -> None:
+    rows: list[Entry] = []
+    for entry in entries:
+        kept.hash, kept.total = running_hash(kept.hash, entry), kept.total + len(entry)
+        rows.append((kept.number, kept.length, ALICE.address, kept.length.to_bytes(16), entry, kept.hash, kept.total))
+        kept.length += 1
+    store.commit(rows, [])
+
+
+@dataclass
+class Inside:
+    """Everything of a relay but its connections."""
+
+    store: RelayStore
+    worker: Worker
+    tables: Tables
+    keeper: Keeper
+    housekeeper: Housekeeper
+    keeping: asyncio.Task[None]
+
+    @classmethod
+    async def start(cls, path: Path, clock: Clock, limits: Limits) -> Inside:
+        store, worker, metrics = open_store(str(path), clock=clock), Worker(), Metrics()
+        tables = Tables(store, worker, limits)
+        await tables.start()
+        keeper = Keeper(store, worker, tables, metrics, clock)
+        housekeeper = Housekeeper(store, worker, tables, limits, metrics)
+        return cls(store, worker, tables, keeper, housekeeper, asyncio.create_task(keeper.run()))
+
+    async def stop(self) -> None:
+        self.keeper.stop()
+        await self.keeping
+        self.worker.close()
+        self.store.close()
+
+    async def post(self, log: LiveLog, table: Table, entries: Sequence[bytes]) -> list[FromRelay]:
+        """What the poster is told of these, posted at once and kept."""
+        ear = Ear()
+        for number, entry in enumerate(entries, log.kept.length):
+            await self.keeper.add(log, ear, ALICE.address, post(table, number, entry))
+        while log.coming_count:
+            await self.keeper.next_commit()
+        return ear.heard()
