@@ -17,7 +17,7 @@ from forcemove.channel.relay.fairness import FairQueue
 from forcemove.channel.relay.limits import PENDING
 from forcemove.channel.relay.metrics import Metrics
 from forcemove.channel.relay.storage.room import FULL_DISK
-from forcemove.channel.relay.storage.schema import ENTRY_COST, Entry
+from forcemove.channel.relay.storage.schema import Entry
 from forcemove.channel.relay.storage.store import RelayStore
 from forcemove.channel.relay.storage.worker import Worker
 from forcemove.channel.relay.tables import LiveLog, Tables
@@ -26,8 +26,10 @@ __all__ = ["Keeper", "Poster"]
 
 _LOG = logging.getLogger(__name__)
 _HOUR = 3_600
-_BATCH, _TURN = 2**20, 2**16
+_BATCH, _TURN = 2**20, 2**13
 """Bytes that one commit has at most, and how many of them one address has before the next one has its turn."""
+_POST = 2_048
+"""Bytes that each post counts for besides its own: the loop does nothing else while a commit is made of it."""
 _PAUSE = 0.1
 """Seconds after which a store that tells nothing is asked again."""
 
@@ -78,8 +80,11 @@ class Keeper:
         """Whether the disk takes nothing."""
         return self._tables.room.is_shut
 
-    async def add(self, log: LiveLog, poster: Poster, author: bytes, post: Post, address: str = "") -> None:
-        """Take a post from somebody at an address; waits while too much of that address waits for the disk already."""
+    async def add(
+        self, log: LiveLog, poster: Poster, author: bytes, post: Post, address: str = "", weight: int = 1
+    ) -> None:
+        """Take a post from somebody at an address; waits while too much of that address waits for the disk already.
+        `weight`: how many others' share the address has."""
         addition = Addition(log, poster, author, post)
         _announce(addition)
         try:
@@ -89,7 +94,7 @@ class Keeper:
             _settle(addition)
             self._wake()
             raise
-        self._queue.add(address, addition, len(post.entry) + ENTRY_COST)
+        self._queue.add(address, addition, len(post.entry) + _POST, weight)
         self._has_work.set()
 
     async def next_commit(self) -> None:

@@ -355,7 +355,8 @@ class Peer:
         if fault := services.tables.fault_of_post(seat.log, len(post.entry)):
             self._refuse(post.table, *fault, post.id)
             return
-        await services.keeper.add(seat.log, self, seat.participant, post, self.account.address)
+        account = self.account
+        await services.keeper.add(seat.log, self, seat.participant, post, account.address, account.weight)
 
     async def _is_there(self, seat: _Seat, author: bytes, post: Post, since: int) -> bool:
         """Whether an id was posted before; then its author is told where. The store is asked after what waits for it,

@@ -21,7 +21,7 @@ from forcemove.channel.serving.addresses import Proxies
 __all__ = ["Intake", "Listener"]
 
 _LOG = logging.getLogger(__name__)
-_AT_ONCE = 16
+_AT_ONCE = 8
 """Connections that are accepted in one turn of the loop."""
 _EXHAUSTED = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
 _REST = 0.5
@@ -32,7 +32,7 @@ _RESET = struct.pack("ii", 1, 0)
 """SO_LINGER: closed at once, and nothing remains of it."""
 _CHUNK = 16 * 2**10
 """Bytes that are received at once on one connection, and looked at while the others wait."""
-_CONNECTION = 8
+_CONNECTION = 16
 """What a connection counts for, as `meter` counts."""
 _SLACK = 8
 """Connections beyond what an address may have that are let in to be told so; those beyond them are closed at once."""
