@@ -41,7 +41,7 @@ class Limits:
     tables: int = 100_000
     per_connection: int = 10_000
     messages_per_second: int = 2_000
-    bytes_per_second: int = 2**20
+    bytes_per_second: int = 4 * 2**20
     address_share: float = 2.0
     connects_per_second: float = 20.0
     unread_bytes: int = 32 * 2**20

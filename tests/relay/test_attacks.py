@@ -27,8 +27,7 @@ from tests.relay.raw import Raw, post, raw
 
 @pytest.fixture(scope="module")
 def relay(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RelayProcess]:
-    options = ("--tables", "1000", "--messages-per-second", "20000", "--bytes-per-second", "10000000")
-    with running_relay(tmp_path_factory.mktemp("relay"), *options) as relay:
+    with running_relay(tmp_path_factory.mktemp("relay"), "--tables", "1000", "--messages-per-second", "20000") as relay:
         yield relay
 
 

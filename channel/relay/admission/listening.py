@@ -83,6 +83,7 @@ class Intake(asyncio.Protocol):
         """See `asyncio.Protocol`."""
         self._count(len(data))
         if self._unread > _OWN and not self._accounts.has_room(self.account) and self._transport is not None:
+            self._count(-self._unread)
             self._transport.abort()
             return
         self._inner.data_received(data)

@@ -1,0 +1,109 @@
+"""A month of traffic in simulated time: what strangers leave behind is bounded, and friends find room to the end."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from forcemove.channel.line.offers import OFFERS, SignedOffer
+from forcemove.channel.line.terms import Table, TableKind
+from forcemove.channel.line.wire import MakeOffer
+from forcemove.channel.protocol.hashing import keccak256
+from forcemove.channel.relay.admission.accounts import Accounts
+from forcemove.channel.relay.limits import Limits
+from forcemove.channel.relay.offers.lobby import Lobby, NotOffered
+from forcemove.channel.relay.tables import TooManyTables
+from tests.line.offered import new_offer
+from tests.line.people import ALICE, run
+from tests.relay.inside import Clock, Ear, Inside
+from tests.relay.raw import post
+from tests.relay.strangers.crowd import key
+
+HOUR, HOURS = 3_600, 30 * 24
+LIMITS = Limits(
+    tables=400,
+    tables_of_address=100,
+    tables_per_hour=3,
+    store_bytes=4 * 2**20,
+    bytes_of_address=2**19,
+    offers=60,
+    offers_per_address=20,
+)
+"""Small, so that a month is soon over."""
+BESIDE = 64 * 2**20
+"""Bytes of the reserve, and of the write-ahead log."""
+
+
+class Month:
+    """`hosts`: keys that make offers; `count`: of what was tried."""
+
+    def __init__(self, inside: Inside, clock: Clock) -> None:
+        self.inside, self.clock = inside, clock
+        self.accounts = Accounts(LIMITS, clock, most=50)
+        self.lobby = Lobby(inside.store, inside.worker, LIMITS, frozenset(), clock)
+        self.hosts = [key(f"host {number}") for number in range(8)]
+        self.count = 0
+
+    async def make(self, address: str, size: int) -> bool:
+        """A table with one entry, or none; whether there was room for it."""
+        self.count += 1
+        made, tables = self.accounts.of(address).tables, self.inside.tables
+        if made.wait(1, self.clock.now):
+            return False
+        made.take(1, self.clock.now)
+        table = Table(TableKind.GAME, (ALICE.address,), keccak256(self.count.to_bytes(8)))
+        try:
+            log = await tables.make(table, address)
+        except TooManyTables:
+            return False
+        is_good = not size or tables.fault_of_post(log, size) is None
+        if size and is_good:
+            await self.inside.keeper.add(log, Ear(), ALICE.address, post(table, 1, bytes(size)), address)
+            while log.coming_count:
+                await self.inside.keeper.next_commit()
+        tables.release(log)
+        return is_good
+
+    async def offer(self, address: str) -> bool:
+        """One more offer, good for some hours."""
+        self.count += 1
+        host = self.hosts[self.count % len(self.hosts)]
+        offer = new_offer(
+            host=host.address, payout=host.address, nonce=self.count, expires=int(self.clock.now) + 12 * HOUR
+        )
+        message = MakeOffer(b"", OFFERS.encode(offer), SignedOffer.sign(offer, host).signature.compact)
+        try:
+            await self.lobby.make(message, self.accounts.of(address))
+        except NotOffered:
+            return False
+        return True
+
+
+def test_threat_59_a_month_of_strangers_leaves_what_is_bounded(tmp_path: Path) -> None:
+    async def story() -> None:
+        clock = Clock()
+        inside = await Inside.start(tmp_path / "relay.sqlite", clock, LIMITS)
+        try:
+            month = Month(inside, clock)
+            served = largest = 0
+            for hour in range(HOURS):
+                clock.now += HOUR
+                for number in range(6):
+                    address = f"2001:db8:{hour % 100:x}:{number:x}::1"
+                    await month.make(address, 20_000 if number % 2 else 0)
+                    await month.offer(address)
+                friend = await month.make("192.0.2.1", 300)
+                await inside.housekeeper.expire()
+                await inside.housekeeper.make_room()
+                await month.lobby.expire()
+                served += friend and await month.offer("192.0.2.1")
+                assert inside.tables.count <= LIMITS.tables
+                assert month.lobby.count <= LIMITS.offers
+                assert len(month.accounts) <= 51
+                largest = max(largest, sum(each.stat().st_size for each in tmp_path.iterdir()))
+            print(f"{month.count} tries; {inside.tables.count} tables, {month.lobby.count} offers, {largest:,} bytes")
+            assert largest < LIMITS.store_bytes + BESIDE
+            assert served > 0.9 * HOURS
+        finally:
+            await inside.stop()
+
+    run(story())
