@@ -130,6 +130,7 @@ def _relay(checkout: Path, folder: Path) -> Iterator[tuple[str, int]]:
     """Its address, and its process's number."""
     command = [sys.executable, "-m", "forcemove", "relay", "--listen", "127.0.0.1:0", "--json"]
     command += ["--store", str(folder / "relay.sqlite"), "--messages-per-second", "1000000"]
+    command += ["--bytes-per-second", "100000000"]
     environment = os.environ | {"PYTHONPATH": str(checkout / ".package")}
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment) as it:
         try:

@@ -123,6 +123,8 @@ def relay_process(folder: Path) -> Iterator[str]:
         str(folder / "relay.sqlite"),
         "--messages-per-second",
         "1000000",
+        "--bytes-per-second",
+        "100000000",
         "--json",
     ]
     command = [sys.executable, "-m", "forcemove", "relay", *options]

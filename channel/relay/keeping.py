@@ -42,7 +42,7 @@ class Poster(Protocol):
         ...
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, slots=True)
 class Addition:
     """A post that waits for the disk."""
 
@@ -52,7 +52,7 @@ class Addition:
     post: Post
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, slots=True)
 class _Growth:
     """What a commit adds to one log, and how the log ends then."""
 
@@ -120,21 +120,26 @@ class Keeper:
 
     async def _keep(self, batch: list[Addition]) -> None:
         growths = _grown(batch)
-        entries, touched = _rows(growths), _touched(growths, int(self._clock()))
+        rows, now = _rows(growths), int(self._clock())
+        stale = [log for log in growths if log.kept.touched < now - _HOUR]
         with self._metrics.commit_seconds.time():
-            is_kept = await self._commit(entries, touched)
+            is_kept = await self._commit(rows, [(now, log.kept.number) for log in stale])
         for log, growth in growths.items():
             for addition in growth.additions:
                 _settle(addition)
-            if is_kept:
-                await self._tables.extend(log, [each.post.entry for each in growth.additions], growth.hash)
-                _deliver(log, growth)
-            else:
+            if not is_kept:
                 _refuse(growth)
+            else:
+                entries = [each.post.entry for each in growth.additions]
+                if self._tables.extend(log, entries, growth.total, growth.hash):
+                    await self._tables.shorten(log)
+                _deliver(log, growth.first, entries, growth.additions)
             self._tables.forget_if_unused(log)
         self._wake()
         if is_kept:
-            self._metrics.kept(len(entries), sum(len(each.post.entry) for each in batch))
+            for log in stale:
+                log.kept.touched = now
+            self._metrics.kept(len(batch), sum(len(each.post.entry) for each in batch))
             await self._look_at_space()
 
     async def _look_at_space(self) -> None:
@@ -194,14 +199,6 @@ def _rows(growths: dict[LiveLog, _Growth]) -> list[Entry]:
     return entries
 
 
-def _touched(growths: dict[LiveLog, _Growth], now: int) -> list[tuple[int, int]]:
-    """Those of which it is not known that they were used lately."""
-    stale = [log for log in growths if log.kept.touched < now - _HOUR]
-    for log in stale:
-        log.kept.touched = now
-    return [(now, log.kept.number) for log in stale]
-
-
 def _announce(addition: Addition) -> None:
     """It waits for the disk."""
     log, post = addition.log, addition.post
@@ -218,10 +215,10 @@ def _settle(addition: Addition) -> None:
     log.coming_size -= len(post.entry)
 
 
-def _deliver(log: LiveLog, growth: _Growth) -> None:
+def _deliver(log: LiveLog, first: int, entries: list[bytes], additions: list[Addition]) -> None:
     """To the readers, and then tell the authors where in the log it is."""
-    log.deliver(growth.first, [addition.post.entry for addition in growth.additions])
-    for place, addition in enumerate(growth.additions, growth.first):
+    log.deliver(first, entries)
+    for place, addition in enumerate(additions, first):
         addition.poster.say(encode(Posted(log.kept.id, addition.post.id, place)))
 
 

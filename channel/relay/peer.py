@@ -40,7 +40,7 @@ from forcemove.channel.relay.admission.listening import Intake
 from forcemove.channel.relay.admission.meter import FORGERY, REFUSAL, Meter
 from forcemove.channel.relay.admission.turns import Gate, Turns
 from forcemove.channel.relay.keeping import Keeper
-from forcemove.channel.relay.limits import OUTBOX, Limits
+from forcemove.channel.relay.limits import Limits
 from forcemove.channel.relay.metrics import Metrics
 from forcemove.channel.relay.offers.lobby import Lobby, NotOffered
 from forcemove.channel.relay.proofs import fault_of
@@ -140,11 +140,7 @@ class Peer:
 
     def offer(self, messages: list[bytes]) -> bool:
         """See `tables.Listener`."""
-        if self._sender.size + sum(map(len, messages)) > OUTBOX:
-            return False
-        for message in messages:
-            self.say(message)
-        return True
+        return self._sender.offer(messages)
 
     def fall_behind(self, reading: Reading) -> None:
         """See `tables.Listener`."""

@@ -35,10 +35,13 @@ class Sender:
         self.has_room = asyncio.Event()
         self.has_room.set()
 
-    @property
-    def size(self) -> int:
-        """Bytes that wait for the transport."""
-        return self._outbox.size
+    def offer(self, messages: list[bytes]) -> bool:
+        """Send encoded messages; False, and none of them, where too much waits already."""
+        if self._outbox.size + sum(map(len, messages)) > OUTBOX:
+            return False
+        for message in messages:
+            self.add(message)
+        return True
 
     def add(self, message: bytes) -> None:
         """Send an encoded message, at the end of this turn of the loop."""

@@ -15,7 +15,7 @@ from forcemove.channel.relay.limits import RECENT, Limits
 from forcemove.channel.relay.storage.deleting import Idle
 from forcemove.channel.relay.storage.recent import Newest, Recent
 from forcemove.channel.relay.storage.room import FULL_DISK, Room, account_of
-from forcemove.channel.relay.storage.schema import Kept
+from forcemove.channel.relay.storage.schema import ENTRY_COST, Kept
 from forcemove.channel.relay.storage.store import RelayStore
 from forcemove.channel.relay.storage.worker import Worker
 
@@ -177,22 +177,25 @@ class Tables:
             log.kept.size + log.coming_size + size <= self._limits.game_bytes
         )
 
-    async def extend(self, log: LiveLog, entries: list[bytes], hash_: bytes) -> None:
-        """These are on disk, after which the running hash is `hash_`; a channel's log that is too long is shortened."""
-        kept, limits, cost = log.kept, self._limits, log.kept.cost
-        kept.length, kept.total, kept.hash = kept.length + len(entries), kept.total + sum(map(len, entries)), hash_
+    def extend(self, log: LiveLog, entries: list[bytes], total: int, hash_: bytes) -> bool:
+        """These are on disk, with which there have been `total` bytes in the log, and the running hash is `hash_`.
+        Returns whether `shorten` is to be called."""
+        kept, limits = log.kept, self._limits
+        self.room.change(kept.account, total - kept.total + ENTRY_COST * len(entries))
+        kept.length, kept.total, kept.hash = kept.length + len(entries), total, hash_
         self._recent.add(log.newest, entries)
-        is_long = kept.length - kept.first > limits.channel_entries or kept.size > limits.channel_bytes
-        if is_long and kept.table.kind is TableKind.CHANNEL:
-            await self._shorten(kept)
-        self.room.change(kept.account, kept.cost - cost)
+        is_long = kept.length - kept.first > limits.channel_entries or total - kept.dropped > limits.channel_bytes
+        return is_long and kept.table.kind is TableKind.CHANNEL
 
-    async def _shorten(self, kept: Kept) -> None:
+    async def shorten(self, log: LiveLog) -> None:
+        """Drop the oldest entries of a channel's log."""
+        kept, cost = log.kept, log.kept.cost
         bounds = (kept.number, self._limits.channel_entries, self._limits.channel_bytes)
         try:
             kept.first, kept.dropped = await self._worker.run(self._store.drop_oldest, *bounds)
         except JournalUnavailable as error:  # the next post tries again
             self.room.shut(error)
+        self.room.change(kept.account, kept.cost - cost)
 
     # --------------------------------------------------------------------------------------------------------- reading
 

@@ -332,6 +332,7 @@ def test_the_log_beside_the_store_is_bounded_while_somebody_reads(path: Path, cl
         for _ in range(3):
             reading = asyncio.create_task(relay.tables.read(log, 0, 10**6))
             await relay.worker.read(relay.store.reader.put_back)
+            await relay.post(log, table, [b"in between"])
             await relay.worker.run(relay.store.space.put_back)
             for _ in range(10):
                 await relay.post(log, table, [LARGE] * 10)

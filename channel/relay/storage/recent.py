@@ -27,7 +27,7 @@ class Newest:
 
     def drop(self, count: int) -> None:
         """The oldest of those that are here."""
-        for _ in range(min(count, len(self._entries))):
+        for _ in range(count):
             self._entries.popleft()
 
     def read(self, start: int, most_bytes: int) -> list[bytes]:
