@@ -49,7 +49,7 @@ from forcemove.channel.protocol.values import CHANNELS  # noqa: E402
 from forcemove.games.rock_paper_scissors import GAME  # noqa: E402
 from forcemove.games.sra.deck import shuffle_between_two  # noqa: E402
 from forcemove.games.views import Json, apply_update, filter_state, play_action, replay_action  # noqa: E402
-from scripts import commit_ratio, jetstream_speed, network_turn, node_speed, relay_speed  # noqa: E402
+from scripts import commit_ratio, jetstream_speed, network_turn, node_speed, relay_moves, relay_speed  # noqa: E402
 
 NOW = 1_800_000_000
 STAKE = 1
@@ -97,6 +97,10 @@ TARGETS = {
     "relay_rate_ratio": Target(
         0.2, "x", "actions a second through a relay, 100 tables, on disk / a bare WebSocket echo", at_least=True
     ),
+    "relay_moves_per_second": Target(
+        3_400, "/s", "200 players over a relay, turn by turn, a connection for each, on disk", at_least=True
+    ),
+    "relay_move_spread": Target(5, "x", "99th percentile of a move's time at half of that rate / its median"),
     "jetstream_rate_ratio": Target(
         0.3, "x", "the same through NATS JetStream, file storage / bare asynchronous publishing", at_least=True
     ),
@@ -446,6 +450,8 @@ _WHOLE_THINGS: dict[str, Callable[[], float]] = {
     "requests_per_block_of_two": node_speed.requests_per_block_of_two,
     "requests_per_turn": node_speed.requests_per_turn,
     "relay_rate_ratio": relay_speed.relay_rate_ratio,
+    "relay_moves_per_second": relay_moves.relay_moves_per_second,
+    "relay_move_spread": relay_moves.relay_move_spread,
     "jetstream_rate_ratio": jetstream_speed.jetstream_rate_ratio,
     "network_turn_ratio": network_turn.network_turn_ratio,
     "commit_ratio": lambda: commit_ratio.commit_ratio(CHANNELS.encode(Table().channels[0])),

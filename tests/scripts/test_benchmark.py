@@ -29,6 +29,8 @@ ROWS = {
     "requests_per_block_of_two",
     "requests_per_turn",
     "relay_rate_ratio",
+    "relay_moves_per_second",
+    "relay_move_spread",
     "jetstream_rate_ratio",
     "network_turn_ratio",
     "commit_ratio",
@@ -41,6 +43,7 @@ MORE_IS_BETTER = {
     "queue_actions_per_second",
     "signed_queue_actions_per_second",
     "relay_rate_ratio",
+    "relay_moves_per_second",
     "jetstream_rate_ratio",
 }
 
