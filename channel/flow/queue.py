@@ -46,13 +46,16 @@ class ActionQueue(Generic[A]):
         preseed: Iterable[A] = (),
         start: int = 0,
         said: Iterable[A] = (),
+        read_to: int | None = None,
         skip: Callable[[ForcemoveError], object] | None = None,
     ) -> None:
         """`preseed`: actions that come before those of the log, such as a history that is known already. `start`: from
-        which message of the log on. `said`: what we have said there before, see `said_before`. `skip`: is given each of
-        the `FAULTS`, and reading goes on after it; without it `dequeue` raises them."""
+        which message of the log on. `said`: what we have said there before, see `said_before`. `read_to`: the length
+        of the log when that was read; what was still on its way then is looked for before we say anything new. `skip`:
+        is given each of the `FAULTS`, and reading goes on after it; without it `dequeue` raises them."""
         self._transport, self._codec, self._skip = transport, codec, skip
         self._ahead, self._said = deque(preseed), deque(said)
+        self._read_to = read_to
         self._reader: Reader = transport.reader(start)
         self._turn = asyncio.Lock()
 
@@ -66,6 +69,9 @@ class ActionQueue(Generic[A]):
         """Post an action, unless we have said it before. It has happened when `dequeue` gives it back.
 
         Raises `MalformedAction`, and `SaidOtherwise` where we have said something else in this place."""
+        if not self._said and self._read_to is not None:
+            start, self._read_to = self._read_to, None
+            self._said.extend(await said_before(self._transport, self._codec, action.client_id, start=start))
         if self._said:
             if action != self._said[0]:
                 raise SaidOtherwise(action.client_id, type(self._said[0]).__name__, type(action).__name__)

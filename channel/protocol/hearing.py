@@ -69,10 +69,13 @@ def greet(channel: Channel, now: int) -> tuple[Effect, ...]:
 
 
 def answer_greeting(channel: Channel, greeting: Greeted, now: int) -> tuple[Effect, ...]:
-    """What its sender lacks of what we have signed; where it is ahead of us, our own greeting says so."""
-    if not 0 <= greeting.sender < channel.agreement.count or greeting.sender == channel.index:
-        raise MessageRefused(InvalidValue("sender", greeting.sender, "another participant's index"), greeting)
-    if channel.phase(now) in _SILENT:
+    """What its sender lacks of what we have signed; where it is ahead of us, our own greeting says so.
+
+    One of our own is nobody's fault: a log gives a client that was killed what it has said before, unsigned as it is.
+    """
+    if not 0 <= greeting.sender < channel.agreement.count:
+        raise MessageRefused(InvalidValue("sender", greeting.sender, "a participant's index"), greeting)
+    if greeting.sender == channel.index or channel.phase(now) in _SILENT:
         return ()
     if greeting.next_turn > channel.next_turn:
         return greet(channel, now)

@@ -151,6 +151,24 @@ def test_what_was_said_before_is_not_said_again() -> None:
     run_virtual(story())
 
 
+def test_what_was_still_on_its_way_when_we_were_killed_is_not_said_again() -> None:
+    """It comes into the log after we have come back, and have looked what we have said."""
+
+    async def story() -> None:
+        log = MemoryTransport()
+        await queue_of(signed(log, "alice")).enqueue(Said("alice", 1))
+        transport = signed(log, "alice")
+        length, said = transport.length(), await said_before(transport, CODEC, "alice")
+        await signed(log, "alice").post(CODEC.encode(Said("alice", 2)))
+        again = ActionQueue(transport, CODEC, said=said, read_to=length)
+        for number in (1, 2, 3):
+            await again.enqueue(Said("alice", number))
+        assert log.length() == 3
+        assert [await again.dequeue() for _ in range(3)] == [Said("alice", number) for number in (1, 2, 3)]
+
+    run_virtual(story())
+
+
 def test_nothing_else_is_said_in_the_place_of_what_was_said_before() -> None:
     async def story() -> None:
         log = MemoryTransport()

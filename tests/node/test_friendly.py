@@ -18,7 +18,7 @@ from forcemove.channel.node.memory import MemoryLine
 from forcemove.channel.protocol.agreement import Agreement, agree
 from forcemove.channel.protocol.channel import Phase
 from forcemove.channel.protocol.encoding import NO_CHAIN, Domain, digest, hash_state
-from forcemove.channel.protocol.inputs import ConcludeWanted, StateReceived
+from forcemove.channel.protocol.inputs import ConcludeWanted, Greeted, StateReceived
 from forcemove.channel.protocol.outcome import address_destination
 from forcemove.channel.protocol.signing import require_signer
 from forcemove.channel.protocol.types import ETHER, ZERO_ADDRESS, FixedPart
@@ -149,6 +149,29 @@ def test_a_player_that_is_killed_again_and_again_plays_on(table: Table, seat: in
 
     table.play(kill)
     require_right_end(table)
+
+
+@each_game_for_two
+def test_what_we_have_said_before_we_were_killed_is_nobodys_fault(table: Table) -> None:
+    """A log gives it back from its beginning: states, and greetings, which nobody signs."""
+    said: list[bytes] = []
+    send = table.lines[1].send
+
+    def remembered(message: bytes) -> None:
+        said.append(message)
+        send(message)
+
+    def kill(number: int) -> None:
+        if number % 6 == 0 and not table.players[1].is_done:
+            table.restart(1, loses=False)
+            for message in said:
+                table.lines[1]._take(message)
+
+    table.lines[1].send = remembered  # type: ignore[method-assign]  # as it was, and written down
+    table.play(kill)
+    require_right_end(table)
+    assert table.faults == []
+    assert any(isinstance(decode_message(each)[1], Greeted) for each in said)
 
 
 @each_game_for_two

@@ -290,7 +290,7 @@ EXPECTED = {
     "failure": "- - - - - - - - - -",
     "greeting": "- - - - - - - - - -",
     "greeting of one ahead": "- - - - - - - - - -",
-    "greeting of ourselves": "!InvalidValue " * 10,
+    "greeting of ourselves": "- " * 10,
     "greeting of nobody": "!InvalidValue " * 10,
     "reconnected": "- - - - - - - - - -",
     "tick": "- - - - - - - - - -",
