@@ -8,10 +8,13 @@ import click
 
 from forcemove.channel.protocol.types import UINT256_MAX
 
-__all__ = ["AMOUNT", "format_amount"]
+__all__ = ["AMOUNT", "exact_amount", "format_amount"]
 
 _UNITS = {"wei": 0, "gwei": 9, "ether": 18, "eth": 18}
 _MAX_DIGITS = 100
+_GWEI = 10**9
+_SHOWN = 10**12
+"""The least that is shown to people, of 10**18."""
 
 
 class _Amount(click.ParamType[int]):
@@ -55,7 +58,23 @@ AMOUNT = _Amount()
 """The type of options that take an amount."""
 
 
-def format_amount(amount: int, symbol: str = "ether") -> str:
-    """An amount of something with 18 decimals, such as `1.25 ether`."""
+def format_amount(amount: int, symbol: str = "ether", *, is_needed: bool = False) -> str:
+    """An amount of something with 18 decimals for people, such as `1.25 ether`: with at most six digits after the
+    point, the rest left out. Less than the last of them, and not nothing, is so many gwei or wei; of anything but
+    ether it is `< 0.000001`.
+
+    `is_needed`: somebody must have so much, so that it is rounded up.
+    """
+    if is_needed and amount > _SHOWN:
+        amount += -amount % _SHOWN
+    if amount == 0 or amount >= _SHOWN:
+        return exact_amount(amount - amount % _SHOWN, symbol)
+    if symbol != "ether":
+        return f"< {exact_amount(_SHOWN, symbol)}"
+    return f"{amount} wei" if amount < _GWEI else exact_amount(amount * _GWEI - amount * _GWEI % _SHOWN, "gwei")
+
+
+def exact_amount(amount: int, symbol: str = "ether") -> str:
+    """The same with all its digits: what is agreed on, or typed."""
     whole, rest = divmod(amount, 10**18)
     return f"{whole}.{rest:018}".rstrip("0").rstrip(".") + f" {symbol}"

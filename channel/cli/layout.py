@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import click
 
 from forcemove.channel.chain.addresses import show_address
-from forcemove.channel.cli.amounts import format_amount
+from forcemove.channel.cli.amounts import exact_amount
 from forcemove.channel.protocol.types import ETHER
 
 __all__ = ["WIDTH", "show_asset", "show_field", "show_time", "show_title"]
@@ -30,7 +30,7 @@ def show_field(name: str, value: object) -> str:
 def show_asset(asset: bytes, amount: int) -> str:
     """An amount of ether or of a token, exactly."""
     if asset == ETHER:
-        return f"{format_amount(amount)} ({amount:,} wei)"
+        return f"{exact_amount(amount)} ({amount:,} wei)"
     return f"{amount:,} of the smallest unit of {show_address(asset)}"
 
 

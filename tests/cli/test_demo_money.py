@@ -14,7 +14,7 @@ from forcemove.channel.chain.chain import Call
 from forcemove.channel.chain.create2 import PRESIGNED_PRICE
 from forcemove.channel.chain.factory import FACTORY_GAS
 from forcemove.channel.chain.local import LOCAL_BALANCE, AnvilChain, EmbeddedChain, local_keys
-from forcemove.channel.cli.amounts import AMOUNT
+from forcemove.channel.cli.amounts import AMOUNT, exact_amount, format_amount
 from forcemove.channel.cli.demo import budget
 from forcemove.channel.cli.demo.stage import counterparty_key
 from forcemove.channel.node.keys import write_key_file
@@ -303,6 +303,40 @@ def test_errors_are_json_where_that_was_asked_for(
 )
 def test_amounts_are_exact(text: str, amount: int) -> None:
     assert AMOUNT.convert(text, None, None) == amount
+
+
+@pytest.mark.parametrize(
+    ("amount", "shown"),
+    [
+        (0, "0 ether"),
+        (1, "1 wei"),
+        (10**9 - 1, "999999999 wei"),
+        (180 * 10**9, "180 gwei"),
+        (10**12 - 1, "999.999999 gwei"),
+        (10**12, "0.000001 ether"),
+        (10**18 - 1, "0.999999 ether"),
+        (10**18, "1 ether"),
+        (162930506425937, "0.000162 ether"),
+        (10**24 + 5 * 10**17 + 7, "1000000.5 ether"),
+    ],
+)
+def test_people_are_shown_six_digits_and_never_nothing_for_something(amount: int, shown: str) -> None:
+    assert format_amount(amount) == shown
+
+
+def test_what_somebody_needs_is_rounded_up() -> None:
+    assert format_amount(10**18 - 1, is_needed=True) == "1 ether"
+    assert format_amount(10**18, is_needed=True) == "1 ether"
+    assert format_amount(10**18 + 1, is_needed=True) == "1.000001 ether"
+
+
+def test_a_token_has_no_smaller_units() -> None:
+    assert format_amount(5, "DEMO") == "< 0.000001 DEMO"
+    assert format_amount(5 * 10**18, "DEMO") == "5 DEMO"
+
+
+def test_an_exact_amount_has_all_its_digits() -> None:
+    assert exact_amount(10**18 + 1) == "1.000000000000000001 ether"
 
 
 @pytest.mark.parametrize(

@@ -50,7 +50,7 @@ class NotEnough(Explained):
     def __init__(self, who: str, needed: int, there: int, parts: Iterable[str], advice: str) -> None:
         lines = (f"  {part}" for part in parts)
         super().__init__(
-            f"{who} needs {format_amount(needed)} and has {format_amount(there)}: nothing is played.\n"
+            f"{who} needs {format_amount(needed, is_needed=True)} and has {format_amount(there)}: nothing is played.\n"
             + "\n".join(lines),
             advice,
             needed=str(needed),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from forcemove.channel.cli.amounts import format_amount
+from forcemove.channel.cli.amounts import exact_amount, format_amount
 from forcemove.channel.cli.explanations import describe
 from forcemove.channel.protocol.errors import MessageRefused
 
@@ -102,7 +102,8 @@ class Show:
 
     def _balance(self, player: PlayerResult) -> None:
         right = player.found == player.expected
-        found, expected = (format_amount(each, self.symbol) for each in (player.found, player.expected))
+        show = format_amount if right else exact_amount
+        found, expected = (show(each, self.symbol) for each in (player.found, player.expected))
         name = f"{player.name}: "
         self._line(f"balance     {name}{expected} expected")
         mark = "as expected" if right else "WRONG"

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import click
 from msgspec.structs import replace
 
-from forcemove.channel.cli.amounts import format_amount
+from forcemove.channel.cli.amounts import exact_amount
 from forcemove.channel.cli.errors import Explained
 from forcemove.channel.cli.explanations import headline
 from forcemove.channel.cli.match.reach import telling_of_reach
@@ -238,7 +238,7 @@ class Playing:
         offer = (await connection.lobby.look(link.offer)).signed.offer
         require_ours(offer, self._ground)
         if self._wishes.stake not in (None, offer.stake):
-            raise OfferDiffers("stake", format_amount(offer.stake), format_amount(self._wishes.stake))
+            raise OfferDiffers("stake", exact_amount(offer.stake), exact_amount(self._wishes.stake))
         await self._say_terms(offer)
         await self._require_consent()
         self._terminal.status("Waiting for the host at the table")

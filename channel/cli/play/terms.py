@@ -10,7 +10,7 @@ from typing import Protocol
 from forcemove.channel.chain.addresses import show_address
 from forcemove.channel.chain.book import AddressBook
 from forcemove.channel.chain.chain import Chain
-from forcemove.channel.cli.amounts import format_amount
+from forcemove.channel.cli.amounts import exact_amount, format_amount
 from forcemove.channel.cli.asking import answering, answers
 from forcemove.channel.cli.errors import Explained
 from forcemove.channel.cli.play.errors import OfferDiffers
@@ -147,7 +147,7 @@ class ChainGround:
         conditions = self._conditions()
         costs = costs_of(agreement, index, conditions.fees)
         if (least := _POLICY.least_deposit(costs)) > costs.ether:
-            stake = format_amount(_rounded_up(-(-least // _DEPOSIT_IN_STAKES)))
+            stake = exact_amount(_rounded_up(-(-least // _DEPOSIT_IN_STAKES)))
             raise Explained(
                 f"At the present price of gas a stake below {stake} is not worth its disputes; nothing was signed.",
                 f"Offer at least --stake '{stake}', ask for an offer of so much, or wait until gas is cheaper.",
@@ -169,7 +169,7 @@ class ChainGround:
         _require_funds(min(answers(self.chains, lambda chain: chain.balance(payer))), payer, costs)
         usual, disputes = format_amount(costs.usual), format_amount(costs.disputes)
         return [
-            f"  at most lost {format_amount(costs.ether)}: all of it, if you stay away from a challenge until its end",
+            f"  at most lost {exact_amount(costs.ether)}: all of it, if you stay away from a challenge until its end",
             f"  gas          about {usual}; {disputes} more for six disputes",
         ]
 
@@ -234,8 +234,8 @@ def terms_lines(offer: Offer, title: str) -> Iterator[str]:
         yield f"{title}, a friendly game, offered by {show_address(offer.host)}"
         return
     yield f"{title} on chain {offer.chain_id}, offered by {show_address(offer.host)}"
-    yield f"  stake        {format_amount(offer.stake)} a round"
-    yield f"  deposit      {format_amount(offer.deposit)} by each player"
+    yield f"  stake        {exact_amount(offer.stake)} a round"
+    yield f"  deposit      {exact_amount(offer.deposit)} by each player"
     yield f"  challenges   {offer.duration:,} seconds to answer one"
 
 
@@ -243,8 +243,8 @@ def _require_funds(has: int, account: bytes, costs: Costs) -> None:
     needed = costs.ether + costs.usual
     if has < needed:
         raise Explained(
-            f"The account {show_address(account)} has {format_amount(has)}, and needs {format_amount(needed)} for its "
-            "deposit and the usual gas.",
+            f"The account {show_address(account)} has {format_amount(has)}, and needs "
+            f"{format_amount(needed, is_needed=True)} for its deposit and the usual gas.",
             "Nothing was signed. Send it some of the chain's ether, or play for less.",
         )
 

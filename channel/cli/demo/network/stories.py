@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from forcemove.channel.cli.amounts import format_amount
+from forcemove.channel.cli.amounts import exact_amount, format_amount
 from forcemove.channel.cli.demo.network.attacks import challenge_with, say_something_illegal
 from forcemove.channel.cli.demo.network.columns import Columns
 from forcemove.channel.cli.demo.network.players import Player, WentWrong
@@ -175,8 +175,11 @@ STORIES: Mapping[str, Callable[[Story], Awaitable[Ending]]] = MappingProxyType(
 
 def ending_line(ending: Ending) -> str:
     """What was paid, and whether that is right."""
-    paid = ", ".join(f"{name} {format_amount(each)}" for name, each in zip(NAMES, ending.found, strict=True))
     if ending.is_right:
-        return f"paid        {paid}: as the last state says."
-    expected = ", ".join(f"{name} {format_amount(each)}" for name, each in zip(NAMES, ending.expected, strict=True))
-    return f"WRONG       {paid} was paid; the last state says {expected}."
+        return f"paid        {_shares(ending.found, format_amount)}: as the last state says."
+    found, expected = (_shares(each, exact_amount) for each in (ending.found, ending.expected))
+    return f"WRONG       {found} was paid; the last state says {expected}."
+
+
+def _shares(amounts: tuple[int, ...], show: Callable[[int], str]) -> str:
+    return ", ".join(f"{name} {show(each)}" for name, each in zip(NAMES, amounts, strict=True))
