@@ -13,6 +13,7 @@ from forcemove.channel.cli.errors import MainnetRefused
 from forcemove.channel.cli.games import load_game, usable_games
 from forcemove.channel.cli.key import open_key_file
 from forcemove.channel.cli.progress import waiting
+from forcemove.channel.cli.wrapping import echo
 
 if TYPE_CHECKING:
     from forcemove.channel.chain.book import AddressBook
@@ -110,7 +111,10 @@ def deploy(
     path = out or book_path(chain.chain_id)
     with waiting("Deploying") as terminal:
         book = bring(chain, account, path, games, report=lambda progress: _tell(progress, terminal))
-    click.echo(json.dumps(book.to_json(), indent=2) if as_json else _summary(book, path))
+    if as_json:
+        click.echo(json.dumps(book.to_json(), indent=2))
+    else:
+        echo(_summary(book, path))
 
 
 def _tell(progress: Progress, terminal: Terminal) -> None:

@@ -12,6 +12,7 @@ import click
 
 from forcemove.channel.cli.explanations import explain
 from forcemove.channel.cli.terminal import wants_colours
+from forcemove.channel.cli.wrapping import echo
 from forcemove.channel.errors import ForcemoveError
 
 __all__ = [
@@ -118,4 +119,4 @@ def words_of(error: BaseException) -> str:
 def _say(message: str, file: IO[Any] | None = None) -> None:
     what, *then = message.splitlines() or [""]
     for line in (click.style("Error: ", fg="red", bold=True) + what, *then):
-        click.echo(line, file=file, err=True, color=None if wants_colours() else False)
+        echo(line, file=file, err=True, color=None if wants_colours() else False)

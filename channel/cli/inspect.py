@@ -20,6 +20,7 @@ from forcemove.channel.cli.errors import EXIT_ERROR, Explained
 from forcemove.channel.cli.games import usable_games
 from forcemove.channel.cli.pages import page
 from forcemove.channel.cli.progress import waiting
+from forcemove.channel.cli.wrapping import echo
 from forcemove.channel.errors import MalformedBytes
 from forcemove.channel.inspect.bare import BareReport, inspect_bytes
 from forcemove.channel.inspect.contracts import find_book
@@ -77,7 +78,10 @@ def inspect(what: str, endpoint: str | None, book_file: Path | None, adjudicator
         report = _inspect(_read(what), options)
     except InspectionError as error:
         raise _explained(error) from error
-    click.echo(json.dumps(to_json(report), indent=2) if as_json else page(report))
+    if as_json:
+        click.echo(json.dumps(to_json(report), indent=2))
+    else:
+        echo(page(report))
     return EXIT_ERROR if isinstance(report, SignedStateReport) and report.has_wrong_signature else 0
 
 

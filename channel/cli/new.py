@@ -8,6 +8,8 @@ from pathlib import Path
 
 import click
 
+from forcemove.channel.cli.wrapping import echo
+
 __all__ = ["new"]
 
 
@@ -35,9 +37,9 @@ def new(game: str, seats: int, parent: Path) -> None:
 
     folder = write_game(game, parent, seats)
     python = shlex.quote(sys.executable)
-    click.echo(f"Wrote {folder}. Install it beside Forcemove, play it, and run its tests:\n")
+    echo(f"Wrote {folder}. Install it beside Forcemove, play it, and run its tests:\n")
     click.echo(f"  cd {shlex.quote(str(folder))}")
     click.echo(f"  {python} -m pip install --editable '.[test]'")
     click.echo(f"  {python} -m forcemove demo --game {game}")
     click.echo(f"  {python} -m pytest\n")
-    click.echo("Its README.md says what is in which file, and how to change it.")
+    echo("Its README.md says what is in which file, and how to change it.")

@@ -14,7 +14,7 @@ __all__ = ["waiting"]
 def waiting(message: str) -> Iterator[Terminal]:
     """Show `message` as the status line while the block runs; whatever the block has to say goes through the terminal
     that it is given."""
-    terminal = Terminal(indent=0)
+    terminal = Terminal(indent=None)
     terminal.status(message)
     try:
         yield terminal

@@ -11,6 +11,7 @@ import click
 
 from forcemove.channel.cli.errors import Explained
 from forcemove.channel.cli.serving import HostAndPort, log_to_stderr
+from forcemove.channel.cli.wrapping import echo
 from forcemove.channel.relay.limits import Limits
 from forcemove.channel.serving.addresses import FORWARDED, Proxies
 
@@ -166,7 +167,10 @@ def _quick_loop() -> Callable[[], AbstractEventLoop] | None:
 def _say_ready(url: str, store: Path, as_json: bool) -> None:
     """One line on standard output, which a program that starts a relay can wait for."""
     ready = {"ready": url, "store": str(store)}
-    click.echo(json.dumps(ready) if as_json else f"The relay listens at {url}, and keeps its logs in {store}.")
+    if as_json:
+        click.echo(json.dumps(ready))
+    else:
+        echo(f"The relay listens at {url}, and keeps its logs in {store}.")
 
 
 def _certificate(certificate: Path | None, key: Path | None) -> SSLContext | None:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import os
 import sys
-import textwrap
 from typing import TYPE_CHECKING, TextIO
+
+from forcemove.channel.cli.wrapping import wrapped
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -30,10 +31,10 @@ def wants_colours() -> bool:
 class Terminal:
     """Standard output and standard error of this process, as they are when it is made.
 
-    `indent`: how many columns the rest of a line that is too long for the terminal is set in.
+    `indent`: how many columns the rest of a line that is too long for the terminal is set in; see `wrapped`.
     """
 
-    def __init__(self, *, indent: int = len(_BLANK)) -> None:
+    def __init__(self, *, indent: int | None = len(_BLANK)) -> None:
         self._out, self._err, self._indent = sys.stdout, sys.stderr, indent
         self._story = _console(self._out)
         self._progress = self._story if _are_one(self._out, self._err) else _console(self._err)
@@ -83,15 +84,8 @@ class Terminal:
             return
         from rich.text import Text
 
-        for line in self._lines(text, console.width):
+        for line in wrapped(text, console.width, self._indent):
             console.print(Text(_fitting(line, stream), style), soft_wrap=True)
-
-    def _lines(self, text: str, width: int) -> list[str]:
-        from rich.cells import cell_len
-
-        if cell_len(text) <= width:
-            return [text]
-        return textwrap.wrap(text, width, subsequent_indent=" " * self._indent, break_on_hyphens=False)
 
 
 def _console(stream: TextIO) -> Console | None:

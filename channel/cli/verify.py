@@ -15,6 +15,7 @@ from forcemove.channel.cli.deploy import open_book, open_node
 from forcemove.channel.cli.errors import EXIT_ERROR
 from forcemove.channel.cli.games import usable_games
 from forcemove.channel.cli.progress import waiting
+from forcemove.channel.cli.wrapping import echo
 
 if TYPE_CHECKING:
     from forcemove.channel.chain.book import AddressBook, GameOfContract
@@ -66,7 +67,10 @@ def verify(ctx: click.Context, endpoint: str, path: Path | None, confirmations: 
         tuple(game for game in games if game.artifact.name not in book.contracts),
         ADJUDICATOR in book.contracts,
     )
-    click.echo(json.dumps(_as_json(book, findings), indent=2) if as_json else _page(findings))
+    if as_json:
+        click.echo(json.dumps(_as_json(book, findings), indent=2))
+    else:
+        echo(_page(findings))
     ctx.exit(0 if findings.are_good else EXIT_ERROR)
 
 

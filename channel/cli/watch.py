@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from forcemove.channel.cli.addresses import ADDRESS
-from forcemove.channel.cli.amounts import AMOUNT, format_amount
+from forcemove.channel.cli.amounts import AMOUNT, exact_amount
 from forcemove.channel.cli.endpoints import chain_ids_of_books, open_nodes
 from forcemove.channel.cli.errors import Explained
 from forcemove.channel.cli.serving import HostAndPort, log_to_stderr
+from forcemove.channel.cli.wrapping import echo
 from forcemove.channel.tower.settings import Settings as TowerSettings
 from forcemove.channel.watching.limits import Limits
 
@@ -71,7 +72,7 @@ class _Client(click.ParamType[tuple[bytes, int]]):
     multiple=True,
     type=_Client(),
     help="A participant to work for, and what may be spent for it in all, such as 0x…='0.5 ether'; may be given "
-    f"several times.  [default budget: {format_amount(_BUDGET)}]",
+    f"several times.  [default budget: {exact_amount(_BUDGET)}]",
 )
 @click.option(
     "--store",
@@ -96,7 +97,7 @@ class _Client(click.ParamType[tuple[bytes, int]]):
     "--most",
     type=AMOUNT,
     default=_TOWER.most,
-    show_default=format_amount(_TOWER.most),
+    show_default=exact_amount(_TOWER.most),
     help="What the gas of one answer may cost.",
 )
 @click.option(
@@ -226,7 +227,10 @@ def _say_ready(url: str, key: Key, store: str, chain_id: int, as_json: bool) -> 
     account = show_address(key.address)
     ready = {"ready": url, "account": account, "store": store, "chainId": str(chain_id)}
     words = f"The watchtower {account} listens at {url}, watches chain {chain_id}, and keeps what it has in {store}."
-    click.echo(json.dumps(ready) if as_json else words)
+    if as_json:
+        click.echo(json.dumps(ready))
+    else:
+        echo(words)
 
 
 def _contracts(book: AddressBook, chains: Sequence[Chain]) -> tuple[dict[bytes, Rules], list[Adjudicator]]:

@@ -19,6 +19,7 @@ from forcemove.channel.cli.errors import EXIT_ERROR, Explained
 from forcemove.channel.cli.pages import page
 from forcemove.channel.cli.private_file import write_private
 from forcemove.channel.cli.progress import waiting
+from forcemove.channel.cli.wrapping import echo
 from forcemove.channel.inspect.report_json import to_json
 from forcemove.channel.inspect.signed_state import report_signed_state
 from forcemove.channel.protocol.json_text import hex_text
@@ -73,11 +74,11 @@ def list_(store: str, wants_all: bool, endpoint: str | None, as_json: bool) -> i
         broken = [{"channelId": hex_text(id_), "problem": problem} for id_, problem in damaged]
         _print({"channels": [pages.listed_json(each, now, elsewhere) for each in shown], "damaged": broken})
     else:
-        click.echo(pages.table(shown, now) if shown else "There are no open channels.")
+        echo(pages.table(shown, now) if shown else "There are no open channels.")
         for id_ in elsewhere or ():
-            click.echo(pages.elsewhere_line(id_))
+            echo(pages.elsewhere_line(id_))
         if len(shown) < len(found):
-            click.echo(f"{len(found) - len(shown)} more are over or were moved away; --all shows them.")
+            echo(f"{len(found) - len(shown)} more are over or were moved away; --all shows them.")
         for id_, problem in damaged:
             click.echo(f"{hex_text(id_)} cannot be read: {problem}", err=True)
     return EXIT_ERROR if damaged else 0
@@ -107,9 +108,9 @@ def show(store: str, id_: str, endpoint: str | None, as_json: bool) -> None:
     if as_json:
         _print(pages.kept_json(kept, now) | {"newest": report and to_json(report)})
         return
-    click.echo(pages.kept_page(kept, now))
+    echo(pages.kept_page(kept, now))
     if report is not None:
-        click.echo("\n" + page(report))
+        echo("\n" + page(report))
 
 
 def _report(kept: KeptChannel, endpoint: str | None) -> SignedStateReport | None:
@@ -157,7 +158,7 @@ def history(store: str, id_: str, endpoint: str | None, as_json: bool) -> None:
     if as_json:
         _print(pages.history_json(kept, evidence, logs))
     else:
-        click.echo(pages.history_page(kept, evidence, logs))
+        echo(pages.history_page(kept, evidence, logs))
 
 
 @channel.command()
@@ -178,9 +179,9 @@ def verify(store: str, id_: str, endpoint: str | None, as_json: bool) -> int:
         found = [{"what": each.what, "problem": each.problem, "known": each.is_known} for each in findings]
         _print({"channelId": hex_text(kept.id), "sound": is_sound, "findings": found})
     else:
-        click.echo(click.style(f"{kept.title} in channel {hex_text(kept.id)}", bold=True))
-        click.echo("\n".join(map(pages.finding_line, findings)) or "  nothing was signed yet")
-        click.echo("It is sound." if is_sound else "It is NOT sound.")
+        echo(click.style(f"{kept.title} in channel {hex_text(kept.id)}", bold=True))
+        echo("\n".join(map(pages.finding_line, findings)) or "  nothing was signed yet")
+        echo("It is sound." if is_sound else "It is NOT sound.")
     return 0 if is_sound else EXIT_ERROR
 
 
@@ -217,7 +218,7 @@ def export(store: str, ids: tuple[str, ...], wants_all: bool, move: bool, backup
         except AlreadyMoved as error:
             raise _moved_before(error, partial) from error
         partial.rename(out)
-    click.echo(f"{len(chosen)} {'moved' if move else 'copied'} to {out}.")
+    echo(f"{len(chosen)} {'moved' if move else 'copied'} to {out}.")
 
 
 def _moved_before(error: AlreadyMoved, partial: Path) -> Exception:
@@ -241,4 +242,4 @@ def import_(store: str, file: Path) -> None:
     with open_store(store, may_be_new=True) as journal:
         ids = journal.import_(file.read_bytes())
         kept = [find_channel(journal, hex_text(id_)) for id_ in ids]
-    click.echo(pages.table(kept, int(time.time())))
+    echo(pages.table(kept, int(time.time())))

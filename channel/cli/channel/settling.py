@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import click
-
 from forcemove.channel.cli.amounts import format_amount
 from forcemove.channel.cli.channel.pages import advice, elsewhere_line, short_id
 from forcemove.channel.cli.channel.session import Asked, Session, opened
@@ -14,6 +12,7 @@ from forcemove.channel.cli.errors import Explained
 from forcemove.channel.cli.layout import show_asset, show_field, show_time
 from forcemove.channel.cli.match.ends import EndSeen
 from forcemove.channel.cli.results import result_lines
+from forcemove.channel.cli.wrapping import echo
 from forcemove.channel.flow.channel import is_stuck
 from forcemove.channel.inspect.kept import KeptChannel, left_in
 from forcemove.channel.node.driven import Driven
@@ -42,12 +41,12 @@ def challenge(asked: Asked, id_: str, *, waits: bool) -> None:
             driven.feed(ChallengeWanted())
         session.run(lambda: driven.channel.status.finalizes_at != 0 or driven.phase is Phase.CLOSED, status)
         if driven.phase is Phase.CHALLENGED:
-            click.echo(f"The clock runs until {show_time(driven.channel.status.finalizes_at)}.")
+            echo(f"The clock runs until {show_time(driven.channel.status.finalizes_at)}.")
         if waits:
             session.run(lambda: driven.phase not in _RUNNING, status)
             _tell_end(driven, session.seen)
         else:
-            click.echo("After that, `forcemove channel collect` brings home what is paid.")
+            echo("After that, `forcemove channel collect` brings home what is paid.")
 
 
 def _require_begun(kept: KeptChannel) -> None:
@@ -65,7 +64,7 @@ def conclude(asked: Asked, id_: str) -> None:
         kept = find_channel(session.journal, id_)
         session.require_ours(kept)
         if kept.channel.record.closed:
-            click.echo("All is paid out already.")
+            echo("All is paid out already.")
             return
         driven = session.drive(kept)
         driven.feed(ConcludeWanted())  # before anything else is done, such as paying in
@@ -90,12 +89,12 @@ def collect(asked: Asked, ids: tuple[str, ...], *, waits: bool) -> int:
     with opened(asked) as session:
         chosen = _here(session, _chosen(session, ids))
         if not chosen:
-            click.echo("No open channel of this key is of this chain.")
+            echo("No open channel of this key is of this chain.")
             return 0
         driven = [session.drive(kept, signs=False) for kept in chosen]
         session.run(lambda: not (waits and any(map(_is_waiting, driven))), _status_of(driven))
         for kept, each in zip(chosen, driven, strict=True):
-            click.echo(_what_is_left(kept, each))
+            echo(_what_is_left(kept, each))
     return 1 if any(left_in(each.channel) for each in driven) else 0
 
 
@@ -109,7 +108,7 @@ def _chosen(session: Session, ids: tuple[str, ...]) -> list[KeptChannel]:
         return find_channels(session.journal, ids)
     found, damaged = read_all(session.journal)
     for id_, problem in damaged:
-        click.echo(f"{hex_text(id_)} cannot be read: {problem}", err=True)
+        echo(f"{hex_text(id_)} cannot be read: {problem}", err=True)
     open_ = (each for each in found if each.standing in (Standing.ACTIVE, Standing.BACKUP))
     return [each for each in open_ if each.is_of(session.chain.chain_id, session.account)]
 
@@ -119,7 +118,7 @@ def _here(session: Session, chosen: list[KeptChannel]) -> list[KeptChannel]:
     here = [each for each in chosen if session.elsewhere(each) is None]
     for each in chosen:
         if each not in here:
-            click.echo(elsewhere_line(each.id), err=True)
+            echo(elsewhere_line(each.id), err=True)
     return here
 
 
@@ -141,15 +140,15 @@ def _status_of(driven: list[Driven], seen: EndSeen | None = None) -> Callable[[]
 
 def _tell_end(driven: Driven, seen: EndSeen) -> None:
     if driven.phase is Phase.CLOSED:
-        click.echo("All is paid out.")
+        echo("All is paid out.")
     elif left_in(driven.channel):
-        click.echo("The challenge was answered: play can go on.")
+        echo("The challenge was answered: play can go on.")
     else:
-        click.echo("Nothing is left on the chain.")
+        echo("Nothing is left on the chain.")
     result = seen.of(driven.channel, driven.chain.time)
     if result.ending is not Ending.OPEN and any(share.deposited for share in result.shares):
-        click.echo("\n".join(result_lines(result)))
-        click.echo(show_field("gas", f"{format_amount(seen.cost)}, since this command began"))
+        echo("\n".join(result_lines(result)))
+        echo(show_field("gas", f"{format_amount(seen.cost)}, since this command began"))
 
 
 def _what_is_left(kept: KeptChannel, driven: Driven) -> str:
