@@ -1,4 +1,4 @@
-"""`forcemove key`: make, import and show key files."""
+"""`forcemove key`: make, import and show key files, and give their accounts ether on a development chain."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from pathlib import Path
 
 import click
 
+from forcemove.channel.cli.amounts import AMOUNT, format_amount
 from forcemove.channel.cli.errors import Explained
+from forcemove.channel.cli.progress import waiting
+from forcemove.channel.cli.wrapping import echo
 from forcemove.channel.node.keys import PRIVATE_KEY_VARIABLE, UNLOCK_VARIABLE
 from forcemove.channel.protocol.signing import Key
 
@@ -21,7 +24,7 @@ _JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON for a p
 
 @click.group()
 def key() -> None:
-    """Make, import and show key files.
+    """Make, import and show key files, and give them ether on a development chain.
 
     A key file holds a private key, encrypted with a passphrase, as wallets write it (Web3 Secret Storage). The
     passphrase is asked for, or read from the environment variable FORCEMOVE_PASSPHRASE; it is never an argument, which
@@ -64,6 +67,40 @@ def show(file: Path, as_json: bool) -> None:
     from forcemove.channel.node.keys import address_in_key_file
 
     _print(file, address_in_key_file(file), as_json)
+
+
+@key.command()
+@_FILE
+@click.option(
+    "--chain", "endpoint", required=True, metavar="URL", help="The node: http(s)://, ws(s)://, or an IPC path."
+)
+@click.option(
+    "--amount", type=AMOUNT, default="10 ether", show_default=True, metavar="AMOUNT", help="Such as '0.5 ether'."
+)
+@_JSON
+def fund(file: Path, endpoint: str, amount: int, as_json: bool) -> None:
+    """Give the account of FILE ether on a development chain: one of anvil, hardhat, ganache or geth --dev.
+
+    It comes from an account that the node holds unlocked or whose key everybody knows, or the node sets the balance.
+    Any other chain is refused. No passphrase is needed.
+    """
+    from forcemove.channel.chain.addresses import show_address
+    from forcemove.channel.chain.local import connect
+    from forcemove.channel.cli.endpoints import endpoint_name, require_lasting
+    from forcemove.channel.cli.funding import fund as give
+    from forcemove.channel.node.keys import address_in_key_file
+
+    account = address_in_key_file(file)
+    require_lasting([endpoint])
+    with waiting(f"Asking {endpoint_name(endpoint)}"), connect(endpoint) as chain:
+        funded = give(chain, account, amount)
+    if as_json:
+        balances = {"before": str(funded.before), "after": str(funded.after)}
+        click.echo(json.dumps({"address": show_address(account), "file": str(file)} | balances))
+        return
+    echo(f"{show_address(account)}  {file}")
+    echo(f"before      {format_amount(funded.before)}")
+    echo(f"now         {format_amount(funded.after)}, from {funded.giver}")
 
 
 def _write(file: Path, made: Key, as_json: bool) -> None:
