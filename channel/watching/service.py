@@ -14,6 +14,7 @@ from typing import cast
 
 from aiohttp import web
 
+from forcemove.channel.chain.errors import TransactionReverted
 from forcemove.channel.errors import (
     ChainError,
     CounterpartyError,
@@ -24,6 +25,7 @@ from forcemove.channel.errors import (
     UnknownVersion,
 )
 from forcemove.channel.protocol.effects import operation_name
+from forcemove.channel.sender.errors import RevertsAgain
 from forcemove.channel.tower.desk import Paid
 from forcemove.channel.tower.errors import (
     BudgetExhausted,
@@ -44,7 +46,7 @@ from forcemove.channel.watching.door import Door
 from forcemove.channel.watching.limits import Limits
 from forcemove.channel.watching.metrics import Metrics
 
-__all__ = ["HAND_OVER_PATH", "MEDIA_TYPE", "MakeTower", "Settings", "serve"]
+__all__ = ["HAND_OVER_PATH", "MEDIA_TYPE", "MakeTower", "Settings", "outcome_of", "serve"]
 
 _LOG = logging.getLogger(__name__)
 HAND_OVER_PATH = "/hand-over"
@@ -171,8 +173,8 @@ class _Service:
             "block": paid.block,
             "wei": paid.cost,
         }
-        error = {"error": str(paid.error)} if paid.error is not None else {}
-        _LOG.info("answered" if paid.error is None else "not answered", extra={"facts": facts | error})
+        what, error = outcome_of(paid)
+        _LOG.log(logging.WARNING if "error" in error else logging.INFO, what, extra={"facts": facts | error})
 
     def _hear_trouble(self, error: Exception) -> None:
         """Each poll tells it again: it is logged when it is another one."""
@@ -256,3 +258,19 @@ def _soon(loop: asyncio.AbstractEventLoop, part: Callable[..., None], value: obj
 async def _close_after(_: web.Request, response: web.StreamResponse) -> None:
     """A connection is for one request: what is limited is then how many there are, and how long each may last."""
     response.force_close()
+
+
+def outcome_of(paid: Paid) -> tuple[str, dict[str, str]]:
+    """What has become of an answer, as the log has it, and why it was not one. That it was not needed any more, as
+    somebody else was faster, or all was settled, is no error."""
+    if paid.error is None:
+        return "answered", {}
+    is_over = isinstance(paid.error, RuleError | TransactionReverted) and not isinstance(paid.error, RevertsAgain)
+    return (
+        ("not needed any more", {"because": str(paid.error)})
+        if is_over
+        else (
+            "not answered",
+            {"error": str(paid.error)},
+        )
+    )

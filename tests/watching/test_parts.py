@@ -11,13 +11,21 @@ from pathlib import Path
 
 import pytest
 
-from forcemove.channel.errors import InvalidValue, MalformedBytes
+from forcemove.channel.chain.errors import TransactionReverted
+from forcemove.channel.errors import ForcemoveError, InvalidValue, MalformedBytes
+from forcemove.channel.protocol.effects import SubmitPayCredit
+from forcemove.channel.protocol.rule_errors import ChannelClosed
+from forcemove.channel.protocol.types import ETHER
+from forcemove.channel.sender.errors import Overtaken, RevertsAgain
+from forcemove.channel.tower.desk import Paid
+from forcemove.channel.tower.errors import BudgetExhausted
 from forcemove.channel.tower.handover import MAX_HAND_OVER, sign
 from forcemove.channel.watching.allowances import Allowances, place_of
 from forcemove.channel.watching.attendant import Attendant, TooManyWaiting
 from forcemove.channel.watching.client import TowerClient
 from forcemove.channel.watching.door import Door
 from forcemove.channel.watching.limits import Limits
+from forcemove.channel.watching.service import outcome_of
 from forcemove.games.tic_tac_toe import GAME
 from tests.scenarios.story import ALICE, Playground, Story
 from tests.simulation.chain import MemoryChain
@@ -177,3 +185,21 @@ def test_a_client_wants_a_url_and_an_address() -> None:
         TowerClient("ws://127.0.0.1:1", TOWER.address)
     with pytest.raises(InvalidValue):
         TowerClient("http://127.0.0.1:1", b"short")
+
+
+@pytest.mark.parametrize(
+    ("error", "what"),
+    [
+        (None, "answered"),
+        (ChannelClosed(bytes(32)), "not needed any more"),
+        (Overtaken(bytes(32), 7, 21_000, None, 5), "not needed any more"),
+        (TransactionReverted(bytes(32), 7, 21_000, None), "not needed any more"),
+        (RevertsAgain(bytes(32), 7, 21_000, None, 3, 7), "not answered"),
+        (BudgetExhausted(bytes(20), bytes(32), 5, 7), "not answered"),
+    ],
+    ids=str,
+)
+def test_a_normal_end_is_not_told_as_an_error(error: ForcemoveError | None, what: str) -> None:
+    said, facts = outcome_of(Paid(bytes(20), bytes(32), SubmitPayCredit(bytes(20), ETHER, 1), error, None, 0))
+    assert said == what
+    assert ("error" in facts) == (what == "not answered")
