@@ -18,13 +18,14 @@ class About(Struct, frozen=True):
     """`app`: the name of its contract's artifact. `from_block`: a block before the channel's first log. `factory`: of
     the address book that named the contracts, 20 bytes. `confirmations`: how deep a log must be to be believed.
     `began`: the hash of that block, 32 bytes, or empty where nobody asked: a chain without it is another one, whatever
-    its id."""
+    its id. `begun_at`: Unix seconds of our own clock when the channel was first saved, 0 where nobody has noted it."""
 
     app: str
     from_block: int
     factory: bytes
     confirmations: int
     began: bytes = b""
+    begun_at: int = 0
 
     def __post_init__(self) -> None:
         require_bytes("factory", self.factory, 20)

@@ -75,7 +75,7 @@ class FriendlyChannel:
             raise
         self._client = Client(channel, key, app)
         self._version = kept.version if kept else 0
-        self._about = About(app.artifact.name, 0, _NO_FACTORY, 0)
+        self._about = About(app.artifact.name, 0, _NO_FACTORY, 0, begun_at=self.time())
         self._client.wake(clock())
         self._client.see(_NOTHING, self.time(), is_new_block=False)
         self._client.trust(self.time())

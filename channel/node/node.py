@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import time
 from collections.abc import Callable, Iterable
 
 from forcemove.channel.errors import JournalUnavailable
@@ -124,7 +125,14 @@ class Node:
         performer = Performer(
             client, adjudicator, worker.want, line, evidence, choose, report, most, challenger, clock=self._clock
         )
-        about = About(assembly.app.artifact.name, assembly.from_block, assembly.factory, depth, assembly.began)
+        about = About(
+            assembly.app.artifact.name,
+            assembly.from_block,
+            assembly.factory,
+            depth,
+            assembly.began,
+            begun_at=int(time.time()),
+        )
         driven = Driven(
             client,
             performer,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
 from typing import Any
 
 import click
@@ -11,14 +12,14 @@ from forcemove.channel.chain.addresses import show_address
 from forcemove.channel.chain.adjudicator import PlacedLog
 from forcemove.channel.cli.amounts import format_amount
 from forcemove.channel.cli.layout import show_asset, show_field, show_time, show_title
-from forcemove.channel.cli.results import result_json, result_lines
+from forcemove.channel.cli.results import ending_text, result_json, result_lines
 from forcemove.channel.inspect.kept import KeptChannel
 from forcemove.channel.inspect.onchain import turn_of
 from forcemove.channel.inspect.soundness import Finding
 from forcemove.channel.protocol.channel import OVER, Phase
 from forcemove.channel.protocol.effects import operation_name
 from forcemove.channel.protocol.json_text import hex_text
-from forcemove.channel.protocol.results import result_of
+from forcemove.channel.protocol.results import Share, result_of
 from forcemove.channel.protocol.state import SignedState
 from forcemove.channel.protocol.types import ETHER
 from forcemove.channel.store.records import KeptEvidence, Standing
@@ -36,7 +37,9 @@ __all__ = [
     "table",
 ]
 
-_ROW = "{:<12}  {:<20}  {:<13}  {:<22}  {:>6}  {}"
+_ROW = "{:<11}  {:<16}  {:<20}  {}"
+_BELOW = " " * 13
+_TIME = "%Y-%m-%d %H:%M"
 _STANDINGS = {
     Standing.ACTIVE: "ours to play",
     Standing.FINISHED: "finished: nothing is left to do",
@@ -69,22 +72,40 @@ def advice(phase: Phase) -> str:
 
 
 def table(channels: Sequence[KeptChannel], now: int) -> str:
-    """A line for each."""
-    head = click.style(_ROW.format("channel", "game", "with", "phase", "turn", "ours").rstrip(), bold=True)
-    return "\n".join([head, *(_row(each, now) for each in channels)])
+    """Two lines for each: when it began, which game, and with whom; and what has come of it."""
+    head = click.style(_ROW.format("channel", "begun", "game", "with"), bold=True)
+    return "\n".join([head, *(line for each in channels for line in _rows(each, now))])
 
 
-def _row(kept: KeptChannel, now: int) -> str:
+def _rows(kept: KeptChannel, now: int) -> Iterator[str]:
     others = kept.counterparties
     with_ = _short_address(others[0]) if len(others) == 1 else f"{len(others)} others"
-    turn = "-" if kept.newest is None else kept.newest.state.turn_num
-    amounts = ", ".join(_short_amount(*each) for each in kept.ours) or "nothing"
-    return _ROW.format(short_id(kept.id), kept.title[:20], with_, _phase(kept, now), turn, amounts)
+    begun = kept.about.begun_at
+    when = f"{datetime.fromtimestamp(begun):{_TIME}}" if begun else "-"  # the reader's own time
+    yield _ROW.format(short_id(kept.id), when, kept.title[:20], with_)
+    yield f"{_BELOW}{_came_of_it(kept, now)}"
 
 
-def _phase(kept: KeptChannel, now: int) -> str:
-    marks = {Standing.BACKUP: ", a copy", Standing.MOVED: ", moved"}
-    return kept.channel.phase(now).value + marks.get(kept.standing, "")
+def _came_of_it(kept: KeptChannel, now: int) -> str:
+    """How it stands, or how it has ended for us."""
+    phase = kept.channel.phase(now)
+    marks = {Standing.BACKUP: " (a copy)", Standing.MOVED: " (moved away)"}
+    mark = marks.get(kept.standing, "")
+    if phase not in OVER:
+        turn = "nothing signed yet" if kept.newest is None else f"turn {kept.newest.state.turn_num}"
+        amounts = ", ".join(_short_amount(*each) for each in kept.ours) or "nothing"
+        stake = "for nothing" if kept.channel.agreement.is_friendly else f"ours now: {amounts}"
+        return f"{phase.value}, {turn}; {stake}{mark}"
+    if kept.channel.agreement.is_friendly:
+        return f"over: nothing was at stake{mark}"
+    result = result_of(kept.channel, now)
+    ours = [each for each in result.shares if each.participant == kept.channel.index]
+    return f"{phase.value}: {', '.join(map(_won, ours))}; {ending_text(result.ending)}{mark}"
+
+
+def _won(share: Share) -> str:
+    won = share.payable - share.deposited
+    return f"you {'win' if won > 0 else 'lose'} {_short_amount(share.asset, abs(won))}" if won else "you are even"
 
 
 def _short_address(address: bytes) -> str:
@@ -106,6 +127,7 @@ def kept_page(kept: KeptChannel, now: int) -> str:
     lines = [
         click.style(f"{kept.title}, as the journal has it", bold=True),
         show_field("channel", hex_text(kept.id)),
+        show_field("begun", show_time(kept.about.begun_at) if kept.about.begun_at else "nobody has noted it"),
         show_field("standing", _STANDINGS[kept.standing]),
         show_field("phase", phase.value),
         show_field("chain id", agreement.domain.chain_id),
@@ -140,8 +162,9 @@ def _deposits(kept: KeptChannel) -> Iterable[str]:
 
 def kept_json(kept: KeptChannel, now: int) -> dict[str, Any]:
     """`{"channelId", "game", "contract", "standing", "phase", "chainId", "adjudicator", "participant", "participants",
-    "turnNum", "isOurTurn", "finalizesAt", "deposits", "ours", "held", "result"}`: amounts are decimal digits in
-    quotes; `result`, as of `result_json`, is null before it is over."""
+    "turnNum", "isOurTurn", "finalizesAt", "deposits", "ours", "held", "result", "begunAt"}`: amounts are decimal digits
+    in quotes; `result`, as of `result_json`, is null before it is over; `begunAt` is in Unix seconds, null where nobody
+    has noted it."""
     channel, agreement = kept.channel, kept.channel.agreement
     return {
         "channelId": hex_text(kept.id),
@@ -163,6 +186,7 @@ def kept_json(kept: KeptChannel, now: int) -> dict[str, Any]:
         "ours": _amounts_json(kept.ours),
         "held": _amounts_json(kept.held),
         "result": result_json(result_of(channel, now)),
+        "begunAt": kept.about.begun_at or None,
     }
 
 
