@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -25,17 +26,21 @@ def test_each_story_pays_what_its_last_state_says(forcemove: Command, scenario: 
     assert sum(map(int, story["paid"].values())) == 2 * 10**18
 
 
-def test_both_screens_are_seen_side_by_side(tmp_path: Path) -> None:
+@pytest.mark.parametrize("columns", [80, 120])
+def test_both_players_are_seen_side_by_side_with_one_set_of_names(tmp_path: Path, columns: int) -> None:
     arguments = ("demo", "--network", "--scenario", "stale-state", "--game", "tic-tac-toe")
-    screen = Screen(COMMAND, *arguments, columns=160, folder=tmp_path)
+    screen = Screen(COMMAND, *arguments, columns=columns, folder=tmp_path)
     screen.reach("killed")
     screen.reach("Bob challenges with turn")
     seen = screen.end()
     assert seen.code == 0, seen.lines
     text = "\n".join(seen.lines)
     assert "1 of 1 stories ended with the balances that were expected." in text
-    header = next(line for line in seen.lines if "Alice" in line and "Bob" in line)
-    assert header.index("Alice") < 80 < header.index("Bob")
+    assert f"{'Alice':<{columns // 2}}Bob" in seen.lines
+    assert not re.search(r"\b(Host|Guest)\b", text)
+    columns_ = [line.rstrip() for line in seen.lines if line.startswith(" " * (columns // 2))]
+    assert any("has marked an" in line for line in columns_)  # a turn that Bob's process has printed
+    assert all(len(line) < columns for line in columns_)
 
 
 @pytest.mark.parametrize("options", [("--chain", "anvil"), ("--key", "key.json"), ("--seats", "2")])

@@ -1,61 +1,52 @@
-"""Two players' screens side by side; what is no terminal gets lines, each with its player's name before it."""
+"""What two players print, side by side in the order in which it happens; what is no terminal gets lines, each
+with its player's name before it.
+
+`forcemove play` calls two players who have met host and guest. Here they have names, and these are shown instead.
+"""
 
 from __future__ import annotations
 
-from types import TracebackType
-from typing import TYPE_CHECKING
+import re
+import sys
 
 from forcemove.channel.cli.demo.show import shortened
+from forcemove.channel.cli.match.scenes import NAMES as PARTS
 from forcemove.channel.cli.terminal import Terminal
-
-if TYPE_CHECKING:
-    from rich.live import Live
-    from rich.table import Table
+from forcemove.channel.cli.wrapping import width_of, wrapped
 
 __all__ = ["Columns"]
 
-_FRAME = 8
-"""Lines around the players' own."""
+_PART = re.compile(rf"\b({'|'.join(PARTS)})\b")
+_GAP = 2
+_ENDS = 10
+"""Characters at both ends of a word that is wider than a column, such as a link, which nobody copies from here."""
 
 
 class Columns:
-    """`with Columns(names, terminal, quiet=False) as columns:` shows them until the block is left."""
+    """`names`: of the players, by seat."""
 
-    def __init__(self, names: tuple[str, ...], terminal: Terminal, *, quiet: bool) -> None:
-        self._lines: dict[str, list[str]] = {name: [] for name in names}
-        self._terminal, self._quiet = terminal, quiet
-        self._live: Live | None = None
-
-    def __enter__(self) -> Columns:
-        if self._terminal.shows_status and not self._quiet:
-            from rich.console import Console
-            from rich.live import Live
-
-            self._live = Live(console=Console(highlight=False), auto_refresh=False)
-            self._live.start()
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        if self._live is not None:
-            self._live.stop()
+    def __init__(self, names: tuple[str, str], terminal: Terminal, *, quiet: bool) -> None:
+        self._names, self._terminal, self._quiet = names, terminal, quiet
+        width = width_of(sys.stdout)
+        self._half = None if width is None else width // len(names)
+        if self._half is not None:
+            self._say("".join(f"{name:<{self._half}}" for name in names).rstrip(), "bold")
 
     def add(self, name: str, line: str) -> None:
         """What a player's process has printed, or what is done to it."""
-        line = shortened(line)
-        self._lines[name].append(line)
-        if self._quiet:
+        line = shortened(_PART.sub(lambda part: self._names[PARTS.index(part[1])], line))
+        if self._half is None:
+            self._say(f"{name:<6}| {line}")
             return
-        if self._live is None:
-            self._terminal.say(f"{name:<6}| {line}")
-        else:
-            self._live.update(self._table(self._live.console.height - _FRAME), refresh=True)
+        margin, width = " " * (self._half * self._names.index(name)), self._half - _GAP
+        text = " ".join(_cut(word, width - _GAP) for word in line.split())
+        for each in wrapped(text, width, _GAP):
+            self._say(margin + each)
 
-    def _table(self, height: int) -> Table:
-        from rich.table import Table
-        from rich.text import Text
+    def _say(self, text: str, style: str = "") -> None:
+        if not self._quiet:
+            self._terminal.say(text, style)
 
-        table = Table(expand=True)
-        for name in self._lines:
-            table.add_column(name, ratio=1, no_wrap=True, overflow="ellipsis")
-        table.add_row(*(Text("\n".join(lines[-max(height, 5) :])) for lines in self._lines.values()))
-        return table
+
+def _cut(word: str, width: int) -> str:
+    return word if len(word) <= width else f"{word[:_ENDS]}\N{HORIZONTAL ELLIPSIS}{word[-_ENDS:]}"

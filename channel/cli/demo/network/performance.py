@@ -61,12 +61,11 @@ class NetworkPerformance:
         self.terminal.close()
         self._say("")
         self._say(f"{game.title}: {scenario}", "bold")
-        with Columns(NAMES, self.terminal, quiet=self.quiet) as columns:
-            story = Story(world, game, self.stake, self.duration, columns)
-            try:
-                ending = await STORIES[scenario](story)
-            finally:
-                await asyncio.gather(*(player.kill() for player in story.players))
+        story = Story(world, game, self.stake, self.duration, Columns(NAMES, self.terminal, quiet=self.quiet))
+        try:
+            ending = await STORIES[scenario](story)
+        finally:
+            await asyncio.gather(*(player.kill() for player in story.players))
         self.endings.append((scenario, game, ending))
         self._say(ending_line(ending), "green" if ending.is_right else "red")
 
