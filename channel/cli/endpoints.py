@@ -98,7 +98,7 @@ class _Opening:
             self._require_hope(waits=waits)
             if not is_told:
                 names = ", ".join(map(endpoint_name, self._endpoints))
-                self._tell(f"No node answers ({names}): trying again until one does.")
+                self._tell(f"chain       {names} is out of reach. It is tried again.")
             is_told = True
             time.sleep(pause)
             pause = min(2 * pause, _LONGEST_PAUSE)

@@ -82,7 +82,7 @@ def test_a_node_of_another_chain_is_left_out(world: World, tmp_path: Path) -> No
 def test_no_node_at_the_start_is_waited_for(world: World) -> None:
     world.node.stop()
     host = world.play(world.alice, *CREATE[:3], "--rounds", "1")
-    wait_until(lambda: "No node answers" in host.complained)
+    wait_until(lambda: "is out of reach. It is tried again." in host.complained)
     world.node.start()
     guest = world.play(world.bob, "--join", link_of(host), "--rounds", "1", "--yes")
     assert [each.end() for each in (host, guest)] == [0, 0], host.complained

@@ -7,9 +7,11 @@ from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
 
 from forcemove.channel.chain.chain import Chain
+from forcemove.channel.chain.errors import Unreachable
 from forcemove.channel.cli.defending import Defence
 from forcemove.channel.cli.explanations import headline
 from forcemove.channel.cli.match.match import Match, beside
+from forcemove.channel.cli.match.reach import ChainReach, telling_of_reach
 from forcemove.channel.cli.match.seats import Seat
 from forcemove.channel.cli.match.voices import TerminalVoice, Voice
 from forcemove.channel.cli.play.carrying import carry, until_told
@@ -133,9 +135,10 @@ class Guard:
         courier = Courier(towers, tell=_hear_tower(match, seat.voice))
         if towers:
             courier.add(driven, self._purse.key)
-        carrying = carry(line, seat.voice.say)
+        carrying, reach = carry(line, seat.voice.say), ChainReach(driven.chain.views.viewers)
         try:
-            await beside(match.until(self._until_sent(driven), driven), carrying, courier.run(), seat.run())
+            async with telling_of_reach(reach, seat.voice.say, "chain"):
+                await beside(match.until(self._until_sent(driven), driven), carrying, courier.run(), seat.run())
         finally:
             self._match, self._voice = None, TerminalVoice(self._terminal)
         return driven.channel
@@ -164,6 +167,8 @@ class Guard:
         if is_lasting and self._match is not None and self._is_own(error):
             self._match.lasting = self._match.lasting or error
             return
+        if isinstance(error, Unreachable) and self._own is not None:
+            return  # how far the chain is in reach is told as that of the relay is
         text = headline(error) if is_lasting and isinstance(error, ForcemoveError) else _passing_text(error)
         if text != self._told:
             self._told = text

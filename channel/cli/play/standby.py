@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
+from forcemove.channel.chain.errors import Unreachable
 from forcemove.channel.cli.explanations import headline
 from forcemove.channel.errors import PassingError
 from forcemove.channel.node.errors import ChannelInUse
@@ -41,6 +42,7 @@ async def when_answered(ask: Callable[[], _T], tell: Callable[[str], None]) -> _
             return await asyncio.to_thread(ask)
         except PassingError as error:
             if not is_told:
-                tell(f"{headline(error)} No node answers: trying again until one does.")
+                what = f"{error.endpoint} is out of reach." if isinstance(error, Unreachable) else headline(error)
+                tell(f"chain       {what} It is tried again.")
             is_told = True
         await asyncio.sleep(_AGAIN_AFTER)
