@@ -50,7 +50,8 @@ class Ask(Protocol):
     """Lets a person choose."""
 
     def __call__(self, prompt: str, options: Sequence[str]) -> Awaitable[int]:
-        """The index of the option that was chosen. Raises `EOFError` where nobody answers any more."""
+        """The index of the option that was chosen. `prompt`: a line; what there is to see stands in the lines below it.
+        Raises `EOFError` where the person leaves: the game then ends as one does that is left, or lets it pass."""
         ...
 
 

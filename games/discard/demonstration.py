@@ -23,7 +23,7 @@ from forcemove.games.discard.bot import best_move
 from forcemove.games.discard.cards import HAND, SIZE
 from forcemove.games.discard.flow import discard
 from forcemove.games.discard.rules import Phase
-from forcemove.games.discard.table import DiscardTable, Result, open_queue, sit_down
+from forcemove.games.discard.table import DiscardTable, Leaves, Result, open_queue, sit_down
 from forcemove.games.randomness import seeded, system_randomness
 from forcemove.games.sra.flow import Choose
 
@@ -32,7 +32,8 @@ __all__ = ["Ask", "Discard", "Tell"]
 Tell = Callable[[str], None]
 """Shows a line of plain text."""
 Ask = Callable[[str, Sequence[str]], Awaitable[int]]
-"""Asks a person: given a prompt and the options, the number of the one that is chosen, from 0."""
+"""Asks a person: given a prompt, with the board in lines of its own, and the options, the number of the one that is
+chosen, from 0. Raises `EOFError` of a person that leaves."""
 
 _PATIENCE = 60.0
 """Seconds in which a bot must have acted; it takes a fraction of one."""
@@ -66,7 +67,7 @@ class Discard:
         `ask` is given all that is legal, and waited for as long as it takes. As `demonstrate` otherwise; raises
         `InvalidValue`, too, where `ask` answers with the number of no option.
         """
-        narrator = _Narrator(tell, names, encoding)
+        narrator = _Narrator(tell, names, encoding, has_person=True)
 
         async def person(table: DiscardTable) -> Action:
             return await narrator.ask(ask, table)
@@ -83,7 +84,8 @@ class Discard:
         each message. Returns as `demonstrate` does, without the times. Raises what `discard` raises.
         """
         names = _two(place.names)
-        narrator, name = _Narrator(tell, names, encoding, place.seat), names[place.seat]
+        name = names[place.seat]
+        narrator = _Narrator(tell, names, encoding, place.seat, has_person=ask is not None)
         exchanged = await exchange_keys(place.log, place.table, name, place.key, place.players, within=within)
         queue = await open_queue(exchanged.transport, name)
         table = sit_down(names, place.seat, seeded(place.seed, place.table))
@@ -113,8 +115,10 @@ def _bot(table: DiscardTable) -> Action:
 class _Narrator:
     """Tells what the player in a seat sees. `ending`: how it has ended, for JSON."""
 
-    def __init__(self, tell: Tell, names: tuple[str, str], encoding: str | None, seat: int = 0) -> None:
-        self.tell, self.names = tell, names
+    def __init__(
+        self, tell: Tell, names: tuple[str, str], encoding: str | None, seat: int = 0, *, has_person: bool = False
+    ) -> None:
+        self.tell, self.names, self._has_person = tell, names, has_person
         self._to_move = (Phase.A_TO_MOVE, Phase.B_TO_MOVE)[seat]
         self._us_and_them = (names[seat], names[1 - seat])
         self.ending: dict[str, object] = {}
@@ -130,7 +134,8 @@ class _Narrator:
     def watch(self, table: DiscardTable) -> None:
         """When something has happened at the table of seat 0."""
         if table.result is not None:
-            self.tell(f"The deck had all {SIZE} cards, each once, and every turn was legal.")
+            if table.result.left is None:
+                self.tell(f"The deck had all {SIZE} cards, each once, and every turn was legal.")
             self.tell(picture.result_text(table.result))
             self.ending = _ending(table.result)
             return
@@ -138,15 +143,22 @@ class _Narrator:
             self.tell(picture.turn_text(turn, table, self.suits))
         if table.phase is Phase.AUDITING:
             self.tell("The cards are played. Both show all their keys for the audit.")
-        elif table.phase is self._to_move:
-            for line in picture.screen(table.position, self._us_and_them, self.suits).splitlines():
+        elif table.phase is self._to_move and not self._has_person:
+            for line in self._board(table).splitlines():
                 self.tell(line)
 
+    def _board(self, table: DiscardTable) -> str:
+        us, them = self._us_and_them
+        return picture.screen(table.position, (f"{us} (you)" if self._has_person else us, them), self.suits)
+
     async def ask(self, ask: Ask, table: DiscardTable) -> Action:
-        """Let a person choose among all that is legal. Raises `InvalidValue` on the number of no option."""
+        """Let a person choose among all that is legal, or leave. Raises `InvalidValue` on the number of no option."""
         moves = table.position.moves
         options = [picture.move_text(move, self.suits) for move in moves]
-        number = await ask(f"{self._us_and_them[0]}, it is your turn", options)
+        try:
+            number = await ask(f"{self._us_and_them[0]}, it is your turn\n{self._board(table)}", options)
+        except EOFError:
+            return Leaves(table.name)
         if type(number) is not int or not 0 <= number < len(moves):
             raise InvalidValue("choice", number, f"0 to {len(moves) - 1}")
         return table.act(moves[number])
@@ -182,9 +194,10 @@ async def _together(clients: Sequence[Coroutine[Any, Any, None]]) -> None:
 
 
 def _ending(result: Result) -> dict[str, object]:
-    return {
+    ending: dict[str, object] = {
         "winner": result.winner,
         "stuck": result.is_stuck,
         "turns": result.turns,
         "counts": dict(result.counts),
     }
+    return ending if result.left is None else ending | {"left": result.left}

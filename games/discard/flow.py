@@ -12,7 +12,7 @@ from forcemove.channel.flow.queue import ActionQueue
 from forcemove.channel.flow.steps import Step, Steps, local, repeat, sequence
 from forcemove.games.discard import rules
 from forcemove.games.discard.cards import HAND
-from forcemove.games.discard.table import CannotMove, DiscardTable, Result
+from forcemove.games.discard.table import CannotMove, DiscardTable, Leaves, Result
 from forcemove.games.sra.flow import (
     Choose,
     auditing,
@@ -37,19 +37,19 @@ def discard(choose: Choose[DiscardTable], *, within: float | None = None) -> Ste
             dealing(HAND, within=within),
             turning_up(within=within),
             local(note),
-            repeat([turn(choose, within), local(note)], until=is_over),
-            auditing(within=within),
-            local(settle),
+            repeat([turn(choose, within), unless_left(local(note))], until=is_over),
+            unless_left(sequence(auditing(within=within), local(settle))),
         ]
     )
 
 
 def turn(choose: Choose[DiscardTable], within: float | None) -> Step[DiscardTable]:
-    """The mover discards, draws, or says that it can't move."""
+    """The mover discards, draws, says that it can't move, or leaves."""
     branches: dict[type[Any], Steps[DiscardTable]] = {
         Discard: discarding(),
         Draw: drawing(within=within),
         CannotMove: hearing(hear_cannot_move, expects=CannotMove),
+        Leaves: hearing(hear_leave, expects=Leaves),
     }
     return card_turn(seat_to_move, choose, branches, within=within)
 
@@ -59,7 +59,23 @@ def seat_to_move(table: DiscardTable) -> int:
 
 
 def is_over(table: DiscardTable) -> bool:
-    return rules.is_over(table.history)
+    return table.result is not None or rules.is_over(table.history)
+
+
+def hear_leave(action: Leaves, table: DiscardTable) -> None:
+    """Nothing is audited, and nobody wins."""
+    table.result = Result(None, False, table.counts, len(table.history) - 1, left=action.client_id)
+    table.watch(table)
+
+
+def unless_left(step: Step[DiscardTable]) -> Step[DiscardTable]:
+    """The step, if nobody has left."""
+
+    async def inner(queue: ActionQueue[Any], table: DiscardTable) -> None:
+        if table.result is None:
+            await step(queue, table)
+
+    return inner
 
 
 def hear_cannot_move(action: CannotMove, table: DiscardTable) -> None:

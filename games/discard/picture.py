@@ -52,7 +52,9 @@ def turn_text(turn: Turn, table: DiscardTable, suits: str = SUITS) -> str:
 
 
 def result_text(result: Result) -> str:
-    """The winner, and how many cards each client holds at the end."""
+    """The winner, and how many cards each client holds at the end; or who has left."""
+    if result.left is not None:
+        return f"{result.left} has left the game, after {result.turns} turns: it counts for nobody."
     held = ", ".join(f"{client} holds {_cards(count)}" for client, count in result.counts.items() if count)
     if result.winner is None:
         return f"Nobody wins: neither can move. {held}, after {result.turns} turns."

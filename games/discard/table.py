@@ -19,29 +19,34 @@ from forcemove.games.sra.deck import begin
 from forcemove.games.sra.pile import Pile, Rules
 from forcemove.games.sra.table import CARDS, CardTable
 
-__all__ = ["ACTIONS", "CannotMove", "DiscardTable", "Result", "open_queue", "sit_down"]
+__all__ = ["ACTIONS", "CannotMove", "DiscardTable", "Leaves", "Result", "open_queue", "sit_down"]
 
 
 class CannotMove(Action, frozen=True):
     """Says that the pile is empty and that no card of the client's hand fits."""
 
 
-ACTIONS: ActionCodec[Any] = ActionCodec(*CARDS.types, CannotMove)
+class Leaves(Action, frozen=True):
+    """Takes no turn more: the game ends, and counts for nobody."""
+
+
+ACTIONS: ActionCodec[Any] = ActionCodec(*CARDS.types, CannotMove, Leaves)
 """The codec of such a table."""
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """How a game has ended. There is no result before the deck was audited and all turns were found legal.
+    """How a game has ended. There is no winner before the deck was audited and all turns were found legal.
 
-    `winner`: a client's id, or None where both could not move: then it `is_stuck`. `counts`: how many cards each client
-    holds at the end. `turns`: how many were taken.
+    `winner`: a client's id, or None where both could not move: then it `is_stuck`; or where a client has `left`: then
+    nothing was audited. `counts`: how many cards each client holds at the end. `turns`: how many were taken.
     """
 
     winner: str | None
     is_stuck: bool
     counts: Mapping[str, int]
     turns: int
+    left: str | None = None
 
 
 def _nobody(_table: DiscardTable) -> None:
@@ -127,8 +132,9 @@ async def open_queue(transport: Transport, client_id: str) -> ActionQueue[Any]:
     `transport`: a signed one, of the two players and nobody else. What strangers put on the log is passed over; what is
     wrong with a player's own message is raised in its place.
     """
+    length = transport.length()
     said = await said_before(transport, ACTIONS, client_id)
-    return ActionQueue(transport, ACTIONS, said=said, skip=_pass_over_strangers)
+    return ActionQueue(transport, ACTIONS, said=said, read_to=length, skip=_pass_over_strangers)
 
 
 def _pass_over_strangers(fault: ForcemoveError) -> None:

@@ -24,6 +24,8 @@ COMMAND = "forcemove"
 """The command, without a start from nothing: see `warm`."""
 _ROWS = 40
 _SECONDS = 120.0
+_QUIET = 0.3
+"""Seconds without a byte after which a screen counts as written."""
 
 
 @dataclass(frozen=True)
@@ -38,19 +40,20 @@ class Shown:
 
 
 class Screen:
-    """A program with a terminal of so many columns as standard input, output and error."""
+    """A program with a terminal of so many columns and rows as standard input, output and error."""
 
     def __init__(
         self,
         *arguments: str,
         columns: int,
+        rows: int = _ROWS,
         folder: Path,
         environment: Mapping[str, str] | None = None,
         before: str = "",
     ) -> None:
         """`arguments`: `COMMAND` and its arguments, or any program and its. `before`: as of `warm.start`."""
         self._master, slave = pty.openpty()
-        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", _ROWS, columns, 0, 0))
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
         known = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "COLUMNS", "LINES")}
         known |= {"TERM": "xterm-256color", "FORCEMOVE_PASSPHRASE": PASSPHRASE} | dict(environment or {})
         self._process: warm.Process | subprocess.Popen[bytes]
@@ -62,7 +65,7 @@ class Screen:
         else:
             self._process = _start_program(arguments, slave, folder, known)
         os.close(slave)
-        self._screen = pyte.HistoryScreen(columns, _ROWS, history=100_000, ratio=0.5)
+        self._screen = pyte.HistoryScreen(columns, rows, history=100_000, ratio=0.5)
         self._stream = pyte.ByteStream(self._screen)
         self._data, self._frames = bytearray(), list[str]()
 
@@ -73,6 +76,16 @@ class Screen:
     def reach(self, text: str) -> None:
         """Wait until this is on the screen."""
         self._read_until(lambda: any(text in line for line in self._screen.display))
+
+    def settle(self) -> list[str]:
+        """What is on the screen once nothing more is written for a while."""
+        quiet_since = time.monotonic()
+        seen = len(self._data)
+        while time.monotonic() - quiet_since < _QUIET:
+            self._read_until(lambda: True, once=True)
+            if len(self._data) != seen:
+                seen, quiet_since = len(self._data), time.monotonic()
+        return self.lines
 
     @property
     def lines(self) -> list[str]:
@@ -89,12 +102,16 @@ class Screen:
         os.close(self._master)
         return Shown(lines, bytes(self._data), self._process.wait(_SECONDS), self._frames)
 
-    def _read_until(self, holds: Callable[[], bool]) -> None:
+    def _read_until(self, holds: Callable[[], bool], *, once: bool = False) -> None:
+        """`once`: at least one look, however it stands."""
         deadline = time.monotonic() + _SECONDS
-        while not holds():
+        while once or not holds():
             assert time.monotonic() < deadline, "\n".join(self._screen.display)
-            if not select.select([self._master], [], [], 1.0)[0]:
+            if not select.select([self._master], [], [], _QUIET / 10 if once else 1.0)[0]:
+                if once:
+                    return
                 continue
+            once = False
             try:
                 data = os.read(self._master, 65_536)
             except OSError:  # the last one to write has left
@@ -107,7 +124,7 @@ class Screen:
 
     def _lowest_line(self) -> str:
         """With anything on it; `display` would draw all lines for each look."""
-        rows = (self._screen.buffer[number] for number in reversed(range(_ROWS)))
+        rows = (self._screen.buffer[number] for number in reversed(range(self._screen.lines)))
         lines = ("".join(row[column].data for column in range(self._screen.columns)).rstrip() for row in rows)
         return next(filter(None, lines), "")
 

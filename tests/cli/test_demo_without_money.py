@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -79,12 +80,21 @@ def test_what_is_about_channels_is_wrong_usage(forcemove: Command, arguments: tu
     assert f"Higher number is played without a channel: leave {flag} out." in said.err
 
 
-@pytest.mark.usefixtures("higher")
-def test_there_is_nobody_to_play_without_a_terminal(forcemove: Command) -> None:
-    said = forcemove("demo", "--game", "higher", "--play")
+def test_a_script_plays_where_there_is_no_terminal(tmp_path: Path) -> None:
+    program = (sys.executable, "-c", WITH_THE_GAME, "demo", "--game", "higher", "--play")
+    pipe = subprocess.PIPE
+    process = subprocess.Popen(program, stdin=pipe, stdout=pipe, cwd=tmp_path, text=True)  # noqa: S603  # our own
+    assert process.stdin is not None
+    assert process.stdout is not None
+    lines = iter(process.stdout.readline, "Bob has counted to ten.\n")  # while nobody has typed anything
+    before = "".join(lines)
+    after, _ = process.communicate("3\none\n", timeout=60)
 
-    assert said.code == 2
-    assert "--play needs a terminal" in said.err
+    assert process.returncode == 0
+    assert "Round 1, Alice?" in before
+    assert "Alice says 3, Bob says 2." in after
+    assert "Alice says 1, Bob says 2." in after
+    assert "\x1b" not in before + after
 
 
 @pytest.mark.usefixtures("higher")
@@ -93,14 +103,6 @@ def test_people_are_not_asked_for_json(forcemove: Command) -> None:
 
     assert said.code == 2
     assert json.loads(said.out)["error"]["type"] == "UsageError"
-
-
-@pytest.mark.parametrize("arguments", [("--game", "tic-tac-toe"), ()])
-def test_no_person_plays_in_a_channel(forcemove: Command, arguments: tuple[str, ...]) -> None:
-    said = forcemove("demo", "--play", *arguments)
-
-    assert said.code == 2
-    assert "--play wants --game with a game that is played without money" in said.err
 
 
 @pytest.mark.usefixtures("higher")
@@ -114,27 +116,38 @@ def test_an_unknown_game_is_told_with_all_that_are_installed(forcemove: Command)
 def test_a_person_is_asked_again_until_the_answer_is_one_and_the_others_go_on(tmp_path: Path) -> None:
     screen = at_the_table(tmp_path, "--play")
     screen.reach("Round 1, Alice?")
-    screen.reach("Your choice, 1 to 3:")
     screen.reach("Bob has counted to ten.")  # while nobody has typed anything
-    screen.type("4\n0\n-1\nfour\n\n3\n")
+    for typed in ("4", "0", "-1", "four", ""):
+        screen.type(f"{typed}\r")
+        screen.reach("Type a number from 1 to 3, leave or help.")
+    screen.type("3\r")
     screen.reach("Alice says 3, Bob says 2.")
     screen.reach("Round 2, Alice?")
-    screen.type("ONE\n")
+    screen.type("ONE\r")
     seen = screen.end()
 
     assert seen.code == 0
-    assert "You are Alice. Ctrl-D leaves the table." in seen.lines
-    assert seen.data.count(b"Type a number from 1 to 3, or one of the options.") == 5
+    assert "You are Alice, and play against Bob." in seen.lines
     assert "Alice says 1, Bob says 2." in seen.lines
 
 
 @pytest.mark.parametrize("key", ["\x04", "\x03"], ids=["end of input", "interrupt"])
 def test_a_person_may_leave_at_any_time(tmp_path: Path, key: str) -> None:
     screen = at_the_table(tmp_path, "--play")
-    screen.reach("Your choice, 1 to 3:")
+    screen.reach("Round 1, Alice?")
     screen.type(key)
     seen = screen.end()
 
     assert seen.code == 130
     assert any("You have left the table" in line for line in seen.lines)
     assert not any("Traceback" in line for line in seen.lines)
+
+
+def test_a_game_that_does_not_know_how_to_be_left_ends_all_the_same(tmp_path: Path) -> None:
+    screen = at_the_table(tmp_path, "--play")
+    screen.reach("Round 1, Alice?")
+    screen.type("leave\r")
+    seen = screen.end()
+
+    assert seen.code == 130
+    assert any("You have left the table" in line for line in seen.lines)

@@ -36,7 +36,7 @@ def test_who_has_signed_the_end_together_is_told_who_won_and_what_was_paid() -> 
     paid = table.payouts[table.seats[0].key.address]
     lines = told(table, EndSeen())
     assert f"{format_amount(paid)} was paid to you." in lines[0]
-    assert lines[1] == "ended       Both have signed the end."
+    assert lines[1] == "ended       All have signed the end."
     assert lines[2].startswith(f"paid        Host (you) {format_amount(paid)}, Guest ")
     assert len(lines) == 3
 

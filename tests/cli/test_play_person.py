@@ -20,7 +20,7 @@ def test_two_people_play_rock_paper_scissors_for_a_stake(world: World) -> None:
     host.reach("choose rock, which stays hidden")
     host.reach("Guest can challenge you; then you have 1:00:00 to answer")
     host.type("stone")
-    host.reach("Type one of these: rock, paper, scissors, leave.")
+    host.reach("Type one of these: rock, paper, scissors, leave, help.")
     host.type("pap")
     guest.reach("play scissors")
     guest.reach("Host 0.05 ether, Guest (you) 0.05 ether")

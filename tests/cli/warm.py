@@ -106,11 +106,13 @@ def start(
 
 
 def run(
-    arguments: Sequence[str], *, folder: Path, environment: Mapping[str, str], before: str = ""
+    arguments: Sequence[str], *, folder: Path, environment: Mapping[str, str], before: str = "", typed: str = ""
 ) -> subprocess.CompletedProcess[str]:
-    """Let `forcemove` with these arguments run to its end, with nothing to read. `before`: as of `start`."""
-    with open(os.devnull) as nothing, tempfile.TemporaryFile() as said, tempfile.TemporaryFile() as complained:
-        files = Files(nothing.fileno(), said.fileno(), complained.fileno())
+    """Let `forcemove` with these arguments run to its end. `before`: as of `start`. `typed`: what it can read."""
+    with tempfile.TemporaryFile() as input_, tempfile.TemporaryFile() as said, tempfile.TemporaryFile() as complained:
+        input_.write(typed.encode())
+        input_.seek(0)
+        files = Files(input_.fileno(), said.fileno(), complained.fileno())
         code = start(arguments, files, folder=folder, environment=environment, before=before).wait(_SECONDS)
         return subprocess.CompletedProcess(["forcemove", *arguments], code, _all_of(said), _all_of(complained))
 

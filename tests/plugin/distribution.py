@@ -55,13 +55,14 @@ class Environment:
         for info in self.site.glob(f"{name.replace('-', '_')}-*.dist-info"):
             shutil.rmtree(info)
 
-    def __call__(self, *arguments: str) -> Ran:
+    def __call__(self, *arguments: str, typed: str = "") -> Ran:
         """Run `forcemove`, in a process and a directory of its own."""
         ended = warm.run(
             arguments,
             folder=self.work,
             environment=os.environ | {"NO_COLOR": "1"},
             before=f"import sys; sys.path.insert(0, {str(self.site)!r})",
+            typed=typed,
         )
         assert "Traceback" not in ended.stderr, ended.stderr
         return Ran(ended.returncode, ended.stdout, ended.stderr)

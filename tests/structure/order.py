@@ -204,6 +204,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
         "channel.cli.demo.network.*",
         "channel.cli.channel.*",
         "channel.cli.match.*",
+        "channel.cli.person.*",
         "channel.cli.play.*",
         "scripts",
         "scripts.*",

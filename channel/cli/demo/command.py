@@ -7,7 +7,6 @@ that needs no channel.
 from __future__ import annotations
 
 import json
-import sys
 from itertools import cycle
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -40,6 +39,7 @@ _LOCAL_DURATION, _DURATION = 3_600, 60
 _MIN_DURATION, _MAX_DURATION = 60, 365 * 24 * 60 * 60
 _TWO = 2
 _OF_ALL_GAMES = ("game_name", "play", "as_json")
+_OF_A_PERSON = ("game_name", "play", "seats", "stake", "duration")
 _OF_THE_NETWORK = ("game_name", "scenario", "network", "stake", "duration", "as_json")
 
 
@@ -105,7 +105,9 @@ class _Told:
     metavar="NUMBER",
     help="How many play, in games that can have more than two.  [default: as few as the game allows]",
 )
-@click.option("--play", is_flag=True, help="Sit at the table yourself, against a bot. Only in games without money.")
+@click.option(
+    "--play", is_flag=True, help="Play yourself, against the game's bot, in a channel on a chain inside this process."
+)
 @click.option(
     "--scenario",
     type=click.Choice(_SCENARIOS),
@@ -199,6 +201,9 @@ def demo(
 
     With --network the players are two processes that talk over a relay, as on two machines (`forcemove play`).
 
+    With --play you play --game yourself, against a bot, in a channel on a chain inside this process: no key, no node,
+    no relay. Without a terminal each line of standard input is an answer.
+
     A --game without money needs no chain: two bots play it, or you against one with --play.
     """
     table_game = find_table_game(game_name) if game_name else None
@@ -206,8 +211,7 @@ def demo(
         _require_no_options_but(ctx, _OF_ALL_GAMES, f"{table_game.title} is played without a channel")
         return _at_a_table(ctx.obj, table_game, play, as_json)
     if play:
-        games = ", ".join(table_game_names()) or "none is installed"
-        raise click.UsageError(f"--play wants --game with a game that is played without money: {games}.")
+        return _alone(ctx, game_name, seats, stake, duration)
     if network:
         _require_no_options_but(ctx, _OF_THE_NETWORK, "--network brings its own chain")
         return _over_a_network(ctx.obj, _stories(game_name, scenario, _TWO), stake, duration, as_json)
@@ -297,6 +301,28 @@ def _conclude(performance: Performance, terminal: Terminal) -> None:
     terminal.say(f"{what} ended with the balances that were expected.", "bold")
 
 
+def _alone(
+    ctx: click.Context, game_name: str | None, seats: int | None, stake: int | None, duration: int | None
+) -> int:
+    """A person against bots."""
+    if game_name is None:
+        games = ", ".join([*game_names(), *table_game_names()]) or "none is installed"
+        raise click.UsageError(f"--play wants --game with the game that you want to play: {games}.")
+    _require_no_options_but(ctx, _OF_A_PERSON, "--play brings its own chain, and is for people")
+    ((_, game, count),) = _stories(game_name, "honest", seats)
+    from forcemove.channel.cli.demo.alone import play_alone
+    from forcemove.channel.cli.demo.budget import require_playable
+
+    stake = _LOCAL_STAKE if stake is None else stake
+    require_playable(stake, [count])
+    terminal = Terminal()
+    try:
+        play_alone(game, count, stake, duration or _LOCAL_DURATION, terminal)
+    finally:
+        terminal.close()
+    return 0
+
+
 # --------------------------------------------------------------------------------------------------- over a network
 
 
@@ -348,8 +374,6 @@ def _at_a_table(told: _Told, game: TableGame, play: bool, as_json: bool) -> int:
     told.content = {"game": game.name, "result": None}
     if play and as_json:
         raise click.UsageError("--play is for people, and --json for programs: leave one of them out.")
-    if play and not sys.stdin.isatty():
-        raise click.UsageError("--play needs a terminal to ask you on, and standard input is not one.")
     terminal = Terminal(indent=0)
     names = (NAMES[0], NAMES[1])
     result = sit_down(game, names, terminal) if play else watch(game, names, terminal, quiet=as_json)

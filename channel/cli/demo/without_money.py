@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
+import math
 import sys
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from forcemove.channel.cli.demo.show import shortened
 from forcemove.channel.cli.demo.signals import run_until_stopped, stopped_by_signals
 from forcemove.channel.cli.errors import EXIT_INTERRUPTED, Explained
+from forcemove.channel.cli.match.match import beside
+from forcemove.channel.cli.person.numbered import Numbered
+from forcemove.channel.cli.play.signals import run_until_terminated
 
 if TYPE_CHECKING:
     from forcemove.channel.cli.games import TableGame
@@ -46,50 +48,23 @@ def watch(game: TableGame, names: tuple[str, str], terminal: Terminal, *, quiet:
 
 
 def sit_down(game: TableGame, names: tuple[str, str], terminal: Terminal) -> dict[str, Any]:
-    """A person plays seat 0 on standard input, which must be a terminal; the result. Raises `LeftTheTable`."""
-
-    async def ask(prompt: str, options: Sequence[str]) -> int:
-        return await _ask(terminal, prompt, options)
-
+    """A person plays seat 0, on a screen where there is one; the result. Raises `LeftTheTable`."""
     terminal.say(game.title, "bold")
-    terminal.say(f"You are {names[0]}. Ctrl-D leaves the table.")
+    terminal.say(f"You are {names[0]}, and play against {names[1]}.")
+    result: dict[str, Any] = {}
+    is_seen = sys.stdin.isatty() and sys.stdout.isatty()
+
+    async def play() -> None:
+        aside = "you leave the table, and the game is over."
+        person = Numbered(names[1], math.inf, LeftTheTable, aside, None if is_seen else terminal)
+
+        async def main() -> None:
+            result.update(await game.play(lambda line: person.tell(shortened(line)), person.ask, names))
+
+        await beside(main(), person.run())
+
     try:
-        with stopped_by_signals():
-            return dict(run_until_stopped(game.play(lambda line: terminal.say(shortened(line)), ask, names)))
+        run_until_terminated(play())
     except (EOFError, KeyboardInterrupt):
-        terminal.say("")
         raise LeftTheTable from None
-
-
-async def _ask(terminal: Terminal, prompt: str, options: Sequence[str]) -> int:
-    terminal.say(prompt, "bold")
-    for number, option in enumerate(options, 1):
-        terminal.say(f"{number:>4}  {option}")
-    while True:
-        terminal.ask(f"Your choice, 1 to {len(options)}: ")
-        chosen = _chosen((await _read_line()).strip(), options)
-        if chosen is not None:
-            return chosen
-        terminal.say(f"Type a number from 1 to {len(options)}, or one of the options.")
-
-
-def _chosen(answer: str, options: Sequence[str]) -> int | None:
-    """By its number, or by its own words."""
-    if answer.isascii() and answer.isdecimal() and len(answer) < 10:
-        return int(answer) - 1 if 1 <= int(answer) <= len(options) else None
-    words = [option.strip().casefold() for option in options]
-    return words.index(answer.casefold()) if answer.casefold() in words else None
-
-
-async def _read_line() -> str:
-    """A line of the terminal, while the other players go on. Raises `EOFError` at its end."""
-    loop, ready = asyncio.get_running_loop(), asyncio.Event()
-    loop.add_reader(sys.stdin.fileno(), ready.set)
-    try:
-        await ready.wait()
-    finally:
-        loop.remove_reader(sys.stdin.fileno())
-    line = sys.stdin.readline()
-    if not line:
-        raise EOFError
-    return line
+    return result

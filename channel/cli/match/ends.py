@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from forcemove.channel.cli.amounts import format_amount
-from forcemove.channel.cli.match.scenes import names_for
+from forcemove.channel.cli.match.scenes import NAMES, names_for
+from forcemove.channel.game import Names
 from forcemove.channel.node.events import Mined, Refused
 from forcemove.channel.protocol.channel import Channel, Phase
 from forcemove.channel.protocol.effects import operation_name
@@ -16,7 +17,7 @@ __all__ = ["EndSeen", "end_lines", "race_text"]
 
 _ENDINGS = {
     Ending.OPEN: "It is not over.",
-    Ending.CONCLUDED: "Both have signed the end.",
+    Ending.CONCLUDED: "All have signed the end.",
     Ending.UNANSWERED: "The chain has decided: a challenge was not answered in time.",
     Ending.UNFUNDED: "The chain has ended it: not all had paid in.",
 }
@@ -55,8 +56,8 @@ class EndSeen:
         return self._seen if self._seen and channel.phase(now) is Phase.CLOSED else result_of(channel, now)
 
 
-def end_lines(result: Result, index: int, seen: EndSeen) -> Iterator[str]:
-    """For people, of a channel in one asset, ether. `index`: which participant we are."""
+def end_lines(result: Result, index: int, seen: EndSeen, names: Names = NAMES) -> Iterator[str]:
+    """For people, of a channel in one asset, ether. `index`: which participant we are. `names`: by seat."""
     ours = next(share for share in result.shares if share.participant == index)
     won = ours.payable - ours.deposited
     if result.ending is Ending.UNFUNDED:
@@ -66,7 +67,7 @@ def end_lines(result: Result, index: int, seen: EndSeen) -> Iterator[str]:
         text = f"You {what}; {format_amount(ours.payable)} was paid to you."
     yield f"result      {text}"
     yield f"ended       {_ENDINGS[result.ending]}"
-    named = zip(names_for(index), result.shares, strict=True)
+    named = zip(names_for(index, names), result.shares, strict=True)
     yield f"paid        {', '.join(f'{name} {format_amount(share.payable)}' for name, share in named)}"
     if seen.transactions:
         number = "1 transaction" if seen.transactions == 1 else f"{seen.transactions} transactions"

@@ -14,7 +14,7 @@ from forcemove.channel.cli.match.scenes import NAMES, balances, scene_of
 from forcemove.channel.cli.match.voices import Voice
 from forcemove.channel.errors import ForcemoveError
 from forcemove.channel.flow.channel import is_stuck
-from forcemove.channel.game import Game
+from forcemove.channel.game import Game, Names
 from forcemove.channel.node.events import Event, Fault, Mined, Refused, Sent
 from forcemove.channel.protocol.channel import Channel, Phase
 from forcemove.channel.protocol.effects import ChooseMove, operation_name
@@ -69,11 +69,14 @@ class Match:
         choose: Callable[[ChooseMove], MoveChosen | ConcludeWanted | None],
         patience: float,
         voice: Voice,
+        names: Names = NAMES,
     ) -> None:
-        """`patience`: seconds that a counterparty may be silent before it is challenged."""
+        """`patience`: seconds that a counterparty may be silent before it is challenged; it may be infinite. `names`:
+        of the players, by seat."""
         self.warning = ""
         self.lasting: Exception | None = None
         self._game, self._choose, self._patience, self._voice = game, choose, patience, voice
+        self._names = names
         self._shown = -1
         self._played: Played | None = None
         self._since = time.monotonic()
@@ -100,7 +103,13 @@ class Match:
             return
         left = self._patience - (time.monotonic() - self._since)
         scene = scene_of(
-            self._game, played.channel, played.phase, played.time(), silence_left=left, warning=self.warning
+            self._game,
+            played.channel,
+            played.phase,
+            played.time(),
+            silence_left=left,
+            warning=self.warning,
+            names=self._names,
         )
         self._voice.show(scene)
 
@@ -133,7 +142,9 @@ class Match:
     def answer(self, question: ChooseMove) -> MoveChosen | ConcludeWanted | None:
         """What the player does, once the state that it answers was told."""
         self._tell_state(question.state)
-        return self._choose(question)
+        decided = self._choose(question)
+        self._show_scene()
+        return decided
 
     def report(self, event: Event) -> None:
         """Something that has happened."""
@@ -158,14 +169,14 @@ class Match:
 
     def _tell_state(self, state: VariablePart) -> None:
         """Each turn of the game once, and nothing of the opening."""
-        if state.turn_num <= max(self._shown, 2 * len(NAMES) - 1):
+        if state.turn_num <= max(self._shown, 2 * len(self._names) - 1):
             return
         self._shown = state.turn_num
         self._show_scene()
-        what = "the game is over: pay this." if state.is_final else self._game.describe(state, NAMES)
+        what = "the game is over: pay this." if state.is_final else self._game.describe(state, self._names)
         self._voice.say(f"turn {state.turn_num:>4}   {what}")
         if any(each.amount for each in state.outcome):
-            self._voice.say(f"            if it ended now: {balances(state.outcome)}")
+            self._voice.say(f"            if it ended now: {balances(state.outcome, self._names)}")
 
 
 async def beside(main: Coroutine[Any, Any, None], *others: Coroutine[Any, Any, None]) -> None:

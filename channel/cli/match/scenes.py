@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from forcemove.channel.cli.amounts import format_amount
-from forcemove.channel.game import Game
+from forcemove.channel.game import Game, Names
 from forcemove.channel.protocol.channel import Channel, Phase
 from forcemove.channel.protocol.outcome import Outcome
 
 __all__ = ["NAMES", "Scene", "balances", "clock_text", "scene_of"]
 
 NAMES = ("Host", "Guest")
-"""Of the players, by seat."""
-_LAST_SETUP_TURN = 2 * len(NAMES) - 1
+"""Of two players who have met in a lobby, by seat."""
 
 
 @dataclass(frozen=True)
@@ -37,36 +37,38 @@ def scene_of(
     *,
     silence_left: float,
     warning: str = "",
+    names: Names = NAMES,
 ) -> Scene:
     """`now`: the time of the chain, or our own of a friendly game, in seconds. `silence_left`: seconds until a silent
-    counterparty is challenged."""
+    counterparty is challenged; infinite where nobody presses anybody. `names`: of the players, by seat."""
     newest = channel.newest
-    if newest is None or newest.state.turn_num < _LAST_SETUP_TURN or phase not in (Phase.PLAYING, Phase.CHALLENGED):
+    last_of_opening = 2 * channel.agreement.count - 1
+    if newest is None or newest.state.turn_num < last_of_opening or phase not in (Phase.PLAYING, Phase.CHALLENGED):
         return Scene(f"{phase.value.capitalize()}.", warning=warning)
-    names = names_for(channel.index)
+    names = names_for(channel.index, names)
     return Scene(
         f"Turn {channel.next_turn}. {game.describe(newest.state, names)}",
         game.board(newest.state, names).splitlines(),
-        _money(channel, newest.state.outcome),
-        _outlook(channel, phase, now, silence_left),
+        _money(channel, newest.state.outcome, names),
+        _outlook(channel, phase, now, silence_left, names),
         warning,
     )
 
 
-def names_for(seat: int) -> tuple[str, ...]:
+def names_for(seat: int, names: Names = NAMES) -> Names:
     """The names, ours marked."""
-    return tuple(f"{name} (you)" if each == seat else name for each, name in enumerate(NAMES))
+    return tuple(f"{name} (you)" if each == seat else name for each, name in enumerate(names))
 
 
-def balances(outcome: Outcome, names: Sequence[str] = NAMES) -> str:
+def balances(outcome: Outcome, names: Names = NAMES) -> str:
     """Who is paid what."""
     return ", ".join(f"{name} {format_amount(each.amount)}" for name, each in zip(names, outcome, strict=False))
 
 
-def _money(channel: Channel, outcome: Outcome) -> str:
+def _money(channel: Channel, outcome: Outcome, names: Names) -> str:
     if channel.agreement.is_friendly:
         return ""
-    shares = zip(names_for(channel.index), outcome, channel.agreement.outcome, strict=True)
+    shares = zip(names, outcome, channel.agreement.outcome, strict=True)
     return ", ".join(f"{name} {_share(now.amount, now.amount - then.amount)}" for name, now, then in shares)
 
 
@@ -77,14 +79,17 @@ def _share(amount: int, change: int) -> str:
     return f"{format_amount(amount)} ({'-' if change < 0 else '+'}{format_amount(abs(change))})"
 
 
-def _outlook(channel: Channel, phase: Phase, now: int, silence_left: float) -> str:
-    other, is_ours = NAMES[1 - channel.index], channel.is_our_turn
+def _outlook(channel: Channel, phase: Phase, now: int, silence_left: float, names: Names) -> str:
+    is_ours = channel.is_our_turn
+    other = _another(channel, names)
     if channel.agreement.is_friendly:
         return "Nothing is at stake: nobody loses anything by leaving."
     if phase is Phase.CHALLENGED:
         left = clock_text(channel.status.finalizes_at - now)
         who = "you have" if is_ours else f"{other} has"
         return f"A challenge is running: {who} {left} to answer. At zero the channel pays what is said above."
+    if silence_left == math.inf:
+        return "Take your time: nobody is challenged for being slow." if is_ours else f"{other} is to move."
     given = clock_text(channel.agreement.fixed_part.challenge_duration)
     if is_ours:
         return (
@@ -95,6 +100,14 @@ def _outlook(channel: Channel, phase: Phase, now: int, silence_left: float) -> s
         f"If {other} stays silent for {clock_text(silence_left)} more, it is challenged, and has {given} to answer, or "
         "the channel pays what is said above."
     )
+
+
+def _another(channel: Channel, names: Names) -> str:
+    """Who is to move, or, where that is us, who waits for us."""
+    count, index = channel.agreement.count, channel.index
+    if channel.is_our_turn:
+        return names[1 - index] if count == len(NAMES) else "another player"
+    return names[channel.next_turn % count]
 
 
 def clock_text(seconds: float) -> str:

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING
 
 from forcemove.channel.cli.errors import EXIT_INTERRUPTED, Explained
 from forcemove.channel.cli.match.scenes import Scene
+from forcemove.channel.cli.person.layout import Styled, option_lines, scene_lines
 from forcemove.channel.cli.terminal import wants_colours
+from forcemove.channel.cli.wrapping import wrapped
 
 if TYPE_CHECKING:
     from prompt_toolkit import Application
@@ -31,29 +33,32 @@ class PutAside(Explained):
 
     exit_code = EXIT_INTERRUPTED
 
-    def __init__(self, text: str) -> None:
-        super().__init__(text, "Run the same command again to go on.")
+    def __init__(self, text: str, then: str = "Run the same command again to go on.") -> None:
+        super().__init__(text, then)
 
 
 class Screen:
-    """`take`: does what was typed, and returns what is wrong with it. `options`: what can be typed. `parting`: what is
-    said to somebody who leaves."""
+    """`take`: does what was typed, and returns what is wrong with it. `options`: what can be typed. `aside`: makes the
+    error that ends the part of somebody who leaves the screen."""
 
     def __init__(
-        self, take: Callable[[str], str], options: Callable[[], Sequence[tuple[str, str]]], parting: str
+        self,
+        take: Callable[[str], str],
+        options: Callable[[], Sequence[tuple[str, str]]],
+        aside: Callable[[], Exception],
     ) -> None:
-        self._take, self._options, self._parting = take, options, parting
+        self._take, self._options, self._aside = take, options, aside
         self._scene, self._hint = Scene("Waiting."), ""
         self._app = _application(self._text, self._accept, self._leave)
         self._said: list[str] = []
         self._has_said = asyncio.Event()
 
     async def run(self) -> None:
-        """Until it is cancelled. Raises `PutAside` where the person leaves it."""
+        """Until it is cancelled. Raises what `aside` makes where the person leaves it."""
         telling = asyncio.create_task(self._tell())
         try:
             await self._app.run_async(set_exception_handler=False)
-            raise PutAside(self._parting)
+            raise self._aside()
         finally:
             telling.cancel()
             await asyncio.wait([telling])
@@ -71,6 +76,8 @@ class Screen:
     def show(self, scene: Scene) -> None:
         """How it looks now."""
         if scene != self._scene:
+            if scene.headline != self._scene.headline:
+                self._hint = ""  # it was about what has passed
             self._scene = scene
             self._app.invalidate()
 
@@ -89,22 +96,19 @@ class Screen:
     def _flush(self) -> None:
         said, self._said = self._said, []
         for each in said:
-            print(each)
+            for line in wrapped(each, self._width):
+                print(line)
+
+    @property
+    def _width(self) -> int:
+        return self._app.output.get_size().columns
 
     def _text(self) -> StyleAndTextTuples:
-        scene = self._scene
-        text: StyleAndTextTuples = [("", "\n"), ("bold", f"{scene.headline}\n")]
-        text += [("", f"    {line}\n") for line in scene.board]
-        if scene.money:
-            text += [("", f"balances  {scene.money}\n")]
-        if scene.outlook:
-            text += [("", f"{scene.outlook}\n")]
-        if scene.warning:
-            text += [("bold", f"{scene.warning}\n")]
-        text += [line for word, what in self._options() for line in (("bold", f"  {word:<10}"), ("", f"{what}\n"))]
-        if self._hint:
-            text += [("reverse", f"{self._hint}\n")]
-        return text
+        width = self._width
+        lines: list[Styled] = [("", ""), *scene_lines(self._scene, width)]
+        lines += (("", line) for line in option_lines(self._options(), width))
+        lines += (("reverse", line) for line in (wrapped(self._hint, width) if self._hint else ()))
+        return [(style, f"{line}\n") for style, line in lines]
 
     # --------------------------------------------------------------------------------------------------------- typing
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections.abc import Callable
 from typing import Protocol
 
 from forcemove.channel.cli.match.match import Played
@@ -11,6 +12,7 @@ from forcemove.channel.cli.match.person import Person
 from forcemove.channel.cli.match.rounds import choose_rounds
 from forcemove.channel.cli.match.screen import Screen
 from forcemove.channel.cli.match.voices import TerminalVoice, Voice
+from forcemove.channel.cli.person.lines import Lines
 from forcemove.channel.cli.terminal import Terminal
 from forcemove.channel.errors import ForcemoveError
 from forcemove.channel.game import Game
@@ -72,13 +74,27 @@ class BotSeat:
 
 
 class PersonSeat:
-    """A person. `parting`: what is said to one who leaves the screen."""
+    """A person at a screen, or where `terminal` is given one without it. `aside`: makes the error that ends the part of
+    one who leaves the screen, and `aside_text` says what that does. `agrees`: see `Person`."""
 
-    def __init__(self, game: Game, parting: str) -> None:
-        self._person = Person(game)
-        self.choose = self._person.choose
-        self.voice = Screen(self._person.take, lambda: self._person.options, parting)
+    def __init__(
+        self,
+        game: Game,
+        aside: Callable[[], Exception],
+        aside_text: str,
+        terminal: Terminal | None = None,
+        *,
+        agrees: bool = False,
+    ) -> None:
+        person = self._person = Person(game, aside=aside_text, agrees=agrees)
+        self.choose = person.choose
+        self.voice: Screen | Lines
+        if terminal is None:
+            self.voice = Screen(person.take, lambda: person.options, aside)
+        else:
+            self.voice = Lines(person.take, lambda: person.options, lambda: person.is_asked, aside, terminal)
         self.run = self.voice.run
+        person.say = self.voice.say
 
     def attach(self, played: Played) -> None:
         """See `Seat`."""

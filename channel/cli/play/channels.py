@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Coroutine
+from functools import partial
 from typing import Any
 
 from forcemove.channel.cli.channel.stores import read_all
 from forcemove.channel.cli.match.ends import EndSeen, end_lines
 from forcemove.channel.cli.match.match import Match, is_unpaid
 from forcemove.channel.cli.match.scenes import NAMES
+from forcemove.channel.cli.match.screen import PutAside
 from forcemove.channel.cli.match.seats import BotSeat, PersonSeat, Seat
 from forcemove.channel.cli.play.carrying import line_for
 from forcemove.channel.cli.play.driving import Guard, drive_friendly
@@ -36,6 +38,7 @@ __all__ = ["ChannelPlay"]
 
 _PARTING = "The game goes on without you: be back before a challenge can run out."
 _FRIENDLY_PARTING = "You have put the game aside."
+_ASIDE = "the game is put aside; the same command goes on with it."
 
 
 class ChannelPlay:
@@ -121,7 +124,8 @@ class ChannelPlay:
         if self._wishes.rounds is not None:
             return BotSeat(self._game, number, self._wishes.rounds, agreement.count, self._terminal, self._wishes.pace)
         self._terminal.close()  # the screen is the person's
-        return PersonSeat(self._game, _FRIENDLY_PARTING if agreement.is_friendly else _PARTING)
+        parting = _FRIENDLY_PARTING if agreement.is_friendly else _PARTING
+        return PersonSeat(self._game, partial(PutAside, parting), _ASIDE, agrees=self._wishes.agrees)
 
     async def _drive_friendly(self, agreement: Agreement, seat: Seat, match: Match) -> Channel:
         key, journal = self._purse.key, self._journal

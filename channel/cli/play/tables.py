@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Coroutine, Sequence
+from collections.abc import Coroutine
 from functools import partial
 from typing import Any
 
@@ -14,8 +14,9 @@ from forcemove.channel.cli.explanations import headline
 from forcemove.channel.cli.games import TableGame
 from forcemove.channel.cli.match.match import beside
 from forcemove.channel.cli.match.reach import telling_of_reach
-from forcemove.channel.cli.match.scenes import NAMES, Scene
-from forcemove.channel.cli.match.screen import Screen
+from forcemove.channel.cli.match.scenes import NAMES
+from forcemove.channel.cli.match.screen import PutAside
+from forcemove.channel.cli.person.numbered import Numbered
 from forcemove.channel.cli.play.meeting import Meeting
 from forcemove.channel.cli.play.standby import when_free
 from forcemove.channel.cli.play.wishes import Purse, Wishes
@@ -74,6 +75,9 @@ class TablePlay:
                 f"Nothing was heard of the other player for {self._wishes.patience:,.0f} seconds.",
                 "The game waits. Run the same command again to wait on, or with --anew to begin another one.",
             ) from None
+        except EOFError:  # of a game that does not know how to be left
+            self._terminal.close()
+            self._terminal.say("You have left the game: it counts for nobody. The other player was not told.")
         except CounterpartyError as fault:
             raise Explained(
                 headline(fault),
@@ -90,8 +94,8 @@ class TablePlay:
         log = await connection.join(table, self._purse.key)
         seat = meeting.players.index(self._purse.key.address)
         self._terminal.say(f"You are the {NAMES[seat].lower()}.")
-        sitting = _Person(self._terminal) if self._wishes.has_person else None
-        tell = sitting.screen.say if sitting else self._terminal.say
+        sitting = self._person(NAMES[1 - seat]) if self._wishes.has_person else None
+        tell = sitting.tell if sitting else self._terminal.say
 
         place = Place(log, table.id, NAMES, meeting.players, seat, self._purse.key, seed)
 
@@ -99,7 +103,12 @@ class TablePlay:
             await self._game.join(place, tell, sitting.ask if sitting else None, within=self._wishes.patience)
 
         async with telling_of_reach(connection, tell):
-            await beside(play(), *([sitting.screen.run()] if sitting else []))
+            await beside(play(), *([sitting.run()] if sitting else []))
+
+    def _person(self, other: str) -> Numbered:
+        self._terminal.close()  # the screen is the person's
+        aside, patience = partial(PutAside, "You have put the game aside."), self._wishes.patience
+        return Numbered(other, patience, aside, "the game is put aside; the same command goes on with it.")
 
 
 async def _keep(hold: Hold) -> None:
@@ -107,37 +116,3 @@ async def _keep(hold: Hold) -> None:
     while True:
         await asyncio.sleep(hold.renew_every)
         hold.renew()
-
-
-class _Person:
-    """Chooses among numbered options."""
-
-    def __init__(self, terminal: Terminal) -> None:
-        terminal.close()
-        self.screen = Screen(self._take, self._numbered, "You have put the game aside.")
-        self.screen.show(Scene("The other player is to move."))
-        self._options: Sequence[str] = ()
-        self._chosen: asyncio.Future[int] | None = None
-
-    async def ask(self, prompt: str, options: Sequence[str]) -> int:
-        """See `forcemove.channel.cli.games.Ask`."""
-        self._options, self._chosen = options, asyncio.get_running_loop().create_future()
-        self.screen.show(Scene(f"{prompt}."))
-        try:
-            return await self._chosen
-        finally:
-            self._options, self._chosen = (), None
-            self.screen.show(Scene("The other player is to move."))
-
-    def _numbered(self) -> Sequence[tuple[str, str]]:
-        return [(str(number), option) for number, option in enumerate(self._options, 1)]
-
-    def _take(self, typed: str) -> str:
-        words = [str(number) for number in range(1, len(self._options) + 1)]
-        typed = typed.strip() or (words[0] if len(words) == 1 else "")
-        if self._chosen is None or self._chosen.done():
-            return "There is nothing to decide now."
-        if typed not in words:
-            return f"Type a number from 1 to {len(words)}."
-        self._chosen.set_result(int(typed) - 1)
-        return ""

@@ -107,7 +107,9 @@ def test_a_person_plays_against_the_bot() -> None:
     taken = [line for line in lines if line.startswith("Alice ") and line.split()[1] in {"discards", "draws", "can't"}]
     assert len(person.asked) == len(taken)
     for (prompt, options), line in zip(person.asked, taken, strict=True):
-        assert prompt == "Alice, it is your turn"
+        headline, *board = prompt.splitlines()
+        assert headline == "Alice, it is your turn"
+        assert [row.split("  ")[1].strip() for row in board] == ["Bob", "table", "Alice (you)"]
         done = line.removeprefix("Alice ").rstrip(".")
         assert done.replace("discards", "discard").split()[0] in {"discard", "draws", "can't"}
         if done.startswith("discards"):

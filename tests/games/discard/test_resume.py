@@ -29,6 +29,7 @@ class Failing:
     def __init__(self, inner: Transport, at: int) -> None:
         self._inner, self._at = inner, at
         self.moments = 0
+        self.unsent = b""
 
     def moment(self) -> None:
         self.moments += 1
@@ -36,7 +37,9 @@ class Failing:
             raise Crash
 
     async def post(self, message: bytes) -> None:
+        self.unsent = message
         self.moment()
+        self.unsent = b""
         await self._inner.post(message)
         self.moment()
 
@@ -57,11 +60,14 @@ class _FailingReader:
         return message
 
 
-async def sitting(line: Transport, seat: int, number: int) -> DiscardTable:
-    """A client that has nothing but its secret and the log."""
+async def sitting(line: Transport, seat: int, number: int, late: bytes = b"") -> DiscardTable:
+    """A client that has nothing but its secret and the log. `late`: what comes into the log when it has looked."""
     table = table_of(seat, number)
     transport = signed(line, table.name)
-    await run(discard(best, within=HOUR), await open_queue(transport, table.name), table)
+    queue = await open_queue(transport, table.name)
+    if late:
+        await line.post(late)
+    await run(discard(best, within=HOUR), queue, table)
     return table
 
 
@@ -71,8 +77,11 @@ async def messages(log: MemoryTransport) -> Counter[str]:
     return Counter(json.dumps((sequence, message)) for _, sequence, _, _, _, message in entries)
 
 
-def game_with_a_crash(crashing: int, at: int, number: int = 1) -> tuple[int, Counter[str], tuple[DiscardTable, ...]]:
-    """How many moments there were, what is on the log in the end, and both tables."""
+def game_with_a_crash(
+    crashing: int, at: int, number: int = 1, *, is_late: bool = False
+) -> tuple[int, Counter[str], tuple[DiscardTable, ...]]:
+    """How many moments there were, what is on the log in the end, and both tables. `is_late`: what was being posted
+    comes into the log all the same, after its client is back."""
 
     async def story() -> tuple[int, Counter[str], tuple[DiscardTable, ...]]:
         log = MemoryTransport()
@@ -81,7 +90,7 @@ def game_with_a_crash(crashing: int, at: int, number: int = 1) -> tuple[int, Cou
         try:
             table = await sitting(line, crashing, number)
         except Crash:
-            table = await sitting(log, crashing, number)
+            table = await sitting(log, crashing, number, line.unsent if is_late else b"")
         return line.moments, await messages(log), (table, await other)
 
     return run_virtual(story())
@@ -101,6 +110,18 @@ def crash_and_come_back(crashing: int, at: list[int] | None) -> None:
 def test_who_crashes_comes_back_to_the_game(crashing: int, at: list[int]) -> None:
     """In the shuffle, in the deal, in turns and in the audit."""
     crash_and_come_back(crashing, at)
+
+
+@pytest.mark.parametrize(("crashing", "at"), [(ALICE, [4, 21, 60]), (BOB, [9, 47, 97])])
+def test_what_comes_into_the_log_late_is_recognised_as_our_own(crashing: int, at: list[int]) -> None:
+    """It was on its way when the client was killed: it is not said twice, and nobody is accused of it."""
+    moments, undisturbed, _ = game_with_a_crash(crashing, -1)
+    for share in at:
+        nearby = round(share * (moments - 1) / 100)
+        for moment in range(nearby, min(nearby + 3, moments)):  # a moment in three is before a post
+            _, said, tables = game_with_a_crash(crashing, moment, is_late=True)
+            assert said == undisturbed
+            assert tables[0].result == tables[1].result is not None
 
 
 @pytest.mark.long

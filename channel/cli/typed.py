@@ -1,0 +1,45 @@
+"""Lines of standard input, whatever it is: a terminal, a file or a pipe; while one is waited for, all else goes on."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import sys
+import threading
+
+__all__ = ["TypedLines"]
+
+
+class TypedLines:
+    """Nothing is read ahead: a line is taken when somebody asks for it."""
+
+    def __init__(self) -> None:
+        self._wanted: asyncio.Future[str] | None = None
+
+    async def read(self) -> str:
+        """The next line, without its end. Who stops waiting loses none. Raises `EOFError` where there is none any
+        more."""
+        if self._wanted is None:
+            loop = asyncio.get_running_loop()
+            self._wanted = loop.create_future()
+            # A daemon: a program that ends does not wait for a line that nobody types.
+            threading.Thread(target=_read, args=(loop, self._wanted), daemon=True).start()
+        line = await asyncio.shield(self._wanted)
+        self._wanted = None
+        if not line:
+            raise EOFError
+        return line.rstrip("\r\n")
+
+
+def _read(loop: asyncio.AbstractEventLoop, wanted: asyncio.Future[str]) -> None:
+    try:
+        line = sys.stdin.readline()
+    except (OSError, ValueError):  # closed, or no text
+        line = ""
+    with contextlib.suppress(RuntimeError):  # nobody waits any more
+        loop.call_soon_threadsafe(_hand_over, wanted, line)
+
+
+def _hand_over(wanted: asyncio.Future[str], line: str) -> None:
+    if not wanted.done():
+        wanted.set_result(line)

@@ -1,0 +1,137 @@
+"""A person, or a script, plays against the bot: every installed game, on a terminal and without one."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.cli import warm
+from tests.cli.command import Command
+from tests.cli.screens import COMMAND, Screen
+from tests.installed import GAMES
+from tests.plugin.distribution import Environment
+
+FIRST = {"tic-tac-toe": "4", "rock-paper-scissors": "rock"}
+"""What a person may type first, by game."""
+SECOND = {"tic-tac-toe": "Turn 6.", "rock-paper-scissors": "Turn 8."}
+"""Where it is asked again."""
+SIZES = [(80, 24), (120, 40)]
+BALANCE = re.compile(r"(?:balance     | {12})(Alice \(you\)|Bob): (\S+) ether before, (\S+) ether now")
+
+
+def scripted(folder: Path, game: str, *lines: str) -> tuple[int, str, str]:
+    typed = "".join(f"{line}\n" for line in lines)
+    done = warm.run(["demo", "--game", game, "--play"], folder=folder, environment=os.environ, typed=typed)
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_every_installed_game_has_a_script() -> None:
+    assert FIRST.keys() == {game.name for game in GAMES}
+
+
+@pytest.mark.parametrize("game", FIRST)
+def test_a_script_plays_leaves_and_is_paid(tmp_path: Path, game: str) -> None:
+    code, said, complained = scripted(tmp_path, game, FIRST[game], "leave", "yes")
+
+    assert (code, complained) == (0, "")
+    assert "You are Alice, and play against Bob" in said
+    assert "deposit: in block" in said
+    assert "conclude: in block" in said
+    found = {name: (float(before), float(after)) for name, before, after in BALANCE.findall(said)}
+    won = {name: after - before for name, (before, after) in found.items()}
+    assert won.keys() == {"Alice (you)", "Bob"}
+    assert -0.01 < sum(won.values()) < 0  # the gas
+    assert re.search(r"^result      You (lose 0.2 ether|win 0.2 ether|are even); ", said, re.MULTILINE)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_stake_is_not_lost_without_a_question(tmp_path: Path) -> None:
+    code, said, _ = scripted(tmp_path, "tic-tac-toe", "4", "leave", "no", "leave", "yes")
+
+    assert code == 0
+    assert said.count("If you leave in this round you lose 0.2 ether. Leave? Type yes or no.") == 2
+    assert "result      You lose 0.2 ether; 0.8 ether was paid to you." in said
+
+
+def test_nobody_is_asked_where_nothing_is_lost(tmp_path: Path) -> None:
+    code, said, _ = scripted(tmp_path, "tic-tac-toe", "leave")
+
+    assert code == 0
+    assert "If you leave in this round" not in said
+    assert "result      You are even; 1 ether was paid to you." in said
+
+
+def test_an_input_that_ends_leaves_the_table(tmp_path: Path) -> None:
+    code, said, complained = scripted(tmp_path, "tic-tac-toe", "4")
+
+    assert code == 130
+    assert "turn    5" in said
+    assert "You have left the table" in complained
+    assert "nothing is lost" in complained
+
+
+@pytest.mark.parametrize("size", SIZES, ids=str)
+@pytest.mark.parametrize("game", FIRST)
+def test_a_person_plays_on_a_screen(tmp_path: Path, game: str, size: tuple[int, int]) -> None:
+    columns, rows = size
+    screen = Screen(COMMAND, "demo", "--game", game, "--play", columns=columns, rows=rows, folder=tmp_path)
+    screen.reach("leave ")
+    screen.type(f"{FIRST[game]}\r")
+    screen.reach(SECOND[game])
+    screen.reach("help ")
+    screen.type("help\r")
+    screen.reach("Ctrl-C, or Ctrl-D: you leave the table")
+    screen.type("leave\r")
+    if game == "tic-tac-toe":
+        screen.reach("Leave? Type yes or no.")
+        screen.type("y\r")
+    seen = screen.end()
+
+    assert seen.code == 0
+    assert any(BALANCE.fullmatch(line) for line in seen.lines)
+
+
+def test_a_person_may_go_at_any_time(tmp_path: Path) -> None:
+    screen = Screen(COMMAND, "demo", "--game", "tic-tac-toe", "--play", columns=80, rows=24, folder=tmp_path)
+    screen.reach("leave ")
+    screen.type("\x03")
+    seen = screen.end()
+
+    assert seen.code == 130
+    assert any("You have left the table" in line for line in seen.lines)
+    assert not any("Traceback" in line for line in seen.lines)
+
+
+def test_a_game_of_somebody_else_is_played_by_three(tmp_path: Path) -> None:
+    for folder in ("site", "work"):
+        (tmp_path / folder).mkdir()
+    environment = Environment(tmp_path / "site", tmp_path / "work")
+    environment.install_counting()
+    ran = environment("demo", "--game", "counting", "--play", "--seats", "3", typed="\nleave\nyes\n")
+
+    assert (ran.code, ran.err) == (0, "")
+    assert "play against Bob and Carol" in ran.out
+    assert re.search(r"^ {12}Carol: 1000000 ether before", ran.out, re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--play",), "--play wants --game with the game that you want to play: rock-paper-scissors"),
+        (("--play", "--game", "tic-tac-toe", "--chain", "anvil"), "leave --chain out"),
+        (("--play", "--game", "tic-tac-toe", "--json"), "leave --json out"),
+        (("--play", "--game", "tic-tac-toe", "--scenario", "honest"), "leave --scenario out"),
+        (("--play", "--game", "tic-tac-toe", "--seats", "3"), "Nothing can be played with 3 players"),
+        (("--play", "--game", "tic-tac-toe", "--stake", "0"), "stake"),
+    ],
+)
+def test_what_makes_no_sense_beside_it_is_wrong_usage(
+    forcemove: Command, arguments: tuple[str, ...], words: str
+) -> None:
+    said = forcemove("demo", *arguments)
+
+    assert said.code == 2
+    assert words in said.err

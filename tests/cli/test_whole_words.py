@@ -1,0 +1,183 @@
+"""What the pages' commands show on a terminal of 80 or 120 columns: no word is cut, and none is lost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from forcemove.channel.cli.match.scenes import Scene
+from forcemove.channel.cli.person.layout import option_lines, scene_lines
+from forcemove.channel.cli.wrapping import wrapped
+from tests.cli.nodes import Node
+from tests.cli.saved import Saved, state_of
+from tests.cli.screens import COMMAND, Screen
+from tests.cli.words import RECORDING, SAID, SCENE, require_all, require_whole
+
+SIZES = [(80, 24), (120, 40)]
+sizes = pytest.mark.parametrize("size", SIZES, ids=str)
+
+
+def on(size: tuple[int, int], folder: Path, *arguments: str) -> Screen:
+    columns, rows = size
+    return Screen(COMMAND, *arguments, columns=columns, rows=rows, folder=folder, before=RECORDING)
+
+
+def require_whole_end(
+    screen: Screen, folder: Path, columns: int, *typed: str, is_all: bool = True, code: int = 0
+) -> None:
+    seen = screen.end()
+    assert seen.code == code, seen.lines
+    require_whole(seen.lines, folder, columns, typed)
+    if is_all:
+        require_all(seen.lines, (folder / SAID).read_text("utf-8"), columns)
+
+
+def require_whole_scene(screen: Screen, folder: Path, columns: int, *typed: str) -> None:
+    """As it is now."""
+    lines = screen.settle()
+    require_whole(lines, folder, columns, typed)
+    require_all(lines, (folder / SCENE).read_text("utf-8"), columns)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("demo", "--game", "rock-paper-scissors", "--scenario", "stall"),
+        ("demo", "--game", "tic-tac-toe", "--scenario", "cheat"),
+        ("demo", "--game", "discard"),
+        ("new", "take-five", "--seats", "3"),
+        pytest.param(("demo",), marks=pytest.mark.long),
+    ],
+    ids=" ".join,
+)
+@sizes
+def test_what_is_told_without_a_node(tmp_path: Path, size: tuple[int, int], arguments: tuple[str, ...]) -> None:
+    require_whole_end(on(size, tmp_path, *arguments), tmp_path, size[0])
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("demo", "--game", "chess"),
+        ("demo", "--stake", "300000 ether"),
+        ("inspect", "nowhere.json"),
+        ("verify", "--chain", "http://127.0.0.1:1"),
+        ("key", "fund", "nowhere.json", "--chain", "http://127.0.0.1:1"),
+    ],
+    ids=" ".join,
+)
+@sizes
+def test_errors(tmp_path: Path, size: tuple[int, int], arguments: tuple[str, ...]) -> None:
+    require_whole_end(on(size, tmp_path, *arguments), tmp_path, size[0], is_all=False, code=1)
+
+
+@sizes
+def test_a_state_that_is_inspected(tmp_path: Path, size: tuple[int, int]) -> None:
+    file = Saved().save(state_of(5), str(tmp_path / "state.json"))
+    require_whole_end(on(size, tmp_path, "inspect", file), tmp_path, size[0])
+
+
+@pytest.fixture
+def node(tmp_path: Path) -> Iterator[Node]:
+    node = Node(tmp_path)
+    yield node
+    node.stop()
+
+
+@sizes
+def test_the_commands_on_a_node(tmp_path: Path, node: Node, size: tuple[int, int]) -> None:
+    where = ("--chain", node.endpoint)
+    for arguments in (
+        ("key", "new", "alice.json"),
+        ("key", "show", "alice.json"),
+        ("key", "fund", "alice.json", *where),
+        ("deploy", *where, "--key", "alice.json"),
+        ("verify", *where),
+        ("demo", *where, "--key", "alice.json", "--game", "rock-paper-scissors", "--scenario", "honest"),
+    ):
+        (tmp_path / SAID).unlink(missing_ok=True)
+        require_whole_end(on(size, tmp_path, *arguments), tmp_path, size[0])
+
+
+@pytest.mark.parametrize(
+    ("game", "asks", "first", "reaches"),
+    [
+        ("tic-tac-toe", "Turn 4.", "4", "Turn 6."),
+        ("rock-paper-scissors", "Turn 4.", "paper", "Turn 8."),
+        ("discard", "it is your turn", "1", "Bob d"),
+    ],
+)
+@sizes
+def test_a_person_against_the_bot(
+    tmp_path: Path, size: tuple[int, int], game: str, asks: str, first: str, reaches: str
+) -> None:
+    screen = on(size, tmp_path, "demo", "--game", game, "--play")
+    screen.reach(asks)
+    require_whole_scene(screen, tmp_path, size[0])
+    screen.type(f"{first}\r")
+    screen.reach(reaches)
+    screen.reach("help  ")
+    require_whole_scene(screen, tmp_path, size[0])
+    screen.type("nonsense\r")
+    screen.reach("Type ")
+    require_whole_scene(screen, tmp_path, size[0])
+    screen.type("help\r")
+    screen.reach("Ctrl-C, or Ctrl-D")
+    require_whole_scene(screen, tmp_path, size[0])
+    screen.type("leave\r")
+    if game == "tic-tac-toe":
+        screen.reach("Leave? Type yes or no.")
+        require_whole_scene(screen, tmp_path, size[0])
+        screen.type("yes\r")
+    require_whole_end(screen, tmp_path, size[0], is_all=False)
+
+
+@sizes
+def test_two_processes_side_by_side(tmp_path: Path, size: tuple[int, int]) -> None:
+    screen = on(size, tmp_path, "demo", "--network", "--scenario", "cheat", "--game", "rock-paper-scissors")
+    require_whole_end(screen, tmp_path, size[0], is_all=False)
+
+
+# ----------------------------------------------------------------------------------------------------------- wrapping
+
+
+@pytest.mark.parametrize("width", [20, 39, 80])
+def test_a_line_is_broken_between_words_alone(width: int) -> None:
+    text = "turn    4   Alice has marked an X; run `forcemove channel list` at ws://127.0.0.1:4600 for 0x" + "ab" * 32
+    lines = wrapped(text, width)
+    assert " ".join(" ".join(lines).split()) == " ".join(text.split())
+    assert any("`forcemove channel list`" in line for line in lines) or width < 30
+    assert all(len(line) <= width for line in lines if "0x" not in line and "`" not in line)
+
+
+@pytest.mark.parametrize(
+    ("text", "indent"),
+    [
+        ("turn    4   " + "word " * 20, 12),
+        ("  name            " + "word " * 20, 18),
+        ("    board " + "word " * 20, 4),
+        ("word " * 20, 0),
+    ],
+)
+def test_the_rest_of_a_line_begins_where_its_own_text_does(text: str, indent: int) -> None:
+    first, *rest = wrapped(text.rstrip(), 40)
+    assert rest
+    assert all(len(line) - len(line.lstrip()) == indent for line in rest)
+    assert first == text[: len(first)]
+
+
+def test_what_fits_stays_as_it_is_and_lines_stay_lines() -> None:
+    assert wrapped("a  b\n\n c", 10) == ["a  b", "", " c"]
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_many_options_fit_on_a_small_screen(width: int) -> None:
+    options = [*((str(number), f"mark the cell {number}") for number in range(9)), ("leave", "end " * 14)]
+    lines = option_lines(options, width)
+    assert len(lines) <= 6
+    assert all(len(line) <= width for line in lines)
+    assert [word for line in lines for word in line.split() if word.isdecimal()][::2] == [str(n) for n in range(9)]
+    scene = Scene("Turn 6.", ("row",) * 6, "you 1 ether", "word " * 30, "word " * 20)
+    assert len([*scene_lines(scene, width), *lines]) < 24

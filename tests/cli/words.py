@@ -1,0 +1,61 @@
+"""Whether all the words that a command has for a person are whole on its screen: none is cut, and none is lost.
+
+What is said is written down where it is wrapped, before it is; the screen is what a terminal makes of every byte.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+SAID, SCENE = "said.txt", "scene.txt"
+RECORDING = f"""
+import click
+import forcemove.channel.cli.wrapping as wrapping
+from forcemove.channel.cli.match.screen import Screen
+said = open({SAID!r}, "a", buffering=1)
+inner, echo, text = wrapping._wrapped, click.echo, Screen._text
+def wrapped(line, width, indent):
+    said.write(click.unstyle(line) + "\\n")
+    return inner(line, width, indent)
+def echoed(message=None, *arguments, **options):
+    said.write(click.unstyle(str(message)) + "\\n")
+    return echo(message, *arguments, **options)
+def scene(self):
+    found = text(self)
+    said.writelines(" ".join(each) + "\\n" for each in self._options())
+    open({SCENE!r}, "w").write("".join(each for _, each in found))
+    return found
+wrapping._wrapped, click.echo, Screen._text = wrapped, echoed, scene
+"""
+"""Has a command write down what it says, and what its screen shows, in its folder."""
+_OTHERS = {">"}
+
+
+def require_whole(lines: Sequence[str], folder: Path, columns: int, typed: Iterable[str] = ()) -> None:
+    """Every word that the screen shows is one that was said, whole; every line that was said is there, in one piece but
+    for where it was wrapped. `typed`: what else may be there."""
+    said = _words((folder / SAID).read_text("utf-8").splitlines())
+    known = {*said, *_OTHERS, *(word for text in typed for word in text.split())}
+    wide = [word for word in said if len(word) > columns]
+    cut = [word for word in _words(lines) if word not in known and not any(word in each for each in wide)]
+    assert cut == [], "\n".join([*cut, "were not said, on", *lines])
+
+
+def require_all(lines: Sequence[str], text: str, columns: int) -> None:
+    """All lines of `text` are on the screen, in their order within each."""
+    shown = f" {' '.join(_words(lines))} "
+    lost = [line for line in text.splitlines() if not _is_wide(line, columns) and _joined(line) not in shown]
+    assert lost == [], "\n".join([*lost, "are not on", *lines])
+
+
+def _is_wide(line: str, columns: int) -> bool:
+    return any(len(word) > columns for word in line.split())
+
+
+def _joined(line: str) -> str:
+    return f" {' '.join(line.split())} " if line.split() else " "
+
+
+def _words(lines: Iterable[str]) -> list[str]:
+    return [word for line in lines for word in line.split()]
