@@ -11,6 +11,7 @@ from typing import IO, Any
 import click
 
 from forcemove.channel.cli.explanations import explain
+from forcemove.channel.cli.harmless import harmless
 from forcemove.channel.cli.terminal import wants_colours
 from forcemove.channel.cli.wrapping import echo
 from forcemove.channel.errors import ForcemoveError
@@ -117,6 +118,6 @@ def words_of(error: BaseException) -> str:
 
 
 def _say(message: str, file: IO[Any] | None = None) -> None:
-    what, *then = message.splitlines() or [""]
+    what, *then = [harmless(line) for line in message.splitlines()] or [""]
     for line in (click.style("Error: ", fg="red", bold=True) + what, *then):
         echo(line, file=file, err=True, color=None if wants_colours() else False)

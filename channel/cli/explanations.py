@@ -6,6 +6,7 @@ import re
 from enum import Enum
 from typing import Any
 
+from forcemove.channel.cli.harmless import harmless
 from forcemove.channel.errors import (
     AppError,
     ChainError,
@@ -334,6 +335,10 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
         "The relay shows another log of table {table} than before, from entry {position} on or earlier.",
         "The relay has lost data, or cheats. The game cannot go on there; no money is lost by that.",
     ),
+    "LinkCut": (
+        "The link was cut: {present} of its {expected} characters are here.",
+        "Copy all of it, to its end. It is one word of letters and digits, which begins with forcemove.",
+    ),
     "OfferDiffers": (
         "The offer is for another {what}: {offered}, and not {ours}.",
         "Nothing was signed. Check game, stake and --book, or ask the host for another offer.",
@@ -441,6 +446,9 @@ _OLDER_VERSION = (
     "The program that wrote it must be updated, and write it again; nothing was changed.",
 )
 
+_PAGES = frozenset({"SourceRefused"})
+"""Errors with several lines that another program on this machine has written."""
+
 _FAMILIES: tuple[tuple[type[ForcemoveError], str, str], ...] = (
     (AppError, "The rules of the game forbid it: {error}.", "The move was ours; nothing was changed."),
     (RuleError, "The adjudicator refused: {error}.", "The request broke a rule of the protocol; nothing was changed."),
@@ -458,7 +466,8 @@ _FAMILIES: tuple[tuple[type[ForcemoveError], str, str], ...] = (
 def explain(error: ForcemoveError) -> str:
     """What happened, and what to do next, in a line each."""
     what, then = _explanation(error)
-    facts = {name: show_value(value) for name, value in error.values().items()} | {"error": describe(error)}
+    keep = "\n" if type(error).__name__ in _PAGES else ""
+    facts = {name: show_value(value, keep) for name, value in error.values().items()} | {"error": describe(error)}
     return "\n".join(text.format_map(facts) for text in (what, then) if text)
 
 
@@ -503,8 +512,8 @@ def _words(name: str) -> str:
     return name.strip("_").replace("_", " ")
 
 
-def show_value(value: Any) -> Any:
-    """A fact of an error as people write it; of what has no short form only the kind."""
+def show_value(value: Any, keep: str = "") -> Any:
+    """A fact of an error as people write it; of what has no short form only the kind. `keep`: see `harmless`."""
     match value:
         case None:
             return "for no reason that can still be seen"
@@ -516,7 +525,9 @@ def show_value(value: Any) -> Any:
             return show_value(value.value)
         case tuple() | list() | set() | frozenset():
             return ", ".join(str(show_value(each)) for each in value) or "none"
-        case bool() | int() | float() | str():
+        case str():
+            return harmless(value, keep)
+        case bool() | int() | float():
             return value
         case _:
             return f"of the kind {type(value).__name__}"

@@ -10,6 +10,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, TextIO
 
+from forcemove.channel.cli.harmless import harmless
 from forcemove.channel.cli.wrapping import wrapped
 
 if TYPE_CHECKING:
@@ -49,6 +50,10 @@ class Terminal:
         """A line that stays, on standard output. `style`: as rich names it, such as "bold green"."""
         self._write(self._story, self._out, text, style)
 
+    def say_whole(self, text: str) -> None:
+        """A line that stays and is meant to be copied: it is never broken by us, however narrow the terminal is."""
+        self._write(self._story, self._out, text, "", is_whole=True)
+
     def note(self, text: str) -> None:
         """A line that stays, on standard error."""
         self._write(self._progress, self._err, text, "")
@@ -56,7 +61,7 @@ class Terminal:
     def ask(self, prompt: str) -> None:
         """Write a question, and leave the cursor behind it."""
         self.status("")
-        self._out.write(_fitting(prompt, self._out))
+        self._out.write(_fitting(harmless(prompt), self._out))
         self._out.flush()
 
     def status(self, text: str) -> None:
@@ -77,14 +82,15 @@ class Terminal:
         if live is not None:
             live.stop()
 
-    def _write(self, console: Console | None, stream: TextIO, text: str, style: str) -> None:
+    def _write(self, console: Console | None, stream: TextIO, text: str, style: str, *, is_whole: bool = False) -> None:
+        text = harmless(text, keep="\n")
         if console is None:
             stream.write(_fitting(text, stream) + "\n")
             stream.flush()  # a reader of a pipe sees each line when it happens
             return
         from rich.text import Text
 
-        for line in wrapped(text, console.width, self._indent):
+        for line in [text] if is_whole else wrapped(text, console.width, self._indent):
             console.print(Text(_fitting(line, stream), style), soft_wrap=True)
 
 
@@ -117,7 +123,7 @@ def _spinner(console: Console, text: str) -> Spinner:
     from rich.spinner import Spinner
     from rich.text import Text
 
-    shown = Text(_fitting(text, console.file))
+    shown = Text(_fitting(harmless(text), console.file))
     shown.truncate(max(1, console.width - _SPINNER_CELLS), overflow="ellipsis" if _is_unicode(console.file) else "crop")
     return Spinner("dots" if _is_unicode(console.file) else "line", shown)
 

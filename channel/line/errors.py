@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from forcemove.channel.errors import ForcemoveError
+from forcemove.channel.errors import ForcemoveError, LocalError
 from forcemove.channel.flow.transport import TransportFault
 
 __all__ = [
     "LineClosed",
     "LineError",
+    "LinkCut",
     "LogBegins",
     "LogReplaced",
     "NatsMissing",
@@ -95,6 +96,14 @@ def refusal(about: bytes, reason: str, detail: str) -> RelayRefused:
     """What a relay has refused, as an error; a reason that we do not know is taken for a fault of ours."""
     known = reason in {each.value for each in Reason}
     return RelayRefused(about, Reason(reason) if known else Reason.MALFORMED, detail)
+
+
+@dataclass(eq=False)
+class LinkCut(LocalError):
+    """Of a link `expected` characters long only `present` are there."""
+
+    present: int
+    expected: int
 
 
 @dataclass(eq=False)

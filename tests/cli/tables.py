@@ -14,6 +14,7 @@ from forcemove.channel.chain.adjudicator import Adjudicator
 from forcemove.channel.chain.deployment import deploy
 from forcemove.channel.chain.local import local_keys
 from forcemove.channel.installed import installed_games
+from forcemove.channel.line.links import LINK_HEAD
 from forcemove.channel.node.keys import write_key_file
 from forcemove.channel.protocol.channel import Channel
 from forcemove.channel.protocol.signing import Key
@@ -34,7 +35,7 @@ START = 10**18
 """Wei that each player begins with."""
 GAS_AT_MOST = 10**16
 BOOK = "forcemove-31337.json"
-_LINK = re.compile(r"forcemove://join/\S+")
+_LINK = re.compile(rf"{LINK_HEAD}\w+")
 _COLUMNS = 220
 """Wide enough for a link."""
 
@@ -58,12 +59,17 @@ class House:
         return home
 
     def arguments(self, home: Path, game: str) -> tuple[str, ...]:
-        """Of each `forcemove play` on that machine."""
-        return ("play", game, "--relay", self.carrier.url, "--key", "key.json", "--store", self._stores[home])
+        """Of each `forcemove play` on that machine, but where."""
+        return ("play", game, "--key", "key.json", "--store", self._stores[home])
 
     def play(self, home: Path, *arguments: str, game: str = "rock-paper-scissors", before: str = "") -> Demo:
         """A bot on that machine. `before`: as of `warm.start`."""
-        return self.run(home, *self.arguments(home, game), "--bot", *arguments, before=before)
+        command = (*self.arguments(home, game), *self._where(arguments), "--bot", *arguments)
+        return self.run(home, *command, before=before)
+
+    def _where(self, arguments: Sequence[str]) -> tuple[str, ...]:
+        """A link names the relay."""
+        return () if "--join" in arguments else ("--relay", self.carrier.url)
 
     def run(self, home: Path, *arguments: str, before: str = "") -> Demo:
         """Any command on that machine, which is killed in the end."""
@@ -72,7 +78,8 @@ class House:
 
     def sit(self, home: Path, *arguments: str, game: str = "rock-paper-scissors") -> Person:
         """A person at a terminal of that machine."""
-        return Person(Screen(COMMAND, *self.arguments(home, game), *arguments, columns=_COLUMNS, folder=home))
+        command = (*self.arguments(home, game), *self._where(arguments), *arguments)
+        return Person(Screen(COMMAND, *command, columns=_COLUMNS, folder=home))
 
     def share(self, home: Path, other: Path) -> None:
         """Let one machine have the journal of another."""
@@ -183,7 +190,7 @@ class Person:
 
     def link(self) -> str:
         """What is to be handed to a friend."""
-        self.reach("forcemove://join/")
+        self.reach(LINK_HEAD)
         return next(filter(None, map(_LINK.search, self.screen.lines)))[0]
 
     def type(self, text: str) -> None:
@@ -207,7 +214,7 @@ def world_on(carrier: Process, folder: Path, server: Server | None = None) -> It
 
 def link_of(host: Demo) -> str:
     """What is to be handed to a friend."""
-    host.reach("forcemove://join/")
+    host.reach(LINK_HEAD)
     found = _LINK.search(host.said)
     assert found, host.said
     return found[0]

@@ -8,7 +8,7 @@ import signal
 import pytest
 
 from forcemove.channel.line.errors import RelayRefused
-from forcemove.channel.line.links import Link, parse_link
+from forcemove.channel.line.links import LINK_HEAD, Link, parse_link
 from forcemove.channel.line.websocket.connection import RelayConnection
 from tests.cli.command import Command
 from tests.cli.tables import GUEST, HOST, START, World, link_of
@@ -46,7 +46,7 @@ def test_a_player_that_is_killed_goes_on_with_the_same_command(world: World, kil
     assert second.end() == 0, second.complained
     assert other.end() == 0, other.complained
     assert "Going on with the open channel" in second.said
-    assert "forcemove://" not in second.said
+    assert LINK_HEAD not in second.said
     channel = world.require_right_ends()
     assert channel.newest is not None
     assert channel.newest.state.turn_num == 4 + 4 * 4, "four rounds of four turns, counted over the restart"
@@ -116,8 +116,23 @@ async def join_and_leave(text: str) -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
+        ((), "Name the relay with --relay URL, or join with --join LINK"),
+        (("--create", "--stake", "0"), "Name the relay with --relay URL"),
+        (("--join", str(Link("ws://relay.example", bytes(32)))[:-1]), "The link was cut: 102 of its 103 characters"),
+        (("--join", "forcemove://join/1?relay=ws"), "The link is of version 1, which is older than this program's, 2"),
+    ],
+)
+def test_where_to_play_has_to_be_known(forcemove: Command, options: tuple[str, ...], words: str) -> None:
+    said = forcemove("play", "tic-tac-toe", "--key", "key.json", "--bot", *options)
+    assert said.code in (1, 2)
+    assert words in " ".join(said.err.split())
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
         (("--create",), "--create wants --stake"),
-        (("--create", "--stake", "1", "--join", "forcemove://join/1"), "exclude each other"),
+        (("--create", "--stake", "1", "--join", LINK_HEAD), "exclude each other"),
         (("--join", "nonsense"), "well-formed link"),
         (("--join", str(Link("ws://another.example", bytes(32)))), "The link is for the relay ws://another.example"),
     ],

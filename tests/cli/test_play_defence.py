@@ -12,6 +12,7 @@ import pytest
 
 from forcemove.channel.chain.local import local_keys
 from forcemove.channel.cli.demo.network.attacks import challenge_with
+from forcemove.channel.line.links import LINK_HEAD
 from forcemove.channel.protocol.channel import Channel
 from tests.cli.nodes import Node, wait_until
 from tests.cli.tables import DEPOSIT, GUEST, HOST, START, World, link_of
@@ -157,7 +158,7 @@ def test_an_offer_that_is_not_worth_its_disputes_is_refused_before_it_is_made(wo
     assert "At the present price of gas a stake below 0." in host.complained
     assert "is not worth its disputes" in host.complained
     assert "Offer at least --stake '0." in host.complained
-    assert "forcemove://" not in host.said
+    assert LINK_HEAD not in host.said
     least = host.complained.partition("--stake '")[2].partition("'")[0]
     world.node.give(HOST.address, 10 * START)
     enough = world.play(world.alice, "--create", "--stake", least)
@@ -170,7 +171,7 @@ def test_a_duration_that_cannot_be_met_is_refused_before_it_is_offered(world: Wo
     host = world.play(world.alice, "--create", "--stake", "0.01 ether", "--duration", "60")
     assert host.end() == 1
     assert "Offer --duration at least 89" in host.complained
-    assert "forcemove://" not in host.said
+    assert LINK_HEAD not in host.said
 
 
 def test_nobody_joins_what_is_not_worth_its_disputes(world: World) -> None:
@@ -186,4 +187,4 @@ def test_nobody_joins_what_is_not_worth_its_disputes(world: World) -> None:
 
 def _without_chain(world: World) -> tuple[str, ...]:
     arguments = world.arguments(world.alice, "rock-paper-scissors")
-    return arguments[: arguments.index("--chain")]
+    return (*arguments[: arguments.index("--chain")], "--relay", world.carrier.url)

@@ -7,7 +7,7 @@ import signal
 
 import pytest
 
-from forcemove.channel.line.links import parse_link
+from forcemove.channel.line.links import LINK_HEAD, parse_link
 from forcemove.channel.line.websocket.connection import RelayConnection
 from tests.cli.nodes import held_at, wait_until
 from tests.cli.tables import House, link_of
@@ -75,7 +75,7 @@ def test_a_player_that_dies_before_it_has_told_the_end_tells_it_when_it_is_back(
     assert "Nothing was at stake" in second.said
     assert house.meetings(home) == 0
     if killed == "host":
-        house.play(home, *CREATE).reach("forcemove://join/")
+        house.play(home, *CREATE).reach(LINK_HEAD)
 
 
 def test_discard_is_played_over_the_log_and_both_are_killed_and_go_on(house: House) -> None:

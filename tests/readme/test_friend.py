@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from forcemove.channel.chain.local import local_keys
+from forcemove.channel.line.links import LINK_HEAD
 from forcemove.channel.node.keys import write_key_file
 from tests.cli.nodes import PASSPHRASE, start
 from tests.cli.screens import COMMAND, Screen
@@ -51,9 +52,9 @@ def test_two_friends_play_by_the_three_commands(homes: list[Path]) -> None:
     try:
         serving.reach("listens at")
         alice = Screen(COMMAND, *arguments(create), columns=220, folder=homes[1])
-        alice.reach("forcemove://join/")
-        link = next(word for line in alice.lines for word in line.split() if word.startswith("forcemove://"))
-        bob = Screen(COMMAND, *arguments(join, shlex.quote(link)), columns=220, folder=homes[2])
+        alice.reach(LINK_HEAD)
+        link = next(word for line in alice.lines for word in line.split() if word.startswith(LINK_HEAD))
+        bob = Screen(COMMAND, *arguments(join, link), columns=220, folder=homes[2])
         bob.reach("Join on these terms?")
         bob.type("y\r")
         for turn, cell in enumerate((0, 3, 1, 4, 2), 4):

@@ -203,6 +203,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
         "channel.cli.demo.*",
         "channel.cli.demo.network.*",
         "channel.cli.channel.*",
+        "channel.cli.lobby.*",
         "channel.cli.match.*",
         "channel.cli.person.*",
         "channel.cli.play.*",

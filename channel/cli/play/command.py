@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from forcemove.channel.cli.play.terms import ChainGround
     from forcemove.channel.cli.play.wishes import Purse, Wishes
     from forcemove.channel.cli.terminal import Terminal
+    from forcemove.channel.line.links import Link
     from forcemove.channel.store.journal import Journal
     from forcemove.channel.watching.client import TowerClient
 
@@ -52,9 +53,9 @@ class _Tower(click.ParamType[tuple[str, bytes]]):
 @click.argument("name", metavar="GAME")
 @click.option(
     "--relay",
-    required=True,
     metavar="URL",
-    help="The relay: ws:// or wss://, as its operator names it; or a NATS server: nats:// or tls://.",
+    help="The relay: ws:// or wss://, as its operator names it; or a NATS server: nats:// or tls://.  "
+    "[default: that of the link]",
 )
 @click.option(
     "--chain",
@@ -135,7 +136,7 @@ class _Tower(click.ParamType[tuple[str, bytes]]):
 @click.option("--allow-mainnet", is_flag=True, help="Play even on Ethereum's main network, for real money.")
 def play(
     name: str,
-    relay: str,
+    relay: str | None,
     endpoints: tuple[str, ...],
     key_file: Path,
     account_file: Path | None,
@@ -158,9 +159,10 @@ def play(
 ) -> None:
     """Play GAME with somebody on another machine: you at this terminal, or a bot.
 
-    One player offers a game with --create --stake AMOUNT, and hands the link that is printed to the other, who joins
-    with --join LINK. Both need the same relay, a node of the same chain (--chain), and the address book of the
-    contracts. With --stake 0 there is no chain, and nothing to win or lose; it needs a key and the relay alone.
+    One player offers a game with --relay URL --create --stake AMOUNT, and hands the link that is printed to the other,
+    who joins with --join LINK; the link names the relay. Both need a node of the same chain (--chain), and the address
+    book of the contracts. With --stake 0 there is no chain, and nothing to win or lose; it needs a key and the relay
+    alone.
 
     The key of --key only signs. --account pays in five stakes and the gas, and is paid at the end, unless --payout
     names another. What was signed is kept in the journal (--store). If this is interrupted, or the machine dies, the
@@ -173,13 +175,11 @@ def play(
     from forcemove.channel.cli.channel.stores import open_store
     from forcemove.channel.cli.play.wishes import Wishes
     from forcemove.channel.line.connect import connect
-    from forcemove.channel.line.links import parse_link, public_url
 
-    link = None if join_text is None else parse_link(join_text)
-    if link is not None and link.relay != public_url(relay):
-        raise click.UsageError(f"The link is for the relay {link.relay}: name that with --relay.")
+    link = _link(join_text, relay)
+    where = _place(relay, link)
     wishes = Wishes(
-        relay,
+        where,
         stake if creates or link else None,
         link,
         rounds if bot else None,
@@ -191,11 +191,30 @@ def play(
         lease,
         tuple(_tower(*each) for each in towers),
     )
-    connect(relay)  # what is no address of a relay is said before anything is begun
+    connect(where)  # what is no address of a relay is said before anything is begun
     ground = _ground(name, endpoints, book_file, allow_mainnet) if endpoints else None
     purse = _purse(key_file, account_file, payout)
     with open_store(store, may_be_new=True) as journal, waiting("Asking the relay") as terminal:
         run_until_terminated(_playing(name, ground, wishes, purse, journal, terminal).run())
+
+
+def _link(text: str | None, relay: str | None) -> Link | None:
+    """Raises `MalformedBytes`, `UnknownVersion` and `LinkCut`, and `click.UsageError` where it is for another relay."""
+    from forcemove.channel.line.links import parse_link, public_url
+
+    link = None if text is None else parse_link(text)
+    if link is not None and relay is not None and link.relay != public_url(relay):
+        raise click.UsageError(f"The link is for the relay {link.relay}: leave --relay out.")
+    return link
+
+
+def _place(relay: str | None, link: Link | None) -> str:
+    """Where to play. An address of our own may have a password, which a link never has."""
+    if relay is not None:
+        return relay
+    if link is None:
+        raise click.UsageError("Name the relay with --relay URL, or join with --join LINK, which names it.")
+    return link.relay
 
 
 def _require_sense(

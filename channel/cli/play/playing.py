@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from forcemove.channel.cli.amounts import exact_amount
 from forcemove.channel.cli.errors import Explained
 from forcemove.channel.cli.explanations import headline
+from forcemove.channel.cli.lobby.invitation import say_invitation
 from forcemove.channel.cli.match.reach import telling_of_reach
 from forcemove.channel.cli.play.errors import NeverFunded, OfferDiffers, OfferOver
 from forcemove.channel.cli.play.meeting import (
@@ -203,8 +204,7 @@ class Playing:
         await self._say_terms(wanted)
         offer = await self._offer(connection, wanted)
         try:
-            self._terminal.say("Hand this link to whom you want to play with; it is good for a day:")
-            self._terminal.say(str(Link(connection.url, offer.hash)))
+            say_invitation(self._terminal, offer, Link(connection.url, offer.hash), self._wishes.relay)
             self._terminal.status("Waiting for somebody to join")
             return await wait_for_guest(connection, offer, key, self._keep)
         except BaseException:  # it was taken back

@@ -13,6 +13,7 @@ from forcemove.channel.cli.demo.network.columns import Columns
 from forcemove.channel.cli.demo.network.players import Player, WentWrong
 from forcemove.channel.cli.demo.network.world import World, channel_of
 from forcemove.channel.game import Game
+from forcemove.channel.line.links import LINK_HEAD
 from forcemove.channel.node.keys import new_key
 from forcemove.channel.protocol.channel import Channel
 from forcemove.channel.protocol.outcome import Outcome
@@ -62,7 +63,7 @@ class Story:
         """Host and guest find each other, pay in, and play."""
         self._patience = patience
         await self._play(self.host, 0, "--create", "--stake", str(self._stake), "--duration", str(self.duration))
-        self._join = ("--join", await self.host.reach("forcemove://join/"), "--yes")
+        self._join = ("--join", await self.host.reach(LINK_HEAD), "--yes")
         await self.go_on()
 
     async def go_on(self) -> None:

@@ -1,0 +1,1 @@
+"""How players find each other from a terminal. Plays nothing, and signs nothing."""

@@ -1,0 +1,59 @@
+"""What a host hands to a friend: a link and a command, each whole on a line of its own."""
+
+from __future__ import annotations
+
+import shlex
+
+import pytest
+
+from forcemove.channel.cli.lobby.invitation import join_command, say_invitation
+from forcemove.channel.cli.terminal import Terminal
+from forcemove.channel.line.links import Link, parse_link
+from tests.line.offered import FRIENDLY, new_offer
+
+OFFER, FRIENDLY_OFFER = new_offer(), new_offer(**FRIENDLY)
+
+
+def test_link_and_command_stand_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    link = Link("wss://relay.example", OFFER.hash)
+    say_invitation(Terminal(), OFFER, link, link.relay)
+    lines = capsys.readouterr().out.splitlines()
+    for alone in (str(link), join_command(OFFER, link, link.relay)):
+        at = lines.index(alone)
+        assert (lines[at - 1], lines[at + 1]) == ("", "")
+
+
+@pytest.mark.parametrize("offer", [OFFER, FRIENDLY_OFFER])
+def test_the_command_is_what_the_other_one_needs(offer: object) -> None:
+    assert isinstance(offer, type(OFFER))
+    link = Link("wss://relay.example", offer.hash)
+    words = shlex.split(join_command(offer, link, link.relay))
+    assert words[:4] == ["forcemove", "play", "tic-tac-toe", "--join"]
+    assert parse_link(words[4]) == link
+    assert words[5:7] == ["--key", "FILE"]
+    assert words[7:] == ([] if offer.is_friendly else ["--chain", "URL"])
+
+
+def test_the_command_asks_for_a_password_and_does_not_give_ours_away() -> None:
+    link = Link("nats://nats.example:4222", OFFER.hash)
+    command = join_command(OFFER, link, "nats://alice:secret@nats.example:4222")
+    assert command.endswith(" --relay nats://NAME:PASSWORD@nats.example:4222")
+    assert "secret" not in command
+    assert "alice" not in command
+
+
+@pytest.mark.parametrize(
+    ("relay", "is_told"),
+    [
+        ("ws://127.0.0.1:4600", True),
+        ("ws://[::1]:4600", True),
+        ("nats://localhost", True),
+        ("wss://relay.example", False),
+        ("ws://192.168.1.2:4600", False),
+    ],
+)
+def test_a_relay_that_only_this_machine_reaches_is_told(
+    capsys: pytest.CaptureFixture[str], relay: str, is_told: bool
+) -> None:
+    say_invitation(Terminal(), FRIENDLY_OFFER, Link(relay, FRIENDLY_OFFER.hash), relay)
+    assert ("Only this machine can reach" in capsys.readouterr().out) is is_told
