@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import asynccontextmanager
 from ssl import SSLContext
 from types import TracebackType
@@ -14,7 +14,7 @@ from forcemove.channel.flow.transport import Transport
 from forcemove.channel.line.channel_line import ChannelLine, Way
 from forcemove.channel.line.errors import NatsMissing
 from forcemove.channel.line.links import RELAY_FORM, public_url
-from forcemove.channel.line.offers import Offer, Shown, SignedOffer
+from forcemove.channel.line.offers import MOST_LISTED, Offer, Shown, SignedOffer
 from forcemove.channel.line.terms import Table
 from forcemove.channel.protocol.signing import Key
 
@@ -35,8 +35,14 @@ class LobbyPort(Protocol):
         is not the host's."""
         ...
 
-    async def list(self) -> tuple[SignedOffer, ...]:
-        """The open offers, in the order of their hashes."""
+    async def list(
+        self, wanted: Callable[[Offer], bool] = lambda _: True, most: int = MOST_LISTED
+    ) -> tuple[SignedOffer, ...]:
+        """The open offers that are wanted, at most so many, in the order of their hashes."""
+        ...
+
+    async def changed(self, offers: Collection[bytes]) -> None:
+        """Wait until something has happened to one of these offers (their hashes), or for 5 seconds."""
         ...
 
     async def look(self, offer: bytes) -> Shown:

@@ -29,10 +29,12 @@ from forcemove.channel.protocol.types import (
 from forcemove.channel.protocol.values import Codec
 
 __all__ = [
+    "CHANGE_SECONDS",
     "JOINS",
     "JOIN_TYPE",
     "MAX_GAME_NAME",
     "MAX_OFFER",
+    "MOST_LISTED",
     "OFFERS",
     "OFFER_TYPE",
     "PRESENCE_TYPE",
@@ -64,6 +66,10 @@ MAX_GAME_NAME = 64
 """Characters."""
 MAX_OFFER = 1_024
 """Bytes of an encoded offer or join, names of fields and all."""
+MOST_LISTED = 1_000
+"""Offers that a list has, unless it is asked for others: strangers may have filled the lobby."""
+CHANGE_SECONDS = 5.0
+"""That a change of listed offers is waited for, before new ones are looked for."""
 
 
 @dataclass(eq=False)

@@ -21,7 +21,7 @@ RELAY = "127.0.0.1:4600"
 
 def commands() -> list[str]:
     (section,) = [each for each in sections_with("text") if str(each).endswith("Play with a friend")]
-    return [line for block in section.blocks("text") for line in block.splitlines()]
+    return section.blocks("text")[0].splitlines()
 
 
 def free_address() -> str:

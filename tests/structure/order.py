@@ -119,6 +119,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("channel.line.jetstream.lobby",),
     ("channel.line.jetstream.connection",),
     ("channel.line.connect",),
+    ("channel.line.listing",),
     ("channel.serving", "channel.serving.addresses", "channel.serving.errors", "channel.serving.files"),
     ("channel.serving.rate",),
     ("channel.relay", "channel.relay.errors", "channel.relay.fairness", "channel.relay.limits"),

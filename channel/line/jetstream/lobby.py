@@ -5,19 +5,21 @@ that of several who join one is taken, and all see which. Nothing in it is belie
 from __future__ import annotations
 
 import asyncio
-from collections import deque
-from collections.abc import Callable, Coroutine
+import contextlib
+from collections.abc import Callable, Collection, Coroutine
 from typing import Any, Protocol, TypeVar
 
 from nats.js.errors import BadRequestError, NotFoundError
 
 from forcemove.channel.errors import UnknownVersion
 from forcemove.channel.line.errors import Reason, RelayRefused
-from forcemove.channel.line.jetstream.feed import LAST_SEQ, NEWEST, Delivered
+from forcemove.channel.line.jetstream.feed import LAST_SEQ, NEW, NEWEST, Delivered
 from forcemove.channel.line.jetstream.kept import LONGEST_OFFER, Kept, KeptOffer, read_kept
 from forcemove.channel.line.jetstream.session import Session
 from forcemove.channel.line.jetstream.streams import BUCKET, LOBBY_SUBJECT
 from forcemove.channel.line.offers import (
+    CHANGE_SECONDS,
+    MOST_LISTED,
     Join,
     Offer,
     OtherOfferShown,
@@ -37,6 +39,10 @@ JOIN_SECONDS = 60.0
 _LOOK_EVERY = 0.25
 _OFFERS_OF_A_HOST = 20
 _MOST_MEETINGS = 10_000
+_MOST_READ = 10_000
+"""Values of the bucket that are read at once."""
+_AT_ONCE = 64
+"""Values that are judged before others have their turn of the event loop."""
 _CHANGED = frozenset({10_071, 10_164})
 """The server's codes for a value that is not of the revision any more that it was said to be of."""
 ResultT = TypeVar("ResultT")
@@ -70,12 +76,21 @@ class JetStreamLobby:
             if await self._write(offer.hash, KeptOffer.of(signed), found):
                 return offer.hash
 
-    async def list(self) -> tuple[SignedOffer, ...]:
-        """The open offers, in the order of their hashes; those that no host has signed, or that are over, are left
-        out."""
+    async def list(
+        self, wanted: Callable[[Offer], bool] = lambda _: True, most: int = MOST_LISTED
+    ) -> tuple[SignedOffer, ...]:
+        """The open offers that are wanted, at most so many, in the order of their hashes; those that no host has
+        signed, or that are over, are left out. Of a bucket with more than 10,000 values the oldest are read."""
         found, _ = await self._ask(self._read_all)
         offers = (each.shown.signed for each in found if each.shown.join is None and not each.shown.is_over)
-        return tuple(sorted(offers, key=lambda each: each.offer.hash))
+        chosen = [each for each in offers if wanted(each.offer)]
+        return tuple(sorted(chosen, key=lambda each: each.offer.hash)[:most])
+
+    async def changed(self, _offers: Collection[bytes]) -> None:
+        """Wait until something has happened to an offer, or for some seconds. Raises what has ended the connection."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(CHANGE_SECONDS):
+                await self._ask(_hear_change)
 
     async def look(self, offer: bytes) -> Shown:
         """One offer, by its hash. Raises `RelayRefused` where there is none, and `OtherOfferShown`."""
@@ -182,17 +197,20 @@ class JetStreamLobby:
 
     async def _read_all(self, session: Session) -> tuple[tuple[Kept, ...], float]:
         """Every offer, and what time it is there."""
-        found: deque[Delivered] = deque()
+        found: list[Delivered] = []
 
         def hear(each: Delivered) -> bool:
             found.append(each)
-            return True
+            return len(found) < _MOST_READ
 
         async with session.feed(BUCKET, LOBBY_SUBJECT + ">", NEWEST, hear) as feed:
-            if not await feed.catch_up():
+            if not await feed.catch_up() and len(found) < _MOST_READ:
                 raise ConnectionError("the connection was lost meanwhile")
-        now = await session.now()
-        judged = (self._judged(each, now) for each in found)
+        now, judged = await session.now(), list[Kept | None]()
+        for count, each in enumerate(found):
+            judged.append(self._judged(each, now))
+            if count % _AT_ONCE == 0:
+                await asyncio.sleep(0)
         return tuple(each for each in judged if each is not None), now
 
     def _judged(self, found: Delivered, now: float) -> Kept | None:
@@ -208,6 +226,12 @@ class JetStreamLobby:
     async def _write(self, offer: bytes, value: KeptOffer, revision: int) -> bool:
         """False where somebody has changed it since, or we have, and were not told."""
         return await self._ask(lambda session: _swap(session, offer, value, revision))
+
+
+async def _hear_change(session: Session) -> None:
+    """Done when anything is stored in the bucket."""
+    async with session.feed(BUCKET, LOBBY_SUBJECT + ">", NEW, lambda _: False) as feed:
+        await feed.ended.wait()
 
 
 async def _swap(session: Session, offer: bytes, value: KeptOffer, revision: int) -> bool:

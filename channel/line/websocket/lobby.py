@@ -7,14 +7,19 @@ What was asked is asked again after the connection was lost: every request may b
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
+import contextlib
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import partial
 from itertools import count
+from typing import TypeGuard
 
 from forcemove.channel.errors import ForcemoveError
 from forcemove.channel.line.errors import Reason, RelayRefused, refusal
 from forcemove.channel.line.offers import (
+    CHANGE_SECONDS,
     JOINS,
+    MOST_LISTED,
     OFFERS,
     Join,
     Offer,
@@ -47,6 +52,7 @@ __all__ = ["Lobby", "OtherOfferShown", "Shown"]
 
 _REQUEST_ID = 8
 """Bytes."""
+_LISTING_SECONDS = 30.0
 
 
 _Answer = OfferShown | OffersListed
@@ -69,6 +75,8 @@ class Lobby:
         self._requests: dict[bytes, tuple[Message, asyncio.Future[_Answer]]] = {}
         self._ids = count()
         self._watched: dict[bytes, _News] = {}
+        self._listed: frozenset[bytes] = frozenset()
+        self._change = asyncio.Event()
         self._failure: ForcemoveError | None = None
 
     # ------------------------------------------------------------------------------------------------- what players do
@@ -82,21 +90,39 @@ class Lobby:
         _read(answer, offer.hash)
         return offer.hash
 
-    async def list(self) -> tuple[SignedOffer, ...]:
-        """The open offers, in the order of their hashes; those that no host has signed, or that are over, are left
-        out."""
-        found: dict[bytes, SignedOffer] = {}
-        after: bytes | None = None
-        while True:
-            page = await self._ask(partial(ListOffers, after=after), "for the open offers")
+    async def list(
+        self, wanted: Callable[[Offer], bool] = lambda _: True, most: int = MOST_LISTED
+    ) -> tuple[SignedOffer, ...]:
+        """The open offers that are wanted, at most so many, in the order of their hashes; those that no host has
+        signed, or that are over, are left out. However many pages a relay has, it is asked for no more after 30
+        seconds."""
+        found: list[SignedOffer] = []
+        after, until = bytes(32), time.monotonic() + _LISTING_SECONDS
+        while len(found) < most and time.monotonic() < until:
+            page = await self._ask(partial(ListOffers, after=after if any(after) else None), "for the open offers")
             if not isinstance(page, OffersListed):
                 raise OtherOfferShown(b"")
-            good = [signed for signed in map(_sound, page.offers) if signed is not None]
-            fresh = {each.offer.hash: each for each in good if after is None or each.offer.hash > after}
-            found |= fresh
+            fresh = {hash_: each for hash_, each in _decoded(page.offers) if hash_ > after}
+            good = (each for _, each in sorted(fresh.items()) if wanted(each.offer) and _is_sound(each))
+            found += [each for each in good if each.offer.expires > self._clock()]
             if page.is_all or not fresh:
-                return tuple(each for each in found.values() if each.offer.expires > self._clock())
+                break
             after = max(fresh)
+        return tuple(found[:most])
+
+    async def changed(self, offers: Collection[bytes]) -> None:
+        """Wait until something has happened to one of these offers, or for some seconds. New ones are not told of:
+        the list has them. Raises what has ended the connection."""
+        new = [each for each in offers if each not in self._listed]
+        self._listed = frozenset(offers)
+        self._change.clear()
+        for each in new:
+            self._send(WatchOffer(b"", each))
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(CHANGE_SECONDS):
+                await self._change.wait()
+        if self._failure is not None:
+            raise self._failure
 
     async def look(self, offer: bytes) -> Shown:
         """One offer, by its hash. Raises `RelayRefused` where there is none, and `OtherOfferShown`."""
@@ -121,9 +147,12 @@ class Lobby:
     async def joined(self, offer: bytes) -> Shown:
         """Wait until somebody has joined our offer, or it is over. Raises as `look` does."""
         news = self._watched.setdefault(offer, asyncio.Queue(1))
-        shown = await self.look(offer)
-        while shown.join is None and not shown.is_over:
-            shown = await _next(news, offer)
+        try:
+            shown = await self.look(offer)
+            while shown.join is None and not shown.is_over:
+                shown = await _next(news, offer)
+        finally:
+            self._watched.pop(offer, None)
         return shown
 
     async def withdraw(self, offer: bytes, key: Key) -> None:
@@ -137,12 +166,14 @@ class Lobby:
     def unanswered(self) -> Iterator[Message]:
         """What is to be asked on a new connection."""
         yield from [message for message, _ in self._requests.values()]
-        yield from (WatchOffer(b"", offer) for offer in self._watched)
+        yield from (WatchOffer(b"", offer) for offer in {*self._watched, *self._listed})
 
     def hear(self, message: OfferShown | OffersListed | Refused) -> None:
         """What the relay says of its lobby."""
         if not isinstance(message, OffersListed) and (news := self._watched.get(message.about)):
             _replace(news, message)
+        if _is_change(message) and message.about in self._listed:
+            self._change.set()
         _, answer = self._requests.get(message.id, (None, None))
         if answer is None or answer.done():
             return
@@ -154,6 +185,7 @@ class Lobby:
     def fail(self, failure: ForcemoveError) -> None:
         """Nothing can come any more."""
         self._failure = failure
+        self._change.set()
         for news in self._watched.values():
             _replace(news, failure)
         for _, answer in self._requests.values():
@@ -203,10 +235,24 @@ def _read(message: OfferShown | OffersListed, offer: bytes) -> Shown:
     return Shown(signed, join, message.until, message.is_over)
 
 
-def _sound(listed: tuple[bytes, bytes]) -> SignedOffer | None:
+def _is_change(message: OfferShown | OffersListed | Refused) -> TypeGuard[OfferShown | Refused]:
+    """Whether an offer that we have listed as open may be so no more. Nothing but another look follows from it."""
+    if isinstance(message, OfferShown):
+        return message.is_over or message.join is not None
+    return isinstance(message, Refused)
+
+
+def _decoded(listed: Iterable[tuple[bytes, bytes]]) -> Iterator[tuple[bytes, SignedOffer]]:
+    """Those that are offers, each with its hash."""
+    for offer, signature in listed:
+        with contextlib.suppress(ForcemoveError):
+            signed = SignedOffer(OFFERS.decode(offer), Signature(signature))
+            yield signed.offer.hash, signed
+
+
+def _is_sound(signed: SignedOffer) -> bool:
     try:
-        signed = SignedOffer(OFFERS.decode(listed[0]), Signature(listed[1]))
         signed.verify()
     except ForcemoveError:
-        return None
-    return signed
+        return False
+    return True

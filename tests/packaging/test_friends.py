@@ -1,0 +1,172 @@
+"""Two friends with a wheel each, in two empty folders: they type the first page's commands into a shell of 80 columns,
+one pastes what the other's screen shows, and the game is played to its payout."""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from forcemove.channel.chain.local import local_keys
+from forcemove.channel.line.links import LINK_HEAD, parse_link
+from forcemove.channel.node.keys import write_key_file
+from tests.cli.nodes import PASSPHRASE, Node
+from tests.cli.screens import Screen, Shown
+from tests.packaging.wheel import install_beside_ours
+from tests.readme.text import sections_with
+
+RELAY, CHAIN = "ws://127.0.0.1:4600", "http://127.0.0.1:8545"
+_COLUMNS = 80
+_DONE = "and-that-ended-with"
+_QUESTION = re.compile(r"\[y/N\]|Passphrase|\?:")
+START = 10**18
+
+
+def typed(kind: int) -> list[str]:
+    """The page's commands for a friendly game (0), or for one with a stake (1), each as it is typed."""
+    (section,) = [each for each in sections_with("text") if str(each).endswith("Play with a friend")]
+    block = section.blocks("text")[kind].replace(".venv/bin/forcemove", "forcemove")
+    return re.sub(r" *\\\n *", " ", block).splitlines()
+
+
+class Friend:
+    """At a shell, in an empty folder, with a wheel of their own."""
+
+    def __init__(self, wheel: Path, folder: Path, name: str, where: dict[str, str]) -> None:
+        self.folder, self._where = folder / name, where
+        self.folder.mkdir()
+        programs = install_beside_ours(wheel, folder / f"{name}-environment")
+        environment = {"PATH": f"{programs}:/usr/bin:/bin", "HOME": str(self.folder), "PS1": "$ "}
+        bash = ("bash", "--norc", "--noprofile", "--noediting")
+        self.screen = Screen(*bash, columns=_COLUMNS, folder=self.folder, environment=environment)
+        self.key = local_keys()[1 if name == "alice" else 2]
+        write_key_file(self.folder / f"{name}.json", self.key, PASSPHRASE, scrypt_work=2**4)
+        self.reach = self.screen.reach
+
+    def enter(self, text: str) -> None:
+        """Type a line of the page."""
+        for there, here in self._where.items():
+            text = text.replace(there, here)
+        self.screen.type(f"{text}\r")
+
+    def run(self, command: str) -> None:
+        """Type a command, and wait until it has ended well."""
+        self.enter(f"{command}; echo {_DONE[:-5]}'-with'=$?")
+        self.reach(f"{_DONE}=0")
+
+    def copied(self, begin: str) -> str:
+        """What a mouse takes from the screen: a line of our program, which the terminal shows in several rows where it
+        is longer than one."""
+        self.reach("Waiting for somebody to join")
+        rows = self.screen.lines
+        at = max(number for number, row in enumerate(rows) if row.startswith(begin))
+        end = next(number for number, row in enumerate(rows) if number > at and not row.strip())
+        assert all(len(row) == _COLUMNS for row in rows)
+        return "".join(rows[at:end]).rstrip()
+
+    def leave(self) -> Shown:
+        """The shell's exit code is that of the last command."""
+        self.screen.type("exit\r")
+        return self.screen.end()
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port: int = server.getsockname()[1]
+        return port
+
+
+class Place:
+    """Two friends, and where they play."""
+
+    def __init__(self, wheel: Path, folder: Path) -> None:
+        self.node = Node(folder)
+        where = {CHAIN: self.node.endpoint, RELAY[5:]: f"127.0.0.1:{free_port()}"}
+        self.alice, self.bob = (Friend(wheel, folder, name, where) for name in ("alice", "bob"))
+        for friend in (self.alice, self.bob):
+            self.node.give(friend.key.address, START)
+        self._relay = Friend(wheel, folder, "relay", where)
+        self._relay.enter(typed(0)[0])
+        self._relay.reach("The relay listens at")
+
+    def close(self) -> None:
+        self._relay.screen.type("\x03")
+        self._relay.leave()
+        self.node.stop()
+
+
+@pytest.fixture
+def place(wheel: Path, tmp_path: Path) -> Iterator[Place]:
+    place = Place(wheel, tmp_path)
+    try:
+        yield place
+    finally:
+        place.close()
+
+
+def play(alice: Friend, bob: Friend) -> None:
+    """Alice has three in a row, and Bob leaves."""
+    for turn, cell in enumerate((0, 3, 1, 4, 2), 4):
+        friend = (alice, bob)[turn % 2]
+        friend.reach(f"Turn {turn}.")
+        friend.reach(f"  {cell}         mark")
+        friend.enter(str(cell))
+    bob.reach("Host has three in a row and wins the round.")
+    bob.enter("leave")
+
+
+def questions(shown: Shown) -> list[str]:
+    """Lines in which a program has asked something."""
+    return [line for line in shown.lines if _QUESTION.search(line)]
+
+
+def test_friends_play_for_nothing_with_the_link_as_it_is_printed(place: Place) -> None:
+    _, create, join = typed(0)
+    alice, bob = place.alice, place.bob
+    alice.enter(create)
+    link = alice.copied(LINK_HEAD)
+    parse_link(link)
+    bob.enter(join.replace("LINK", link))
+    bob.reach("Join on these terms?")
+    bob.enter("y")
+    play(alice, bob)
+    for friend in (alice, bob):
+        friend.reach("both have signed its end")
+    ends = [each.leave() for each in (alice, bob)]
+    assert [each.code for each in ends] == [0, 0], ends
+    assert [len(questions(each)) for each in ends] == [0, 1], [questions(each) for each in ends]
+
+
+def test_friends_play_for_a_stake_with_the_command_as_it_is_printed(place: Place) -> None:
+    deploy, create, copy, join = typed(1)
+    alice, bob = place.alice, place.bob
+    alice.run(deploy)
+    bob.run(copy)
+    before = [place.node.chain.balance(friend.key.address) for friend in (alice, bob)]
+    alice.enter(create)
+    printed = alice.copied("forcemove play tic-tac-toe --join")
+    link = next(word for word in printed.split() if word.startswith(LINK_HEAD))
+    assert printed == f"forcemove play tic-tac-toe --join {link} --key FILE --chain URL"
+    command = printed.replace("FILE", "bob.json").replace("URL", CHAIN)
+    assert command == join.replace("LINK", link)
+    bob.enter(command)
+    bob.reach("Join on these terms?")
+    bob.enter("y")
+    play(alice, bob)
+    alice.reach("You win 0.1 ether")
+    bob.reach("You lose 0.1 ether")
+    ends = [each.leave() for each in (alice, bob)]
+    assert [each.code for each in ends] == [0, 0], ends
+    assert [len(questions(each)) for each in ends] == [0, 1], [questions(each) for each in ends]
+    won = [place.node.chain.balance(f.key.address) - b for f, b in zip((alice, bob), before, strict=True)]
+    assert abs(won[0] - 10**17) < 10**15
+    assert abs(won[1] + 10**17) < 10**15
+    assert sorted(each for each in os.listdir(bob.folder) if each[0] != ".") == [
+        "bob.json",
+        "forcemove-31337.json",
+        "forcemove.journal",
+    ]
