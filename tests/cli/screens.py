@@ -87,6 +87,11 @@ class Screen:
                 seen, quiet_since = len(self._data), time.monotonic()
         return self.lines
 
+    def look(self) -> None:
+        """Wait until something is written."""
+        count = len(self._frames)
+        self._read_until(lambda: len(self._frames) > count)
+
     @property
     def lines(self) -> list[str]:
         """What is on the screen now."""

@@ -124,6 +124,7 @@ def questions(shown: Shown) -> list[str]:
     return [line for line in shown.lines if _QUESTION.search(line)]
 
 
+@pytest.mark.long
 def test_friends_play_for_nothing_with_the_link_as_it_is_printed(place: Place) -> None:
     _, create, join = typed(0)
     alice, bob = place.alice, place.bob

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from forcemove.channel.cli.amounts import exact_amount
 from forcemove.channel.cli.errors import Explained
 from forcemove.channel.cli.explanations import headline
+from forcemove.channel.cli.lobby.finding import find
 from forcemove.channel.cli.lobby.invitation import say_invitation
 from forcemove.channel.cli.match.reach import telling_of_reach
 from forcemove.channel.cli.play.errors import NeverFunded, OfferDiffers, OfferOver
@@ -134,8 +135,12 @@ class Playing:
             if meeting is not None:
                 self._terminal.say(f"Going on with the open game of {self._journal.where}.")
                 return meeting
+            found = await find(connection, self._wishes, self._ground, self._purse.key.address, self._terminal)
             async with telling_of_reach(connection, self._terminal.say):
-                meeting = await self._meet(connection)
+                if isinstance(found, Link):
+                    meeting = await self._join(connection, found)
+                else:
+                    meeting = await self._create(connection, found)
             self._keep(meeting)
             return meeting
 
@@ -183,18 +188,6 @@ class Playing:
         return (MEETINGS.decode(body) for _, body in self._journal.meetings.all())
 
     # --------------------------------------------------------------------------------------------------- from the lobby
-
-    async def _meet(self, connection: Connection) -> Meeting:
-        """With somebody from the lobby."""
-        wishes = self._wishes
-        if wishes.link is not None:
-            return await self._join(connection, wishes.link)
-        if wishes.stake is not None:
-            return await self._create(connection, wishes.stake)
-        raise Explained(
-            f"{self._journal.where} has no open channel of this game, chain and key to go on with.",
-            "Offer a game with --create --stake AMOUNT, or join one with --join LINK.",
-        )
 
     async def _create(self, connection: Connection, stake: int) -> Meeting:
         """The offer is in the journal before anybody hears of it: who is killed while waiting waits on for the same

@@ -1,0 +1,262 @@
+"""The lobby on a terminal: open games as they come and go, joined by a number; and in `play` without a link."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Coroutine, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from forcemove.channel.cli.lobby.numbers import Numbers
+from forcemove.channel.cli.lobby.rows import rows
+from forcemove.channel.line.connect import Connection, connect
+from forcemove.channel.line.links import Link, parse_link
+from forcemove.channel.line.offers import Offer
+from tests.cli.command import Command
+from tests.cli.screens import COMMAND, Screen
+from tests.cli.tables import GUEST, HOST, House, World
+from tests.line.carriers import CARRIERS, Process
+from tests.line.offered import FRIENDLY, new_offer
+from tests.line.people import ALICE, run
+
+CREATE = ("--create", "--stake", "0")
+STAKE = {"stake": 10**16, "deposit": 5 * 10**16}
+
+
+@pytest.fixture(params=list(CARRIERS))
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Process]:
+    with CARRIERS[request.param].running(tmp_path) as process:
+        yield process
+
+
+def offered(process: Process, *offers: Offer) -> None:
+    async def story() -> None:
+        async with connect(process.url) as connection:
+            for offer in offers:
+                await connection.lobby.make(offer, ALICE)
+
+    run(story())
+
+
+def withdrawn(process: Process, offer: Offer) -> None:
+    async def story() -> None:
+        async with connect(process.url) as connection:
+            await connection.lobby.withdraw(offer.hash, ALICE)
+
+    run(story())
+
+
+def test_the_list_is_printed_once_where_there_is_no_terminal(forcemove: Command, place: Process) -> None:
+    offers = [new_offer(**STAKE), new_offer(**FRIENDLY), new_offer(game="chess")]
+    offered(place, *offers)
+    said = forcemove("lobby", "--relay", place.url)
+    assert said.code == 0, said.err
+    head, *others = said.out.splitlines()
+    assert head.split() == ["No.", "Game", "Stake", "Seats", "Chain", "Answer", "in", "Open", "for", "Host"]
+    assert [line.split()[0] for line in others] == ["1", "2", "3"]
+    (staked,) = (line for line in others if "0.01 ether" in line)
+    assert staked.split()[1:9] == ["tic-tac-toe", "0.01", "ether", "1", "of", "2", "31337", "1"]
+    assert "59 min" in staked
+    assert any("nothing" in line and "none" in line for line in others)
+    only = forcemove("lobby", "--relay", place.url, "--game", "chess").out.splitlines()
+    assert len(only) == 2
+    assert "chess" in only[1]
+
+
+def test_the_list_is_for_programs_too(forcemove: Command, place: Process) -> None:
+    offer = new_offer(**STAKE)
+    offered(place, offer)
+    said = json.loads(forcemove("lobby", "--relay", place.url, "--json").out)
+    assert (said["relay"], said["isAll"]) == (place.url, True)
+    (found,) = said["offers"]
+    assert parse_link(found.pop("link")) == Link(place.url, offer.hash)
+    assert found["stake"] == "10000000000000000"
+    assert (found["game"], found["chainId"], found["duration"]) == ("tic-tac-toe", 31_337, 3_600)
+    assert (found["expires"], found["seats"], found["free"]) == (offer.expires, 2, 1)
+
+
+def test_where_nobody_offers_anything_it_is_said_what_to_do(forcemove: Command, place: Process) -> None:
+    said = forcemove("lobby", "--relay", place.url)
+    assert said.code == 0
+    assert "There are no open games" in said.out
+    assert f"\nforcemove play GAME --relay {place.url} --key FILE --create --stake 0\n" in said.out
+
+
+def test_on_a_terminal_games_come_and_go_and_keep_their_numbers(place: Process, tmp_path: Path) -> None:
+    screen = Screen(COMMAND, "lobby", "--relay", place.url, columns=80, folder=tmp_path)
+    screen.reach("There are no open games")
+    first, second = new_offer(game="first-game"), new_offer(game="second-game")
+    offered(place, first)
+    screen.reach("1    first-game")
+    offered(place, second)
+    screen.reach("2    second-game")
+    withdrawn(place, first)
+    while any("first-game" in line for line in screen.lines):
+        screen.look()
+    assert any("2    second-game" in line for line in screen.lines)
+    screen.type("1\r")
+    screen.reach("Game 1 is not open any more.")
+    screen.type("7\r")
+    screen.reach("There is no game 7.")
+    screen.type("\x03")
+    assert screen.end().code == 130
+
+
+def test_a_game_is_joined_by_its_number_and_played(house: House) -> None:
+    host = house.play(house.alice, *CREATE, game="tic-tac-toe")
+    host.reach("Hand this link")
+    command = ("lobby", "--relay", house.carrier.url, "--", "--bot")
+    guest = Screen(COMMAND, *command, columns=80, folder=house.bob)
+    guest.reach("1    tic-tac-toe")
+    guest.type("1\r")
+    guest.reach("Your key file")
+    guest.type("key.json\r")
+    guest.reach("Join on these terms?")
+    guest.type("y\r")
+    shown = guest.end()
+    assert shown.code == 0, shown.lines
+    assert host.end() == 0, host.complained
+    assert any("$ forcemove play --join" in line for line in shown.lines)
+    assert "Nothing was at stake" in " ".join(" ".join(shown.lines).split())
+
+
+def test_play_without_a_link_shows_what_can_be_joined_with_it(world: World) -> None:
+    """Only the game, the chain and the contracts of the command."""
+    others = [new_offer(**FRIENDLY), new_offer(game="rock-paper-scissors"), new_offer(chain_id=5)]
+    offered(world.carrier, *others, new_offer(**STAKE))
+    host = world.play(world.alice, "--create", "--stake", "0.01 ether", game="tic-tac-toe")
+    host.reach("Hand this link")
+    guest = world.sit(world.bob, game="tic-tac-toe")
+    guest.reach("1    tic-tac-toe")
+    assert not any(line.strip().startswith("2 ") for line in guest.screen.lines)
+    guest.type("1")
+    guest.reach("Join on these terms?")
+    guest.type("y")
+    guest.reach("mark")
+    guest.type("leave")
+    shown = guest.end()
+    assert shown.code == 0, shown.lines
+    assert host.end() == 0, host.complained
+    world.require_same_ends(world.alice, world.bob, (HOST, GUEST))
+
+
+def test_play_without_a_link_lets_a_person_offer(house: House) -> None:
+    host = house.sit(house.alice, game="tic-tac-toe")
+    host.reach("There are no open games of tic-tac-toe")
+    host.type("new")
+    guest = house.play(house.bob, "--join", host.link(), "--yes", game="tic-tac-toe")
+    host.reach("mark")
+    host.type("leave")
+    assert host.end().code == 0
+    assert guest.end() == 0, guest.complained
+
+
+def test_a_bot_is_not_asked_what_to_join(house: House) -> None:
+    bot = house.play(house.alice)
+    assert bot.end() == 1
+    assert "Offer a game with --create" in bot.complained
+
+
+# ------------------------------------------------------------------------------------------------------------ strangers
+
+
+def test_threat_61_a_game_that_is_called_as_an_option_is_none(house: House) -> None:
+    offered(house.carrier, new_offer(**FRIENDLY, game="--anew"))
+    guest = Screen(COMMAND, "lobby", "--relay", house.carrier.url, "--key", "key.json", columns=80, folder=house.bob)
+    guest.reach("--anew")
+    guest.type("1\r")
+    shown = guest.end()
+    assert shown.code == 1
+    assert any("There is no game '--anew'" in line for line in shown.lines)
+
+
+def test_threat_61_strangers_that_fill_a_lobby_fill_no_screen(place: Process, tmp_path: Path) -> None:
+    host_keys = 20
+    offered(place, *(new_offer(game=f"game-{number}") for number in range(host_keys)))
+    screen = Screen(COMMAND, "lobby", "--relay", place.url, columns=80, rows=24, folder=tmp_path)
+    screen.reach("There are more than these 13.")
+    shown = [line for line in screen.lines if "1 of 2" in line]
+    assert len(shown) == 13
+    assert any(line.startswith("> ") for line in screen.lines)
+    screen.type("\x03")
+    screen.end()
+
+
+def test_a_number_is_never_given_to_another_offer() -> None:
+    numbers, offers = Numbers(), [new_offer() for _ in range(4)]
+    numbers.take(offers[:2])
+    numbers.take(offers[1:])
+    assert [number for number, _ in numbers.open] == [2, 3, 4]
+    assert numbers.find("1") == (None, "Game 1 is not open any more.")
+    assert numbers.find("2") == (offers[1], "")
+    for typed in ("", "0", "-1", "1.0", "x", "\u0661", "9" * 5_000):
+        assert numbers.find(typed)[0] is None
+    numbers.take(offers[:1])
+    assert numbers.find("1")[0] == offers[0]
+
+
+def test_what_a_row_says_of_an_offer() -> None:
+    now = float(int(time.time()))
+    token = new_offer(asset=b"\x77" * 20, stake=5, deposit=25, expires=int(now + 90_100), duration=86_400)
+    long = new_offer(game="x" * 64, expires=int(now) + 30)
+    head, one, other = rows([(1, token), (20, long)], now)
+    assert "5 of token 0x7777777777777777777777777777777777777777" in one
+    assert "1 d " in one
+    assert "1 d 1 h" in one
+    assert "x" * 64 in other
+    assert "30 s" in other
+    assert head.index("Stake") == one.index("5 of token") == other.index("1 ether")
+
+
+# ----------------------------------------------------------------------------------------------------- lobbies' changes
+
+
+def test_a_change_of_a_listed_offer_ends_the_wait_at_once(place: Process) -> None:
+    async def story() -> None:
+        async with connect(place.url) as looks, connect(place.url) as hosts:
+            offer = new_offer()
+            await hosts.lobby.make(offer, ALICE)
+            assert [each.offer for each in await looks.lobby.list()] == [offer]
+            changed = asyncio.create_task(_timed(looks.lobby.changed([offer.hash])))
+            await asyncio.sleep(0.5)
+            assert not changed.done()
+            await hosts.lobby.withdraw(offer.hash, ALICE)
+            assert await changed < 3
+
+    run(story())
+
+
+def test_nothing_that_happens_is_waited_for_some_seconds(place: Process) -> None:
+    async def story() -> None:
+        async with connect(place.url) as looks:
+            assert 4 < await _timed(looks.lobby.changed([])) < 15
+
+    run(story())
+
+
+def test_a_list_is_bounded_and_asks_for_what_is_wanted(place: Process) -> None:
+    async def story() -> None:
+        async with connect(place.url) as connection:
+            offers = [new_offer(game="chess" if number % 3 else "go") for number in range(20)]
+            for offer in offers:
+                await connection.lobby.make(offer, ALICE)
+            assert len(await _listed(connection, "chess", 100)) == 13
+            found = await _listed(connection, "go", 4)
+            assert found == sorted(each.hash for each in offers if each.game == "go")[:4]
+
+    run(story())
+
+
+async def _listed(connection: Connection, game: str, most: int) -> list[bytes]:
+    found = await connection.lobby.list(lambda offer: offer.game == game, most)
+    return [each.offer.hash for each in found]
+
+
+async def _timed(doing: Coroutine[Any, Any, None]) -> float:
+    began = time.monotonic()
+    await doing
+    return time.monotonic() - began
