@@ -319,6 +319,10 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
         "No relay answers at {url}: {reason}.",
         "It may be down, or the address mistyped. `forcemove relay` runs one; a NATS server needs JetStream.",
     ),
+    "RelayFaulty": (
+        "What answers at {url} has made no sense for {seconds:.0f} seconds: {reason}.",
+        "It is broken, of another version, or no relay. Try again later, or with another relay.",
+    ),
     "NatsMissing": (
         "The relay is a NATS server, but Python's client for those cannot be loaded: {reason}.",
         "Install it with `pip install 'forcemove[nats]'`.",

@@ -116,14 +116,17 @@ def connect(
     patience: float | None = 10.0,
     ssl: SSLContext | None = None,
     on_trouble: OnTrouble = lambda _: None,
+    fault_seconds: float | None = None,
 ) -> Connection:
     """A connection, not entered yet: to the relay at `url`, ws:// or wss://, or to the NATS server at `url`, nats:// or
     tls://, with `name:password@` or `token@` before the host where that wants it.
 
     `patience`: seconds until entering it gives up where nobody answers, and where what answers is of another version,
     at once; None never gives up. Once it was entered, nothing ends it: what is wrong is tried again, after pauses of up
-    to a minute. `ssl`: if not the system's certificates are to be trusted. `on_trouble`: is told why there is no
-    connection, once, and each minute as long as that lasts.
+    to a minute; but where `fault_seconds` is given, a place that answers, and says nothing of use for so long, is left:
+    whoever waits is given `RelayFaulty`. Leave that out where there is money in what the tables are of. `ssl`: if not
+    the system's certificates are to be trusted. `on_trouble`: is told why there is no connection, once, and each minute
+    as long as that lasts.
 
     Raises `InvalidValue`, and `NatsMissing` where the extra `forcemove[nats]` is not installed.
     """
@@ -131,12 +134,14 @@ def connect(
         case "ws" | "wss":
             from forcemove.channel.line.websocket.connection import RelayConnection
 
-            return RelayConnection(url, patience=patience, ssl=ssl, on_trouble=on_trouble)
+            return RelayConnection(url, patience=patience, ssl=ssl, on_trouble=on_trouble, fault_seconds=fault_seconds)
         case "nats" | "tls":
             _require_nats()
             from forcemove.channel.line.jetstream.connection import JetStreamConnection
 
-            return JetStreamConnection(url, patience=patience, ssl=ssl, on_trouble=on_trouble)
+            return JetStreamConnection(
+                url, patience=patience, ssl=ssl, on_trouble=on_trouble, fault_seconds=fault_seconds
+            )
         case _:
             raise InvalidValue("relay", public_url(url), RELAY_FORM)
 

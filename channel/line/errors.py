@@ -16,6 +16,7 @@ __all__ = [
     "LogReplaced",
     "NatsMissing",
     "Reason",
+    "RelayFaulty",
     "RelayRefused",
     "RelayUnreachable",
     "StreamUnsuitable",
@@ -33,6 +34,15 @@ class RelayUnreachable(LineError):
     """Nobody answers at `url`, or what answers there is no relay."""
 
     url: str
+    reason: str
+
+
+@dataclass(eq=False)
+class RelayFaulty(LineError):
+    """What answers at `url` has made no sense for `seconds`, and is left; at last: `reason`."""
+
+    url: str
+    seconds: float
     reason: str
 
 

@@ -12,13 +12,14 @@ from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import suppress
 from ssl import SSLContext
 from types import TracebackType
-from typing import Any, Generic, NoReturn, Self, TypeVar
+from typing import Any, Generic, NoReturn, Protocol, Self, TypeVar
 
 from forcemove.channel.errors import ForcemoveError, InvalidValue
 from forcemove.channel.line.carried import CarriedLog
-from forcemove.channel.line.errors import LineClosed, RelayUnreachable
+from forcemove.channel.line.errors import LineClosed, RelayFaulty, RelayUnreachable
+from forcemove.channel.line.faults import Faults
 
-__all__ = ["ANSWER_SECONDS", "SHORTEST", "Pauses", "Reconnecting", "answered"]
+__all__ = ["ANSWER_SECONDS", "REQUEST_SECONDS", "SHORTEST", "InTime", "Pauses", "Reconnecting", "answered"]
 
 _LOG = logging.getLogger(__name__)
 SHORTEST = 0.1
@@ -29,12 +30,22 @@ _FIRST_LASTING, _LONGEST_LASTING = 1.0, 60.0
 """Seconds between two attempts where only an operator, or an update, will mend what is wrong."""
 ANSWER_SECONDS = 10.0
 """That who has welcomed us may take to answer."""
+REQUEST_SECONDS = 30.0
+"""That a request of the lobby may take, however often the connection is lost meanwhile."""
 _TOLD_AGAIN = 60.0
 """Seconds after which the same trouble is told once more."""
 
 
 LogT = TypeVar("LogT", bound=CarriedLog)
 ResultT = TypeVar("ResultT")
+
+
+class InTime(Protocol):
+    """Waits for an answer, for as long as that may take."""
+
+    async def __call__(self, asking: Coroutine[Any, Any, ResultT], asked: str) -> ResultT:
+        """`asked`: what for, in words. Raises `RelayUnreachable`, and as `asking`."""
+        ...
 
 
 class Pauses:
@@ -78,10 +89,11 @@ class Reconnecting(ABC, Generic[LogT]):
         heartbeat: float,
         ssl: SSLContext | None,
         on_trouble: Callable[[ForcemoveError], None],
+        fault_seconds: float | None,
     ) -> None:
         """`patience`: seconds until entering the block gives up where nobody answers; None never does, whatever
         answers. `heartbeat`: seconds between signs of life. `ssl`: if not the system's certificates are to be trusted.
-        `on_trouble`: see `connect.connect`."""
+        `on_trouble` and `fault_seconds`: see `connect.connect`."""
         self.url, self._patience, self._heartbeat, self._ssl = url, patience, heartbeat, ssl
         self._tables: dict[bytes, LogT] = {}
         self._on_trouble = on_trouble
@@ -90,6 +102,7 @@ class Reconnecting(ABC, Generic[LogT]):
         self._end: ForcemoveError | None = None
         self._is_entered = False
         self._pauses = Pauses()
+        self._faults = Faults(fault_seconds)
 
     @property
     @abstractmethod
@@ -151,6 +164,17 @@ class Reconnecting(ABC, Generic[LogT]):
             raise
         return log
 
+    async def _in_time(self, asking: Coroutine[Any, Any, ResultT], asked: str) -> ResultT:
+        """The answer to a request, which may take 30 seconds at most. Raises `RelayUnreachable`, and as `asking`."""
+        return await answered(
+            asking,
+            self.url,
+            asked,
+            lambda: self.is_connected,
+            within=REQUEST_SECONDS,
+            last_trouble=lambda: self._trouble,
+        )
+
     def _tasks(self) -> Sequence[asyncio.Task[None]]:
         """What is cancelled in the end."""
         return [self._running]
@@ -172,6 +196,13 @@ class Reconnecting(ABC, Generic[LogT]):
             raise error
         self._pauses.lengthen()
         self._have_trouble(error)
+
+    def _leave_if_hopeless(self) -> None:
+        """Raises `RelayFaulty` where nothing but faults has come for too long."""
+        if self._faults.are_hopeless:
+            trouble = self._trouble
+            reason = trouble.reason if isinstance(trouble, RelayUnreachable) else type(trouble).__name__
+            raise RelayFaulty(self.url, self._faults.seconds, reason)
 
     def _fail(self, failure: ForcemoveError) -> None:
         """It has ended: who waits at a table is told."""
@@ -202,21 +233,41 @@ async def answered(
     asked: str,
     is_connected: Callable[[], bool],
     progress: Callable[[], int] = lambda: 0,
+    *,
+    within: float | None = None,
+    last_trouble: Callable[[], ForcemoveError | None] = lambda: None,
 ) -> ResultT:
     """What comes of asking. Without a connection it is waited for; who has one, and says nothing for 10 seconds, will
     not answer. `asked`: what for, in words; `progress`: changes as long as an answer that takes long is coming.
+    `within`: seconds that it may take at most, with or without a connection; `last_trouble`: with that, if any.
 
     Raises `RelayUnreachable`, which names what was asked, and what asking raises.
     """
-    task, seen = asyncio.create_task(asking), progress()
+    task, seen, before = asyncio.create_task(asking), progress(), last_trouble()
+    left = within
     try:
-        while not (await asyncio.wait([task], timeout=ANSWER_SECONDS))[0]:
-            if is_connected() and progress() == seen:
-                reason = f"it was asked {asked}, and has said nothing for {ANSWER_SECONDS:g} seconds"
-                raise RelayUnreachable(url, reason)
+        while not (await asyncio.wait([task], timeout=_least(ANSWER_SECONDS, left)))[0]:
+            left = None if left is None else left - ANSWER_SECONDS
+            is_silent = is_connected() and progress() == seen and last_trouble() is before
+            if is_silent or (left is not None and left <= 0):
+                raise RelayUnreachable(url, _missing(asked, is_silent, within, before, last_trouble()))
             seen = progress()
         return task.result()
     finally:
         if not task.done():
             task.cancel()
             await asyncio.wait([task])
+
+
+def _least(most: float, left: float | None) -> float:
+    return most if left is None else min(most, left)
+
+
+def _missing(
+    asked: str, is_silent: bool, within: float | None, before: ForcemoveError | None, last: ForcemoveError | None
+) -> str:
+    """What was not answered, and what was wrong meanwhile."""
+    if is_silent or within is None:
+        return f"it was asked {asked}, and has said nothing for {ANSWER_SECONDS:g} seconds"
+    wrong = f"; at last: {last.reason}" if isinstance(last, RelayUnreachable) and last is not before else ""
+    return f"it was asked {asked}, and has not answered within {within:g} seconds{wrong}"[:400]

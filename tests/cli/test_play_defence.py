@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import signal
 import socket
+import threading
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -16,6 +19,7 @@ from forcemove.channel.line.links import LINK_HEAD
 from forcemove.channel.protocol.channel import Channel
 from tests.cli.nodes import Node, wait_until
 from tests.cli.tables import DEPOSIT, GUEST, HOST, START, World, link_of
+from tests.relay.strange import StrangeRelay
 
 CREATE = ("--create", "--stake", "0.01 ether", "--rounds", "20")
 CAROL = local_keys()[5]
@@ -132,6 +136,35 @@ def test_threat_57_a_channel_is_defended_though_the_relay_was_never_there(world:
     require_answered_soon(world, old, turn)
     offering.reach("It is tried again; the journal is defended.")
     assert offering.process.poll() is None
+
+
+@pytest.mark.parametrize("mode", ["newer", "malformed", "closing"])
+def test_threat_57_a_channel_is_defended_though_what_answers_is_of_no_use(world: World, mode: str) -> None:
+    old = interrupted(world)
+    carol = world.home("carol", CAROL)
+    world.share(carol, world.alice)
+    with strange_relay(mode) as url:
+        where = (*world.arguments(carol, "rock-paper-scissors"), "--relay", url, "--bot")
+        offering = world.run(carol, *where, *CREATE)
+        offering.reach("It is tried again; the journal is defended.")
+        turn = challenge_with(world.node.chain, GUEST, old)
+        require_answered_soon(world, old, turn)
+        assert offering.process.poll() is None
+
+
+@contextmanager
+def strange_relay(mode: str) -> Iterator[str]:
+    """Its address."""
+    loop = asyncio.new_event_loop()
+    serving = threading.Thread(target=loop.run_forever, daemon=True)
+    serving.start()
+    relay = StrangeRelay(mode)
+    asyncio.run_coroutine_threadsafe(relay.__aenter__(), loop).result()
+    try:
+        yield relay.url
+    finally:
+        loop.call_soon_threadsafe(loop.stop)
+        serving.join()
 
 
 @pytest.mark.parametrize("is_gone", [False, True], ids=["it signs", "it is gone"])

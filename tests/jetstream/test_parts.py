@@ -25,7 +25,7 @@ class Seat:
 
     def __init__(self, kind: TableKind = TableKind.GAME) -> None:
         self.said: list[Post] = []
-        self.log = JetStreamTransport(kind, ID, ALICE, self.said.append)
+        self.log = JetStreamTransport(kind, ID, ALICE, self.said.append, lambda _: None)
         self.connected()
 
     def connected(self, *found: Delivered) -> bool:

@@ -27,11 +27,11 @@ async def read(reader: Reader, number: int) -> list[bytes]:
     return [await reader.read() for _ in range(number)]
 
 
-def run(story: Coroutine[Any, Any, None]) -> None:
-    """In real time; a story that hangs fails."""
+def run(story: Coroutine[Any, Any, None], patience: float = _PATIENCE) -> None:
+    """In real time; a story that hangs fails, after so many seconds."""
 
     async def limited() -> None:
-        async with asyncio.timeout(_PATIENCE):
+        async with asyncio.timeout(patience):
             await story
 
     asyncio.run(limited())

@@ -7,6 +7,7 @@ import shutil
 import time
 from collections.abc import Callable, Sequence
 
+from forcemove.channel.cli.lobby.listing import open_offers
 from forcemove.channel.cli.lobby.numbers import Numbers
 from forcemove.channel.cli.lobby.rows import rows
 from forcemove.channel.cli.match.match import beside
@@ -14,7 +15,6 @@ from forcemove.channel.cli.match.reach import telling_of_reach
 from forcemove.channel.cli.match.scenes import Scene
 from forcemove.channel.cli.match.screen import Screen
 from forcemove.channel.line.connect import Connection
-from forcemove.channel.line.listing import open_offers
 from forcemove.channel.line.offers import Offer
 
 __all__ = ["choose"]

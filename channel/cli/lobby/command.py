@@ -72,8 +72,9 @@ async def _print_once(relay: str, is_wanted: Callable[[Offer], bool], as_json: b
     from forcemove.channel.cli.lobby.rows import offer_json, rows
     from forcemove.channel.cli.terminal import Terminal
     from forcemove.channel.line.connect import connect
+    from forcemove.channel.line.faults import FAULT_SECONDS
 
-    async with connect(relay) as connection:
+    async with connect(relay, fault_seconds=FAULT_SECONDS) as connection:
         found = await connection.lobby.list(is_wanted, _MOST + 1)
         url = connection.url
     numbered = list(enumerate((each.offer for each in found[:_MOST]), 1))
@@ -95,8 +96,9 @@ async def _print_once(relay: str, is_wanted: Callable[[Offer], bool], as_json: b
 async def _choose(relay: str, is_wanted: Callable[[Offer], bool]) -> Offer:
     from forcemove.channel.cli.lobby.choosing import choose
     from forcemove.channel.line.connect import connect
+    from forcemove.channel.line.faults import FAULT_SECONDS
 
-    async with connect(relay) as connection:
+    async with connect(relay, fault_seconds=FAULT_SECONDS) as connection:
         offer = await choose(connection, is_wanted, "open games", may_offer=False)
     if offer is None:
         raise click.Abort

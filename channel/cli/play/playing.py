@@ -33,15 +33,19 @@ from forcemove.channel.cli.play.standby import when_answered
 from forcemove.channel.cli.play.terms import Ground, new_offer, require_ours, terms_lines
 from forcemove.channel.cli.play.wishes import Purse, Wishes
 from forcemove.channel.cli.terminal import Terminal
+from forcemove.channel.errors import UnknownVersion
 from forcemove.channel.line.connect import Connection, connect
-from forcemove.channel.line.errors import RelayUnreachable
+from forcemove.channel.line.errors import LineError
+from forcemove.channel.line.faults import FAULT_SECONDS
 from forcemove.channel.line.links import Link
-from forcemove.channel.line.offers import Offer
+from forcemove.channel.line.offers import Offer, OtherOfferShown
 from forcemove.channel.store.journal import Journal
 
 __all__ = ["Play", "Playing"]
 
 _TRY_EVERY = 5.0
+_OF_A_RELAY = (LineError, UnknownVersion, OtherOfferShown)
+"""What a relay can do, by itself."""
 
 
 class Play(Protocol):
@@ -115,13 +119,13 @@ class Playing:
         self._forget(meeting)
 
     async def _agreed(self) -> Meeting:
-        """What is to be played: what was agreed on before, or is now. Raises what the lobby raises, but for a relay
-        that is out of reach while money is defended here."""
+        """What is to be played: what was agreed on before, or is now. Raises what the lobby raises; while money is
+        defended here, nothing that a relay can do ends that."""
         is_told = False
         while True:
             try:
                 return await self._agreed_at_once()
-            except RelayUnreachable as error:
+            except _OF_A_RELAY as error:
                 if not self._play.has_money:
                     raise
                 if not is_told:
@@ -130,7 +134,7 @@ class Playing:
             await asyncio.sleep(_TRY_EVERY)
 
     async def _agreed_at_once(self) -> Meeting:
-        async with connect(self._wishes.relay) as connection:
+        async with connect(self._wishes.relay, fault_seconds=FAULT_SECONDS) as connection:
             meeting = await self._kept_meeting(connection)
             if meeting is not None:
                 self._terminal.say(f"Going on with the open game of {self._journal.where}.")

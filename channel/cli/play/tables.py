@@ -26,6 +26,7 @@ from forcemove.channel.flow.keys import KeysMissing
 from forcemove.channel.flow.place import Place
 from forcemove.channel.flow.steps import NothingHeard
 from forcemove.channel.line.connect import Connection, connect
+from forcemove.channel.line.faults import FAULT_SECONDS
 from forcemove.channel.node.keeping import Hold
 from forcemove.channel.store.journal import Journal
 from forcemove.channel.store.records import SEED_LENGTH
@@ -68,7 +69,7 @@ class TablePlay:
         """See `playing.Play`."""
         hold = await when_free(partial(Hold, self._journal, meeting.table.id, self._wishes.lease), self._terminal.say)
         try:
-            async with connect(self._wishes.relay) as connection:
+            async with connect(self._wishes.relay, fault_seconds=FAULT_SECONDS) as connection:
                 await beside(self._play(connection, meeting), _keep(hold))
         except (NothingHeard, KeysMissing):
             raise Explained(

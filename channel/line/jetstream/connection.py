@@ -19,6 +19,7 @@ from forcemove.channel.line.errors import (
     LineClosed,
     LineError,
     Reason,
+    RelayFaulty,
     RelayRefused,
     RelayUnreachable,
     StreamUnsuitable,
@@ -30,7 +31,7 @@ from forcemove.channel.line.jetstream.streams import STREAMS, subject_of
 from forcemove.channel.line.jetstream.transport import JetStreamTransport
 from forcemove.channel.line.limits import MAX_URL
 from forcemove.channel.line.links import public_url
-from forcemove.channel.line.reconnecting import SHORTEST, Pauses, Reconnecting, answered
+from forcemove.channel.line.reconnecting import SHORTEST, Pauses, Reconnecting
 from forcemove.channel.line.terms import Table, TableKind
 from forcemove.channel.protocol.signing import Key
 
@@ -45,6 +46,8 @@ _FORBIDDEN = re.compile(r"permissions violation for \w+ to \"([^\"]*)\"", re.IGN
 """What a server says of a subject that our account may not use: it says so in words only."""
 _GONE = (NoRespondersError, NotFoundError, ServiceUnavailableError)
 """Nobody at the server answers for what was asked for."""
+_AWAY = (OSError, TimeoutError, NoServersError)
+"""What it is like where nobody is there: that is waited for."""
 ResultT = TypeVar("ResultT")
 
 
@@ -65,17 +68,18 @@ class JetStreamConnection(Reconnecting[JetStreamTransport]):
         ssl: SSLContext | None = None,
         join_seconds: float = JOIN_SECONDS,
         on_trouble: Callable[[ForcemoveError], None] = lambda _: None,
+        fault_seconds: float | None = None,
     ) -> None:
         """`url`: nats:// or tls://, with `name:password@` or `token@` before the host where the server wants it.
         `patience`: seconds until entering the block gives up where nobody answers; None never does. `heartbeat`:
         seconds between signs of life. `ssl`: if not the system's certificates are to be trusted. `join_seconds`: that
-        host and guest have to be at their table, the same for all who use the lobby. `on_trouble`: see
-        `connect.connect`."""
+        host and guest have to be at their table, the same for all who use the lobby. `on_trouble`,
+        `fault_seconds`: see `connect.connect`."""
         if not _is_address(url):
             raise InvalidValue("relay", public_url(url), f"nats://host:port or tls://host:port, up to {MAX_URL} bytes")
-        super().__init__(public_url(url), patience, heartbeat, ssl, on_trouble)
+        super().__init__(public_url(url), patience, heartbeat, ssl, on_trouble, fault_seconds)
         self._address = url
-        self.lobby = JetStreamLobby(self._ask_lobby, join_seconds)
+        self.lobby = JetStreamLobby(self._answered, join_seconds)
         self._servers = [self.url]
         self._following: dict[bytes, asyncio.Task[None]] = {}
         self._session: Session | None = None
@@ -96,7 +100,7 @@ class JetStreamConnection(Reconnecting[JetStreamTransport]):
         """
         if key.address not in terms.participants:
             raise InvalidValue("key", key.address, "that of a participant")
-        transport = await self._opened(JetStreamTransport(terms.kind, terms.id, key, self._send))
+        transport = await self._opened(JetStreamTransport(terms.kind, terms.id, key, self._send, self._forget))
         await self.lobby.arrive(terms.id, key)
         return transport
 
@@ -104,7 +108,7 @@ class JetStreamConnection(Reconnecting[JetStreamTransport]):
         """The log of a table at which others play. Raises `RelayRefused` where nothing was said there, and
         `RelayUnreachable`."""
         kind = await self._answered(lambda session: _kind_of(session, table), f"for table 0x{table.hex()}")
-        return await self._opened(JetStreamTransport(kind, table, None, self._send))
+        return await self._opened(JetStreamTransport(kind, table, None, self._send, self._forget))
 
     def leave(self, table: bytes) -> None:
         """Read and post no more at a table; who waits there is given `LineClosed`."""
@@ -120,18 +124,18 @@ class JetStreamConnection(Reconnecting[JetStreamTransport]):
         while True:
             session = await self._next_session()
             try:
-                return await session.during(do(session))
+                result = await session.during(do(session))
             except ForcemoveError:
                 raise
             except Exception as error:
                 await self._bear(error, session, pauses)
-
-    async def _ask_lobby(self, do: Callable[[Session], Coroutine[Any, Any, ResultT]]) -> ResultT:
-        return await self._answered(do, "something of its lobby")
+            else:
+                self._faults.clear()
+                return result
 
     async def _answered(self, do: Callable[[Session], Coroutine[Any, Any, ResultT]], asked: str) -> ResultT:
         """As `ask`, for as long as an answer may take. Raises `RelayUnreachable`."""
-        return await answered(self.ask(do), self.url, asked, lambda: self.is_connected)
+        return await self._in_time(self.ask(do), asked)
 
     # ------------------------------------------------------------------------------------------------------ the tables
 
@@ -144,6 +148,10 @@ class JetStreamConnection(Reconnecting[JetStreamTransport]):
     def _send(self, post: Post) -> None:
         if self._session is not None:
             self._session.outbox.send(post)
+
+    def _forget(self, post: str) -> None:
+        if self._session is not None:
+            self._session.outbox.forget(post)
 
     async def _follow(self, transport: JetStreamTransport) -> None:
         """Read a table's log until it fails, on one connection after the other. However it ends, who waits is told."""
@@ -164,6 +172,7 @@ class JetStreamConnection(Reconnecting[JetStreamTransport]):
                     is_whole = await feed.catch_up() and transport.catch_up()
                 if is_whole:
                     self._pauses.begin_anew()
+                    self._faults.clear()
                     await live.ended.wait()
         finally:
             transport.lose()
@@ -186,7 +195,7 @@ class JetStreamConnection(Reconnecting[JetStreamTransport]):
         who waits is told."""
         try:
             await self._pauses.between(self._talk_once)
-        except StreamUnsuitable as error:
+        except (StreamUnsuitable, RelayFaulty) as error:
             self._fail(error)
         finally:
             self._fail(LineClosed(self.url))
@@ -194,6 +203,7 @@ class JetStreamConnection(Reconnecting[JetStreamTransport]):
     async def _talk_once(self) -> None:
         """Whatever a server says costs this connection, and nothing else."""
         session = Session(self._address, self._heartbeat, self._hear_trouble)
+        self._faults.add()  # until it turns out that it was of use, or was not there
         try:
             async with asyncio.timeout(_OPEN_SECONDS):
                 await session.open(self._servers, self._ssl)
@@ -208,9 +218,12 @@ class JetStreamConnection(Reconnecting[JetStreamTransport]):
             self._have_trouble(error)
         except Exception as error:
             self._hear_trouble(error)
+            if isinstance(error, _AWAY):
+                self._faults.clear()
         finally:
             self._show(None)
             await self._close(session)
+        self._leave_if_hopeless()
 
     async def _close(self, session: Session) -> None:
         try:

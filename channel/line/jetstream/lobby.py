@@ -49,7 +49,7 @@ ResultT = TypeVar("ResultT")
 
 
 class _Ask(Protocol):
-    async def __call__(self, do: Callable[[Session], Coroutine[Any, Any, ResultT]]) -> ResultT: ...
+    async def __call__(self, do: Callable[[Session], Coroutine[Any, Any, ResultT]], asked: str) -> ResultT: ...
 
 
 class JetStreamLobby:
@@ -81,7 +81,7 @@ class JetStreamLobby:
     ) -> tuple[SignedOffer, ...]:
         """The open offers that are wanted, at most so many, in the order of their hashes; those that no host has
         signed, or that are over, are left out. Of a bucket with more than 10,000 values the oldest are read."""
-        found, _ = await self._ask(self._read_all)
+        found, _ = await self._ask(self._read_all, "for the open offers")
         offers = (each.shown.signed for each in found if each.shown.join is None and not each.shown.is_over)
         chosen = [each for each in offers if wanted(each.offer)]
         return tuple(sorted(chosen, key=lambda each: each.offer.hash)[:most])
@@ -90,7 +90,7 @@ class JetStreamLobby:
         """Wait until something has happened to an offer, or for some seconds. Raises what has ended the connection."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(CHANGE_SECONDS):
-                await self._ask(_hear_change)
+                await self._ask(_hear_change, "for changes of offers")
 
     async def look(self, offer: bytes) -> Shown:
         """One offer, by its hash. Raises `RelayRefused` where there is none, and `OtherOfferShown`."""
@@ -154,7 +154,7 @@ class JetStreamLobby:
     # ------------------------------------------------------------------------------------------------------ the bucket
 
     async def _require_wanted(self, offer: Offer) -> None:
-        found, now = await self._ask(self._read_all)
+        found, now = await self._ask(self._read_all, "for the open offers")
         if not now < offer.expires <= now + LONGEST_OFFER:
             raise RelayRefused(offer.hash, Reason.EXPIRED, f"there it is {now:.0f}; an offer may be good for a week")
         others = [each for each in found if each.shown.signed.offer.host == offer.host and not each.shown.is_over]
@@ -182,7 +182,7 @@ class JetStreamLobby:
 
     async def _read(self, offer: bytes) -> Kept | int:
         """What is kept under a hash; or the revision of what is no such offer; or 0."""
-        return await self._ask(lambda session: self._read_one(session, offer))
+        return await self._ask(lambda session: self._read_one(session, offer), f"for offer 0x{offer.hex()}")
 
     async def _read_one(self, session: Session, offer: bytes) -> Kept | int:
         try:
@@ -225,7 +225,9 @@ class JetStreamLobby:
 
     async def _write(self, offer: bytes, value: KeptOffer, revision: int) -> bool:
         """False where somebody has changed it since, or we have, and were not told."""
-        return await self._ask(lambda session: _swap(session, offer, value, revision))
+        return await self._ask(
+            lambda session: _swap(session, offer, value, revision), f"to change offer 0x{offer.hex()}"
+        )
 
 
 async def _hear_change(session: Session) -> None:

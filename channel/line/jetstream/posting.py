@@ -62,6 +62,10 @@ class Outbox:
         self._unsent.append(post)
         self._has_mail.set()
 
+    def forget(self, id_: str) -> None:
+        """Nobody waits for the answer to this post any more."""
+        self._unanswered.pop(id_, None)
+
     async def run(self) -> None:
         """Until it is cancelled, or the connection is lost. Raises NATS's errors."""
         await self._client.subscribe(f"{self._inbox}.*", cb=self._hear, pending_msgs_limit=0, pending_bytes_limit=0)

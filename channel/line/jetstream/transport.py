@@ -49,10 +49,18 @@ class JetStreamTransport(CarriedLog):
     """One client's view of a table's log, see `flow.transport.Transport`; `connection.JetStreamConnection` makes
     them."""
 
-    def __init__(self, kind: TableKind, table: bytes, key: Key | None, send: Callable[[Post], None]) -> None:
-        """`key`: None for a spectator. `send`: says something to the server if there is a connection."""
+    def __init__(
+        self,
+        kind: TableKind,
+        table: bytes,
+        key: Key | None,
+        send: Callable[[Post], None],
+        forget: Callable[[str], None],
+    ) -> None:
+        """`key`: None for a spectator. `send`: says something to the server if there is a connection. `forget`: nobody
+        waits for the answer to the post of this id any more."""
         super().__init__(table, key, drops=kind is TableKind.CHANNEL)
-        self.kind, self._send = kind, send
+        self.kind, self._send, self._forget = kind, send, forget
         self.stream, self.subject = STREAMS[kind], subject_of(kind, table)
         self._log.restart(0, None)
         self._size = 0
@@ -80,6 +88,7 @@ class JetStreamTransport(CarriedLog):
             await waiting.done
         finally:
             del self._waiting[id_]
+            self._forget(id_)
 
     # -------------------------------------------------------------------------------------------- for the connection
 

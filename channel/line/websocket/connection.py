@@ -15,7 +15,7 @@ from ssl import SSLContext
 import aiohttp
 
 from forcemove.channel.errors import ForcemoveError, InvalidValue, MalformedBytes, UnknownVersion
-from forcemove.channel.line.errors import LineClosed, Reason, RelayUnreachable
+from forcemove.channel.line.errors import LineClosed, Reason, RelayFaulty, RelayUnreachable
 from forcemove.channel.line.limits import MAX_FRAME, MAX_URL
 from forcemove.channel.line.reconnecting import ANSWER_SECONDS, Reconnecting
 from forcemove.channel.line.terms import Table
@@ -42,6 +42,8 @@ __all__ = ["RelayConnection"]
 _LOG = logging.getLogger(__name__)
 _AT_ONCE = 64
 """Messages and entries that are heard before others have their turn of the event loop, however many have come."""
+_MOST_USELESS = 10_000
+"""Messages in a row that are of no use to anybody here: then the connection is given up, for each costs time."""
 _MOST_UNSENT = 64 * 2**20
 """Bytes that wait for a relay which reads nothing, and makes us say more: then the connection is given up."""
 
@@ -63,20 +65,22 @@ class RelayConnection(Reconnecting[WebSocketTransport]):
         ssl: SSLContext | None = None,
         clock: Callable[[], float] = time.time,
         on_trouble: Callable[[ForcemoveError], None] = lambda _: None,
+        fault_seconds: float | None = None,
     ) -> None:
         """`url`: ws:// or wss://, as the relay's operator has named it. `patience`: seconds until entering the block
         gives up where nobody answers; None never does. `heartbeat`: seconds between pings; half as long may an answer
         take. `ssl`: for wss://, if not the system's certificates are to be trusted. `clock`: Unix seconds, for
-        proofs. `on_trouble`: see `connect.connect`."""
+        proofs. `on_trouble`, `fault_seconds`: see `connect.connect`."""
         if not url.startswith(("ws://", "wss://")) or len(url.encode()) > MAX_URL:
             raise InvalidValue("relay", url, f"ws://host:port or wss://host:port, up to {MAX_URL} bytes")
-        super().__init__(url, patience, heartbeat, ssl, on_trouble)
+        super().__init__(url, patience, heartbeat, ssl, on_trouble, fault_seconds)
         self._clock = clock
-        self.lobby = Lobby(self._send, clock, url, lambda: self.is_connected)
+        self.lobby = Lobby(self._send, clock, self._in_time)
         self._outbox, self._has_mail = Outbox(), asyncio.Event()
         self._greeting: Greeting | None = None
         self._welcomed = asyncio.Event()
         self._limit: asyncio.Timeout | None = None
+        self._has_answered, self._is_of_use = False, False
 
     @property
     def is_connected(self) -> bool:
@@ -135,7 +139,7 @@ class RelayConnection(Reconnecting[WebSocketTransport]):
         try:
             async with aiohttp.ClientSession() as session:
                 await self._pauses.between(lambda: self._talk_once(session))
-        except UnknownVersion as error:
+        except (UnknownVersion, RelayFaulty) as error:
             self._fail(error)
         finally:
             self._fail(LineClosed(self.url))
@@ -143,6 +147,7 @@ class RelayConnection(Reconnecting[WebSocketTransport]):
 
     async def _talk_once(self, session: aiohttp.ClientSession) -> None:
         """Whatever a relay says costs this connection, and nothing else."""
+        self._has_answered, self._is_of_use = False, False
         try:
             await self._talk(session)
         except UnknownVersion as error:
@@ -155,6 +160,9 @@ class RelayConnection(Reconnecting[WebSocketTransport]):
             self._note("it has not welcomed us in time" if is_late else f"{type(error).__name__}: {error}")
         finally:
             self._lose()
+        if self._has_answered and not self._is_of_use:
+            self._faults.add()
+            self._leave_if_hopeless()
 
     def _note(self, reason: str) -> None:
         _LOG.info("lost the connection to %s: %s", self.url, reason)
@@ -173,6 +181,7 @@ class RelayConnection(Reconnecting[WebSocketTransport]):
                 ssl=self._ssl or True,
             ) as socket,
         ):
+            self._has_answered = True
             writing = asyncio.create_task(self._write(socket))
             try:
                 await self._listen(socket)
@@ -182,13 +191,15 @@ class RelayConnection(Reconnecting[WebSocketTransport]):
 
     async def _listen(self, socket: aiohttp.ClientWebSocketResponse) -> None:
         """A relay that says much, however fast, lets the others in this event loop have their turns."""
-        heard = 0
+        heard, useless = 0, 0
         async for frame in socket:
             if frame.type is not aiohttp.WSMsgType.BINARY:
                 raise MalformedBytes("frame", "it is no binary one")
             for message in decode_from_relay(frame.data):
                 for part in _parts(message):
-                    self._hear(part)
+                    useless = 0 if self._hear(part) else useless + 1
+                    if useless > _MOST_USELESS:
+                        raise MalformedBytes("frame", "it says what nobody has asked for")
                     heard += len(part.entries) if isinstance(part, Entries) else 1
                     if heard >= _AT_ONCE:
                         heard = 0
@@ -208,27 +219,33 @@ class RelayConnection(Reconnecting[WebSocketTransport]):
         except Exception:
             await socket.close()
 
-    def _hear(self, message: FromRelay) -> None:
+    def _hear(self, message: FromRelay) -> bool:
+        """Whether it was of use."""
         match message:
             case Welcome(nonce):
                 self._be_welcomed(nonce)
+                return False
             case Refused(_, _, reason) if reason == Reason.BUSY.value:
                 raise ConnectionError(f"the relay is busy: {message.detail}")
             case OfferShown() | OffersListed():
-                self.lobby.hear(message)
+                is_of_use = self.lobby.hear(message)
             case Refused(about) if about not in self._tables:
-                self.lobby.hear(message)
+                is_of_use = self.lobby.hear(message)
             case Refused(about):
-                self._pass_on(about, message)
+                is_of_use = self._pass_on(about, message)
             case _:
-                self._pass_on(message.table, message)
+                is_of_use = self._pass_on(message.table, message)
+        if is_of_use:
+            self._is_of_use = True
+            self._faults.clear()
+        return is_of_use
 
-    def _pass_on(self, table: bytes, message: FromRelay) -> None:
+    def _pass_on(self, table: bytes, message: FromRelay) -> bool:
         """Where entries go to and fro, the next loss is a new one; that a relay answers says nothing of its disk."""
         if isinstance(message, Posted | Entries):
             self._pauses.begin_anew()
-        if transport := self._tables.get(table):
-            transport.hear(message)
+        transport = self._tables.get(table)
+        return transport is not None and transport.hear(message)
 
     def _be_welcomed(self, nonce: bytes) -> None:
         """Once: each welcome makes us sign and say much."""

@@ -32,7 +32,7 @@ from forcemove.channel.line.offers import (
     read_offer,
     withdrawal_digest,
 )
-from forcemove.channel.line.reconnecting import answered
+from forcemove.channel.line.reconnecting import InTime
 from forcemove.channel.line.terms import Table
 from forcemove.channel.line.wire import (
     JoinOffer,
@@ -67,11 +67,11 @@ class Lobby:
         self,
         send: Callable[[Message], None],
         clock: Callable[[], float],
-        url: str,
-        is_connected: Callable[[], bool],
+        in_time: InTime,
     ) -> None:
-        """`send`: says something to the relay at `url` if there is a connection. `clock`: Unix seconds."""
-        self._send, self._clock, self._url, self._is_connected = send, clock, url, is_connected
+        """`send`: says something to the relay if there is a connection. `clock`: Unix seconds. `in_time`: waits for
+        an answer, and raises where there is none in time."""
+        self._send, self._clock, self._in_time = send, clock, in_time
         self._requests: dict[bytes, tuple[Message, asyncio.Future[_Answer]]] = {}
         self._ids = count()
         self._watched: dict[bytes, _News] = {}
@@ -168,19 +168,20 @@ class Lobby:
         yield from [message for message, _ in self._requests.values()]
         yield from (WatchOffer(b"", offer) for offer in {*self._watched, *self._listed})
 
-    def hear(self, message: OfferShown | OffersListed | Refused) -> None:
-        """What the relay says of its lobby."""
+    def hear(self, message: OfferShown | OffersListed | Refused) -> bool:
+        """What the relay says of its lobby; whether that was of use."""
         if not isinstance(message, OffersListed) and (news := self._watched.get(message.about)):
             _replace(news, message)
         if _is_change(message) and message.about in self._listed:
             self._change.set()
         _, answer = self._requests.get(message.id, (None, None))
         if answer is None or answer.done():
-            return
+            return not isinstance(message, OffersListed) and message.about in {*self._watched, *self._listed}
         if isinstance(message, Refused):
             answer.set_exception(refusal(message.about, message.reason, message.detail))
         else:
             answer.set_result(message)
+        return True
 
     def fail(self, failure: ForcemoveError) -> None:
         """Nothing can come any more."""
@@ -194,7 +195,7 @@ class Lobby:
 
     async def _ask(self, make: Callable[[bytes], Message], asked: str) -> _Answer:
         """The answer to a message, which is made with an id of its own. Raises `RelayUnreachable` if there is none."""
-        return await answered(self._answer(make), self._url, asked, self._is_connected)
+        return await self._in_time(self._answer(make), asked)
 
     async def _answer(self, make: Callable[[bytes], Message]) -> _Answer:
         if self._failure is not None:

@@ -72,7 +72,7 @@ class WebSocketTransport(CarriedLog):
         self._shift = 0  # our number of an entry, less the relay's: not 0 once the relay has begun its log anew
         self._asked = 0
         self._waiting: dict[bytes, _Waiting] = {}
-        self._is_connected = False
+        self._is_connected, self._is_opening = False, False
 
     # ------------------------------------------------------------------------------------------------- for flows
 
@@ -110,20 +110,27 @@ class WebSocketTransport(CarriedLog):
         """The connection is gone: what is posted now waits for the next one."""
         self._is_connected = False
 
-    def hear(self, message: FromRelay) -> None:
-        """What the relay says of this table. What was not asked for is passed over: it can do no more than nothing."""
+    def hear(self, message: FromRelay) -> bool:
+        """What the relay says of this table; whether that was of use. What was not asked for is passed over: it can do
+        no more than nothing."""
         match message:
             case Opened():
+                is_awaited, self._is_opening = self._is_opening, False
                 self._begin(message)
+                return is_awaited
             case Entries():
+                end = self._log.end
                 self._take(message)
+                return self._log.end > end
             case Posted(_, id_, index) if waiting := self._waiting.get(id_):
                 self._log.length = max(self._log.length, index + self._shift + 1)
                 finish(waiting.done, None)
+                return True
             case Refused():
+                is_answer = message.id in self._waiting
                 self._be_refused(message)
-            case _:
-                pass
+                return is_answer
+        return False
 
     def _posting(self) -> Iterable[asyncio.Future[None]]:
         return (waiting.done for waiting in self._waiting.values())
@@ -165,6 +172,7 @@ class WebSocketTransport(CarriedLog):
     def _open(self) -> Open:
         """Asks for what we lack. Of the log's beginning there is no hash to compare."""
         self._asked = min(max(0, self._log.end - self._shift), _LAST)
+        self._is_opening = True
         return Open(self.id, self._asked, self._log.hash if self._asked else None)
 
     def _begin(self, opened: Opened) -> None:
