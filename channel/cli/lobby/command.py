@@ -62,9 +62,11 @@ def lobby(
         asyncio.run(_print_once(relay, is_wanted, as_json))
         return
     from forcemove.channel.cli.play import play
+    from forcemove.channel.line.links import public_url
 
     arguments = _join_arguments(asyncio.run(_choose(relay, is_wanted)), relay, key_file, endpoints, options)
-    click.echo("$ " + shlex.join(["forcemove", "play", *arguments]))
+    shown = (public_url(each) if each == relay else each for each in arguments)  # a password is not shown
+    click.echo("$ " + shlex.join(["forcemove", "play", *shown]))
     play.main(arguments, standalone_mode=False)
 
 
