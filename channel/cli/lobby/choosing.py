@@ -6,6 +6,7 @@ import asyncio
 import shutil
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from forcemove.channel.cli.lobby.listing import open_offers
 from forcemove.channel.cli.lobby.numbers import Numbers
@@ -13,7 +14,7 @@ from forcemove.channel.cli.lobby.rows import rows
 from forcemove.channel.cli.match.match import beside
 from forcemove.channel.cli.match.reach import telling_of_reach
 from forcemove.channel.cli.match.scenes import Scene
-from forcemove.channel.cli.match.screen import Screen
+from forcemove.channel.cli.match.screen import PutAside, Screen
 from forcemove.channel.line.connect import Connection
 from forcemove.channel.line.offers import Offer
 
@@ -44,7 +45,7 @@ class _Choosing:
         self._is_listed, self._has_more = False, False
         self._is_done = asyncio.Event()
         self.chosen: Offer | None = None
-        self.screen = Screen(self._take, self._options, "You have left the lobby.")
+        self.screen = Screen(self._take, self._options, partial(PutAside, "You have left the lobby."))
         self._show()
 
     async def until_chosen(self) -> None:
