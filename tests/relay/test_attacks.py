@@ -20,7 +20,7 @@ from forcemove.channel.line.limits import MAX_ENTRY, MAX_FRAME
 from forcemove.channel.line.terms import Table, TableKind
 from forcemove.channel.line.websocket.connection import RelayConnection
 from forcemove.channel.line.wire import VERSION, Entries, Leave, Open, Opened, Posted, Prove, Proved, Refused
-from tests.line.people import ALICE, MALLORY, new_table, read, run
+from tests.line.people import ALICE, BOB, MALLORY, new_table, read, run
 from tests.relay.process import RelayProcess, running_relay
 from tests.relay.raw import Raw, post, raw
 
@@ -316,6 +316,8 @@ def test_threat_46_a_slow_reader_is_sent_everything_and_holds_up_nobody(relay: R
         table, count, large = new_table(), 400, bytes(60_000)
         async with raw(relay.url) as slow, RelayConnection(relay.url) as connection:
             alice = await connection.join(table, ALICE)
+            await slow.say(slow.proof(table, BOB))  # who does not take part is read to from the disk anyway
+            await slow.hear(Proved)
             await slow.opened(table.id)
             await alice.post(b"first")
             before = relay.memory()

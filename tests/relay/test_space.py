@@ -320,7 +320,7 @@ def test_who_is_behind_by_little_reads_no_disk(path: Path, clock: Clock) -> None
 
 
 def test_the_log_beside_the_store_is_bounded_while_somebody_reads(path: Path, clock: Clock) -> None:
-    """Put back as `Housekeeper` does, it is begun anew, whoever reads in between."""
+    """Put back, it is begun anew, whoever reads in between."""
 
     async def story() -> None:
         relay = await Inside.start(path, clock, Limits())
@@ -331,8 +331,6 @@ def test_the_log_beside_the_store_is_bounded_while_somebody_reads(path: Path, cl
         size = beside.stat().st_size
         for _ in range(3):
             reading = asyncio.create_task(relay.tables.read(log, 0, 10**6))
-            await relay.worker.read(relay.store.reader.put_back)
-            await relay.post(log, table, [b"in between"])
             await relay.worker.run(relay.store.space.put_back)
             for _ in range(10):
                 await relay.post(log, table, [LARGE] * 10)
