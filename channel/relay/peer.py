@@ -150,7 +150,6 @@ class Peer:
     # ------------------------------------------------------------------------------------------------------- listening
 
     async def _listen(self) -> None:
-        self._intake.read(self._intake.unread)  # the request for this connection
         while True:
             self._heard, self._is_busy = time.monotonic(), False
             frame = await self._socket.receive()

@@ -50,6 +50,8 @@ _WAITING = 1_024
 """Connections that the system keeps until they are accepted."""
 _OTHER_FILES = 64
 """That a relay has open besides its connections."""
+_AROUND = 64
+"""Bytes of a request besides its path and headers, at most."""
 _SWEEP = 5.0
 """Seconds between two looks for connections that nothing is asked on, at most."""
 _READS, _WRITES = 2, 1
@@ -260,6 +262,7 @@ class _Process:
 
     async def _connect(self, request: web.Request) -> web.StreamResponse:
         intake = cast("Intake", request.transport.get_protocol() if request.transport else None)
+        intake.read(_size(request))
         proxies = self._settings.proxies
         if proxies.has(request.remote or ""):
             client = proxies.client(request.remote or "", request.headers.getall(proxies.header, []))
@@ -312,3 +315,8 @@ async def _end_connection(_: web.Request, response: web.StreamResponse) -> None:
     """After an answer that is no WebSocket: who asks again connects again, and that is counted."""
     if not isinstance(response, web.WebSocketResponse):
         response.force_close()
+
+
+def _size(request: web.Request) -> int:
+    """The bytes of a request, or somewhat more."""
+    return _AROUND + len(request.raw_path) + sum(len(name) + len(value) + 8 for name, value in request.raw_headers)

@@ -176,7 +176,7 @@ class Lobby:
         if len(self._shown) < self._limits.offers:
             return
         most = max(self._by_maker.values(), key=len)
-        if len(self._by_maker.get(account.address, ())) + 1 >= len(most):
+        if len(self._by_maker.get(account.address, ())) >= len(most):
             raise NotOffered(offer.hash, Reason.TOO_MANY_OFFERS, "the lobby is full")
         await self._end(self._shown[next(iter(most))])
 

@@ -149,7 +149,7 @@ def test_threat_59_unread_bytes_are_bounded_by_address(tmp_path: Path) -> None:
                 done, waiting = await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED, timeout=0.01)
             async with raw(relay.url) as client:
                 table = new_table()
-                await client.say(client.proof(table, ALICE), post(table, 1, bytes(60_000)))
+                await client.say(client.proof(table, ALICE), post(table, 1, bytes(30_000)))
                 await client.hear(Proved)
                 await client.hear(Posted)
             assert waiting

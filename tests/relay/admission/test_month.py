@@ -63,12 +63,12 @@ class Month:
         tables.release(log)
         return is_good
 
-    async def offer(self, address: str) -> bool:
-        """One more offer, good for some hours."""
+    async def offer(self, address: str, hours: int) -> bool:
+        """One more offer, good for so many hours."""
         self.count += 1
         host = self.hosts[self.count % len(self.hosts)]
         offer = new_offer(
-            host=host.address, payout=host.address, nonce=self.count, expires=int(self.clock.now) + 12 * HOUR
+            host=host.address, payout=host.address, nonce=self.count, expires=int(self.clock.now) + hours * HOUR
         )
         message = MakeOffer(b"", OFFERS.encode(offer), SignedOffer.sign(offer, host).signature.compact)
         try:
@@ -90,12 +90,12 @@ def test_threat_59_a_month_of_strangers_leaves_what_is_bounded(tmp_path: Path) -
                 for number in range(6):
                     address = f"2001:db8:{hour % 100:x}:{number:x}::1"
                     await month.make(address, 20_000 if number % 2 else 0)
-                    await month.offer(address)
+                    await month.offer(address, 12)
                 friend = await month.make("192.0.2.1", 300)
                 await inside.housekeeper.expire()
                 await inside.housekeeper.make_room()
                 await month.lobby.expire()
-                served += friend and await month.offer("192.0.2.1")
+                served += friend and await month.offer("192.0.2.1", 1)
                 assert inside.tables.count <= LIMITS.tables
                 assert month.lobby.count <= LIMITS.offers
                 assert len(month.accounts) <= 51
