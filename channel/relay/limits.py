@@ -15,7 +15,7 @@ LEAST_STORE = 2**20
 """Bytes that a store has to have."""
 RECENT = 8 * 2**20
 """Bytes of the newest entries that are in memory, for those who read them next."""
-PENDING = 16 * 2**20
+PENDING = 8 * 2**20
 """Bytes of all clients that wait for the disk; then nothing more is read from them."""
 
 
@@ -44,7 +44,7 @@ class Limits:
     bytes_per_second: int = 4 * 2**20
     address_share: float = 2.0
     connects_per_second: float = 20.0
-    unread_bytes: int = 32 * 2**20
+    unread_bytes: int = 24 * 2**20
     open_tables: int = 100_000
     watched: int = 256
     tables_per_hour: int = 2_000

@@ -21,6 +21,9 @@ PAIRS = 40
 MOVE, NEWCOMER = 0.25, 3.0
 """Seconds."""
 MEMORY, DISK = 200 * 2**20, 2**30
+ALONE = 60 * 2**20
+"""Bytes of memory of a relay that was started by itself; those of the tests are forked from a process that has imported
+more."""
 ADDRESSES = {1: ["127.0.0.2"], 50: [f"127.0.0.{number}" for number in range(2, 52)]}
 
 
@@ -72,12 +75,12 @@ def siege(tmp_path: Path) -> Iterator[Siege]:
 @pytest.mark.parametrize("addresses", ADDRESSES)
 @pytest.mark.parametrize("name", [name if name in SHORT else pytest.param(name, marks=LONG) for name in ATTACKS])
 def test_threat_59_strangers_disturb_nobody(siege: Siege, name: str, addresses: int) -> None:
-    before = siege.watch(2)
+    idle, before = siege.relay.memory(), siege.watch(2)
     with closing(Strangers(ATTACKS[name], siege.relay.url, ADDRESSES[addresses])):
         during = siege.watch(3 if name in SHORT else 8)
     print(f"\n{name} from {addresses}: before: {before}\n during: {during}")
     assert not during.attacked.failures
     assert during.attacked.p99 < max(3 * before.attacked.p99, 3 * during.quiet.p99, MOVE)
     assert during.attacked.slowest_newcomer < max(3 * during.quiet.slowest_newcomer, NEWCOMER)
-    assert during.memory < MEMORY
+    assert during.memory - idle + ALONE < MEMORY
     assert during.disk < DISK
