@@ -34,7 +34,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 MUTATIONS = ROOT / "tests" / "threats" / "mutations.toml"
-THREATS = tuple(range(1, 59))
+THREATS = tuple(range(1, 62))
 """The rows of the list of attacks that have a defence here; each has a mutation."""
 SECONDS = 600
 """How long one compilation, or the tests of one mutation, may take."""
