@@ -197,6 +197,11 @@ class Person:
         """And press Enter."""
         self.screen.type(f"{text}\r")
 
+    def leave(self) -> None:
+        """And say yes, if it is asked whether the stake may be lost."""
+        self.type("leave")
+        self.type("yes")
+
 
 @contextmanager
 def world_on(carrier: Process, folder: Path, server: Server | None = None) -> Iterator[World]:

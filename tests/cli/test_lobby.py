@@ -137,7 +137,7 @@ def test_play_without_a_link_shows_what_can_be_joined_with_it(world: World) -> N
     guest.reach("Join on these terms?")
     guest.type("y")
     guest.reach("mark")
-    guest.type("leave")
+    guest.leave()
     shown = guest.end()
     assert shown.code == 0, shown.lines
     assert host.end() == 0, host.complained
@@ -150,7 +150,7 @@ def test_play_without_a_link_lets_a_person_offer(house: House) -> None:
     host.type("new")
     guest = house.play(house.bob, "--join", host.link(), "--yes", game="tic-tac-toe")
     host.reach("mark")
-    host.type("leave")
+    host.leave()
     assert host.end().code == 0
     assert guest.end() == 0, guest.complained
 

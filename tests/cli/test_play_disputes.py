@@ -58,9 +58,9 @@ class Match:
 
     def leave(self) -> None:
         """Both, as soon as either may; all is as their last state says."""
-        self.host.type("leave")
+        self.host.leave()
         self.guest.reach(_AFTERWARDS[self.name])
-        self.guest.type("leave")
+        self.guest.leave()
         self.end()
         self.world.require_right_ends()
 

@@ -216,13 +216,13 @@ def test_every_lie_for_money_is_told(http: Seen, name: str) -> None:
 
 
 def test_every_method_that_is_used_is_lied_about() -> None:
-    """Those of local chains aside, which are our own."""
+    """Those aside that development chains alone are asked for, which are our own."""
     used = {
         method
         for path in (ROOT / "channel").rglob("*.py")
         for method in re.findall(r'"(eth_[a-zA-Z]+)"', path.read_text())
     }
-    assert used <= FIELDS.keys()
+    assert used - {"eth_accounts", "eth_sendTransaction"} <= FIELDS.keys()
     assert all(len(lies_of(method)) > 20 for method in FIELDS)
     assert {read for methods, _ in READERS.values() for read in methods} == FIELDS.keys()
 
