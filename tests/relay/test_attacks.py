@@ -408,5 +408,6 @@ def test_idle_connections_cost_little(tmp_path: Path, count: int) -> None:
             await others_play(relay)
             assert each < 100_000
 
-    with running_relay(tmp_path, "--per-address", "10000") as relay:
+    options = ("--connections", "20000", "--per-address", "10000", "--connects-per-second", "1000")
+    with running_relay(tmp_path, *options) as relay:
         run(story(relay))
