@@ -69,9 +69,6 @@ ROWS: Mapping[str, Row] = {
     "three moves": Row(ladder(3, 1), Bounds(transactions=1), is_long=True),
     "two transactions": Row(ladder(1, 1), Bounds(transactions=2), is_long=True),
     "opening, one transaction": Row(ladder(1, 1), Bounds(opening=True, transactions=1), is_long=True),
-    "opening, one transaction, second seat": Row(
-        ladder(1, 1), Bounds(seat=1, opening=True, transactions=1), is_long=True
-    ),
     "a reorganisation beyond the confirmations": Row(
         ladder(1, 1), Bounds(transactions=1, reorganisations=1), is_long=True
     ),
