@@ -152,7 +152,8 @@ def kill_many(
     before: Callable[[], object] = nothing,
     after: Callable[[], object] = nothing,
 ) -> None:
-    """Each seed's schedule, with its right end. `before`: is called before each begins, `after`: after each kill."""
+    """Each seed's schedule, with its right end. `before`: is called before each begins and before its end is
+    waited for, `after`: after each kill."""
     tower = Tower(world, seeds)
     for seed in seeds:
         print(f"seed {seed}")
@@ -163,4 +164,5 @@ def kill_many(
             cast.await_turns()
             cast.random.choice(victims)()
             after()
+        before()
         cast.require_right_ends()
