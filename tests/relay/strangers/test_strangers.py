@@ -20,6 +20,8 @@ SHORT = ("lobby", "wrong_proofs")
 PAIRS = 40
 MOVE, NEWCOMER = 0.25, 3.0
 """Seconds."""
+SHARED = 2.0
+"""Seconds for a move where other tests have the cores, too. Undefended, these two held all for 38 and 44 seconds."""
 MEMORY, DISK = 200 * 2**20, 2**30
 ALONE = 60 * 2**20
 """Bytes of memory of a relay that was started by itself; those of the tests are forked from a process that has imported
@@ -73,14 +75,16 @@ def siege(tmp_path: Path) -> Iterator[Siege]:
 
 
 @pytest.mark.parametrize("addresses", ADDRESSES)
-@pytest.mark.parametrize("name", [name if name in SHORT else pytest.param(name, marks=LONG) for name in ATTACKS])
-def test_threat_59_strangers_disturb_nobody(siege: Siege, name: str, addresses: int) -> None:
+@pytest.mark.parametrize(
+    ("name", "move"), [*((name, SHARED) for name in SHORT), *(pytest.param(name, MOVE, marks=LONG) for name in ATTACKS)]
+)
+def test_threat_59_strangers_disturb_nobody(siege: Siege, name: str, move: float, addresses: int) -> None:
     idle, before = siege.relay.memory(), siege.watch(2)
     with closing(Strangers(ATTACKS[name], siege.relay.url, ADDRESSES[addresses])):
         during = siege.watch(3 if name in SHORT else 8)
     print(f"\n{name} from {addresses}: before: {before}\n during: {during}")
     assert not during.attacked.failures
-    assert during.attacked.p99 < max(3 * before.attacked.p99, 3 * during.quiet.p99, MOVE)
+    assert during.attacked.p99 < max(3 * before.attacked.p99, 3 * during.quiet.p99, move)
     assert during.attacked.slowest_newcomer < max(3 * during.quiet.slowest_newcomer, NEWCOMER)
     assert during.memory - idle + ALONE < MEMORY
     assert during.disk < DISK
