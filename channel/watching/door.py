@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Callable
 from typing import cast
 
+from forcemove.channel.serving.addresses import account_of
 from forcemove.channel.serving.errors import AddressUnusable
-from forcemove.channel.watching.allowances import place_of
 from forcemove.channel.watching.limits import Limits
 
 __all__ = ["Door"]
@@ -72,7 +72,7 @@ class _Guest(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         stream = cast("asyncio.Transport", transport)
-        place = place_of((stream.get_extra_info("peername") or ("",))[0])
+        place = account_of((stream.get_extra_info("peername") or ("",))[0])
         if not self._door.enter(place):
             stream.abort()
             return

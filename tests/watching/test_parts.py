@@ -20,7 +20,7 @@ from forcemove.channel.sender.errors import Overtaken, RevertsAgain
 from forcemove.channel.tower.desk import Paid
 from forcemove.channel.tower.errors import BudgetExhausted
 from forcemove.channel.tower.handover import MAX_HAND_OVER, sign
-from forcemove.channel.watching.allowances import Allowances, place_of
+from forcemove.channel.watching.allowances import Allowances
 from forcemove.channel.watching.attendant import Attendant, TooManyWaiting
 from forcemove.channel.watching.client import TowerClient
 from forcemove.channel.watching.door import Door
@@ -157,7 +157,9 @@ def test_so_many_are_let_in(limits: Limits) -> None:
     ],
 )
 def test_what_counts_as_one_address(address: str, place: str) -> None:
-    assert place_of(address) == place
+    allowances = Allowances(1_000)
+    assert allowances.take(address, 10_000, 0.0) == 0
+    assert allowances.take(place, 1, 0.0) == 8
 
 
 def test_who_has_sent_too_much_waits_and_nobody_else() -> None:
