@@ -28,11 +28,7 @@ _ENTRY_HEAD = 5
 class TooManyTables(Exception):  # no error of a caller's: a peer is refused
     """There is no room for one more table: `reason`, `detail`."""
 
-    def __init__(
-        self,
-        reason: Reason = Reason.TOO_MANY_TABLES,
-        detail: str = "the relay has as many tables as it may have, or as your address may have",
-    ) -> None:
+    def __init__(self, reason: Reason, detail: str) -> None:
         super().__init__(detail)
         self.reason, self.detail = reason, detail
 
