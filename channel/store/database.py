@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -13,7 +12,8 @@ from sqlalchemy.exc import DBAPIError
 
 from forcemove.channel.errors import JournalError
 from forcemove.channel.store import faults
-from forcemove.channel.store.errors import JournalDamaged, JournalUnwritable
+from forcemove.channel.store.errors import JournalDamaged
+from forcemove.channel.store.same_file import SameFile
 
 __all__ = ["Clock", "Database", "driver_of"]
 
@@ -29,7 +29,7 @@ class Database:
         self.where = where
         self._engine, self._clock, self._lock = engine, clock, RLock()
         self.file = file
-        self._identity = _identity(file)
+        self._same_file = SameFile(where, file)
         self._held: Connection | None = None
         self._is_writing = False
         if engine.dialect.name == "sqlite":
@@ -52,7 +52,7 @@ class Database:
         with self._lock:
             try:
                 if is_writing:
-                    self._require_same_file()
+                    self._same_file.require()
                 self._is_writing = is_writing
                 connection = self._held = self._held or self._engine.connect()
                 with connection.begin():
@@ -99,21 +99,6 @@ class Database:
     def _begin_on_sqlite(self, connection: Connection) -> None:
         """A writer takes its lock at once: one that is a reader first could not wait for another's."""
         driver_of(connection).execute("BEGIN IMMEDIATE" if self._is_writing else "BEGIN")
-
-    def _require_same_file(self) -> None:
-        """What is written to a file that has lost its name is lost with the process."""
-        if _identity(self.file) != self._identity:
-            raise JournalUnwritable(self.where, "the file was removed or replaced while it was in use")
-
-
-def _identity(file: str | None) -> tuple[int, int] | None:
-    if file is None:
-        return None
-    try:
-        found = os.stat(file)
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino
 
 
 def driver_of(connection: Connection) -> sqlite3.Connection:

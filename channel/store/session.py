@@ -6,7 +6,6 @@ does for a commit takes longer than the commit.
 
 from __future__ import annotations
 
-import os
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -14,7 +13,7 @@ from threading import RLock
 from typing import Any
 
 from forcemove.channel.store import faults
-from forcemove.channel.store.errors import JournalUnwritable
+from forcemove.channel.store.same_file import SameFile
 from forcemove.channel.store.sqlite import connect_file
 
 __all__ = ["Session"]
@@ -28,7 +27,7 @@ class Session:
         """`where`: for errors; `file`: where it is on disk, or None."""
         self._connection, self._lock = connection, RLock()
         self.where, self.file = where, file
-        self._identity = _identity(file)
+        self._same_file = SameFile(where, file)
 
     def beside(self) -> Session:
         """A session that only reads, and does so while this one writes; for a store in memory it is this one."""
@@ -72,8 +71,7 @@ class Session:
         After a `JournalUnavailable` from the end itself it may have been committed or not: what is read then tells.
         """
         with self._lock, self._translated():
-            if _identity(self.file) != self._identity:  # what is written to a file without a name is lost
-                raise JournalUnwritable(self.where, "the file was removed or replaced while it was in use")
+            self._same_file.require()
             with self._transaction("BEGIN IMMEDIATE"):
                 yield self._connection
 
@@ -97,13 +95,3 @@ class Session:
             if ours is None:
                 raise
             raise ours from error
-
-
-def _identity(file: str | None) -> tuple[int, int] | None:
-    if file is None:
-        return None
-    try:
-        found = os.stat(file)
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino

@@ -97,6 +97,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("channel.follower.views",),
     ("channel.store", "channel.store.errors", "channel.store.records", "channel.store.schema"),
     ("channel.store.faults", "channel.store.migrations", "channel.store.statements", "channel.store.presence"),
+    ("channel.store.same_file",),
     ("channel.store.database", "channel.store.evidence"),
     ("channel.store.channels",),
     ("channel.store.leases", "channel.store.sqlite", "channel.store.postgresql"),
