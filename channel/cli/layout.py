@@ -10,7 +10,7 @@ from forcemove.channel.chain.addresses import show_address
 from forcemove.channel.cli.amounts import exact_amount
 from forcemove.channel.protocol.types import ETHER
 
-__all__ = ["WIDTH", "show_asset", "show_field", "show_time", "show_title"]
+__all__ = ["WIDTH", "short_address", "show_asset", "show_field", "show_time", "show_title"]
 
 WIDTH = 16
 """Columns of a field's name."""
@@ -25,6 +25,12 @@ def show_field(name: str, value: object) -> str:
     """A name, and what it has; further lines are set in."""
     first, *rest = str(value).splitlines() or [""]
     return "\n".join([f"  {name:<{WIDTH}}{first}", *(" " * (WIDTH + 2) + line for line in rest)])
+
+
+def short_address(address: bytes) -> str:
+    """Its first and last four digits, for a column."""
+    shown = show_address(address)
+    return f"{shown[:6]}\N{HORIZONTAL ELLIPSIS}{shown[-4:]}"
 
 
 def show_asset(asset: bytes, amount: int) -> str:

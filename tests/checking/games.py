@@ -14,8 +14,10 @@ from forcemove.games.rock_paper_scissors import rules as rock_paper_scissors_rul
 from forcemove.games.rock_paper_scissors.position import Weapon
 from forcemove.games.tic_tac_toe import rules as tic_tac_toe_rules
 from forcemove.games.tic_tac_toe.position import Position, PositionType
+from tests.checking.ladder import Ladder
+from tests.checking.world import Game
 
-__all__ = ["STAKE", "Few", "one_round", "two_cells"]
+__all__ = ["STAKE", "Few", "game_named", "one_round", "two_cells"]
 
 STAKE = 10
 """Wei, of a round."""
@@ -96,3 +98,12 @@ def one_round() -> Few:
                 yield move.after(state)
 
     return Few(rock_paper_scissors.GAME, moves, 3)
+
+
+def game_named(name: str) -> Game:
+    """`ladder 2x3` is a ladder of two moves with three choices each. Raises `LookupError`."""
+    kind, _, size = name.partition(" ")
+    if kind == "ladder":
+        depth, width = map(int, size.split("x"))
+        return Ladder(depth, width)
+    return {"tic-tac-toe": two_cells, "rock-paper-scissors": one_round}[name]()

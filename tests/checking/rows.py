@@ -1,76 +1,78 @@
 """What is searched wholly, by name, and what was found there: `python -m tests.checking.rows` searches, and writes
-`counts.json`."""
+`counts.json`; or, where a promise is broken, `counterexample.json` in the working folder."""
 
 from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable, Mapping
+import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.checking.games import one_round, two_cells
-from tests.checking.ladder import Ladder
+from tests.checking.games import game_named
+from tests.checking.replay import Run, write
 from tests.checking.search import Found, Search, start
-from tests.checking.world import Bounds, Game, Setting
+from tests.checking.world import Bounds, Setting
 
 __all__ = ["COUNTS", "ROWS", "Row", "counted"]
 
 COUNTS = Path(__file__).with_name("counts.json")
+COUNTEREXAMPLE = Path("counterexample.json")
+"""Where the command keeps what breaks a promise."""
 _FULL = {"eager": False, "greetings": True, "strays": True, "all_states": True}
 
 
 @dataclass(frozen=True)
 class Row:
-    """A search. `is_long`: not in the normal run."""
+    """A search. `game`: as `games.game_named` knows it. `is_long`: not in the normal run."""
 
-    game: Callable[[], Game]
+    game: str
     bounds: Bounds
     is_long: bool = False
 
     def setting(self) -> Setting:
         """With nothing wrong."""
-        return Setting(self.game(), self.bounds)
+        return Setting(game_named(self.game), self.bounds)
 
     def run(self, most_states: int | None = None) -> Found:
         """Everything within the bounds, up to so many states."""
         setting = self.setting()
         return Search(setting).run(start(setting), most_states)
 
-
-def ladder(depth: int, width: int) -> Callable[[], Game]:
-    """So many moves, among so many choices each time."""
-    return lambda: Ladder(depth, width)
+    def broken(self, found: Found) -> Run:
+        """What has broken a promise, to be kept and replayed."""
+        return Run(self.game, self.bounds, found.steps, ends=str(found.violated))
 
 
 ROWS: Mapping[str, Row] = {
-    "every reduction off": Row(ladder(1, 2), Bounds(**_FULL)),
-    "one transaction": Row(ladder(1, 2), Bounds(transactions=1)),
-    "one transaction, second seat": Row(ladder(1, 1), Bounds(seat=1, transactions=1)),
-    "a crash": Row(ladder(1, 1), Bounds(crashes=1)),
-    "a dropped transaction": Row(ladder(1, 1), Bounds(drops=1)),
-    "a delay of half the margin": Row(ladder(1, 1), Bounds(delay=1, ticks=6)),
+    "every reduction off": Row("ladder 1x2", Bounds(**_FULL)),
+    "one transaction": Row("ladder 1x2", Bounds(transactions=1)),
+    "one transaction, second seat": Row("ladder 1x1", Bounds(seat=1, transactions=1)),
+    "a crash": Row("ladder 1x1", Bounds(crashes=1)),
+    "a dropped transaction": Row("ladder 1x1", Bounds(drops=1)),
+    "a delay of half the margin": Row("ladder 1x1", Bounds(delay=1, ticks=6)),
     "opening, a reorganisation within the confirmations": Row(
-        ladder(1, 1), Bounds(opening=True, reorganisations=1, lag=True)
+        "ladder 1x1", Bounds(opening=True, reorganisations=1, lag=True)
     ),
-    "opening, second seat": Row(ladder(1, 1), Bounds(seat=1, opening=True)),
-    "tic-tac-toe, two cells": Row(two_cells, Bounds()),
-    "tic-tac-toe, two cells, second seat": Row(two_cells, Bounds(seat=1)),
-    "rock-paper-scissors, a round": Row(one_round, Bounds()),
-    "rock-paper-scissors, a round, second seat": Row(one_round, Bounds(seat=1), is_long=True),
-    "tic-tac-toe, one transaction": Row(two_cells, Bounds(transactions=1), is_long=True),
-    "tic-tac-toe, one transaction, second seat": Row(two_cells, Bounds(seat=1, transactions=1), is_long=True),
-    "one transaction, two choices, second seat": Row(ladder(1, 2), Bounds(seat=1, transactions=1), is_long=True),
-    "one transaction, every reduction off": Row(ladder(1, 2), Bounds(transactions=1, **_FULL), is_long=True),
-    "one transaction, a crash": Row(ladder(1, 1), Bounds(transactions=1, crashes=1), is_long=True),
-    "one transaction, a dropped one": Row(ladder(1, 1), Bounds(transactions=1, drops=1), is_long=True),
-    "one transaction, a delay": Row(ladder(1, 1), Bounds(transactions=1, delay=1, ticks=6), is_long=True),
-    "two moves": Row(ladder(2, 2), Bounds(transactions=1), is_long=True),
-    "three moves": Row(ladder(3, 1), Bounds(transactions=1), is_long=True),
-    "two transactions": Row(ladder(1, 1), Bounds(transactions=2), is_long=True),
-    "opening, one transaction": Row(ladder(1, 1), Bounds(opening=True, transactions=1), is_long=True),
+    "opening, second seat": Row("ladder 1x1", Bounds(seat=1, opening=True)),
+    "tic-tac-toe, two cells": Row("tic-tac-toe", Bounds()),
+    "tic-tac-toe, two cells, second seat": Row("tic-tac-toe", Bounds(seat=1)),
+    "rock-paper-scissors, a round": Row("rock-paper-scissors", Bounds()),
+    "rock-paper-scissors, a round, second seat": Row("rock-paper-scissors", Bounds(seat=1), is_long=True),
+    "tic-tac-toe, one transaction": Row("tic-tac-toe", Bounds(transactions=1), is_long=True),
+    "tic-tac-toe, one transaction, second seat": Row("tic-tac-toe", Bounds(seat=1, transactions=1), is_long=True),
+    "one transaction, two choices, second seat": Row("ladder 1x2", Bounds(seat=1, transactions=1), is_long=True),
+    "one transaction, every reduction off": Row("ladder 1x2", Bounds(transactions=1, **_FULL), is_long=True),
+    "one transaction, a crash": Row("ladder 1x1", Bounds(transactions=1, crashes=1), is_long=True),
+    "one transaction, a dropped one": Row("ladder 1x1", Bounds(transactions=1, drops=1), is_long=True),
+    "one transaction, a delay": Row("ladder 1x1", Bounds(transactions=1, delay=1, ticks=6), is_long=True),
+    "two moves": Row("ladder 2x2", Bounds(transactions=1), is_long=True),
+    "three moves": Row("ladder 3x1", Bounds(transactions=1), is_long=True),
+    "two transactions": Row("ladder 1x1", Bounds(transactions=2), is_long=True),
+    "opening, one transaction": Row("ladder 1x1", Bounds(opening=True, transactions=1), is_long=True),
     "a reorganisation beyond the confirmations": Row(
-        ladder(1, 1), Bounds(transactions=1, reorganisations=1), is_long=True
+        "ladder 1x1", Bounds(transactions=1, reorganisations=1), is_long=True
     ),
 }
 
@@ -80,7 +82,7 @@ def counted(found: Found) -> dict[str, int]:
     return {"states": found.states, "transitions": found.transitions, "way_out_ticks": found.longest_way_out}
 
 
-def main() -> None:
+def main() -> int:
     """The command."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition(":")[0])
     parser.add_argument("names", nargs="*", help="of rows; all of them if none is named")
@@ -92,11 +94,14 @@ def main() -> None:
         print(f"{name}: {found.states:,} states, {found.transitions:,} transitions", end=" ")
         print(f"in {found.seconds:.1f} s ({rate:,.0f}/s)")
         if found.violated is not None:
+            write(ROWS[name].broken(found), COUNTEREXAMPLE)
             print(found.violated, *found.steps, sep="\n  ")
-            continue
+            print(f"To see it step by step: python -m tests.checking.replay {COUNTEREXAMPLE}")
+            return 1
         kept[name] = counted(found) | {"seconds": round(found.seconds, 1)}
         COUNTS.write_text(json.dumps({each: kept[each] for each in ROWS if each in kept}, indent=2) + "\n")
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -70,7 +70,6 @@ class Search:
         return Found(len(self._came_from), self._transitions, seconds, is_complete, longest)
 
     def _explore(self, first: World, most_states: int | None) -> bool:
-        first = self.first(first)
         key = self._keys.of(first)
         self._came_from[key] = None, ""
         waiting = deque([(key, first)])
@@ -89,10 +88,6 @@ class Search:
             if most_states is not None and len(self._came_from) >= most_states:
                 return False
         return True
-
-    def first(self, world: World) -> World:
-        """A world to begin with."""
-        return with_due(self.setting, world)
 
     def after(self, world: World, words: str) -> World:
         """The world after the event with these words. Raises `LookupError` where it cannot happen."""
@@ -234,14 +229,13 @@ def _is_anything_due(setting: Setting, world: World) -> bool:
 
 
 def start(setting: Setting) -> World:
-    """Before anybody has signed; or after the opening, with all money there and the first move to come."""
+    """The world to begin with: before anybody has signed; or after the opening, with all money there and the first
+    move to come."""
     bounds, agreement = setting.bounds, setting.agreement
     budget = bounds.transactions, bounds.crashes, bounds.drops, bounds.reorganisations
     fresh = Channel(agreement, bounds.seat, genuine=True)
     world = World(setting.start, fresh, setting.empty_chain(), *budget)
-    if bounds.opening:
-        return world
-    return _opened(setting, world)
+    return with_due(setting, world if bounds.opening else _opened(setting, world))
 
 
 def _opened(setting: Setting, world: World) -> World:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
+from tests.checking.replay import write
 from tests.checking.rows import COUNTS, ROWS, counted
 from tests.checking.world import Bounds
 
@@ -17,10 +19,12 @@ promised."""
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=pytest.mark.long) if row.is_long else name for name, row in ROWS.items()]
 )
-def test_no_order_of_events_breaks_what_is_promised(name: str) -> None:
-    row = ROWS[name]
+def test_no_order_of_events_breaks_what_is_promised(name: str, tmp_path: Path) -> None:
+    row, kept = ROWS[name], tmp_path / "counterexample.json"
     found = row.run()
-    assert found.violated is None, (found.violated, found.steps)
+    if found.violated is not None:
+        write(row.broken(found), kept)
+    assert found.violated is None, f"python -m tests.checking.replay {kept}"
     assert found.is_complete
     expected = json.loads(COUNTS.read_text())[name]
     assert counted(found) == {each: expected[each] for each in counted(found)}, "python -m tests.checking.rows"

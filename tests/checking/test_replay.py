@@ -27,7 +27,7 @@ BOUNDS = (
 def any_run(setting: Setting, seed: int) -> list[str]:
     """Events that can follow each other, drawn by lot, and then Bob is silent."""
     random, search = Random(seed), Search(setting)
-    world, steps = search.first(start(setting)), list[str]()
+    world, steps = start(setting), list[str]()
     for _ in range(STEPS):
         events = list(search.events(world))
         if not events:
@@ -58,7 +58,7 @@ def test_a_counterexample_is_kept_and_replayed_by_a_command(tmp_path: Path) -> N
     with fault.present():
         found = Search(setting).run(start(setting))
     assert found.violated is not None
-    run = Run(fault.game.depth, fault.game.width, fault.bounds, found.steps, name, str(found.violated))
+    run = Run(f"ladder {fault.game.depth}x{fault.game.width}", fault.bounds, found.steps, name, str(found.violated))
     write(run, file)
     assert read(file) == run
     command = [sys.executable, "-m", "tests.checking.replay", str(file)]

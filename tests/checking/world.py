@@ -7,17 +7,16 @@ A world is a value; whatever happens makes another one. Here is what Alice, the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, Protocol
 
 from forcemove.channel.errors import ChainError, CounterpartyError, LocalError, RuleError
-from forcemove.channel.protocol import adjudication as twin
-from forcemove.channel.protocol.adjudication import Adjudication, Result, Transaction
+from forcemove.channel.protocol.adjudication import Adjudication, Transaction
 from forcemove.channel.protocol.agreement import Agreement, agree
 from forcemove.channel.protocol.app import App
-from forcemove.channel.protocol.channel import Channel, Step
+from forcemove.channel.protocol.channel import Channel
 from forcemove.channel.protocol.effects import (
     ChooseMove,
     Effect,
@@ -27,8 +26,6 @@ from forcemove.channel.protocol.effects import (
     SubmitChallenge,
     SubmitCheckpoint,
     SubmitConclude,
-    SubmitDeposit,
-    SubmitPayCredit,
     SubmitRespond,
     SubmitTransfer,
 )
@@ -50,6 +47,7 @@ from forcemove.channel.protocol.state import SignedState, VariablePart
 from forcemove.channel.protocol.types import ETHER, FixedPart
 from tests.checking.remembering import RememberingKey
 from tests.protocol.builders import ALICE, APP, BOB, DOMAIN
+from tests.protocol.operations import ether_with, perform
 
 __all__ = ["DURATION", "START", "Block", "Bounds", "Game", "Mined", "Setting", "Waiting", "World"]
 
@@ -179,15 +177,14 @@ class World(NamedTuple):
 
 @dataclass(frozen=True)
 class Setting:
-    """What stays the same in all worlds. `deposit`: wei, of each. `step`: how she works. `saves_first`: whether she
-    saves before she does what she wants to. `start`: the block time at which it begins, seconds."""
+    """What stays the same in all worlds. `deposit`: wei, of each. `saves_first`: whether she saves before she does
+    what she wants to. `start`: the block time at which it begins, seconds."""
 
     game: Game
     bounds: Bounds
     deposit: int = 1_000
     domain: Domain = DOMAIN
     app: bytes = APP
-    step: Callable[[Channel, Input, int, Key | None, App], Step] = step
     saves_first: bool = True
     start: int = START
     keys: tuple[Key, Key] = (RememberingKey(ALICE.secret), RememberingKey(BOB.secret))
@@ -224,7 +221,7 @@ class Setting:
         """The worlds after Alice has been given this: the one in which she has done what she wants to, and those in
         which she was killed while she did. None where it changes nothing."""
         try:
-            channel, effects = self.step(world.alice, input_, world.now, self.alice, self.game)
+            channel, effects = step(world.alice, input_, world.now, self.alice, self.game)
         except (LocalError, RuleError, CounterpartyError):
             return []
         if channel == world.alice and not effects:
@@ -239,7 +236,7 @@ class Setting:
         news: list[News] = [SubmissionFailed(each) for each in world.failed]
         news += [LogSeen(each) for each in world.logs[max(world.seen, 0) : end]]
         read = ChainRead((*news, HoldingsSeen(ETHER, self._held(world))), anew)
-        channel, effects = self.step(world.alice, read, world.now, self.alice, self.game)
+        channel, effects = step(world.alice, read, world.now, self.alice, self.game)
         return [("", self._done(before, channel, effects)), *self._killed(before, channel, effects)]
 
     def visible(self, world: World) -> int:
@@ -290,30 +287,12 @@ class Setting:
 
     # --------------------------------------------------------------------------------------------------- the chain
 
-    def operation(self, submission: Submission) -> tuple[int, Callable[[Adjudication, Transaction], Result]]:
-        """The ether (wei) and the twin's operation of a transaction."""
-        fixed, id_ = self.agreement.fixed_part, self.agreement.channel_id
-        match submission:
-            case SubmitDeposit(asset, held, amount):
-                return amount, lambda chain, tx: twin.deposit(chain, tx, id_, asset, held, amount)
-            case SubmitChallenge(proof):
-                return 0, lambda chain, tx: twin.challenge(chain, tx, fixed, proof, None, self.game)
-            case SubmitRespond(challenged, response, signature):
-                return 0, lambda chain, tx: twin.respond(chain, tx, fixed, challenged, response, signature, self.game)
-            case SubmitCheckpoint(proof):
-                return 0, lambda chain, tx: twin.checkpoint(chain, tx, fixed, proof, self.game)
-            case SubmitConclude(outcome, turn, signatures):
-                return 0, lambda chain, tx: twin.conclude(chain, tx, fixed, outcome, turn, signatures)
-            case SubmitTransfer(hash_, outcome, _):
-                return 0, lambda chain, tx: twin.transfer(chain, tx, id_, hash_, outcome, ())
-            case SubmitPayCredit(account, asset, _):
-                return 0, lambda chain, tx: twin.pay_credit(chain, tx, account, asset)
-
     def transact(self, world: World, submission: Submission, sender: Key) -> World | None:
         """The world after a transaction was mined in a block of its own; None where it reverts."""
-        value, operation = self.operation(submission)
+        value = ether_with(submission)
+        transaction = Transaction(sender.address, world.now, value)
         try:
-            result = operation(world.chain, Transaction(sender.address, world.now, value))
+            result = perform(world.chain, transaction, submission, self.agreement, self.game)
         except (RuleError, ChainError):
             return None
         mine = self.alice.address

@@ -14,8 +14,7 @@ from dataclasses import dataclass, field
 from msgspec.structs import replace
 
 from forcemove.channel.errors import ChainError, ForcemoveError, LocalError, RuleError
-from forcemove.channel.protocol import adjudication as model
-from forcemove.channel.protocol.adjudication import Adjudication, Result, Transaction
+from forcemove.channel.protocol.adjudication import Adjudication, Transaction
 from forcemove.channel.protocol.agreement import Agreement, agree
 from forcemove.channel.protocol.app import App, Terms
 from forcemove.channel.protocol.channel import Channel, Phase
@@ -26,12 +25,7 @@ from forcemove.channel.protocol.effects import (
     SendState,
     Submission,
     SubmitChallenge,
-    SubmitCheckpoint,
-    SubmitConclude,
     SubmitDeposit,
-    SubmitPayCredit,
-    SubmitRespond,
-    SubmitTransfer,
 )
 from forcemove.channel.protocol.encoding import word
 from forcemove.channel.protocol.errors import MessageRefused
@@ -58,6 +52,7 @@ from forcemove.channel.protocol.types import ETHER
 from forcemove.channel.protocol.wire import decode_message, encode_greeting, encode_message
 from tests.protocol import builders
 from tests.protocol.builders import DOMAIN, CountingRules, fixed_part, players
+from tests.protocol.operations import ether_with, perform
 
 Chooser = Callable[[ChooseMove], MoveChosen | ConcludeWanted | None]
 
@@ -371,9 +366,10 @@ class Table:
         """Mine what somebody wants; raises what the adjudicator reverts with, and where no node can be reached."""
         if self.is_down:
             raise ChainError
-        value = submission.amount if isinstance(submission, SubmitDeposit) else 0
+        value = ether_with(submission)
+        transaction = Transaction(key.address, self.now, value)
         try:
-            result = self._apply(Transaction(key.address, self.now, value), submission)
+            result = perform(self.chain, transaction, submission, self.agreement, self.app)
         except RuleError as error:
             self.refused.append(error)
             raise
@@ -384,24 +380,6 @@ class Table:
             self.balances[payment.to] += payment.amount
             if not isinstance(submission, SubmitDeposit):
                 self.payouts[payment.to] += payment.amount
-
-    def _apply(self, transaction: Transaction, submission: Submission) -> Result:
-        fixed, id_, chain = self.agreement.fixed_part, self.agreement.channel_id, self.chain
-        match submission:
-            case SubmitDeposit(asset, expected_held, amount):
-                return model.deposit(chain, transaction, id_, asset, expected_held, amount)
-            case SubmitChallenge(proof):
-                return model.challenge(chain, transaction, fixed, proof, None, self.app)
-            case SubmitRespond(challenged, response, signature):
-                return model.respond(chain, transaction, fixed, challenged, response, signature, self.app)
-            case SubmitCheckpoint(proof):
-                return model.checkpoint(chain, transaction, fixed, proof, self.app)
-            case SubmitConclude(outcome, turn_num, signatures):
-                return model.conclude(chain, transaction, fixed, outcome, turn_num, signatures)
-            case SubmitTransfer(state_hash, outcome):
-                return model.transfer(chain, transaction, id_, state_hash, outcome, ())
-            case SubmitPayCredit(account, asset):
-                return model.pay_credit(chain, transaction, account, asset)
 
     # ------------------------------------------------------------------------------------------------------ signatures
 

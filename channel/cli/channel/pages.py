@@ -11,7 +11,7 @@ import click
 from forcemove.channel.chain.addresses import show_address
 from forcemove.channel.chain.adjudicator import PlacedLog
 from forcemove.channel.cli.amounts import format_amount
-from forcemove.channel.cli.layout import show_asset, show_field, show_time, show_title
+from forcemove.channel.cli.layout import short_address, show_asset, show_field, show_time, show_title
 from forcemove.channel.cli.results import ending_text, result_json, result_lines
 from forcemove.channel.inspect.kept import KeptChannel
 from forcemove.channel.inspect.onchain import turn_of
@@ -79,7 +79,7 @@ def table(channels: Sequence[KeptChannel], now: int) -> str:
 
 def _rows(kept: KeptChannel, now: int) -> Iterator[str]:
     others = kept.counterparties
-    with_ = _short_address(others[0]) if len(others) == 1 else f"{len(others)} others"
+    with_ = short_address(others[0]) if len(others) == 1 else f"{len(others)} others"
     begun = kept.about.begun_at
     when = f"{datetime.fromtimestamp(begun):{_TIME}}" if begun else "-"  # the reader's own time
     yield _ROW.format(short_id(kept.id), when, kept.title[:20], with_)
@@ -108,13 +108,8 @@ def _won(share: Share) -> str:
     return f"you {'win' if won > 0 else 'lose'} {_short_amount(share.asset, abs(won))}" if won else "you are even"
 
 
-def _short_address(address: bytes) -> str:
-    shown = show_address(address)
-    return f"{shown[:6]}\u2026{shown[-4:]}"
-
-
 def _short_amount(asset: bytes, amount: int) -> str:
-    return format_amount(amount) if asset == ETHER else f"{amount:,} of {_short_address(asset)}"
+    return format_amount(amount) if asset == ETHER else f"{amount:,} of {short_address(asset)}"
 
 
 # ---------------------------------------------------------------------------------------------------------- one of them

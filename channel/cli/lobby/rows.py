@@ -8,6 +8,7 @@ from typing import Any
 from forcemove.channel.chain.addresses import show_address
 from forcemove.channel.cli.amounts import format_amount
 from forcemove.channel.cli.harmless import harmless
+from forcemove.channel.cli.layout import short_address
 from forcemove.channel.line.links import Link
 from forcemove.channel.line.offers import Offer
 from forcemove.channel.protocol.json_text import hex_text
@@ -49,7 +50,6 @@ def offer_json(number: int, offer: Offer, relay: str) -> dict[str, Any]:
 
 
 def _cells(number: int, offer: Offer, now: float) -> Sequence[str]:
-    host = show_address(offer.host)
     return (
         str(number),
         harmless(offer.game),
@@ -58,7 +58,7 @@ def _cells(number: int, offer: Offer, now: float) -> Sequence[str]:
         "none" if offer.is_friendly else str(offer.chain_id),
         "-" if offer.is_friendly else _time(offer.duration),
         _time(max(0, int(offer.expires - now))),
-        f"{host[:6]}\N{HORIZONTAL ELLIPSIS}{host[-4:]}",
+        short_address(offer.host),
     )
 
 

@@ -1,0 +1,47 @@
+"""What the machine wants done on chain, done on the adjudicator's twin."""
+
+from __future__ import annotations
+
+from forcemove.channel.protocol import adjudication as twin
+from forcemove.channel.protocol.adjudication import Adjudication, Result, Transaction
+from forcemove.channel.protocol.agreement import Agreement
+from forcemove.channel.protocol.app import Rules
+from forcemove.channel.protocol.effects import (
+    Submission,
+    SubmitChallenge,
+    SubmitCheckpoint,
+    SubmitConclude,
+    SubmitDeposit,
+    SubmitPayCredit,
+    SubmitRespond,
+    SubmitTransfer,
+)
+
+__all__ = ["ether_with", "perform"]
+
+
+def ether_with(submission: Submission) -> int:
+    """What is sent with it, wei, where the asset is ether."""
+    return submission.amount if isinstance(submission, SubmitDeposit) else 0
+
+
+def perform(
+    chain: Adjudication, transaction: Transaction, submission: Submission, agreement: Agreement, rules: Rules
+) -> Result:
+    """Raises what the adjudicator would revert with."""
+    fixed, id_ = agreement.fixed_part, agreement.channel_id
+    match submission:
+        case SubmitDeposit(asset, held, amount):
+            return twin.deposit(chain, transaction, id_, asset, held, amount)
+        case SubmitChallenge(proof):
+            return twin.challenge(chain, transaction, fixed, proof, None, rules)
+        case SubmitRespond(challenged, response, signature):
+            return twin.respond(chain, transaction, fixed, challenged, response, signature, rules)
+        case SubmitCheckpoint(proof):
+            return twin.checkpoint(chain, transaction, fixed, proof, rules)
+        case SubmitConclude(outcome, turn_num, signatures):
+            return twin.conclude(chain, transaction, fixed, outcome, turn_num, signatures)
+        case SubmitTransfer(state_hash, outcome, _):
+            return twin.transfer(chain, transaction, id_, state_hash, outcome, ())
+        case SubmitPayCredit(account, asset, _):
+            return twin.pay_credit(chain, transaction, account, asset)
