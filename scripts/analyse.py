@@ -25,7 +25,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from forcemove.contracts.compile import product_sources, standard_json  # noqa: E402
+from scripts.compile_contracts import product_sources, standard_json  # noqa: E402
 
 __all__ = ["FINDINGS", "AnalysisFailed", "Finding", "analyse", "differences", "load_reasons", "main"]
 

@@ -30,25 +30,25 @@ os.environ.setdefault("ETH_HASH_BACKEND", "pysha3")  # eth_account's faster one,
 import msgspec  # noqa: E402
 from coincurve import PrivateKey, PublicKey  # noqa: E402
 
-from forcemove.channel.flow.channel import UPDATES, Update  # noqa: E402
-from forcemove.channel.flow.queue import ActionQueue  # noqa: E402
-from forcemove.channel.flow.signed import SignedTransport  # noqa: E402
-from forcemove.channel.flow.transport import MemoryTransport, Transport  # noqa: E402
-from forcemove.channel.protocol.agreement import agree  # noqa: E402
-from forcemove.channel.protocol.channel import Channel  # noqa: E402
-from forcemove.channel.protocol.effects import SendState  # noqa: E402
-from forcemove.channel.protocol.encoding import Domain, digest, hash_state  # noqa: E402
-from forcemove.channel.protocol.hashing import keccak256  # noqa: E402
-from forcemove.channel.protocol.inputs import ContractsGenuine, HoldingsSeen, Input, MoveChosen, StateReceived  # noqa: E402
-from forcemove.channel.protocol.machine import step  # noqa: E402
-from forcemove.channel.protocol.outcome import address_destination  # noqa: E402
-from forcemove.channel.protocol.signing import Key, require_signer  # noqa: E402
-from forcemove.channel.protocol.state import SignedState, VariablePart  # noqa: E402
-from forcemove.channel.protocol.types import ETHER, FixedPart, Signature  # noqa: E402
-from forcemove.channel.protocol.values import CHANNELS  # noqa: E402
-from forcemove.games.rock_paper_scissors import GAME  # noqa: E402
-from forcemove.games.sra.deck import shuffle_between_two  # noqa: E402
-from forcemove.games.views import Json, apply_update, filter_state, play_action, replay_action  # noqa: E402
+from forcemove.flow.channel import UPDATES, Update  # noqa: E402
+from forcemove.flow.queue import ActionQueue  # noqa: E402
+from forcemove.flow.signed import SignedTransport  # noqa: E402
+from forcemove.flow.transport import MemoryTransport, Transport  # noqa: E402
+from forcemove.protocol.agreement import agree  # noqa: E402
+from forcemove.protocol.channel import Channel  # noqa: E402
+from forcemove.protocol.effects import SendState  # noqa: E402
+from forcemove.protocol.encoding import Domain, digest, hash_state  # noqa: E402
+from forcemove.protocol.hashing import keccak256  # noqa: E402
+from forcemove.protocol.inputs import ContractsGenuine, HoldingsSeen, Input, MoveChosen, StateReceived  # noqa: E402
+from forcemove.protocol.machine import step  # noqa: E402
+from forcemove.protocol.outcome import address_destination  # noqa: E402
+from forcemove.protocol.signing import Key, require_signer  # noqa: E402
+from forcemove.protocol.state import SignedState, VariablePart  # noqa: E402
+from forcemove.protocol.types import ETHER, FixedPart, Signature  # noqa: E402
+from forcemove.protocol.values import CHANNELS  # noqa: E402
+from forcemove_games.rock_paper_scissors import GAME  # noqa: E402
+from forcemove_games.sra.deck import shuffle_between_two  # noqa: E402
+from forcemove_games.views import Json, apply_update, filter_state, play_action, replay_action  # noqa: E402
 from scripts import commit_ratio, jetstream_speed, network_turn, node_speed, relay_moves, relay_speed  # noqa: E402
 
 NOW = 1_800_000_000

@@ -32,15 +32,15 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 os.environ.setdefault("ETH_HASH_BACKEND", "pysha3")  # as the command line sets it
 
-from forcemove.channel.chain.local import AnvilChain, connect  # noqa: E402
-from forcemove.channel.node.about import ABOUTS  # noqa: E402
-from forcemove.channel.node.assemble import reassemble  # noqa: E402
-from forcemove.channel.node.memory import MemoryLine  # noqa: E402
-from forcemove.channel.node.node import Node  # noqa: E402
-from forcemove.channel.protocol.values import CHANNELS  # noqa: E402
-from forcemove.channel.store.journal import Journal  # noqa: E402
-from forcemove.channel.store.opening import open_journal  # noqa: E402
-from forcemove.games.tic_tac_toe import GAME  # noqa: E402
+from forcemove.chain.local import AnvilChain, connect  # noqa: E402
+from forcemove.node.about import ABOUTS  # noqa: E402
+from forcemove.node.assemble import reassemble  # noqa: E402
+from forcemove.node.memory import MemoryLine  # noqa: E402
+from forcemove.node.node import Node  # noqa: E402
+from forcemove.protocol.values import CHANNELS  # noqa: E402
+from forcemove.store.journal import Journal  # noqa: E402
+from forcemove.store.opening import open_journal  # noqa: E402
+from forcemove_games.tic_tac_toe import GAME  # noqa: E402
 from scripts.cost_chart import Line, picture  # noqa: E402
 from tests.scenarios.story import ALICE, Playground  # noqa: E402
 from tests.simulation import crowd  # noqa: E402

@@ -16,8 +16,8 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from forcemove.channel.store.opening import open_journal
-from forcemove.channel.store.records import Batch, Saving
+from forcemove.store.opening import open_journal
+from forcemove.store.records import Batch, Saving
 
 __all__ = ["commit_ratio", "timed"]
 

@@ -23,11 +23,11 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from forcemove.channel.cli.games import TABLE_GROUP  # noqa: E402
-from forcemove.channel.game import Game  # noqa: E402
-from forcemove.channel.installed import installed_games  # noqa: E402
-from forcemove.channel.protocol.channel import Phase  # noqa: E402
-from forcemove.channel.protocol.duties import DUTIES  # noqa: E402
+from forcemove.cli.games import TABLE_GROUP  # noqa: E402
+from forcemove.game import Game  # noqa: E402
+from forcemove.installed import installed_games  # noqa: E402
+from forcemove.protocol.channel import Phase  # noqa: E402
+from forcemove.protocol.duties import DUTIES  # noqa: E402
 from scripts.excerpt import excerpt, figures_aside  # noqa: E402
 
 __all__ = ["LIFE", "MarkerMissing", "Step", "current", "main", "parts"]

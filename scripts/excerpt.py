@@ -50,7 +50,7 @@ def figures_aside(text: str) -> str:
 
 
 def _play() -> list[str]:
-    from forcemove.channel.cli.main import forcemove
+    from forcemove.cli.main import forcemove
 
     done = CliRunner().invoke(forcemove, COMMAND)
     if done.exit_code != 0:

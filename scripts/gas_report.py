@@ -22,11 +22,11 @@ sys.path.insert(0, str(ROOT))
 from eth_tester import EthereumTester, PyEVMBackend  # noqa: E402
 from web3 import EthereumTesterProvider, Web3  # noqa: E402
 
-from forcemove.channel.protocol.encoding import Domain, channel_id, digest, hash_state, word  # noqa: E402
-from forcemove.channel.protocol.outcome import Allocation, Outcome, address_destination  # noqa: E402
-from forcemove.channel.protocol.signing import Key  # noqa: E402
-from forcemove.channel.protocol.state import VariablePart  # noqa: E402
-from forcemove.channel.protocol.types import ETHER, FixedPart, Signature  # noqa: E402
+from forcemove.protocol.encoding import Domain, channel_id, digest, hash_state, word  # noqa: E402
+from forcemove.protocol.outcome import Allocation, Outcome, address_destination  # noqa: E402
+from forcemove.protocol.signing import Key  # noqa: E402
+from forcemove.protocol.state import VariablePart  # noqa: E402
+from forcemove.protocol.types import ETHER, FixedPart, Signature  # noqa: E402
 
 ETH = 10**18
 DAY = 86_400

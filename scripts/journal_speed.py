@@ -21,10 +21,10 @@ from tempfile import TemporaryDirectory
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from forcemove.channel.protocol.values import CHANNELS  # noqa: E402
-from forcemove.channel.store.journal import Journal  # noqa: E402
-from forcemove.channel.store.opening import open_journal  # noqa: E402
-from forcemove.channel.store.records import Batch, ChannelLease, Saving  # noqa: E402
+from forcemove.protocol.values import CHANNELS  # noqa: E402
+from forcemove.store.journal import Journal  # noqa: E402
+from forcemove.store.opening import open_journal  # noqa: E402
+from forcemove.store.records import Batch, ChannelLease, Saving  # noqa: E402
 from scripts.benchmark import TARGETS, Table  # noqa: E402
 from scripts.commit_ratio import commit_ratio, timed  # noqa: E402
 

@@ -166,7 +166,7 @@ def rebuild(contract: str) -> None:
     """
     import solcx
 
-    from forcemove.contracts import compile as compiler
+    from scripts import compile_contracts as compiler
 
     compile_standard: Callable[..., dict[str, Any]] = solcx.compile_standard
     solcx.compile_standard = lambda *args, **options: compile_standard(*args, **options) | {"errors": []}
@@ -185,7 +185,7 @@ def _artifact(contract: str) -> Path:
 @cache
 def _sources_of(contract: str) -> frozenset[str]:
     """The files that a contract is made of; none where there is no such contract."""
-    from forcemove.contracts.compile import standard_json
+    from scripts.compile_contracts import standard_json
 
     path = _artifact(contract)
     if not path.is_file():
@@ -196,7 +196,7 @@ def _sources_of(contract: str) -> frozenset[str]:
 def _run(tree: Path, *arguments: str, seconds: int = SECONDS) -> subprocess.CompletedProcess[str]:
     """Python inside of a copy, with the copy's code. Raises `Failure` where it does not end."""
     command = [sys.executable, *arguments]
-    environment = os.environ | {"PYTHONPATH": f"{tree / '.package'}{os.pathsep}{tree}"}
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(str(tree / each) for each in ("channel", "games", "."))}
     try:
         return subprocess.run(
             command, cwd=tree, env=environment, capture_output=True, text=True, check=False, timeout=seconds
@@ -228,7 +228,7 @@ def prepare(tree: Path, mutations: Sequence[Mutation], jobs: int) -> None:
     """Make the unchanged copy, and see it pass every test that a mutation names. Raises `Failure`."""
     copy_sources(tree)
     if any(mutation.contract for mutation in mutations):
-        _require_success(_run(tree, "-m", "forcemove.contracts.compile"), "the unchanged sources do not compile")
+        _require_success(_run(tree, "-m", "scripts.compile_contracts"), "the unchanged sources do not compile")
     tests = sorted({test for mutation in mutations for test in mutation.tests})
     done = _run(tree, *_PYTEST, "--tb=short", "-n", str(jobs), *tests, seconds=SECONDS_UNCHANGED)
     _require_success(done, "the unchanged sources do not pass")

@@ -21,25 +21,25 @@ from tempfile import TemporaryDirectory
 
 import aiohttp
 
-from forcemove.channel.flow.channel import moves_of_new
-from forcemove.channel.installed import find_game
-from forcemove.channel.line.channel_line import ChannelLine
-from forcemove.channel.line.connect import connect
-from forcemove.channel.line.terms import Table, TableKind
-from forcemove.channel.node.about import ABOUTS, About
-from forcemove.channel.node.events import Event, Sent
-from forcemove.channel.node.friendly import FriendlyChannel
-from forcemove.channel.protocol.agreement import Agreement, agree
-from forcemove.channel.protocol.channel import Channel
-from forcemove.channel.protocol.encoding import NO_CHAIN, Domain
-from forcemove.channel.protocol.hashing import keccak256
-from forcemove.channel.protocol.outcome import address_destination
-from forcemove.channel.protocol.signing import Key
-from forcemove.channel.protocol.types import ETHER, ZERO_ADDRESS, FixedPart
-from forcemove.channel.protocol.values import CHANNELS
-from forcemove.channel.protocol.wire import encode_message
-from forcemove.channel.store.opening import open_journal
-from forcemove.channel.store.records import OWNER_LENGTH, Batch, Saving
+from forcemove.flow.channel import moves_of_new
+from forcemove.installed import find_game
+from forcemove.line.channel_line import ChannelLine
+from forcemove.line.connect import connect
+from forcemove.line.terms import Table, TableKind
+from forcemove.node.about import ABOUTS, About
+from forcemove.node.events import Event, Sent
+from forcemove.node.friendly import FriendlyChannel
+from forcemove.protocol.agreement import Agreement, agree
+from forcemove.protocol.channel import Channel
+from forcemove.protocol.encoding import NO_CHAIN, Domain
+from forcemove.protocol.hashing import keccak256
+from forcemove.protocol.outcome import address_destination
+from forcemove.protocol.signing import Key
+from forcemove.protocol.types import ETHER, ZERO_ADDRESS, FixedPart
+from forcemove.protocol.values import CHANNELS
+from forcemove.protocol.wire import encode_message
+from forcemove.store.opening import open_journal
+from forcemove.store.records import OWNER_LENGTH, Batch, Saving
 from scripts.relay_speed import echo_process, relay_process
 
 __all__ = ["network_turn_ratio", "network_turns"]

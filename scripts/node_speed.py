@@ -16,20 +16,20 @@ from statistics import median
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from forcemove.channel.chain.chain import Chain
-from forcemove.channel.chain.local import AnvilChain
-from forcemove.channel.node.assemble import Assembly, assemble
-from forcemove.channel.node.memory import MemoryLine
-from forcemove.channel.node.node import Node
-from forcemove.channel.node.policy import Policy
-from forcemove.channel.protocol.channel import Channel
-from forcemove.channel.protocol.effects import ChooseMove, Effect, SendState
-from forcemove.channel.protocol.inputs import ContractsGenuine, HoldingsSeen, Input, MoveChosen
-from forcemove.channel.protocol.machine import step
-from forcemove.channel.protocol.types import ETHER
-from forcemove.channel.protocol.wire import decode_message, encode_message
-from forcemove.channel.store.opening import open_journal
-from forcemove.games.rock_paper_scissors import GAME
+from forcemove.chain.chain import Chain
+from forcemove.chain.local import AnvilChain
+from forcemove.node.assemble import Assembly, assemble
+from forcemove.node.memory import MemoryLine
+from forcemove.node.node import Node
+from forcemove.node.policy import Policy
+from forcemove.protocol.channel import Channel
+from forcemove.protocol.effects import ChooseMove, Effect, SendState
+from forcemove.protocol.inputs import ContractsGenuine, HoldingsSeen, Input, MoveChosen
+from forcemove.protocol.machine import step
+from forcemove.protocol.types import ETHER
+from forcemove.protocol.wire import decode_message, encode_message
+from forcemove.store.opening import open_journal
+from forcemove_games.rock_paper_scissors import GAME
 from tests.scenarios.story import KEYS, Playground
 from tests.simulation.chain import MemoryChain
 from tests.simulation.faults import Endpoint

@@ -33,8 +33,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TypeVar
 
-from forcemove.channel.line.terms import Table, TableKind, proof_digest
-from forcemove.channel.line.wire import (
+from forcemove.line.terms import Table, TableKind, proof_digest
+from forcemove.line.wire import (
     VERSION,
     Entries,
     FromRelay,
@@ -47,8 +47,8 @@ from forcemove.channel.line.wire import (
     decode_from_relay,
     encode,
 )
-from forcemove.channel.protocol.hashing import keccak256
-from forcemove.channel.protocol.signing import Key
+from forcemove.protocol.hashing import keccak256
+from forcemove.protocol.signing import Key
 
 __all__ = ["Moves", "measure", "relay_move_spread", "relay_moves_per_second"]
 
@@ -131,7 +131,7 @@ def _relay(checkout: Path, folder: Path) -> Iterator[tuple[str, int]]:
     command = [sys.executable, "-m", "forcemove", "relay", "--listen", "127.0.0.1:0", "--json"]
     command += ["--store", str(folder / "relay.sqlite"), "--messages-per-second", "1000000"]
     command += ["--bytes-per-second", "100000000"]
-    environment = os.environ | {"PYTHONPATH": str(checkout / ".package")}
+    environment = os.environ | {"PYTHONPATH": str(checkout / "channel")}
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment) as it:
         try:
             yield (it.stdout or sys.stdin).readline().split('"')[3], it.pid

@@ -24,11 +24,11 @@ from tempfile import TemporaryDirectory
 import aiohttp
 from aiohttp import web
 
-from forcemove.channel.flow.transport import Transport
-from forcemove.channel.line.connect import connect
-from forcemove.channel.line.terms import Table, TableKind
-from forcemove.channel.protocol.hashing import keccak256
-from forcemove.channel.protocol.signing import Key
+from forcemove.flow.transport import Transport
+from forcemove.line.connect import connect
+from forcemove.line.terms import Table, TableKind
+from forcemove.protocol.hashing import keccak256
+from forcemove.protocol.signing import Key
 
 __all__ = [
     "ACTIONS",

@@ -6,10 +6,10 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from forcemove.channel.errors import ForcemoveError
-from forcemove.channel.protocol.encoding import word
-from forcemove.channel.protocol.state import SignedState, VariablePart
-from forcemove.channel.protocol.wire import (
+from forcemove.errors import ForcemoveError
+from forcemove.protocol.encoding import word
+from forcemove.protocol.state import SignedState, VariablePart
+from forcemove.protocol.wire import (
     SignedStateFile,
     decode_file,
     decode_message,

@@ -11,14 +11,14 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from forcemove.channel.errors import RuleError
-from forcemove.channel.protocol.adjudication import Adjudication, Transaction, checkpoint
-from forcemove.channel.protocol.encoding import encode_record, fingerprint, hash_state, word
-from forcemove.channel.protocol.outcome import Outcome
-from forcemove.channel.protocol.signing import HALF_ORDER
-from forcemove.channel.protocol.state import SupportProof, VariablePart
-from forcemove.channel.protocol.status import Status
-from forcemove.channel.protocol.types import Signature
+from forcemove.errors import RuleError
+from forcemove.protocol.adjudication import Adjudication, Transaction, checkpoint
+from forcemove.protocol.encoding import encode_record, fingerprint, hash_state, word
+from forcemove.protocol.outcome import Outcome
+from forcemove.protocol.signing import HALF_ORDER
+from forcemove.protocol.state import SupportProof, VariablePart
+from forcemove.protocol.status import Status
+from forcemove.protocol.types import Signature
 from scripts.vector_values import CHANNELS, KEYS, allocation_to, hex_, id_of, sign, state_to_json
 from tests.protocol.builders import COUNTING, pack_pattern, usual_pattern
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from forcemove.channel.protocol.encoding import Domain, channel_id, digest, hash_state
-from forcemove.channel.protocol.hashing import keccak256
-from forcemove.channel.protocol.outcome import Allocation, address_destination
-from forcemove.channel.protocol.signing import Key
-from forcemove.channel.protocol.state import VariablePart
-from forcemove.channel.protocol.types import ETHER, UINT64_MAX, FixedPart, Signature
+from forcemove.protocol.encoding import Domain, channel_id, digest, hash_state
+from forcemove.protocol.hashing import keccak256
+from forcemove.protocol.outcome import Allocation, address_destination
+from forcemove.protocol.signing import Key
+from forcemove.protocol.state import VariablePart
+from forcemove.protocol.types import ETHER, UINT64_MAX, FixedPart, Signature
 
 __all__ = [
     "CHANNELS",

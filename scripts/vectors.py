@@ -5,7 +5,7 @@
     scripts/vectors.py --check      only say which is stale (exit status 1)
 
 The first holds the EIP-712 types and the domain as `eth_signTypedData_v4` takes them, the second golden vectors: inputs
-with what must come out. All of it comes from the Python twin (`forcemove.channel.protocol`). What is to be refused, and
+with what must come out. All of it comes from the Python twin (`forcemove.protocol`). What is to be refused, and
 with which error, is also in `scripts/vector_proofs.py` and `scripts/vector_messages.py`, and must be what the twin
 says. `contracts/README.md` explains every part. Runs in the project's environment."""
 
@@ -21,8 +21,8 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from forcemove.channel.chain.create2 import CUSTOMARY_FACTORY, SALT, create2_address  # noqa: E402
-from forcemove.channel.protocol.encoding import (  # noqa: E402
+from forcemove.chain.create2 import CUSTOMARY_FACTORY, SALT, create2_address  # noqa: E402
+from forcemove.protocol.encoding import (  # noqa: E402
     ALLOCATION_TYPE,
     CHALLENGE_TYPE,
     DOMAIN_TYPE,
@@ -37,10 +37,10 @@ from forcemove.channel.protocol.encoding import (  # noqa: E402
     hash_state,
     word,
 )
-from forcemove.channel.protocol.hashing import keccak256  # noqa: E402
-from forcemove.channel.protocol.outcome import Allocation, Outcome, address_destination  # noqa: E402
-from forcemove.channel.protocol.state import VariablePart  # noqa: E402
-from forcemove.channel.protocol.types import ETHER, UINT48_MAX, UINT256_MAX, FixedPart, Signature  # noqa: E402
+from forcemove.protocol.hashing import keccak256  # noqa: E402
+from forcemove.protocol.outcome import Allocation, Outcome, address_destination  # noqa: E402
+from forcemove.protocol.state import VariablePart  # noqa: E402
+from forcemove.protocol.types import ETHER, UINT48_MAX, UINT256_MAX, FixedPart, Signature  # noqa: E402
 from scripts.vector_messages import file_vectors, message_vectors  # noqa: E402
 from scripts.vector_proofs import proof_vectors  # noqa: E402
 from scripts.vector_records import record_vectors, signature_vectors, status_vectors  # noqa: E402

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from forcemove.channel.chain.local import AnvilChain, EmbeddedChain
+from forcemove.chain.local import AnvilChain, EmbeddedChain
 from tests.chain.world import World, make_world
 from tests.simulation.chain import MemoryChain
 from tests.store.server import Server, running_server

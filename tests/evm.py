@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from forcemove.channel.artifact import Artifact
+from forcemove.artifact import Artifact
 from forcemove.contracts import artifact as artifact_of
-from forcemove.contracts.compile import ARTIFACTS
 from forcemove.testing import evm
 from forcemove.testing.evm import RevertName, selector, signature_of
+from scripts.compile_contracts import ARTIFACTS
 
 __all__ = [
     "Evm",

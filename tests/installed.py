@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from forcemove.channel.chain.deployment import contracts_to_deploy
-from forcemove.channel.game import Game
-from forcemove.channel.installed import installed_games
+from forcemove.chain.deployment import contracts_to_deploy
+from forcemove.game import Game
+from forcemove.installed import installed_games
 
 __all__ = ["CONTRACTS", "GAMES", "GAMES_FOR_TWO", "each_game", "part_of", "space_of"]
 

@@ -5,7 +5,7 @@ import {IForceMoveApp} from "../interfaces/IForceMoveApp.sol";
 import {TwoPlayer} from "../libraries/TwoPlayer.sol";
 import {Allocation, VariablePart} from "../types/Channel.sol";
 
-/// @title Rock-paper-scissors in rounds for a stake; the twin of `games/rock_paper_scissors`
+/// @title Rock-paper-scissors in rounds for a stake; the twin of `games/forcemove_games/rock_paper_scissors`
 /// @notice A proposes a round with a commitment to its weapon, B accepts with its own weapon in the open and takes A's
 /// stake, A opens its commitment and takes what it has won. Who walks away from a lost round has already paid for it.
 /// @dev appData is seven words: a `Position`. What a position type does not use is zero.

@@ -5,7 +5,7 @@ import {IForceMoveApp} from "../interfaces/IForceMoveApp.sol";
 import {TwoPlayer} from "../libraries/TwoPlayer.sol";
 import {Allocation, VariablePart} from "../types/Channel.sol";
 
-/// @title Tic-tac-toe in rounds for a stake; the twin of `games/tic_tac_toe`
+/// @title Tic-tac-toe in rounds for a stake; the twin of `games/forcemove_games/tic_tac_toe`
 /// @notice Each mark takes the stake, so that who leaves a running round forfeits it; a round that nobody wins gives
 /// both theirs back. A mark that completes a line is declared Victory and nothing else.
 /// @dev appData is four words: a `Position`. Cells are numbered 0 to 8 by rows; cell i is bit `8 - i` of a set of marks.

@@ -3,7 +3,7 @@ pragma solidity 0.8.37;
 
 import {Allocation} from "../types/Channel.sol";
 
-/// @title What games of two players for a stake share; the twin of `games/two_player.py`
+/// @title What games of two players for a stake share; the twin of `games/forcemove_games/two_player.py`
 /// @dev The mover of a state, who signs it, is participant `turnNum % 2`, and allocation i is participant i's. Each
 /// function returns when its rule holds and reverts with one of the errors when it does not.
 library TwoPlayer {

@@ -9,9 +9,9 @@ from typing import Any
 
 import requests
 
-from forcemove.channel.chain.chain import Chain
-from forcemove.channel.chain.create2 import PRESIGNED
-from forcemove.channel.chain.local import AnvilChain, connect
+from forcemove.chain.chain import Chain
+from forcemove.chain.create2 import PRESIGNED
+from forcemove.chain.local import AnvilChain, connect
 from tests.chain.server import serving
 
 Answer = Callable[[str, list[Any]], dict[str, Any] | None]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from forcemove.channel.chain.addresses import parse_address, show_address
-from forcemove.channel.errors import MalformedBytes
+from forcemove.chain.addresses import parse_address, show_address
+from forcemove.errors import MalformedBytes
 
 VECTORS = (
     "0x52908400098527886E0F7030069857D2E4169EE7",

@@ -8,15 +8,15 @@ from collections.abc import Callable
 import pytest
 import requests
 
-from forcemove.channel.chain.adjudicator import Adjudicator, Holdings, Operation
-from forcemove.channel.chain.chain import Call
-from forcemove.channel.chain.codec import function
-from forcemove.channel.chain.errors import CallRefused, EndpointFailed, Panicked, RevertedWithText, TransactionReverted
-from forcemove.channel.chain.local import connect
-from forcemove.channel.chain.token import Token
-from forcemove.channel.errors import ForcemoveError
-from forcemove.channel.protocol.encoding import word
-from forcemove.channel.protocol.logs import (
+from forcemove.chain.adjudicator import Adjudicator, Holdings, Operation
+from forcemove.chain.chain import Call
+from forcemove.chain.codec import function
+from forcemove.chain.errors import CallRefused, EndpointFailed, Panicked, RevertedWithText, TransactionReverted
+from forcemove.chain.local import connect
+from forcemove.chain.token import Token
+from forcemove.errors import ForcemoveError
+from forcemove.protocol.encoding import word
+from forcemove.protocol.logs import (
     ChallengeRegistered,
     Checkpointed,
     Claimed,
@@ -28,8 +28,8 @@ from forcemove.channel.protocol.logs import (
     PartlyPaid,
     Responded,
 )
-from forcemove.channel.protocol.outcome import Outcome
-from forcemove.channel.protocol.rule_errors import (
+from forcemove.protocol.outcome import Outcome
+from forcemove.protocol.rule_errors import (
     ChannelFinalized,
     ChannelNotFinalized,
     HoldingsBelowExpected,
@@ -41,9 +41,9 @@ from forcemove.channel.protocol.rule_errors import (
     TurnNumberNotIncreased,
     WrongSigner,
 )
-from forcemove.channel.protocol.signing import Key
-from forcemove.channel.protocol.status import EMPTY_STATUS, Mode
-from forcemove.channel.protocol.types import ETHER
+from forcemove.protocol.signing import Key
+from forcemove.protocol.status import EMPTY_STATUS, Mode
+from forcemove.protocol.types import ETHER
 from tests.chain.server import serving
 from tests.chain.world import World, deploy_contract, place
 from tests.protocol.builders import (

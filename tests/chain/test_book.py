@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from forcemove.channel.chain.book import (
+from forcemove.chain.book import (
     AddressBook,
     BookMissing,
     BookOfNewerProgram,
@@ -23,8 +23,8 @@ from forcemove.channel.chain.book import (
     load_book,
     save_book,
 )
-from forcemove.channel.chain.create2 import SALT
-from forcemove.channel.errors import LocalError, MalformedBytes
+from forcemove.chain.create2 import SALT
+from forcemove.errors import LocalError, MalformedBytes
 
 BOOK = AddressBook(
     chain_id=31_337,

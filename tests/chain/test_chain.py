@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from forcemove.channel.chain.chain import Call, Chain, Fees, SignedTransaction, contract_address
-from forcemove.channel.chain.errors import EndpointFailed, InsufficientFunds, NotMined, TransactionRefused
-from forcemove.channel.chain.local import AnvilChain
-from forcemove.channel.chain.token import Token
-from forcemove.channel.protocol.signing import Key
-from forcemove.channel.protocol.types import ZERO_ADDRESS
+from forcemove.chain.chain import Call, Chain, Fees, SignedTransaction, contract_address
+from forcemove.chain.errors import EndpointFailed, InsufficientFunds, NotMined, TransactionRefused
+from forcemove.chain.local import AnvilChain
+from forcemove.chain.token import Token
+from forcemove.protocol.signing import Key
+from forcemove.protocol.types import ZERO_ADDRESS
 from tests.chain.world import MINER, World, deploy_contract
 from tests.protocol.builders import ALICE, BOB
 
@@ -155,7 +155,7 @@ def _invalid(chain: Chain) -> bytes:
 
 
 def test_a_token_is_approved_and_counted(world: World) -> None:
-    from forcemove.channel.chain.codec import function
+    from forcemove.chain.codec import function
 
     token = Token(world.chain, deploy_contract(world.chain, "TestToken"))
     mint = function("mint", "TestToken").encode(ALICE.address, 50)

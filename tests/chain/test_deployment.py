@@ -12,22 +12,22 @@ from types import SimpleNamespace
 
 import pytest
 
-from forcemove.channel.chain.book import AddressBook, GameOfContract, Pending, load_book, save_book
-from forcemove.channel.chain.chain import Call, Chain
-from forcemove.channel.chain.create2 import CUSTOMARY_FACTORY, deploying_calldata
-from forcemove.channel.chain.deployment import (
+from forcemove.chain.book import AddressBook, GameOfContract, Pending, load_book, save_book
+from forcemove.chain.chain import Call, Chain
+from forcemove.chain.create2 import CUSTOMARY_FACTORY, deploying_calldata
+from forcemove.chain.deployment import (
     BookOfOtherContracts,
     ContractNamedTwice,
     Progress,
     Stage,
     deploy,
 )
-from forcemove.channel.chain.errors import NotMined, WrongChain
-from forcemove.channel.chain.genuine import adjudicator_artifact, derived_address
-from forcemove.channel.chain.local import AnvilChain, EmbeddedChain, local_keys
-from forcemove.channel.chain.verification import Standing, verify
-from forcemove.channel.protocol.signing import Key
+from forcemove.chain.errors import NotMined, WrongChain
+from forcemove.chain.genuine import adjudicator_artifact, derived_address
+from forcemove.chain.local import AnvilChain, EmbeddedChain, local_keys
+from forcemove.chain.verification import Standing, verify
 from forcemove.contracts import artifact
+from forcemove.protocol.signing import Key
 from tests.chain.world import bring_factory
 from tests.cli import warm
 from tests.installed import CONTRACTS, GAMES
@@ -111,8 +111,8 @@ def test_what_stands_is_kept(embedded: EmbeddedChain, path: Path) -> None:
 _KILLED = """
 import os, signal
 from pathlib import Path
-from forcemove.channel.chain.deployment import deploy
-from forcemove.channel.chain.local import connect, local_keys
+from forcemove.chain.deployment import deploy
+from forcemove.chain.local import connect, local_keys
 
 def kill(progress):
     if (progress.contract, progress.stage.name) == ({contract!r}, {stage!r}):

@@ -12,27 +12,27 @@ from threading import Barrier, Event
 import pytest
 from eth_account import Account
 
-from forcemove.channel.chain import create2
-from forcemove.channel.chain.addresses import show_address
-from forcemove.channel.chain.book import AddressBook, load_book, save_book
-from forcemove.channel.chain.chain import Call, Chain, Fees, SignedTransaction, contract_address
-from forcemove.channel.chain.create2 import CUSTOMARY_FACTORY, PRESIGNER, deploying_calldata
-from forcemove.channel.chain.deployment import (
+from forcemove.chain import create2
+from forcemove.chain.addresses import show_address
+from forcemove.chain.book import AddressBook, load_book, save_book
+from forcemove.chain.chain import Call, Chain, Fees, SignedTransaction, contract_address
+from forcemove.chain.create2 import CUSTOMARY_FACTORY, PRESIGNER, deploying_calldata
+from forcemove.chain.deployment import (
     NotAFactory,
     Progress,
     Stage,
     deploy,
     deploy_beside,
 )
-from forcemove.channel.chain.errors import InsufficientFunds, NoContract
-from forcemove.channel.chain.factory import FACTORY, FUNDS, deployment_block
-from forcemove.channel.chain.genuine import adjudicator_artifact, derived_address
-from forcemove.channel.chain.local import AnvilChain, EmbeddedChain, connect, local_keys
-from forcemove.channel.chain.reverts import NO_ERRORS, ErrorTable
-from forcemove.channel.chain.verification import Standing, verify
-from forcemove.channel.protocol.signing import Key
+from forcemove.chain.errors import InsufficientFunds, NoContract
+from forcemove.chain.factory import FACTORY, FUNDS, deployment_block
+from forcemove.chain.genuine import adjudicator_artifact, derived_address
+from forcemove.chain.local import AnvilChain, EmbeddedChain, connect, local_keys
+from forcemove.chain.reverts import NO_ERRORS, ErrorTable
+from forcemove.chain.verification import Standing, verify
 from forcemove.contracts import artifact
-from forcemove.contracts.compile import PINNED
+from forcemove.protocol.signing import Key
+from scripts.compile_contracts import PINNED
 from tests.chain.nodes import forgets, node_before, wants_replay_protection
 from tests.chain.test_deployment import kill_at, sent_by
 from tests.chain.world import MINER, bring_factory, place

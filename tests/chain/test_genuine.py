@@ -8,12 +8,12 @@ import pytest
 from eth_utils.address import to_canonical_address
 from web3 import Web3
 
-from forcemove.channel.chain.chain import Call
-from forcemove.channel.chain.create2 import CUSTOMARY_FACTORY, SALT
-from forcemove.channel.chain.deployment import deploy, deploy_beside
-from forcemove.channel.chain.errors import NoContract, NotConfirmed, NotGenuine
-from forcemove.channel.chain.genuine import derived_address, require_genuine, require_genuine_contract
-from forcemove.channel.chain.local import EmbeddedChain
+from forcemove.chain.chain import Call
+from forcemove.chain.create2 import CUSTOMARY_FACTORY, SALT
+from forcemove.chain.deployment import deploy, deploy_beside
+from forcemove.chain.errors import NoContract, NotConfirmed, NotGenuine
+from forcemove.chain.genuine import derived_address, require_genuine, require_genuine_contract
+from forcemove.chain.local import EmbeddedChain
 from forcemove.contracts import UnknownArtifact, artifact, artifact_names
 from tests.chain.world import MINER, World, deploy_contract, place
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from web3.types import RPCEndpoint
 
-from forcemove.channel.chain.chain import Call, Chain
-from forcemove.channel.chain.errors import (
+from forcemove.chain.chain import Call, Chain
+from forcemove.chain.errors import (
     AnvilFailed,
     AnvilMissing,
     CannotTravel,
@@ -21,8 +21,8 @@ from forcemove.channel.chain.errors import (
     Unreachable,
     WrongChain,
 )
-from forcemove.channel.chain.http import HttpProvider
-from forcemove.channel.chain.local import (
+from forcemove.chain.http import HttpProvider
+from forcemove.chain.local import (
     LOCAL_BALANCE,
     AnvilChain,
     EmbeddedChain,
@@ -31,7 +31,7 @@ from forcemove.channel.chain.local import (
     local_keys,
     open_chain,
 )
-from forcemove.channel.chain.rpc import shown_endpoint
+from forcemove.chain.rpc import shown_endpoint
 from tests.chain.server import CHAIN_ID, gate, serving
 from tests.protocol.builders import BOB
 
@@ -291,7 +291,7 @@ def test_a_node_that_goes_away_is_unreachable() -> None:
 
 def test_a_missing_anvil_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr("forcemove.channel.chain.local.__file__", str(tmp_path / "a" / "b" / "local.py"))
+    monkeypatch.setattr("forcemove.chain.local.__file__", str(tmp_path / "a" / "b" / "local.py"))
 
     with pytest.raises(AnvilMissing):
         find_anvil()

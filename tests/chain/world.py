@@ -5,16 +5,16 @@ from __future__ import annotations
 import itertools
 from dataclasses import dataclass
 
-from forcemove.channel.chain.adjudicator import Adjudicator, PlacedLog
-from forcemove.channel.chain.chain import Call, Chain, Receipt
-from forcemove.channel.chain.create2 import CUSTOMARY_FACTORY, PRESIGNED, PRESIGNED_COST, PRESIGNER
-from forcemove.channel.chain.local import local_keys
-from forcemove.channel.chain.reverts import app_errors
-from forcemove.channel.protocol.encoding import Domain, channel_id, hash_state
-from forcemove.channel.protocol.signing import Key
-from forcemove.channel.protocol.state import SupportProof, VariablePart
-from forcemove.channel.protocol.types import ETHER, FixedPart, Signature
+from forcemove.chain.adjudicator import Adjudicator, PlacedLog
+from forcemove.chain.chain import Call, Chain, Receipt
+from forcemove.chain.create2 import CUSTOMARY_FACTORY, PRESIGNED, PRESIGNED_COST, PRESIGNER
+from forcemove.chain.local import local_keys
+from forcemove.chain.reverts import app_errors
 from forcemove.contracts import artifact
+from forcemove.protocol.encoding import Domain, channel_id, hash_state
+from forcemove.protocol.signing import Key
+from forcemove.protocol.state import SupportProof, VariablePart
+from forcemove.protocol.types import ETHER, FixedPart, Signature
 from tests.protocol.builders import (
     ALICE,
     BOB,

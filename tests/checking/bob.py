@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from forcemove.channel.protocol.effects import (
+from forcemove.protocol.effects import (
     Submission,
     SubmitChallenge,
     SubmitCheckpoint,
@@ -21,11 +21,11 @@ from forcemove.channel.protocol.effects import (
     SubmitRespond,
     SubmitTransfer,
 )
-from forcemove.channel.protocol.encoding import digest, hash_state
-from forcemove.channel.protocol.inputs import Greeted, Input, StateReceived
-from forcemove.channel.protocol.state import SignedState, SupportProof, VariablePart
-from forcemove.channel.protocol.status import Mode
-from forcemove.channel.protocol.types import ETHER, Signature
+from forcemove.protocol.encoding import digest, hash_state
+from forcemove.protocol.inputs import Greeted, Input, StateReceived
+from forcemove.protocol.state import SignedState, SupportProof, VariablePart
+from forcemove.protocol.status import Mode
+from forcemove.protocol.types import ETHER, Signature
 from tests.checking.world import Setting, World
 
 __all__ = ["deposits", "messages", "transactions"]

@@ -10,15 +10,15 @@ from unittest.mock import patch
 
 from msgspec.structs import replace
 
-from forcemove.channel.protocol import adjudication, duties, hearing, machine, news, rules
-from forcemove.channel.protocol.channel import Accepted, Channel, Phase, Step
-from forcemove.channel.protocol.duties import DUTIES
-from forcemove.channel.protocol.effects import SubmitCheckpoint, SubmitDeposit, SubmitRespond
-from forcemove.channel.protocol.encoding import digest, hash_state
-from forcemove.channel.protocol.errors import OutOfTurn
-from forcemove.channel.protocol.inputs import SubmissionFailed
-from forcemove.channel.protocol.signing import Key
-from forcemove.channel.protocol.state import SignedState
+from forcemove.protocol import adjudication, duties, hearing, machine, news, rules
+from forcemove.protocol.channel import Accepted, Channel, Phase, Step
+from forcemove.protocol.duties import DUTIES
+from forcemove.protocol.effects import SubmitCheckpoint, SubmitDeposit, SubmitRespond
+from forcemove.protocol.encoding import digest, hash_state
+from forcemove.protocol.errors import OutOfTurn
+from forcemove.protocol.inputs import SubmissionFailed
+from forcemove.protocol.signing import Key
+from forcemove.protocol.state import SignedState
 from tests.checking.ladder import Ladder
 from tests.checking.world import Bounds
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from functools import cached_property
 
-from forcemove.channel.protocol.app import App, Terms
-from forcemove.channel.protocol.outcome import Outcome
-from forcemove.channel.protocol.state import VariablePart
-from forcemove.games import rock_paper_scissors, tic_tac_toe
-from forcemove.games.commitment import Opening
-from forcemove.games.rock_paper_scissors import rules as rock_paper_scissors_rules
-from forcemove.games.rock_paper_scissors.position import Weapon
-from forcemove.games.tic_tac_toe import rules as tic_tac_toe_rules
-from forcemove.games.tic_tac_toe.position import Position, PositionType
+from forcemove.protocol.app import App, Terms
+from forcemove.protocol.outcome import Outcome
+from forcemove.protocol.state import VariablePart
+from forcemove_games import rock_paper_scissors, tic_tac_toe
+from forcemove_games.commitment import Opening
+from forcemove_games.rock_paper_scissors import rules as rock_paper_scissors_rules
+from forcemove_games.rock_paper_scissors.position import Weapon
+from forcemove_games.tic_tac_toe import rules as tic_tac_toe_rules
+from forcemove_games.tic_tac_toe.position import Position, PositionType
 from tests.checking.ladder import Ladder
 from tests.checking.world import Game
 

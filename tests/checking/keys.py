@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-from forcemove.channel.protocol.adjudication import Adjudication
-from forcemove.channel.protocol.channel import Accepted, Channel
-from forcemove.channel.protocol.duties import answer_margin
-from forcemove.channel.protocol.logs import ChallengeRegistered, Log
-from forcemove.channel.protocol.record import Record
-from forcemove.channel.protocol.status import Status
-from forcemove.channel.protocol.types import ETHER
+from forcemove.protocol.adjudication import Adjudication
+from forcemove.protocol.channel import Accepted, Channel
+from forcemove.protocol.duties import answer_margin
+from forcemove.protocol.logs import ChallengeRegistered, Log
+from forcemove.protocol.record import Record
+from forcemove.protocol.status import Status
+from forcemove.protocol.types import ETHER
 from tests.checking.world import DURATION, Block, Setting, World
 
 __all__ = ["Keys"]

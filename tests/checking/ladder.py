@@ -8,10 +8,10 @@ from itertools import product
 
 from msgspec.structs import replace
 
-from forcemove.channel.protocol.app import Terms
-from forcemove.channel.protocol.outcome import Outcome
-from forcemove.channel.protocol.rule_errors import TransitionRefused
-from forcemove.channel.protocol.state import VariablePart
+from forcemove.protocol.app import Terms
+from forcemove.protocol.outcome import Outcome
+from forcemove.protocol.rule_errors import TransitionRefused
+from forcemove.protocol.state import VariablePart
 
 __all__ = ["Ladder"]
 

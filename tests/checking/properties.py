@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import pairwise
 
-from forcemove.channel.protocol.duties import answer_margin
-from forcemove.channel.protocol.outcome import Outcome
-from forcemove.channel.protocol.state import VariablePart
-from forcemove.channel.protocol.types import ETHER
+from forcemove.protocol.duties import answer_margin
+from forcemove.protocol.outcome import Outcome
+from forcemove.protocol.state import VariablePart
+from forcemove.protocol.types import ETHER
 from tests.checking.world import DURATION, Setting, World
 
 __all__ = ["PROPERTIES", "Property", "Violated", "is_out", "with_due"]

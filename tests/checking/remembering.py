@@ -7,9 +7,9 @@ from contextlib import ExitStack, contextmanager
 from functools import cache
 from unittest.mock import patch
 
-from forcemove.channel.protocol import adjudication, record, signing
-from forcemove.channel.protocol.signing import Key, recover
-from forcemove.channel.protocol.types import Signature
+from forcemove.protocol import adjudication, record, signing
+from forcemove.protocol.signing import Key, recover
+from forcemove.protocol.types import Signature
 
 __all__ = ["RememberingKey", "remembering"]
 

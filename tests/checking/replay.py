@@ -15,7 +15,7 @@ from pathlib import Path
 
 import msgspec
 
-from forcemove.channel.protocol.effects import (
+from forcemove.protocol.effects import (
     SubmitChallenge,
     SubmitCheckpoint,
     SubmitConclude,
@@ -23,7 +23,7 @@ from forcemove.channel.protocol.effects import (
     SubmitRespond,
     SubmitTransfer,
 )
-from forcemove.channel.protocol.types import ETHER
+from forcemove.protocol.types import ETHER
 from tests.checking.faults import FAULTS
 from tests.checking.games import game_named
 from tests.checking.ladder import Ladder

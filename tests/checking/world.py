@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, Protocol
 
-from forcemove.channel.errors import ChainError, CounterpartyError, LocalError, RuleError
-from forcemove.channel.protocol.adjudication import Adjudication, Transaction
-from forcemove.channel.protocol.agreement import Agreement, agree
-from forcemove.channel.protocol.app import App
-from forcemove.channel.protocol.channel import Channel
-from forcemove.channel.protocol.effects import (
+from forcemove.errors import ChainError, CounterpartyError, LocalError, RuleError
+from forcemove.protocol.adjudication import Adjudication, Transaction
+from forcemove.protocol.agreement import Agreement, agree
+from forcemove.protocol.app import App
+from forcemove.protocol.channel import Channel
+from forcemove.protocol.effects import (
     ChooseMove,
     Effect,
     SendGreeting,
@@ -29,8 +29,8 @@ from forcemove.channel.protocol.effects import (
     SubmitRespond,
     SubmitTransfer,
 )
-from forcemove.channel.protocol.encoding import Domain
-from forcemove.channel.protocol.inputs import (
+from forcemove.protocol.encoding import Domain
+from forcemove.protocol.inputs import (
     ChainRead,
     HoldingsSeen,
     Input,
@@ -38,13 +38,13 @@ from forcemove.channel.protocol.inputs import (
     News,
     SubmissionFailed,
 )
-from forcemove.channel.protocol.logs import Log
-from forcemove.channel.protocol.machine import step
-from forcemove.channel.protocol.outcome import Outcome, address_destination
-from forcemove.channel.protocol.record import EMPTY_RECORD, Record, fold
-from forcemove.channel.protocol.signing import Key
-from forcemove.channel.protocol.state import SignedState, VariablePart
-from forcemove.channel.protocol.types import ETHER, FixedPart
+from forcemove.protocol.logs import Log
+from forcemove.protocol.machine import step
+from forcemove.protocol.outcome import Outcome, address_destination
+from forcemove.protocol.record import EMPTY_RECORD, Record, fold
+from forcemove.protocol.signing import Key
+from forcemove.protocol.state import SignedState, VariablePart
+from forcemove.protocol.types import ETHER, FixedPart
 from tests.checking.remembering import RememberingKey
 from tests.protocol.builders import ALICE, APP, BOB, DOMAIN
 from tests.protocol.operations import ether_with, perform

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from forcemove.channel.cli.errors import run
-from forcemove.channel.cli.main import forcemove
+from forcemove.cli.errors import run
+from forcemove.cli.main import forcemove
 
 
 @dataclass(frozen=True)

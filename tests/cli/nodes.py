@@ -13,13 +13,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from forcemove.channel.chain.adjudicator import Adjudicator
-from forcemove.channel.chain.chain import Chain
-from forcemove.channel.chain.errors import Unreachable
-from forcemove.channel.chain.local import connect, find_anvil, local_keys
-from forcemove.channel.cli.demo.stage import counterparty_key
-from forcemove.channel.node.keys import write_key_file
-from forcemove.channel.protocol.types import ETHER
+from forcemove.chain.adjudicator import Adjudicator
+from forcemove.chain.chain import Chain
+from forcemove.chain.errors import Unreachable
+from forcemove.chain.local import connect, find_anvil, local_keys
+from forcemove.cli.demo.stage import counterparty_key
+from forcemove.node.keys import write_key_file
+from forcemove.protocol.types import ETHER
 from tests.cli import warm
 
 PAYER = local_keys()[0]
@@ -31,7 +31,7 @@ GAS_AT_MOST = 5 * 10**16
 DUST = 10**15
 QUICK = """
 from functools import partialmethod
-from forcemove.channel.cli.demo.stage import Stage
+from forcemove.cli.demo.stage import Stage
 Stage.__init__ = partialmethod(Stage.__init__, look_every=0.2)
 """
 """A demonstration that looks at the chain more often than each second."""
@@ -40,7 +40,7 @@ _HELD = (
     + """
 import time
 from pathlib import Path
-from forcemove.channel.cli.terminal import Terminal
+from forcemove.cli.terminal import Terminal
 say, left = Terminal.say, [{times}]
 def hold(self, text, style=""):
     say(self, text, style)
@@ -207,6 +207,6 @@ def require_all_home(node: Node, *demos: Demo) -> None:
 
 
 def _adjudicator(folder: Path) -> bytes:
-    from forcemove.channel.chain.book import load_book
+    from forcemove.chain.book import load_book
 
     return load_book(folder / "forcemove-31337.json").adjudicator

@@ -7,14 +7,14 @@ from collections.abc import Callable, Mapping
 from importlib.metadata import EntryPoint, EntryPoints, entry_points
 from typing import Any
 
-from forcemove.channel.cli.games import TABLE_GROUP, Ask
-from forcemove.channel.flow.place import Place
+from forcemove.cli.games import TABLE_GROUP, Ask
+from forcemove.flow.place import Place
 
 __all__ = ["GAME", "HigherNumber", "installed"]
 
 
 class HigherNumber:
-    """See `forcemove.channel.cli.games.TableGame`."""
+    """See `forcemove.cli.games.TableGame`."""
 
     name = "higher"
     title = "Higher number"

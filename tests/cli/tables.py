@@ -10,18 +10,18 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from forcemove.channel.chain.adjudicator import Adjudicator
-from forcemove.channel.chain.deployment import deploy
-from forcemove.channel.chain.local import local_keys
-from forcemove.channel.installed import installed_games
-from forcemove.channel.line.links import LINK_HEAD
-from forcemove.channel.node.keys import write_key_file
-from forcemove.channel.protocol.channel import Channel
-from forcemove.channel.protocol.signing import Key
-from forcemove.channel.protocol.types import ETHER
-from forcemove.channel.protocol.values import CHANNELS
-from forcemove.channel.store.opening import open_journal
-from forcemove.channel.store.records import Standing
+from forcemove.chain.adjudicator import Adjudicator
+from forcemove.chain.deployment import deploy
+from forcemove.chain.local import local_keys
+from forcemove.installed import installed_games
+from forcemove.line.links import LINK_HEAD
+from forcemove.node.keys import write_key_file
+from forcemove.protocol.channel import Channel
+from forcemove.protocol.signing import Key
+from forcemove.protocol.types import ETHER
+from forcemove.protocol.values import CHANNELS
+from forcemove.store.opening import open_journal
+from forcemove.store.records import Standing
 from tests.cli.nodes import PASSPHRASE, Demo, Node, start, wait_until
 from tests.cli.screens import COMMAND, Screen
 from tests.line.carriers import Process

@@ -7,11 +7,11 @@ from typing import cast
 
 import pytest
 
-from forcemove.channel.chain.chain import Chain
-from forcemove.channel.chain.errors import Unreachable
-from forcemove.channel.chain.rpc import Rpc
-from forcemove.channel.cli import asking
-from forcemove.channel.cli.asking import answering, answers
+from forcemove.chain.chain import Chain
+from forcemove.chain.errors import Unreachable
+from forcemove.chain.rpc import Rpc
+from forcemove.cli import asking
+from forcemove.cli.asking import answering, answers
 
 
 class Endpoint(Rpc):

@@ -12,16 +12,16 @@ from threading import Event, Thread
 
 import pytest
 
-from forcemove.channel.chain.adjudicator import Adjudicator
-from forcemove.channel.chain.local import AnvilChain, connect, local_keys
-from forcemove.channel.node.keys import UNLOCK_VARIABLE, write_key_file
-from forcemove.channel.protocol.channel import Phase
-from forcemove.channel.protocol.rules import build_support_proof
-from forcemove.channel.protocol.state import SignedState
-from forcemove.channel.store.opening import open_journal
-from forcemove.channel.store.records import Standing
-from forcemove.games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
-from forcemove.games.tic_tac_toe import GAME as TIC_TAC_TOE
+from forcemove.chain.adjudicator import Adjudicator
+from forcemove.chain.local import AnvilChain, connect, local_keys
+from forcemove.node.keys import UNLOCK_VARIABLE, write_key_file
+from forcemove.protocol.channel import Phase
+from forcemove.protocol.rules import build_support_proof
+from forcemove.protocol.state import SignedState
+from forcemove.store.opening import open_journal
+from forcemove.store.records import Standing
+from forcemove_games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
+from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.cli.command import Command, Said
 from tests.node.test_node import House
 from tests.scenarios.story import DEPOSIT, DURATION, KEYS, STAKE, Playground
@@ -400,7 +400,7 @@ def test_what_is_no_export_is_refused_and_changes_nothing(home: Callable[..., Ho
 
 def test_the_game_must_be_installed_to_act(home: Callable[..., Home], monkeypatch: pytest.MonkeyPatch) -> None:
     alice = home()
-    monkeypatch.setattr("forcemove.channel.cli.channel.stores.usable_games", lambda: (ROCK_PAPER_SCISSORS,))
+    monkeypatch.setattr("forcemove.cli.channel.stores.usable_games", lambda: (ROCK_PAPER_SCISSORS,))
     said = alice("list")
     assert "TicTacToe" in said.out
     assert "no game that is installed has it.\nInstall" in alice.act("conclude", alice.ids[0].hex()).err

@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from forcemove.channel.chain.local import AnvilChain, local_keys
-from forcemove.channel.cli.amounts import format_amount
-from forcemove.channel.cli.demo import stage
-from forcemove.channel.cli.demo.command import _stories as planned_stories
-from forcemove.channel.cli.demo.stage import counterparty_key
-from forcemove.channel.cli.errors import run
-from forcemove.channel.cli.main import forcemove
-from forcemove.channel.node.keys import write_key_file
-from forcemove.channel.protocol.wire import decode_file
+from forcemove.chain.local import AnvilChain, local_keys
+from forcemove.cli.amounts import format_amount
+from forcemove.cli.demo import stage
+from forcemove.cli.demo.command import _stories as planned_stories
+from forcemove.cli.demo.stage import counterparty_key
+from forcemove.cli.errors import run
+from forcemove.cli.main import forcemove
+from forcemove.node.keys import write_key_file
+from forcemove.protocol.wire import decode_file
 from tests.installed import GAMES
 from tests.sampled import sampled
 

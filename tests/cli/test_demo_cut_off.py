@@ -11,17 +11,17 @@ from pathlib import Path
 
 import pytest
 
-from forcemove.channel.chain.addresses import show_address
-from forcemove.channel.chain.adjudicator import Adjudicator
-from forcemove.channel.chain.errors import Unreachable
-from forcemove.channel.chain.local import connect
-from forcemove.channel.protocol.channel import Channel
-from forcemove.channel.protocol.encoding import hash_state
-from forcemove.channel.protocol.types import ETHER
-from forcemove.channel.protocol.values import CHANNELS
-from forcemove.channel.protocol.wire import decode_file
-from forcemove.channel.store.opening import open_journal
-from forcemove.channel.store.records import Standing
+from forcemove.chain.addresses import show_address
+from forcemove.chain.adjudicator import Adjudicator
+from forcemove.chain.errors import Unreachable
+from forcemove.chain.local import connect
+from forcemove.protocol.channel import Channel
+from forcemove.protocol.encoding import hash_state
+from forcemove.protocol.types import ETHER
+from forcemove.protocol.values import CHANNELS
+from forcemove.protocol.wire import decode_file
+from forcemove.store.opening import open_journal
+from forcemove.store.records import Standing
 from tests.cli.nodes import (
     COUNTERPARTY,
     PAYER,
@@ -42,7 +42,7 @@ NOTHING_LOST = "nothing of value is lost"
 
 AT_SAVE = """
 import os
-from forcemove.channel.store.journal import Journal
+from forcemove.store.journal import Journal
 commit, left = Journal.commit, [{count}]
 def crash(self, batch):
     dropped = commit(self, batch)
@@ -55,7 +55,7 @@ Journal.commit = crash
 
 AT_BROADCAST = """
 import os
-from forcemove.channel.chain.chain import Chain
+from forcemove.chain.chain import Chain
 broadcast, left = Chain.broadcast, [{count}]
 def crash(self, signed):
     broadcast(self, signed)
@@ -269,8 +269,8 @@ def signed_states(folder: Path) -> dict[tuple[bytes, int], bytes]:
 
 
 def _channel_id(file: object) -> bytes:
-    from forcemove.channel.protocol.encoding import channel_id
-    from forcemove.channel.protocol.wire import SignedStateFile
+    from forcemove.protocol.encoding import channel_id
+    from forcemove.protocol.wire import SignedStateFile
 
     assert isinstance(file, SignedStateFile)
     return channel_id(file.fixed_part, file.domain)
@@ -337,7 +337,7 @@ def test_an_anvil_of_its_own_goes_with_it(tmp_path: Path) -> None:
 
 
 NAME_THE_ENDPOINT = """
-from forcemove.channel.chain import local
+from forcemove.chain import local
 start = local.AnvilChain.__init__
 def named(self):
     start(self)

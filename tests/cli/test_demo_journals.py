@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from forcemove.channel.cli.demo.journals import AlreadyPlaying, Journals, journal_path
-from forcemove.channel.errors import JournalError
-from forcemove.channel.node.about import ABOUTS, About
-from forcemove.channel.protocol.channel import Channel
-from forcemove.channel.protocol.values import CHANNELS
-from forcemove.channel.store.journal import Journal
-from forcemove.channel.store.records import Account, Batch, Saving
-from forcemove.games.tic_tac_toe import GAME
+from forcemove.cli.demo.journals import AlreadyPlaying, Journals, journal_path
+from forcemove.errors import JournalError
+from forcemove.node.about import ABOUTS, About
+from forcemove.protocol.channel import Channel
+from forcemove.protocol.values import CHANNELS
+from forcemove.store.journal import Journal
+from forcemove.store.records import Account, Batch, Saving
+from forcemove_games.tic_tac_toe import GAME
 from tests.protocol.builders import PLAYERS
 from tests.protocol.table import agreement_for
 

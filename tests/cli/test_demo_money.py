@@ -9,17 +9,17 @@ from typing import Any
 
 import pytest
 
-from forcemove.channel.chain.addresses import parse_address
-from forcemove.channel.chain.chain import Call
-from forcemove.channel.chain.create2 import PRESIGNED_PRICE
-from forcemove.channel.chain.factory import FACTORY_GAS
-from forcemove.channel.chain.local import LOCAL_BALANCE, AnvilChain, EmbeddedChain, local_keys
-from forcemove.channel.cli.amounts import AMOUNT, exact_amount, format_amount
-from forcemove.channel.cli.demo import budget
-from forcemove.channel.cli.demo.stage import counterparty_key
-from forcemove.channel.node.keys import write_key_file
-from forcemove.channel.protocol.types import UINT256_MAX
+from forcemove.chain.addresses import parse_address
+from forcemove.chain.chain import Call
+from forcemove.chain.create2 import PRESIGNED_PRICE
+from forcemove.chain.factory import FACTORY_GAS
+from forcemove.chain.local import LOCAL_BALANCE, AnvilChain, EmbeddedChain, local_keys
+from forcemove.cli.amounts import AMOUNT, exact_amount, format_amount
+from forcemove.cli.demo import budget
+from forcemove.cli.demo.stage import counterparty_key
 from forcemove.contracts import artifact, artifact_names
+from forcemove.node.keys import write_key_file
+from forcemove.protocol.types import UINT256_MAX
 from tests.cli.command import Command, Said
 
 PAYER, OTHER = local_keys()[0], counterparty_key(local_keys()[0])

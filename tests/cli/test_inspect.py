@@ -13,15 +13,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from forcemove.channel.chain.addresses import show_address
-from forcemove.channel.chain.create2 import CUSTOMARY_FACTORY, SALT
-from forcemove.channel.inspect.possibilities import ACTIONS
-from forcemove.channel.protocol.encoding import encode_record, encode_variable_part
-from forcemove.channel.protocol.outcome import Allocation
-from forcemove.channel.protocol.signing import Key
-from forcemove.channel.protocol.state import SignedState, VariablePart
-from forcemove.channel.protocol.types import Signature
-from forcemove.games.tic_tac_toe import GAME as TIC_TAC_TOE
+from forcemove.chain.addresses import show_address
+from forcemove.chain.create2 import CUSTOMARY_FACTORY, SALT
+from forcemove.inspect.possibilities import ACTIONS
+from forcemove.protocol.encoding import encode_record, encode_variable_part
+from forcemove.protocol.outcome import Allocation
+from forcemove.protocol.signing import Key
+from forcemove.protocol.state import SignedState, VariablePart
+from forcemove.protocol.types import Signature
+from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.cli.command import Command
 from tests.cli.saved import Saved, final_of, state_of
 from tests.installed import each_game
@@ -451,13 +451,13 @@ def test_no_hex_makes_it_stumble(forcemove: Command, data: bytes, cut: int, mode
 def test_without_a_chain_nothing_heavy_is_imported(forcemove: Command) -> None:
     program = (
         "import sys\n"
-        "from forcemove.channel.cli.main import forcemove\n"
+        "from forcemove.cli.main import forcemove\n"
         f"forcemove.main(['inspect', {SAVED.save(state_of(5))!r}], standalone_mode=False)\n"
         "print(sorted({'web3', 'rich', 'eth_account', 'eth_abi', 'eth_tester', 'requests'} & set(sys.modules)))\n"
     )
     said = subprocess.run(  # noqa: S603  # this very interpreter
         [sys.executable, "-c", program],
-        env={"PYTHONPATH": str(Path(__file__).parents[2] / ".package")},
+        env={"PYTHONPATH": str(Path(__file__).parents[2] / "channel")},
         check=True,
         capture_output=True,
         text=True,

@@ -12,22 +12,22 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from forcemove.channel.chain.addresses import show_address
-from forcemove.channel.chain.adjudicator import Adjudicator, Operation
-from forcemove.channel.chain.book import AddressBook, save_book
-from forcemove.channel.chain.chain import Call
-from forcemove.channel.chain.codec import function
-from forcemove.channel.chain.deployment import deploy
-from forcemove.channel.chain.local import AnvilChain, local_keys
-from forcemove.channel.inspect.possibilities import ACTIONS
-from forcemove.channel.protocol.encoding import hash_state
-from forcemove.channel.protocol.outcome import Outcome
-from forcemove.channel.protocol.rules import build_support_proof
-from forcemove.channel.protocol.signing import Key
-from forcemove.channel.protocol.state import SignedState, SupportProof, VariablePart
-from forcemove.channel.protocol.types import ETHER
-from forcemove.channel.protocol.wire import SignedStateFile, encode_file
-from forcemove.games.tic_tac_toe import GAME
+from forcemove.chain.addresses import show_address
+from forcemove.chain.adjudicator import Adjudicator, Operation
+from forcemove.chain.book import AddressBook, save_book
+from forcemove.chain.chain import Call
+from forcemove.chain.codec import function
+from forcemove.chain.deployment import deploy
+from forcemove.chain.local import AnvilChain, local_keys
+from forcemove.inspect.possibilities import ACTIONS
+from forcemove.protocol.encoding import hash_state
+from forcemove.protocol.outcome import Outcome
+from forcemove.protocol.rules import build_support_proof
+from forcemove.protocol.signing import Key
+from forcemove.protocol.state import SignedState, SupportProof, VariablePart
+from forcemove.protocol.types import ETHER
+from forcemove.protocol.wire import SignedStateFile, encode_file
+from forcemove_games.tic_tac_toe import GAME
 from tests.chain.world import deploy_contract
 from tests.cli.command import Command
 from tests.cli.saved import Saved, final_of, state_of

@@ -6,9 +6,9 @@ import shlex
 
 import pytest
 
-from forcemove.channel.cli.lobby.invitation import join_command, say_invitation
-from forcemove.channel.cli.terminal import Terminal
-from forcemove.channel.line.links import Link, parse_link
+from forcemove.cli.lobby.invitation import join_command, say_invitation
+from forcemove.cli.terminal import Terminal
+from forcemove.line.links import Link, parse_link
 from tests.line.offered import FRIENDLY, new_offer
 
 OFFER, FRIENDLY_OFFER = new_offer(), new_offer(**FRIENDLY)

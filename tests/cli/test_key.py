@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from forcemove.channel.chain.addresses import show_address
-from forcemove.channel.node import keys
-from forcemove.channel.node.keys import read_key_file
+from forcemove.chain.addresses import show_address
+from forcemove.node import keys
+from forcemove.node.keys import read_key_file
 from tests.cli.command import Command
 from tests.protocol.builders import ALICE
 

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from forcemove.channel.chain.addresses import show_address
-from forcemove.channel.chain.errors import EndpointFailed
-from forcemove.channel.chain.local import AnvilChain, EmbeddedChain
-from forcemove.channel.cli.errors import Explained
-from forcemove.channel.cli.funding import NotADevelopmentChain, fund, require_development_chain
-from forcemove.channel.node.keys import write_key_file
+from forcemove.chain.addresses import show_address
+from forcemove.chain.errors import EndpointFailed
+from forcemove.chain.local import AnvilChain, EmbeddedChain
+from forcemove.cli.errors import Explained
+from forcemove.cli.funding import NotADevelopmentChain, fund, require_development_chain
+from forcemove.node.keys import write_key_file
 from tests.cli.command import Command
 from tests.protocol.builders import ALICE
 

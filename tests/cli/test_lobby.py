@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from forcemove.channel.cli.lobby.numbers import Numbers
-from forcemove.channel.cli.lobby.rows import rows
-from forcemove.channel.line.connect import Connection, connect
-from forcemove.channel.line.links import Link, parse_link
-from forcemove.channel.line.offers import Offer
+from forcemove.cli.lobby.numbers import Numbers
+from forcemove.cli.lobby.rows import rows
+from forcemove.line.connect import Connection, connect
+from forcemove.line.links import Link, parse_link
+from forcemove.line.offers import Offer
 from tests.cli.command import Command
 from tests.cli.screens import COMMAND, Screen
 from tests.cli.tables import GUEST, HOST, House, World

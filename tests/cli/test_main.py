@@ -10,32 +10,32 @@ from pathlib import Path
 
 import pytest
 
-import forcemove.channel.chain.book
-import forcemove.channel.chain.deployment
-import forcemove.channel.chain.errors
-import forcemove.channel.cli.match.errors
-import forcemove.channel.cli.play.errors
-import forcemove.channel.follower.errors
-import forcemove.channel.inspect.kept
-import forcemove.channel.line.errors
-import forcemove.channel.node.errors
-import forcemove.channel.node.keys
-import forcemove.channel.node.policy
-import forcemove.channel.protocol.errors
-import forcemove.channel.relay.errors
-import forcemove.channel.scaffold.scaffold
-import forcemove.channel.sender.errors
-import forcemove.channel.serving.errors
-import forcemove.channel.store.errors
-import forcemove.channel.tower.errors
-import forcemove.channel.watching.errors
+import forcemove.chain.book
+import forcemove.chain.deployment
+import forcemove.chain.errors
+import forcemove.cli.match.errors
+import forcemove.cli.play.errors
 import forcemove.contracts
 import forcemove.contracts.compiler
 import forcemove.contracts.project
-from forcemove.channel.chain.errors import NotMined, TransactionReverted, Unreachable
-from forcemove.channel.cli.errors import Explained, MainnetRefused, run
-from forcemove.channel.cli.explanations import EXPLANATIONS, describe, explain
-from forcemove.channel.errors import (
+import forcemove.follower.errors
+import forcemove.inspect.kept
+import forcemove.line.errors
+import forcemove.node.errors
+import forcemove.node.keys
+import forcemove.node.policy
+import forcemove.protocol.errors
+import forcemove.relay.errors
+import forcemove.scaffold.scaffold
+import forcemove.sender.errors
+import forcemove.serving.errors
+import forcemove.store.errors
+import forcemove.tower.errors
+import forcemove.watching.errors
+from forcemove.chain.errors import NotMined, TransactionReverted, Unreachable
+from forcemove.cli.errors import Explained, MainnetRefused, run
+from forcemove.cli.explanations import EXPLANATIONS, describe, explain
+from forcemove.errors import (
     AppError,
     ForcemoveError,
     InvalidValue,
@@ -43,11 +43,11 @@ from forcemove.channel.errors import (
     MalformedBytes,
     UnknownVersion,
 )
-from forcemove.channel.flow.actions import Action
-from forcemove.channel.flow.steps import UnexpectedAction
-from forcemove.channel.protocol.errors import MessageRefused
-from forcemove.channel.protocol.rule_errors import ADJUDICATOR_ERRORS, NothingToClaim, TurnNumberNotConsecutive
-from forcemove.games.two_player import MalformedPosition
+from forcemove.flow.actions import Action
+from forcemove.flow.steps import UnexpectedAction
+from forcemove.protocol.errors import MessageRefused
+from forcemove.protocol.rule_errors import ADJUDICATOR_ERRORS, NothingToClaim, TurnNumberNotConsecutive
+from forcemove_games.two_player import MalformedPosition
 from tests.cli.command import Command
 
 ROOT = Path(__file__).parents[2]
@@ -89,7 +89,7 @@ def test_wrong_usage_exits_with_two(forcemove: Command, arguments: tuple[str, ..
 def test_help_imports_nothing_heavy() -> None:
     program = (
         "import sys\n"
-        "from forcemove.channel.cli.main import forcemove\n"
+        "from forcemove.cli.main import forcemove\n"
         "forcemove.main(['--help'], standalone_mode=False)\n"
         "print(sorted({'web3', 'rich', 'eth_account', 'eth_keyfile', 'eth_tester', 'requests'} & set(sys.modules)))\n"
     )
@@ -171,7 +171,7 @@ def test_nothing_of_python_is_shown_to_people() -> None:
 
 def test_an_address_is_shown_with_its_checksum() -> None:
     assert "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed" in explain(
-        forcemove.channel.chain.errors.NoContract("TicTacToe", ADDRESS)
+        forcemove.chain.errors.NoContract("TicTacToe", ADDRESS)
     )
 
 
@@ -198,28 +198,28 @@ def test_an_unknown_version_says_who_must_update() -> None:
 
 def _named_errors() -> list[type[ForcemoveError]]:
     modules = (
-        forcemove.channel.chain.errors,
-        forcemove.channel.chain.book,
-        forcemove.channel.chain.deployment,
-        forcemove.channel.follower.errors,
-        forcemove.channel.sender.errors,
-        forcemove.channel.inspect.kept,
-        forcemove.channel.node.errors,
-        forcemove.channel.node.keys,
-        forcemove.channel.node.policy,
-        forcemove.channel.protocol.errors,
+        forcemove.chain.errors,
+        forcemove.chain.book,
+        forcemove.chain.deployment,
+        forcemove.follower.errors,
+        forcemove.sender.errors,
+        forcemove.inspect.kept,
+        forcemove.node.errors,
+        forcemove.node.keys,
+        forcemove.node.policy,
+        forcemove.protocol.errors,
         forcemove.contracts,
         forcemove.contracts.compiler,
         forcemove.contracts.project,
-        forcemove.channel.scaffold.scaffold,
-        forcemove.channel.store.errors,
-        forcemove.channel.line.errors,
-        forcemove.channel.relay.errors,
-        forcemove.channel.cli.match.errors,
-        forcemove.channel.cli.play.errors,
-        forcemove.channel.serving.errors,
-        forcemove.channel.tower.errors,
-        forcemove.channel.watching.errors,
+        forcemove.scaffold.scaffold,
+        forcemove.store.errors,
+        forcemove.line.errors,
+        forcemove.relay.errors,
+        forcemove.cli.match.errors,
+        forcemove.cli.play.errors,
+        forcemove.serving.errors,
+        forcemove.tower.errors,
+        forcemove.watching.errors,
     )
     return [
         found

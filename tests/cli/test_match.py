@@ -6,19 +6,19 @@ from itertools import count
 
 import pytest
 
-from forcemove.channel.chain.chain import Receipt
-from forcemove.channel.chain.errors import TransactionReverted
-from forcemove.channel.cli.amounts import format_amount
-from forcemove.channel.cli.match.ends import EndSeen, end_lines, race_text
-from forcemove.channel.cli.play.carrying import line_for, until_told
-from forcemove.channel.line.terms import Table as LogTable
-from forcemove.channel.line.terms import TableKind
-from forcemove.channel.node.events import Mined, Refused
-from forcemove.channel.protocol.channel import Phase
-from forcemove.channel.protocol.effects import SubmitPayCredit
-from forcemove.channel.protocol.inputs import ChallengeWanted
-from forcemove.channel.protocol.types import ETHER
-from forcemove.channel.sender.errors import Overtaken, RevertsAgain
+from forcemove.chain.chain import Receipt
+from forcemove.chain.errors import TransactionReverted
+from forcemove.cli.amounts import format_amount
+from forcemove.cli.match.ends import EndSeen, end_lines, race_text
+from forcemove.cli.play.carrying import line_for, until_told
+from forcemove.line.terms import Table as LogTable
+from forcemove.line.terms import TableKind
+from forcemove.node.events import Mined, Refused
+from forcemove.protocol.channel import Phase
+from forcemove.protocol.effects import SubmitPayCredit
+from forcemove.protocol.inputs import ChallengeWanted
+from forcemove.protocol.types import ETHER
+from forcemove.sender.errors import Overtaken, RevertsAgain
 from tests.protocol.builders import PLAYERS
 from tests.protocol.table import Table, agreed_table, counting_table, open_table
 

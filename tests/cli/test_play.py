@@ -7,9 +7,9 @@ import signal
 
 import pytest
 
-from forcemove.channel.line.errors import RelayRefused
-from forcemove.channel.line.links import LINK_HEAD, Link, parse_link
-from forcemove.channel.line.websocket.connection import RelayConnection
+from forcemove.line.errors import RelayRefused
+from forcemove.line.links import LINK_HEAD, Link, parse_link
+from forcemove.line.websocket.connection import RelayConnection
 from tests.cli.command import Command
 from tests.cli.tables import GUEST, HOST, START, World, link_of
 from tests.line.people import run

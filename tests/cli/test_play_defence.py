@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from forcemove.channel.chain.local import local_keys
-from forcemove.channel.cli.demo.network.attacks import challenge_with
-from forcemove.channel.line.links import LINK_HEAD
-from forcemove.channel.protocol.channel import Channel
+from forcemove.chain.local import local_keys
+from forcemove.cli.demo.network.attacks import challenge_with
+from forcemove.line.links import LINK_HEAD
+from forcemove.protocol.channel import Channel
 from tests.cli.nodes import Node, wait_until
 from tests.cli.tables import DEPOSIT, GUEST, HOST, START, World, link_of
 from tests.relay.strange import StrangeRelay
@@ -26,7 +26,7 @@ CAROL = local_keys()[5]
 SOON = 15.0
 """Seconds; a challenge lasts for an hour."""
 _PAYS_NOTHING = """
-from forcemove.channel.node.accounts import AccountWorker
+from forcemove.node.accounts import AccountWorker
 AccountWorker.want = lambda self, wanted: None
 """
 """A player that signs, and sends no transaction."""

@@ -12,9 +12,9 @@ SAMPLE = ("wrong keys", "false audit")
 CREATE = ("--create", "--stake", "0")
 FORGED = """
 from msgspec.structs import replace
-from forcemove.games.discard import demonstration
-from forcemove.games.discard.table import CannotMove
-from forcemove.games.sra.table import AllKeys, Deal, Deck, Discard, Draw, Serve, TurnUp
+from forcemove_games.discard import demonstration
+from forcemove_games.discard.table import CannotMove
+from forcemove_games.sra.table import AllKeys, Deal, Deck, Discard, Draw, Serve, TurnUp
 from tests.games.discard.mallory import Forging, instead, only
 
 honest = demonstration.open_queue

@@ -7,18 +7,18 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from forcemove.channel.chain.deployment import deploy
-from forcemove.channel.chain.local import EmbeddedChain, local_keys
-from forcemove.channel.cli.errors import Explained
-from forcemove.channel.cli.match.rounds import Rounds
-from forcemove.channel.cli.play.errors import OfferDiffers
-from forcemove.channel.cli.play.terms import ChainGround, agreement_of, new_offer, require_ours
-from forcemove.channel.errors import MalformedBytes
-from forcemove.channel.game import Game
-from forcemove.channel.installed import find_game
-from forcemove.channel.line.offers import Join, Offer, OfferOfAnotherChain
-from forcemove.channel.protocol.outcome import address_destination
-from forcemove.channel.protocol.signing import Key
+from forcemove.chain.deployment import deploy
+from forcemove.chain.local import EmbeddedChain, local_keys
+from forcemove.cli.errors import Explained
+from forcemove.cli.match.rounds import Rounds
+from forcemove.cli.play.errors import OfferDiffers
+from forcemove.cli.play.terms import ChainGround, agreement_of, new_offer, require_ours
+from forcemove.errors import MalformedBytes
+from forcemove.game import Game
+from forcemove.installed import find_game
+from forcemove.line.offers import Join, Offer, OfferOfAnotherChain
+from forcemove.protocol.outcome import address_destination
+from forcemove.protocol.signing import Key
 
 HOST, GUEST = local_keys()[:2]
 OTHER = b"\x77" * 20

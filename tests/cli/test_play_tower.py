@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import signal
 
-from forcemove.channel.chain.addresses import show_address
-from forcemove.channel.chain.local import local_keys
-from forcemove.channel.cli.demo.network.attacks import challenge_with
+from forcemove.chain.addresses import show_address
+from forcemove.chain.local import local_keys
+from forcemove.cli.demo.network.attacks import challenge_with
 from tests.cli.nodes import Demo, wait_until
 from tests.cli.tables import GUEST, HOST, START, World, link_of
 

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from forcemove.channel.artifact import ADJUDICATOR
-from forcemove.channel.chain.addresses import show_address
-from forcemove.channel.chain.book import save_book
-from forcemove.channel.chain.local import AnvilChain
-from forcemove.channel.node.keys import UNLOCK_VARIABLE, write_key_file
+from forcemove.artifact import ADJUDICATOR
+from forcemove.chain.addresses import show_address
+from forcemove.chain.book import save_book
+from forcemove.chain.local import AnvilChain
+from forcemove.node.keys import UNLOCK_VARIABLE, write_key_file
 from tests.cli.command import Command
 from tests.scenarios.story import ALICE, Playground
 from tests.tower.keeper import TOWER
@@ -123,7 +123,7 @@ def test_people_get_words(playground: Playground, tmp_path: Path) -> None:
 
 
 def test_an_account_without_ether_is_told(playground: Playground, tmp_path: Path) -> None:
-    from forcemove.channel.protocol.signing import Key
+    from forcemove.protocol.signing import Key
 
     write_key_file(tmp_path / "key.json", Key(b"\x07" * 32), TowerProcess.passphrase, scrypt_work=2**4)
     with running_tower(tmp_path, playground) as tower:

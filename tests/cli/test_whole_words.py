@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from forcemove.channel.cli.match.scenes import Scene
-from forcemove.channel.cli.person.layout import option_lines, scene_lines
-from forcemove.channel.cli.wrapping import wrapped
+from forcemove.cli.match.scenes import Scene
+from forcemove.cli.person.layout import option_lines, scene_lines
+from forcemove.cli.wrapping import wrapped
 from tests.cli.nodes import Node
 from tests.cli.saved import Saved, state_of
 from tests.cli.screens import COMMAND, Screen

@@ -161,15 +161,15 @@ _IMPORTED = ("eth_account", "eth_hash.auto", "eth_tester", "prompt_toolkit", "ps
 
 def _import_all() -> None:
     os.environ.setdefault("ETH_HASH_BACKEND", "pysha3")  # as `main` does, which is too late here
-    for name in (*_IMPORTED, *_ours("channel"), *_ours("games")):
+    for name in (*_IMPORTED, *_ours("forcemove"), *_ours("forcemove_games")):
         importlib.import_module(name)
-    importlib.import_module("forcemove.channel.protocol.hashing").keccak256(b"")  # which imports a library then
+    importlib.import_module("forcemove.protocol.hashing").keccak256(b"")  # which imports a library then
     gc.freeze()  # children that leave this memory alone share it
 
 
-def _ours(room: str) -> Iterator[str]:
+def _ours(name: str) -> Iterator[str]:
     """The modules of one of our packages."""
-    package = importlib.import_module(f"forcemove.{room}")
+    package = importlib.import_module(name)
     return (each.name for each in pkgutil.walk_packages(package.__path__, f"{package.__name__}."))
 
 
@@ -249,7 +249,7 @@ def _main() -> None:
     order = _serve(socket.socket(fileno=int(sys.argv[1])))
     signal.signal(signal.SIGINT, signal.default_int_handler)
     exec(order["before"], {"__name__": "__main__"})  # noqa: S102  # the tests' own text
-    from forcemove.channel.cli.main import main
+    from forcemove.cli.main import main
 
     try:
         main()

@@ -11,8 +11,8 @@ from pathlib import Path
 SAID, SCENE = "said.txt", "scene.txt"
 RECORDING = f"""
 import click
-import forcemove.channel.cli.wrapping as wrapping
-from forcemove.channel.cli.match.screen import Screen
+import forcemove.cli.wrapping as wrapping
+from forcemove.cli.match.screen import Screen
 said = open({SAID!r}, "a", buffering=1)
 inner, echo, text = wrapping._wrapped, click.echo, Screen._text
 def wrapped(line, width, indent):

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from forcemove.channel.artifact import load_artifact, parse_artifact
-from forcemove.channel.errors import MalformedBytes
+from forcemove.artifact import load_artifact, parse_artifact
 from forcemove.contracts import artifact
-from forcemove.contracts.compile import ARTIFACTS
+from forcemove.errors import MalformedBytes
+from scripts.compile_contracts import ARTIFACTS
 
 FILE = ARTIFACTS / "Adjudicator.json"
 

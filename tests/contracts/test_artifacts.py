@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 
-import forcemove.contracts.compile as compiler
 import forcemove.contracts.compiler as generic
-from forcemove.channel.protocol.hashing import keccak256
+import scripts.compile_contracts as compiler
 from forcemove.contracts import UnknownArtifact, artifact, artifact_names
 from forcemove.contracts.compiler import (
     SETTINGS,
@@ -21,6 +20,7 @@ from forcemove.contracts.compiler import (
     compile_standard_json,
     source_hash,
 )
+from forcemove.protocol.hashing import keccak256
 from tests.installed import CONTRACTS
 
 EXTRA = compiler.standard_json(compiler.extra_sources())

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-import forcemove.contracts.compile as compiler
+import scripts.compile_contracts as compiler
 from forcemove.contracts import artifact, artifact_names
 
 MOVED = (

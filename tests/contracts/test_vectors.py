@@ -9,16 +9,17 @@ from typing import Any
 
 import pytest
 
-from forcemove.channel.chain.addresses import show_address
-from forcemove.channel.chain.adjudicator import Adjudicator, Operation
-from forcemove.channel.chain.chain import Call
-from forcemove.channel.chain.codec import fixed_part_values, function, state_values
-from forcemove.channel.chain.create2 import SALT, create2_address
-from forcemove.channel.chain.local import AnvilChain, local_keys
-from forcemove.channel.chain.reverts import app_errors
-from forcemove.channel.errors import ForcemoveError, MalformedBytes
-from forcemove.channel.protocol.adjudication import Adjudication, Transaction, checkpoint
-from forcemove.channel.protocol.encoding import (
+from forcemove.chain.addresses import show_address
+from forcemove.chain.adjudicator import Adjudicator, Operation
+from forcemove.chain.chain import Call
+from forcemove.chain.codec import fixed_part_values, function, state_values
+from forcemove.chain.create2 import SALT, create2_address
+from forcemove.chain.local import AnvilChain, local_keys
+from forcemove.chain.reverts import app_errors
+from forcemove.contracts import artifact
+from forcemove.errors import ForcemoveError, MalformedBytes
+from forcemove.protocol.adjudication import Adjudication, Transaction, checkpoint
+from forcemove.protocol.encoding import (
     Domain,
     challenge_hash,
     channel_id,
@@ -31,21 +32,20 @@ from forcemove.channel.protocol.encoding import (
     hash_state,
     word,
 )
-from forcemove.channel.protocol.hashing import keccak256
-from forcemove.channel.protocol.inputs import Greeted, StateReceived
-from forcemove.channel.protocol.outcome import Allocation
-from forcemove.channel.protocol.signing import Key, require_signer
-from forcemove.channel.protocol.state import SignedState, SupportProof, VariablePart
-from forcemove.channel.protocol.status import Status
-from forcemove.channel.protocol.types import FixedPart, Signature
-from forcemove.channel.protocol.wire import (
+from forcemove.protocol.hashing import keccak256
+from forcemove.protocol.inputs import Greeted, StateReceived
+from forcemove.protocol.outcome import Allocation
+from forcemove.protocol.signing import Key, require_signer
+from forcemove.protocol.state import SignedState, SupportProof, VariablePart
+from forcemove.protocol.status import Status
+from forcemove.protocol.types import FixedPart, Signature
+from forcemove.protocol.wire import (
     SignedStateFile,
     decode_file,
     decode_message,
     encode_greeting,
     encode_message,
 )
-from forcemove.contracts import artifact
 from scripts import vectors
 from scripts.vectors import EIP712, VECTORS
 from tests.protocol.builders import COUNTING, MalformedCount, WrongCount

@@ -6,11 +6,11 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from random import Random
 
-from forcemove.channel.flow.actions import Action, ActionCodec
-from forcemove.channel.flow.queue import ActionQueue
-from forcemove.channel.flow.signed import SignedTransport
-from forcemove.channel.flow.transport import MemoryTransport, Reader, Transport
-from forcemove.channel.protocol.signing import Key
+from forcemove.flow.actions import Action, ActionCodec
+from forcemove.flow.queue import ActionQueue
+from forcemove.flow.signed import SignedTransport
+from forcemove.flow.transport import MemoryTransport, Reader, Transport
+from forcemove.protocol.signing import Key
 
 TABLE_ID = bytes(31) + b"\x07"
 NAMES = ("alice", "bob", "carol", "dave", "erin", "frank", "grace", "heidi")

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from forcemove.channel.errors import ForcemoveError, InvalidValue
-from forcemove.channel.flow.history import NOTHING_READ, History
-from forcemove.channel.flow.keys import Table, exchange_keys
-from forcemove.channel.flow.queue import FAULTS
-from forcemove.channel.flow.signed import LogChanged, LogsDiffer, SignedTransport, UnsignedMessage
-from forcemove.channel.flow.transport import MemoryTransport, Reader, TransportFault
+from forcemove.errors import ForcemoveError, InvalidValue
+from forcemove.flow.history import NOTHING_READ, History
+from forcemove.flow.keys import Table, exchange_keys
+from forcemove.flow.queue import FAULTS
+from forcemove.flow.signed import LogChanged, LogsDiffer, SignedTransport, UnsignedMessage
+from forcemove.flow.transport import MemoryTransport, Reader, TransportFault
 from tests.flow.table import ADDRESSES, CODEC, KEYS, NAMES, TABLE_ID, Said, signed
 from tests.flow.test_signed import envelope, packed, told
 from tests.flow.virtual_time import run_virtual

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from forcemove.channel.errors import ForcemoveError, InvalidValue, UnknownVersion
-from forcemove.channel.flow.actions import ActionCodec, MalformedAction
-from forcemove.channel.flow.keys import (
+from forcemove.errors import ForcemoveError, InvalidValue, UnknownVersion
+from forcemove.flow.actions import ActionCodec, MalformedAction
+from forcemove.flow.keys import (
     ClientTwice,
     KeyExchange,
     KeyNotExpected,
@@ -24,10 +24,10 @@ from forcemove.channel.flow.keys import (
     exchange_keys,
     next_in_turn,
 )
-from forcemove.channel.flow.transport import MemoryTransport, Transport
-from forcemove.channel.protocol.encoding import key_digest
-from forcemove.channel.protocol.json_text import hex_text
-from forcemove.channel.protocol.signing import Key
+from forcemove.flow.transport import MemoryTransport, Transport
+from forcemove.protocol.encoding import key_digest
+from forcemove.protocol.json_text import hex_text
+from forcemove.protocol.signing import Key
 from tests.flow.table import ADDRESSES, KEYS, MALLORY, NAMES, TABLE_ID, Delayed, Said, queue_of
 from tests.flow.virtual_time import at_every_wait, cancelled_at, run_virtual
 

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from eth_account.messages import encode_typed_data
 
-from forcemove.channel.errors import InvalidValue, UnknownVersion
-from forcemove.channel.flow.signed import (
+from forcemove.errors import InvalidValue, UnknownVersion
+from forcemove.flow.signed import (
     BadSignature,
     LogsDiffer,
     MessageReplayed,
@@ -21,11 +21,11 @@ from forcemove.channel.flow.signed import (
     UnknownClient,
     UnsignedMessage,
 )
-from forcemove.channel.flow.transport import MemoryTransport, Reader, TransportFault
-from forcemove.channel.protocol.encoding import key_digest, message_digest
-from forcemove.channel.protocol.hashing import keccak256
-from forcemove.channel.protocol.limits import MAX_ENVELOPE
-from forcemove.channel.protocol.signing import ORDER, Key
+from forcemove.flow.transport import MemoryTransport, Reader, TransportFault
+from forcemove.protocol.encoding import key_digest, message_digest
+from forcemove.protocol.hashing import keccak256
+from forcemove.protocol.limits import MAX_ENVELOPE
+from forcemove.protocol.signing import ORDER, Key
 from tests.flow.table import ADDRESSES, CODEC, KEYS, MALLORY, TABLE_ID, Left, Said, signed
 from tests.flow.virtual_time import run_virtual
 

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from forcemove.channel.flow.channel import ChannelDecided, Line, Seat, collecting, opening, rounds
-from forcemove.channel.flow.steps import Step, sequence
-from forcemove.channel.flow.transport import MemoryTransport, Reader
-from forcemove.channel.protocol.channel import Phase
-from forcemove.games.tic_tac_toe import GAME as TIC_TAC_TOE
+from forcemove.flow.channel import ChannelDecided, Line, Seat, collecting, opening, rounds
+from forcemove.flow.steps import Step, sequence
+from forcemove.flow.transport import MemoryTransport, Reader
+from forcemove.protocol.channel import Phase
+from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.flow.table import CODEC, Said, signed
 from tests.flow.virtual_time import run_virtual
 from tests.scenarios.story import Playground, Story

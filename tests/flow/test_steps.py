@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from forcemove.channel.errors import InvalidValue
-from forcemove.channel.flow.channel import opening
-from forcemove.channel.flow.queue import ActionQueue
-from forcemove.channel.flow.steps import (
+from forcemove.errors import InvalidValue
+from forcemove.flow.channel import opening
+from forcemove.flow.queue import ActionQueue
+from forcemove.flow.steps import (
     NoStep,
     NothingHeard,
     Step,
@@ -28,7 +28,7 @@ from forcemove.channel.flow.steps import (
     sequence,
     transition,
 )
-from forcemove.channel.flow.transport import MemoryTransport
+from forcemove.flow.transport import MemoryTransport
 from tests.flow.table import CODEC, Delayed, Flooded, Left, Said, queue_of
 from tests.flow.virtual_time import at_every_wait, cancelled_at, run_busy, run_virtual
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from forcemove.channel.errors import InvalidValue
-from forcemove.channel.flow.transport import MemoryTransport, Transport
+from forcemove.errors import InvalidValue
+from forcemove.flow.transport import MemoryTransport, Transport
 from tests.flow.table import NAMES, signed
 from tests.flow.transport_contract import TransportContract
 

@@ -8,8 +8,8 @@ import weakref
 from collections.abc import Coroutine, Sequence
 from typing import Any
 
-from forcemove.channel.flow.transport import Reader, Transport
-from forcemove.channel.protocol.limits import MAX_ACTION
+from forcemove.flow.transport import Reader, Transport
+from forcemove.protocol.limits import MAX_ACTION
 from tests.flow.table import CODEC, NAMES, Said
 from tests.flow.virtual_time import run_virtual
 

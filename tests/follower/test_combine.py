@@ -7,16 +7,16 @@ from itertools import product
 
 import pytest
 
-from forcemove.channel.chain.block_time import FAR
-from forcemove.channel.follower.combine import View, combine, combined_time
-from forcemove.channel.follower.errors import AnotherChain, LogsLeftOut
-from forcemove.channel.follower.sight import Sight
-from forcemove.channel.protocol.encoding import fingerprint, hash_state
-from forcemove.channel.protocol.inputs import Payout
-from forcemove.channel.protocol.outcome import Allocation, address_destination
-from forcemove.channel.protocol.record import EMPTY_RECORD, Owed, Record, Recorded
-from forcemove.channel.protocol.state import VariablePart
-from forcemove.channel.protocol.status import EMPTY_STATUS, Mode, Status
+from forcemove.chain.block_time import FAR
+from forcemove.follower.combine import View, combine, combined_time
+from forcemove.follower.errors import AnotherChain, LogsLeftOut
+from forcemove.follower.sight import Sight
+from forcemove.protocol.encoding import fingerprint, hash_state
+from forcemove.protocol.inputs import Payout
+from forcemove.protocol.outcome import Allocation, address_destination
+from forcemove.protocol.record import EMPTY_RECORD, Owed, Record, Recorded
+from forcemove.protocol.state import VariablePart
+from forcemove.protocol.status import EMPTY_STATUS, Mode, Status
 
 ID, END = bytes(range(32)), 100
 STATE = VariablePart((Allocation(bytes(20), address_destination(b"\x01" * 20), 5),), b"", 7)

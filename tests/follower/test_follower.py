@@ -9,18 +9,18 @@ from typing import Any
 
 import pytest
 
-from forcemove.channel.chain.adjudicator import Adjudicator
-from forcemove.channel.chain.errors import EndpointFailed, NotAnEthereumEndpoint, Unreachable
-from forcemove.channel.errors import PassingError
-from forcemove.channel.follower.errors import BehindItself, LogsLeftOut
-from forcemove.channel.follower.viewer import Following
-from forcemove.channel.follower.views import Told, Views
-from forcemove.channel.protocol.channel import Channel
-from forcemove.channel.protocol.errors import ChannelIdUsed
-from forcemove.channel.protocol.inputs import ChainRead, HoldingsSeen, LogSeen
-from forcemove.channel.protocol.machine import step
-from forcemove.channel.protocol.outcome import destination_address
-from forcemove.games.tic_tac_toe import GAME
+from forcemove.chain.adjudicator import Adjudicator
+from forcemove.chain.errors import EndpointFailed, NotAnEthereumEndpoint, Unreachable
+from forcemove.errors import PassingError
+from forcemove.follower.errors import BehindItself, LogsLeftOut
+from forcemove.follower.viewer import Following
+from forcemove.follower.views import Told, Views
+from forcemove.protocol.channel import Channel
+from forcemove.protocol.errors import ChannelIdUsed
+from forcemove.protocol.inputs import ChainRead, HoldingsSeen, LogSeen
+from forcemove.protocol.machine import step
+from forcemove.protocol.outcome import destination_address
+from forcemove_games.tic_tac_toe import GAME
 from tests.scenarios.story import DEPOSIT, KEYS, Playground, Story
 from tests.simulation.chain import MemoryChain
 from tests.simulation.faults import Endpoint
@@ -424,7 +424,7 @@ def test_logs_of_strangers_and_of_credits_are_nobodys_news(
 
 
 def test_a_range_is_read_in_parts(reader: Reader, story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("forcemove.channel.follower.follower._RANGE", 2)
+    monkeypatch.setattr("forcemove.follower.follower._RANGE", 2)
     dispute(story)
     asked = reader.counted(reader.look)
     assert asked["eth_getLogs"] > 2

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from forcemove.channel.chain.chain import Call
-from forcemove.channel.chain.errors import EndpointFailed
-from forcemove.channel.chain.local import EmbeddedChain, local_keys
-from forcemove.channel.follower.head import HeadReader, read_head
+from forcemove.chain.chain import Call
+from forcemove.chain.errors import EndpointFailed
+from forcemove.chain.local import EmbeddedChain, local_keys
+from forcemove.follower.head import HeadReader, read_head
 
 
 class Watch:

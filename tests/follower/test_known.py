@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from forcemove.channel.chain.adjudicator import Adjudicator
-from forcemove.channel.follower.sight import Known
-from forcemove.channel.follower.viewer import Following
-from forcemove.channel.follower.views import Told, Views
-from forcemove.channel.protocol.channel import Channel
-from forcemove.channel.protocol.machine import step
-from forcemove.channel.protocol.record import EMPTY_RECORD
-from forcemove.games.tic_tac_toe import GAME
+from forcemove.chain.adjudicator import Adjudicator
+from forcemove.follower.sight import Known
+from forcemove.follower.viewer import Following
+from forcemove.follower.views import Told, Views
+from forcemove.protocol.channel import Channel
+from forcemove.protocol.machine import step
+from forcemove.protocol.record import EMPTY_RECORD
+from forcemove_games.tic_tac_toe import GAME
 from tests.scenarios.story import KEYS, Playground, Story
 from tests.simulation.chain import MemoryChain
 from tests.simulation.faults import Endpoint

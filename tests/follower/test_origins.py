@@ -9,11 +9,11 @@ from contextlib import suppress
 
 import pytest
 
-from forcemove.channel.chain.adjudicator import Adjudicator
-from forcemove.channel.follower.errors import AnotherChain, BehindItself, EndpointContradicted
-from forcemove.channel.follower.viewer import Following
-from forcemove.channel.follower.views import Told, Views
-from forcemove.games.tic_tac_toe import GAME
+from forcemove.chain.adjudicator import Adjudicator
+from forcemove.follower.errors import AnotherChain, BehindItself, EndpointContradicted
+from forcemove.follower.viewer import Following
+from forcemove.follower.views import Told, Views
+from forcemove_games.tic_tac_toe import GAME
 from tests.scenarios.story import Playground, Story
 from tests.simulation.chain import MemoryChain
 from tests.simulation.faults import Endpoint

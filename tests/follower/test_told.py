@@ -10,16 +10,16 @@ from typing import Any
 
 import pytest
 
-from forcemove.channel.chain.errors import Unreachable
-from forcemove.channel.chain.limits import seconds_left
-from forcemove.channel.errors import PassingError
-from forcemove.channel.follower.errors import LogsLeftOut
-from forcemove.channel.follower.sight import Known
-from forcemove.channel.follower.viewer import Following
-from forcemove.channel.follower.views import Views
-from forcemove.channel.protocol.inputs import CreditSeen, HoldingsSeen, ViewsDiffer
-from forcemove.channel.protocol.types import ETHER
-from forcemove.games.tic_tac_toe import GAME
+from forcemove.chain.errors import Unreachable
+from forcemove.chain.limits import seconds_left
+from forcemove.errors import PassingError
+from forcemove.follower.errors import LogsLeftOut
+from forcemove.follower.sight import Known
+from forcemove.follower.viewer import Following
+from forcemove.follower.views import Views
+from forcemove.protocol.inputs import CreditSeen, HoldingsSeen, ViewsDiffer
+from forcemove.protocol.types import ETHER
+from forcemove_games.tic_tac_toe import GAME
 from tests.follower.test_follower import Reader, dispute
 from tests.follower.test_views import Pair, challenge, down
 from tests.scenarios.story import DEPOSIT, Playground, Story
@@ -207,7 +207,7 @@ def test_what_was_read_before_a_request_failed_is_not_read_again(
     playground: Playground, monkeypatch: pytest.MonkeyPatch, is_joined: bool
 ) -> None:
     """But for a channel that has come meanwhile: of that nothing was looked for."""
-    monkeypatch.setattr("forcemove.channel.follower.follower._RANGE", 2)
+    monkeypatch.setattr("forcemove.follower.follower._RANGE", 2)
     story, other = playground.story(GAME), playground.story(GAME)
     dispute(story)
     dispute(other)
@@ -251,7 +251,7 @@ def test_threat_22_new_blocks_that_were_read_before_a_request_failed_are_read_ag
     playground: Playground, story: Story, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """They may be other ones by then."""
-    monkeypatch.setattr("forcemove.channel.follower.follower._RANGE", 2)
+    monkeypatch.setattr("forcemove.follower.follower._RANGE", 2)
     story.play_until(4)
     first, deposited = story.first_block, story.chain.block_number()
     last = first + 2 * ((deposited - first) // 2 + 1)

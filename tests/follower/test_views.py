@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from forcemove.channel.chain.adjudicator import Adjudicator
-from forcemove.channel.chain.errors import EndpointFailed, Unreachable
-from forcemove.channel.follower.errors import (
+from forcemove.chain.adjudicator import Adjudicator
+from forcemove.chain.errors import EndpointFailed, Unreachable
+from forcemove.follower.errors import (
     BehindItself,
     EndpointLeftOut,
     EndpointsDisagree,
@@ -18,12 +18,12 @@ from forcemove.channel.follower.errors import (
     HeadTooFar,
     TimeInDoubt,
 )
-from forcemove.channel.follower.viewer import Following
-from forcemove.channel.follower.views import Told, Views
-from forcemove.channel.node.workers import ViewWorker
-from forcemove.channel.protocol.status import Status
-from forcemove.channel.protocol.types import ETHER
-from forcemove.games.tic_tac_toe import GAME
+from forcemove.follower.viewer import Following
+from forcemove.follower.views import Told, Views
+from forcemove.node.workers import ViewWorker
+from forcemove.protocol.status import Status
+from forcemove.protocol.types import ETHER
+from forcemove_games.tic_tac_toe import GAME
 from tests.follower.test_follower import Reader
 from tests.scenarios.story import KEYS, Playground, Story
 from tests.simulation.chain import MemoryChain

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from forcemove.channel.game import Move
-from forcemove.channel.protocol.outcome import Allocation, Outcome, address_destination
-from forcemove.channel.protocol.state import VariablePart
-from forcemove.games.randomness import Randomness
-from forcemove.games.tic_tac_toe.position import mark_of
+from forcemove.game import Move
+from forcemove.protocol.outcome import Allocation, Outcome, address_destination
+from forcemove.protocol.state import VariablePart
+from forcemove_games.randomness import Randomness
+from forcemove_games.tic_tac_toe.position import mark_of
 
 STAKE = 3
 BALANCE = 10

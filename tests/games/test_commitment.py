@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from forcemove.channel.errors import InvalidValue, MalformedBytes
-from forcemove.games.commitment import Opening, commit
-from forcemove.games.rock_paper_scissors.position import Weapon
+from forcemove.errors import InvalidValue, MalformedBytes
+from forcemove_games.commitment import Opening, commit
+from forcemove_games.rock_paper_scissors.position import Weapon
 
 GOLDEN = bytes.fromhex("f5cafdccc1599ae1d89b67782e35207b00705758e1d33365035bda45562f9663")
 

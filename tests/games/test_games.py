@@ -10,10 +10,10 @@ from random import randbytes
 
 import pytest
 
-from forcemove.channel.errors import AppError
-from forcemove.channel.game import Game
-from forcemove.channel.protocol.app import App
-from forcemove.channel.protocol.outcome import require_same_totals
+from forcemove.errors import AppError
+from forcemove.game import Game
+from forcemove.protocol.app import App
+from forcemove.protocol.outcome import require_same_totals
 from forcemove.testing.calls import Bench, Call
 from forcemove.testing.properties import require_choices
 from tests.evm import errors_of

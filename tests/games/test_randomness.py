@@ -8,8 +8,8 @@ from hashlib import shake_256
 
 import pytest
 
-from forcemove.channel.errors import InvalidValue
-from forcemove.games.randomness import Randomness, choose, seeded
+from forcemove.errors import InvalidValue
+from forcemove_games.randomness import Randomness, choose, seeded
 
 
 def bytes_in_turn(values: Iterator[int]) -> Randomness:

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from forcemove.channel.errors import AppError, InvalidValue
-from forcemove.channel.protocol.state import VariablePart
-from forcemove.channel.protocol.types import UINT256_MAX
-from forcemove.games.commitment import Opening
-from forcemove.games.rock_paper_scissors import GAME, rules
-from forcemove.games.rock_paper_scissors.position import Position, PositionType, Weapon, decode, initial
-from forcemove.games.two_player import (
+from forcemove.errors import AppError, InvalidValue
+from forcemove.protocol.state import VariablePart
+from forcemove.protocol.types import UINT256_MAX
+from forcemove_games.commitment import Opening
+from forcemove_games.rock_paper_scissors import GAME, rules
+from forcemove_games.rock_paper_scissors.position import Position, PositionType, Weapon, decode, initial
+from forcemove_games.two_player import (
     BalanceOverflow,
     BalanceTooLow,
     DestinationChanged,

@@ -6,12 +6,12 @@ from collections import Counter
 
 import pytest
 
-from forcemove.channel.errors import InvalidValue, MalformedBytes
-from forcemove.channel.game import Bot, NotOurTurn
-from forcemove.channel.protocol.state import VariablePart
-from forcemove.games.rock_paper_scissors import GAME
-from forcemove.games.rock_paper_scissors.openings import UnknownCommitment
-from forcemove.games.rock_paper_scissors.position import PositionType, Weapon, decode, initial
+from forcemove.errors import InvalidValue, MalformedBytes
+from forcemove.game import Bot, NotOurTurn
+from forcemove.protocol.state import VariablePart
+from forcemove_games.rock_paper_scissors import GAME
+from forcemove_games.rock_paper_scissors.openings import UnknownCommitment
+from forcemove_games.rock_paper_scissors.position import PositionType, Weapon, decode, initial
 from tests.games.states import ID, STAKE, always, amounts, final, outcome, state
 
 A, B = 1, 0

@@ -13,19 +13,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from forcemove.channel.errors import ForcemoveError, InvalidValue
-from forcemove.channel.flow.actions import MalformedAction
-from forcemove.channel.flow.keys import exchange_keys
-from forcemove.channel.flow.queue import ActionQueue, SaidOtherwise, said_before
-from forcemove.channel.flow.signed import SignedTransport, UnknownClient
-from forcemove.channel.flow.steps import NothingHeard, UnexpectedAction, UnexpectedSender, run
-from forcemove.channel.flow.transport import MemoryTransport, Transport
-from forcemove.channel.protocol.hashing import keccak256
-from forcemove.channel.protocol.signing import Key
-from forcemove.games.commitment import Opening
-from forcemove.games.randomness import seeded
-from forcemove.games.rock_paper_scissors.position import Weapon
-from forcemove.games.rock_paper_scissors.table import (
+from forcemove.errors import ForcemoveError, InvalidValue
+from forcemove.flow.actions import MalformedAction
+from forcemove.flow.keys import exchange_keys
+from forcemove.flow.queue import ActionQueue, SaidOtherwise, said_before
+from forcemove.flow.signed import SignedTransport, UnknownClient
+from forcemove.flow.steps import NothingHeard, UnexpectedAction, UnexpectedSender, run
+from forcemove.flow.transport import MemoryTransport, Transport
+from forcemove.protocol.hashing import keccak256
+from forcemove.protocol.signing import Key
+from forcemove_games.commitment import Opening
+from forcemove_games.randomness import seeded
+from forcemove_games.rock_paper_scissors.position import Weapon
+from forcemove_games.rock_paper_scissors.table import (
     ACTIONS,
     ActionNotDue,
     CommitmentNotOpened,
@@ -39,7 +39,7 @@ from forcemove.games.rock_paper_scissors.table import (
     commitment_of,
     plays_and_reveals,
 )
-from forcemove.games.views import play_action
+from forcemove_games.views import play_action
 from tests.flow.table import KEYS, MALLORY, TABLE_ID, Delayed
 from tests.flow.virtual_time import at_every_wait, cancelled_at, run_virtual
 from tests.games.sra.shuffled import scripted, stream

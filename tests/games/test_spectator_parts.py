@@ -10,14 +10,14 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from forcemove.channel.errors import ForcemoveError
-from forcemove.channel.flow.actions import MalformedAction
-from forcemove.channel.flow.queue import ActionQueue
-from forcemove.channel.flow.steps import NothingHeard, UnexpectedAction, UnexpectedSender, run
-from forcemove.channel.flow.transport import MemoryTransport, Transport
-from forcemove.channel.protocol.limits import MAX_ACTION
-from forcemove.games.spectator import FEED, Part, PartRefused, Relay, Shown, Spectator, Start, following
-from forcemove.games.views import Json, apply_update, play_action
+from forcemove.errors import ForcemoveError
+from forcemove.flow.actions import MalformedAction
+from forcemove.flow.queue import ActionQueue
+from forcemove.flow.steps import NothingHeard, UnexpectedAction, UnexpectedSender, run
+from forcemove.flow.transport import MemoryTransport, Transport
+from forcemove.protocol.limits import MAX_ACTION
+from forcemove_games.spectator import FEED, Part, PartRefused, Relay, Shown, Spectator, Start, following
+from forcemove_games.views import Json, apply_update, play_action
 from tests.flow.table import Delayed, signed
 from tests.flow.virtual_time import run_virtual
 

@@ -13,16 +13,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from forcemove.channel.errors import ForcemoveError
-from forcemove.channel.flow.actions import MalformedAction
-from forcemove.channel.flow.queue import ActionQueue
-from forcemove.channel.flow.signed import BadSignature
-from forcemove.channel.flow.steps import NothingHeard, UnexpectedAction, UnexpectedSender, run
-from forcemove.channel.flow.transport import MemoryTransport, Reader, Transport
-from forcemove.channel.protocol.limits import MAX_RELAYED
-from forcemove.games.commitment import Opening
-from forcemove.games.rock_paper_scissors.position import Weapon
-from forcemove.games.rock_paper_scissors.table import (
+from forcemove.errors import ForcemoveError
+from forcemove.flow.actions import MalformedAction
+from forcemove.flow.queue import ActionQueue
+from forcemove.flow.signed import BadSignature
+from forcemove.flow.steps import NothingHeard, UnexpectedAction, UnexpectedSender, run
+from forcemove.flow.transport import MemoryTransport, Reader, Transport
+from forcemove.protocol.limits import MAX_RELAYED
+from forcemove_games.commitment import Opening
+from forcemove_games.rock_paper_scissors.position import Weapon
+from forcemove_games.rock_paper_scissors.table import (
     ACTIONS,
     PUBLIC,
     HiddenRound,
@@ -32,8 +32,8 @@ from forcemove.games.rock_paper_scissors.table import (
     commitment_of,
     plays_and_reveals,
 )
-from forcemove.games.spectator import FEED, FalseDisclosure, Relay, Shown, Spectator, Start, following
-from forcemove.games.views import Json, PlayResult, UnknownViewer, filter_state
+from forcemove_games.spectator import FEED, FalseDisclosure, Relay, Shown, Spectator, Start, following
+from forcemove_games.views import Json, PlayResult, UnknownViewer, filter_state
 from tests.flow.table import TABLE_ID, Delayed, signed
 from tests.flow.virtual_time import at_every_wait, cancelled_at, run_virtual
 

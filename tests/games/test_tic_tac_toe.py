@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from forcemove.channel.errors import AppError, InvalidValue
-from forcemove.channel.protocol.state import VariablePart
-from forcemove.channel.protocol.types import UINT256_MAX
-from forcemove.games.tic_tac_toe import GAME, rules
-from forcemove.games.tic_tac_toe.position import (
+from forcemove.errors import AppError, InvalidValue
+from forcemove.protocol.state import VariablePart
+from forcemove.protocol.types import UINT256_MAX
+from forcemove_games.tic_tac_toe import GAME, rules
+from forcemove_games.tic_tac_toe.position import (
     LINES,
     BoardFull,
     LineMissing,
@@ -27,7 +27,7 @@ from forcemove.games.tic_tac_toe.position import (
     initial,
     mark_of,
 )
-from forcemove.games.two_player import (
+from forcemove_games.two_player import (
     BalanceOverflow,
     BalanceTooLow,
     DestinationChanged,

@@ -6,11 +6,11 @@ from functools import cache
 
 import pytest
 
-from forcemove.channel.errors import InvalidValue, MalformedBytes
-from forcemove.channel.game import NotOurTurn
-from forcemove.games.tic_tac_toe import GAME, rules
-from forcemove.games.tic_tac_toe.bot import best_cells
-from forcemove.games.tic_tac_toe.position import Position, PositionType, decode, initial
+from forcemove.errors import InvalidValue, MalformedBytes
+from forcemove.game import NotOurTurn
+from forcemove_games.tic_tac_toe import GAME, rules
+from forcemove_games.tic_tac_toe.bot import best_cells
+from forcemove_games.tic_tac_toe.position import Position, PositionType, decode, initial
 from tests.games.states import STAKE, always, amounts, cells, final, outcome, state
 from tests.parity.tic_tac_toe_space import boards
 

@@ -14,10 +14,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from forcemove.games.views import DisclosureMalformed, NotJson, apply_update, filter_state, play_action, replay_action
-from forcemove.games.views.faults import MAX_DEPTH
-from forcemove.games.views.patches import MAX_OPERATIONS, MAX_VIEW, OPERATIONS, difference
-from forcemove.games.views.values import renewed, strict
+from forcemove_games.views import DisclosureMalformed, NotJson, apply_update, filter_state, play_action, replay_action
+from forcemove_games.views.faults import MAX_DEPTH
+from forcemove_games.views.patches import MAX_OPERATIONS, MAX_VIEW, OPERATIONS, difference
+from forcemove_games.views.values import renewed, strict
 
 LARGEST = 65_536
 """Bytes of a message."""

@@ -13,10 +13,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from forcemove.games.views import NotJson, apply_update, filter_state, play_action, replay_action
-from forcemove.games.views.faults import MAX_DEPTH
-from forcemove.games.views.patches import difference
-from forcemove.games.views.values import is_same, renewed, strict, unshare
+from forcemove_games.views import NotJson, apply_update, filter_state, play_action, replay_action
+from forcemove_games.views.faults import MAX_DEPTH
+from forcemove_games.views.patches import difference
+from forcemove_games.views.values import is_same, renewed, strict, unshare
 
 
 class Number(IntEnum):

@@ -19,8 +19,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forcemove.games import views
-from forcemove.games.views import (
+from forcemove_games import views
+from forcemove_games.views import (
     DisclosureMalformed,
     DisclosuresLeft,
     NestedAction,

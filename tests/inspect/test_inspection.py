@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from forcemove.channel.chain.adjudicator import Adjudicator, PlacedLog
-from forcemove.channel.chain.book import save_book
-from forcemove.channel.chain.errors import NotGenuine
-from forcemove.channel.errors import LocalError, MalformedBytes
-from forcemove.channel.inspect.apps import KnownApp, KnownBy, NoPosition, Position
-from forcemove.channel.inspect.bare import BareKind, Missing, inspect_bytes
-from forcemove.channel.inspect.contracts import adjudicator_address, find_book, open_adjudicator
-from forcemove.channel.inspect.errors import (
+from forcemove.chain.adjudicator import Adjudicator, PlacedLog
+from forcemove.chain.book import save_book
+from forcemove.chain.errors import NotGenuine
+from forcemove.errors import LocalError, MalformedBytes
+from forcemove.inspect.apps import KnownApp, KnownBy, NoPosition, Position
+from forcemove.inspect.bare import BareKind, Missing, inspect_bytes
+from forcemove.inspect.contracts import adjudicator_address, find_book, open_adjudicator
+from forcemove.inspect.errors import (
     AdjudicatorNotNamed,
     BookOfAnotherChain,
     ChannelUnknown,
@@ -25,19 +25,19 @@ from forcemove.channel.inspect.errors import (
     NotThisAdjudicator,
     NotThisKindOfId,
 )
-from forcemove.channel.inspect.inspection import Report, inspect_channel, inspect_file
-from forcemove.channel.inspect.onchain import read_channel
-from forcemove.channel.inspect.possibilities import ACTIONS
-from forcemove.channel.inspect.report_json import to_json
-from forcemove.channel.inspect.signatures import Verdict
-from forcemove.channel.inspect.states import Stage
-from forcemove.channel.protocol.encoding import encode_record, encode_variable_part
-from forcemove.channel.protocol.record import EMPTY_RECORD
-from forcemove.channel.protocol.state import SignedState
-from forcemove.channel.protocol.status import Mode
-from forcemove.channel.protocol.wire import SignedStateFile
-from forcemove.games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
-from forcemove.games.tic_tac_toe import GAME as TIC_TAC_TOE
+from forcemove.inspect.inspection import Report, inspect_channel, inspect_file
+from forcemove.inspect.onchain import read_channel
+from forcemove.inspect.possibilities import ACTIONS
+from forcemove.inspect.report_json import to_json
+from forcemove.inspect.signatures import Verdict
+from forcemove.inspect.states import Stage
+from forcemove.protocol.encoding import encode_record, encode_variable_part
+from forcemove.protocol.record import EMPTY_RECORD
+from forcemove.protocol.state import SignedState
+from forcemove.protocol.status import Mode
+from forcemove.protocol.wire import SignedStateFile
+from forcemove_games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
+from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.cli.saved import Saved, final_of, state_of
 from tests.protocol.builders import ALICE, BOB, MALLORY, terms
 from tests.scenarios.story import DURATION, Playground, Story

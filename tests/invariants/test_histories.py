@@ -13,9 +13,9 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from forcemove.channel.protocol.encoding import digest, hash_state
-from forcemove.channel.protocol.state import SupportProof, VariablePart
-from forcemove.channel.protocol.status import Mode, Status
+from forcemove.protocol.encoding import digest, hash_state
+from forcemove.protocol.state import SupportProof, VariablePart
+from forcemove.protocol.status import Mode, Status
 from tests.parity.core_actor import Actor
 from tests.parity.core_verdict import Verdict
 from tests.parity.core_world import PEOPLE, World, cached_signature

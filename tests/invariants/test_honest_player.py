@@ -10,11 +10,11 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from forcemove.channel.protocol.encoding import channel_id, hash_state
-from forcemove.channel.protocol.logs import ChallengeRegistered, Checkpointed, Responded
-from forcemove.channel.protocol.state import SupportProof, VariablePart
-from forcemove.channel.protocol.status import Mode
-from forcemove.channel.protocol.types import ETHER
+from forcemove.protocol.encoding import channel_id, hash_state
+from forcemove.protocol.logs import ChallengeRegistered, Checkpointed, Responded
+from forcemove.protocol.state import SupportProof, VariablePart
+from forcemove.protocol.status import Mode
+from forcemove.protocol.types import ETHER
 from tests.parity.core_verdict import Verdict
 from tests.parity.core_world import World
 from tests.protocol.builders import ALICE, BOB, fixed_part, outcome, proof, sign, sign_all, state

@@ -11,12 +11,12 @@ import nats
 import pytest
 from msgspec.structs import replace
 
-from forcemove.channel.errors import UnknownVersion
-from forcemove.channel.line.connect import Connection, connect
-from forcemove.channel.line.errors import Reason
-from forcemove.channel.line.jetstream.kept import KeptOffer, read_kept
-from forcemove.channel.line.jetstream.streams import LOBBY, LOBBY_SUBJECT
-from forcemove.channel.line.offers import (
+from forcemove.errors import UnknownVersion
+from forcemove.line.connect import Connection, connect
+from forcemove.line.errors import Reason
+from forcemove.line.jetstream.kept import KeptOffer, read_kept
+from forcemove.line.jetstream.streams import LOBBY, LOBBY_SUBJECT
+from forcemove.line.offers import (
     Join,
     Offer,
     OtherOfferShown,

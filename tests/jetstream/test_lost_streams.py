@@ -8,12 +8,12 @@ from pathlib import Path
 import nats
 import pytest
 
-from forcemove.channel.errors import ForcemoveError
-from forcemove.channel.line.connect import connect, line_to
-from forcemove.channel.line.errors import LogReplaced, RelayUnreachable, StreamUnsuitable
-from forcemove.channel.line.jetstream.connection import JetStreamConnection
-from forcemove.channel.line.jetstream.streams import STREAMS
-from forcemove.channel.line.terms import TableKind
+from forcemove.errors import ForcemoveError
+from forcemove.line.connect import connect, line_to
+from forcemove.line.errors import LogReplaced, RelayUnreachable, StreamUnsuitable
+from forcemove.line.jetstream.connection import JetStreamConnection
+from forcemove.line.jetstream.streams import STREAMS
+from forcemove.line.terms import TableKind
 from tests.jetstream.server import running_server
 from tests.line.people import ALICE, BOB, new_table, run
 from tests.relay.strange import until

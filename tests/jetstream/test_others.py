@@ -14,15 +14,15 @@ import pytest
 from nats.aio.client import Client
 from nats.js.api import DiscardPolicy, StorageType, StreamConfig
 
-from forcemove.channel.errors import InvalidValue
-from forcemove.channel.flow.signed import SignedTransport, UnsignedMessage
-from forcemove.channel.flow.transport import Transport
-from forcemove.channel.line.errors import LogBegins, Reason, RelayRefused, RelayUnreachable, StreamUnsuitable
-from forcemove.channel.line.jetstream import streams
-from forcemove.channel.line.jetstream.connection import JetStreamConnection
-from forcemove.channel.line.jetstream.streams import STREAMS, subject_of
-from forcemove.channel.line.limits import CHANNEL_ENTRIES, GAME_ENTRIES, MAX_ENTRY
-from forcemove.channel.line.terms import Table, TableKind
+from forcemove.errors import InvalidValue
+from forcemove.flow.signed import SignedTransport, UnsignedMessage
+from forcemove.flow.transport import Transport
+from forcemove.line.errors import LogBegins, Reason, RelayRefused, RelayUnreachable, StreamUnsuitable
+from forcemove.line.jetstream import streams
+from forcemove.line.jetstream.connection import JetStreamConnection
+from forcemove.line.jetstream.streams import STREAMS, subject_of
+from forcemove.line.limits import CHANNEL_ENTRIES, GAME_ENTRIES, MAX_ENTRY
+from forcemove.line.terms import Table, TableKind
 from tests.flow.table import ADDRESSES, CODEC, Said
 from tests.jetstream.server import NatsServer, publish_raw, running_server
 from tests.line.people import ALICE, BOB, MALLORY, new_table, read, run

@@ -12,9 +12,9 @@ import nats
 import pytest
 from nats.errors import TimeoutError as NatsTimeout
 
-from forcemove.channel.line.connect import connect
-from forcemove.channel.line.errors import RelayUnreachable
-from forcemove.channel.line.jetstream import streams
+from forcemove.line.connect import connect
+from forcemove.line.errors import RelayUnreachable
+from forcemove.line.jetstream import streams
 from tests.jetstream.server import NatsServer, running_server
 from tests.line.offered import CHAIN, PAYOUT, new_offer
 from tests.line.people import ALICE, BOB, new_table, read, run

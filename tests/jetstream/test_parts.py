@@ -9,12 +9,12 @@ import pytest
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 
-from forcemove.channel.line.errors import LogBegins, LogReplaced, Reason, RelayRefused
-from forcemove.channel.line.jetstream.feed import Delivered, Feed
-from forcemove.channel.line.jetstream.posting import Ack, Post, Refusal
-from forcemove.channel.line.jetstream.transport import JetStreamTransport
-from forcemove.channel.line.limits import CHANNEL_BYTES, CHANNEL_ENTRIES, GAME_BYTES, MAX_ENTRY
-from forcemove.channel.line.terms import TableKind
+from forcemove.line.errors import LogBegins, LogReplaced, Reason, RelayRefused
+from forcemove.line.jetstream.feed import Delivered, Feed
+from forcemove.line.jetstream.posting import Ack, Post, Refusal
+from forcemove.line.jetstream.transport import JetStreamTransport
+from forcemove.line.limits import CHANNEL_BYTES, CHANNEL_ENTRIES, GAME_BYTES, MAX_ENTRY
+from forcemove.line.terms import TableKind
 from tests.line.people import ALICE, read, run
 
 ID = b"\x07" * 32
@@ -98,7 +98,7 @@ def test_a_post_without_an_answer_is_sent_again(monkeypatch: pytest.MonkeyPatch)
         posting, post = await seat.post(b"ours")
         seat.log.say_again()
         assert seat.said == []
-        monkeypatch.setattr("forcemove.channel.line.jetstream.transport._PATIENCE", -1.0)
+        monkeypatch.setattr("forcemove.line.jetstream.transport._PATIENCE", -1.0)
         seat.log.say_again()
         assert [each.id for each in seat.said] == [post.id]
         posting.cancel()

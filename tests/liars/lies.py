@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from forcemove.channel.chain.errors import EndpointFailed
-from forcemove.channel.protocol.hashing import keccak256
+from forcemove.chain.errors import EndpointFailed
+from forcemove.protocol.hashing import keccak256
 from tests.liars.misbehaviour import MISBEHAVIOUR
 from tests.liars.proxy import Ask, Misbehaves
 

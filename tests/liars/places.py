@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from forcemove.channel.node.assemble import reassemble
-from forcemove.channel.node.events import Sent
-from forcemove.channel.protocol.channel import Phase
-from forcemove.channel.protocol.rules import build_support_proof
-from forcemove.channel.sender.sender import Sender
-from forcemove.games.tic_tac_toe import GAME
+from forcemove.node.assemble import reassemble
+from forcemove.node.events import Sent
+from forcemove.protocol.channel import Phase
+from forcemove.protocol.rules import build_support_proof
+from forcemove.sender.sender import Sender
+from forcemove_games.tic_tac_toe import GAME
 from tests.liars.proxy import Tell
 from tests.node.test_node import House
 from tests.scenarios.story import ALICE, BOB, DEPOSIT, Playground, Story
@@ -70,10 +70,10 @@ class _AmongLiars:
         self.liars = _Liars(node, tells)
         self.first_block = 0
         for part in ("node.crew", "tower.desk"):
-            monkeypatch.setattr(f"forcemove.channel.{part}.Sender", partial(Sender, clock=lambda: self.now))
+            monkeypatch.setattr(f"forcemove.{part}.Sender", partial(Sender, clock=lambda: self.now))
         for part in ("node.crew", "tower.tower"):
             # As on a chain whose clock is not moved by hand: ours shows the same time.
-            monkeypatch.setattr(f"forcemove.channel.{part}.own_clock", lambda _: lambda: node.next_time)
+            monkeypatch.setattr(f"forcemove.{part}.own_clock", lambda _: lambda: node.next_time)
 
     def begin(self) -> None:
         """Count gas from here on, mine a block each tick, and lie."""

@@ -15,8 +15,8 @@ from typing import Any
 
 import requests
 
-from forcemove.channel.chain.errors import EndpointFailed, Unreachable
-from forcemove.channel.chain.rpc import Rpc
+from forcemove.chain.errors import EndpointFailed, Unreachable
+from forcemove.chain.rpc import Rpc
 
 __all__ = ["Ask", "Misbehaves", "NodeError", "Tell", "lying", "through"]
 

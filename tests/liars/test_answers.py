@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from forcemove.channel.chain.adjudicator import Adjudicator
-from forcemove.channel.chain.answers import BlockHeader
-from forcemove.channel.chain.chain import Call
-from forcemove.channel.chain.codec import decode_log
-from forcemove.channel.chain.errors import EndpointFailed, NotAnEthereumEndpoint
-from forcemove.channel.errors import MalformedBytes
-from forcemove.channel.protocol.hashing import keccak256
-from forcemove.channel.protocol.types import ETHER
+from forcemove.chain.adjudicator import Adjudicator
+from forcemove.chain.answers import BlockHeader
+from forcemove.chain.chain import Call
+from forcemove.chain.codec import decode_log
+from forcemove.chain.errors import EndpointFailed, NotAnEthereumEndpoint
+from forcemove.errors import MalformedBytes
+from forcemove.protocol.hashing import keccak256
+from forcemove.protocol.types import ETHER
 from tests.chain.world import MINER, World, make_world
 from tests.protocol.builders import BOB
 from tests.simulation.chain import MemoryChain
@@ -133,7 +133,7 @@ def test_a_range_is_halved_and_read_on_in_what_the_node_takes(seen: Seen) -> Non
 
 
 def test_more_logs_than_are_read_at_once_are_refused(seen: Seen, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("forcemove.channel.chain.chain._MOST_LOGS", 1)
+    monkeypatch.setattr("forcemove.chain.chain._MOST_LOGS", 1)
 
     with pytest.raises(EndpointFailed):
         seen.logs()

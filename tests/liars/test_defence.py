@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from forcemove.channel.errors import ForcemoveError
+from forcemove.errors import ForcemoveError
 from tests.liars.lies import MONEY
 from tests.liars.places import NodeAmongLiars, TowerAmongLiars, honest
 from tests.liars.proxy import Tell

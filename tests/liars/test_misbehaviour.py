@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from forcemove.channel.chain.errors import EndpointFailed, NotAnEthereumEndpoint, Unreachable
-from forcemove.channel.chain.local import connect
+from forcemove.chain.errors import EndpointFailed, NotAnEthereumEndpoint, Unreachable
+from forcemove.chain.local import connect
 from tests.liars.misbehaviour import MISBEHAVIOUR, SLOW
 from tests.liars.proxy import Misbehaves, lying
 

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from forcemove.channel.chain.errors import EndpointFailed, Unreachable
-from forcemove.channel.node.memory import MemoryLine
+from forcemove.chain.errors import EndpointFailed, Unreachable
+from forcemove.node.memory import MemoryLine
 from tests.liars.places import BLOCK, NodeAmongLiars, TowerAmongLiars, honest
 from tests.liars.proxy import Ask, Tell
 from tests.node.test_node import House

@@ -10,24 +10,24 @@ import pytest
 EVERYTHING = """
 import importlib, pkgutil, sys
 before = sys.getrecursionlimit()
-import forcemove.channel
-for module in pkgutil.walk_packages(forcemove.channel.__path__, "forcemove.channel."):
+import forcemove
+for module in pkgutil.walk_packages(forcemove.__path__, "forcemove."):
     if not module.name.endswith("__main__"):
         importlib.import_module(module.name)
 """
 EMBEDDED = """
 import sys
 before = sys.getrecursionlimit()
-from forcemove.channel.chain.chain import Call
-from forcemove.channel.chain.local import EmbeddedChain, local_keys
+from forcemove.chain.chain import Call
+from forcemove.chain.local import EmbeddedChain, local_keys
 chain = EmbeddedChain()
 chain.send(Call(bytes(20), b"", 1), local_keys()[0])
 """
 CONNECTED = """
 import sys
 before = sys.getrecursionlimit()
-from forcemove.channel.chain.errors import Unreachable
-from forcemove.channel.chain.local import connect
+from forcemove.chain.errors import Unreachable
+from forcemove.chain.local import connect
 for endpoint in ("http://127.0.0.1:1", "ws://127.0.0.1:1", "/nowhere.ipc"):
     try:
         connect(endpoint)

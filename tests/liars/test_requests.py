@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
-from forcemove.channel.chain.adjudicator import Adjudicator
-from forcemove.channel.chain.chain import Call, Chain
-from forcemove.channel.chain.local import connect
-from forcemove.channel.chain.reverts import NO_ERRORS
-from forcemove.channel.chain.token import Token
-from forcemove.channel.errors import ChainError, RuleError
-from forcemove.channel.protocol.types import ETHER
+from forcemove.chain.adjudicator import Adjudicator
+from forcemove.chain.chain import Call, Chain
+from forcemove.chain.local import connect
+from forcemove.chain.reverts import NO_ERRORS
+from forcemove.chain.token import Token
+from forcemove.errors import ChainError, RuleError
+from forcemove.protocol.types import ETHER
 from tests.chain.world import World, make_world
 from tests.liars.lies import FIELDS, MONEY, Lie, Lies, lies_of
 from tests.liars.misbehaviour import MISBEHAVIOUR
@@ -144,7 +144,7 @@ def is_well_formed(value: object) -> bool:
         case _ if is_dataclass(value):
             return all(is_well_formed(getattr(value, each.name)) for each in fields(value))
         case _:  # a value of the protocol, which checks itself
-            return type(value).__module__.startswith("forcemove.channel.protocol.")
+            return type(value).__module__.startswith("forcemove.protocol.")
 
 
 def require_sense(it: Seen, lies: Mapping[str, Lie | Lies], read: Callable[[Seen], object]) -> None:

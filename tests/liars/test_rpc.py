@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from forcemove.channel.chain.errors import EndpointFailed, NotAnEthereumEndpoint, Unreachable
-from forcemove.channel.chain.limits import most_seconds, seconds_left
-from forcemove.channel.chain.local import AnvilChain, EmbeddedChain, connect
-from forcemove.channel.chain.rpc import Reverted, as_bytes, as_hash, as_number, making_sense
-from forcemove.channel.errors import CounterpartyError, InvalidValue, MalformedBytes
+from forcemove.chain.errors import EndpointFailed, NotAnEthereumEndpoint, Unreachable
+from forcemove.chain.limits import most_seconds, seconds_left
+from forcemove.chain.local import AnvilChain, EmbeddedChain, connect
+from forcemove.chain.rpc import Reverted, as_bytes, as_hash, as_number, making_sense
+from forcemove.errors import CounterpartyError, InvalidValue, MalformedBytes
 from tests.simulation.chain import MemoryChain
 from tests.simulation.faults import Endpoint
 from tests.simulation.node import MemoryNode

@@ -15,8 +15,8 @@ import pytest
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.server import ServerConnection, serve
 
-from forcemove.channel.chain.errors import EndpointFailed, NotAnEthereumEndpoint, Unreachable
-from forcemove.channel.chain.local import connect
+from forcemove.chain.errors import EndpointFailed, NotAnEthereumEndpoint, Unreachable
+from forcemove.chain.local import connect
 
 SECONDS = 0.6
 NOTICE = b'{"jsonrpc": "2.0", "method": "eth_subscription", "params": {}}'

@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from forcemove.channel.line.errors import Reason, RelayRefused
-from forcemove.channel.line.offers import Offer
+from forcemove.line.errors import Reason, RelayRefused
+from forcemove.line.offers import Offer
 from tests.flow.table import KEYS
 from tests.line.people import ALICE
 

@@ -7,8 +7,8 @@ from collections.abc import Coroutine
 from itertools import count
 from typing import Any
 
-from forcemove.channel.flow.transport import Reader
-from forcemove.channel.line.terms import Table, TableKind
+from forcemove.flow.transport import Reader
+from forcemove.line.terms import Table, TableKind
 from tests.flow.table import KEYS, MALLORY
 
 __all__ = ["ALICE", "BOB", "MALLORY", "new_table", "read", "run"]

@@ -12,25 +12,25 @@ from typing import cast
 
 import pytest
 
-from forcemove.channel.chain.adjudicator import Adjudicator
-from forcemove.channel.chain.deployment import deploy
-from forcemove.channel.chain.local import EmbeddedChain, local_keys
-from forcemove.channel.errors import ForcemoveError
-from forcemove.channel.flow.transport import MemoryTransport
-from forcemove.channel.line.channel_line import ChannelLine
-from forcemove.channel.line.connect import connect
-from forcemove.channel.line.terms import Table, TableKind
-from forcemove.channel.node.assemble import assemble
-from forcemove.channel.node.client import Client
-from forcemove.channel.node.memory import MemoryLine, MemoryStore
-from forcemove.channel.node.node import Node
-from forcemove.channel.node.performer import Performer
-from forcemove.channel.node.ports import Line
-from forcemove.channel.protocol.channel import Phase
-from forcemove.channel.protocol.effects import ChooseMove
-from forcemove.channel.protocol.inputs import ConcludeWanted, MoveChosen
-from forcemove.channel.store.opening import open_journal
-from forcemove.games.tic_tac_toe import GAME, rules
+from forcemove.chain.adjudicator import Adjudicator
+from forcemove.chain.deployment import deploy
+from forcemove.chain.local import EmbeddedChain, local_keys
+from forcemove.errors import ForcemoveError
+from forcemove.flow.transport import MemoryTransport
+from forcemove.line.channel_line import ChannelLine
+from forcemove.line.connect import connect
+from forcemove.line.terms import Table, TableKind
+from forcemove.node.assemble import assemble
+from forcemove.node.client import Client
+from forcemove.node.memory import MemoryLine, MemoryStore
+from forcemove.node.node import Node
+from forcemove.node.performer import Performer
+from forcemove.node.ports import Line
+from forcemove.protocol.channel import Phase
+from forcemove.protocol.effects import ChooseMove
+from forcemove.protocol.inputs import ConcludeWanted, MoveChosen
+from forcemove.store.opening import open_journal
+from forcemove_games.tic_tac_toe import GAME, rules
 from tests.jetstream.server import running_server
 from tests.line.people import run
 from tests.relay.process import running_relay

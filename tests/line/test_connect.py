@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from forcemove.channel.errors import InvalidValue
-from forcemove.channel.line.connect import Connection, connect
-from forcemove.channel.line.errors import LineClosed, NatsMissing
-from forcemove.channel.line.jetstream.connection import JetStreamConnection
-from forcemove.channel.line.websocket.connection import RelayConnection
+from forcemove.errors import InvalidValue
+from forcemove.line.connect import Connection, connect
+from forcemove.line.errors import LineClosed, NatsMissing
+from forcemove.line.jetstream.connection import JetStreamConnection
+from forcemove.line.websocket.connection import RelayConnection
 from tests.line.people import ALICE, new_table, run
 from tests.relay.process import running_relay
 

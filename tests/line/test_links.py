@@ -9,9 +9,9 @@ import subprocess
 
 import pytest
 
-from forcemove.channel.errors import InvalidValue, MalformedBytes, UnknownVersion
-from forcemove.channel.line.errors import LinkCut
-from forcemove.channel.line.links import Link, parse_link
+from forcemove.errors import InvalidValue, MalformedBytes, UnknownVersion
+from forcemove.line.errors import LinkCut
+from forcemove.line.links import Link, parse_link
 
 OFFER, TABLE = bytes(range(32)), bytes(range(32, 64))
 LINK = Link("wss://relay.example:4600", OFFER)

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from forcemove.channel.errors import InvalidValue
-from forcemove.channel.line.connect import Connection, connect
-from forcemove.channel.line.errors import Reason, RelayRefused
-from forcemove.channel.line.jetstream.connection import JetStreamConnection
-from forcemove.channel.line.offers import OfferOfAnotherChain
-from forcemove.channel.line.terms import TableKind
-from forcemove.channel.protocol.signing import Key
+from forcemove.errors import InvalidValue
+from forcemove.line.connect import Connection, connect
+from forcemove.line.errors import Reason, RelayRefused
+from forcemove.line.jetstream.connection import JetStreamConnection
+from forcemove.line.offers import OfferOfAnotherChain
+from forcemove.line.terms import TableKind
+from forcemove.protocol.signing import Key
 from tests.jetstream.server import NatsServer, running_server
 from tests.line.offered import CAROL, CHAIN, FRIENDLY, PAYOUT, new_offer, refused
 from tests.line.people import ALICE, BOB, MALLORY, run

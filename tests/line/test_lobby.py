@@ -11,9 +11,9 @@ from typing import Any, TypeVar
 import pytest
 from msgspec.structs import replace
 
-from forcemove.channel.errors import InvalidValue
-from forcemove.channel.line.errors import Reason, RelayRefused
-from forcemove.channel.line.offers import (
+from forcemove.errors import InvalidValue
+from forcemove.line.errors import Reason, RelayRefused
+from forcemove.line.offers import (
     JOINS,
     OFFERS,
     Join,
@@ -25,12 +25,12 @@ from forcemove.channel.line.offers import (
     meeting_table,
     withdrawal_digest,
 )
-from forcemove.channel.line.websocket.connection import RelayConnection
-from forcemove.channel.line.websocket.lobby import Lobby
-from forcemove.channel.line.wire import JoinOffer, MakeOffer, Message, OfferShown, Refused, WatchOffer, WithdrawOffer
-from forcemove.channel.protocol.rule_errors import WrongSigner
-from forcemove.channel.protocol.signing import Key
-from forcemove.channel.protocol.types import Signature
+from forcemove.line.websocket.connection import RelayConnection
+from forcemove.line.websocket.lobby import Lobby
+from forcemove.line.wire import JoinOffer, MakeOffer, Message, OfferShown, Refused, WatchOffer, WithdrawOffer
+from forcemove.protocol.rule_errors import WrongSigner
+from forcemove.protocol.signing import Key
+from forcemove.protocol.types import Signature
 from tests.line.offered import CAROL, CHAIN, FRIENDLY, PAYOUT, new_offer
 from tests.line.people import ALICE, BOB, MALLORY, run
 from tests.relay.process import RelayProcess, running_relay

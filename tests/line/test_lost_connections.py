@@ -11,11 +11,11 @@ from random import Random
 
 import pytest
 
-from forcemove.channel.flow.transport import Reader, Transport
-from forcemove.channel.line.connect import connect
-from forcemove.channel.line.errors import LineClosed, LogBegins, LogReplaced, RelayUnreachable
-from forcemove.channel.line.terms import Table, TableKind
-from forcemove.channel.protocol.signing import Key
+from forcemove.flow.transport import Reader, Transport
+from forcemove.line.connect import connect
+from forcemove.line.errors import LineClosed, LogBegins, LogReplaced, RelayUnreachable
+from forcemove.line.terms import Table, TableKind
+from forcemove.protocol.signing import Key
 from tests.line.carriers import CARRIERS, Carriers, through_a_proxy
 from tests.line.people import ALICE, BOB, new_table, read, run
 from tests.relay.proxy import Proxy

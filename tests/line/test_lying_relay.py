@@ -10,9 +10,9 @@ from typing import cast
 import aiohttp
 import pytest
 
-from forcemove.channel.errors import MalformedBytes, UnknownVersion
-from forcemove.channel.flow.history import NOTHING_READ
-from forcemove.channel.flow.signed import (
+from forcemove.errors import MalformedBytes, UnknownVersion
+from forcemove.flow.history import NOTHING_READ
+from forcemove.flow.signed import (
     BadSignature,
     LogsDiffer,
     MessageReplayed,
@@ -20,12 +20,12 @@ from forcemove.channel.flow.signed import (
     SignedTransport,
     UnsignedMessage,
 )
-from forcemove.channel.line.errors import LogBegins, LogReplaced
-from forcemove.channel.line.limits import CHANNEL_ENTRIES, MAX_FRAME
-from forcemove.channel.line.terms import Table, TableKind
-from forcemove.channel.line.websocket.connection import RelayConnection
-from forcemove.channel.line.websocket.transport import Greeting, WebSocketTransport
-from forcemove.channel.line.wire import (
+from forcemove.line.errors import LogBegins, LogReplaced
+from forcemove.line.limits import CHANNEL_ENTRIES, MAX_FRAME
+from forcemove.line.terms import Table, TableKind
+from forcemove.line.websocket.connection import RelayConnection
+from forcemove.line.websocket.transport import Greeting, WebSocketTransport
+from forcemove.line.wire import (
     Entries,
     FromRelay,
     Message,
@@ -44,7 +44,7 @@ from forcemove.channel.line.wire import (
     decode_to_relay,
     encode,
 )
-from forcemove.channel.protocol.types import UINT64_MAX
+from forcemove.protocol.types import UINT64_MAX
 from tests.flow.table import ADDRESSES, CODEC, Said
 from tests.line.people import ALICE, BOB, new_table, read, run
 from tests.relay.strange import Flood

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 
-from forcemove.channel.errors import UnknownVersion
-from forcemove.channel.line.websocket.connection import RelayConnection
-from forcemove.channel.line.websocket.transport import Greeting
-from forcemove.channel.line.wire import Open
+from forcemove.errors import UnknownVersion
+from forcemove.line.websocket.connection import RelayConnection
+from forcemove.line.websocket.transport import Greeting
+from forcemove.line.wire import Open
 from tests.line.people import ALICE, new_table, read, run
 from tests.relay.process import running_relay
 

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from forcemove.channel.errors import InvalidValue
-from forcemove.channel.flow.signed import SignedTransport
-from forcemove.channel.flow.transport import Transport
-from forcemove.channel.line.connect import connect
-from forcemove.channel.line.terms import TableKind
+from forcemove.errors import InvalidValue
+from forcemove.flow.signed import SignedTransport
+from forcemove.flow.transport import Transport
+from forcemove.line.connect import connect
+from forcemove.line.terms import TableKind
 from tests.flow.table import ADDRESSES, KEYS, NAMES
 from tests.flow.transport_contract import TransportContract
 from tests.line.carriers import CARRIERS

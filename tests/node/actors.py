@@ -13,18 +13,18 @@ from multiprocessing.connection import Connection, Listener
 from threading import Thread
 from typing import Any
 
-from forcemove.channel.chain.local import connect, local_keys
-from forcemove.channel.flow.channel import moves_of
-from forcemove.channel.node.assemble import reassemble
-from forcemove.channel.node.driven import Driven
-from forcemove.channel.node.errors import ChannelInUse
-from forcemove.channel.node.node import Node
-from forcemove.channel.protocol.agreement import Agreement
-from forcemove.channel.protocol.channel import Phase
-from forcemove.channel.protocol.effects import ChooseMove
-from forcemove.channel.protocol.inputs import ConcludeWanted, MoveChosen
-from forcemove.channel.store.opening import open_journal
-from forcemove.games.tic_tac_toe import GAME
+from forcemove.chain.local import connect, local_keys
+from forcemove.flow.channel import moves_of
+from forcemove.node.assemble import reassemble
+from forcemove.node.driven import Driven
+from forcemove.node.errors import ChannelInUse
+from forcemove.node.node import Node
+from forcemove.protocol.agreement import Agreement
+from forcemove.protocol.channel import Phase
+from forcemove.protocol.effects import ChooseMove
+from forcemove.protocol.inputs import ConcludeWanted, MoveChosen
+from forcemove.store.opening import open_journal
+from forcemove_games.tic_tac_toe import GAME
 from tests.forked import CONTEXT
 
 __all__ = ["Job", "ListeningLine", "play", "start"]

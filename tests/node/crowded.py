@@ -20,17 +20,17 @@ from threading import Event, Lock, Thread
 from typing import Any
 from urllib.parse import urlsplit
 
-from forcemove.channel.chain.local import connect
-from forcemove.channel.node.about import ABOUTS
-from forcemove.channel.node.assemble import reassemble
-from forcemove.channel.node.memory import MemoryLine
-from forcemove.channel.node.node import Node
-from forcemove.channel.protocol.channel import Phase
-from forcemove.channel.protocol.effects import ChooseMove
-from forcemove.channel.protocol.inputs import MoveChosen
-from forcemove.channel.protocol.values import CHANNELS
-from forcemove.channel.store.opening import open_journal
-from forcemove.games.tic_tac_toe import GAME
+from forcemove.chain.local import connect
+from forcemove.node.about import ABOUTS
+from forcemove.node.assemble import reassemble
+from forcemove.node.memory import MemoryLine
+from forcemove.node.node import Node
+from forcemove.protocol.channel import Phase
+from forcemove.protocol.effects import ChooseMove
+from forcemove.protocol.inputs import MoveChosen
+from forcemove.protocol.values import CHANNELS
+from forcemove.store.opening import open_journal
+from forcemove_games.tic_tac_toe import GAME
 from tests.forked import CONTEXT
 from tests.scenarios.story import ALICE
 

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from forcemove.channel.flow.transport import MemoryTransport
-from forcemove.channel.line.channel_line import ChannelLine
-from forcemove.channel.node.memory import MemoryLine
-from forcemove.channel.node.performer import Performer
-from forcemove.channel.node.ports import WakingLine
-from forcemove.channel.store.errors import JournalUnwritable
-from forcemove.channel.store.records import Batch
+from forcemove.flow.transport import MemoryTransport
+from forcemove.line.channel_line import ChannelLine
+from forcemove.node.memory import MemoryLine
+from forcemove.node.performer import Performer
+from forcemove.node.ports import WakingLine
+from forcemove.store.errors import JournalUnwritable
+from forcemove.store.records import Batch
 from tests.node.test_node import House
 from tests.scenarios.story import Playground
 from tests.simulation.chain import MemoryChain

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from forcemove.channel.chain.errors import Unreachable
-from forcemove.channel.node.assemble import Assembly, assemble
-from forcemove.games.tic_tac_toe import GAME
+from forcemove.chain.errors import Unreachable
+from forcemove.node.assemble import Assembly, assemble
+from forcemove_games.tic_tac_toe import GAME
 from tests.scenarios.story import DEPOSIT, DURATION, KEYS, STAKE, Playground
 from tests.simulation.chain import MemoryChain
 from tests.simulation.faults import Endpoint

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import pytest
 
-from forcemove.channel.errors import InvalidValue, LocalError, MalformedBytes
-from forcemove.channel.node.client import Client
-from forcemove.channel.node.events import Fault, Mined, Sent
-from forcemove.channel.node.memory import MemoryLine, MemoryStore
-from forcemove.channel.node.polled import PolledClient
-from forcemove.channel.protocol.agreement import agree
-from forcemove.channel.protocol.channel import Channel, Phase
-from forcemove.channel.protocol.effects import ChooseMove
-from forcemove.channel.protocol.errors import OutOfTurn, WrongPhase
-from forcemove.channel.protocol.inputs import ChainRead, ConcludeWanted, MoveChosen, Reconnected
-from forcemove.channel.protocol.limits import MAX_MESSAGE
-from forcemove.channel.protocol.signing import Key
-from forcemove.channel.protocol.types import UINT48_MAX
-from forcemove.channel.protocol.wire import encode_greeting, encode_message
-from forcemove.games.tic_tac_toe import GAME as TIC_TAC_TOE
-from forcemove.games.two_player import WrongPositionLength
+from forcemove.errors import InvalidValue, LocalError, MalformedBytes
+from forcemove.node.client import Client
+from forcemove.node.events import Fault, Mined, Sent
+from forcemove.node.memory import MemoryLine, MemoryStore
+from forcemove.node.polled import PolledClient
+from forcemove.protocol.agreement import agree
+from forcemove.protocol.channel import Channel, Phase
+from forcemove.protocol.effects import ChooseMove
+from forcemove.protocol.errors import OutOfTurn, WrongPhase
+from forcemove.protocol.inputs import ChainRead, ConcludeWanted, MoveChosen, Reconnected
+from forcemove.protocol.limits import MAX_MESSAGE
+from forcemove.protocol.signing import Key
+from forcemove.protocol.types import UINT48_MAX
+from forcemove.protocol.wire import encode_greeting, encode_message
+from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
+from forcemove_games.two_player import WrongPositionLength
 from tests.scenarios.story import ALICE, BOB, DEPOSIT, MALLORY, STAKE, Playground, Story
 from tests.simulation.chain import MemoryChain
 

@@ -8,18 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from forcemove.channel.node.events import Event, Mined, Sent
-from forcemove.channel.node.looking import look_now
-from forcemove.channel.node.node import Node
-from forcemove.channel.protocol.channel import Phase
-from forcemove.channel.protocol.effects import SubmitCheckpoint, SubmitConclude, SubmitRespond
-from forcemove.channel.protocol.errors import SignsNothing
-from forcemove.channel.protocol.inputs import ChallengeWanted, ConcludeWanted, Input, MoveChosen
-from forcemove.channel.protocol.rules import build_support_proof
-from forcemove.channel.store.journal import Journal
-from forcemove.channel.store.opening import open_journal
-from forcemove.channel.store.records import ExportKind, Standing
-from forcemove.games.tic_tac_toe import GAME as TIC_TAC_TOE
+from forcemove.node.events import Event, Mined, Sent
+from forcemove.node.looking import look_now
+from forcemove.node.node import Node
+from forcemove.protocol.channel import Phase
+from forcemove.protocol.effects import SubmitCheckpoint, SubmitConclude, SubmitRespond
+from forcemove.protocol.errors import SignsNothing
+from forcemove.protocol.inputs import ChallengeWanted, ConcludeWanted, Input, MoveChosen
+from forcemove.protocol.rules import build_support_proof
+from forcemove.store.journal import Journal
+from forcemove.store.opening import open_journal
+from forcemove.store.records import ExportKind, Standing
+from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.node.test_node import House
 from tests.scenarios.story import DURATION, KEYS, Playground
 from tests.simulation.chain import MemoryChain

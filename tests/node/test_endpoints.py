@@ -11,21 +11,21 @@ from typing import Any
 
 import pytest
 
-from forcemove.channel.chain.errors import Unreachable
-from forcemove.channel.chain.local import AnvilChain, connect
-from forcemove.channel.errors import InvalidValue, PassingError
-from forcemove.channel.follower.errors import EndpointsDisagree
-from forcemove.channel.node.assemble import Assembly, assemble, reassemble
-from forcemove.channel.node.driven import Driven
-from forcemove.channel.node.memory import MemoryLine
-from forcemove.channel.node.node import Node
-from forcemove.channel.node.policy import Market
-from forcemove.channel.protocol.channel import Phase
-from forcemove.channel.protocol.effects import ChooseMove
-from forcemove.channel.protocol.inputs import ConcludeWanted
-from forcemove.channel.protocol.rules import build_support_proof
-from forcemove.channel.store.opening import open_journal
-from forcemove.games.tic_tac_toe import GAME
+from forcemove.chain.errors import Unreachable
+from forcemove.chain.local import AnvilChain, connect
+from forcemove.errors import InvalidValue, PassingError
+from forcemove.follower.errors import EndpointsDisagree
+from forcemove.node.assemble import Assembly, assemble, reassemble
+from forcemove.node.driven import Driven
+from forcemove.node.memory import MemoryLine
+from forcemove.node.node import Node
+from forcemove.node.policy import Market
+from forcemove.protocol.channel import Phase
+from forcemove.protocol.effects import ChooseMove
+from forcemove.protocol.inputs import ConcludeWanted
+from forcemove.protocol.rules import build_support_proof
+from forcemove.store.opening import open_journal
+from forcemove_games.tic_tac_toe import GAME
 from tests.node.crowded import Endpoint as HttpEndpoint
 from tests.node.test_node import House
 from tests.scenarios.story import DEPOSIT, DURATION, KEYS, STAKE, Playground
@@ -195,7 +195,7 @@ def test_threat_46_an_endpoint_that_is_back_is_asked_soon(table: Table, monkeypa
             await sleep(0.01)
         running.cancel()
 
-    monkeypatch.setattr("forcemove.channel.node.node.asyncio.sleep", sleeping)
+    monkeypatch.setattr("forcemove.node.node.asyncio.sleep", sleeping)
     monkeypatch.setattr("random.random", lambda: 0.0)
     table.take_down(0)
     table.take_down(1)

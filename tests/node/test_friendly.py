@@ -8,25 +8,25 @@ from pathlib import Path
 
 import pytest
 
-from forcemove.channel.errors import InvalidValue
-from forcemove.channel.flow.channel import moves_of_new
-from forcemove.channel.game import Game
-from forcemove.channel.node.errors import ChannelInUse, LeaseLost
-from forcemove.channel.node.events import Event, Fault, Sent
-from forcemove.channel.node.friendly import FriendlyChannel
-from forcemove.channel.node.memory import MemoryLine
-from forcemove.channel.protocol.agreement import Agreement, agree
-from forcemove.channel.protocol.channel import Phase
-from forcemove.channel.protocol.encoding import NO_CHAIN, Domain, digest, hash_state
-from forcemove.channel.protocol.inputs import ConcludeWanted, Greeted, StateReceived
-from forcemove.channel.protocol.outcome import address_destination
-from forcemove.channel.protocol.signing import require_signer
-from forcemove.channel.protocol.types import ETHER, ZERO_ADDRESS, FixedPart
-from forcemove.channel.protocol.values import CHANNELS
-from forcemove.channel.protocol.wire import decode_message
-from forcemove.channel.store.journal import Journal
-from forcemove.channel.store.opening import open_journal
-from forcemove.channel.store.records import Standing
+from forcemove.errors import InvalidValue
+from forcemove.flow.channel import moves_of_new
+from forcemove.game import Game
+from forcemove.node.errors import ChannelInUse, LeaseLost
+from forcemove.node.events import Event, Fault, Sent
+from forcemove.node.friendly import FriendlyChannel
+from forcemove.node.memory import MemoryLine
+from forcemove.protocol.agreement import Agreement, agree
+from forcemove.protocol.channel import Phase
+from forcemove.protocol.encoding import NO_CHAIN, Domain, digest, hash_state
+from forcemove.protocol.inputs import ConcludeWanted, Greeted, StateReceived
+from forcemove.protocol.outcome import address_destination
+from forcemove.protocol.signing import require_signer
+from forcemove.protocol.types import ETHER, ZERO_ADDRESS, FixedPart
+from forcemove.protocol.values import CHANNELS
+from forcemove.protocol.wire import decode_message
+from forcemove.store.journal import Journal
+from forcemove.store.opening import open_journal
+from forcemove.store.records import Standing
 from tests.installed import GAMES_FOR_TWO
 from tests.sampled import sampled
 from tests.scenarios.story import KEYS

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from forcemove.channel.errors import UnknownVersion
-from forcemove.channel.node.keys import (
+from forcemove.errors import UnknownVersion
+from forcemove.node.keys import (
     EmptyPassphrase,
     KeyFileExists,
     KeyFileMissing,
@@ -25,7 +25,7 @@ from forcemove.channel.node.keys import (
     read_key_file,
     write_key_file,
 )
-from forcemove.channel.protocol.signing import ORDER
+from forcemove.protocol.signing import ORDER
 from tests.protocol.builders import ALICE, BOB
 
 FAST = 2**4

@@ -15,19 +15,19 @@ from random import Random
 
 import pytest
 
-from forcemove.channel.chain.local import AnvilChain
-from forcemove.channel.node.assemble import assemble
-from forcemove.channel.node.driven import Driven
-from forcemove.channel.node.node import Node
-from forcemove.channel.protocol.channel import Phase
-from forcemove.channel.protocol.effects import ChooseMove
-from forcemove.channel.protocol.encoding import digest, hash_state
-from forcemove.channel.protocol.inputs import ConcludeWanted, MoveChosen, StateReceived
-from forcemove.channel.protocol.rules import build_support_proof
-from forcemove.channel.protocol.state import SignedState
-from forcemove.channel.protocol.wire import decode_message
-from forcemove.channel.store.opening import open_journal
-from forcemove.games.tic_tac_toe import GAME
+from forcemove.chain.local import AnvilChain
+from forcemove.node.assemble import assemble
+from forcemove.node.driven import Driven
+from forcemove.node.node import Node
+from forcemove.protocol.channel import Phase
+from forcemove.protocol.effects import ChooseMove
+from forcemove.protocol.encoding import digest, hash_state
+from forcemove.protocol.inputs import ConcludeWanted, MoveChosen, StateReceived
+from forcemove.protocol.rules import build_support_proof
+from forcemove.protocol.state import SignedState
+from forcemove.protocol.wire import decode_message
+from forcemove.store.opening import open_journal
+from forcemove_games.tic_tac_toe import GAME
 from tests.node.actors import LEASE, SILENCE, Job, ListeningLine, choose, start
 from tests.scenarios.story import DEPOSIT, DURATION, KEYS, STAKE, Playground
 from tests.store.server import Server

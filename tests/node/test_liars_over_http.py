@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from forcemove.channel.chain.adjudicator import Adjudicator
-from forcemove.channel.chain.local import AnvilChain, connect
-from forcemove.channel.errors import ForcemoveError
-from forcemove.channel.node.assemble import reassemble
-from forcemove.channel.protocol.rules import build_support_proof
-from forcemove.games.tic_tac_toe import GAME
+from forcemove.chain.adjudicator import Adjudicator
+from forcemove.chain.local import AnvilChain, connect
+from forcemove.errors import ForcemoveError
+from forcemove.node.assemble import reassemble
+from forcemove.protocol.rules import build_support_proof
+from forcemove_games.tic_tac_toe import GAME
 from tests.liars.lies import LIES, MONEY, Lie, Lies
 from tests.liars.misbehaviour import MISBEHAVIOUR
 from tests.liars.proxy import Ask, lying

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from forcemove.channel.chain.local import local_keys
-from forcemove.channel.errors import InvalidValue
-from forcemove.channel.node.local import local_table
-from forcemove.channel.protocol.channel import Phase
-from forcemove.channel.protocol.effects import ChooseMove
-from forcemove.channel.protocol.inputs import ConcludeWanted
-from forcemove.channel.protocol.types import ETHER
-from forcemove.games.tic_tac_toe import GAME
+from forcemove.chain.local import local_keys
+from forcemove.errors import InvalidValue
+from forcemove.node.local import local_table
+from forcemove.protocol.channel import Phase
+from forcemove.protocol.effects import ChooseMove
+from forcemove.protocol.inputs import ConcludeWanted
+from forcemove.protocol.types import ETHER
+from forcemove_games.tic_tac_toe import GAME
 from tests.sampled import sampled
 from tests.viem.table import Counting
 

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from forcemove.channel.node.errors import LookFailed, LookHangs
-from forcemove.channel.node.looking import Looks, keep_looking
+from forcemove.node.errors import LookFailed, LookHangs
+from forcemove.node.looking import Looks, keep_looking
 
 
 class Worker:
@@ -36,7 +36,7 @@ class Worker:
 
 @pytest.fixture(autouse=True)
 def short_moments(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("forcemove.channel.node.looking._A_MOMENT", 0.05)
+    monkeypatch.setattr("forcemove.node.looking._A_MOMENT", 0.05)
 
 
 @pytest.fixture

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from forcemove.channel.errors import MalformedBytes
-from forcemove.channel.node.memory import MemoryLine, MemoryStore
-from forcemove.channel.protocol.channel import Channel
+from forcemove.errors import MalformedBytes
+from forcemove.node.memory import MemoryLine, MemoryStore
+from forcemove.protocol.channel import Channel
 from tests.protocol.table import CountingGame, agreement_for
 
 

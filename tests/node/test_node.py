@@ -17,27 +17,27 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from forcemove.channel.chain.errors import NotGenuine, Unreachable
-from forcemove.channel.flow.channel import moves_of_new
-from forcemove.channel.follower.errors import AnotherChain
-from forcemove.channel.game import Game
-from forcemove.channel.node.about import REACHED
-from forcemove.channel.node.assemble import Assembly, assemble, reassemble
-from forcemove.channel.node.driven import Driven
-from forcemove.channel.node.errors import ChannelInUse, LeaseLost, NotOursToDrive
-from forcemove.channel.node.events import Event, Mined, Sent
-from forcemove.channel.node.memory import MemoryLine
-from forcemove.channel.node.node import Node
-from forcemove.channel.protocol.channel import Phase
-from forcemove.channel.protocol.effects import ChooseMove
-from forcemove.channel.protocol.inputs import ChainRead, ChallengeWanted, ConcludeWanted, MoveChosen
-from forcemove.channel.protocol.rules import build_support_proof
-from forcemove.channel.protocol.values import CHANNELS
-from forcemove.channel.store.errors import JournalUnwritable
-from forcemove.channel.store.journal import Journal
-from forcemove.channel.store.opening import open_journal
-from forcemove.channel.store.records import Account, Batch, ChannelLease, ExportKind, Saving
-from forcemove.games.tic_tac_toe import GAME as TIC_TAC_TOE
+from forcemove.chain.errors import NotGenuine, Unreachable
+from forcemove.flow.channel import moves_of_new
+from forcemove.follower.errors import AnotherChain
+from forcemove.game import Game
+from forcemove.node.about import REACHED
+from forcemove.node.assemble import Assembly, assemble, reassemble
+from forcemove.node.driven import Driven
+from forcemove.node.errors import ChannelInUse, LeaseLost, NotOursToDrive
+from forcemove.node.events import Event, Mined, Sent
+from forcemove.node.memory import MemoryLine
+from forcemove.node.node import Node
+from forcemove.protocol.channel import Phase
+from forcemove.protocol.effects import ChooseMove
+from forcemove.protocol.inputs import ChainRead, ChallengeWanted, ConcludeWanted, MoveChosen
+from forcemove.protocol.rules import build_support_proof
+from forcemove.protocol.values import CHANNELS
+from forcemove.store.errors import JournalUnwritable
+from forcemove.store.journal import Journal
+from forcemove.store.opening import open_journal
+from forcemove.store.records import Account, Batch, ChannelLease, ExportKind, Saving
+from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.chain.world import place
 from tests.installed import GAMES_FOR_TWO
 from tests.scenarios.story import DEPOSIT, DURATION, KEYS, STAKE, Playground

@@ -16,18 +16,18 @@ from pathlib import Path
 
 import pytest
 
-from forcemove.channel.chain.local import AnvilChain, connect
-from forcemove.channel.cli.play.standby import when_free
-from forcemove.channel.line import connect as carriers
-from forcemove.channel.line.channel_line import ChannelLine
-from forcemove.channel.line.terms import Table, TableKind
-from forcemove.channel.node.assemble import reassemble
-from forcemove.channel.node.node import Node
-from forcemove.channel.protocol.agreement import Agreement
-from forcemove.channel.protocol.effects import ChooseMove
-from forcemove.channel.protocol.inputs import MoveChosen
-from forcemove.channel.store.opening import open_journal
-from forcemove.games.tic_tac_toe import GAME
+from forcemove.chain.local import AnvilChain, connect
+from forcemove.cli.play.standby import when_free
+from forcemove.line import connect as carriers
+from forcemove.line.channel_line import ChannelLine
+from forcemove.line.terms import Table, TableKind
+from forcemove.node.assemble import reassemble
+from forcemove.node.node import Node
+from forcemove.protocol.agreement import Agreement
+from forcemove.protocol.effects import ChooseMove
+from forcemove.protocol.inputs import MoveChosen
+from forcemove.store.opening import open_journal
+from forcemove_games.tic_tac_toe import GAME
 from tests.forked import CONTEXT
 from tests.jetstream.server import running_server
 from tests.relay.process import RelayProcess, running_relay

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from forcemove.channel.chain.chain import Fees
-from forcemove.channel.chain.errors import Unreachable
-from forcemove.channel.node import policy
-from forcemove.channel.node.assemble import Assembly, assemble
-from forcemove.channel.node.errors import ChannelInUse
-from forcemove.channel.node.local import undecided
-from forcemove.channel.node.memory import MemoryLine
-from forcemove.channel.node.node import Node
-from forcemove.channel.node.policy import (
+from forcemove.chain.chain import Fees
+from forcemove.chain.errors import Unreachable
+from forcemove.node import policy
+from forcemove.node.assemble import Assembly, assemble
+from forcemove.node.errors import ChannelInUse
+from forcemove.node.local import undecided
+from forcemove.node.memory import MemoryLine
+from forcemove.node.node import Node
+from forcemove.node.policy import (
     DurationTooShort,
     Market,
     NotWorthItsDisputes,
@@ -25,10 +25,10 @@ from forcemove.channel.node.policy import (
     costs_of,
     default_confirmations,
 )
-from forcemove.channel.protocol.types import ETHER
-from forcemove.channel.store.opening import open_journal
-from forcemove.channel.store.records import ChannelLease, LeaseName, Taking
-from forcemove.games.tic_tac_toe import GAME
+from forcemove.protocol.types import ETHER
+from forcemove.store.opening import open_journal
+from forcemove.store.records import ChannelLease, LeaseName, Taking
+from forcemove_games.tic_tac_toe import GAME
 from tests.scenarios.story import KEYS, Playground
 from tests.simulation.chain import MemoryChain
 from tests.simulation.faults import Endpoint

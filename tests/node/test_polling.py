@@ -6,10 +6,10 @@ from collections import Counter
 
 import pytest
 
-from forcemove.channel.protocol.channel import Phase
-from forcemove.channel.protocol.inputs import Reconnected
-from forcemove.channel.protocol.wire import encode_greeting, encode_message
-from forcemove.games.tic_tac_toe import GAME as TIC_TAC_TOE
+from forcemove.protocol.channel import Phase
+from forcemove.protocol.inputs import Reconnected
+from forcemove.protocol.wire import encode_greeting, encode_message
+from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.scenarios.story import Playground, Story
 from tests.simulation.chain import MemoryChain
 

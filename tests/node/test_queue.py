@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from forcemove.channel.chain.errors import EndpointFailed
-from forcemove.channel.node.assemble import assemble
-from forcemove.channel.node.errors import AccountInUse
-from forcemove.channel.node.events import Mined
-from forcemove.channel.node.memory import MemoryLine
-from forcemove.channel.protocol.channel import Phase
-from forcemove.channel.store.records import Account
-from forcemove.games.tic_tac_toe import GAME
+from forcemove.chain.errors import EndpointFailed
+from forcemove.node.assemble import assemble
+from forcemove.node.errors import AccountInUse
+from forcemove.node.events import Mined
+from forcemove.node.memory import MemoryLine
+from forcemove.protocol.channel import Phase
+from forcemove.store.records import Account
+from forcemove_games.tic_tac_toe import GAME
 from tests.node.test_node import House, Process
 from tests.scenarios.story import DEPOSIT, DURATION, KEYS, STAKE, Playground
 from tests.simulation.chain import MemoryChain

@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from forcemove.channel.chain.local import AnvilChain
-from forcemove.channel.protocol.channel import Phase
+from forcemove.chain.local import AnvilChain
+from forcemove.protocol.channel import Phase
 from tests.sampled import with_sample
 from tests.scenarios.story import DURATION, Playground
 from tests.simulation.chain import MemoryChain

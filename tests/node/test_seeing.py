@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from forcemove.channel.follower.views import Told
-from forcemove.channel.node.client import Client
-from forcemove.channel.protocol.inputs import ChainRead, HoldingsSeen, ViewsDiffer
-from forcemove.channel.protocol.state import VariablePart
-from forcemove.channel.protocol.types import ETHER
+from forcemove.follower.views import Told
+from forcemove.node.client import Client
+from forcemove.protocol.inputs import ChainRead, HoldingsSeen, ViewsDiffer
+from forcemove.protocol.state import VariablePart
+from forcemove.protocol.types import ETHER
 from tests.node.test_endpoints import Table as Endpoints
 from tests.protocol.builders import ALICE
 from tests.protocol.table import DEPOSIT, Table, open_table

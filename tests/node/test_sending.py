@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from forcemove.channel.chain.adjudicator import Adjudicator, Operation
-from forcemove.channel.chain.local import AnvilChain
-from forcemove.channel.node.orders import gas_of
-from forcemove.channel.protocol.effects import (
+from forcemove.chain.adjudicator import Adjudicator, Operation
+from forcemove.chain.local import AnvilChain
+from forcemove.node.orders import gas_of
+from forcemove.protocol.effects import (
     Submission,
     SubmitChallenge,
     SubmitCheckpoint,
@@ -19,14 +19,14 @@ from forcemove.channel.protocol.effects import (
     SubmitRespond,
     SubmitTransfer,
 )
-from forcemove.channel.protocol.outcome import MAX_ALLOCATIONS, Outcome
-from forcemove.channel.protocol.rules import build_support_proof
-from forcemove.channel.protocol.signing import Key
-from forcemove.channel.protocol.state import VariablePart
-from forcemove.channel.protocol.types import ETHER, MAX_APP_DATA, MAX_PARTICIPANTS
-from forcemove.channel.sender.pricing import gas_limit
-from forcemove.games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
-from forcemove.games.tic_tac_toe import GAME as TIC_TAC_TOE
+from forcemove.protocol.outcome import MAX_ALLOCATIONS, Outcome
+from forcemove.protocol.rules import build_support_proof
+from forcemove.protocol.signing import Key
+from forcemove.protocol.state import VariablePart
+from forcemove.protocol.types import ETHER, MAX_APP_DATA, MAX_PARTICIPANTS
+from forcemove.sender.pricing import gas_limit
+from forcemove_games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
+from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.chain.world import World, deploy_contract, make_world
 from tests.protocol.builders import ALICE, allocation, count_data, fixed_part, players, proof, sign, sign_all, state
 from tests.scenarios.story import Playground

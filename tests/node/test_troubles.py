@@ -11,16 +11,16 @@ from typing import Any
 
 import pytest
 
-from forcemove.channel.chain.adjudicator import Adjudicator
-from forcemove.channel.chain.chain import Chain
-from forcemove.channel.chain.errors import Unreachable
-from forcemove.channel.node.events import Event, Fault, Mined, Sent
-from forcemove.channel.node.memory import MemoryLine, MemoryStore
-from forcemove.channel.protocol.channel import Channel, Phase
-from forcemove.channel.protocol.effects import ChooseMove
-from forcemove.channel.protocol.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
-from forcemove.channel.protocol.wire import decode_message, encode_message
-from forcemove.games.tic_tac_toe import GAME as TIC_TAC_TOE
+from forcemove.chain.adjudicator import Adjudicator
+from forcemove.chain.chain import Chain
+from forcemove.chain.errors import Unreachable
+from forcemove.node.events import Event, Fault, Mined, Sent
+from forcemove.node.memory import MemoryLine, MemoryStore
+from forcemove.protocol.channel import Channel, Phase
+from forcemove.protocol.effects import ChooseMove
+from forcemove.protocol.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
+from forcemove.protocol.wire import decode_message, encode_message
+from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.scenarios.story import Playground, Story
 from tests.simulation.chain import MemoryChain
 
@@ -209,7 +209,7 @@ def test_a_message_that_takes_long_to_read_is_not_lost_with_the_clock(
         failing.add("block")
         return decode_message(message)
 
-    monkeypatch.setattr("forcemove.channel.node.client.decode_message", slow)
+    monkeypatch.setattr("forcemove.node.client.decode_message", slow)
     with suppress(Unreachable):
         story.alice.client.poll()
     monkeypatch.undo()

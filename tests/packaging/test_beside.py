@@ -21,7 +21,7 @@ from contracts import OWNER
 from games import best_cell
 
 from forcemove import ChooseMove, ConcludeWanted, CounterpartyError, LocalTable, MoveChosen, local_table
-from forcemove.games.tic_tac_toe import GAME, rules
+from forcemove_games.tic_tac_toe import GAME, rules
 
 
 def choose(question: ChooseMove) -> MoveChosen | ConcludeWanted:

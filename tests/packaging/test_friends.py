@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from forcemove.channel.chain.local import local_keys
-from forcemove.channel.line.links import LINK_HEAD, parse_link
-from forcemove.channel.node.keys import write_key_file
+from forcemove.chain.local import local_keys
+from forcemove.line.links import LINK_HEAD, parse_link
+from forcemove.node.keys import write_key_file
 from tests.cli.nodes import PASSPHRASE, Node
 from tests.cli.screens import Screen, Shown
 from tests.packaging.wheel import install_beside_ours

@@ -25,14 +25,13 @@ def test_the_wheel_has_every_module_and_contract_of_the_product(names: set[str])
         "forcemove/contracts/__init__.py",
         "forcemove/contracts/interfaces/IForceMoveApp.sol",
         "forcemove/py.typed",
+        "forcemove_games/py.typed",
     }
     assert modules | artifacts | others <= names
 
 
 def _installed(path: Path) -> str:
-    return f"forcemove/{path.relative_to(ROOT)}".replace("/channel/public/", "/").replace(
-        "/channel/testing/", "/testing/"
-    )
+    return "/".join(path.relative_to(ROOT).parts[1:])
 
 
 def test_the_wheel_has_what_clients_in_other_languages_are_made_with(names: set[str]) -> None:
@@ -40,8 +39,8 @@ def test_the_wheel_has_what_clients_in_other_languages_are_made_with(names: set[
 
 
 def test_the_wheel_has_nothing_that_only_developers_need(names: set[str]) -> None:
-    assert [name for name in names if not name.startswith(("forcemove/", "forcemove-"))] == []
-    unwanted = ("test/", "artifacts/test/", "node_modules/", "compile.py")
+    assert [name for name in names if not name.startswith(("forcemove/", "forcemove_games/", "forcemove-"))] == []
+    unwanted = ("test/", "artifacts/test/", "node_modules/")
     unwanted_names = tuple(f"forcemove/contracts/{each}" for each in unwanted)
     assert [name for name in names if name.startswith(unwanted_names) or "package" in name] == []
 

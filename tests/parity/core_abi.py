@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from forcemove.channel.protocol.encoding import encode_variable_part_tail, word
-from forcemove.channel.protocol.outcome import Outcome
-from forcemove.channel.protocol.state import SupportProof, VariablePart
-from forcemove.channel.protocol.types import FixedPart, Signature
+from forcemove.protocol.encoding import encode_variable_part_tail, word
+from forcemove.protocol.outcome import Outcome
+from forcemove.protocol.state import SupportProof, VariablePart
+from forcemove.protocol.types import FixedPart, Signature
 
 
 class Tail(NamedTuple):

@@ -8,14 +8,14 @@ from random import Random
 
 from msgspec.structs import replace
 
-from forcemove.channel.protocol.encoding import challenge_hash, channel_id, digest, hash_state
-from forcemove.channel.protocol.hashing import keccak256
-from forcemove.channel.protocol.logs import ChallengeRegistered, Checkpointed, PartlyPaid, Responded
-from forcemove.channel.protocol.outcome import Allocation, Outcome
-from forcemove.channel.protocol.signing import Key
-from forcemove.channel.protocol.state import SupportProof, VariablePart
-from forcemove.channel.protocol.status import Mode
-from forcemove.channel.protocol.types import ETHER, Signature
+from forcemove.protocol.encoding import challenge_hash, channel_id, digest, hash_state
+from forcemove.protocol.hashing import keccak256
+from forcemove.protocol.logs import ChallengeRegistered, Checkpointed, PartlyPaid, Responded
+from forcemove.protocol.outcome import Allocation, Outcome
+from forcemove.protocol.signing import Key
+from forcemove.protocol.state import SupportProof, VariablePart
+from forcemove.protocol.status import Mode
+from forcemove.protocol.types import ETHER, Signature
 from tests.parity.core_verdict import Verdict
 from tests.parity.core_world import PEOPLE, World, cached_signature
 from tests.protocol.builders import count_data, destination, fixed_part, pack_pattern, players, usual_pattern

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import pyrevm
 
-from forcemove.channel.protocol.types import ETHER
+from forcemove.protocol.types import ETHER
 from tests.evm import artifact, function_selector
 from tests.parity import core_abi as abi
 

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
-from forcemove.channel.protocol.encoding import Domain, channel_id, word
-from forcemove.channel.protocol.hashing import keccak256
-from forcemove.channel.protocol.outcome import MAX_ALLOCATIONS, Allocation, Outcome, address_destination
-from forcemove.channel.protocol.state import VariablePart
-from forcemove.channel.protocol.types import ETHER, MAX_PARTICIPANTS, UINT48_MAX, UINT256_MAX, FixedPart
+from forcemove.protocol.encoding import Domain, channel_id, word
+from forcemove.protocol.hashing import keccak256
+from forcemove.protocol.outcome import MAX_ALLOCATIONS, Allocation, Outcome, address_destination
+from forcemove.protocol.state import VariablePart
+from forcemove.protocol.types import ETHER, MAX_PARTICIPANTS, UINT48_MAX, UINT256_MAX, FixedPart
 from tests.protocol.builders import players
 
 ASSETS = (ETHER, *(bytes((index,)) * 20 for index in (1, 7, 8, 0xFF)))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from forcemove.channel.protocol.encoding import Domain, word
-from forcemove.channel.protocol.outcome import Outcome
-from forcemove.channel.protocol.state import SupportProof, VariablePart
-from forcemove.channel.protocol.status import EMPTY_STATUS, Status
-from forcemove.channel.protocol.types import FixedPart, Signature
+from forcemove.protocol.encoding import Domain, word
+from forcemove.protocol.outcome import Outcome
+from forcemove.protocol.state import SupportProof, VariablePart
+from forcemove.protocol.status import EMPTY_STATUS, Status
+from forcemove.protocol.types import FixedPart, Signature
 from tests.evm import Evm, function_selector
 from tests.parity import core_abi as abi
 from tests.parity.core_verdict import Verdict, of_bytecode

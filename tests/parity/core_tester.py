@@ -7,8 +7,8 @@ from typing import Any
 from eth_tester import EthereumTester, PyEVMBackend
 from eth_tester.exceptions import TransactionFailed
 
-from forcemove.channel.chain.reverts import revert_data
-from forcemove.channel.protocol.signing import Key
+from forcemove.chain.reverts import revert_data
+from forcemove.protocol.signing import Key
 from tests.evm import artifact
 from tests.parity.core_chain import Chain, ChainLog, Receipt
 from tests.protocol.builders import ALICE, BOB, CAROL, MALLORY

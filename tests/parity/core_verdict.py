@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from forcemove.channel.errors import ForcemoveError, RuleError
-from forcemove.channel.protocol.rule_errors import ADJUDICATOR_ERRORS
+from forcemove.errors import ForcemoveError, RuleError
+from forcemove.protocol.rule_errors import ADJUDICATOR_ERRORS
 from tests.evm import decode_error
 
 

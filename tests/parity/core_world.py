@@ -11,17 +11,17 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 
-from forcemove.channel.errors import RuleError
-from forcemove.channel.protocol import adjudication
-from forcemove.channel.protocol.adjudication import Adjudication, Payment, Result, Transaction
-from forcemove.channel.protocol.app import Rules
-from forcemove.channel.protocol.encoding import Domain, word
-from forcemove.channel.protocol.logs import Deposited, Log
-from forcemove.channel.protocol.outcome import Outcome
-from forcemove.channel.protocol.rule_errors import SafeERC20FailedOperation
-from forcemove.channel.protocol.signing import Key
-from forcemove.channel.protocol.state import SupportProof, VariablePart
-from forcemove.channel.protocol.types import ETHER, FixedPart, Signature
+from forcemove.errors import RuleError
+from forcemove.protocol import adjudication
+from forcemove.protocol.adjudication import Adjudication, Payment, Result, Transaction
+from forcemove.protocol.app import Rules
+from forcemove.protocol.encoding import Domain, word
+from forcemove.protocol.logs import Deposited, Log
+from forcemove.protocol.outcome import Outcome
+from forcemove.protocol.rule_errors import SafeERC20FailedOperation
+from forcemove.protocol.signing import Key
+from forcemove.protocol.state import SupportProof, VariablePart
+from forcemove.protocol.types import ETHER, FixedPart, Signature
 from tests.evm import function_selector
 from tests.parity import core_abi as abi
 from tests.parity.core_chain import Chain, Receipt

@@ -9,13 +9,13 @@ import time
 from collections.abc import Iterator
 from itertools import product
 
-from forcemove.channel.protocol.state import VariablePart
-from forcemove.channel.protocol.types import UINT256_MAX
-from forcemove.games.commitment import Opening, commit
-from forcemove.games.rock_paper_scissors import GAME
-from forcemove.games.rock_paper_scissors.position import Position, PositionType, Weapon
-from forcemove.games.rock_paper_scissors.rules import legal_moves, propose
+from forcemove.protocol.state import VariablePart
+from forcemove.protocol.types import UINT256_MAX
 from forcemove.testing.calls import FROM, TO, Bench, Call, Variation, outcome
+from forcemove_games.commitment import Opening, commit
+from forcemove_games.rock_paper_scissors import GAME
+from forcemove_games.rock_paper_scissors.position import Position, PositionType, Weapon
+from forcemove_games.rock_paper_scissors.rules import legal_moves, propose
 from tests.protocol.builders import terms
 
 STAKE = 3

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from forcemove.channel.protocol.rule_errors import ADJUDICATOR_ERRORS
+from forcemove.protocol.rule_errors import ADJUDICATOR_ERRORS
 from tests.parity.core_actor import Actor
 from tests.parity.core_tester import EthTesterChain
 from tests.parity.core_world import PEOPLE, World

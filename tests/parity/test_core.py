@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from forcemove.channel.protocol.encoding import channel_id, word
-from forcemove.channel.protocol.outcome import MAX_ALLOCATIONS, Outcome, require_valid_outcome
-from forcemove.channel.protocol.rules import require_valid_state, require_valid_transition
-from forcemove.channel.protocol.state import VariablePart
-from forcemove.channel.protocol.types import MAX_PARTICIPANTS, UINT48_MAX, ZERO_ADDRESS, FixedPart
+from forcemove.protocol.encoding import channel_id, word
+from forcemove.protocol.outcome import MAX_ALLOCATIONS, Outcome, require_valid_outcome
+from forcemove.protocol.rules import require_valid_state, require_valid_transition
+from forcemove.protocol.state import VariablePart
+from forcemove.protocol.types import MAX_PARTICIPANTS, UINT48_MAX, ZERO_ADDRESS, FixedPart
 from tests.parity import core_abi as abi
 from tests.parity.core_generate import Generator, Pair
 from tests.parity.core_harness import Harness

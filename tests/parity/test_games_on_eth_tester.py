@@ -11,12 +11,12 @@ from eth_typing import ChecksumAddress
 from web3 import EthereumTesterProvider, Web3
 from web3.types import TxParams
 
-from forcemove.channel.chain.reverts import revert_data
-from forcemove.channel.errors import AppError
-from forcemove.channel.protocol.app import Rules
-from forcemove.games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
-from forcemove.games.tic_tac_toe import GAME as TIC_TAC_TOE
+from forcemove.chain.reverts import revert_data
+from forcemove.errors import AppError
+from forcemove.protocol.app import Rules
 from forcemove.testing.calls import ID, Call, Variation
+from forcemove_games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
+from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.evm import RevertName, artifact, decode_error, function_selector
 from tests.parity import rock_paper_scissors_space, tic_tac_toe_space
 

@@ -11,14 +11,14 @@ from eth_account.messages import encode_typed_data
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from forcemove.channel.protocol import encoding
-from forcemove.channel.protocol.encoding import EMPTY_HASH, Domain, channel_id, hash_state, word
-from forcemove.channel.protocol.hashing import keccak256
-from forcemove.channel.protocol.outcome import Allocation
-from forcemove.channel.protocol.rule_errors import SignatureMalleable, SignatureUnrecoverable, WrongSigner
-from forcemove.channel.protocol.signing import HALF_ORDER, ORDER, recover, require_signer
-from forcemove.channel.protocol.state import VariablePart
-from forcemove.channel.protocol.types import UINT48_MAX, UINT256_MAX, Signature
+from forcemove.protocol import encoding
+from forcemove.protocol.encoding import EMPTY_HASH, Domain, channel_id, hash_state, word
+from forcemove.protocol.hashing import keccak256
+from forcemove.protocol.outcome import Allocation
+from forcemove.protocol.rule_errors import SignatureMalleable, SignatureUnrecoverable, WrongSigner
+from forcemove.protocol.signing import HALF_ORDER, ORDER, recover, require_signer
+from forcemove.protocol.state import VariablePart
+from forcemove.protocol.types import UINT48_MAX, UINT256_MAX, Signature
 from tests.evm import function_selector
 from tests.parity import core_abi as abi
 from tests.parity.core_generate import Generator

@@ -7,12 +7,12 @@ from itertools import product
 
 import pytest
 
-from forcemove.channel.game import Move
-from forcemove.channel.protocol.state import VariablePart
-from forcemove.games.commitment import Opening
-from forcemove.games.rock_paper_scissors import GAME, rules
-from forcemove.games.rock_paper_scissors.position import Weapon, initial
+from forcemove.game import Move
+from forcemove.protocol.state import VariablePart
 from forcemove.testing.calls import Bench, Call
+from forcemove_games.commitment import Opening
+from forcemove_games.rock_paper_scissors import GAME, rules
+from forcemove_games.rock_paper_scissors.position import Weapon, initial
 from tests.games.states import STAKE, state
 from tests.parity.rock_paper_scissors_space import run_parity
 

@@ -12,12 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from forcemove.channel.protocol.encoding import channel_id, fingerprint, hash_state
-from forcemove.channel.protocol.rules import build_proof_from_record, build_support_proof, require_supported
-from forcemove.channel.protocol.signing import Key
-from forcemove.channel.protocol.state import SignedState, SupportProof, VariablePart
-from forcemove.channel.protocol.status import EMPTY_STATUS, Status
-from forcemove.channel.protocol.types import UINT48_MAX, FixedPart, Signature
+from forcemove.protocol.encoding import channel_id, fingerprint, hash_state
+from forcemove.protocol.rules import build_proof_from_record, build_support_proof, require_supported
+from forcemove.protocol.signing import Key
+from forcemove.protocol.state import SignedState, SupportProof, VariablePart
+from forcemove.protocol.status import EMPTY_STATUS, Status
+from forcemove.protocol.types import UINT48_MAX, FixedPart, Signature
 from tests.parity.core_harness import Harness
 from tests.parity.core_verdict import ALLOWED, Verdict, of_python
 from tests.protocol.builders import (

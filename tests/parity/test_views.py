@@ -7,9 +7,9 @@ from random import Random
 import pytest
 from eth_abi.abi import decode
 
-from forcemove.channel.protocol.encoding import channel_id, hash_state, word
-from forcemove.channel.protocol.hashing import keccak256
-from forcemove.channel.protocol.types import ETHER
+from forcemove.protocol.encoding import channel_id, hash_state, word
+from forcemove.protocol.hashing import keccak256
+from forcemove.protocol.types import ETHER
 from tests.evm import function_selector
 from tests.parity import core_abi as abi
 from tests.parity.core_actor import STRANGE_IDS, Actor

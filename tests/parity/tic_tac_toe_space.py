@@ -13,12 +13,12 @@ from itertools import islice, repeat
 from multiprocessing import get_context
 from typing import NamedTuple
 
-from forcemove.channel.protocol.state import VariablePart
-from forcemove.channel.protocol.types import UINT256_MAX
-from forcemove.games.tic_tac_toe import GAME
-from forcemove.games.tic_tac_toe.position import FULL_BOARD, PositionType, decode
-from forcemove.games.tic_tac_toe.rules import legal_moves, mark, play_again
+from forcemove.protocol.state import VariablePart
+from forcemove.protocol.types import UINT256_MAX
 from forcemove.testing.calls import FROM, TO, Bench, Call, Variation, outcome
+from forcemove_games.tic_tac_toe import GAME
+from forcemove_games.tic_tac_toe.position import FULL_BOARD, PositionType, decode
+from forcemove_games.tic_tac_toe.rules import legal_moves, mark, play_again
 from tests.protocol.builders import terms
 
 STAKE = 3

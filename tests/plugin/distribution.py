@@ -8,8 +8,9 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from forcemove.channel.installed import GROUP
-from forcemove.contracts.compile import ARTIFACTS, CONTRACTS, standard_json
+from forcemove.contracts.place import CONTRACTS
+from forcemove.installed import GROUP
+from scripts.compile_contracts import ARTIFACTS, standard_json
 from tests.cli import warm
 
 __all__ = ["Environment", "Ran"]

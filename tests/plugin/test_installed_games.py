@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from forcemove.channel.chain.local import AnvilChain, local_keys
-from forcemove.channel.node.keys import write_key_file
+from forcemove.chain.local import AnvilChain, local_keys
+from forcemove.node.keys import write_key_file
 from tests.installed import CONTRACTS, GAMES
 from tests.plugin.distribution import Environment, Ran
 
@@ -172,7 +172,7 @@ BROKEN = {
     "no_import": ("raising:GAME", "raising:GAME cannot be loaded (ValueError: as it wants)"),
     "no_game": ("broken:GAME", "broken:GAME is no Game: it lacks artifact, board, bot, careless_bot"),
     "other_name": ("counting_game:GAME", "its name is 'counting'"),
-    "no_artifact": ("broken:TEXT", "its artifact is no forcemove.channel.artifact.Artifact"),
+    "no_artifact": ("broken:TEXT", "its artifact is no forcemove.artifact.Artifact"),
     "adjudicator": ("broken:ADJUDICATOR", "its contract is named Adjudicator"),
     "no_seats": ("broken:ONE", "its seats are (1,) instead of rising numbers from 2 to 8"),
     "falling": ("broken:FALLING", "its seats are (3, 2) instead of rising numbers from 2 to 8"),

@@ -10,14 +10,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from forcemove.channel.errors import AppError
-from forcemove.channel.protocol.app import Terms
-from forcemove.channel.protocol.encoding import Domain, challenge_hash, channel_id, digest, hash_state, word
-from forcemove.channel.protocol.hashing import keccak256
-from forcemove.channel.protocol.outcome import Allocation, Outcome, address_destination
-from forcemove.channel.protocol.signing import Key
-from forcemove.channel.protocol.state import SignedState, SupportProof, VariablePart
-from forcemove.channel.protocol.types import ETHER, FixedPart, Signature
+from forcemove.errors import AppError
+from forcemove.protocol.app import Terms
+from forcemove.protocol.encoding import Domain, challenge_hash, channel_id, digest, hash_state, word
+from forcemove.protocol.hashing import keccak256
+from forcemove.protocol.outcome import Allocation, Outcome, address_destination
+from forcemove.protocol.signing import Key
+from forcemove.protocol.state import SignedState, SupportProof, VariablePart
+from forcemove.protocol.types import ETHER, FixedPart, Signature
 
 ALICE = Key(keccak256(b"alice"))
 BOB = Key(keccak256(b"bob"))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from forcemove.channel.protocol import adjudication as twin
-from forcemove.channel.protocol.adjudication import Adjudication, Result, Transaction
-from forcemove.channel.protocol.agreement import Agreement
-from forcemove.channel.protocol.app import Rules
-from forcemove.channel.protocol.effects import (
+from forcemove.protocol import adjudication as twin
+from forcemove.protocol.adjudication import Adjudication, Result, Transaction
+from forcemove.protocol.agreement import Agreement
+from forcemove.protocol.app import Rules
+from forcemove.protocol.effects import (
     Submission,
     SubmitChallenge,
     SubmitCheckpoint,

@@ -13,12 +13,12 @@ from dataclasses import dataclass, field
 
 from msgspec.structs import replace
 
-from forcemove.channel.errors import ChainError, ForcemoveError, LocalError, RuleError
-from forcemove.channel.protocol.adjudication import Adjudication, Transaction
-from forcemove.channel.protocol.agreement import Agreement, agree
-from forcemove.channel.protocol.app import App, Terms
-from forcemove.channel.protocol.channel import Channel, Phase
-from forcemove.channel.protocol.effects import (
+from forcemove.errors import ChainError, ForcemoveError, LocalError, RuleError
+from forcemove.protocol.adjudication import Adjudication, Transaction
+from forcemove.protocol.agreement import Agreement, agree
+from forcemove.protocol.app import App, Terms
+from forcemove.protocol.channel import Channel, Phase
+from forcemove.protocol.effects import (
     ChooseMove,
     Effect,
     SendGreeting,
@@ -27,9 +27,9 @@ from forcemove.channel.protocol.effects import (
     SubmitChallenge,
     SubmitDeposit,
 )
-from forcemove.channel.protocol.encoding import word
-from forcemove.channel.protocol.errors import MessageRefused
-from forcemove.channel.protocol.inputs import (
+from forcemove.protocol.encoding import word
+from forcemove.protocol.errors import MessageRefused
+from forcemove.protocol.inputs import (
     ChainRead,
     ConcludeWanted,
     ContractsGenuine,
@@ -43,13 +43,13 @@ from forcemove.channel.protocol.inputs import (
     SubmissionFailed,
     Tick,
 )
-from forcemove.channel.protocol.logs import Log
-from forcemove.channel.protocol.machine import step
-from forcemove.channel.protocol.outcome import address_destination
-from forcemove.channel.protocol.signing import Key
-from forcemove.channel.protocol.state import SignedState, VariablePart
-from forcemove.channel.protocol.types import ETHER
-from forcemove.channel.protocol.wire import decode_message, encode_greeting, encode_message
+from forcemove.protocol.logs import Log
+from forcemove.protocol.machine import step
+from forcemove.protocol.outcome import address_destination
+from forcemove.protocol.signing import Key
+from forcemove.protocol.state import SignedState, VariablePart
+from forcemove.protocol.types import ETHER
+from forcemove.protocol.wire import decode_message, encode_greeting, encode_message
 from tests.protocol import builders
 from tests.protocol.builders import DOMAIN, CountingRules, fixed_part, players
 from tests.protocol.operations import ether_with, perform

@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from forcemove.channel.errors import ForcemoveError
-from forcemove.channel.protocol import adjudication
-from forcemove.channel.protocol.adjudication import MAX_HOLDINGS, Adjudication, Payment, Result, Transaction
-from forcemove.channel.protocol.encoding import channel_id, fingerprint, hash_state
-from forcemove.channel.protocol.logs import (
+from forcemove.errors import ForcemoveError
+from forcemove.protocol import adjudication
+from forcemove.protocol.adjudication import MAX_HOLDINGS, Adjudication, Payment, Result, Transaction
+from forcemove.protocol.encoding import channel_id, fingerprint, hash_state
+from forcemove.protocol.logs import (
     ChallengeRegistered,
     Checkpointed,
     Claimed,
@@ -22,8 +22,8 @@ from forcemove.channel.protocol.logs import (
     PartlyPaid,
     Responded,
 )
-from forcemove.channel.protocol.outcome import Allocation, Outcome
-from forcemove.channel.protocol.rule_errors import (
+from forcemove.protocol.outcome import Allocation, Outcome
+from forcemove.protocol.rule_errors import (
     ChallengerNotParticipant,
     ChannelClosed,
     ChannelFinalized,
@@ -47,10 +47,10 @@ from forcemove.channel.protocol.rule_errors import (
     ValueMismatch,
     WrongSigner,
 )
-from forcemove.channel.protocol.signing import Key
-from forcemove.channel.protocol.state import SupportProof, VariablePart
-from forcemove.channel.protocol.status import EMPTY_STATUS, Mode, Status
-from forcemove.channel.protocol.types import ETHER, Signature
+from forcemove.protocol.signing import Key
+from forcemove.protocol.state import SupportProof, VariablePart
+from forcemove.protocol.status import EMPTY_STATUS, Mode, Status
+from forcemove.protocol.types import ETHER, Signature
 from tests.protocol.builders import (
     ALICE,
     BOB,

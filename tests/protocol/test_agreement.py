@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from forcemove.channel.errors import InvalidValue
-from forcemove.channel.protocol.agreement import Agreement, agree
-from forcemove.channel.protocol.app import Deposits
-from forcemove.channel.protocol.encoding import channel_id
-from forcemove.channel.protocol.outcome import Allocation, address_destination
-from forcemove.channel.protocol.rule_errors import AllocationCountOutOfRange, AssetsNotSorted, ForbiddenDestination
-from forcemove.channel.protocol.state import VariablePart
-from forcemove.channel.protocol.types import ETHER
-from forcemove.games.rock_paper_scissors import GAME
+from forcemove.errors import InvalidValue
+from forcemove.protocol.agreement import Agreement, agree
+from forcemove.protocol.app import Deposits
+from forcemove.protocol.encoding import channel_id
+from forcemove.protocol.outcome import Allocation, address_destination
+from forcemove.protocol.rule_errors import AllocationCountOutOfRange, AssetsNotSorted, ForbiddenDestination
+from forcemove.protocol.state import VariablePart
+from forcemove.protocol.types import ETHER
+from forcemove_games.rock_paper_scissors import GAME
 from tests.protocol.builders import ALICE, BOB, DOMAIN, MALLORY, TOKEN, fixed_part, terms
 
 TO_BOTH = (address_destination(ALICE.address), address_destination(BOB.address))

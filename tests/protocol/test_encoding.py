@@ -7,8 +7,8 @@ from eth_abi.abi import encode
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from forcemove.channel.errors import InvalidValue, MalformedBytes
-from forcemove.channel.protocol.encoding import (
+from forcemove.errors import InvalidValue, MalformedBytes
+from forcemove.protocol.encoding import (
     Domain,
     challenge_hash,
     channel_id,
@@ -21,9 +21,9 @@ from forcemove.channel.protocol.encoding import (
     hash_state,
     word,
 )
-from forcemove.channel.protocol.outcome import MAX_ALLOCATIONS, Allocation
-from forcemove.channel.protocol.state import VariablePart
-from forcemove.channel.protocol.types import (
+from forcemove.protocol.outcome import MAX_ALLOCATIONS, Allocation
+from forcemove.protocol.state import VariablePart
+from forcemove.protocol.types import (
     MAX_APP_DATA,
     MAX_PARTICIPANTS,
     UINT48_MAX,

@@ -7,9 +7,9 @@ from dataclasses import fields, is_dataclass
 
 import pytest
 
-from forcemove.channel import errors
-from forcemove.channel.errors import ForcemoveError, RuleError
-from forcemove.channel.protocol.rule_errors import (
+from forcemove import errors
+from forcemove.errors import ForcemoveError, RuleError
+from forcemove.protocol.rule_errors import (
     ADJUDICATOR_ERRORS,
     ChannelClosed,
     TotalChanged,

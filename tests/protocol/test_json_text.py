@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from forcemove.channel.errors import MalformedBytes
-from forcemove.channel.protocol.json_text import MAX_LENGTH, parse_json
-from forcemove.channel.protocol.limits import MAX_DEPTH
+from forcemove.errors import MalformedBytes
+from forcemove.protocol.json_text import MAX_LENGTH, parse_json
+from forcemove.protocol.limits import MAX_DEPTH
 
 
 @pytest.mark.parametrize(

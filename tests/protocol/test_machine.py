@@ -7,13 +7,13 @@ from collections.abc import Callable
 import pytest
 from msgspec.structs import replace
 
-from forcemove.channel.errors import ForcemoveError
-from forcemove.channel.game import Game
-from forcemove.channel.protocol.channel import Channel, Phase
-from forcemove.channel.protocol.effects import SendState, SubmitTransfer
-from forcemove.channel.protocol.encoding import word
-from forcemove.channel.protocol.errors import MessageRefused
-from forcemove.channel.protocol.inputs import (
+from forcemove.errors import ForcemoveError
+from forcemove.game import Game
+from forcemove.protocol.channel import Channel, Phase
+from forcemove.protocol.effects import SendState, SubmitTransfer
+from forcemove.protocol.encoding import word
+from forcemove.protocol.errors import MessageRefused
+from forcemove.protocol.inputs import (
     ChainRead,
     ChallengeWanted,
     ConcludeWanted,
@@ -28,10 +28,10 @@ from forcemove.channel.protocol.inputs import (
     SubmissionFailed,
     Tick,
 )
-from forcemove.channel.protocol.logs import Checkpointed, Closed, Deposited
-from forcemove.channel.protocol.machine import step
-from forcemove.channel.protocol.state import SignedState, VariablePart
-from forcemove.channel.protocol.types import ETHER, UINT48_MAX
+from forcemove.protocol.logs import Checkpointed, Closed, Deposited
+from forcemove.protocol.machine import step
+from forcemove.protocol.state import SignedState, VariablePart
+from forcemove.protocol.types import ETHER, UINT48_MAX
 from tests.installed import GAMES_FOR_TWO
 from tests.protocol.builders import players, sign
 from tests.protocol.table import DEPOSIT, Seat, Table, agreed_table, counting_table, open_table, playing

@@ -5,18 +5,18 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from forcemove.channel.protocol.channel import Phase
-from forcemove.channel.protocol.duties import answer_margin, next_due
-from forcemove.channel.protocol.effects import (
+from forcemove.protocol.channel import Phase
+from forcemove.protocol.duties import answer_margin, next_due
+from forcemove.protocol.effects import (
     SubmitChallenge,
     SubmitCheckpoint,
     SubmitDeposit,
     SubmitRespond,
     SubmitTransfer,
 )
-from forcemove.channel.protocol.encoding import word
-from forcemove.channel.protocol.errors import StateConflict
-from forcemove.channel.protocol.inputs import (
+from forcemove.protocol.encoding import word
+from forcemove.protocol.errors import StateConflict
+from forcemove.protocol.inputs import (
     ChallengeWanted,
     ConcludeWanted,
     ContractsGenuine,
@@ -24,8 +24,8 @@ from forcemove.channel.protocol.inputs import (
     SubmissionFailed,
     Tick,
 )
-from forcemove.channel.protocol.state import SupportProof, VariablePart
-from forcemove.channel.protocol.types import ETHER
+from forcemove.protocol.state import SupportProof, VariablePart
+from forcemove.protocol.types import ETHER
 from tests.protocol.builders import ALICE, players, proof
 from tests.protocol.table import DEPOSIT, DURATION, Seat, agreed_table, counting_table, open_table
 

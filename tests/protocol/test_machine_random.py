@@ -15,26 +15,26 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 from msgspec.structs import replace
 
-from forcemove.channel.errors import AppError, ForcemoveError, InvalidValue
-from forcemove.channel.game import Bot, Game
-from forcemove.channel.protocol.channel import Phase
-from forcemove.channel.protocol.duties import answer_margin, next_due
-from forcemove.channel.protocol.effects import (
+from forcemove.errors import AppError, ForcemoveError, InvalidValue
+from forcemove.game import Bot, Game
+from forcemove.protocol.channel import Phase
+from forcemove.protocol.duties import answer_margin, next_due
+from forcemove.protocol.effects import (
     Submission,
     SubmitChallenge,
     SubmitCheckpoint,
     SubmitDeposit,
     SubmitRespond,
 )
-from forcemove.channel.protocol.encoding import fingerprint, outcome_hash
-from forcemove.channel.protocol.inputs import ChallengeWanted, ConcludeWanted, MoveChosen, StateReceived, Tick
-from forcemove.channel.protocol.machine import step
-from forcemove.channel.protocol.record import fold_all
-from forcemove.channel.protocol.rules import build_support_proof
-from forcemove.channel.protocol.state import SignedState, VariablePart
-from forcemove.channel.protocol.types import ETHER, Signature
-from forcemove.channel.protocol.watch import concluding_answer
-from forcemove.channel.protocol.wire import decode_message
+from forcemove.protocol.encoding import fingerprint, outcome_hash
+from forcemove.protocol.inputs import ChallengeWanted, ConcludeWanted, MoveChosen, StateReceived, Tick
+from forcemove.protocol.machine import step
+from forcemove.protocol.record import fold_all
+from forcemove.protocol.rules import build_support_proof
+from forcemove.protocol.state import SignedState, VariablePart
+from forcemove.protocol.types import ETHER, Signature
+from forcemove.protocol.watch import concluding_answer
+from forcemove.protocol.wire import decode_message
 from tests.installed import GAMES_FOR_TWO
 from tests.protocol.builders import ALICE, BOB, DOMAIN, MALLORY
 from tests.protocol.table import DEPOSIT, DURATION, Table, playing

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from forcemove.channel.errors import InvalidValue
-from forcemove.channel.protocol.channel import Channel, Phase
-from forcemove.channel.protocol.duties import next_due
-from forcemove.channel.protocol.effects import SubmitCheckpoint, SubmitConclude, SubmitDeposit
-from forcemove.channel.protocol.encoding import hash_state, word
-from forcemove.channel.protocol.errors import AlreadySigned, FinalStateSigned, OpeningMismatch, StateConflict
-from forcemove.channel.protocol.inputs import (
+from forcemove.errors import InvalidValue
+from forcemove.protocol.channel import Channel, Phase
+from forcemove.protocol.duties import next_due
+from forcemove.protocol.effects import SubmitCheckpoint, SubmitConclude, SubmitDeposit
+from forcemove.protocol.encoding import hash_state, word
+from forcemove.protocol.errors import AlreadySigned, FinalStateSigned, OpeningMismatch, StateConflict
+from forcemove.protocol.inputs import (
     ConcludeWanted,
     ContractsGenuine,
     HoldingsSeen,
@@ -19,9 +19,9 @@ from forcemove.channel.protocol.inputs import (
     SubmissionFailed,
     Tick,
 )
-from forcemove.channel.protocol.outcome import address_destination
-from forcemove.channel.protocol.state import SignedState, VariablePart
-from forcemove.channel.protocol.types import ETHER
+from forcemove.protocol.outcome import address_destination
+from forcemove.protocol.state import SignedState, VariablePart
+from forcemove.protocol.types import ETHER
 from tests.protocol.builders import ALICE, BOB, MALLORY, players, proof
 from tests.protocol.table import (
     DEPOSIT,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from forcemove.channel.errors import InvalidValue
-from forcemove.channel.protocol.inputs import ConcludeWanted, MoveChosen
-from forcemove.channel.protocol.limits import MAX_SECRETS
+from forcemove.errors import InvalidValue
+from forcemove.protocol.inputs import ConcludeWanted, MoveChosen
+from forcemove.protocol.limits import MAX_SECRETS
 from tests.protocol.table import Seat, open_table
 
 SECRETS = b"a paper, and the salt that hides it"

@@ -8,18 +8,18 @@ from itertools import combinations
 import pytest
 from msgspec.structs import replace
 
-from forcemove.channel.errors import ForcemoveError
-from forcemove.channel.protocol.channel import Channel, Phase
-from forcemove.channel.protocol.duties import answer_margin
-from forcemove.channel.protocol.effects import (
+from forcemove.errors import ForcemoveError
+from forcemove.protocol.channel import Channel, Phase
+from forcemove.protocol.duties import answer_margin
+from forcemove.protocol.effects import (
     Submission,
     SubmitChallenge,
     SubmitDeposit,
     SubmitTransfer,
 )
-from forcemove.channel.protocol.encoding import fingerprint, hash_state, word
-from forcemove.channel.protocol.errors import EndpointsDiffer, NotSupported
-from forcemove.channel.protocol.inputs import (
+from forcemove.protocol.encoding import fingerprint, hash_state, word
+from forcemove.protocol.errors import EndpointsDiffer, NotSupported
+from forcemove.protocol.inputs import (
     ChallengeWanted,
     Clock,
     ConcludeWanted,
@@ -30,15 +30,15 @@ from forcemove.channel.protocol.inputs import (
     Tick,
     ViewsDiffer,
 )
-from forcemove.channel.protocol.logs import ChallengeRegistered, Checkpointed
-from forcemove.channel.protocol.machine import step
-from forcemove.channel.protocol.record import Owed, Recorded, fold_all
-from forcemove.channel.protocol.rules import build_support_proof
-from forcemove.channel.protocol.state import VariablePart
-from forcemove.channel.protocol.status import Status
-from forcemove.channel.protocol.types import ETHER
-from forcemove.channel.protocol.views import acts_first
-from forcemove.channel.protocol.watch import clears, concluding_answer
+from forcemove.protocol.logs import ChallengeRegistered, Checkpointed
+from forcemove.protocol.machine import step
+from forcemove.protocol.record import Owed, Recorded, fold_all
+from forcemove.protocol.rules import build_support_proof
+from forcemove.protocol.state import VariablePart
+from forcemove.protocol.status import Status
+from forcemove.protocol.types import ETHER
+from forcemove.protocol.views import acts_first
+from forcemove.protocol.watch import clears, concluding_answer
 from tests.protocol.builders import ALICE, BOB, DOMAIN, players, sign
 from tests.protocol.table import DEPOSIT, DURATION, Seat, Table, open_table
 from tests.protocol.test_machine import INPUTS, SITUATIONS

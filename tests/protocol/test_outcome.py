@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from forcemove.channel.errors import ForcemoveError, InvalidValue
-from forcemove.channel.protocol.outcome import (
+from forcemove.errors import ForcemoveError, InvalidValue
+from forcemove.protocol.outcome import (
     Allocation,
     Outcome,
     address_destination,
@@ -14,7 +14,7 @@ from forcemove.channel.protocol.outcome import (
     require_valid_outcome,
     totals,
 )
-from forcemove.channel.protocol.rule_errors import (
+from forcemove.protocol.rule_errors import (
     AllocationCountOutOfRange,
     AssetsChanged,
     AssetsNotSorted,
@@ -23,7 +23,7 @@ from forcemove.channel.protocol.rule_errors import (
     TooManyAssets,
     TotalChanged,
 )
-from forcemove.channel.protocol.types import ETHER, UINT256_MAX
+from forcemove.protocol.types import ETHER, UINT256_MAX
 from tests.protocol.builders import ALICE, BOB, TOKEN, allocation, outcome
 
 ID = b"\xc1" * 32

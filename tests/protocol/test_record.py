@@ -3,13 +3,13 @@ invariant of `test_machine_random` asks after everything that happens to a chann
 
 from __future__ import annotations
 
-from forcemove.channel.protocol import adjudication as model
-from forcemove.channel.protocol.adjudication import Adjudication, Result, Transaction
-from forcemove.channel.protocol.encoding import channel_id, hash_state
-from forcemove.channel.protocol.logs import ChallengeRegistered, Claimed, Credited, Deposited, Log
-from forcemove.channel.protocol.record import EMPTY_RECORD, Owed, Record, fold_all
-from forcemove.channel.protocol.state import SignedState, SupportProof, VariablePart
-from forcemove.channel.protocol.types import ETHER, FixedPart
+from forcemove.protocol import adjudication as model
+from forcemove.protocol.adjudication import Adjudication, Result, Transaction
+from forcemove.protocol.encoding import channel_id, hash_state
+from forcemove.protocol.logs import ChallengeRegistered, Claimed, Credited, Deposited, Log
+from forcemove.protocol.record import EMPTY_RECORD, Owed, Record, fold_all
+from forcemove.protocol.state import SignedState, SupportProof, VariablePart
+from forcemove.protocol.types import ETHER, FixedPart
 from tests.protocol.builders import (
     ALICE,
     BOB,

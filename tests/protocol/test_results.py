@@ -7,14 +7,14 @@ from itertools import product
 import pytest
 from msgspec.structs import replace
 
-from forcemove.channel.protocol.agreement import agree
-from forcemove.channel.protocol.channel import Channel, Phase
-from forcemove.channel.protocol.inputs import ChallengeWanted, CreditSeen, ViewsDiffer
-from forcemove.channel.protocol.outcome import Outcome, address_destination
-from forcemove.channel.protocol.record import EMPTY_RECORD, Owed, Record
-from forcemove.channel.protocol.results import Ending, Share, is_over, payable, result_of
-from forcemove.channel.protocol.status import Status
-from forcemove.channel.protocol.types import ETHER
+from forcemove.protocol.agreement import agree
+from forcemove.protocol.channel import Channel, Phase
+from forcemove.protocol.inputs import ChallengeWanted, CreditSeen, ViewsDiffer
+from forcemove.protocol.outcome import Outcome, address_destination
+from forcemove.protocol.record import EMPTY_RECORD, Owed, Record
+from forcemove.protocol.results import Ending, Share, is_over, payable, result_of
+from forcemove.protocol.status import Status
+from forcemove.protocol.types import ETHER
 from tests.protocol.builders import DOMAIN, TOKEN, allocation, fixed_part, players
 from tests.protocol.table import DEPOSIT, START, CountingGame, Table, agreed_table, counting_table, open_table
 

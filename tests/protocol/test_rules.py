@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from forcemove.channel.errors import ForcemoveError
-from forcemove.channel.protocol.app import Rules
-from forcemove.channel.protocol.encoding import channel_id, hash_state
-from forcemove.channel.protocol.rule_errors import (
+from forcemove.errors import ForcemoveError
+from forcemove.protocol.app import Rules
+from forcemove.protocol.encoding import channel_id, hash_state
+from forcemove.protocol.rule_errors import (
     AppDataChanged,
     AppDataTooLong,
     FinalStateRequired,
@@ -22,14 +22,14 @@ from forcemove.channel.protocol.rule_errors import (
     TurnNumberNotConsecutive,
     WrongSigner,
 )
-from forcemove.channel.protocol.rules import (
+from forcemove.protocol.rules import (
     build_support_proof,
     require_supported,
     require_valid_state,
     require_valid_transition,
 )
-from forcemove.channel.protocol.state import VariablePart
-from forcemove.channel.protocol.types import ETHER
+from forcemove.protocol.state import VariablePart
+from forcemove.protocol.types import ETHER
 from tests.protocol.builders import (
     ALICE,
     BOB,

@@ -8,11 +8,11 @@ import pytest
 from coincurve import PublicKey
 from eth_account import Account
 
-from forcemove.channel.errors import InvalidValue
-from forcemove.channel.protocol.hashing import keccak256
-from forcemove.channel.protocol.rule_errors import SignatureMalleable, SignatureUnrecoverable, WrongSigner
-from forcemove.channel.protocol.signing import HALF_ORDER, ORDER, Key, recover, require_signer
-from forcemove.channel.protocol.types import Signature
+from forcemove.errors import InvalidValue
+from forcemove.protocol.hashing import keccak256
+from forcemove.protocol.rule_errors import SignatureMalleable, SignatureUnrecoverable, WrongSigner
+from forcemove.protocol.signing import HALF_ORDER, ORDER, Key, recover, require_signer
+from forcemove.protocol.types import Signature
 from tests.protocol.builders import ALICE, BOB, NO_SIGNATURE, sign, state
 
 DIGEST = keccak256(b"digest")

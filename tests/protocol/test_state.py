@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from forcemove.channel.errors import InvalidValue
-from forcemove.channel.protocol.state import SignedState, SupportProof, VariablePart
+from forcemove.errors import InvalidValue
+from forcemove.protocol.state import SignedState, SupportProof, VariablePart
 from tests.protocol.builders import ALICE, BOB, outcome, sign, signed, state
 
 

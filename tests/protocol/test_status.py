@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from forcemove.channel.errors import InvalidValue
-from forcemove.channel.protocol.status import EMPTY_STATUS, Mode, Status
-from forcemove.channel.protocol.types import UINT256_MAX
+from forcemove.errors import InvalidValue
+from forcemove.protocol.status import EMPTY_STATUS, Mode, Status
+from forcemove.protocol.types import UINT256_MAX
 
 
 def test_the_word_is_48_48_and_160_bits() -> None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from forcemove.channel.errors import InvalidValue
-from forcemove.channel.protocol.rule_errors import (
+from forcemove.errors import InvalidValue
+from forcemove.protocol.rule_errors import (
     ChallengeDurationOutOfRange,
     DuplicateParticipant,
     ParticipantCountOutOfRange,
     ZeroParticipant,
 )
-from forcemove.channel.protocol.types import UINT48_MAX, ZERO_ADDRESS, FixedPart, Signature, require_bytes, require_uint
+from forcemove.protocol.types import UINT48_MAX, ZERO_ADDRESS, FixedPart, Signature, require_bytes, require_uint
 from tests.protocol.builders import ALICE, APP, BOB, CAROL, DAY, fixed_part, players
 
 

@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import run_state_machine_as_test
 from msgspec.structs import replace
 
-from forcemove.channel.errors import InvalidValue, MalformedBytes, UnknownVersion
-from forcemove.channel.protocol.channel import Channel
-from forcemove.channel.protocol.effects import (
+from forcemove.errors import InvalidValue, MalformedBytes, UnknownVersion
+from forcemove.protocol.channel import Channel
+from forcemove.protocol.effects import (
     ChooseMove,
     Effect,
     SendGreeting,
@@ -33,7 +33,7 @@ from forcemove.channel.protocol.effects import (
     SubmitRespond,
     SubmitTransfer,
 )
-from forcemove.channel.protocol.inputs import (
+from forcemove.protocol.inputs import (
     ChainRead,
     ChallengeWanted,
     Clock,
@@ -53,8 +53,8 @@ from forcemove.channel.protocol.inputs import (
     Tick,
     ViewsDiffer,
 )
-from forcemove.channel.protocol.limits import MAX_DEPTH
-from forcemove.channel.protocol.logs import (
+from forcemove.protocol.limits import MAX_DEPTH
+from forcemove.protocol.logs import (
     ChallengeRegistered,
     Checkpointed,
     Claimed,
@@ -66,14 +66,14 @@ from forcemove.channel.protocol.logs import (
     PartlyPaid,
     Responded,
 )
-from forcemove.channel.protocol.machine import step
-from forcemove.channel.protocol.message_pack import require_shallow
-from forcemove.channel.protocol.outcome import Allocation
-from forcemove.channel.protocol.record import Owed
-from forcemove.channel.protocol.state import SignedState, VariablePart
-from forcemove.channel.protocol.status import Status
-from forcemove.channel.protocol.types import ETHER, UINT256_MAX
-from forcemove.channel.protocol.values import CHANNELS, EFFECTS, INPUTS, NEWS, SUBMISSIONS, VERSION, Codec
+from forcemove.protocol.machine import step
+from forcemove.protocol.message_pack import require_shallow
+from forcemove.protocol.outcome import Allocation
+from forcemove.protocol.record import Owed
+from forcemove.protocol.state import SignedState, VariablePart
+from forcemove.protocol.status import Status
+from forcemove.protocol.types import ETHER, UINT256_MAX
+from forcemove.protocol.values import CHANNELS, EFFECTS, INPUTS, NEWS, SUBMISSIONS, VERSION, Codec
 from tests.protocol import table as table_module
 from tests.protocol.builders import ALICE, BOB, chain, final, outcome, proof, sign, sign_all, signed, state
 from tests.protocol.table import open_table
@@ -299,8 +299,8 @@ def test_threat_39_no_depth_of_stored_bytes_ends_the_process(kind: str) -> None:
     program = f"""
 import sys
 sys.setrecursionlimit(100_000)
-from forcemove.channel.errors import MalformedBytes
-from forcemove.channel.protocol.values import INPUTS
+from forcemove.errors import MalformedBytes
+from forcemove.protocol.values import INPUTS
 from tests.protocol.test_values import DEEP
 try:
     INPUTS.decode(DEEP[{kind!r}])

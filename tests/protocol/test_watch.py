@@ -7,15 +7,15 @@ from collections.abc import Sequence
 
 import pytest
 
-from forcemove.channel.errors import RuleError
-from forcemove.channel.protocol import adjudication as model
-from forcemove.channel.protocol.adjudication import Adjudication, Result, Transaction
-from forcemove.channel.protocol.effects import SubmitCheckpoint, SubmitConclude, SubmitRespond
-from forcemove.channel.protocol.encoding import channel_id
-from forcemove.channel.protocol.signing import Key
-from forcemove.channel.protocol.state import SignedState, VariablePart
-from forcemove.channel.protocol.types import FixedPart
-from forcemove.channel.protocol.watch import Answer, best_answer, cheapest_proof, concluding_answer
+from forcemove.errors import RuleError
+from forcemove.protocol import adjudication as model
+from forcemove.protocol.adjudication import Adjudication, Result, Transaction
+from forcemove.protocol.effects import SubmitCheckpoint, SubmitConclude, SubmitRespond
+from forcemove.protocol.encoding import channel_id
+from forcemove.protocol.signing import Key
+from forcemove.protocol.state import SignedState, VariablePart
+from forcemove.protocol.types import FixedPart
+from forcemove.protocol.watch import Answer, best_answer, cheapest_proof, concluding_answer
 from tests.protocol.builders import (
     ALICE,
     BOB,

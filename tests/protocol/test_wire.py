@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from forcemove.channel.errors import ForcemoveError, InvalidValue, MalformedBytes, UnknownVersion
-from forcemove.channel.protocol.encoding import Domain, encode_record
-from forcemove.channel.protocol.inputs import Greeted, StateReceived
-from forcemove.channel.protocol.limits import MAX_FILE, MAX_MESSAGE, MAX_RECORD, MAX_STATE_FILE
-from forcemove.channel.protocol.outcome import MAX_ALLOCATIONS, Allocation
-from forcemove.channel.protocol.state import SignedState, VariablePart
-from forcemove.channel.protocol.types import (
+from forcemove.errors import ForcemoveError, InvalidValue, MalformedBytes, UnknownVersion
+from forcemove.protocol.encoding import Domain, encode_record
+from forcemove.protocol.inputs import Greeted, StateReceived
+from forcemove.protocol.limits import MAX_FILE, MAX_MESSAGE, MAX_RECORD, MAX_STATE_FILE
+from forcemove.protocol.outcome import MAX_ALLOCATIONS, Allocation
+from forcemove.protocol.state import SignedState, VariablePart
+from forcemove.protocol.types import (
     MAX_APP_DATA,
     MAX_CHALLENGE_DURATION,
     MAX_PARTICIPANTS,
@@ -27,7 +27,7 @@ from forcemove.channel.protocol.types import (
     FixedPart,
     Signature,
 )
-from forcemove.channel.protocol.wire import (
+from forcemove.protocol.wire import (
     SignedStateFile,
     decode_file,
     decode_message,

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from forcemove.channel.chain.local import AnvilChain
+from forcemove.chain.local import AnvilChain
 from forcemove.contracts import artifact_names
 from tests.cli import warm
 from tests.readme.text import ROOT, Section, sections_with

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from forcemove.channel.game import Game
-from forcemove.games.discard.rules import TABLE as DISCARD
+from forcemove.game import Game
+from forcemove_games.discard.rules import TABLE as DISCARD
 from scripts import diagrams, excerpt
 from scripts.excerpt import figures_aside
 from tests.installed import each_game

@@ -8,15 +8,15 @@ from itertools import count, pairwise
 import pytest
 from msgspec.structs import replace
 
-from forcemove.channel.chain.local import local_keys
-from forcemove.channel.node.local import LocalTable, local_table
-from forcemove.channel.node.memory import MemoryLine, MemoryStore
-from forcemove.channel.node.polled import PolledClient
-from forcemove.channel.protocol.channel import Phase
-from forcemove.channel.protocol.effects import ChooseMove
-from forcemove.channel.protocol.inputs import ChallengeWanted, ConcludeWanted, Input, MoveChosen
-from forcemove.channel.protocol.signing import Key
-from forcemove.games.tic_tac_toe import GAME, rules
+from forcemove.chain.local import local_keys
+from forcemove.node.local import LocalTable, local_table
+from forcemove.node.memory import MemoryLine, MemoryStore
+from forcemove.node.polled import PolledClient
+from forcemove.protocol.channel import Phase
+from forcemove.protocol.effects import ChooseMove
+from forcemove.protocol.inputs import ChallengeWanted, ConcludeWanted, Input, MoveChosen
+from forcemove.protocol.signing import Key
+from forcemove_games.tic_tac_toe import GAME, rules
 from scripts.diagrams import LIFE
 
 Edge = tuple[Phase, Phase]

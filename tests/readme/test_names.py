@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 import pytest
 
-from forcemove.channel.cli.main import forcemove
+from forcemove.cli.main import forcemove
 from tests.readme.text import PAGES, ROOT, code_spans, name_of, sections
 
 WORD = re.compile(r"[A-Za-z_]\w*")
@@ -83,7 +83,7 @@ def test_every_command_in_the_text_is_one_of_ours(page: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["forcemove.games.missing", "forcemove.games.views.missing", "forcemove.missing.views"]
+    "name", ["forcemove_games.missing", "forcemove_games.views.missing", "forcemove.missing.views"]
 )
 def test_a_dotted_name_that_leads_nowhere_is_seen(name: str) -> None:
     assert not resolves(name)

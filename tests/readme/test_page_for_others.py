@@ -7,17 +7,17 @@ import re
 
 import pytest
 
-from forcemove.channel.protocol.encoding import ALLOCATION_TYPE, CHALLENGE_TYPE, STATE_TYPE
-from forcemove.channel.protocol.outcome import MAX_ALLOCATIONS, MAX_ASSETS
-from forcemove.channel.protocol.signing import HALF_ORDER
-from forcemove.channel.protocol.types import (
+from forcemove.contracts import artifact
+from forcemove.protocol.encoding import ALLOCATION_TYPE, CHALLENGE_TYPE, STATE_TYPE
+from forcemove.protocol.outcome import MAX_ALLOCATIONS, MAX_ASSETS
+from forcemove.protocol.signing import HALF_ORDER
+from forcemove.protocol.types import (
     MAX_APP_DATA,
     MAX_CHALLENGE_DURATION,
     MAX_PARTICIPANTS,
     MIN_CHALLENGE_DURATION,
     MIN_PARTICIPANTS,
 )
-from forcemove.contracts import artifact
 from tests.readme.text import ROOT, code_spans
 
 PAGE = ROOT / "contracts" / "README.md"

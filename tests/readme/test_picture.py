@@ -9,21 +9,21 @@ from tests.structure.imports import read_imports, source_files
 
 Arrow = tuple[str, str]
 
-NOT_ROOMS = {"public", "testing", "__pycache__"}
-"""In `channel`: the package's own front and the kit for tests, which are installed one level up."""
-NOT_SHIPPED = {"contracts.compile"}
-"""It runs the compiler, on our machines only."""
+_INSIDE = ROOT / "channel" / "forcemove"
+_CORE = {"protocol"}
+NOT_ROOMS = {"testing", "__pycache__"}
+"""The kit for tests is not drawn: games' authors use it, and nothing here does."""
 
 
 def room_of(module: str) -> str | None:
     """The box of the picture that a module is in."""
     first, _, rest = module.partition(".")
-    if first in {"contracts", "games"} and module not in NOT_SHIPPED:
-        return first
-    if first != "channel" or not rest:
+    if first == "forcemove_games":
+        return "games"
+    second = rest.partition(".")[0]
+    if first != "forcemove" or not second or second in {*NOT_ROOMS, "__main__"}:
         return None
-    second = rest.split(".")[0]
-    return second if (ROOT / "channel" / second).is_dir() and second != "protocol" else "core"
+    return second if (_INSIDE / second).is_dir() and second not in _CORE else "core"
 
 
 def imported() -> set[Arrow]:
@@ -60,6 +60,5 @@ def test_the_arrows_are_those_of_the_import_statements() -> None:
 
 
 def test_every_room_is_drawn() -> None:
-    rooms = {folder.name for folder in (ROOT / "channel").iterdir() if folder.is_dir()} - NOT_ROOMS - {"protocol"}
-
-    assert {room for arrow in drawn() for room in arrow} == rooms | {"contracts", "games", "core"}
+    rooms = {folder.name for folder in _INSIDE.iterdir() if folder.is_dir()} - NOT_ROOMS - _CORE
+    assert {room for arrow in drawn() for room in arrow} == rooms | {"games", "core"}

@@ -7,18 +7,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from forcemove.channel.flow.history import running_hash
-from forcemove.channel.line.terms import Table
-from forcemove.channel.line.wire import FromRelay, decode_from_relay
-from forcemove.channel.line.wire import Outbox as Frames
-from forcemove.channel.relay.housekeeping import Housekeeper
-from forcemove.channel.relay.keeping import Keeper
-from forcemove.channel.relay.limits import Limits
-from forcemove.channel.relay.metrics import Metrics
-from forcemove.channel.relay.storage.schema import Entry, Kept
-from forcemove.channel.relay.storage.store import RelayStore, open_store
-from forcemove.channel.relay.storage.worker import Worker
-from forcemove.channel.relay.tables import LiveLog, Reading, Tables
+from forcemove.flow.history import running_hash
+from forcemove.line.terms import Table
+from forcemove.line.wire import FromRelay, decode_from_relay
+from forcemove.line.wire import Outbox as Frames
+from forcemove.relay.housekeeping import Housekeeper
+from forcemove.relay.keeping import Keeper
+from forcemove.relay.limits import Limits
+from forcemove.relay.metrics import Metrics
+from forcemove.relay.storage.schema import Entry, Kept
+from forcemove.relay.storage.store import RelayStore, open_store
+from forcemove.relay.storage.worker import Worker
+from forcemove.relay.tables import LiveLog, Reading, Tables
 from tests.line.people import ALICE
 from tests.relay.raw import post
 

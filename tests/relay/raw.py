@@ -10,8 +10,8 @@ from typing import TypeVar
 
 import aiohttp
 
-from forcemove.channel.line.terms import Table, proof_digest
-from forcemove.channel.line.wire import (
+from forcemove.line.terms import Table, proof_digest
+from forcemove.line.wire import (
     FromRelay,
     Message,
     Open,
@@ -23,7 +23,7 @@ from forcemove.channel.line.wire import (
     decode_from_relay,
     encode,
 )
-from forcemove.channel.protocol.signing import Key
+from forcemove.protocol.signing import Key
 
 __all__ = ["Raw", "post", "raw", "raw_from"]
 

@@ -8,9 +8,9 @@ from types import TracebackType
 
 from aiohttp import WSMessage, WSMsgType, web
 
-from forcemove.channel.flow.history import NOTHING_READ, running_hash
-from forcemove.channel.line.terms import TableKind
-from forcemove.channel.line.wire import (
+from forcemove.flow.history import NOTHING_READ, running_hash
+from forcemove.line.terms import TableKind
+from forcemove.line.wire import (
     Entries,
     Message,
     Open,

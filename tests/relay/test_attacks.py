@@ -14,12 +14,12 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from forcemove.channel.flow.history import NOTHING_READ, running_hash
-from forcemove.channel.line.errors import Reason, RelayRefused
-from forcemove.channel.line.limits import MAX_ENTRY, MAX_FRAME
-from forcemove.channel.line.terms import Table, TableKind
-from forcemove.channel.line.websocket.connection import RelayConnection
-from forcemove.channel.line.wire import VERSION, Entries, Leave, Open, Opened, Posted, Prove, Proved, Refused
+from forcemove.flow.history import NOTHING_READ, running_hash
+from forcemove.line.errors import Reason, RelayRefused
+from forcemove.line.limits import MAX_ENTRY, MAX_FRAME
+from forcemove.line.terms import Table, TableKind
+from forcemove.line.websocket.connection import RelayConnection
+from forcemove.line.wire import VERSION, Entries, Leave, Open, Opened, Posted, Prove, Proved, Refused
 from tests.line.people import ALICE, BOB, MALLORY, new_table, read, run
 from tests.relay.process import RelayProcess, running_relay
 from tests.relay.raw import Raw, post, raw

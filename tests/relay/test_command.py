@@ -16,9 +16,9 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from forcemove.channel.line.errors import RelayUnreachable
-from forcemove.channel.line.websocket.connection import RelayConnection
-from forcemove.channel.store.opening import open_journal
+from forcemove.line.errors import RelayUnreachable
+from forcemove.line.websocket.connection import RelayConnection
+from forcemove.store.opening import open_journal
 from tests.cli.command import Command
 from tests.line.people import ALICE, new_table, read, run
 from tests.relay.certificate import make_certificate

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from forcemove.channel.line.terms import TableKind
-from forcemove.channel.line.websocket.connection import RelayConnection
-from forcemove.channel.line.websocket.transport import WebSocketTransport
+from forcemove.line.terms import TableKind
+from forcemove.line.websocket.connection import RelayConnection
+from forcemove.line.websocket.transport import WebSocketTransport
 from tests.line.people import ALICE, BOB, new_table, read, run
 from tests.relay.process import running_relay
 

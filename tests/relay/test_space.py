@@ -9,18 +9,18 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from forcemove.channel.errors import JournalUnavailable
-from forcemove.channel.line.errors import Reason
-from forcemove.channel.line.terms import TableKind
-from forcemove.channel.line.wire import Posted, Refused
-from forcemove.channel.relay.errors import RelayStoreUnusable
-from forcemove.channel.relay.limits import Limits
-from forcemove.channel.relay.storage.deleting import START
-from forcemove.channel.relay.storage.room import FULL_DISK
-from forcemove.channel.relay.storage.schema import APPLICATION_ID, STEPS
-from forcemove.channel.relay.storage.store import open_store
-from forcemove.channel.relay.tables import LiveLog, TooManyTables
-from forcemove.channel.store.sqlite import open_file
+from forcemove.errors import JournalUnavailable
+from forcemove.line.errors import Reason
+from forcemove.line.terms import TableKind
+from forcemove.line.wire import Posted, Refused
+from forcemove.relay.errors import RelayStoreUnusable
+from forcemove.relay.limits import Limits
+from forcemove.relay.storage.deleting import START
+from forcemove.relay.storage.room import FULL_DISK
+from forcemove.relay.storage.schema import APPLICATION_ID, STEPS
+from forcemove.relay.storage.store import open_store
+from forcemove.relay.tables import LiveLog, TooManyTables
+from forcemove.store.sqlite import open_file
 from tests.line.people import new_table, run
 from tests.relay.inside import Clock, Inside, extend
 

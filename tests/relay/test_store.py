@@ -9,19 +9,19 @@ from pathlib import Path
 
 import pytest
 
-from forcemove.channel.flow.history import NOTHING_READ
-from forcemove.channel.line.errors import Reason
-from forcemove.channel.line.terms import Table
-from forcemove.channel.line.wire import Entries, FromRelay, Posted, Refused
-from forcemove.channel.relay.housekeeping import Housekeeper
-from forcemove.channel.relay.keeping import Keeper
-from forcemove.channel.relay.limits import Limits
-from forcemove.channel.relay.metrics import Metrics
-from forcemove.channel.relay.storage.schema import Entry
-from forcemove.channel.relay.storage.store import RelayStore, open_store
-from forcemove.channel.relay.storage.worker import Worker
-from forcemove.channel.relay.tables import LiveLog, Reading, Tables
-from forcemove.channel.store.errors import JournalDamaged, JournalUnwritable
+from forcemove.flow.history import NOTHING_READ
+from forcemove.line.errors import Reason
+from forcemove.line.terms import Table
+from forcemove.line.wire import Entries, FromRelay, Posted, Refused
+from forcemove.relay.housekeeping import Housekeeper
+from forcemove.relay.keeping import Keeper
+from forcemove.relay.limits import Limits
+from forcemove.relay.metrics import Metrics
+from forcemove.relay.storage.schema import Entry
+from forcemove.relay.storage.store import RelayStore, open_store
+from forcemove.relay.storage.worker import Worker
+from forcemove.relay.tables import LiveLog, Reading, Tables
+from forcemove.store.errors import JournalDamaged, JournalUnwritable
 from tests.line.people import ALICE, new_table, run
 from tests.relay.inside import Clock, Ear, extend
 from tests.relay.raw import post

@@ -10,17 +10,17 @@ from typing import NoReturn, cast
 import aiohttp
 import pytest
 
-from forcemove.channel.errors import ForcemoveError, UnknownVersion
-from forcemove.channel.flow.transport import MemoryTransport
-from forcemove.channel.line import channel_line, reconnecting
-from forcemove.channel.line.channel_line import ChannelLine
-from forcemove.channel.line.connect import line_on, line_to
-from forcemove.channel.line.errors import Reason, RelayRefused, RelayUnreachable
-from forcemove.channel.line.limits import MAX_ENTRY
-from forcemove.channel.line.terms import TableKind
-from forcemove.channel.line.websocket import connection as websocket
-from forcemove.channel.line.websocket.connection import RelayConnection
-from forcemove.channel.line.wire import Entries
+from forcemove.errors import ForcemoveError, UnknownVersion
+from forcemove.flow.transport import MemoryTransport
+from forcemove.line import channel_line, reconnecting
+from forcemove.line.channel_line import ChannelLine
+from forcemove.line.connect import line_on, line_to
+from forcemove.line.errors import Reason, RelayRefused, RelayUnreachable
+from forcemove.line.limits import MAX_ENTRY
+from forcemove.line.terms import TableKind
+from forcemove.line.websocket import connection as websocket
+from forcemove.line.websocket.connection import RelayConnection
+from forcemove.line.wire import Entries
 from tests.line.people import ALICE, new_table, run
 from tests.relay.strange import GOOD, Flood, StrangeRelay, frame, until
 

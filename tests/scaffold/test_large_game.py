@@ -16,9 +16,9 @@ from typing import NamedTuple
 
 import pytest
 
-from forcemove.channel.protocol.state import VariablePart
-from forcemove.channel.scaffold.scaffold import write_game
 from forcemove.contracts.project import build_project, stale_artifacts
+from forcemove.protocol.state import VariablePart
+from forcemove.scaffold.scaffold import write_game
 from forcemove.testing.calls import Bench, Call
 from forcemove.testing.difference import TwinsDiffer
 from forcemove.testing.properties import require_both_alike

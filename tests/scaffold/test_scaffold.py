@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from forcemove.channel.artifact import load_artifact
-from forcemove.channel.errors import InvalidValue
-from forcemove.channel.scaffold import scaffold
-from forcemove.channel.scaffold.scaffold import FolderInUse, GameNames, names_of, write_game
+from forcemove.artifact import load_artifact
 from forcemove.contracts.project import build_project, stale_artifacts
+from forcemove.errors import InvalidValue
+from forcemove.scaffold import scaffold
+from forcemove.scaffold.scaffold import FolderInUse, GameNames, names_of, write_game
 
 TEMPLATE = Path(scaffold.__file__).parent / "template"
 
@@ -80,7 +80,7 @@ def test_every_file_of_the_template_is_written_under_its_own_name(tmp_path: Path
 
 
 def test_the_template_is_compiled_from_its_sources() -> None:
-    assert stale_artifacts(TEMPLATE) == [], "run `forcemove compile channel/scaffold/template`"
+    assert stale_artifacts(TEMPLATE) == [], "run `forcemove compile channel/forcemove/scaffold/template`"
 
 
 def test_the_compiler_makes_the_very_artifact_that_is_written(tmp_path: Path) -> None:

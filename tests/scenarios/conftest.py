@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from forcemove.channel.chain.local import AnvilChain
-from forcemove.channel.game import Game
-from forcemove.games.tic_tac_toe import GAME as TIC_TAC_TOE
+from forcemove.chain.local import AnvilChain
+from forcemove.game import Game
+from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.installed import GAMES_FOR_TWO
 from tests.scenarios.story import Playground, Story
 from tests.simulation.chain import MemoryChain

@@ -13,30 +13,30 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from forcemove.channel.chain.adjudicator import Operation, PlacedLog
-from forcemove.channel.chain.book import AddressBook
-from forcemove.channel.chain.chain import Call, Chain, Receipt
-from forcemove.channel.chain.deployment import deploy
-from forcemove.channel.chain.local import local_keys
-from forcemove.channel.chain.token import Token
-from forcemove.channel.errors import ForcemoveError
-from forcemove.channel.flow.channel import moves_of
-from forcemove.channel.game import Bot, Game
-from forcemove.channel.node.assemble import Assembly, assemble
-from forcemove.channel.node.events import Event, Fault, Mined, Refused
-from forcemove.channel.node.memory import MemoryLine, MemoryStore
-from forcemove.channel.node.polled import PolledClient
-from forcemove.channel.node.ports import Line
-from forcemove.channel.protocol.channel import Phase
-from forcemove.channel.protocol.effects import ChooseMove
-from forcemove.channel.protocol.encoding import digest, hash_state
-from forcemove.channel.protocol.inputs import ConcludeWanted, MoveChosen
-from forcemove.channel.protocol.outcome import Outcome
-from forcemove.channel.protocol.rules import build_support_proof
-from forcemove.channel.protocol.signing import Key
-from forcemove.channel.protocol.state import SignedState, SupportProof, VariablePart
-from forcemove.channel.protocol.types import ETHER
-from forcemove.channel.protocol.wire import encode_message
+from forcemove.chain.adjudicator import Operation, PlacedLog
+from forcemove.chain.book import AddressBook
+from forcemove.chain.chain import Call, Chain, Receipt
+from forcemove.chain.deployment import deploy
+from forcemove.chain.local import local_keys
+from forcemove.chain.token import Token
+from forcemove.errors import ForcemoveError
+from forcemove.flow.channel import moves_of
+from forcemove.game import Bot, Game
+from forcemove.node.assemble import Assembly, assemble
+from forcemove.node.events import Event, Fault, Mined, Refused
+from forcemove.node.memory import MemoryLine, MemoryStore
+from forcemove.node.polled import PolledClient
+from forcemove.node.ports import Line
+from forcemove.protocol.channel import Phase
+from forcemove.protocol.effects import ChooseMove
+from forcemove.protocol.encoding import digest, hash_state
+from forcemove.protocol.inputs import ConcludeWanted, MoveChosen
+from forcemove.protocol.outcome import Outcome
+from forcemove.protocol.rules import build_support_proof
+from forcemove.protocol.signing import Key
+from forcemove.protocol.state import SignedState, SupportProof, VariablePart
+from forcemove.protocol.types import ETHER
+from forcemove.protocol.wire import encode_message
 from tests.simulation.chain import MemoryChain
 
 ALICE, BOB, MALLORY, MINER = local_keys()[:4]

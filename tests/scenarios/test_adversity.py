@@ -6,17 +6,17 @@ from collections.abc import Iterator
 
 import pytest
 
-from forcemove.channel.chain.errors import NotMined
-from forcemove.channel.chain.local import AnvilChain
-from forcemove.channel.errors import ForcemoveError
-from forcemove.channel.node.events import Mined
-from forcemove.channel.node.memory import MemoryStore
-from forcemove.channel.protocol.channel import Channel, Phase
-from forcemove.channel.protocol.errors import MoneyMissing
-from forcemove.channel.protocol.inputs import ChallengeWanted
-from forcemove.channel.protocol.state import VariablePart
-from forcemove.games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
-from forcemove.games.tic_tac_toe import GAME as TIC_TAC_TOE
+from forcemove.chain.errors import NotMined
+from forcemove.chain.local import AnvilChain
+from forcemove.errors import ForcemoveError
+from forcemove.node.events import Mined
+from forcemove.node.memory import MemoryStore
+from forcemove.protocol.channel import Channel, Phase
+from forcemove.protocol.errors import MoneyMissing
+from forcemove.protocol.inputs import ChallengeWanted
+from forcemove.protocol.state import VariablePart
+from forcemove_games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
+from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.scenarios.story import Playground, Story
 
 # ------------------------------------------------------------------------------------------------- processes that end

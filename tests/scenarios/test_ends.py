@@ -5,19 +5,19 @@ from __future__ import annotations
 
 import pytest
 
-from forcemove.channel.chain.chain import Call
-from forcemove.channel.chain.token import Token
-from forcemove.channel.follower.errors import LogsLeftOut
-from forcemove.channel.node.local import local_table
-from forcemove.channel.node.memory import MemoryStore
-from forcemove.channel.node.nonces import draw_nonce
-from forcemove.channel.protocol.channel import Phase
-from forcemove.channel.protocol.encoding import word
-from forcemove.channel.protocol.errors import ChannelIdUsed
-from forcemove.channel.protocol.inputs import ConcludeWanted
-from forcemove.channel.protocol.rule_errors import PaymentRefused
-from forcemove.channel.protocol.types import ETHER
-from forcemove.games.tic_tac_toe import GAME as TIC_TAC_TOE
+from forcemove.chain.chain import Call
+from forcemove.chain.token import Token
+from forcemove.follower.errors import LogsLeftOut
+from forcemove.node.local import local_table
+from forcemove.node.memory import MemoryStore
+from forcemove.node.nonces import draw_nonce
+from forcemove.protocol.channel import Phase
+from forcemove.protocol.encoding import word
+from forcemove.protocol.errors import ChannelIdUsed
+from forcemove.protocol.inputs import ConcludeWanted
+from forcemove.protocol.rule_errors import PaymentRefused
+from forcemove.protocol.types import ETHER
+from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.chain.world import deploy_contract
 from tests.evm import function_selector
 from tests.parity import core_abi as abi

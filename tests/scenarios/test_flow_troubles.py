@@ -10,8 +10,8 @@ from random import Random
 
 import pytest
 
-from forcemove.channel.chain.errors import NotGenuine, Unreachable
-from forcemove.channel.flow.channel import (
+from forcemove.chain.errors import NotGenuine, Unreachable
+from forcemove.flow.channel import (
     ChannelDecided,
     Line,
     MoveChosen,
@@ -23,12 +23,12 @@ from forcemove.channel.flow.channel import (
     rounds,
     turn,
 )
-from forcemove.channel.flow.steps import Step, repeat, sequence
-from forcemove.channel.flow.transport import MemoryTransport, Reader
-from forcemove.channel.game import Game
-from forcemove.channel.protocol.channel import Phase
-from forcemove.channel.protocol.state import VariablePart
-from forcemove.games.tic_tac_toe import GAME as TIC_TAC_TOE
+from forcemove.flow.steps import Step, repeat, sequence
+from forcemove.flow.transport import MemoryTransport, Reader
+from forcemove.game import Game
+from forcemove.protocol.channel import Phase
+from forcemove.protocol.state import VariablePart
+from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.chain.world import deploy_contract
 from tests.node.test_troubles import over_flaky_chain
 from tests.scenarios.story import Playground, Story

@@ -9,9 +9,9 @@ from contextlib import asynccontextmanager
 import msgspec
 import pytest
 
-from forcemove.channel.errors import MalformedBytes, UnknownVersion
-from forcemove.channel.flow.actions import MalformedAction
-from forcemove.channel.flow.channel import (
+from forcemove.errors import MalformedBytes, UnknownVersion
+from forcemove.flow.actions import MalformedAction
+from forcemove.flow.channel import (
     UPDATES,
     ChannelDecided,
     Line,
@@ -27,18 +27,18 @@ from forcemove.channel.flow.channel import (
     rounds,
     turn,
 )
-from forcemove.channel.flow.keys import exchange_keys
-from forcemove.channel.flow.queue import ActionQueue
-from forcemove.channel.flow.signed import LogsDiffer
-from forcemove.channel.flow.steps import NothingHeard, Step, repeat, run, sequence
-from forcemove.channel.flow.transport import MemoryTransport, Transport
-from forcemove.channel.game import Game
-from forcemove.channel.node.events import Fault
-from forcemove.channel.protocol.channel import Phase
-from forcemove.channel.protocol.state import VariablePart
-from forcemove.channel.protocol.wire import encode_message
-from forcemove.games.tic_tac_toe import GAME as TIC_TAC_TOE
-from forcemove.games.tic_tac_toe.flow import one_round as tic_tac_toe_round
+from forcemove.flow.keys import exchange_keys
+from forcemove.flow.queue import ActionQueue
+from forcemove.flow.signed import LogsDiffer
+from forcemove.flow.steps import NothingHeard, Step, repeat, run, sequence
+from forcemove.flow.transport import MemoryTransport, Transport
+from forcemove.game import Game
+from forcemove.node.events import Fault
+from forcemove.protocol.channel import Phase
+from forcemove.protocol.state import VariablePart
+from forcemove.protocol.wire import encode_message
+from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
+from forcemove_games.tic_tac_toe.flow import one_round as tic_tac_toe_round
 from tests.flow.table import Flooded
 from tests.flow.virtual_time import at_every_wait, cancelled_at, run_busy, run_virtual
 from tests.installed import GAMES_FOR_TWO, part_of

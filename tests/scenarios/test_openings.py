@@ -7,20 +7,20 @@ from collections.abc import Callable
 import pytest
 from msgspec.structs import replace
 
-from forcemove.channel.chain.adjudicator import Adjudicator
-from forcemove.channel.chain.errors import NoContract, NotGenuine
-from forcemove.channel.errors import InvalidValue
-from forcemove.channel.node.memory import MemoryLine, MemoryStore
-from forcemove.channel.node.polled import PolledClient
-from forcemove.channel.protocol.agreement import agree
-from forcemove.channel.protocol.channel import Channel, Phase
-from forcemove.channel.protocol.errors import MessageRefused, OpeningMismatch
-from forcemove.channel.protocol.inputs import ChallengeWanted, ConcludeWanted
-from forcemove.channel.protocol.outcome import address_destination
-from forcemove.channel.protocol.rule_errors import HoldingsBelowExpected
-from forcemove.channel.protocol.state import VariablePart
-from forcemove.channel.protocol.types import ETHER
-from forcemove.games.tic_tac_toe import GAME as TIC_TAC_TOE
+from forcemove.chain.adjudicator import Adjudicator
+from forcemove.chain.errors import NoContract, NotGenuine
+from forcemove.errors import InvalidValue
+from forcemove.node.memory import MemoryLine, MemoryStore
+from forcemove.node.polled import PolledClient
+from forcemove.protocol.agreement import agree
+from forcemove.protocol.channel import Channel, Phase
+from forcemove.protocol.errors import MessageRefused, OpeningMismatch
+from forcemove.protocol.inputs import ChallengeWanted, ConcludeWanted
+from forcemove.protocol.outcome import address_destination
+from forcemove.protocol.rule_errors import HoldingsBelowExpected
+from forcemove.protocol.state import VariablePart
+from forcemove.protocol.types import ETHER
+from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.chain.world import deploy_contract, place
 from tests.protocol.builders import terms
 from tests.scenarios.story import ALICE, BOB, DEPOSIT, MALLORY, STAKE, Playground, Story

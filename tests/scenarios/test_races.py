@@ -11,18 +11,18 @@ from typing import Any
 
 import pytest
 
-from forcemove.channel.chain.rpc import as_number
-from forcemove.channel.node.assemble import assemble
-from forcemove.channel.node.driven import Driven
-from forcemove.channel.node.events import Event, Mined, Refused
-from forcemove.channel.node.memory import MemoryLine
-from forcemove.channel.node.node import Node
-from forcemove.channel.protocol.channel import Phase
-from forcemove.channel.protocol.effects import ChooseMove, SubmitRespond
-from forcemove.channel.protocol.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
-from forcemove.channel.store.journal import Journal
-from forcemove.channel.store.opening import open_journal
-from forcemove.games.tic_tac_toe import GAME
+from forcemove.chain.rpc import as_number
+from forcemove.node.assemble import assemble
+from forcemove.node.driven import Driven
+from forcemove.node.events import Event, Mined, Refused
+from forcemove.node.memory import MemoryLine
+from forcemove.node.node import Node
+from forcemove.protocol.channel import Phase
+from forcemove.protocol.effects import ChooseMove, SubmitRespond
+from forcemove.protocol.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
+from forcemove.store.journal import Journal
+from forcemove.store.opening import open_journal
+from forcemove_games.tic_tac_toe import GAME
 from tests.scenarios.story import DEPOSIT, DURATION, KEYS, STAKE, Playground
 from tests.simulation.chain import MemoryChain
 from tests.simulation.grounds import MemoryGround

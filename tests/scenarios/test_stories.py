@@ -6,15 +6,15 @@ from random import Random
 
 import pytest
 
-from forcemove.channel.chain.chain import Call
-from forcemove.channel.chain.codec import function
-from forcemove.channel.chain.local import EmbeddedChain
-from forcemove.channel.errors import RuleError
-from forcemove.channel.game import Game
-from forcemove.channel.node.events import Mined
-from forcemove.channel.protocol.errors import MessageRefused
-from forcemove.channel.protocol.inputs import ChallengeWanted, ConcludeWanted
-from forcemove.channel.protocol.state import SignedState, VariablePart
+from forcemove.chain.chain import Call
+from forcemove.chain.codec import function
+from forcemove.chain.local import EmbeddedChain
+from forcemove.errors import RuleError
+from forcemove.game import Game
+from forcemove.node.events import Mined
+from forcemove.protocol.errors import MessageRefused
+from forcemove.protocol.inputs import ChallengeWanted, ConcludeWanted
+from forcemove.protocol.state import SignedState, VariablePart
 from tests.chain.world import deploy_contract
 from tests.scenarios.story import ALICE, BOB, DEPOSIT, KEYS, Playground, Story
 

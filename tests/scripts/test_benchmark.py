@@ -6,9 +6,9 @@ import json
 import subprocess
 import sys
 
-from forcemove.channel.protocol.encoding import digest
-from forcemove.channel.protocol.signing import require_signer
-from forcemove.games.views import filter_state, play_action, replay_action
+from forcemove.protocol.encoding import digest
+from forcemove.protocol.signing import require_signer
+from forcemove_games.views import filter_state, play_action, replay_action
 from scripts.benchmark import RATIOS, ROOT, TARGETS, Game, Hall, missed
 
 ROWS = {

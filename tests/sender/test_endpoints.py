@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from forcemove.channel.chain.errors import Unreachable
-from forcemove.channel.chain.local import AnvilChain, local_keys
-from forcemove.channel.chain.rpc import Reverted
-from forcemove.channel.protocol.hashing import keccak256
-from forcemove.channel.sender.sender import Sender
-from forcemove.channel.sender.transactions import Failed, Landed, MemoryTransactions, Outcome, Wanted
+from forcemove.chain.errors import Unreachable
+from forcemove.chain.local import AnvilChain, local_keys
+from forcemove.chain.rpc import Reverted
+from forcemove.protocol.hashing import keccak256
+from forcemove.sender.sender import Sender
+from forcemove.sender.transactions import Failed, Landed, MemoryTransactions, Outcome, Wanted
 from tests.simulation.chain import MemoryChain
 from tests.simulation.grounds import AnvilGround, Ground, MemoryGround
 

@@ -10,15 +10,15 @@ from typing import Any
 
 import pytest
 
-from forcemove.channel.chain.chain import Call, Chain
-from forcemove.channel.chain.errors import EndpointFailed, TransactionReverted
-from forcemove.channel.chain.local import AnvilChain, local_keys
-from forcemove.channel.chain.reverts import ErrorTable
-from forcemove.channel.chain.rpc import Reverted
-from forcemove.channel.errors import PassingError
-from forcemove.channel.sender.errors import NotTaken, OpinionsDiffer, RevertsAgain
-from forcemove.channel.sender.sender import Sender
-from forcemove.channel.sender.transactions import FLYING, Failed, Landed, MemoryTransactions, Outcome, Wanted
+from forcemove.chain.chain import Call, Chain
+from forcemove.chain.errors import EndpointFailed, TransactionReverted
+from forcemove.chain.local import AnvilChain, local_keys
+from forcemove.chain.reverts import ErrorTable
+from forcemove.chain.rpc import Reverted
+from forcemove.errors import PassingError
+from forcemove.sender.errors import NotTaken, OpinionsDiffer, RevertsAgain
+from forcemove.sender.sender import Sender
+from forcemove.sender.transactions import FLYING, Failed, Landed, MemoryTransactions, Outcome, Wanted
 from tests.chain.world import place
 from tests.simulation.chain import MemoryChain
 from tests.simulation.faults import Endpoint

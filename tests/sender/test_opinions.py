@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from forcemove.channel.chain.errors import NotAnEthereumEndpoint, Unreachable
-from forcemove.channel.chain.limits import seconds_left
-from forcemove.channel.chain.local import local_keys
-from forcemove.channel.chain.reverts import NO_ERRORS
-from forcemove.channel.sender.opinions import Question, form_opinion
-from forcemove.channel.sender.transactions import Wanted
+from forcemove.chain.errors import NotAnEthereumEndpoint, Unreachable
+from forcemove.chain.limits import seconds_left
+from forcemove.chain.local import local_keys
+from forcemove.chain.reverts import NO_ERRORS
+from forcemove.sender.opinions import Question, form_opinion
+from forcemove.sender.transactions import Wanted
 from tests.simulation.chain import MemoryChain
 from tests.simulation.faults import Endpoint
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from forcemove.channel.sender.pricing import Market, Urgency, fitting_fees, gas_limit
+from forcemove.sender.pricing import Market, Urgency, fitting_fees, gas_limit
 
 GWEI, ETHER = 10**9, 10**18
 GAS = 21_000

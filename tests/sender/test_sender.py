@@ -9,19 +9,19 @@ from typing import Any
 
 import pytest
 
-from forcemove.channel.chain.chain import Call, Fees
-from forcemove.channel.chain.errors import (
+from forcemove.chain.chain import Call, Fees
+from forcemove.chain.errors import (
     CallRefused,
     EndpointFailed,
     InsufficientFunds,
     TransactionReverted,
     Unreachable,
 )
-from forcemove.channel.chain.local import AnvilChain, local_keys
-from forcemove.channel.errors import PassingError
-from forcemove.channel.sender.errors import GasTooDear
-from forcemove.channel.sender.sender import Sender
-from forcemove.channel.sender.transactions import (
+from forcemove.chain.local import AnvilChain, local_keys
+from forcemove.errors import PassingError
+from forcemove.sender.errors import GasTooDear
+from forcemove.sender.sender import Sender
+from forcemove.sender.transactions import (
     FLYING,
     Failed,
     Landed,

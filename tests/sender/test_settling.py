@@ -8,12 +8,12 @@ from itertools import product
 
 import pytest
 
-from forcemove.channel.chain.answers import Receipt
-from forcemove.channel.chain.errors import TransactionReverted
-from forcemove.channel.sender.opinions import Opinion, Seen, Shown
-from forcemove.channel.sender.pricing import Market
-from forcemove.channel.sender.settling import Verdict, judge
-from forcemove.channel.sender.transactions import Failed, Flying, Landed, Version, Wanted
+from forcemove.chain.answers import Receipt
+from forcemove.chain.errors import TransactionReverted
+from forcemove.sender.opinions import Opinion, Seen, Shown
+from forcemove.sender.pricing import Market
+from forcemove.sender.settling import Verdict, judge
+from forcemove.sender.transactions import Failed, Flying, Landed, Version, Wanted
 
 DEEP, NONCE, COPY = 3, 5, 6
 FAILED = Failed(b"purpose", TransactionReverted(bytes(32), 5, 21_000, None))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from forcemove.channel.errors import InvalidValue
-from forcemove.channel.serving.addresses import Proxies, account_of
+from forcemove.errors import InvalidValue
+from forcemove.serving.addresses import Proxies, account_of
 
 
 @pytest.mark.parametrize(

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from forcemove.channel.chain.chain import Call, Chain
-from forcemove.channel.chain.errors import CannotTravel
-from forcemove.channel.chain.reverts import ErrorTable
-from forcemove.channel.chain.rpc import Rpc
+from forcemove.chain.chain import Call, Chain
+from forcemove.chain.errors import CannotTravel
+from forcemove.chain.reverts import ErrorTable
+from forcemove.chain.rpc import Rpc
 from tests.simulation.node import MemoryNode
 from tests.simulation.state import GAS
 

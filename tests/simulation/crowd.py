@@ -7,22 +7,22 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from forcemove.channel.chain.adjudicator import Adjudicator
-from forcemove.channel.chain.local import AnvilChain
-from forcemove.channel.node.about import ABOUTS, About
-from forcemove.channel.protocol.agreement import Agreement, agree
-from forcemove.channel.protocol.channel import Channel
-from forcemove.channel.protocol.effects import ChooseMove, SendState
-from forcemove.channel.protocol.inputs import ContractsGenuine, HoldingsSeen, Input, MoveChosen, StateReceived
-from forcemove.channel.protocol.machine import step
-from forcemove.channel.protocol.outcome import address_destination
-from forcemove.channel.protocol.rules import build_support_proof
-from forcemove.channel.protocol.state import SignedState, SupportProof
-from forcemove.channel.protocol.types import ETHER, FixedPart
-from forcemove.channel.protocol.values import CHANNELS
-from forcemove.channel.store.journal import Journal
-from forcemove.channel.store.records import Batch, Saving
-from forcemove.games.tic_tac_toe import GAME
+from forcemove.chain.adjudicator import Adjudicator
+from forcemove.chain.local import AnvilChain
+from forcemove.node.about import ABOUTS, About
+from forcemove.protocol.agreement import Agreement, agree
+from forcemove.protocol.channel import Channel
+from forcemove.protocol.effects import ChooseMove, SendState
+from forcemove.protocol.inputs import ContractsGenuine, HoldingsSeen, Input, MoveChosen, StateReceived
+from forcemove.protocol.machine import step
+from forcemove.protocol.outcome import address_destination
+from forcemove.protocol.rules import build_support_proof
+from forcemove.protocol.state import SignedState, SupportProof
+from forcemove.protocol.types import ETHER, FixedPart
+from forcemove.protocol.values import CHANNELS
+from forcemove.store.journal import Journal
+from forcemove.store.records import Batch, Saving
+from forcemove_games.tic_tac_toe import GAME
 from tests.scenarios.story import KEYS, MINER, Playground
 
 __all__ = ["DEPOSIT", "STAKE", "Match", "agreements", "fund", "played", "write"]

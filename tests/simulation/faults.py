@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from random import Random
 from typing import Any
 
-from forcemove.channel.chain.errors import Unreachable
-from forcemove.channel.chain.rpc import Rpc
+from forcemove.chain.errors import Unreachable
+from forcemove.chain.rpc import Rpc
 from tests.simulation.node import MemoryNode
 
 __all__ = ["Endpoint", "FlakyNode"]

@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any, Protocol
 
-from forcemove.channel.chain.chain import Chain
-from forcemove.channel.chain.errors import EndpointFailed
-from forcemove.channel.chain.local import AnvilChain
-from forcemove.channel.chain.rpc import Rpc, as_number
+from forcemove.chain.chain import Chain
+from forcemove.chain.errors import EndpointFailed
+from forcemove.chain.local import AnvilChain
+from forcemove.chain.rpc import Rpc, as_number
 from tests.simulation.chain import MemoryChain
 from tests.simulation.node import MemoryNode
 from tests.simulation.state import Transaction

@@ -7,7 +7,7 @@ from itertools import count, repeat
 from random import Random
 from typing import Any
 
-from forcemove.channel.chain.errors import Unreachable
+from forcemove.chain.errors import Unreachable
 from tests.liars.lies import LIES, MONEY, Lie, Lies
 from tests.liars.misbehaviour import MISBEHAVIOUR
 from tests.liars.proxy import Ask, Misbehaves, Tell

@@ -16,9 +16,9 @@ from eth_account import Account
 from eth_account.typed_transactions.typed_transaction import TypedTransaction
 from hexbytes import HexBytes
 
-from forcemove.channel.chain.errors import EndpointFailed
-from forcemove.channel.chain.rpc import Rpc
-from forcemove.channel.protocol.hashing import keccak256
+from forcemove.chain.errors import EndpointFailed
+from forcemove.chain.rpc import Rpc
+from forcemove.protocol.hashing import keccak256
 from tests.simulation.state import CHAIN_ID, GAS, Block, State, Transaction, from_hex, to_hex
 
 __all__ = ["MemoryNode"]

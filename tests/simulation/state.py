@@ -8,11 +8,11 @@ from typing import Any
 
 import pyrevm
 
-from forcemove.channel.chain.create2 import CUSTOMARY_FACTORY, FACTORY_RUNTIME_CODE
-from forcemove.channel.chain.errors import EndpointFailed
-from forcemove.channel.chain.local import LOCAL_BALANCE, local_keys
-from forcemove.channel.chain.rpc import Reverted
-from forcemove.channel.protocol.hashing import keccak256
+from forcemove.chain.create2 import CUSTOMARY_FACTORY, FACTORY_RUNTIME_CODE
+from forcemove.chain.errors import EndpointFailed
+from forcemove.chain.local import LOCAL_BALANCE, local_keys
+from forcemove.chain.rpc import Reverted
+from forcemove.protocol.hashing import keccak256
 
 __all__ = ["CHAIN_ID", "GAS", "Block", "State", "Transaction", "from_hex", "to_hex"]
 

@@ -10,24 +10,24 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from forcemove.channel.chain.adjudicator import Adjudicator
-from forcemove.channel.errors import JournalError, LocalError, PassingError
-from forcemove.channel.node.assemble import Assembly, assemble
-from forcemove.channel.node.driven import Driven
-from forcemove.channel.node.errors import ChannelInUse
-from forcemove.channel.node.memory import MemoryLine
-from forcemove.channel.node.node import Node
-from forcemove.channel.node.policy import DurationTooShort, NotWorthItsDisputes
-from forcemove.channel.protocol.channel import OVER, Phase
-from forcemove.channel.protocol.effects import ChooseMove
-from forcemove.channel.protocol.encoding import digest, hash_state
-from forcemove.channel.protocol.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
-from forcemove.channel.protocol.rules import build_support_proof
-from forcemove.channel.protocol.state import SignedState
-from forcemove.channel.protocol.types import ETHER
-from forcemove.channel.store.journal import Journal
-from forcemove.channel.store.opening import open_journal
-from forcemove.games.tic_tac_toe import GAME
+from forcemove.chain.adjudicator import Adjudicator
+from forcemove.errors import JournalError, LocalError, PassingError
+from forcemove.node.assemble import Assembly, assemble
+from forcemove.node.driven import Driven
+from forcemove.node.errors import ChannelInUse
+from forcemove.node.memory import MemoryLine
+from forcemove.node.node import Node
+from forcemove.node.policy import DurationTooShort, NotWorthItsDisputes
+from forcemove.protocol.channel import OVER, Phase
+from forcemove.protocol.effects import ChooseMove
+from forcemove.protocol.encoding import digest, hash_state
+from forcemove.protocol.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
+from forcemove.protocol.rules import build_support_proof
+from forcemove.protocol.state import SignedState
+from forcemove.protocol.types import ETHER
+from forcemove.store.journal import Journal
+from forcemove.store.opening import open_journal
+from forcemove_games.tic_tac_toe import GAME
 from tests.scenarios.story import ALICE, BOB, DEPOSIT, DURATION, KEYS, STAKE, Playground
 from tests.simulation.grounds import Ground
 from tests.simulation.liars import Fickle, telling

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from random import Random
 from typing import Any
 
-from forcemove.channel.chain.errors import Unreachable
-from forcemove.channel.chain.rpc import as_number
-from forcemove.channel.store.errors import JournalUnwritable
-from forcemove.channel.store.journal import Journal
+from forcemove.chain.errors import Unreachable
+from forcemove.chain.rpc import as_number
+from forcemove.store.errors import JournalUnwritable
+from forcemove.store.journal import Journal
 from tests.simulation.grounds import Ground
 
 __all__ = ["LONGEST_FAULT", "Weather"]

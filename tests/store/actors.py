@@ -13,12 +13,12 @@ from typing import Any
 
 from sqlalchemy import event
 
-from forcemove.channel.errors import JournalUnavailable
-from forcemove.channel.store import postgresql
-from forcemove.channel.store.database import driver_of
-from forcemove.channel.store.journal import Journal
-from forcemove.channel.store.opening import open_journal
-from forcemove.channel.store.records import (
+from forcemove.errors import JournalUnavailable
+from forcemove.store import postgresql
+from forcemove.store.database import driver_of
+from forcemove.store.journal import Journal
+from forcemove.store.opening import open_journal
+from forcemove.store.records import (
     Batch,
     ChannelLease,
     Cursor,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from forcemove.channel.store.journal import Journal
+from forcemove.store.journal import Journal
 from tests.store.places import BOB, Place, file_in
 from tests.store.server import Server
 

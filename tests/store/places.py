@@ -8,11 +8,11 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from forcemove.channel.store.journal import Journal
-from forcemove.channel.store.migrations import STEPS
-from forcemove.channel.store.opening import open_journal
-from forcemove.channel.store.records import Account, Batch, Saving
-from forcemove.channel.store.schema import checksum
+from forcemove.store.journal import Journal
+from forcemove.store.migrations import STEPS
+from forcemove.store.opening import open_journal
+from forcemove.store.records import Account, Batch, Saving
+from forcemove.store.schema import checksum
 from tests.store.server import Server
 
 ALICE, BOB, CAROL = (name * 16 for name in (b"a", b"b", b"c"))

@@ -7,11 +7,11 @@ from threading import Thread
 
 import pytest
 
-from forcemove.channel.errors import InvalidValue
-from forcemove.channel.protocol.values import CHANNELS
-from forcemove.channel.store.errors import JournalDamaged
-from forcemove.channel.store.journal import Journal
-from forcemove.channel.store.records import (
+from forcemove.errors import InvalidValue
+from forcemove.protocol.values import CHANNELS
+from forcemove.store.errors import JournalDamaged
+from forcemove.store.journal import Journal
+from forcemove.store.records import (
     MAX_EVIDENCE,
     Batch,
     Cursor,

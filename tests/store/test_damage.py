@@ -10,10 +10,10 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from forcemove.channel.errors import JournalError
-from forcemove.channel.store.errors import JournalDamaged, NotAJournal
-from forcemove.channel.store.journal import Journal
-from forcemove.channel.store.records import Batch, Cursor, Evidence, HandedOver, Put, Spent, Transaction, Wanted
+from forcemove.errors import JournalError
+from forcemove.store.errors import JournalDamaged, NotAJournal
+from forcemove.store.journal import Journal
+from forcemove.store.records import Batch, Cursor, Evidence, HandedOver, Put, Spent, Transaction, Wanted
 from tests.store.places import ACCOUNT, BOB, SEED, Place, batch, file_in, first, id_of, next_
 
 

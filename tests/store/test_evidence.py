@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from forcemove.channel.store.evidence import MOST_OF_A_CHANNEL, MOST_OF_A_KIND, MOST_OF_ALL
-from forcemove.channel.store.journal import Journal
-from forcemove.channel.store.records import MAX_EVIDENCE, Batch, Evidence
+from forcemove.store.evidence import MOST_OF_A_CHANNEL, MOST_OF_A_KIND, MOST_OF_ALL
+from forcemove.store.journal import Journal
+from forcemove.store.records import MAX_EVIDENCE, Batch, Evidence
 from tests.store.places import batch, first, id_of, next_
 
 

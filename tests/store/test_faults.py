@@ -14,9 +14,9 @@ import psycopg
 import pytest
 from sqlalchemy import event
 
-from forcemove.channel.errors import InvalidValue, JournalUnavailable
-from forcemove.channel.store import postgresql, sqlite
-from forcemove.channel.store.errors import (
+from forcemove.errors import InvalidValue, JournalUnavailable
+from forcemove.store import postgresql, sqlite
+from forcemove.store.errors import (
     JournalBusy,
     JournalUnreachable,
     JournalUnusable,
@@ -24,8 +24,8 @@ from forcemove.channel.store.errors import (
     NotAJournal,
     PostgresqlMissing,
 )
-from forcemove.channel.store.journal import Journal
-from forcemove.channel.store.records import Batch
+from forcemove.store.journal import Journal
+from forcemove.store.records import Batch
 from tests.store.places import Place, batch, file_in, first, id_of, next_, snapshots
 from tests.store.server import Server
 

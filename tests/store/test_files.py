@@ -14,16 +14,16 @@ from pathlib import Path
 
 import pytest
 
-from forcemove.channel.errors import JournalError
-from forcemove.channel.store.errors import (
+from forcemove.errors import JournalError
+from forcemove.store.errors import (
     JournalOfNewerProgram,
     JournalUnusable,
     JournalUnwritable,
     NotAJournal,
 )
-from forcemove.channel.store.journal import Journal
-from forcemove.channel.store.migrations import STEPS
-from forcemove.channel.store.sqlite import APPLICATION_ID
+from forcemove.store.journal import Journal
+from forcemove.store.migrations import STEPS
+from forcemove.store.sqlite import APPLICATION_ID
 from tests.store.places import Place, batch, first, id_of, next_, snapshots
 
 NEXT_STEP = (*STEPS, ("CREATE TABLE later (id {bytes})",))
@@ -146,9 +146,9 @@ def test_a_link_to_nothing(file: Path) -> None:
 
 OPEN_AS_NOBODY = """
 import os, sys
-from forcemove.channel.store.errors import JournalUnusable
-from forcemove.channel.store.opening import open_journal
-import forcemove.channel.store.sqlite
+from forcemove.store.errors import JournalUnusable
+from forcemove.store.opening import open_journal
+import forcemove.store.sqlite
 if os.geteuid() == 0:
     os.setgroups([]), os.setgid(65534), os.setuid(65534)
 try:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from forcemove.channel.errors import InvalidValue
-from forcemove.channel.store.journal import Journal
-from forcemove.channel.store.records import Account, ChannelLease, Refusal
+from forcemove.errors import InvalidValue
+from forcemove.store.journal import Journal
+from forcemove.store.records import Account, ChannelLease, Refusal
 from tests.store.places import ACCOUNT, ALICE, BOB, CAROL, Place, batch, first, id_of, next_, snapshots
 
 ONE, TWO, THREE = (ChannelLease(id_of(number)) for number in (1, 2, 3))

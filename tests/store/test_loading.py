@@ -11,11 +11,11 @@ import pytest
 @pytest.mark.parametrize(
     "module",
     [
-        "forcemove.channel.cli.main",
-        "forcemove.channel.cli.explanations",
-        "forcemove.channel.node.client",
-        "forcemove.channel.store.errors",
-        "forcemove.channel.store.records",
+        "forcemove.cli.main",
+        "forcemove.cli.explanations",
+        "forcemove.node.client",
+        "forcemove.store.errors",
+        "forcemove.store.records",
     ],
 )
 def test_sqlalchemy_is_not_loaded_by(module: str) -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from forcemove.channel.errors import InvalidValue
-from forcemove.channel.store.errors import JournalDamaged
-from forcemove.channel.store.journal import Journal
-from forcemove.channel.store.migrations import STEPS
+from forcemove.errors import InvalidValue
+from forcemove.store.errors import JournalDamaged
+from forcemove.store.journal import Journal
+from forcemove.store.migrations import STEPS
 from tests.store.places import Place
 
 FIRST, SECOND = b"\x01" * 32, b"\x02" * 32

@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 
-from forcemove.channel.store.errors import JournalBusy, JournalUnreachable
-from forcemove.channel.store.journal import Journal
-from forcemove.channel.store.opening import open_journal
-from forcemove.channel.store.records import ChannelLease
+from forcemove.store.errors import JournalBusy, JournalUnreachable
+from forcemove.store.journal import Journal
+from forcemove.store.opening import open_journal
+from forcemove.store.records import ChannelLease
 from tests.forked import CONTEXT
 from tests.store.actors import (
     SURVIVED,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from forcemove.channel.store.opening import open_journal
+from forcemove.store.opening import open_journal
 from scripts.commit_ratio import commit_ratio
 from scripts.journal_speed import measure
 

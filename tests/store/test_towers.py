@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 import pytest
 
-from forcemove.channel.errors import InvalidValue
-from forcemove.channel.protocol.types import UINT256_MAX
-from forcemove.channel.store.errors import JournalDamaged, LeaseNotHeld
-from forcemove.channel.store.journal import Journal
-from forcemove.channel.store.records import Account, HandedOver, Spent
+from forcemove.errors import InvalidValue
+from forcemove.protocol.types import UINT256_MAX
+from forcemove.store.errors import JournalDamaged, LeaseNotHeld
+from forcemove.store.journal import Journal
+from forcemove.store.records import Account, HandedOver, Spent
 from tests.store.places import ACCOUNT, OTHER_ACCOUNT, Place, id_of, snapshots, written_by_an_older_program
 
 CLIENT, OTHER = b"\xc1" * 20, b"\xc2" * 20

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from forcemove.channel.store.errors import LeaseNotHeld, NonceTaken, NoSuchWish, NotInFlight
-from forcemove.channel.store.journal import Journal
-from forcemove.channel.store.records import (
+from forcemove.store.errors import LeaseNotHeld, NonceTaken, NoSuchWish, NotInFlight
+from forcemove.store.journal import Journal
+from forcemove.store.records import (
     Account,
     Assign,
     Dismiss,

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from forcemove.channel.errors import MalformedBytes, UnknownVersion
-from forcemove.channel.store.errors import AlreadyMoved, ImportRefused, NotKept
-from forcemove.channel.store.journal import Journal
-from forcemove.channel.store.records import ChannelLease, Evidence, ExportKind, Kept, Standing, Wanted
+from forcemove.errors import MalformedBytes, UnknownVersion
+from forcemove.store.errors import AlreadyMoved, ImportRefused, NotKept
+from forcemove.store.journal import Journal
+from forcemove.store.records import ChannelLease, Evidence, ExportKind, Kept, Standing, Wanted
 from tests.store.places import ACCOUNT, BOB, Place, batch, first, id_of, next_, snapshots
 
 MOVE, BACKUP = ExportKind.MOVE, ExportKind.BACKUP

@@ -12,7 +12,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from tests.structure.imports import PACKAGES, ROOT, read_imports, source_files
+from tests.structure.imports import ROOT, ROOTS, read_imports, source_files
 
 PYPROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 NEEDED = [Requirement(text) for text in PYPROJECT["project"]["dependencies"]]
@@ -20,7 +20,6 @@ EXTRAS = PYPROJECT["project"]["optional-dependencies"]
 OPTIONAL = [Requirement(text) for name in ("author", "fast", "nats", "postgresql") for text in EXTRAS[name]]
 NEEDED_BY_TESTS = [Requirement(text) for text in EXTRAS["test"]]
 NEEDED_BY_BUILD = [Requirement(text) for text in PYPROJECT["build-system"]["requires"]]
-NOT_IN_THE_WHEEL = {"contracts.compile"}
 PLAY, TEST, ANALYSIS = "requirements.lock", "requirements-test.lock", "requirements-analysis.lock"
 NEEDED_BY_ANALYSIS = [Requirement(text) for text in PYPROJECT["dependency-groups"]["analysis"]]
 
@@ -39,8 +38,8 @@ def pins(lock: str) -> dict[str, str]:
 def imported_distributions() -> set[str]:
     """The distributions whose modules the wheel imports."""
     shipped = {name: path for name, path in source_files().items() if name.split(".", 1)[0] != "scripts"}
-    imports = read_imports({name: path for name, path in shipped.items() if name not in NOT_IN_THE_WHEEL})
-    modules = {name for imported in imports.values() for name in imported if name.split(".", 1)[0] not in PACKAGES}
+    imports = read_imports(shipped)
+    modules = {name for imported in imports.values() for name in imported if name.split(".", 1)[0] not in ROOTS}
     known = packages_distributions()
     return {canonicalize_name(known[name][0]) for name in modules - sys.stdlib_module_names}
 

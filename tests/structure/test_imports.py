@@ -7,7 +7,7 @@ import pytest
 from tests.structure.imports import Imports, imports_of, read_imports, source_files
 from tests.structure.order import ORDER, line_of, violations
 
-OURS = frozenset({"channel.errors", "channel.protocol", "channel.protocol.rules", "games"})
+OURS = frozenset({"forcemove.errors", "forcemove.protocol", "forcemove.protocol.rules", "forcemove_games"})
 
 
 @pytest.fixture(scope="module")
@@ -26,22 +26,26 @@ def test_every_line_of_the_order_is_some_modules_place(imports: Imports) -> None
 @pytest.mark.parametrize(
     ("module", "imported", "reason"),
     [
-        ("channel.protocol.types", "channel.protocol.outcome", "it is not above"),
-        ("channel.protocol.outcome", "channel.protocol.outcome", "it is not above"),
-        ("channel.protocol.rules", "channel.protocol.unheard_of", "it is not above"),
-        ("channel.chain.reverts", "channel.chain.local", "it is not above"),
-        ("channel.cli.demo", "games.tic_tac_toe", "a game arrives as a value or by entry point"),
-        ("games.tic_tac_toe.rules", "channel.protocol.signing", "games do not see this much of the channel"),
-        ("games.tic_tac_toe.rules", "channel.protocol", "games do not see this much of the channel"),
-        ("channel.protocol.machine", "time", "the core is pure"),
-        ("channel.protocol.wire", "secrets", "the core is pure"),
-        ("channel.node.client", "time", "the core is pure"),
-        ("channel.node.polled", "web3", "only channel.chain knows web3"),
-        ("channel.node.client", "sqlalchemy", "only channel.store knows databases"),
-        ("channel.store.journal", "channel.chain.errors", "the journal knows no chain and no node"),
-        ("channel.inspect.apps", "click", "inspection never prints"),
-        ("channel.inspect.apps", "sys", "inspection never prints"),
-        ("channel.inspect.apps", "channel.cli.pages", "it is not above"),
+        ("forcemove.protocol.types", "forcemove.protocol.outcome", "it is not above"),
+        ("forcemove.protocol.outcome", "forcemove.protocol.outcome", "it is not above"),
+        ("forcemove.protocol.rules", "forcemove.protocol.unheard_of", "it is not above"),
+        ("forcemove.chain.reverts", "forcemove.chain.local", "it is not above"),
+        ("forcemove.cli.demo", "forcemove_games.tic_tac_toe", "a game arrives as a value or by entry point"),
+        (
+            "forcemove_games.tic_tac_toe.rules",
+            "forcemove.protocol.signing",
+            "games do not see this much of the channel",
+        ),
+        ("forcemove_games.tic_tac_toe.rules", "forcemove.protocol", "games do not see this much of the channel"),
+        ("forcemove.protocol.machine", "time", "the core is pure"),
+        ("forcemove.protocol.wire", "secrets", "the core is pure"),
+        ("forcemove.node.client", "time", "the core is pure"),
+        ("forcemove.node.polled", "web3", "only forcemove.chain knows web3"),
+        ("forcemove.node.client", "sqlalchemy", "only forcemove.store knows databases"),
+        ("forcemove.store.journal", "forcemove.chain.errors", "the journal knows no chain and no node"),
+        ("forcemove.inspect.apps", "click", "inspection never prints"),
+        ("forcemove.inspect.apps", "sys", "inspection never prints"),
+        ("forcemove.inspect.apps", "forcemove.cli.pages", "it is not above"),
     ],
 )
 def test_a_wrong_import_is_seen(module: str, imported: str, reason: str) -> None:
@@ -49,11 +53,11 @@ def test_a_wrong_import_is_seen(module: str, imported: str, reason: str) -> None
 
 
 def test_a_module_without_a_place_is_seen() -> None:
-    assert violations({"channel.node.surprise": frozenset()}) == ["channel.node.surprise has no place in the order"]
+    assert violations({"forcemove.node.surprise": frozenset()}) == ["forcemove.node.surprise has no place in the order"]
 
 
 def test_a_circle_among_programs_is_seen() -> None:
-    circle = {"channel.cli.a": frozenset({"channel.cli.b"}), "channel.cli.b": frozenset({"channel.cli.a"})}
+    circle = {"forcemove.cli.a": frozenset({"forcemove.cli.b"}), "forcemove.cli.b": frozenset({"forcemove.cli.a"})}
     assert [found.partition(":")[0] for found in violations(circle)] == ["in a circle"]
 
 
@@ -61,10 +65,10 @@ def test_a_circle_among_programs_is_seen() -> None:
     ("source", "expected"),
     [
         ("import web3.types", {"web3"}),
-        ("import forcemove.channel.errors as e", {"channel.errors"}),
-        ("from forcemove.channel.protocol import rules", {"channel.protocol.rules"}),
-        ("from forcemove.channel.errors import InvalidValue", {"channel.errors"}),
-        ("def f():\n    from forcemove.games import x\n    import os.path", {"games", "os"}),
+        ("import forcemove.errors as e", {"forcemove.errors"}),
+        ("from forcemove.protocol import rules", {"forcemove.protocol.rules"}),
+        ("from forcemove.errors import InvalidValue", {"forcemove.errors"}),
+        ("def f():\n    from forcemove_games import x\n    import os.path", {"forcemove_games", "os"}),
         ("if TYPE_CHECKING:\n    import asyncio", {"asyncio"}),
     ],
 )

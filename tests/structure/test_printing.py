@@ -18,7 +18,7 @@ def talkers(source: str) -> list[str]:
 
 
 def test_inspection_never_prints() -> None:
-    modules = {name: path for name, path in source_files().items() if name.startswith("channel.inspect.")}
+    modules = {name: path for name, path in source_files().items() if name.startswith("forcemove.inspect.")}
     assert len(modules) > 10
     assert {name: found for name, path in modules.items() if (found := talkers(path.read_text("utf-8")))} == {}
 

@@ -12,20 +12,20 @@ from tests.structure.imports import ROOT
 
 MOST = 12
 REASONS = {
-    "channel/chain": "everything that knows web3, so that nothing else does; five of them are the deployment",
-    "channel/cli": "a module for each command, and what they share",
-    "channel/cli/demo": "a module for each part of the stage: table, stories, records, results, what is shown",
-    "channel/inspect": "a module for each thing that is inspected, and for each side of it",
-    "channel/node": "a client without I/O, what carries out what it says, and the two ways to drive it",
-    "channel/protocol": "the pure core, in one room with one rule; its order has a line for each",
-    "channel/store": "a module for each thing that a journal keeps, and for each of the two databases",
+    "channel/forcemove/chain": "everything that knows web3, so that nothing else does; five of them are the deployment",
+    "channel/forcemove/cli": "a module for each command, and what they share",
+    "channel/forcemove/cli/demo": "a module for each part of the stage: table, stories, records, results, screen",
+    "channel/forcemove/inspect": "a module for each thing that is inspected, and for each side of it",
+    "channel/forcemove/node": "a client without I/O, what carries out what it says, and the two ways to drive it",
+    "channel/forcemove/protocol": "the pure core, in one room with one rule; its order has a line for each",
+    "channel/forcemove/store": "a module for each thing that a journal keeps, and for each of the two databases",
     "scripts": "a program each; most are run by hand, now and then",
     "tests/checking": "the world, who acts in it, what must hold, the search, and what is done with what it finds",
     "tests/cli": "a file for each command and each kind of demonstration",
     "tests/games": "a file for each game and each part of the views",
     "tests/node": "a file for each part of the node, and for each way in which it must lose nothing",
     "tests/parity": "the model of the adjudicator, in parts, and what is asked of both",
-    "tests/protocol": "a file for each module of channel/protocol",
+    "tests/protocol": "a file for each module of channel/forcemove/protocol",
     "tests/store": "a file for each thing that a journal keeps, and for each kind of fault",
     "tests/threats": "a file for each group of attacks",
 }
@@ -33,7 +33,7 @@ REASONS = {
 
 def modules(root: Path) -> Counter[str]:
     """How many Python modules each folder has, `__init__` aside."""
-    tops = ("channel", "contracts", "games", "scripts", "tests")
+    tops = ("channel", "games", "scripts", "tests")
     paths = [path.relative_to(root) for top in tops for path in (root / top).rglob("*.py") if path.stem != "__init__"]
     return Counter(str(path.parent) for path in paths if "node_modules" not in path.parts)
 

@@ -6,17 +6,17 @@ from dataclasses import dataclass
 
 import pytest
 
-from forcemove.channel.errors import AppError
-from forcemove.channel.protocol.encoding import word
-from forcemove.channel.protocol.state import VariablePart
 from forcemove.contracts import artifact
-from forcemove.games.tic_tac_toe import GAME
-from forcemove.games.tic_tac_toe.game import TicTacToe
-from forcemove.games.tic_tac_toe.rules import legal_moves
+from forcemove.errors import AppError
+from forcemove.protocol.encoding import word
+from forcemove.protocol.state import VariablePart
 from forcemove.testing.calls import TO, Bench, Call, outcome
 from forcemove.testing.difference import TwinsDiffer, bytecode_verdict, twin_verdict
 from forcemove.testing.evm import selector
 from forcemove.testing.walk import first_state, terms_of
+from forcemove_games.tic_tac_toe import GAME
+from forcemove_games.tic_tac_toe.game import TicTacToe
+from forcemove_games.tic_tac_toe.rules import legal_moves
 from tests.protocol.builders import CountingRules
 
 COUNTING = artifact("CountingApp")

@@ -10,17 +10,9 @@ from math import inf
 
 import pytest
 
-from forcemove.channel.game import Game, Move
-from forcemove.channel.protocol.outcome import Outcome
-from forcemove.channel.protocol.state import VariablePart
-from forcemove.games.commitment import Opening
-from forcemove.games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
-from forcemove.games.rock_paper_scissors import position as rock_paper_scissors_position
-from forcemove.games.rock_paper_scissors import rules as rock_paper_scissors
-from forcemove.games.rock_paper_scissors.position import Weapon
-from forcemove.games.tic_tac_toe import GAME as TIC_TAC_TOE
-from forcemove.games.tic_tac_toe import position as tic_tac_toe_position
-from forcemove.games.tic_tac_toe import rules as tic_tac_toe
+from forcemove.game import Game, Move
+from forcemove.protocol.outcome import Outcome
+from forcemove.protocol.state import VariablePart
 from forcemove.testing.calls import Bench
 from forcemove.testing.channels import play_cheat, play_forced, play_honestly, play_silence, play_stale
 from forcemove.testing.properties import (
@@ -31,6 +23,14 @@ from forcemove.testing.properties import (
 )
 from forcemove.testing.space import Bounds, Space
 from forcemove.testing.walk import first_state, terms_of
+from forcemove_games.commitment import Opening
+from forcemove_games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
+from forcemove_games.rock_paper_scissors import position as rock_paper_scissors_position
+from forcemove_games.rock_paper_scissors import rules as rock_paper_scissors
+from forcemove_games.rock_paper_scissors.position import Weapon
+from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
+from forcemove_games.tic_tac_toe import position as tic_tac_toe_position
+from forcemove_games.tic_tac_toe import rules as tic_tac_toe
 from tests.sampled import sampled
 
 STAKE, AMOUNTS = 3, (3, 3)

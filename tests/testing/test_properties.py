@@ -8,16 +8,11 @@ from math import inf
 
 import pytest
 
-from forcemove.channel.errors import AppError
-from forcemove.channel.game import Move
-from forcemove.channel.protocol.encoding import word
-from forcemove.channel.protocol.state import VariablePart
 from forcemove.contracts import artifact
-from forcemove.games.commitment import Opening
-from forcemove.games.rock_paper_scissors import GAME
-from forcemove.games.rock_paper_scissors.position import Weapon, decode
-from forcemove.games.rock_paper_scissors.rules import legal_moves
-from forcemove.games.two_player import NoSuchTransition, WrongAmount
+from forcemove.errors import AppError
+from forcemove.game import Move
+from forcemove.protocol.encoding import word
+from forcemove.protocol.state import VariablePart
 from forcemove.testing.calls import Bench, Call, outcome
 from forcemove.testing.properties import (
     neighbours,
@@ -28,6 +23,11 @@ from forcemove.testing.properties import (
 )
 from forcemove.testing.space import Bounds, Space
 from forcemove.testing.walk import LegalMoves, first_state, terms_of
+from forcemove_games.commitment import Opening
+from forcemove_games.rock_paper_scissors import GAME
+from forcemove_games.rock_paper_scissors.position import Weapon, decode
+from forcemove_games.rock_paper_scissors.rules import legal_moves
+from forcemove_games.two_player import NoSuchTransition, WrongAmount
 from tests.protocol.builders import CountingRules
 
 BEGIN = first_state(word(3), (5, 5))

@@ -7,9 +7,9 @@ from math import inf
 
 import pytest
 
-from forcemove.channel.game import Move
-from forcemove.channel.protocol.encoding import word
-from forcemove.channel.protocol.state import VariablePart
+from forcemove.game import Move
+from forcemove.protocol.encoding import word
+from forcemove.protocol.state import VariablePart
 from forcemove.testing.session import Session, session
 from forcemove.testing.space import Bounds, Coverage, Space, Visit
 from forcemove.testing.walk import LegalMoves, first_state, key_of, replay

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from forcemove.channel.protocol.types import FixedPart
+from forcemove.protocol.types import FixedPart
 from tests.threats.court import Court
 
 

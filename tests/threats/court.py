@@ -5,14 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from forcemove.channel.protocol.adjudication import Transaction
-from forcemove.channel.protocol.encoding import channel_id, hash_state
-from forcemove.channel.protocol.logs import Log
-from forcemove.channel.protocol.outcome import Allocation, Outcome
-from forcemove.channel.protocol.signing import Key
-from forcemove.channel.protocol.state import SupportProof, VariablePart
-from forcemove.channel.protocol.status import Status
-from forcemove.channel.protocol.types import ETHER, FixedPart, Signature
+from forcemove.protocol.adjudication import Transaction
+from forcemove.protocol.encoding import channel_id, hash_state
+from forcemove.protocol.logs import Log
+from forcemove.protocol.outcome import Allocation, Outcome
+from forcemove.protocol.signing import Key
+from forcemove.protocol.state import SupportProof, VariablePart
+from forcemove.protocol.status import Status
+from forcemove.protocol.types import ETHER, FixedPart, Signature
 from tests.evm import function_selector
 from tests.parity import core_abi as abi
 from tests.parity.core_chain import Receipt

@@ -5,10 +5,10 @@ Nothing in the code that is then on the chain tells it from an honest deployment
 
 from __future__ import annotations
 
-from forcemove.channel.chain.chain import Chain
-from forcemove.channel.protocol.encoding import Domain, word
-from forcemove.channel.protocol.hashing import keccak256
+from forcemove.chain.chain import Chain
 from forcemove.contracts import artifact
+from forcemove.protocol.encoding import Domain, word
+from forcemove.protocol.hashing import keccak256
 
 __all__ = ["credit_place", "poisoned_creation_code"]
 

@@ -6,15 +6,15 @@ from collections.abc import Callable
 
 import pytest
 
-from forcemove.channel.errors import RuleError
-from forcemove.channel.protocol.agreement import Agreement
-from forcemove.channel.protocol.encoding import Domain, channel_id, digest, hash_state, word
-from forcemove.channel.protocol.hashing import keccak256
-from forcemove.channel.protocol.rule_errors import AllocationCountOutOfRange, ParticipantCountOutOfRange
-from forcemove.channel.protocol.rules import require_valid_state
-from forcemove.channel.protocol.signing import Key
-from forcemove.channel.protocol.state import SupportProof, VariablePart
-from forcemove.channel.protocol.types import FixedPart, Signature
+from forcemove.errors import RuleError
+from forcemove.protocol.agreement import Agreement
+from forcemove.protocol.encoding import Domain, channel_id, digest, hash_state, word
+from forcemove.protocol.hashing import keccak256
+from forcemove.protocol.rule_errors import AllocationCountOutOfRange, ParticipantCountOutOfRange
+from forcemove.protocol.rules import require_valid_state
+from forcemove.protocol.signing import Key
+from forcemove.protocol.state import SupportProof, VariablePart
+from forcemove.protocol.types import FixedPart, Signature
 from tests.evm import function_selector
 from tests.parity import core_abi as abi
 from tests.parity.core_verdict import Verdict, of_bytecode, of_error

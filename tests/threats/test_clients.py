@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from forcemove.channel.protocol.agreement import Agreement
-from forcemove.channel.protocol.channel import Channel, Phase
-from forcemove.channel.protocol.effects import (
+from forcemove.protocol.agreement import Agreement
+from forcemove.protocol.channel import Channel, Phase
+from forcemove.protocol.effects import (
     Effect,
     SendGreeting,
     SubmitCheckpoint,
@@ -17,9 +17,9 @@ from forcemove.channel.protocol.effects import (
     SubmitDeposit,
     SubmitRespond,
 )
-from forcemove.channel.protocol.encoding import channel_id, word
-from forcemove.channel.protocol.errors import MessageRefused
-from forcemove.channel.protocol.inputs import (
+from forcemove.protocol.encoding import channel_id, word
+from forcemove.protocol.errors import MessageRefused
+from forcemove.protocol.inputs import (
     ChainRead,
     ContractsGenuine,
     HoldingsSeen,
@@ -30,11 +30,11 @@ from forcemove.channel.protocol.inputs import (
     SubmissionFailed,
     Tick,
 )
-from forcemove.channel.protocol.logs import ChallengeRegistered
-from forcemove.channel.protocol.machine import step
-from forcemove.channel.protocol.signing import Key
-from forcemove.channel.protocol.state import SignedState
-from forcemove.channel.protocol.types import ETHER
+from forcemove.protocol.logs import ChallengeRegistered
+from forcemove.protocol.machine import step
+from forcemove.protocol.signing import Key
+from forcemove.protocol.state import SignedState
+from forcemove.protocol.types import ETHER
 from tests.protocol.builders import (
     ALICE,
     BOB,

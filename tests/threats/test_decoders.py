@@ -21,21 +21,21 @@ from typing import Any
 
 import pytest
 
-from forcemove.channel.chain.book import load_book
-from forcemove.channel.errors import ForcemoveError
-from forcemove.channel.flow.actions import Action, ActionCodec, client_of
-from forcemove.channel.flow.channel import UPDATES
-from forcemove.channel.flow.keys import KEYS
-from forcemove.channel.flow.signed import SignedTransport
-from forcemove.channel.flow.transport import MemoryTransport
-from forcemove.channel.node.keys import address_in_key_file, read_key_file
-from forcemove.channel.protocol.encoding import decode_record, decode_variable_part
-from forcemove.channel.protocol.json_text import MAX_LENGTH, parse_json
-from forcemove.channel.protocol.limits import MAX_ACTION, MAX_ENVELOPE, MAX_MESSAGE, MAX_RECORD, MAX_RELAYED
-from forcemove.channel.protocol.wire import decode_file, decode_message, parse_hex
-from forcemove.games.commitment import Opening
-from forcemove.games.spectator import joined
-from forcemove.games.sra.table import CARDS
+from forcemove.chain.book import load_book
+from forcemove.errors import ForcemoveError
+from forcemove.flow.actions import Action, ActionCodec, client_of
+from forcemove.flow.channel import UPDATES
+from forcemove.flow.keys import KEYS
+from forcemove.flow.signed import SignedTransport
+from forcemove.flow.transport import MemoryTransport
+from forcemove.node.keys import address_in_key_file, read_key_file
+from forcemove.protocol.encoding import decode_record, decode_variable_part
+from forcemove.protocol.json_text import MAX_LENGTH, parse_json
+from forcemove.protocol.limits import MAX_ACTION, MAX_ENVELOPE, MAX_MESSAGE, MAX_RECORD, MAX_RELAYED
+from forcemove.protocol.wire import decode_file, decode_message, parse_hex
+from forcemove_games.commitment import Opening
+from forcemove_games.spectator import joined
+from forcemove_games.sra.table import CARDS
 from tests.protocol.builders import ALICE
 from tests.sampled import sampled
 from tests.threats.costs import Measurer
@@ -245,7 +245,7 @@ def test_threat_39_a_string_that_does_not_end_is_read_once() -> None:
 
 _DEEP = """
 import json, os, sys, threading
-from forcemove.channel.errors import ForcemoveError
+from forcemove.errors import ForcemoveError
 from tests.threats.test_decoders import DECODERS, TEXTS
 sys.setrecursionlimit(100_000)  # as libraries for Ethereum do
 def try_all(decode, size):

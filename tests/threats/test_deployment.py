@@ -8,22 +8,22 @@ from dataclasses import replace
 import msgspec
 import pytest
 
-from forcemove.channel.chain.adjudicator import Adjudicator
-from forcemove.channel.chain.chain import Call
-from forcemove.channel.chain.create2 import SALT, create2_address
-from forcemove.channel.chain.deployment import deploy_beside
-from forcemove.channel.chain.errors import NotGenuine
-from forcemove.channel.chain.local import EmbeddedChain
-from forcemove.channel.chain.verification import Standing, verify
-from forcemove.channel.node.memory import MemoryLine, MemoryStore
-from forcemove.channel.node.polled import PolledClient
-from forcemove.channel.protocol.agreement import agree
-from forcemove.channel.protocol.channel import Phase
-from forcemove.channel.protocol.encoding import Domain
-from forcemove.channel.protocol.hashing import keccak256
-from forcemove.channel.protocol.types import ETHER
+from forcemove.chain.adjudicator import Adjudicator
+from forcemove.chain.chain import Call
+from forcemove.chain.create2 import SALT, create2_address
+from forcemove.chain.deployment import deploy_beside
+from forcemove.chain.errors import NotGenuine
+from forcemove.chain.local import EmbeddedChain
+from forcemove.chain.verification import Standing, verify
 from forcemove.contracts import artifact
-from forcemove.games.tic_tac_toe import GAME as TIC_TAC_TOE
+from forcemove.node.memory import MemoryLine, MemoryStore
+from forcemove.node.polled import PolledClient
+from forcemove.protocol.agreement import agree
+from forcemove.protocol.channel import Phase
+from forcemove.protocol.encoding import Domain
+from forcemove.protocol.hashing import keccak256
+from forcemove.protocol.types import ETHER
+from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.chain.world import place
 from tests.scenarios.story import ALICE, BOB, MALLORY, MINER, STAKE, Playground, Story
 from tests.threats.poison import credit_place, poisoned_creation_code

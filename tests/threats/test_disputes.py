@@ -7,11 +7,11 @@ from itertools import product
 import pytest
 from msgspec.structs import replace
 
-from forcemove.channel.protocol.encoding import word
-from forcemove.channel.protocol.logs import ChallengeRegistered, Checkpointed, Responded
-from forcemove.channel.protocol.state import VariablePart
-from forcemove.channel.protocol.status import Mode
-from forcemove.channel.protocol.types import UINT48_MAX, FixedPart, Signature
+from forcemove.protocol.encoding import word
+from forcemove.protocol.logs import ChallengeRegistered, Checkpointed, Responded
+from forcemove.protocol.state import VariablePart
+from forcemove.protocol.status import Mode
+from forcemove.protocol.types import UINT48_MAX, FixedPart, Signature
 from tests.parity.core_verdict import Verdict
 from tests.protocol.builders import ALICE, BOB, DAY, MALLORY, chain, final, outcome, players, state
 from tests.threats.court import ALLOWED, Court

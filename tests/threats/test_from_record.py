@@ -14,13 +14,13 @@ from random import Random
 import pytest
 from msgspec.structs import replace
 
-from forcemove.channel.protocol.encoding import fingerprint, hash_state, word
-from forcemove.channel.protocol.hashing import keccak256
-from forcemove.channel.protocol.logs import ChallengeRegistered, Checkpointed
-from forcemove.channel.protocol.signing import Key
-from forcemove.channel.protocol.state import SupportProof, VariablePart
-from forcemove.channel.protocol.status import Mode
-from forcemove.channel.protocol.types import ETHER, Signature
+from forcemove.protocol.encoding import fingerprint, hash_state, word
+from forcemove.protocol.hashing import keccak256
+from forcemove.protocol.logs import ChallengeRegistered, Checkpointed
+from forcemove.protocol.signing import Key
+from forcemove.protocol.state import SupportProof, VariablePart
+from forcemove.protocol.status import Mode
+from forcemove.protocol.types import ETHER, Signature
 from tests.parity.core_verdict import Verdict
 from tests.protocol.builders import ALICE, BOB, DAY, MALLORY, chain, count_data, final, outcome, players, proof, state
 from tests.threats.court import ALLOWED, Court

@@ -7,22 +7,22 @@ from itertools import product
 import pytest
 from msgspec.structs import replace
 
-from forcemove.channel.game import Game
-from forcemove.channel.protocol.outcome import Outcome
-from forcemove.channel.protocol.state import VariablePart
-from forcemove.channel.protocol.types import FixedPart
-from forcemove.games.commitment import SALT_LENGTH, Opening, commit
-from forcemove.games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
-from forcemove.games.rock_paper_scissors import rules as rps
-from forcemove.games.rock_paper_scissors.position import PositionType, Weapon
-from forcemove.games.rock_paper_scissors.position import decode as decode_rps
-from forcemove.games.tic_tac_toe import GAME as TIC_TAC_TOE
-from forcemove.games.tic_tac_toe.position import Position as Board
-from forcemove.games.tic_tac_toe.position import PositionType as Kind
-from forcemove.games.tic_tac_toe.position import decode as decode_board
-from forcemove.games.tic_tac_toe.rules import legal_moves
-from forcemove.games.two_player import shift
+from forcemove.game import Game
+from forcemove.protocol.outcome import Outcome
+from forcemove.protocol.state import VariablePart
+from forcemove.protocol.types import FixedPart
 from forcemove.testing.calls import Bench, Call
+from forcemove_games.commitment import SALT_LENGTH, Opening, commit
+from forcemove_games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
+from forcemove_games.rock_paper_scissors import rules as rps
+from forcemove_games.rock_paper_scissors.position import PositionType, Weapon
+from forcemove_games.rock_paper_scissors.position import decode as decode_rps
+from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
+from forcemove_games.tic_tac_toe.position import Position as Board
+from forcemove_games.tic_tac_toe.position import PositionType as Kind
+from forcemove_games.tic_tac_toe.position import decode as decode_board
+from forcemove_games.tic_tac_toe.rules import legal_moves
+from forcemove_games.two_player import shift
 from tests.evm import decode_error
 from tests.installed import each_game
 from tests.parity.tic_tac_toe_space import boards, marks, moves

@@ -7,10 +7,10 @@ from collections.abc import Callable
 
 import pytest
 
-from forcemove.channel.protocol.encoding import word
-from forcemove.channel.protocol.hashing import keccak256
-from forcemove.channel.protocol.logs import Claimed
-from forcemove.channel.protocol.types import ETHER
+from forcemove.protocol.encoding import word
+from forcemove.protocol.hashing import keccak256
+from forcemove.protocol.logs import Claimed
+from forcemove.protocol.types import ETHER
 from tests.invariants.test_hostile import (
     LOCKED,
     arm,

@@ -7,11 +7,11 @@ from itertools import permutations
 import pytest
 from msgspec.structs import replace
 
-from forcemove.channel.protocol.encoding import hash_state
-from forcemove.channel.protocol.logs import Closed, Deposited
-from forcemove.channel.protocol.outcome import Outcome
-from forcemove.channel.protocol.state import VariablePart
-from forcemove.channel.protocol.types import ETHER, FixedPart
+from forcemove.protocol.encoding import hash_state
+from forcemove.protocol.logs import Closed, Deposited
+from forcemove.protocol.outcome import Outcome
+from forcemove.protocol.state import VariablePart
+from forcemove.protocol.types import ETHER, FixedPart
 from tests.protocol.builders import ALICE, BOB, MALLORY, allocation, chain, final, outcome, state
 from tests.threats.court import ALLOWED, Court
 

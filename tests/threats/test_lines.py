@@ -6,14 +6,14 @@ from collections import Counter
 
 import pytest
 
-from forcemove.channel.errors import UnknownVersion
-from forcemove.channel.node.events import Sent
-from forcemove.channel.node.greetings import Greetings
-from forcemove.channel.protocol.channel import Phase
-from forcemove.channel.protocol.inputs import ChallengeWanted
-from forcemove.channel.protocol.wire import encode_greeting, encode_message
-from forcemove.games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
-from forcemove.games.tic_tac_toe import GAME as TIC_TAC_TOE
+from forcemove.errors import UnknownVersion
+from forcemove.node.events import Sent
+from forcemove.node.greetings import Greetings
+from forcemove.protocol.channel import Phase
+from forcemove.protocol.inputs import ChallengeWanted
+from forcemove.protocol.wire import encode_greeting, encode_message
+from forcemove_games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
+from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.installed import GAMES_FOR_TWO
 from tests.scenarios.story import Playground, Story
 from tests.scenarios.weather import MOST_SENT, Weather

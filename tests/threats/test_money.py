@@ -8,10 +8,10 @@ from itertools import product
 import pytest
 from msgspec.structs import replace
 
-from forcemove.channel.protocol.encoding import fingerprint, hash_state, outcome_hash
-from forcemove.channel.protocol.outcome import Allocation
-from forcemove.channel.protocol.state import VariablePart
-from forcemove.channel.protocol.types import ETHER, FixedPart
+from forcemove.protocol.encoding import fingerprint, hash_state, outcome_hash
+from forcemove.protocol.outcome import Allocation
+from forcemove.protocol.state import VariablePart
+from forcemove.protocol.types import ETHER, FixedPart
 from tests.invariants.test_payouts import check_all
 from tests.parity.core_verdict import Verdict
 from tests.protocol.builders import ALICE, BOB, MALLORY, allocation, chain, final, outcome, state

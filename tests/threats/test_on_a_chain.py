@@ -10,23 +10,23 @@ from typing import cast
 import pytest
 from eth_account import Account
 
-from forcemove.channel.chain.adjudicator import Operation, PlacedLog
-from forcemove.channel.chain.chain import Call, Receipt
-from forcemove.channel.chain.errors import TransactionReverted
-from forcemove.channel.chain.local import EmbeddedChain
-from forcemove.channel.errors import ForcemoveError
-from forcemove.channel.protocol.encoding import hash_state
-from forcemove.channel.protocol.outcome import Outcome
-from forcemove.channel.protocol.rule_errors import (
+from forcemove.chain.adjudicator import Operation, PlacedLog
+from forcemove.chain.chain import Call, Receipt
+from forcemove.chain.errors import TransactionReverted
+from forcemove.chain.local import EmbeddedChain
+from forcemove.errors import ForcemoveError
+from forcemove.protocol.encoding import hash_state
+from forcemove.protocol.outcome import Outcome
+from forcemove.protocol.rule_errors import (
     ChannelFinalized,
     ChannelNotFinalized,
     HoldingsBelowExpected,
     NothingToDeposit,
     TurnNumberNotIncreased,
 )
-from forcemove.channel.protocol.signing import Key
-from forcemove.channel.protocol.status import EMPTY_STATUS
-from forcemove.channel.protocol.types import ETHER, FixedPart
+from forcemove.protocol.signing import Key
+from forcemove.protocol.status import EMPTY_STATUS
+from forcemove.protocol.types import ETHER, FixedPart
 from tests.chain.world import MINER, World, deploy_contract, make_world
 from tests.evm import selector
 from tests.protocol.builders import ALICE, BOB, MALLORY, allocation, final, outcome, state

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from forcemove.channel.chain.adjudicator import Adjudicator
-from forcemove.channel.chain.local import AnvilChain, connect
-from forcemove.channel.protocol.encoding import Domain, channel_id, word
-from forcemove.channel.protocol.hashing import keccak256
-from forcemove.channel.protocol.rule_errors import WrongSigner
-from forcemove.channel.protocol.signing import Key
-from forcemove.channel.protocol.types import UINT256_MAX, FixedPart, Signature
+from forcemove.chain.adjudicator import Adjudicator
+from forcemove.chain.local import AnvilChain, connect
+from forcemove.protocol.encoding import Domain, channel_id, word
+from forcemove.protocol.hashing import keccak256
+from forcemove.protocol.rule_errors import WrongSigner
+from forcemove.protocol.signing import Key
+from forcemove.protocol.types import UINT256_MAX, FixedPart, Signature
 from tests.chain.world import World, make_world
 from tests.parity import core_abi as abi
 from tests.parity.core_harness import CHAIN_ID, Harness

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import Any
 
-from forcemove.channel.chain.adjudicator import Adjudicator
-from forcemove.channel.chain.local import connect
-from forcemove.channel.store.opening import open_journal
-from forcemove.channel.tower.receipts import RECEIPTS
-from forcemove.channel.tower.settings import Settings
-from forcemove.channel.tower.tower import Tower
-from forcemove.games.tic_tac_toe import GAME
+from forcemove.chain.adjudicator import Adjudicator
+from forcemove.chain.local import connect
+from forcemove.store.opening import open_journal
+from forcemove.tower.receipts import RECEIPTS
+from forcemove.tower.settings import Settings
+from forcemove.tower.tower import Tower
+from forcemove_games.tic_tac_toe import GAME
 from tests.forked import CONTEXT
 from tests.node.actors import _Points
 from tests.tower.keeper import ETHER, TOWER

@@ -9,19 +9,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from forcemove.channel.chain.adjudicator import Adjudicator
-from forcemove.channel.chain.chain import Chain
-from forcemove.channel.chain.local import local_keys
-from forcemove.channel.protocol.app import Rules
-from forcemove.channel.protocol.signing import Key
-from forcemove.channel.protocol.state import SignedState, VariablePart
-from forcemove.channel.store.journal import Journal
-from forcemove.channel.store.opening import open_journal
-from forcemove.channel.tower.desk import Paid
-from forcemove.channel.tower.handover import HandOver, hand_over, sign
-from forcemove.channel.tower.receipts import Receipt
-from forcemove.channel.tower.settings import Settings
-from forcemove.channel.tower.tower import Tower
+from forcemove.chain.adjudicator import Adjudicator
+from forcemove.chain.chain import Chain
+from forcemove.chain.local import local_keys
+from forcemove.protocol.app import Rules
+from forcemove.protocol.signing import Key
+from forcemove.protocol.state import SignedState, VariablePart
+from forcemove.store.journal import Journal
+from forcemove.store.opening import open_journal
+from forcemove.tower.desk import Paid
+from forcemove.tower.handover import HandOver, hand_over, sign
+from forcemove.tower.receipts import Receipt
+from forcemove.tower.settings import Settings
+from forcemove.tower.tower import Tower
 from tests.scenarios.story import ALICE, BOB, Story
 
 TOWER, OTHER_TOWER = local_keys()[5:7]

@@ -11,22 +11,22 @@ import msgspec
 import pytest
 from msgspec import structs
 
-from forcemove.channel.chain.errors import Unreachable
-from forcemove.channel.errors import AppError, ForcemoveError, JournalUnavailable, MalformedBytes, UnknownVersion
-from forcemove.channel.protocol.agreement import Agreement
-from forcemove.channel.protocol.channel import Channel
-from forcemove.channel.protocol.encoding import Domain, digest, hash_state
-from forcemove.channel.protocol.outcome import Allocation
-from forcemove.channel.protocol.rule_errors import (
+from forcemove.chain.errors import Unreachable
+from forcemove.errors import AppError, ForcemoveError, JournalUnavailable, MalformedBytes, UnknownVersion
+from forcemove.protocol.agreement import Agreement
+from forcemove.protocol.channel import Channel
+from forcemove.protocol.encoding import Domain, digest, hash_state
+from forcemove.protocol.outcome import Allocation
+from forcemove.protocol.rule_errors import (
     AppDataTooLong,
     OutcomeChanged,
     TotalChanged,
     TurnNumberNotConsecutive,
     WrongSigner,
 )
-from forcemove.channel.protocol.signing import recover
-from forcemove.channel.protocol.state import SignedState, VariablePart
-from forcemove.channel.protocol.types import (
+from forcemove.protocol.signing import recover
+from forcemove.protocol.state import SignedState, VariablePart
+from forcemove.protocol.types import (
     MAX_APP_DATA,
     MAX_PARTICIPANTS,
     UINT48_MAX,
@@ -34,10 +34,10 @@ from forcemove.channel.protocol.types import (
     FixedPart,
     Signature,
 )
-from forcemove.channel.protocol.values import CHANNELS, Codec
-from forcemove.channel.store.errors import JournalUnwritable
-from forcemove.channel.store.records import Account, HandedOver
-from forcemove.channel.tower.errors import (
+from forcemove.protocol.values import CHANNELS, Codec
+from forcemove.store.errors import JournalUnwritable
+from forcemove.store.records import Account, HandedOver
+from forcemove.tower.errors import (
     AppNotKnown,
     NotAParticipant,
     NothingNewer,
@@ -46,7 +46,7 @@ from forcemove.channel.tower.errors import (
     NotWatched,
     TooManyChannels,
 )
-from forcemove.channel.tower.handover import (
+from forcemove.tower.handover import (
     MAX_HAND_OVER,
     HandOver,
     SignedHandOver,
@@ -55,7 +55,7 @@ from forcemove.channel.tower.handover import (
     hand_over_digest,
     sign,
 )
-from forcemove.games.tic_tac_toe import GAME
+from forcemove_games.tic_tac_toe import GAME
 from tests.scenarios.story import ALICE, BOB, MALLORY, Playground, Story
 from tests.simulation.chain import MemoryChain
 from tests.simulation.faults import Endpoint

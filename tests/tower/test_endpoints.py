@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from forcemove.channel.chain.errors import EndpointFailed, Unreachable
-from forcemove.channel.chain.rpc import Reverted
-from forcemove.channel.follower.errors import BehindItself, LogsLeftOut
-from forcemove.channel.protocol.hashing import keccak256
-from forcemove.games.tic_tac_toe import GAME
+from forcemove.chain.errors import EndpointFailed, Unreachable
+from forcemove.chain.rpc import Reverted
+from forcemove.follower.errors import BehindItself, LogsLeftOut
+from forcemove.protocol.hashing import keccak256
+from forcemove_games.tic_tac_toe import GAME
 from tests.scenarios.story import ALICE, Playground, Story
 from tests.simulation.chain import MemoryChain
 from tests.simulation.faults import Endpoint

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from forcemove.channel.chain.errors import Unreachable
-from forcemove.channel.protocol.inputs import Clock, ViewsDiffer
-from forcemove.channel.protocol.record import Record
-from forcemove.channel.tower.guarded import Guarded
-from forcemove.games.tic_tac_toe import GAME
+from forcemove.chain.errors import Unreachable
+from forcemove.protocol.inputs import Clock, ViewsDiffer
+from forcemove.protocol.record import Record
+from forcemove.tower.guarded import Guarded
+from forcemove_games.tic_tac_toe import GAME
 from tests.scenarios.story import DURATION, Playground, Story
 from tests.simulation.chain import MemoryChain
 from tests.simulation.faults import Endpoint
@@ -109,7 +109,7 @@ def test_threat_54_the_head_start_ends_by_the_latest_time_that_is_shown(
 def test_threat_46_an_endpoint_that_hangs_keeps_no_tower_from_answering(
     story: Story, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hanging: int
 ) -> None:
-    monkeypatch.setattr("forcemove.channel.node.looking._A_MOMENT", 0.1)
+    monkeypatch.setattr("forcemove.node.looking._A_MOMENT", 0.1)
     ended = threading.Event()
     node = story.chain.node  # type: ignore[attr-defined]
     endpoints = [Endpoint(node, str(number)) for number in range(2)]

@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 
-from forcemove.channel.chain.local import AnvilChain
-from forcemove.channel.store.opening import open_journal
-from forcemove.channel.store.records import Account
-from forcemove.channel.tower.guarded import HELD
-from forcemove.channel.tower.handover import content_hash, decode, sign
-from forcemove.channel.tower.receipts import RECEIPTS, Receipt
-from forcemove.games.tic_tac_toe import GAME
+from forcemove.chain.local import AnvilChain
+from forcemove.store.opening import open_journal
+from forcemove.store.records import Account
+from forcemove.tower.guarded import HELD
+from forcemove.tower.handover import content_hash, decode, sign
+from forcemove.tower.receipts import RECEIPTS, Receipt
+from forcemove_games.tic_tac_toe import GAME
 from tests.scenarios.story import ALICE, Playground, Story
 from tests.store.server import Server
 from tests.tower.actors import Job, start

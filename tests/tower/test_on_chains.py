@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from forcemove.channel.protocol.agreement import Agreement
-from forcemove.channel.protocol.outcome import address_destination
-from forcemove.channel.protocol.signing import Key
-from forcemove.channel.protocol.state import SignedState, VariablePart
-from forcemove.channel.protocol.types import ETHER as IN_ETHER
-from forcemove.channel.protocol.types import FixedPart
-from forcemove.channel.tower.handover import HandOver
+from forcemove.protocol.agreement import Agreement
+from forcemove.protocol.outcome import address_destination
+from forcemove.protocol.signing import Key
+from forcemove.protocol.state import SignedState, VariablePart
+from forcemove.protocol.types import ETHER as IN_ETHER
+from forcemove.protocol.types import FixedPart
+from forcemove.tower.handover import HandOver
 from tests.chain.world import World
 from tests.protocol.builders import ALICE, COUNTING, DAY, chain, fixed_part, outcome, players, proof, signed, state
 from tests.tower.keeper import ETHER, SETTINGS, Keeper

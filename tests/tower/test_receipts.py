@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 
-from forcemove.channel.errors import InvalidValue
-from forcemove.channel.protocol.record import Record, fold_all
-from forcemove.channel.protocol.rule_errors import WrongSigner
-from forcemove.channel.tower.errors import OtherReceipt
-from forcemove.channel.tower.handover import HandOver
-from forcemove.channel.tower.receipts import RECEIPTS, Receipt, is_neglected, verify
-from forcemove.games.tic_tac_toe import GAME
+from forcemove.errors import InvalidValue
+from forcemove.protocol.record import Record, fold_all
+from forcemove.protocol.rule_errors import WrongSigner
+from forcemove.tower.errors import OtherReceipt
+from forcemove.tower.handover import HandOver
+from forcemove.tower.receipts import RECEIPTS, Receipt, is_neglected, verify
+from forcemove_games.tic_tac_toe import GAME
 from tests.scenarios.story import ALICE, BOB, DURATION, Playground, Story
 from tests.simulation.chain import MemoryChain
 from tests.tower.keeper import OTHER_TOWER, TOWER, Keeper, finished, newest, stale

@@ -14,10 +14,10 @@ from random import Random
 
 import pytest
 
-from forcemove.channel.errors import ForcemoveError
-from forcemove.channel.protocol.state import SignedState
-from forcemove.channel.protocol.status import Mode
-from forcemove.games.tic_tac_toe import GAME
+from forcemove.errors import ForcemoveError
+from forcemove.protocol.state import SignedState
+from forcemove.protocol.status import Mode
+from forcemove_games.tic_tac_toe import GAME
 from tests.scenarios.story import BOB, DURATION, Playground, Story
 from tests.simulation.chain import MemoryChain
 from tests.simulation.grounds import MemoryGround

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from forcemove.channel.protocol.values import CHANNELS
-from forcemove.channel.store.records import Batch, Saving
-from forcemove.channel.tower.handover import hand_over
-from forcemove.games.rock_paper_scissors import GAME
+from forcemove.protocol.values import CHANNELS
+from forcemove.store.records import Batch, Saving
+from forcemove.tower.handover import hand_over
+from forcemove_games.rock_paper_scissors import GAME
 from tests.scenarios.story import KEYS, Playground, Story
 from tests.simulation.chain import MemoryChain
 from tests.tower.keeper import TOWER, Keeper, newest

@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 
-from forcemove.channel.chain.errors import TransactionReverted
-from forcemove.channel.errors import InvalidValue, MalformedBytes, RuleError
-from forcemove.channel.protocol.effects import SubmitCheckpoint
-from forcemove.channel.protocol.state import SignedState
-from forcemove.channel.store.records import HandedOver
-from forcemove.channel.tower.errors import BudgetExhausted, ChannelOver, StandingBy
-from forcemove.channel.tower.handover import HandOver
-from forcemove.channel.tower.settings import Settings
-from forcemove.channel.tower.tower import Tower
-from forcemove.games.tic_tac_toe import GAME
+from forcemove.chain.errors import TransactionReverted
+from forcemove.errors import InvalidValue, MalformedBytes, RuleError
+from forcemove.protocol.effects import SubmitCheckpoint
+from forcemove.protocol.state import SignedState
+from forcemove.store.records import HandedOver
+from forcemove.tower.errors import BudgetExhausted, ChannelOver, StandingBy
+from forcemove.tower.handover import HandOver
+from forcemove.tower.settings import Settings
+from forcemove.tower.tower import Tower
+from forcemove_games.tic_tac_toe import GAME
 from tests.scenarios.story import ALICE, BOB, DURATION, Playground, Story
 from tests.simulation.chain import MemoryChain
 from tests.tower.keeper import ETHER, OTHER_TOWER, SETTINGS, Keeper, finished, newest, stale

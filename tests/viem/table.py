@@ -8,26 +8,26 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
-from forcemove.channel.chain.adjudicator import Adjudicator
-from forcemove.channel.chain.chain import Chain
-from forcemove.channel.chain.local import local_keys
-from forcemove.channel.errors import AppError
-from forcemove.channel.game import PlayableApp
-from forcemove.channel.node.events import Event, Fault, Mined
-from forcemove.channel.node.memory import MemoryStore
-from forcemove.channel.node.polled import PolledClient
-from forcemove.channel.protocol.agreement import Agreement, agree
-from forcemove.channel.protocol.app import Terms
-from forcemove.channel.protocol.channel import Phase
-from forcemove.channel.protocol.effects import ChooseMove
-from forcemove.channel.protocol.hashing import keccak256
-from forcemove.channel.protocol.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
-from forcemove.channel.protocol.outcome import address_destination
-from forcemove.channel.protocol.signing import Key
-from forcemove.channel.protocol.state import SignedState
-from forcemove.channel.protocol.types import ETHER, FixedPart
-from forcemove.channel.protocol.wire import SignedStateFile, encode_file
+from forcemove.chain.adjudicator import Adjudicator
+from forcemove.chain.chain import Chain
+from forcemove.chain.local import local_keys
 from forcemove.contracts import artifact
+from forcemove.errors import AppError
+from forcemove.game import PlayableApp
+from forcemove.node.events import Event, Fault, Mined
+from forcemove.node.memory import MemoryStore
+from forcemove.node.polled import PolledClient
+from forcemove.protocol.agreement import Agreement, agree
+from forcemove.protocol.app import Terms
+from forcemove.protocol.channel import Phase
+from forcemove.protocol.effects import ChooseMove
+from forcemove.protocol.hashing import keccak256
+from forcemove.protocol.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
+from forcemove.protocol.outcome import address_destination
+from forcemove.protocol.signing import Key
+from forcemove.protocol.state import SignedState
+from forcemove.protocol.types import ETHER, FixedPart
+from forcemove.protocol.wire import SignedStateFile, encode_file
 from tests.protocol.builders import CountingRules, MalformedCount, WrongCount, count_data
 from tests.viem.line import NodeLine
 

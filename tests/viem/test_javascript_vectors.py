@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from forcemove.channel.chain.local import AnvilChain
-from forcemove.channel.protocol.signing import Key, recover
-from forcemove.channel.protocol.types import Signature
+from forcemove.chain.local import AnvilChain
+from forcemove.protocol.signing import Key, recover
+from forcemove.protocol.types import Signature
 from scripts.vectors import VECTORS
 from tests.sampled import sampled
 from tests.viem.line import HERE

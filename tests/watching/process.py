@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.request import urlopen
 
-from forcemove.channel.chain.addresses import show_address
-from forcemove.channel.chain.book import save_book
-from forcemove.channel.node.keys import UNLOCK_VARIABLE, write_key_file
-from forcemove.channel.watching.client import TowerClient
+from forcemove.chain.addresses import show_address
+from forcemove.chain.book import save_book
+from forcemove.node.keys import UNLOCK_VARIABLE, write_key_file
+from forcemove.watching.client import TowerClient
 from tests.cli import warm
 from tests.scenarios.story import ALICE, Playground
 from tests.tower.keeper import TOWER

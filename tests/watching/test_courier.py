@@ -13,23 +13,23 @@ from pathlib import Path
 
 import pytest
 
-from forcemove.channel.chain.local import AnvilChain
-from forcemove.channel.flow.channel import moves_of
-from forcemove.channel.node.assemble import assemble
-from forcemove.channel.node.memory import MemoryLine
-from forcemove.channel.node.node import Node
-from forcemove.channel.protocol.effects import ChooseMove
-from forcemove.channel.protocol.encoding import digest, hash_state
-from forcemove.channel.protocol.inputs import ConcludeWanted, MoveChosen
-from forcemove.channel.protocol.rules import build_support_proof
-from forcemove.channel.protocol.state import SignedState
-from forcemove.channel.store.errors import JournalUnwritable
-from forcemove.channel.store.opening import open_journal
-from forcemove.channel.tower.receipts import verify
-from forcemove.channel.watching.client import TowerClient
-from forcemove.channel.watching.courier import Acknowledged, Courier, Failed, Told, Unguarded
-from forcemove.channel.watching.errors import TowerRefused, TowerUnreachable
-from forcemove.games.tic_tac_toe import GAME
+from forcemove.chain.local import AnvilChain
+from forcemove.flow.channel import moves_of
+from forcemove.node.assemble import assemble
+from forcemove.node.memory import MemoryLine
+from forcemove.node.node import Node
+from forcemove.protocol.effects import ChooseMove
+from forcemove.protocol.encoding import digest, hash_state
+from forcemove.protocol.inputs import ConcludeWanted, MoveChosen
+from forcemove.protocol.rules import build_support_proof
+from forcemove.protocol.state import SignedState
+from forcemove.store.errors import JournalUnwritable
+from forcemove.store.opening import open_journal
+from forcemove.tower.receipts import verify
+from forcemove.watching.client import TowerClient
+from forcemove.watching.courier import Acknowledged, Courier, Failed, Told, Unguarded
+from forcemove.watching.errors import TowerRefused, TowerUnreachable
+from forcemove_games.tic_tac_toe import GAME
 from tests.scenarios.story import ALICE, BOB, DEPOSIT, DURATION, KEYS, STAKE, Playground
 from tests.tower.keeper import TOWER
 from tests.watching.process import TowerProcess, running_tower

@@ -11,22 +11,22 @@ from pathlib import Path
 
 import pytest
 
-from forcemove.channel.chain.errors import TransactionReverted
-from forcemove.channel.errors import ForcemoveError, InvalidValue, MalformedBytes
-from forcemove.channel.protocol.effects import SubmitPayCredit
-from forcemove.channel.protocol.rule_errors import ChannelClosed
-from forcemove.channel.protocol.types import ETHER
-from forcemove.channel.sender.errors import Overtaken, RevertsAgain
-from forcemove.channel.tower.desk import Paid
-from forcemove.channel.tower.errors import BudgetExhausted
-from forcemove.channel.tower.handover import MAX_HAND_OVER, sign
-from forcemove.channel.watching.allowances import Allowances
-from forcemove.channel.watching.attendant import Attendant, TooManyWaiting
-from forcemove.channel.watching.client import TowerClient
-from forcemove.channel.watching.door import Door
-from forcemove.channel.watching.limits import Limits
-from forcemove.channel.watching.service import outcome_of
-from forcemove.games.tic_tac_toe import GAME
+from forcemove.chain.errors import TransactionReverted
+from forcemove.errors import ForcemoveError, InvalidValue, MalformedBytes
+from forcemove.protocol.effects import SubmitPayCredit
+from forcemove.protocol.rule_errors import ChannelClosed
+from forcemove.protocol.types import ETHER
+from forcemove.sender.errors import Overtaken, RevertsAgain
+from forcemove.tower.desk import Paid
+from forcemove.tower.errors import BudgetExhausted
+from forcemove.tower.handover import MAX_HAND_OVER, sign
+from forcemove.watching.allowances import Allowances
+from forcemove.watching.attendant import Attendant, TooManyWaiting
+from forcemove.watching.client import TowerClient
+from forcemove.watching.door import Door
+from forcemove.watching.limits import Limits
+from forcemove.watching.service import outcome_of
+from forcemove_games.tic_tac_toe import GAME
 from tests.scenarios.story import ALICE, Playground, Story
 from tests.simulation.chain import MemoryChain
 from tests.tower.keeper import TOWER, Keeper, newest, stale

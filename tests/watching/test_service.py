@@ -18,15 +18,15 @@ import aiohttp
 import pytest
 from msgspec import structs
 
-from forcemove.channel.chain.local import AnvilChain
-from forcemove.channel.errors import UnknownVersion
-from forcemove.channel.protocol.rule_errors import WrongSigner
-from forcemove.channel.tower.errors import OtherReceipt
-from forcemove.channel.tower.handover import MAX_HAND_OVER, decode, sign
-from forcemove.channel.tower.receipts import RECEIPTS, Receipt, give_receipt
-from forcemove.channel.watching.client import TowerClient
-from forcemove.channel.watching.errors import TowerBusy, TowerRefused, TowerUnreachable
-from forcemove.games.tic_tac_toe import GAME
+from forcemove.chain.local import AnvilChain
+from forcemove.errors import UnknownVersion
+from forcemove.protocol.rule_errors import WrongSigner
+from forcemove.tower.errors import OtherReceipt
+from forcemove.tower.handover import MAX_HAND_OVER, decode, sign
+from forcemove.tower.receipts import RECEIPTS, Receipt, give_receipt
+from forcemove.watching.client import TowerClient
+from forcemove.watching.errors import TowerBusy, TowerRefused, TowerUnreachable
+from forcemove_games.tic_tac_toe import GAME
 from tests.scenarios.story import ALICE, BOB, MALLORY, Playground, Story
 from tests.tower.keeper import ETHER, OTHER_TOWER, TOWER, newest, stale
 from tests.watching.process import TowerProcess, running_tower
@@ -194,8 +194,8 @@ def process_of(anvil: AnvilChain) -> subprocess.Popen[bytes]:
 
 
 def rubbish_in_an_envelope() -> bytes:
-    from forcemove.channel.protocol.values import Codec
-    from forcemove.channel.tower.handover import SignedHandOver, hand_over_digest
+    from forcemove.protocol.values import Codec
+    from forcemove.tower.handover import SignedHandOver, hand_over_digest
 
     codec: Codec[SignedHandOver] = Codec("signed hand-over", SignedHandOver)
     content = b"\xc0" * 100

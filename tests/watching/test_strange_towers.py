@@ -13,16 +13,16 @@ from typing import cast
 import msgspec
 import pytest
 
-from forcemove.channel.errors import ForcemoveError, UnknownVersion
-from forcemove.channel.node.driven import Driven
-from forcemove.channel.protocol.signing import Key
-from forcemove.channel.tower.handover import HandOver
-from forcemove.channel.tower.receipts import Receipt
-from forcemove.channel.watching import courier as couriers
-from forcemove.channel.watching.client import TowerClient
-from forcemove.channel.watching.courier import Acknowledged, Courier, Failed, Told
-from forcemove.channel.watching.errors import TowerRefused, TowerUnreachable
-from forcemove.games.tic_tac_toe import GAME
+from forcemove.errors import ForcemoveError, UnknownVersion
+from forcemove.node.driven import Driven
+from forcemove.protocol.signing import Key
+from forcemove.tower.handover import HandOver
+from forcemove.tower.receipts import Receipt
+from forcemove.watching import courier as couriers
+from forcemove.watching.client import TowerClient
+from forcemove.watching.courier import Acknowledged, Courier, Failed, Told
+from forcemove.watching.errors import TowerRefused, TowerUnreachable
+from forcemove_games.tic_tac_toe import GAME
 from tests.line.people import run
 from tests.relay.strange import until
 from tests.scenarios.story import ALICE, Playground

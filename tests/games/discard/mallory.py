@@ -9,18 +9,18 @@ from itertools import permutations
 
 from msgspec.structs import replace as replaced
 
-from forcemove.channel.errors import ForcemoveError
-from forcemove.channel.flow.actions import Action, MalformedAction
-from forcemove.channel.flow.signed import MessagesMissing
-from forcemove.channel.flow.steps import NothingHeard, UnexpectedAction, UnexpectedSender, run
-from forcemove.channel.flow.transport import MemoryTransport, Reader, Transport
-from forcemove.games.discard.cards import SIZE
-from forcemove.games.discard.flow import discard
-from forcemove.games.discard.table import ACTIONS, DiscardTable, open_queue
-from forcemove.games.sra.arithmetic import MODULUS, Numbers, power
-from forcemove.games.sra.cipher import Key, card_number
-from forcemove.games.sra.deck import Shuffle, begin, exchange_keys, permute, receive, send
-from forcemove.games.sra.faults import CardFault
+from forcemove.errors import ForcemoveError
+from forcemove.flow.actions import Action, MalformedAction
+from forcemove.flow.signed import MessagesMissing
+from forcemove.flow.steps import NothingHeard, UnexpectedAction, UnexpectedSender, run
+from forcemove.flow.transport import MemoryTransport, Reader, Transport
+from forcemove_games.discard.cards import SIZE
+from forcemove_games.discard.flow import discard
+from forcemove_games.discard.table import ACTIONS, DiscardTable, open_queue
+from forcemove_games.sra.arithmetic import MODULUS, Numbers, power
+from forcemove_games.sra.cipher import Key, card_number
+from forcemove_games.sra.deck import Shuffle, begin, exchange_keys, permute, receive, send
+from forcemove_games.sra.faults import CardFault
 from tests.flow.table import signed
 from tests.flow.virtual_time import run_virtual
 from tests.games.discard.tables import HOUR, Choose, best, table_of

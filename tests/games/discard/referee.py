@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 
 import gmpy2
 
-from forcemove.channel.flow.actions import Action
-from forcemove.games.discard.table import CannotMove
-from forcemove.games.sra.arithmetic import MODULUS
-from forcemove.games.sra.cipher import card_numbers
-from forcemove.games.sra.table import AllKeys, Deal, Deck, Discard, Draw, Serve, TurnUp
+from forcemove.flow.actions import Action
+from forcemove_games.discard.table import CannotMove
+from forcemove_games.sra.arithmetic import MODULUS
+from forcemove_games.sra.cipher import card_numbers
+from forcemove_games.sra.table import AllKeys, Deal, Deck, Discard, Draw, Serve, TurnUp
 
 CLIENTS = ("alice", "bob")
 CARDS = {number: card for card, number in enumerate(card_numbers(24))}

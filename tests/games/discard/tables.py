@@ -7,17 +7,17 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from random import Random
 
-from forcemove.channel.errors import ForcemoveError
-from forcemove.channel.flow.actions import Action
-from forcemove.channel.flow.queue import ActionQueue
-from forcemove.channel.flow.transport import MemoryTransport, Transport
-from forcemove.games.discard.bot import best_move
-from forcemove.games.discard.cards import SIZE
-from forcemove.games.discard.flow import discard
-from forcemove.games.discard.rules import Kind, Move, Position
-from forcemove.games.discard.table import ACTIONS, DiscardTable, sit_down
-from forcemove.games.randomness import seeded
-from forcemove.games.sra.deck import Shuffle, shuffle_between_two
+from forcemove.errors import ForcemoveError
+from forcemove.flow.actions import Action
+from forcemove.flow.queue import ActionQueue
+from forcemove.flow.transport import MemoryTransport, Transport
+from forcemove_games.discard.bot import best_move
+from forcemove_games.discard.cards import SIZE
+from forcemove_games.discard.flow import discard
+from forcemove_games.discard.rules import Kind, Move, Position
+from forcemove_games.discard.table import ACTIONS, DiscardTable, sit_down
+from forcemove_games.randomness import seeded
+from forcemove_games.sra.deck import Shuffle, shuffle_between_two
 from tests.flow.table import signed
 from tests.flow.virtual_time import run_virtual
 from tests.games.sra.shuffled import ALICE, BOB, stream

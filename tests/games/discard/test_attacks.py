@@ -10,18 +10,18 @@ from typing import Any
 import pytest
 from msgspec.structs import replace as replaced
 
-from forcemove.channel.errors import ForcemoveError
-from forcemove.channel.flow.actions import Action, MalformedAction
-from forcemove.channel.flow.signed import SignedTransport
-from forcemove.channel.flow.steps import UnexpectedAction, UnexpectedSender
-from forcemove.channel.flow.transport import MemoryTransport
-from forcemove.channel.protocol.signing import Key as SigningKey
-from forcemove.games.discard.cards import SIZE, fits, names
-from forcemove.games.discard.rules import CouldMove, Kind, Move, Phase, PileNotEmpty, Position
-from forcemove.games.discard.table import ACTIONS, CannotMove
-from forcemove.games.sra.arithmetic import MODULUS, encode_number, encode_numbers
-from forcemove.games.sra.cipher import Key, card_number
-from forcemove.games.sra.faults import (
+from forcemove.errors import ForcemoveError
+from forcemove.flow.actions import Action, MalformedAction
+from forcemove.flow.signed import SignedTransport
+from forcemove.flow.steps import UnexpectedAction, UnexpectedSender
+from forcemove.flow.transport import MemoryTransport
+from forcemove.protocol.signing import Key as SigningKey
+from forcemove_games.discard.cards import SIZE, fits, names
+from forcemove_games.discard.rules import CouldMove, Kind, Move, Phase, PileNotEmpty, Position
+from forcemove_games.discard.table import ACTIONS, CannotMove
+from forcemove_games.sra.arithmetic import MODULUS, encode_number, encode_numbers
+from forcemove_games.sra.cipher import Key, card_number
+from forcemove_games.sra.faults import (
     CardTwice,
     DiscardNotAllowed,
     InvalidExponent,
@@ -36,7 +36,7 @@ from forcemove.games.sra.faults import (
     PileEmpty,
     WrongCount,
 )
-from forcemove.games.sra.table import AllKeys, Deal, Deck, Discard, Draw, Serve, TurnUp
+from forcemove_games.sra.table import AllKeys, Deal, Deck, Discard, Draw, Serve, TurnUp
 from tests.flow.table import KEYS, MALLORY, TABLE_ID, signed
 from tests.flow.virtual_time import run_virtual
 from tests.games.discard.mallory import (

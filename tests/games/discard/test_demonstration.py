@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from forcemove.channel.errors import ForcemoveError, InvalidValue
-from forcemove.channel.flow.actions import MalformedAction
-from forcemove.games.discard import GAME
-from forcemove.games.discard.cards import PLAIN_SUITS, SUITS
-from forcemove.games.discard.picture import move_text, result_text, screen, suits_for
-from forcemove.games.discard.rules import Kind, Move, Position
-from forcemove.games.discard.table import Result
+from forcemove.errors import ForcemoveError, InvalidValue
+from forcemove.flow.actions import MalformedAction
+from forcemove_games.discard import GAME
+from forcemove_games.discard.cards import PLAIN_SUITS, SUITS
+from forcemove_games.discard.picture import move_text, result_text, screen, suits_for
+from forcemove_games.discard.rules import Kind, Move, Position
+from forcemove_games.discard.table import Result
 
 PYPROJECT = Path(__file__).parents[3] / "pyproject.toml"
 NAMES = ("Alice", "Bob")
@@ -31,7 +31,7 @@ def shown(encoding: str) -> tuple[list[str], dict[str, object]]:
 
 def test_the_game_is_announced_as_a_table_game_and_as_no_game_of_a_channel() -> None:
     groups = tomllib.loads(PYPROJECT.read_text("utf-8"))["project"]["entry-points"]
-    assert groups["forcemove.table_games"] == {"discard": "forcemove.games.discard:GAME"}
+    assert groups["forcemove.table_games"] == {"discard": "forcemove_games.discard:GAME"}
     assert "discard" not in groups["forcemove.games"]
     assert (GAME.name, GAME.title) == ("discard", "Discard")
 

@@ -8,14 +8,14 @@ from random import Random
 
 import pytest
 
-from forcemove.channel.flow.queue import ActionQueue
-from forcemove.channel.flow.steps import NothingHeard
-from forcemove.channel.flow.transport import MemoryTransport
-from forcemove.games.discard import flow
-from forcemove.games.discard.flow import discard
-from forcemove.games.discard.rules import TABLE, Kind, Move, NotStuck, Phase, Position
-from forcemove.games.discard.table import ACTIONS, CannotMove, DiscardTable
-from forcemove.games.sra.faults import NotInHand, OurDiscardNotAllowed
+from forcemove.flow.queue import ActionQueue
+from forcemove.flow.steps import NothingHeard
+from forcemove.flow.transport import MemoryTransport
+from forcemove_games.discard import flow
+from forcemove_games.discard.flow import discard
+from forcemove_games.discard.rules import TABLE, Kind, Move, NotStuck, Phase, Position
+from forcemove_games.discard.table import ACTIONS, CannotMove, DiscardTable
+from forcemove_games.sra.faults import NotInHand, OurDiscardNotAllowed
 from tests.flow.table import Delayed, signed
 from tests.flow.virtual_time import run_virtual
 from tests.games.discard.referee import CLIENTS, judged

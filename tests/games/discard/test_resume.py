@@ -8,10 +8,10 @@ from collections import Counter
 
 import pytest
 
-from forcemove.channel.flow.steps import run
-from forcemove.channel.flow.transport import MemoryTransport, Reader, Transport
-from forcemove.games.discard.flow import discard
-from forcemove.games.discard.table import DiscardTable, open_queue
+from forcemove.flow.steps import run
+from forcemove.flow.transport import MemoryTransport, Reader, Transport
+from forcemove_games.discard.flow import discard
+from forcemove_games.discard.table import DiscardTable, open_queue
 from tests.flow.table import signed
 from tests.flow.virtual_time import run_virtual
 from tests.games.discard.tables import HOUR, best, table_of

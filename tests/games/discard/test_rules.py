@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from forcemove.games.discard.cards import HAND, PLAIN_SUITS, SIZE, fits, name, names, suit, value
-from forcemove.games.discard.rules import (
+from forcemove_games.discard.cards import HAND, PLAIN_SUITS, SIZE, fits, name, names, suit, value
+from forcemove_games.discard.rules import (
     RULES,
     CouldMove,
     Kind,
@@ -21,9 +21,9 @@ from forcemove.games.discard.rules import (
     turns,
     winner,
 )
-from forcemove.games.sra.cipher import DecryptionKey
-from forcemove.games.sra.faults import CardFault, DiscardNotAllowed, DrawNotAllowed
-from forcemove.games.sra.pile import Pile, Place
+from forcemove_games.sra.cipher import DecryptionKey
+from forcemove_games.sra.faults import CardFault, DiscardNotAllowed, DrawNotAllowed
+from forcemove_games.sra.pile import Pile, Place
 from tests.games.sra.shuffled import ALICE, BOB
 
 KEY = DecryptionKey(3)

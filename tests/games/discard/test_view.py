@@ -10,15 +10,15 @@ from typing import Any
 
 import pytest
 
-from forcemove.channel.flow.queue import ActionQueue
-from forcemove.channel.flow.steps import run
-from forcemove.channel.flow.transport import MemoryTransport, Transport
-from forcemove.games.discard.cards import SIZE
-from forcemove.games.discard.table import DiscardTable
-from forcemove.games.discard.view import PUBLIC, HiddenHands, NotLegal, Seen, is_over
-from forcemove.games.spectator import FEED, FalseDisclosure, Relay, Shown, Spectator, Start, following
-from forcemove.games.sra.table import AllKeys
-from forcemove.games.views import filter_state, replay_action
+from forcemove.flow.queue import ActionQueue
+from forcemove.flow.steps import run
+from forcemove.flow.transport import MemoryTransport, Transport
+from forcemove_games.discard.cards import SIZE
+from forcemove_games.discard.table import DiscardTable
+from forcemove_games.discard.view import PUBLIC, HiddenHands, NotLegal, Seen, is_over
+from forcemove_games.spectator import FEED, FalseDisclosure, Relay, Shown, Spectator, Start, following
+from forcemove_games.sra.table import AllKeys
+from forcemove_games.views import filter_state, replay_action
 from tests.flow.virtual_time import run_virtual
 from tests.games.discard.mallory import honest_against, only
 from tests.games.discard.referee import CLIENTS

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from forcemove.games.sra.arithmetic import MODULUS, Numbers, is_square
-from forcemove.games.sra.cipher import card_numbers
-from forcemove.games.sra.faults import CardFault, NotASquare, NotEncrypted, NumberOutOfRange, NumberTwice, WrongCount
+from forcemove_games.sra.arithmetic import MODULUS, Numbers, is_square
+from forcemove_games.sra.cipher import card_numbers
+from forcemove_games.sra.faults import CardFault, NotASquare, NotEncrypted, NumberOutOfRange, NumberTwice, WrongCount
 from tests.games.sra.shuffled import SIZE
 
 NO_SQUARE = next(number for number in range(2, 100) if not is_square(number))

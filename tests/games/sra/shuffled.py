@@ -8,13 +8,13 @@ from functools import cache
 from hashlib import shake_256
 from itertools import count
 
-from forcemove.games.randomness import Randomness
-from forcemove.games.sra.arithmetic import Numbers
-from forcemove.games.sra.cipher import DecryptionKey, Key
-from forcemove.games.sra.deck import STEPS, Shuffle, audit, begin, receive, send, shuffle_between_two
-from forcemove.games.sra.pile import Pile
-from forcemove.games.sra.player import Player, sit_down
-from forcemove.games.two_player import PLAYERS
+from forcemove_games.randomness import Randomness
+from forcemove_games.sra.arithmetic import Numbers
+from forcemove_games.sra.cipher import DecryptionKey, Key
+from forcemove_games.sra.deck import STEPS, Shuffle, audit, begin, receive, send, shuffle_between_two
+from forcemove_games.sra.pile import Pile
+from forcemove_games.sra.player import Player, sit_down
+from forcemove_games.two_player import PLAYERS
 
 ALICE, BOB = 0, 1
 MALLORY = 1

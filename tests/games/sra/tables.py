@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from forcemove.games.sra.deck import begin
-from forcemove.games.sra.pile import Rules
-from forcemove.games.sra.table import CardTable, Discard, Draw
+from forcemove_games.sra.deck import begin
+from forcemove_games.sra.pile import Rules
+from forcemove_games.sra.table import CardTable, Discard, Draw
 from tests.games.sra.shuffled import SIZE, both, stream
 
 CLIENTS = ("alice", "bob")

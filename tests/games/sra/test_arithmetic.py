@@ -12,16 +12,16 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from forcemove.channel.errors import MalformedBytes
-from forcemove.games.sra import arithmetic
-from forcemove.games.sra.arithmetic import MODULUS, ORDER, decode_number, decode_numbers, encode_number, encode_numbers
+from forcemove.errors import MalformedBytes
+from forcemove_games.sra import arithmetic
+from forcemove_games.sra.arithmetic import MODULUS, ORDER, decode_number, decode_numbers, encode_number, encode_numbers
 
 WHOLE_GAME = """
 import sys
 if sys.argv[1] == "pow":
     sys.modules["gmpy2"] = None  # an import of it now raises ImportError
-from forcemove.games.sra import arithmetic
-from forcemove.games.sra.deck import audit, shuffle_between_two
+from forcemove_games.sra import arithmetic
+from forcemove_games.sra.deck import audit, shuffle_between_two
 from tests.games.sra.shuffled import keys, stream
 alice, bob = shuffle_between_two(2, stream("backends"))
 print(arithmetic.BACKEND, [arithmetic.encode_numbers(deck) for deck in alice.decks])

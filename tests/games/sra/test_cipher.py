@@ -12,11 +12,11 @@ from itertools import combinations_with_replacement
 import msgspec
 import pytest
 
-from forcemove.channel.errors import InvalidValue, MalformedBytes
-from forcemove.channel.flow.actions import Action, ActionCodec
-from forcemove.channel.protocol.limits import MAX_ACTION
-from forcemove.games.sra.arithmetic import MODULUS, ORDER, encode_number, encode_numbers, is_square, product
-from forcemove.games.sra.cipher import (
+from forcemove.errors import InvalidValue, MalformedBytes
+from forcemove.flow.actions import Action, ActionCodec
+from forcemove.protocol.limits import MAX_ACTION
+from forcemove_games.sra.arithmetic import MODULUS, ORDER, encode_number, encode_numbers, is_square, product
+from forcemove_games.sra.cipher import (
     MAX_CARDS,
     DecryptionKey,
     Key,
@@ -26,7 +26,7 @@ from forcemove.games.sra.cipher import (
     open_number,
     require_size,
 )
-from forcemove.games.sra.faults import InvalidExponent
+from forcemove_games.sra.faults import InvalidExponent
 from tests.games.sra.shuffled import both, scripted, seated, stream
 
 SECRET = 2**2040 + 12_345

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from forcemove.channel.errors import InvalidValue
-from forcemove.games.sra.arithmetic import MODULUS, Numbers
-from forcemove.games.sra.cipher import Key, card_numbers, find_card
-from forcemove.games.sra.deck import (
+from forcemove.errors import InvalidValue
+from forcemove_games.sra.arithmetic import MODULUS, Numbers
+from forcemove_games.sra.cipher import Key, card_numbers, find_card
+from forcemove_games.sra.deck import (
     STEPS,
     Secrets,
     Shuffle,
@@ -28,7 +28,7 @@ from forcemove.games.sra.deck import (
     send,
     shuffle_between_two,
 )
-from forcemove.games.sra.faults import (
+from forcemove_games.sra.faults import (
     CardFault,
     CardTwice,
     DeckNotDue,

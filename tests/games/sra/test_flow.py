@@ -9,17 +9,17 @@ from typing import Any
 
 import pytest
 
-from forcemove.channel.errors import ForcemoveError, InvalidValue
-from forcemove.channel.flow.actions import Action, ActionCodec, MalformedAction
-from forcemove.channel.flow.queue import ActionQueue, said_before
-from forcemove.channel.flow.steps import NothingHeard, Step, UnexpectedAction, UnexpectedSender, repeat, run, sequence
-from forcemove.channel.flow.transport import MemoryTransport, Transport
-from forcemove.channel.protocol.limits import MAX_ACTION, MAX_CLIENT_ID
-from forcemove.games.randomness import seeded
-from forcemove.games.sra.arithmetic import MODULUS, encode_number, encode_numbers
-from forcemove.games.sra.cipher import MAX_CARDS, Key, card_numbers
-from forcemove.games.sra.deck import begin
-from forcemove.games.sra.faults import (
+from forcemove.errors import ForcemoveError, InvalidValue
+from forcemove.flow.actions import Action, ActionCodec, MalformedAction
+from forcemove.flow.queue import ActionQueue, said_before
+from forcemove.flow.steps import NothingHeard, Step, UnexpectedAction, UnexpectedSender, repeat, run, sequence
+from forcemove.flow.transport import MemoryTransport, Transport
+from forcemove.protocol.limits import MAX_ACTION, MAX_CLIENT_ID
+from forcemove_games.randomness import seeded
+from forcemove_games.sra.arithmetic import MODULUS, encode_number, encode_numbers
+from forcemove_games.sra.cipher import MAX_CARDS, Key, card_numbers
+from forcemove_games.sra.deck import begin
+from forcemove_games.sra.faults import (
     DiscardNotAllowed,
     DrawNotAllowed,
     NoSuchCard,
@@ -33,7 +33,7 @@ from forcemove.games.sra.faults import (
     PileEmpty,
     WrongCount,
 )
-from forcemove.games.sra.flow import (
+from forcemove_games.sra.flow import (
     Choose,
     auditing,
     card_turn,
@@ -44,8 +44,8 @@ from forcemove.games.sra.flow import (
     shuffling,
     turning_up,
 )
-from forcemove.games.sra.pile import Pile, Rules
-from forcemove.games.sra.table import CARDS, AllKeys, CardTable, Deck, Discard, Draw, Serve
+from forcemove_games.sra.pile import Pile, Rules
+from forcemove_games.sra.table import CARDS, AllKeys, CardTable, Deck, Discard, Draw, Serve
 from tests.flow.table import Delayed, signed
 from tests.flow.virtual_time import at_every_wait, cancelled_at, run_virtual
 from tests.games.sra.shuffled import ALICE, BOB, SIZE, both, order, stream

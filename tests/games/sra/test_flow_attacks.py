@@ -10,15 +10,15 @@ from itertools import count
 import pytest
 from msgspec.structs import replace as replaced
 
-from forcemove.channel.errors import ForcemoveError, MalformedBytes
-from forcemove.channel.flow.actions import MalformedAction
-from forcemove.channel.flow.queue import ActionQueue
-from forcemove.channel.flow.steps import Step, UnexpectedAction, run, sequence
-from forcemove.channel.flow.transport import MemoryTransport, Reader, Transport
-from forcemove.games.sra.arithmetic import MODULUS, Numbers, decode_numbers, encode_number, encode_numbers, power
-from forcemove.games.sra.cipher import DecryptionKey, Key, card_numbers
-from forcemove.games.sra.deck import STEPS, Shown, false_step
-from forcemove.games.sra.faults import (
+from forcemove.errors import ForcemoveError, MalformedBytes
+from forcemove.flow.actions import MalformedAction
+from forcemove.flow.queue import ActionQueue
+from forcemove.flow.steps import Step, UnexpectedAction, run, sequence
+from forcemove.flow.transport import MemoryTransport, Reader, Transport
+from forcemove_games.sra.arithmetic import MODULUS, Numbers, decode_numbers, encode_number, encode_numbers, power
+from forcemove_games.sra.cipher import DecryptionKey, Key, card_numbers
+from forcemove_games.sra.deck import STEPS, Shown, false_step
+from forcemove_games.sra.faults import (
     CardFault,
     CardTwice,
     InvalidExponent,
@@ -28,8 +28,8 @@ from forcemove.games.sra.faults import (
     NotTheTop,
     WrongCount,
 )
-from forcemove.games.sra.flow import auditing, card_turn, dealing, shuffling, turning_up
-from forcemove.games.sra.table import CARDS, AllKeys, CardTable, Deal, Deck, Discard, Draw, Serve, TurnUp
+from forcemove_games.sra.flow import auditing, card_turn, dealing, shuffling, turning_up
+from forcemove_games.sra.table import CARDS, AllKeys, CardTable, Deal, Deck, Discard, Draw, Serve, TurnUp
 from tests.flow.table import signed
 from tests.flow.virtual_time import run_virtual
 from tests.games.sra.forgeries import FORGED

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from forcemove.channel.errors import ForcemoveError, InvalidValue, LocalError
-from forcemove.games.sra.arithmetic import MODULUS
-from forcemove.games.sra.cipher import DecryptionKey
-from forcemove.games.sra.faults import (
+from forcemove.errors import ForcemoveError, InvalidValue, LocalError
+from forcemove_games.sra.arithmetic import MODULUS
+from forcemove_games.sra.cipher import DecryptionKey
+from forcemove_games.sra.faults import (
     CardTwice,
     DiscardNotAllowed,
     DrawNotAllowed,
@@ -29,8 +29,8 @@ from forcemove.games.sra.faults import (
     ShuffleNotFinished,
     WrongCount,
 )
-from forcemove.games.sra.pile import ANYTHING, Pile, Rules, lift, publish
-from forcemove.games.sra.player import (
+from forcemove_games.sra.pile import ANYTHING, Pile, Rules, lift, publish
+from forcemove_games.sra.player import (
     Player,
     deal,
     discard,

@@ -11,15 +11,15 @@ from typing import cast
 import aiohttp
 import pytest
 
-from forcemove.channel.errors import MalformedBytes
-from forcemove.channel.line import reconnecting
-from forcemove.channel.line.connect import Connection, connect, line_on
-from forcemove.channel.line.errors import LineError, RelayFaulty, RelayUnreachable
-from forcemove.channel.line.faults import Faults
-from forcemove.channel.line.terms import TableKind
-from forcemove.channel.line.websocket.connection import RelayConnection
-from forcemove.channel.line.websocket.transport import WebSocketTransport
-from forcemove.channel.line.wire import Entries, OffersListed, Opened, Posted, Proved, Refused
+from forcemove.errors import MalformedBytes
+from forcemove.line import reconnecting
+from forcemove.line.connect import Connection, connect, line_on
+from forcemove.line.errors import LineError, RelayFaulty, RelayUnreachable
+from forcemove.line.faults import Faults
+from forcemove.line.terms import TableKind
+from forcemove.line.websocket.connection import RelayConnection
+from forcemove.line.websocket.transport import WebSocketTransport
+from forcemove.line.wire import Entries, OffersListed, Opened, Posted, Proved, Refused
 from tests.line.offered import CHAIN, PAYOUT, new_offer
 from tests.line.people import ALICE, BOB, new_table, run
 from tests.relay.strange import GOOD, Flood, StrangeRelay, frame, until

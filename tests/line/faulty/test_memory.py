@@ -12,16 +12,16 @@ import pytest
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 
-from forcemove.channel.flow.history import NOTHING_READ
-from forcemove.channel.line.channel_line import ChannelLine
-from forcemove.channel.line.connect import line_on
-from forcemove.channel.line.jetstream.feed import Delivered
-from forcemove.channel.line.jetstream.posting import Outbox as NatsOutbox
-from forcemove.channel.line.jetstream.transport import JetStreamTransport
-from forcemove.channel.line.offers import OFFERS
-from forcemove.channel.line.terms import TableKind
-from forcemove.channel.line.websocket.connection import RelayConnection
-from forcemove.channel.line.wire import (
+from forcemove.flow.history import NOTHING_READ
+from forcemove.line.channel_line import ChannelLine
+from forcemove.line.connect import line_on
+from forcemove.line.jetstream.feed import Delivered
+from forcemove.line.jetstream.posting import Outbox as NatsOutbox
+from forcemove.line.jetstream.transport import JetStreamTransport
+from forcemove.line.offers import OFFERS
+from forcemove.line.terms import TableKind
+from forcemove.line.websocket.connection import RelayConnection
+from forcemove.line.wire import (
     Entries,
     OfferShown,
     Opened,

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from enum import auto
 from importlib.resources import files
 
-from forcemove.channel.artifact import load_artifact
-from forcemove.channel.errors import AppError, InvalidValue
-from forcemove.channel.game import (
+from forcemove.artifact import load_artifact
+from forcemove.errors import AppError, InvalidValue
+from forcemove.game import (
     Choice,
     Game,
     JsonValue,
@@ -24,10 +24,10 @@ from forcemove.channel.game import (
     TransitionRow,
     seat_names,
 )
-from forcemove.channel.protocol.app import Terms
-from forcemove.channel.protocol.encoding import word
-from forcemove.channel.protocol.state import VariablePart
-from forcemove.games.randomness import system_randomness
+from forcemove.protocol.app import Terms
+from forcemove.protocol.encoding import word
+from forcemove.protocol.state import VariablePart
+from forcemove_games.randomness import system_randomness
 
 SEATS = range(2, 5)
 _SEATS = seat_names(min(SEATS))
@@ -69,7 +69,7 @@ class Counter:
             raise InvalidValue("seat", seat, f"0 to {max(SEATS) - 1}")
 
     def move(self, state: VariablePart, *, another_round: bool) -> Move | None:
-        """See `forcemove.channel.game.Bot`."""
+        """See `forcemove.game.Bot`."""
         if state.is_final or not another_round:
             return None
         return Move(state.outcome, word(count(state.app_data) + 1))
@@ -84,7 +84,7 @@ class Counter:
 
 
 class Counting:
-    """See `forcemove.channel.game.Game`."""
+    """See `forcemove.game.Game`."""
 
     name, title, seats = "counting", "Counting", SEATS
     artifact = load_artifact(files(__package__) / "CountingApp.json")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from forcemove.channel.relay.admission.accounts import Account, Accounts
-from forcemove.channel.relay.limits import Limits
+from forcemove.relay.admission.accounts import Account, Accounts
+from forcemove.relay.limits import Limits
 
 HOUR = 3_600
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forcemove.channel.relay.fairness import FairQueue
+from forcemove.relay.fairness import FairQueue
 
 
 def fill(queue: FairQueue[str, str], address: str, number: int, work: int = 1) -> None:

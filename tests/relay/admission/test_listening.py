@@ -14,9 +14,9 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from forcemove.channel.line.errors import Reason
-from forcemove.channel.line.offers import OFFERS, SignedOffer
-from forcemove.channel.line.wire import MakeOffer, Open, Opened, Posted, Proved, Refused
+from forcemove.line.errors import Reason
+from forcemove.line.offers import OFFERS, SignedOffer
+from forcemove.line.wire import MakeOffer, Open, Opened, Posted, Proved, Refused
 from tests.line.offered import new_offer
 from tests.line.people import ALICE, new_table, run
 from tests.relay.process import RelayProcess, running_relay

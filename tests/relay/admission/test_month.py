@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from forcemove.channel.line.offers import OFFERS, SignedOffer
-from forcemove.channel.line.terms import Table, TableKind
-from forcemove.channel.line.wire import MakeOffer
-from forcemove.channel.protocol.hashing import keccak256
-from forcemove.channel.relay.admission.accounts import Accounts
-from forcemove.channel.relay.limits import Limits
-from forcemove.channel.relay.offers.lobby import Lobby, NotOffered
-from forcemove.channel.relay.tables import TooManyTables
+from forcemove.line.offers import OFFERS, SignedOffer
+from forcemove.line.terms import Table, TableKind
+from forcemove.line.wire import MakeOffer
+from forcemove.protocol.hashing import keccak256
+from forcemove.relay.admission.accounts import Accounts
+from forcemove.relay.limits import Limits
+from forcemove.relay.offers.lobby import Lobby, NotOffered
+from forcemove.relay.tables import TooManyTables
 from tests.line.offered import new_offer
 from tests.line.people import ALICE, run
 from tests.relay.inside import Clock, Ear, Inside

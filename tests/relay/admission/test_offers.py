@@ -8,9 +8,9 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forcemove.channel.line.errors import Reason
-from forcemove.channel.line.offers import JOINS, OFFERS, Join, SignedJoin, SignedOffer, meeting_table
-from forcemove.channel.line.wire import (
+from forcemove.line.errors import Reason
+from forcemove.line.offers import JOINS, OFFERS, Join, SignedJoin, SignedOffer, meeting_table
+from forcemove.line.wire import (
     JoinOffer,
     MakeOffer,
     Message,
@@ -21,9 +21,9 @@ from forcemove.channel.line.wire import (
     WatchOffer,
     decode_from_relay,
 )
-from forcemove.channel.line.wire import Outbox as Frames
-from forcemove.channel.protocol.signing import Key
-from forcemove.channel.relay.offers.listing import PAGE, Listing
+from forcemove.line.wire import Outbox as Frames
+from forcemove.protocol.signing import Key
+from forcemove.relay.offers.listing import PAGE, Listing
 from tests.line.offered import new_offer
 from tests.line.people import ALICE, run
 from tests.relay.process import running_relay

@@ -6,9 +6,9 @@ import asyncio
 
 import pytest
 
-from forcemove.channel.relay.admission.accounts import Account
-from forcemove.channel.relay.admission.turns import Gate, Turns
-from forcemove.channel.relay.limits import Limits
+from forcemove.relay.admission.accounts import Account
+from forcemove.relay.admission.turns import Gate, Turns
+from forcemove.relay.limits import Limits
 from tests.line.people import run
 
 MALLORY, ALICE = (Account(host, Limits(), 0.0) for host in ("192.0.2.1", "192.0.2.2"))

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from forcemove.channel.line.errors import Reason
-from forcemove.channel.line.terms import Table
-from forcemove.channel.line.wire import Posted, Proved, Refused
+from forcemove.line.errors import Reason
+from forcemove.line.terms import Table
+from forcemove.line.wire import Posted, Proved, Refused
 from tests.line.people import ALICE, new_table, run
 from tests.relay.raw import Raw, post, raw
 

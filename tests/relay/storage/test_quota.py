@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from forcemove.channel.relay.storage.quota import Quota
-from forcemove.channel.relay.storage.recent import Newest, Recent
+from forcemove.relay.storage.quota import Quota
+from forcemove.relay.storage.recent import Newest, Recent
 
 A, B = b"a", b"b"
 

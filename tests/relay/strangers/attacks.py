@@ -11,12 +11,12 @@ from urllib.parse import urlsplit
 
 import aiohttp
 
-from forcemove.channel.line.limits import MAX_ENTRY
-from forcemove.channel.line.offers import OFFERS, SignedOffer
-from forcemove.channel.line.terms import Table, TableKind
-from forcemove.channel.line.wire import ListOffers, MakeOffer, Message, Open, Post, Proved, encode
-from forcemove.channel.line.wire import Outbox as Frames
-from forcemove.channel.protocol.signing import Key
+from forcemove.line.limits import MAX_ENTRY
+from forcemove.line.offers import OFFERS, SignedOffer
+from forcemove.line.terms import Table, TableKind
+from forcemove.line.wire import ListOffers, MakeOffer, Message, Open, Post, Proved, encode
+from forcemove.line.wire import Outbox as Frames
+from forcemove.protocol.signing import Key
 from tests.line.offered import new_offer
 from tests.relay.raw import Raw, raw_from
 from tests.relay.strangers.crowd import key, table_of

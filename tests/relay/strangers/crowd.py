@@ -15,10 +15,10 @@ from multiprocessing.connection import Connection
 from random import Random
 from typing import Any
 
-from forcemove.channel.line.terms import Table, TableKind
-from forcemove.channel.line.wire import Entries, Posted, Proved
-from forcemove.channel.protocol.hashing import keccak256
-from forcemove.channel.protocol.signing import Key
+from forcemove.line.terms import Table, TableKind
+from forcemove.line.wire import Entries, Posted, Proved
+from forcemove.protocol.hashing import keccak256
+from forcemove.protocol.signing import Key
 from tests.forked import CONTEXT
 from tests.relay.raw import Raw, post, raw_from
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from forcemove import Move, NotOurTurn, Randomness, VariablePart, choose
+from forcemove import Move, NotOurTurn, Randomness, VariablePart
+from forcemove_games.randomness import choose
 from tests.scaffold.connect_four import rules
 from tests.scaffold.connect_four.position import PositionType, decode, has_four
 

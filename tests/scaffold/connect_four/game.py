@@ -19,8 +19,8 @@ from forcemove import (
     VariablePart,
     load_artifact,
     seat_names,
-    system_randomness,
 )
+from forcemove_games.randomness import system_randomness
 from tests.scaffold.connect_four import rules
 from tests.scaffold.connect_four.bot import ConnectFourBot
 from tests.scaffold.connect_four.position import COLUMNS, ROWS, Position, PositionType, decode, has_four

@@ -1,1 +1,0 @@
-../../channel/public/__main__.py

@@ -1,1 +1,0 @@
-"""State channels: the protocol core, flows, chains, clients, inspection and the command line. Imports no game."""

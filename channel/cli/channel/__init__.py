@@ -1,5 +1,0 @@
-"""`forcemove channel`: what a journal keeps, and what can be done about it."""
-
-from forcemove.channel.cli.channel.command import channel
-
-__all__ = ["channel"]

@@ -1,5 +1,0 @@
-"""`forcemove demo`: the command, and the scenery that its stories are played in."""
-
-from forcemove.channel.cli.demo.command import demo
-
-__all__ = ["demo"]

@@ -1,0 +1,224 @@
+"""One deployed adjudicator: typed calls, typed refusals, decoded logs. Knows no client and no game.
+
+An operation is a value, so that it can be simulated, sent now, or signed, written down and sent later:
+
+    adjudicator.send(adjudicator.deposit(channel_id, ETHER, 0, amount), key)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from forcemove.chain import codec
+from forcemove.chain.chain import Call, Chain, Place, RawLog, Receipt, SignedTransaction
+from forcemove.chain.errors import NotAnEthereumEndpoint
+from forcemove.chain.reverts import NO_ERRORS, ErrorTable, adjudicator_errors
+from forcemove.chain.rpc import making_sense
+from forcemove.errors import ForcemoveError
+from forcemove.protocol.encoding import Domain
+from forcemove.protocol.logs import Log
+from forcemove.protocol.outcome import Outcome
+from forcemove.protocol.signing import Key
+from forcemove.protocol.state import SupportProof, VariablePart
+from forcemove.protocol.status import Status
+from forcemove.protocol.types import ETHER, FixedPart, Signature, require_bytes
+
+__all__ = ["Adjudicator", "Holdings", "Operation", "PlacedLog"]
+
+DEFAULT_TIMEOUT = 120.0
+"""Real seconds to wait for a transaction."""
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """What the adjudicator is asked to do: the name of its function, calldata, wei sent along."""
+
+    name: str
+    data: bytes
+    value: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Holdings:
+    """What a channel holds of one asset, and whether it has begun to pay out or is closed."""
+
+    held: int
+    payout_begun: bool
+    closed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedLog:
+    """A log and its place on the chain."""
+
+    log: Log
+    place: Place
+
+
+class Adjudicator:
+    """The adjudicator at one address of one chain."""
+
+    def __init__(self, chain: Chain, address: bytes, app_errors: ErrorTable = NO_ERRORS) -> None:
+        """`app_errors`: those of the apps whose channels it will be asked about (see `reverts.app_errors`)."""
+        require_bytes("adjudicator", address, 20)
+        self.chain = chain
+        self.address = address
+        self.domain = Domain(chain.chain_id, address)
+        self._errors = adjudicator_errors() | app_errors
+
+    # ------------------------------------------------------------------------------------------------- operations
+
+    def deposit(self, channel_id: bytes, asset: bytes, expected_held: int, amount: int) -> Operation:
+        """Pays into a channel; `expected_held`: what the depositor relies on being there already."""
+        value = amount if asset == ETHER else 0
+        return self._operation("deposit", channel_id, asset, expected_held, amount, value=value)
+
+    def challenge(
+        self, fixed_part: FixedPart, proof: SupportProof, challenger_signature: Signature = codec.EMPTY_SIGNATURE
+    ) -> Operation:
+        """Starts the clock on the proof's last state; the signature only where the sender is no participant."""
+        return self._operation(
+            "challenge",
+            codec.fixed_part_values(fixed_part),
+            *codec.proof_values(proof),
+            codec.signature_values(challenger_signature),
+        )
+
+    def respond(
+        self, fixed_part: FixedPart, challenged: VariablePart, response: VariablePart, signature: Signature
+    ) -> Operation:
+        """Answers a challenge with the next state, signed by its mover."""
+        return self._operation(
+            "respond",
+            codec.fixed_part_values(fixed_part),
+            codec.state_values(challenged),
+            codec.state_values(response),
+            codec.signature_values(signature),
+        )
+
+    def checkpoint(self, fixed_part: FixedPart, proof: SupportProof) -> Operation:
+        """Records a later supported state and stops the clock."""
+        return self._operation("checkpoint", codec.fixed_part_values(fixed_part), *codec.proof_values(proof))
+
+    def conclude(
+        self, fixed_part: FixedPart, outcome: Outcome, turn_num: int, signatures: Iterable[Signature]
+    ) -> Operation:
+        """Finalises with a final state that all have signed, and pays."""
+        return self._operation(
+            "conclude",
+            codec.fixed_part_values(fixed_part),
+            codec.outcome_values(outcome),
+            turn_num,
+            codec.signatures_values(signatures),
+        )
+
+    def transfer(
+        self, channel_id: bytes, state_hash: bytes, outcome: Outcome, indices: Sequence[int] = ()
+    ) -> Operation:
+        """Pays a finalised channel out; no indices mean everything."""
+        return self._operation("transfer", channel_id, state_hash, codec.outcome_values(outcome), list(indices))
+
+    def claim(self, asset: bytes, to: bytes) -> Operation:
+        """Pays the sender's credit to `to`."""
+        return self._operation("claim", asset, to)
+
+    def pay_credit(self, account: bytes, asset: bytes) -> Operation:
+        """Pays an account's credit to the account itself; anyone may send it."""
+        return self._operation("payCredit", account, asset)
+
+    def _operation(self, name: str, *values: Any, value: int = 0) -> Operation:
+        return Operation(name, codec.function(name).encode(*values), value)
+
+    # ---------------------------------------------------------------------------------------------------- sending
+
+    def simulate(self, operation: Operation, sender: bytes) -> None:
+        """Raise what the operation would fail with, were `sender` (20 bytes) to send it now: the `RuleError` that the
+        contract or the app reverts with, else one of `forcemove.chain.errors`."""
+        self.chain.simulate(self.call_of(operation), sender, self._errors)
+
+    def send(self, operation: Operation, key: Key, *, timeout: float = DEFAULT_TIMEOUT) -> Receipt[PlacedLog]:
+        """Simulate, sign, send, and wait until it is mined. Raises as `simulate`, `Chain.broadcast` and `wait`."""
+        return self.placed(self.chain.send(self.call_of(operation), key, self._errors, timeout=timeout))
+
+    def sign(self, operation: Operation, key: Key) -> SignedTransaction:
+        """Simulate and sign, to be written down before `Chain.broadcast` sends it."""
+        return self.chain.sign(self.call_of(operation), key, self._errors)
+
+    def wait(self, signed: SignedTransaction, *, timeout: float = DEFAULT_TIMEOUT) -> Receipt[PlacedLog]:
+        """Wait for a transaction that was sent. Raises `NotMined`, `TransactionReverted`."""
+        return self.placed(self.chain.wait(signed, self._errors, timeout=timeout))
+
+    def explain(self, revert_data: bytes) -> ForcemoveError:
+        """The typed error that revert data of a call to this adjudicator stand for."""
+        return self._errors.decode(revert_data, self.address)
+
+    def call_of(self, operation: Operation) -> Call:
+        """An operation as the chain is asked for it."""
+        return Call(self.address, operation.data, operation.value)
+
+    @property
+    def errors(self) -> ErrorTable:
+        """What calls to this adjudicator revert with."""
+        return self._errors
+
+    def placed(self, receipt: Receipt[RawLog]) -> Receipt[PlacedLog]:
+        """A receipt with the adjudicator's own logs, decoded."""
+        with making_sense(self.chain.endpoint):
+            return receipt.with_logs(_placed(log) for log in receipt.logs if log.address == self.address)
+
+    # ---------------------------------------------------------------------------------------------------- reading
+
+    def status_of(self, channel_id: bytes, *, block: int | str = "latest") -> Status:
+        """A channel's status."""
+        (word,) = self._read("statusOf", channel_id, block=block)
+        return Status.unpack(word)
+
+    def holdings_of(self, channel_id: bytes, asset: bytes, *, block: int | str = "latest") -> Holdings:
+        """What a channel holds of an asset."""
+        return Holdings(*self._read("holdingsOf", channel_id, asset, block=block))
+
+    def credit_of(self, account: bytes, asset: bytes, *, block: int | str = "latest") -> int:
+        """What an account can claim of an asset."""
+        (amount,) = self._read("creditOf", account, asset, block=block)
+        return int(amount)
+
+    def statuses_of(self, channel_ids: Sequence[bytes], *, block: int | str = "latest") -> list[Status]:
+        """The statuses of many channels, in the order asked for."""
+        return list(map(Status.unpack, self.status_words(channel_ids, block=block)))
+
+    def status_words(self, channel_ids: Sequence[bytes], *, block: int | str = "latest") -> list[int]:
+        """The same, as the words that are in storage (`Status.pack`). Packed by hand: of a thousand channels each block
+        asks."""
+        head = codec.function("statusesOf").selector + (32).to_bytes(32) + len(channel_ids).to_bytes(32)
+        answer = self.chain.call(Call(self.address, head + b"".join(channel_ids)), errors=self._errors, block=block)
+        count = len(channel_ids)
+        if len(answer) != 64 + 32 * count or answer[:64] != (32).to_bytes(32) + count.to_bytes(32):
+            raise NotAnEthereumEndpoint(self.chain.endpoint, f"it answers with no statuses of {count} channels")
+        return [int.from_bytes(answer[start : start + 32]) for start in range(64, len(answer), 32)]
+
+    def holdings_of_list(self, keys: Sequence[tuple[bytes, bytes]], *, block: int | str = "latest") -> list[Holdings]:
+        """What many channels hold: for each pair of channel and asset, in the order asked for."""
+        (entries,) = self._read("holdingsOfList", list(keys), block=block)
+        if len(entries) != len(keys):
+            raise NotAnEthereumEndpoint(self.chain.endpoint, f"it answers with {len(entries)} holdings of {len(keys)}")
+        return [Holdings(*entry) for entry in entries]
+
+    def _read(self, name: str, *values: Any, block: int | str) -> tuple[Any, ...]:
+        function = codec.function(name)
+        call = Call(self.address, function.encode(*values))
+        data = self.chain.call(call, errors=self._errors, block=block)
+        with making_sense(self.chain.endpoint):
+            return function.decode(data)
+
+    def logs(self, channel_id: bytes | None, from_block: int, to_block: int | None = None) -> list[PlacedLog]:
+        """The logs of one channel, or of all with credits and claims (None), in a range of blocks (inclusive)."""
+        topics = () if channel_id is None else (None, channel_id)
+        found = self.chain.logs(self.address, topics, from_block, to_block)
+        with making_sense(self.chain.endpoint):
+            return list(map(_placed, found))
+
+
+def _placed(log: RawLog) -> PlacedLog:
+    return PlacedLog(codec.decode_log(log), log.place)

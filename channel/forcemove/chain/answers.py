@@ -1,0 +1,164 @@
+"""What a node answers, as values: blocks, logs, receipts. Nothing is asked here; that a value is true nobody says.
+
+Readers raise whatever Python raises on what is malformed: they are used within `making_sense`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Generic, TypeVar
+
+from forcemove.chain.rpc import POSITION_BITS, as_bytes, as_hash, as_number
+
+__all__ = [
+    "PRICE_BITS",
+    "BlockHeader",
+    "Place",
+    "RawLog",
+    "Receipt",
+    "read_base_fee",
+    "read_header",
+    "read_logs",
+    "read_receipt",
+]
+
+PRICE_BITS = 128
+"""Of what a unit of gas costs, in wei: more than all the ether there is."""
+LogT = TypeVar("LogT")
+OtherT = TypeVar("OtherT")
+
+
+@dataclass(frozen=True, slots=True)
+class BlockHeader:
+    """What a mined block says of itself: its number, its hash and that of the block before it (32 bytes each), its time
+    (seconds), and the base fee of a unit of gas in wei, None on a chain without one."""
+
+    number: int
+    hash: bytes
+    parent: bytes
+    time: int
+    base_fee: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The place of a log on the chain: it tells the log from every other, and a reorganisation changes it."""
+
+    block_number: int
+    block_hash: bytes
+    transaction_hash: bytes
+    log_index: int
+
+    @property
+    def order(self) -> tuple[int, int]:
+        """Of two logs of one chain the later one has the greater."""
+        return self.block_number, self.log_index
+
+
+@dataclass(frozen=True, slots=True)
+class RawLog:
+    """A log as the chain keeps it."""
+
+    address: bytes
+    topics: tuple[bytes, ...]
+    data: bytes
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt(Generic[LogT]):
+    """A transaction that was mined and succeeded. `gas_price` is what a unit of gas cost in the end, in wei."""
+
+    transaction_hash: bytes
+    block_number: int
+    block_hash: bytes
+    gas_used: int
+    gas_price: int
+    contract_address: bytes | None
+    logs: tuple[LogT, ...]
+
+    def with_logs(self, logs: Iterable[OtherT]) -> Receipt[OtherT]:
+        """The same receipt with other logs: decoded ones."""
+        return Receipt(
+            self.transaction_hash,
+            self.block_number,
+            self.block_hash,
+            self.gas_used,
+            self.gas_price,
+            self.contract_address,
+            tuple(logs),
+        )
+
+
+def read_header(answer: Mapping[str, Any], number: int | None) -> BlockHeader:
+    """A mined block's header; None where it may be any block's number."""
+    if number not in (None, as_number(answer["number"], POSITION_BITS)):
+        raise ValueError(f"another block instead of {number}")
+    return BlockHeader(
+        as_number(answer["number"], POSITION_BITS),
+        as_hash(answer["hash"]),
+        as_hash(answer["parentHash"]),
+        as_number(answer["timestamp"], POSITION_BITS),
+        read_base_fee(answer),
+    )
+
+
+def read_base_fee(answer: Mapping[str, Any]) -> int | None:
+    """A block's base fee, wei; None on a chain without one."""
+    base = answer.get("baseFeePerGas")
+    return None if base is None else as_number(base, PRICE_BITS)
+
+
+def read_receipt(answer: Mapping[str, Any], transaction_hash: bytes) -> tuple[Receipt[RawLog], bool]:
+    """The receipt of this transaction (32 bytes), and whether it failed."""
+    created = answer.get("contractAddress")
+    if as_hash(answer["transactionHash"]) != transaction_hash:
+        raise ValueError("the receipt of another transaction")
+    receipt = Receipt(
+        transaction_hash=transaction_hash,
+        block_number=as_number(answer["blockNumber"], POSITION_BITS),
+        block_hash=as_hash(answer["blockHash"]),
+        gas_used=as_number(answer["gasUsed"], bits=64),
+        gas_price=as_number(answer.get("effectiveGasPrice", 0), PRICE_BITS),
+        contract_address=as_bytes(created, 20) if created else None,
+        logs=tuple(map(_raw_log, _sequence(answer["logs"]))),
+    )
+    return receipt, as_number(answer["status"], bits=1) == 0
+
+
+def read_logs(answer: object, address: bytes, topics: Sequence[bytes | None], first: int, last: int) -> list[RawLog]:
+    """The logs of this contract (20 bytes), of these topics (None: any) and blocks, in their order; nothing else."""
+    found = list(map(_raw_log, _sequence(answer)))
+    if not all(_is_asked_for(each, address, topics, first, last) for each in found):
+        raise ValueError("a log that nobody asked for")
+    if any(one.place.order >= following.place.order for one, following in pairwise(found)):
+        raise ValueError("its logs are in no order")
+    return found
+
+
+def _raw_log(answer: Mapping[str, Any]) -> RawLog:
+    if answer.get("removed") not in (None, False):
+        raise ValueError("a log that a reorganisation has removed")
+    place = Place(
+        as_number(answer["blockNumber"], POSITION_BITS),
+        as_hash(answer["blockHash"]),
+        as_hash(answer["transactionHash"]),
+        as_number(answer["logIndex"], POSITION_BITS),
+    )
+    topics = tuple(map(as_hash, _sequence(answer["topics"])))
+    return RawLog(as_bytes(answer["address"], 20), topics, as_bytes(answer["data"]), place)
+
+
+def _sequence(answer: object) -> Sequence[Any]:
+    if not isinstance(answer, list | tuple):
+        raise TypeError("not a list")
+    return answer
+
+
+def _is_asked_for(log: RawLog, address: bytes, topics: Sequence[bytes | None], first: int, last: int) -> bool:
+    is_of_topics = len(log.topics) >= len(topics) and all(
+        asked in (None, topic) for asked, topic in zip(topics, log.topics, strict=False)
+    )
+    return log.address == address and is_of_topics and first <= log.place.block_number <= last

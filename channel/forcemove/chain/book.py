@@ -1,0 +1,352 @@
+"""The address book of a deployment: a JSON file that tells commands and clients the contracts' addresses on a chain."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+from forcemove.artifact import ADJUDICATOR
+from forcemove.chain.addresses import parse_address, show_address
+from forcemove.chain.create2 import SALT
+from forcemove.errors import ForcemoveError, LocalError, MalformedBytes, UnknownVersion
+from forcemove.protocol.json_text import MAX_LENGTH, parse_decimal, parse_json, require_format
+
+__all__ = [
+    "AddressBook",
+    "BookMissing",
+    "BookOfNewerProgram",
+    "BookOfOlderProgram",
+    "BookUnwritable",
+    "Deployed",
+    "GameOfContract",
+    "NotInBook",
+    "Pending",
+    "load_book",
+    "save_book",
+    "write_atomically",
+]
+
+VERSION = 2
+_FORMAT = "forcemove-address-book"
+ValueT = TypeVar("ValueT")
+
+
+@dataclass(eq=False)
+class BookMissing(LocalError):
+    """There is no address book at `path`."""
+
+    path: str
+
+
+@dataclass(eq=False)
+class BookUnwritable(LocalError):
+    """The file at `path` could not be written."""
+
+    path: str
+    reason: str
+
+
+@dataclass(eq=False)
+class BookOfOlderProgram(LocalError):
+    """The book at `path` is of format `version`, whose contracts cannot be told from poisoned ones: their addresses do
+    not follow from their creation code. This program writes and reads format `known`."""
+
+    path: str
+    version: int
+    known: int
+
+
+@dataclass(eq=False)
+class BookOfNewerProgram(LocalError):
+    """The book at `path` is of format `version`; this program is older and knows formats up to `known`."""
+
+    path: str
+    version: int
+    known: int
+
+
+@dataclass(eq=False)
+class NotInBook(LocalError):
+    """The deployment has no such contract: it is unfinished, or of another version."""
+
+    contract: str
+
+
+@dataclass(frozen=True, slots=True)
+class GameOfContract:
+    """What must be installed to use a contract: the game's `name`, and the `distribution` that had it when it was
+    deployed, with its version, where there was one. `compiler_version`: of the game's own compiler."""
+
+    name: str
+    distribution: str | None
+    compiler_version: str
+
+
+@dataclass(frozen=True, slots=True)
+class Deployed:
+    """One contract: `address` (20 bytes), the Keccak-256 of its creation code and the SHA-256 of its sources and the
+    compiler's settings (32 bytes each), the name of the file beside the book that block explorers want (None where the
+    contract came without its sources), and a block before which it has logged nothing: its own, where that could be
+    found out. `game`: which game it is of, where that was known."""
+
+    address: bytes
+    creation_code_hash: bytes
+    source_hash: bytes
+    standard_json: str | None
+    block_number: int
+    game: GameOfContract | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """A transaction that was about to be sent: what it is to bring where, and a block that came before it."""
+
+    contract: str
+    address: bytes
+    transaction_hash: bytes
+    block_number: int
+
+
+@dataclass(frozen=True, slots=True)
+class AddressBook:
+    """What was deployed on a chain, by which factory (20 bytes), and from what.
+
+    `compiler_version` and `compiler_settings` are those of the adjudicator; a game's settings are in its standard JSON
+    input. `pending` is not None while a deployment is unfinished.
+    """
+
+    chain_id: int
+    factory: bytes
+    compiler_version: str
+    compiler_settings: Mapping[str, Any]
+    contracts: Mapping[str, Deployed] = field(default_factory=dict)
+    pending: Pending | None = None
+
+    def find(self, contract: str) -> Deployed:
+        """A contract by its name. Raises `NotInBook`."""
+        if contract not in self.contracts:
+            raise NotInBook(contract)
+        return self.contracts[contract]
+
+    @property
+    def adjudicator(self) -> bytes:
+        """The adjudicator's address. Raises `NotInBook`."""
+        return self.find(ADJUDICATOR).address
+
+    @property
+    def deployment_block(self) -> int:
+        """From which block on logs can exist; 0 where nothing is deployed yet."""
+        return min((entry.block_number for entry in self.contracts.values()), default=0)
+
+    def to_json(self) -> dict[str, Any]:
+        """The content of the file."""
+        return {
+            "format": f"{_FORMAT}/{VERSION}",
+            "chainId": str(self.chain_id),
+            "factory": show_address(self.factory),
+            "salt": _hex(SALT),
+            "deploymentBlock": self.deployment_block,
+            "contracts": {name: _deployed_json(self.contracts[name]) for name in sorted(self.contracts)},
+            "pending": self.pending and _pending_json(self.pending),
+            "compiler": {"version": self.compiler_version, "settings": dict(self.compiler_settings)},
+        }
+
+
+def _deployed_json(entry: Deployed) -> dict[str, Any]:
+    """Books that were written before games could come from elsewhere have no `game`."""
+    content = {
+        "address": show_address(entry.address),
+        "block": entry.block_number,
+        "creationCodeHash": _hex(entry.creation_code_hash),
+        "sourceHash": _hex(entry.source_hash),
+        "standardJson": entry.standard_json,
+    }
+    return content if entry.game is None else content | {"game": _game_json(entry.game)}
+
+
+def _game_json(game: GameOfContract) -> dict[str, Any]:
+    return {"name": game.name, "distribution": game.distribution, "compilerVersion": game.compiler_version}
+
+
+def _pending_json(pending: Pending) -> dict[str, Any]:
+    return {
+        "contract": pending.contract,
+        "address": show_address(pending.address),
+        "transaction": _hex(pending.transaction_hash),
+        "block": pending.block_number,
+    }
+
+
+def _hex(data: bytes) -> str:
+    return "0x" + data.hex()
+
+
+# ------------------------------------------------------------------------------------------------------------ files
+
+
+def save_book(book: AddressBook, path: Path) -> None:
+    """Write the book so that a reader finds the old one or the new one whole. Raises `BookUnwritable`."""
+    write_atomically(path, json.dumps(book.to_json(), indent=2) + "\n")
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Write beside the file, flush to the disk, and rename. Raises `BookUnwritable`."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with temporary.open("w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise BookUnwritable(str(path), error.strerror or str(error)) from None
+
+
+def load_book(path: Path) -> AddressBook:
+    """Read a book. Raises `BookMissing`; `BookOfOlderProgram` and `BookOfNewerProgram` where it has another format;
+    `MalformedBytes` where anything in it is missing, wrong or unknown."""
+    try:
+        with path.open(encoding="utf-8") as file:
+            text = file.read(MAX_LENGTH + 1)
+    except FileNotFoundError:
+        raise BookMissing(str(path)) from None
+    except OSError as error:
+        raise MalformedBytes(f"address book {path}", error.strerror or str(error)) from None
+    except UnicodeDecodeError:
+        raise MalformedBytes(f"address book {path}", "it is not UTF-8 text") from None
+    try:
+        return _parse(_Fields(parse_json(text, "book"), "the book"), path)
+    except (BookOfOlderProgram, BookOfNewerProgram):
+        raise
+    except ForcemoveError as error:
+        reason = error.reason if isinstance(error, MalformedBytes) else str(error)
+        raise MalformedBytes(f"address book {path}", reason) from None
+
+
+class _Fields:
+    """A JSON object of which every field is taken once, and none is left over."""
+
+    def __init__(self, content: object, where: str) -> None:
+        if not isinstance(content, dict):
+            raise MalformedBytes(where, f"{where} is not an object")
+        self._left = dict(content)
+        self.where = where
+
+    def take(self, name: str, kind: type[ValueT]) -> ValueT:
+        if name not in self._left:
+            raise MalformedBytes(self.where, f"{self.where} lacks {name}")
+        value = self._left.pop(name)
+        if type(value) is not kind:
+            raise MalformedBytes(self.where, f"{name} of {self.where} is not of type {kind.__name__}")
+        return value
+
+    def number(self, name: str) -> int:
+        value = self.take(name, int)
+        if value < 0:
+            raise MalformedBytes(self.where, f"{name} of {self.where} is negative")
+        return value
+
+    def decimal(self, name: str) -> int:
+        return parse_decimal(self.take(name, str), self.where, name)
+
+    def address(self, name: str) -> bytes:
+        return parse_address(self.take(name, str))
+
+    def word(self, name: str) -> bytes:
+        text = self.take(name, str)
+        if not re.fullmatch(r"0x[0-9a-f]{64}", text):
+            raise MalformedBytes(self.where, f"{name} of {self.where} is not 0x and 64 hex digits")
+        return bytes.fromhex(text[2:])
+
+    def optional(self, name: str, parse: Callable[[_Fields], ValueT]) -> ValueT | None:
+        if name in self._left and self._left[name] is None:
+            self._left.pop(name)
+            return None
+        return parse(_Fields(self.take(name, dict), name))
+
+    def text_or_none(self, name: str) -> str | None:
+        if name in self._left and self._left[name] is None:
+            self._left.pop(name)
+            return None
+        return self.take(name, str)
+
+    def has(self, name: str) -> bool:
+        return name in self._left
+
+    def done(self) -> None:
+        if self._left:
+            raise MalformedBytes(self.where, f"{self.where} has unknown fields: {', '.join(sorted(self._left))}")
+
+
+def _parse(fields: _Fields, path: Path) -> AddressBook:
+    _require_version(fields.take("format", str), path)
+    if fields.word("salt") != SALT:
+        raise MalformedBytes("salt", f"its salt is not {_hex(SALT)}, which this program derives addresses with")
+    contracts = fields.take("contracts", dict)
+    compiler = _Fields(fields.take("compiler", dict), "compiler")
+    block = fields.number("deploymentBlock")
+    book = AddressBook(
+        chain_id=fields.decimal("chainId"),
+        factory=fields.address("factory"),
+        compiler_version=compiler.take("version", str),
+        compiler_settings=compiler.take("settings", dict),
+        contracts={name: _parse_deployed(_Fields(entry, name)) for name, entry in contracts.items()},
+        pending=fields.optional("pending", _parse_pending),
+    )
+    compiler.done()
+    fields.done()
+    if book.deployment_block != block:
+        raise MalformedBytes("deploymentBlock", "deploymentBlock is not the first block of its contracts")
+    return book
+
+
+def _require_version(format_: str, path: Path) -> None:
+    """Before anything else is read: whatever another version may say."""
+    try:
+        require_format(format_, _FORMAT, VERSION, "format")
+    except UnknownVersion as error:
+        other = BookOfNewerProgram if error.is_newer else BookOfOlderProgram
+        raise other(str(path), error.version, VERSION) from None
+
+
+def _parse_deployed(fields: _Fields) -> Deployed:
+    entry = Deployed(
+        fields.address("address"),
+        fields.word("creationCodeHash"),
+        fields.word("sourceHash"),
+        _file_name(fields.text_or_none("standardJson")),
+        fields.number("block"),
+        _parse_game(_Fields(fields.take("game", dict), "game")) if fields.has("game") else None,
+    )
+    fields.done()
+    return entry
+
+
+def _parse_game(fields: _Fields) -> GameOfContract:
+    game = GameOfContract(
+        fields.take("name", str), fields.text_or_none("distribution"), fields.take("compilerVersion", str)
+    )
+    fields.done()
+    return game
+
+
+def _parse_pending(fields: _Fields) -> Pending:
+    entry = Pending(
+        fields.take("contract", str), fields.address("address"), fields.word("transaction"), fields.number("block")
+    )
+    fields.done()
+    return entry
+
+
+def _file_name(text: str | None) -> str | None:
+    if text is None:
+        return None
+    if not text or Path(text).name != text:
+        raise MalformedBytes("standardJson", "standardJson is not the name of a file beside the book")
+    return text

@@ -1,0 +1,421 @@
+"""One chain: its clock, its accounts, calls, and transactions from signing to the receipt. Knows no contract."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+from forcemove.chain.answers import (
+    PRICE_BITS,
+    BlockHeader,
+    Place,
+    RawLog,
+    Receipt,
+    read_base_fee,
+    read_header,
+    read_logs,
+    read_receipt,
+)
+from forcemove.chain.errors import (
+    CannotTravel,
+    EndpointFailed,
+    InsufficientFunds,
+    NotAnEthereumEndpoint,
+    NotMined,
+    TransactionRefused,
+    TransactionReverted,
+)
+from forcemove.chain.limits import keeping_recursion_limit
+from forcemove.chain.reverts import NO_ERRORS, ErrorTable
+from forcemove.chain.rpc import POSITION_BITS, Reverted, Rpc, as_hash, as_number, making_sense
+from forcemove.errors import ForcemoveError
+from forcemove.protocol.hashing import keccak256
+from forcemove.protocol.signing import Key
+from forcemove.protocol.types import ZERO_ADDRESS
+
+if TYPE_CHECKING:
+    from web3 import Web3
+
+__all__ = [
+    "BlockHeader",
+    "Call",
+    "Chain",
+    "Fees",
+    "Place",
+    "RawLog",
+    "Receipt",
+    "SignedTransaction",
+    "contract_address",
+]
+
+_GWEI = 10**9
+_DEFAULT_TIP = _GWEI
+_FIRST_POLL_SECONDS = 0.01
+_LAST_POLL_SECONDS = 1.0
+_MOST_REFUSALS = 64
+"""Of ranges of blocks, in one reading of logs: enough to halve any range down to one block."""
+_MOST_LOGS = 50_000
+_MOST_LOG_DATA = 32 * 2**20
+"""Bytes, in one reading."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """What a contract is asked: `to` (20 bytes; None creates a contract), calldata, and the wei sent along."""
+
+    to: bytes | None
+    data: bytes
+    value: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Fees:
+    """What a unit of gas may cost, in wei (EIP-1559). `is_legacy`: it has no base fee, and both are the price."""
+
+    max_fee_per_gas: int
+    max_priority_fee_per_gas: int
+    is_legacy: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SignedTransaction:
+    """A transaction ready to be sent, and what another version of it needs. `hash` is 32 bytes, `raw` what goes to the
+    node."""
+
+    call: Call
+    sender: bytes
+    nonce: int
+    gas: int
+    fees: Fees
+    hash: bytes
+    raw: bytes
+
+
+class Chain:
+    """One chain over web3. Local chains subclass it, where they know better.
+
+    Whatever the node answers, each method gives a well-formed value or raises one of this package's errors; that the
+    value is true it does not say.
+    """
+
+    can_travel = False
+    """Whether `travel_to` moves the clock."""
+    _anyone = ZERO_ADDRESS
+    """The sender of calls that only read, where it does not matter."""
+
+    def __init__(self, web3: Web3, endpoint: str, *, expected_chain_id: int | None = None) -> None:
+        """`endpoint` names the node in errors. With `expected_chain_id` nothing is asked yet: the first request finds
+        out whether the node is there and of that chain (see `Rpc.expect_chain`), so that one that is away can be waited
+        for. Without it the node is asked now. Raises `Unreachable`, `NotAnEthereumEndpoint`."""
+        self.web3 = web3
+        self.rpc = Rpc(web3, endpoint)
+        self.chain_id = self._identify() if expected_chain_id is None else expected_chain_id
+        if expected_chain_id is not None:
+            self.rpc.expect_chain(expected_chain_id)
+
+    @property
+    def endpoint(self) -> str:
+        """The node's name, without secrets."""
+        return self.rpc.endpoint
+
+    def _identify(self) -> int:
+        try:
+            return self.rpc.number("eth_chainId")
+        except EndpointFailed as error:
+            raise NotAnEthereumEndpoint(self.endpoint, error.reason) from None
+
+    # ---------------------------------------------------------------------------------------------------- reading
+
+    def now(self) -> int:
+        """The time of the latest block, in seconds. The next transaction lands later than this."""
+        return self._time_of("latest")
+
+    def next_time(self) -> int:
+        """The time at which a transaction that is sent now may land: that of the pending block, where the node has one.
+        On a chain without traffic the latest block may be old, and deadlines pass all the same."""
+        try:
+            return max(self.now(), self._time_of("pending"))
+        except EndpointFailed:
+            return self.now()
+
+    def _time_of(self, block: str) -> int:
+        with making_sense(self.endpoint):
+            return as_number(self.block(block)["timestamp"], POSITION_BITS)
+
+    def block_number(self) -> int:
+        """The number of the latest block."""
+        return self.rpc.number("eth_blockNumber", bits=POSITION_BITS)
+
+    def block(self, number: int | str) -> Mapping[str, Any]:
+        """A block as the node gives it, by number or by "latest" and the like. Raises `EndpointFailed` on none."""
+        answer = self.rpc.request("eth_getBlockByNumber", _block(number), False)
+        if not isinstance(answer, Mapping):
+            raise EndpointFailed("eth_getBlockByNumber", f"there is no block {number}")
+        return answer
+
+    def header(self, number: int | str = "latest") -> BlockHeader:
+        """What a mined block says of itself, by number or "latest". Raises as `block`, and `NotAnEthereumEndpoint`
+        where it is another block than the one that was asked for."""
+        with making_sense(self.endpoint):
+            return read_header(self.block(number), number if isinstance(number, int) else None)
+
+    def block_hash(self, number: int) -> bytes:
+        """The hash of the block of this number, which a reorganisation changes."""
+        with making_sense(self.endpoint):
+            return as_hash(self.block(number)["hash"])
+
+    def balance(self, address: bytes) -> int:
+        """The ether of an account, in wei."""
+        return self.rpc.number("eth_getBalance", _hex(address), "latest")
+
+    def code(self, address: bytes, *, block: int | str = "latest") -> bytes:
+        """The runtime code at an address; empty where there is no contract."""
+        return self.rpc.data("eth_getCode", _hex(address), _block(block))
+
+    def call(
+        self,
+        call: Call,
+        sender: bytes | None = None,
+        errors: ErrorTable = NO_ERRORS,
+        *,
+        block: int | str = "latest",
+    ) -> bytes:
+        """What a call returns, without a transaction. Raises the errors of the table and those of `ErrorTable.decode`.
+
+        In block "pending" the clock is that of the next block: what a transaction would meet.
+        """
+        try:
+            return self.rpc.data("eth_call", self._request(call, sender or self._anyone), _block(block))
+        except Reverted as reverted:
+            raise errors.decode(reverted.data, call.to or ZERO_ADDRESS) from None
+
+    def simulate(self, call: Call, sender: bytes, errors: ErrorTable = NO_ERRORS) -> None:
+        """Raise what the call would fail with, were it sent now; the same errors as `call`."""
+        try:
+            self.call(call, sender, errors, block="pending")
+        except EndpointFailed as error:
+            raise _without_funds(error, sender) or error from None
+
+    def logs(
+        self, address: bytes, topics: Sequence[bytes | None], from_block: int, to_block: int | None = None
+    ) -> list[RawLog]:
+        """The logs of a contract in a range of blocks (inclusive; None is the latest), in their order.
+
+        `topics`: what each topic must be, None where anything goes. A range that is too much for the node is halved.
+        Raises `NotAnEthereumEndpoint` where it answers with what was not asked for; `EndpointFailed` where it refuses
+        one block alone, or too often, or has more logs than are read at once.
+        """
+        last = self.block_number() if to_block is None else to_block
+        found: list[RawLog] = []
+        first, width, refusals, size = from_block, last - from_block + 1, 0, 0
+        while first <= last:
+            end = min(first + width - 1, last)
+            try:
+                more = self._logs(address, topics, first, end)
+            except EndpointFailed:
+                refusals += 1
+                if first == end or refusals > _MOST_REFUSALS:
+                    raise
+                width = (end - first + 2) // 2
+                continue
+            first, size = end + 1, size + sum(len(each.data) for each in more)
+            found.extend(more)
+            if len(found) > _MOST_LOGS or size > _MOST_LOG_DATA:
+                raise EndpointFailed("eth_getLogs", f"it has more than {_MOST_LOGS} logs, or more data than are read")
+        return found
+
+    def _logs(self, address: bytes, topics: Sequence[bytes | None], first: int, last: int) -> list[RawLog]:
+        request = {
+            "address": [_hex(address)],
+            "topics": [topic and _hex(topic) for topic in topics],
+            "fromBlock": hex(first),
+            "toBlock": hex(last),
+        }
+        answer = self.rpc.request("eth_getLogs", request)
+        with making_sense(self.endpoint):
+            return read_logs(answer, address, topics, first, last)
+
+    # --------------------------------------------------------------------------------------------------- sending
+
+    def send(self, call: Call, key: Key, errors: ErrorTable = NO_ERRORS, *, timeout: float = 120.0) -> Receipt[RawLog]:
+        """Sign, send and wait: `sign`, `broadcast`, `wait`."""
+        signed = self.sign(call, key, errors)
+        self.broadcast(signed)
+        return self.wait(signed, errors, timeout=timeout)
+
+    def sign(
+        self, call: Call, key: Key, errors: ErrorTable = NO_ERRORS, *, fees: Fees | None = None
+    ) -> SignedTransaction:
+        """Prepare a transaction: simulated, with the next nonce, gas with headroom, and these fees or those of the
+        moment.
+
+        Raises the typed error that the transaction would fail with, and `InsufficientFunds`.
+        """
+        nonce, gas = self.nonce_of(key.address, block="pending"), self.gas_for(call, key.address, errors)
+        return self.sign_as(call, key, nonce, gas, fees or self.fees())
+
+    def broadcast(self, signed: SignedTransaction) -> None:
+        """Hand a transaction to the node; one that it has already is no failure.
+
+        Raises `InsufficientFunds`, `TransactionRefused`.
+        """
+        try:
+            self.rpc.request("eth_sendRawTransaction", _hex(signed.raw))
+        except EndpointFailed as error:
+            if "already known" in error.reason.lower() or "already imported" in error.reason.lower():
+                return
+            raise (_without_funds(error, signed.sender) or TransactionRefused(signed.hash, error.reason)) from None
+
+    def wait(
+        self, signed: SignedTransaction, errors: ErrorTable = NO_ERRORS, *, timeout: float = 120.0
+    ) -> Receipt[RawLog]:
+        """Wait until the transaction is mined; `timeout` is in real seconds.
+
+        Raises `NotMined` after that, `TransactionReverted` where it failed.
+        """
+        receipt, has_failed = self._mined(signed.hash, timeout)
+        if has_failed:
+            raise _reverted(receipt, self._reason(signed, errors, receipt.block_number))
+        return receipt
+
+    def wait_for(self, transaction_hash: bytes, *, timeout: float = 120.0) -> Receipt[RawLog]:
+        """The same for a transaction of which only the hash is known, which leaves a failure without a reason."""
+        receipt, has_failed = self._mined(transaction_hash, timeout)
+        if has_failed:
+            raise _reverted(receipt, None)
+        return receipt
+
+    def _mined(self, transaction_hash: bytes, timeout: float) -> tuple[Receipt[RawLog], bool]:
+        """A receipt, and whether the transaction failed."""
+        deadline, pause = time.monotonic() + timeout, _FIRST_POLL_SECONDS
+        while True:
+            answer = self.rpc.request("eth_getTransactionReceipt", _hex(transaction_hash))
+            if answer is not None:
+                with making_sense(self.endpoint):
+                    return read_receipt(answer, transaction_hash)
+            if time.monotonic() + pause > deadline:
+                raise NotMined(transaction_hash, timeout)
+            time.sleep(pause)
+            pause = min(2 * pause, _LAST_POLL_SECONDS)
+
+    def knows(self, transaction_hash: bytes) -> bool:
+        """Whether the node has the transaction, mined or waiting."""
+        return self.rpc.request("eth_getTransactionByHash", _hex(transaction_hash)) is not None
+
+    def fees(self) -> Fees:
+        """Fees that the next few blocks accept: twice the base fee, and the tip that the node suggests; the node's
+        price of gas where there is no base fee."""
+        with making_sense(self.endpoint):
+            base = read_base_fee(self.block("latest"))
+        if base is None:
+            price = self.rpc.number("eth_gasPrice", bits=PRICE_BITS)
+            return Fees(price, price, is_legacy=True)
+        try:
+            tip = self.rpc.number("eth_maxPriorityFeePerGas", bits=PRICE_BITS)
+        except EndpointFailed:
+            tip = _DEFAULT_TIP
+        return Fees(2 * base + tip, tip)
+
+    def nonce_of(self, account: bytes, *, block: int | str = "latest") -> int:
+        """How many transactions of an account (20 bytes) are mined; with those that wait in block "pending"."""
+        return self.rpc.number("eth_getTransactionCount", _hex(account), _block(block), bits=64)
+
+    def gas_for(self, call: Call, sender: bytes, errors: ErrorTable) -> int:
+        """A gas limit: the node's estimate and a quarter more, because others' transactions may come first."""
+        try:
+            estimate = self.rpc.number("eth_estimateGas", self._request(call, sender), "pending", bits=64)
+        except Reverted as reverted:
+            raise errors.decode(reverted.data, call.to or ZERO_ADDRESS) from None
+        except EndpointFailed as error:
+            raise _without_funds(error, sender) or error from None
+        return estimate + estimate // 4 + 30_000
+
+    def _request(self, call: Call, sender: bytes) -> dict[str, str]:
+        request = {"from": _hex(sender), "data": _hex(call.data), "value": hex(call.value)}
+        return request if call.to is None else request | {"to": _hex(call.to)}
+
+    def sign_as(self, call: Call, key: Key, nonce: int, gas: int, fees: Fees) -> SignedTransaction:
+        """The transaction that is all of this; the node is not asked."""
+        with keeping_recursion_limit():
+            from eth_account import Account
+
+        transaction: dict[str, Any] = {
+            "chainId": self.chain_id,
+            "nonce": nonce,
+            "gas": gas,
+            "value": call.value,
+            "data": call.data,
+            **_priced(fees),
+        }
+        if call.to is not None:
+            transaction["to"] = call.to
+        signed = Account.sign_transaction(transaction, key.secret)
+        return SignedTransaction(call, key.address, nonce, gas, fees, bytes(signed.hash), bytes(signed.raw_transaction))
+
+    def _reason(self, signed: SignedTransaction, errors: ErrorTable, block_number: int) -> ForcemoveError | None:
+        try:
+            self.call(signed.call, signed.sender, errors, block=block_number)
+        except ForcemoveError as error:
+            return error
+        return None
+
+    # ----------------------------------------------------------------------------------------------------- time
+
+    def travel_to(self, time_: int) -> None:
+        """Let the next transaction land at exactly `time_` (block time, seconds). Raises `CannotTravel`."""
+        raise CannotTravel(self.now(), time_)
+
+    # ------------------------------------------------------------------------------------------------ life cycle
+
+    def close(self) -> None:
+        """Let go of whatever the chain holds: processes, sockets."""
+        close = getattr(self.web3.provider, "close", None)
+        if close is not None:
+            close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def contract_address(sender: bytes, nonce: int) -> bytes:
+    """The address of the contract that `sender` (20 bytes) creates with its transaction `nonce`: the low 20 bytes of
+    the hash of the RLP list of both."""
+    number = nonce.to_bytes((nonce.bit_length() + 7) // 8, "big")
+    if len(number) != 1 or number >= b"\x80":
+        number = bytes((0x80 + len(number),)) + number
+    payload = b"\x94" + sender + number
+    return keccak256(bytes((0xC0 + len(payload),)) + payload)[12:]
+
+
+def _priced(fees: Fees) -> dict[str, int]:
+    if fees.is_legacy:
+        return {"gasPrice": fees.max_fee_per_gas}
+    return {
+        "type": 2,
+        "maxFeePerGas": fees.max_fee_per_gas,
+        "maxPriorityFeePerGas": fees.max_priority_fee_per_gas,
+    }
+
+
+def _reverted(receipt: Receipt[RawLog], reason: ForcemoveError | None) -> TransactionReverted:
+    return TransactionReverted(receipt.transaction_hash, receipt.block_number, receipt.gas_used, reason)
+
+
+def _without_funds(error: EndpointFailed, account: bytes) -> InsufficientFunds | None:
+    said = error.reason.lower()
+    if any(words in said for words in ("insufficient funds", "not have enough balance", "cannot afford")):
+        return InsufficientFunds(account, error.reason)
+    return None
+
+
+def _block(number: int | str) -> str:
+    return hex(number) if isinstance(number, int) else number
+
+
+def _hex(data: bytes) -> str:
+    return "0x" + data.hex()

@@ -1,0 +1,64 @@
+"""Addresses that prove which code is at them: CREATE2, the factory that sends it, and the salt. Pure.
+
+The address commits to the factory, the salt and the creation code: 20 bytes of a hash over all three. So whatever code
+is found there was made by this creation code, and its storage was written by nothing else; runtime code alone proves
+neither. Its deployer does not matter, and the factory's own code hardly does: one that does something else makes
+no contract at that address. It is to come from one's own address book all the same. An attacker who may choose it, too,
+could look for two creation codes with one address, for the square root of the work (2**80 hashes).
+"""
+
+from __future__ import annotations
+
+from forcemove.protocol.hashing import keccak256
+
+__all__ = [
+    "CUSTOMARY_FACTORY",
+    "FACTORY_CREATION_CODE",
+    "FACTORY_RUNTIME_CODE",
+    "PRESIGNED",
+    "PRESIGNED_COST",
+    "PRESIGNED_GAS",
+    "PRESIGNED_HASH",
+    "PRESIGNED_PRICE",
+    "PRESIGNER",
+    "SALT",
+    "create2_address",
+    "deploying_calldata",
+]
+
+SALT = b"forcemove".ljust(32, b"\0")
+"""The salt of every deployment. Another moves every address."""
+
+CUSTOMARY_FACTORY = bytes.fromhex("4e59b44847b379578588920cA78FbF26c0B4956C")
+"""The deterministic deployment proxy, which most chains have. It creates what follows the 32 bytes of the salt in its
+calldata, and reverts without a word where that fails."""
+
+FACTORY_RUNTIME_CODE = bytes.fromhex(
+    "7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffe0"
+    "3601600081602082378035828234f58015156039578182fd5b8082525050506014600cf3"
+)
+FACTORY_CREATION_CODE = bytes.fromhex("604580600e600039806000f350fe") + FACTORY_RUNTIME_CODE
+
+PRESIGNED = (
+    bytes.fromhex("f8a58085174876e800830186a08080b853")
+    + FACTORY_CREATION_CODE
+    + bytes.fromhex("1ba0" + "22" * 32 + "a0" + "22" * 32)
+)
+"""The transaction that brings the customary factory to a chain. Its signature was made up, so that nobody knows the key
+of its sender, which can send nothing else. It names no chain: any may take it, and some nodes refuse it."""
+PRESIGNED_HASH = keccak256(PRESIGNED)
+PRESIGNER = bytes.fromhex("3fab184622dc19b6109349b94811493bf2a45362")
+PRESIGNED_GAS, PRESIGNED_PRICE = 100_000, 100 * 10**9
+"""Its gas limit, and what it pays for each unit, in wei."""
+PRESIGNED_COST = PRESIGNED_GAS * PRESIGNED_PRICE
+"""What its sender must have, in wei. What is not used stays there for ever."""
+
+
+def create2_address(factory: bytes, salt: bytes, creation_code_hash: bytes) -> bytes:
+    """Where `factory` (20 bytes) creates the code with this Keccak-256 hash (32 bytes) under a salt (32 bytes)."""
+    return keccak256(b"\xff" + factory + salt + creation_code_hash)[12:]
+
+
+def deploying_calldata(creation_code: bytes) -> bytes:
+    """What the factory is sent."""
+    return SALT + creation_code

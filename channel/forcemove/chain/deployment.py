@@ -1,0 +1,377 @@
+"""Deploys the adjudicator and the contracts of games.
+
+The address of a contract follows from its creation code (`forcemove.chain.create2`): what anybody has deployed
+already is taken over. The address book is written before each transaction and after each contract, so that a killed
+deployment goes on where it stopped: what is there is kept, what waits is waited for, what was dropped is sent anew."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from enum import Enum
+from pathlib import Path
+
+from forcemove.artifact import Artifact
+from forcemove.chain.book import (
+    AddressBook,
+    Deployed,
+    GameOfContract,
+    Pending,
+    load_book,
+    save_book,
+    write_atomically,
+)
+from forcemove.chain.chain import Call, Chain, Fees, RawLog, Receipt, SignedTransaction, contract_address
+from forcemove.chain.create2 import CUSTOMARY_FACTORY, FACTORY_CREATION_CODE, deploying_calldata
+from forcemove.chain.errors import (
+    CallRefused,
+    TransactionRefused,
+    TransactionReverted,
+)
+from forcemove.chain.factory import (
+    FACTORY,
+    FUNDS,
+    bring_customary_factory,
+    deployment_block,
+    factory_stands,
+    stood,
+)
+from forcemove.chain.genuine import adjudicator_artifact, derived_address, require_genuine_contract
+from forcemove.chain.verification import require_chain
+from forcemove.errors import LocalError
+from forcemove.game import PlayableApp
+from forcemove.installed import installed_games
+from forcemove.protocol.signing import Key
+
+__all__ = [
+    "BookOfOtherContracts",
+    "ContractNamedTwice",
+    "NotAFactory",
+    "Progress",
+    "Stage",
+    "contracts_to_deploy",
+    "deploy",
+    "deploy_beside",
+]
+
+_LOOK_SECONDS = 0.1
+
+
+@dataclass(eq=False)
+class BookOfOtherContracts(LocalError):
+    """The book at `path` is of another version, whose `contract` is at `address`. The book is kept as it is, because
+    channels may live there."""
+
+    path: str
+    contract: str
+    address: bytes
+
+
+@dataclass(eq=False)
+class NotAFactory(LocalError):
+    """The book at `path` names a factory at whose address there is other code."""
+
+    path: str
+    factory: bytes
+
+
+@dataclass(eq=False)
+class ContractNamedTwice(LocalError):
+    """Two different contracts of one name were to be deployed: an address book could not tell them apart."""
+
+    contract: str
+
+
+class Stage(Enum):
+    """What has just happened to a contract of a deployment."""
+
+    KEPT = "already there"
+    FOUND = "already there, deployed by somebody"
+    SENT = "sent"
+    RESUMED = "was sent before"
+    DEPLOYED = "deployed"
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """`contract`: its name, or that of the factory, or of the funds for it. `gas_used`: where it was deployed in this
+    run. `block_number`: since when it is there, if that was found out in this run; `is_certain`: whether it is that
+    very block, or may be an earlier one because the node keeps no old states."""
+
+    contract: str
+    stage: Stage
+    address: bytes
+    transaction_hash: bytes | None = None
+    gas_used: int | None = None
+    block_number: int | None = None
+    is_certain: bool = True
+
+
+def contracts_to_deploy(games: Iterable[PlayableApp] | None = None) -> tuple[Artifact, ...]:
+    """The adjudicator, then the contract of each game: of every installed one where none are given. Raises
+    `ContractNamedTwice`."""
+    contracts: dict[str, Artifact] = {}
+    for contract in (adjudicator_artifact(), *(game.artifact for game in _games(games))):
+        known = contracts.setdefault(contract.name, contract)
+        if known.creation_code_hash != contract.creation_code_hash:
+            raise ContractNamedTwice(contract.name)
+    return tuple(contracts.values())
+
+
+def _games(games: Iterable[PlayableApp] | None) -> tuple[PlayableApp, ...]:
+    return installed_games().games if games is None else tuple(games)
+
+
+def deploy(
+    chain: Chain,
+    key: Key,
+    path: Path,
+    games: Iterable[PlayableApp] | None = None,
+    *,
+    report: Callable[[Progress], None] = lambda _: None,
+    timeout: float = 300.0,
+) -> AddressBook:
+    """Deploy the adjudicator and the contracts of `games`, as far as they are not there yet: those of all installed
+    games where none are given. `path` is the address book, which is read where it exists; what it names besides stays
+    in it.
+
+    A chain without the customary factory gets it, else one of our own, which the book then names. `timeout`: real
+    seconds to wait for each transaction. Raises `WrongChain`, `BookOfOtherContracts`, `ContractNamedTwice`,
+    `NotAFactory`, `BookUnwritable`, what reading the book raises, and what sending raises; whatever it raises, the same
+    call later goes on from there.
+    """
+    games = _games(games)
+    contracts = contracts_to_deploy(games)
+    deployment = _Deployment(chain, key, path, _games_of_contracts(games), report, timeout)
+    deployment.open(contracts)
+    deployment.bring_factory()
+    for contract in deployment.begun_first(contracts):
+        deployment.bring(contract)
+    return deployment.book
+
+
+def _games_of_contracts(games: Iterable[PlayableApp]) -> dict[str, GameOfContract]:
+    """By the name of the contract. A contract that several games share is written down as the first one's."""
+    found: dict[str, GameOfContract] = {}
+    for game in games:
+        distribution = installed_games().distribution_of(game)
+        of = GameOfContract(game.name, distribution, game.artifact.compiler_version)
+        found.setdefault(game.artifact.name, of)
+    return found
+
+
+def deploy_beside(chain: Chain, key: Key, contract: Artifact, factory: bytes = CUSTOMARY_FACTORY) -> bytes:
+    """Deploy one more compiled contract, such as the app of a game that is being tried, unless it is there; its
+    address. The factory must be there. Raises `NoContract` where it is not, and what sending raises."""
+    address = derived_address(contract, factory)
+    if not chain.code(address):
+        chain.send(Call(factory, deploying_calldata(contract.bytecode)), key)
+    require_genuine_contract(chain, contract, address, factory)
+    return address
+
+
+class _Deployment:
+    """One run: the book as it is in the file. `games`: what is written down of a contract's game, by its name."""
+
+    def __init__(
+        self,
+        chain: Chain,
+        key: Key,
+        path: Path,
+        games: Mapping[str, GameOfContract],
+        report: Callable[[Progress], None],
+        timeout: float,
+    ) -> None:
+        self._chain, self._key, self._path, self._games = chain, key, path, games
+        self._report, self._timeout = report, timeout
+        self._fees: Fees | None = None
+        self.book = _open_book(chain, path)
+
+    def open(self, contracts: Iterable[Artifact]) -> None:
+        """Write down what block explorers want of these contracts."""
+        for contract in contracts:
+            if contract.standard_json_text is not None:
+                path = self._path.with_name(_standard_json_name(self._path, contract.name))
+                write_atomically(path, contract.standard_json_text)
+
+    def begun_first(self, contracts: tuple[Artifact, ...]) -> list[Artifact]:
+        """The contracts in the order to bring them: first the one that an earlier run has sent, as the book remembers
+        one transaction only. If that run has sent a contract of another game, its transaction is waited for; a later
+        deployment of that game finds the contract."""
+        pending = self.book.pending
+        ours = {FACTORY, FUNDS, *(each.name for each in contracts)}
+        if pending is not None and pending.contract not in ours:
+            self._resume(pending.contract)
+            self._save(replace(self.book, pending=None))
+        return sorted(contracts, key=lambda each: pending is None or each.name != pending.contract)
+
+    # --------------------------------------------------------------------------------------------------- the factory
+
+    def bring_factory(self) -> None:
+        """Let a factory be there at the end. Where the book's is not, no contract that it deploys can be, either."""
+        if self._take_over_factory() or factory_stands(self._chain, self.book.factory):
+            return
+        if self._chain.code(self.book.factory):
+            raise NotAFactory(str(self._path), self.book.factory)
+        receipt = None
+        if not factory_stands(self._chain, CUSTOMARY_FACTORY):
+            # The price of the presigned transaction is fixed and high: a node would next suggest to pay as much.
+            self._fees = self._chain.fees()
+            receipt = bring_customary_factory(self._chain, self)
+        if factory_stands(self._chain, CUSTOMARY_FACTORY):
+            self._settle(CUSTOMARY_FACTORY, receipt)
+        else:
+            pending, receipt = self._send(FACTORY, Call(None, FACTORY_CREATION_CODE))
+            self._settle(pending.address, receipt)
+
+    def _take_over_factory(self) -> bool:
+        """One of our own, which an earlier run has sent."""
+        pending, receipt = self.book.pending, self._resume(FACTORY)
+        if pending is None or receipt is None:
+            return False
+        self._settle(pending.address, receipt)
+        return True
+
+    def _settle(self, factory: bytes, receipt: Receipt[RawLog] | None) -> None:
+        self._save(replace(self.book, factory=factory, contracts={}, pending=None))
+        if receipt is not None:
+            self._report_deployed(FACTORY, factory, receipt)
+
+    def fund(self, call: Call) -> None:
+        """As `Sender` says."""
+        if self._resume(FUNDS) is None:
+            self._send(FUNDS, call)
+
+    def wait(self, signed: SignedTransaction) -> Receipt[RawLog]:
+        """As `Sender` says."""
+        return self._chain.wait(signed, timeout=self._timeout)
+
+    # -------------------------------------------------------------------------------------------------- the contracts
+
+    def bring(self, contract: Artifact) -> None:
+        """Let the contract be there at the end, whatever there was before."""
+        address = derived_address(contract, self.book.factory)
+        self._require_same_version(contract, address)
+        empty_at = self._chain.block_number()
+        receipt = self._resume(contract.name)
+        if receipt is not None:
+            self._finish(contract, address, receipt)
+        elif self._chain.code(address):
+            self._take_over(contract, address)
+        else:
+            self._create(contract, address, empty_at)
+
+    def _require_same_version(self, contract: Artifact, address: bytes) -> None:
+        """What another version has deployed, or has sent, is not overwritten."""
+        entry, pending = self.book.contracts.get(contract.name), self.book.pending
+        if entry is not None and entry.address != address and self._chain.code(entry.address):
+            raise BookOfOtherContracts(str(self._path), contract.name, entry.address)
+        if pending is None or pending.contract != contract.name or pending.address == address:
+            return
+        if self._resume(contract.name) is not None:
+            raise BookOfOtherContracts(str(self._path), contract.name, pending.address)
+        self._save(replace(self.book, pending=None))
+
+    def _take_over(self, contract: Artifact, address: bytes, empty_at: int = -1) -> None:
+        """Write down a contract that is there already; it does not matter who has deployed it."""
+        known = self.book.contracts.get(contract.name)
+        if known is not None and known.address == address and self._is_early_enough(known):
+            self._write_down(contract, address, known.block_number)
+            self._report(Progress(contract.name, Stage.KEPT, address))
+            return
+        block, is_certain = deployment_block(self._chain, address, self.book.factory, empty_at=empty_at)
+        self._write_down(contract, address, block)
+        self._report(Progress(contract.name, Stage.FOUND, address, block_number=block, is_certain=is_certain))
+
+    def _is_early_enough(self, known: Deployed) -> bool:
+        """Whether the book's block is not behind the contract's own: a test chain that began anew is another one."""
+        if known.block_number > self._chain.block_number():
+            return False
+        return known.block_number == 0 or not stood(self._chain, known.address, known.block_number - 1)
+
+    def _create(self, contract: Artifact, address: bytes, empty_at: int) -> None:
+        """Send it; if somebody else was first, take over theirs."""
+        call = Call(self.book.factory, deploying_calldata(contract.bytecode))
+        try:
+            _, receipt = self._send(contract.name, call, address)
+        except (CallRefused, TransactionRefused, TransactionReverted):
+            if not self._comes_to_stand(address):
+                raise
+            self._take_over(contract, address, empty_at)
+        else:
+            self._finish(contract, address, receipt)
+
+    def _comes_to_stand(self, address: bytes) -> bool:
+        """Whether the contract is there, deployed by somebody else. Waits while that transaction waits for a block."""
+        deadline = time.monotonic() + self._timeout
+        while not self._chain.code(address):
+            if time.monotonic() > deadline or not self._chain.code(address, block="pending"):
+                return False
+            time.sleep(_LOOK_SECONDS)
+        return True
+
+    def _finish(self, contract: Artifact, address: bytes, receipt: Receipt[RawLog]) -> None:
+        require_genuine_contract(self._chain, contract, address, self.book.factory)
+        self._write_down(contract, address, receipt.block_number)
+        self._report_deployed(contract.name, address, receipt)
+
+    def _write_down(self, contract: Artifact, address: bytes, block: int) -> None:
+        name = contract.name
+        entry = Deployed(
+            address,
+            contract.creation_code_hash,
+            contract.source_hash,
+            None if contract.standard_json is None else _standard_json_name(self._path, name),
+            block,
+            self._games.get(name),
+        )
+        self._save(replace(self.book, contracts={**self.book.contracts, name: entry}, pending=None))
+
+    # ----------------------------------------------------------------------------------------------------- sending
+
+    def _send(self, name: str, call: Call, address: bytes | None = None) -> tuple[Pending, Receipt[RawLog]]:
+        """Write down, send, wait. `address`: what it brings, where that is not a contract of the account's own."""
+        signed = self._chain.sign(call, self._key, fees=self._fees)
+        created = address or call.to or contract_address(signed.sender, signed.nonce)
+        pending = Pending(name, created, signed.hash, self._chain.block_number())
+        self._save(replace(self.book, pending=pending))
+        self._chain.broadcast(signed)
+        self._report(Progress(name, Stage.SENT, created, signed.hash))
+        return pending, self.wait(signed)
+
+    def _resume(self, name: str) -> Receipt[RawLog] | None:
+        """Wait for what an earlier run has sent. None where there is nothing, where it was dropped, or where it failed,
+        as it does when somebody else was first."""
+        pending = self.book.pending
+        if pending is None or pending.contract != name or not self._chain.knows(pending.transaction_hash):
+            return None
+        self._report(Progress(name, Stage.RESUMED, pending.address, pending.transaction_hash))
+        try:
+            return self._chain.wait_for(pending.transaction_hash, timeout=self._timeout)
+        except TransactionReverted:
+            return None
+
+    def _report_deployed(self, name: str, address: bytes, receipt: Receipt[RawLog]) -> None:
+        gas, block = receipt.gas_used, receipt.block_number
+        self._report(Progress(name, Stage.DEPLOYED, address, receipt.transaction_hash, gas, block))
+
+    def _save(self, book: AddressBook) -> None:
+        if book != self.book:
+            save_book(book, self._path)
+            self.book = book
+
+
+def _open_book(chain: Chain, path: Path) -> AddressBook:
+    """The book in the file, or a new one."""
+    compiled = adjudicator_artifact()
+    book = AddressBook(chain.chain_id, CUSTOMARY_FACTORY, compiled.compiler_version, compiled.compiler_settings)
+    if path.exists():
+        earlier = load_book(path)
+        require_chain(chain, earlier)
+        book = replace(book, factory=earlier.factory, contracts=earlier.contracts, pending=earlier.pending)
+    return book
+
+
+def _standard_json_name(path: Path, contract: str) -> str:
+    return f"{path.stem}.{contract}.standard-json-input.json"

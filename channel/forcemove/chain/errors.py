@@ -1,0 +1,186 @@
+"""What can go wrong with a chain or on the way to it. What a contract itself refuses arrives as its own `RuleError`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from forcemove.errors import ChainError, ForcemoveError, PassingError
+
+__all__ = [
+    "AnvilFailed",
+    "AnvilMissing",
+    "CallRefused",
+    "CannotTravel",
+    "EndpointFailed",
+    "InsufficientFunds",
+    "NoContract",
+    "NotAnEthereumEndpoint",
+    "NotConfirmed",
+    "NotGenuine",
+    "NotMined",
+    "Panicked",
+    "RevertedWithText",
+    "TransactionRefused",
+    "TransactionReverted",
+    "UnknownRevert",
+    "Unreachable",
+    "WrongChain",
+]
+
+# ---------------------------------------------------------------------------------------------- the way to the chain
+
+
+@dataclass(eq=False)
+class Unreachable(PassingError):
+    """Nobody answers at the endpoint (shown without the path, which may hold a secret)."""
+
+    endpoint: str
+    reason: str
+
+
+@dataclass(eq=False)
+class NotAnEthereumEndpoint(PassingError):
+    """Somebody answers at the endpoint, but not as an Ethereum node does."""
+
+    endpoint: str
+    reason: str
+
+
+@dataclass(eq=False)
+class WrongChain(ChainError):
+    """The endpoint is of another chain."""
+
+    endpoint: str
+    expected: int
+    found: int
+
+
+@dataclass(eq=False)
+class EndpointFailed(PassingError):
+    """The node refused a request; `reason` is its own words."""
+
+    method: str
+    reason: str
+
+
+@dataclass(eq=False)
+class AnvilMissing(ChainError):
+    """No anvil on the PATH nor in `contracts/node_modules`."""
+
+    looked_in: tuple[str, ...]
+
+
+@dataclass(eq=False)
+class AnvilFailed(ChainError):
+    """anvil was started and ended, or did not begin to listen."""
+
+    reason: str
+
+
+@dataclass(eq=False)
+class CannotTravel(ChainError):
+    """Time of this chain is real, or `to` (a block time) is not after `now`."""
+
+    now: int
+    to: int
+
+
+# -------------------------------------------------------------------------------------------------------- transactions
+
+
+@dataclass(eq=False)
+class InsufficientFunds(ChainError):
+    """The account cannot pay for the transaction: its value and the most that its gas may cost."""
+
+    account: bytes
+    reason: str
+
+
+@dataclass(eq=False)
+class TransactionRefused(ChainError):
+    """The node did not take the transaction; `reason` is its own words."""
+
+    transaction_hash: bytes
+    reason: str
+
+
+@dataclass(eq=False)
+class NotMined(ChainError):
+    """The transaction was taken, but was in no block after `seconds`. It may still be mined; a resend may help."""
+
+    transaction_hash: bytes
+    seconds: float
+
+
+@dataclass(eq=False)
+class TransactionReverted(ChainError):
+    """The transaction was mined and failed, though its simulation had succeeded: something came before it.
+
+    `reason` is why the same call fails after that block, None where it does not.
+    """
+
+    transaction_hash: bytes
+    block_number: int
+    gas_used: int
+    reason: ForcemoveError | None
+
+
+# ------------------------------------------------------------------------------------- refusals without a typed error
+
+
+@dataclass(eq=False)
+class CallRefused(ChainError):
+    """The call failed without a word (empty revert data): the ABI decoder refused the calldata as malformed, or a
+    contract that was asked had no gas left or no code at its address."""
+
+    to: bytes
+
+
+@dataclass(eq=False)
+class Panicked(ChainError):
+    """Solidity's Panic: `code` 0x01 is a failed assertion, 0x11 an arithmetic overflow, 0x32 an index out of bounds."""
+
+    code: int
+
+
+@dataclass(eq=False)
+class RevertedWithText(ChainError):
+    """Solidity's Error(string), as old tokens revert."""
+
+    reason: str
+
+
+@dataclass(eq=False)
+class UnknownRevert(ChainError):
+    """Revert data that no error table at hand explains: a contract that is not ours."""
+
+    data: bytes
+
+
+# ---------------------------------------------------------------------------------------------------------- deployments
+
+
+@dataclass(eq=False)
+class NoContract(ChainError):
+    """There is no code at the address."""
+
+    contract: str
+    address: bytes
+
+
+@dataclass(eq=False)
+class NotGenuine(ChainError):
+    """The address is not the one that follows from the contract's creation code, which is `expected`; 20 bytes each."""
+
+    contract: str
+    address: bytes
+    expected: bytes
+
+
+@dataclass(eq=False)
+class NotConfirmed(PassingError):
+    """The contract is at the address, but less than `confirmations` blocks deep."""
+
+    contract: str
+    address: bytes
+    confirmations: int

@@ -1,0 +1,198 @@
+"""A provider of web3 for HTTP endpoints. What web3 and requests find out anew for each request (the parts of the URL,
+certificates, the proxies that the environment names) is found out once here: that is most of what a request costs.
+
+An answer ends at the deadline and has its size, however it comes: what is read from a socket is read in pieces, each in
+the time that is left for all of them. Names are looked up by the system, in its own time.
+"""
+
+from __future__ import annotations
+
+import io
+import time
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, Any, cast
+
+from forcemove.chain.limits import (
+    MAX_ANSWER,
+    AnswerTooLarge,
+    keeping_recursion_limit,
+    most_seconds,
+    parse_answer,
+    require_time,
+    seconds_left,
+)
+from forcemove.errors import MalformedBytes
+
+with keeping_recursion_limit():
+    from requests import PreparedRequest, Request, Response, Session, codes
+    from requests.adapters import HTTPAdapter
+    from requests.exceptions import ConnectionError as NoConnection
+    from requests.exceptions import HTTPError
+    from web3.providers.base import JSONBaseProvider
+
+if TYPE_CHECKING:
+    import socket
+
+    from web3.types import RPCEndpoint, RPCResponse
+
+__all__ = ["HttpProvider"]
+
+_PAUSES = (0.1, 0.2)
+"""Seconds before each further attempt to connect."""
+_MOST_KEPT = 64
+"""Connections that are kept open: no fewer than there are threads that ask at once."""
+
+
+_PIECE = 2**16
+"""Bytes that are read at once."""
+
+
+class HttpProvider(JSONBaseProvider):
+    """Keeps its connections open, for any number of threads; redirections are not followed, nothing is unpacked. What
+    fails is raised as requests raises it, or as `limits`."""
+
+    def __init__(self, endpoint: str, timeout: float) -> None:
+        """`timeout`: seconds for a request, from connecting to the last byte of its answer."""
+        super().__init__()
+        self._endpoint = endpoint
+        self._timeout = timeout
+        self._adapter = _Adapter(pool_maxsize=_MOST_KEPT)
+
+    def make_request(self, method: RPCEndpoint, params: Any) -> RPCResponse:
+        """Send one request and wait for its answer."""
+        with most_seconds(self._timeout):
+            response = self._exchange(self.encode_rpc_request(method, params))
+            try:
+                return cast("RPCResponse", parse_answer(_body(response)))
+            except BaseException:
+                response.close()  # the connection, too: on it is still what was not read
+                raise
+
+    def close(self) -> None:
+        """Let go of the connections; the next request makes others."""
+        self._adapter.close()
+
+    def _exchange(self, body: bytes) -> Response:
+        """A connection that the node has closed meanwhile is no failure, nor is a node that begins again; what was sent
+        and not answered in time is not sent again."""
+        for pause in _PAUSES:
+            try:
+                return self._send(body)
+            except NoConnection:
+                if seconds_left() <= pause:
+                    raise
+                time.sleep(pause)
+        return self._send(body)
+
+    def _send(self, body: bytes) -> Response:
+        request = self._blank.copy()
+        request.prepare_body(body, None)
+        return self._adapter.send(request, stream=True, timeout=require_time(), **self._settings)
+
+    @cached_property
+    def _blank(self) -> PreparedRequest:
+        """A request without a body."""
+        headers = {"Content-Type": "application/json", "Accept-Encoding": "identity"}
+        return Session().prepare_request(Request("POST", self._endpoint, headers=headers))
+
+    @cached_property
+    def _settings(self) -> dict[str, Any]:
+        """Proxies and certificates, as the environment has them."""
+        settings = Session().merge_environment_settings(self._endpoint, {}, stream=True, verify=None, cert=None)
+        return {name: value for name, value in settings.items() if name != "stream"}
+
+
+def _body(response: Response) -> bytes:
+    """Raises `AnswerTooLarge`, `MalformedBytes`, `HTTPError`."""
+    if response.status_code != codes.ok:
+        raise HTTPError(response=response)
+    if response.headers.get("Content-Encoding", "identity").lower() != "identity":
+        raise MalformedBytes("answer", "it is packed, which nobody asked for")
+    pieces, size = [], 0
+    while piece := _piece(response):
+        pieces.append(piece)
+        size += len(piece)
+        if size > MAX_ANSWER:
+            raise AnswerTooLarge
+    return b"".join(pieces)
+
+
+def _piece(response: Response) -> bytes:
+    """What of it comes next: not by requests' own way, which reads the lengths of chunks without end."""
+    try:
+        return bytes(response.raw.read(_PIECE))
+    except Exception as failure:
+        raise NoConnection(failure) from None
+
+
+# -------------------------------------------------------------------- reading in the time that is left for all of it
+
+
+class _Reading(io.RawIOBase):
+    """What comes from a socket: each piece in the time that is left."""
+
+    def __init__(self, connected: socket.socket) -> None:
+        self._socket = connected
+        self._source = connected.makefile("rb", buffering=0)  # the socket stays open as long as this does
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int | None:
+        self._socket.settimeout(require_time())
+        return self._source.readinto(buffer)
+
+    def close(self) -> None:
+        self._source.close()
+        super().close()
+
+
+class _Socket:
+    """A connected socket that is read in the time that is left. Whatever else it can do is the socket's."""
+
+    def __init__(self, connected: socket.socket) -> None:
+        self._socket = connected
+
+    def makefile(self, *_: object, **__: object) -> io.BufferedReader:
+        """As responses are read from it."""
+        return io.BufferedReader(_Reading(self._socket))
+
+    def sendall(self, data: Any) -> None:
+        """A request."""
+        self._socket.settimeout(require_time())
+        self._socket.sendall(data)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._socket, name)
+
+
+class _Adapter(HTTPAdapter):
+    """With connections that are read in the time that is left, to proxies, too."""
+
+    def init_poolmanager(self, *args: Any, **kwargs: Any) -> None:
+        super().init_poolmanager(*args, **kwargs)
+        _bound_reading(self.poolmanager)
+
+    def proxy_manager_for(self, *args: Any, **kwargs: Any) -> Any:
+        manager = super().proxy_manager_for(*args, **kwargs)
+        _bound_reading(manager)
+        return manager
+
+
+def _bound_reading(manager: Any) -> None:
+    """Of all connections that a manager of requests' makes from now on."""
+    manager.pool_classes_by_scheme = {
+        scheme: type(pool.__name__, (pool,), {"ConnectionCls": _bounded(pool.ConnectionCls)})
+        for scheme, pool in manager.pool_classes_by_scheme.items()
+    }
+
+
+@cache
+def _bounded(connection: Any) -> Any:
+    """The same kind of connection, read in the time that is left."""
+
+    def connect(self: Any) -> None:
+        connection.connect(self)
+        self.sock = _Socket(self.sock)
+
+    return type(connection.__name__, (connection,), {"connect": connect})

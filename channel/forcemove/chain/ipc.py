@@ -1,0 +1,102 @@
+"""A provider of web3 for the IPC socket of a node on this machine: web3's own reads without end."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from forcemove.chain.limits import (
+    MAX_ANSWER,
+    AnswerTooLarge,
+    keeping_recursion_limit,
+    most_seconds,
+    parse_answer,
+    require_time,
+)
+from forcemove.errors import MalformedBytes
+
+with keeping_recursion_limit():
+    from web3.providers.base import JSONBaseProvider
+
+if TYPE_CHECKING:
+    from web3.types import RPCEndpoint, RPCResponse
+
+__all__ = ["IpcProvider"]
+
+_PIECE = 2**16
+"""Bytes that are read at once."""
+
+
+class IpcProvider(JSONBaseProvider):
+    """Connects when first asked, and again after any failure; one request at a time. Raises `OSError`, and what
+    `limits` raises."""
+
+    def __init__(self, path: str, timeout: float) -> None:
+        """`path`: of the socket, which need not be there yet; `timeout`: seconds for a request and its answer."""
+        super().__init__()
+        self._path = path
+        self._timeout = timeout
+        self._connection: socket.socket | None = None
+        self._lock = threading.Lock()
+
+    def make_request(self, method: RPCEndpoint, params: Any) -> RPCResponse:
+        """Send one request and wait for its answer."""
+        request = self.encode_rpc_request(method, params)
+        with most_seconds(self._timeout):
+            if not self._lock.acquire(timeout=require_time()):
+                raise TimeoutError
+            try:
+                return self._exchange_anew(request)
+            except BaseException:
+                self.close()
+                raise
+            finally:
+                self._lock.release()
+
+    def close(self) -> None:
+        """Let go of the connection; the next request makes another."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def _exchange_anew(self, request: bytes) -> RPCResponse:
+        """A connection that the node has closed meanwhile is no failure."""
+        if self._connection is not None:
+            try:
+                return self._exchange(self._connection, request)
+            except ConnectionError:
+                self.close()
+        self._connection = self._connect()
+        return self._exchange(self._connection, request)
+
+    def _connect(self) -> socket.socket:
+        if not Path(self._path).is_socket():
+            raise FileNotFoundError(0, "this is neither a URL nor the path of an IPC socket")
+        connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            connection.settimeout(require_time())
+            connection.connect(self._path)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _exchange(self, connection: socket.socket, request: bytes) -> RPCResponse:
+        connection.settimeout(require_time())
+        connection.sendall(request + b"\n")
+        data = bytearray()
+        while True:
+            connection.settimeout(require_time())
+            piece = connection.recv(_PIECE)
+            if not piece:
+                raise ConnectionResetError(0, "the connection was closed")
+            data += piece
+            if len(data) > MAX_ANSWER:
+                raise AnswerTooLarge
+            if piece.rstrip().endswith(b"}"):  # nothing else says that an answer has ended
+                try:
+                    return cast("RPCResponse", parse_answer(bytes(data)))
+                except MalformedBytes:
+                    continue

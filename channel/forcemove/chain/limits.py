@@ -1,0 +1,106 @@
+"""What a request to a node may cost: time, bytes, depth. Knows neither a node nor a library for one.
+
+A deadline is its thread's: everything that is asked within it shares the seconds that are left, and nothing within it
+can have more. A timeout for each read would be none: an answer that comes a byte at a time never meets it.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from math import inf
+from types import MappingProxyType
+from typing import Any
+
+from forcemove.errors import MalformedBytes
+from forcemove.protocol.json_text import require_shallow
+
+__all__ = [
+    "MAX_ANSWER",
+    "REQUEST_SECONDS",
+    "AnswerTooLarge",
+    "keeping_recursion_limit",
+    "most_seconds",
+    "parse_answer",
+    "require_time",
+    "seconds_left",
+]
+
+REQUEST_SECONDS = 10.0
+"""For one request, from connecting to the last byte. While one endpoint is waited for no other is asked, and challenges
+may last for no more than a minute."""
+MAX_ANSWER = 16 * 2**20
+"""Bytes of an answer."""
+_MOST_VALUES = 2**19
+"""In an answer: a few bytes of JSON become a hundred of memory. 16 MiB of logs are some 300,000."""
+
+
+class AnswerTooLarge(Exception):
+    """More was answered than may be. Stays inside this package: a smaller range may be asked for."""
+
+
+class _Ends(threading.local):
+    of_all: float = inf
+    by_owner: Mapping[int, float] = MappingProxyType({})
+
+
+_ends = _Ends()
+
+
+@contextmanager
+def most_seconds(seconds: float, owner: object | None = None) -> Iterator[None]:
+    """What this thread does within this ends after so many seconds, or when what is around it does. `owner`: for what
+    asks in its name alone."""
+    of_all, by_owner = _ends.of_all, _ends.by_owner
+    if owner is None:
+        _ends.of_all = min(of_all, time.monotonic() + seconds)
+    else:
+        end = min(by_owner.get(id(owner), inf), time.monotonic() + seconds)
+        _ends.by_owner = {**by_owner, id(owner): end}
+    try:
+        yield
+    finally:
+        _ends.of_all, _ends.by_owner = of_all, by_owner
+
+
+def seconds_left(owner: object | None = None) -> float:
+    """Until the deadline of this thread, or that of an owner where it is nearer; 0 or less when it is over."""
+    end = _ends.of_all if owner is None else min(_ends.of_all, _ends.by_owner.get(id(owner), inf))
+    return end if end == inf else end - time.monotonic()
+
+
+def require_time() -> float:
+    """The seconds that are left until the deadline of this thread. Raises `TimeoutError` where none are."""
+    left = seconds_left()
+    if left <= 0:
+        raise TimeoutError
+    return left
+
+
+def parse_answer(data: bytes) -> dict[str, Any]:
+    """The object that a JSON-RPC answer is. Raises `MalformedBytes`, `AnswerTooLarge`."""
+    if data.count(b",") + data.count(b"{") + data.count(b"[") > _MOST_VALUES:
+        raise AnswerTooLarge
+    require_shallow(data, "answer")
+    try:
+        answer = json.loads(data)
+    except ValueError:  # nor is it UTF-8, or a number has thousands of digits
+        raise MalformedBytes("answer", "it is not JSON-RPC") from None
+    if not isinstance(answer, dict):
+        raise MalformedBytes("answer", "it is not JSON-RPC")
+    return answer
+
+
+@contextmanager
+def keeping_recursion_limit() -> Iterator[None]:
+    """Libraries for Ethereum raise Python's recursion limit when they are imported, until some kilobytes of brackets
+    overflow the stack and end the process. What is imported within this does not."""
+    limit = sys.getrecursionlimit()
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(limit)

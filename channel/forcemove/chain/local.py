@@ -1,0 +1,238 @@
+"""Ways to a chain: one embedded in this process, an anvil as a child process, and any node by its address.
+
+The local chains fund the same known accounts, `LOCAL_KEYS`, and move their clocks.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import shutil
+import signal
+import subprocess
+import threading
+import time
+import weakref
+from collections.abc import Sequence
+from functools import cache
+from typing import IO, TYPE_CHECKING
+
+from forcemove.chain.chain import Call, Chain
+from forcemove.chain.errors import AnvilFailed, AnvilMissing, CannotTravel, Unreachable
+from forcemove.chain.limits import REQUEST_SECONDS, keeping_recursion_limit
+from forcemove.chain.reverts import ErrorTable
+from forcemove.chain.rpc import shown_endpoint
+from forcemove.contracts.place import CONTRACTS
+from forcemove.errors import InvalidValue
+from forcemove.protocol.hashing import keccak256
+from forcemove.protocol.signing import Key
+
+if TYPE_CHECKING:
+    from web3 import Web3
+    from web3.providers.base import BaseProvider
+
+__all__ = ["LOCAL_BALANCE", "AnvilChain", "EmbeddedChain", "connect", "find_anvil", "local_keys", "open_chain"]
+
+LOCAL_BALANCE = 1_000_000 * 10**18
+"""What each of the known accounts has on a local chain, in wei."""
+_ACCOUNTS = 10
+_EMBEDDED_GAS = 16_000_000
+_ANVIL_START_SECONDS = 30.0
+
+
+@cache
+def local_keys() -> tuple[Key, ...]:
+    """The accounts that local chains fund. Everybody knows these keys: they are worth nothing anywhere else."""
+    return tuple(Key(keccak256(f"forcemove local account {index}".encode())) for index in range(_ACCOUNTS))
+
+
+class EmbeddedChain(Chain):
+    """eth-tester inside this process: a block for each transaction, and a clock that does not move between them."""
+
+    can_travel = True
+    _anyone = local_keys()[-1].address  # eth-tester lets nobody call who could not pay for it
+
+    def __init__(self) -> None:
+        with keeping_recursion_limit():
+            from eth_tester import EthereumTester, PyEVMBackend
+            from web3 import EthereumTesterProvider
+
+        class Backend(PyEVMBackend):  # type: ignore[misc]  # eth-tester has no types
+            """Leaves Error(string) in its bytes: decoded, its text could not be told from the machine's own words."""
+
+            def is_eip838_error(self, _: object) -> bool:
+                return False
+
+        account = {"balance": LOCAL_BALANCE, "nonce": 0, "code": b"", "storage": {}}
+        self.tester = EthereumTester(Backend(genesis_state={key.address: account for key in local_keys()}))
+        super().__init__(_web3(EthereumTesterProvider(self.tester)), "eth-tester")
+
+    def travel_to(self, time_: int) -> None:
+        """Mines a block one second before `time_`; the next transaction lands at exactly `time_`."""
+        if time_ <= self.now():
+            raise CannotTravel(self.now(), time_)
+        if time_ != self.tester.get_block_by_number("pending")["timestamp"]:
+            self.tester.time_travel(time_)
+
+    def gas_for(self, call: Call, sender: bytes, errors: ErrorTable) -> int:
+        """A fixed limit: to estimate costs eth-tester more than the transaction itself."""
+        self.simulate(call, sender, errors)
+        return _EMBEDDED_GAS
+
+    def _request(self, call: Call, sender: bytes) -> dict[str, str]:
+        """With the limit of what would be sent, which eth-tester wants the sender to be able to pay for."""
+        return super()._request(call, sender) | {"gas": hex(_EMBEDDED_GAS)}
+
+
+class AnvilChain(Chain):
+    """An anvil of our own on a free port of this machine, ended by `close` or with this process."""
+
+    can_travel = True
+
+    def __init__(self, *options: str, binary: str | None = None) -> None:
+        """`options`: more of anvil's own; `binary`: the program, where it is not to be looked for.
+
+        Raises `AnvilMissing`, `AnvilFailed`.
+        """
+        process = _start_anvil(binary or find_anvil(), options)
+        self._end = weakref.finalize(self, _end, process)
+        try:
+            url = f"http://127.0.0.1:{_listening_port(process)}"
+            super().__init__(_web3(_provider(url)), url)
+            for key in local_keys():
+                self.rpc.ask("anvil_setBalance", "0x" + key.address.hex(), hex(LOCAL_BALANCE))
+        except BaseException:
+            self.close()
+            raise
+
+    def travel_to(self, time_: int) -> None:
+        """Mines a block one second before `time_`; the next transaction lands at exactly `time_`."""
+        now = self.now()
+        if time_ <= now:
+            raise CannotTravel(now, time_)
+        if time_ - 1 > now:
+            self.rpc.ask("evm_setNextBlockTimestamp", hex(time_ - 1))
+            self.rpc.ask("evm_mine")
+        self.rpc.ask("evm_setNextBlockTimestamp", hex(time_))
+
+    def close(self) -> None:
+        """End the process."""
+        self._end()
+
+
+def open_chain(name: str, *, expected_chain_id: int | None = None) -> Chain:
+    """A chain by what a user calls it: `eth-tester`, `anvil`, or the address of a node as in `connect`."""
+    match name:
+        case "eth-tester":
+            return EmbeddedChain()
+        case "anvil":
+            return AnvilChain()
+        case _:
+            return connect(name, expected_chain_id=expected_chain_id)
+
+
+def connect(endpoint: str, *, expected_chain_id: int | None = None, timeout: float = REQUEST_SECONDS) -> Chain:
+    """The chain of a node: `http://`, `https://`, `ws://`, `wss://`, or the path of an IPC socket. `timeout`: seconds
+    that an answer may take; after that the endpoint is `Unreachable`, and what was asked is not asked again by itself.
+    `expected_chain_id`: as in `Chain`; the node is then not asked yet.
+
+    Raises `Unreachable`, `NotAnEthereumEndpoint`; `InvalidValue`.
+    """
+    if timeout <= 0:
+        raise InvalidValue("timeout", timeout, "more than 0 seconds")
+    return Chain(_web3(_provider(endpoint, timeout)), endpoint, expected_chain_id=expected_chain_id)
+
+
+def _web3(provider: BaseProvider) -> Web3:
+    """The transport alone: its middleware would ask for the chain's id before each call, and check what we check."""
+    with keeping_recursion_limit():
+        from web3 import Web3
+
+    return Web3(provider, middleware=[])
+
+
+def _provider(endpoint: str, timeout: float = REQUEST_SECONDS) -> BaseProvider:
+    scheme, separator, _ = endpoint.partition("://")
+    if separator and scheme.lower() in ("http", "https"):
+        from forcemove.chain.http import HttpProvider
+
+        return HttpProvider(endpoint, timeout)
+    if separator and scheme.lower() in ("ws", "wss"):
+        from forcemove.chain.websocket import WebSocketProvider
+
+        return WebSocketProvider(endpoint, timeout)
+    if separator:
+        raise Unreachable(shown_endpoint(endpoint), "addresses begin with http, https, ws or wss, or are a path")
+    from forcemove.chain.ipc import IpcProvider
+
+    return IpcProvider(endpoint, timeout)
+
+
+# --------------------------------------------------------------------------------------------------------------- anvil
+
+
+def find_anvil() -> str:
+    """The program anvil: on the PATH, else in the project's node modules (the binary itself, not npm's script around
+    it). Raises `AnvilMissing`."""
+    modules = CONTRACTS / "node_modules"
+    found = shutil.which("anvil") or next(map(str, modules.glob("@foundry-rs/anvil-*/bin/anvil*")), None)
+    if found is None:
+        raise AnvilMissing(("PATH", str(modules)))
+    return found
+
+
+def _start_anvil(binary: str, options: Sequence[str]) -> subprocess.Popen[bytes]:
+    command = [binary, "--host", "127.0.0.1", "--port", "0", "--accounts", "1", *options]
+    try:
+        # Its own session: an interrupt at the terminal reaches us alone, and we end it in order.
+        return subprocess.Popen(  # noqa: S603  # the program is the user's own anvil, the arguments are ours
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            env=os.environ | {"NO_COLOR": "1"},
+        )
+    except OSError as error:
+        raise AnvilFailed(f"{binary}: {error.strerror}") from None
+
+
+def _listening_port(process: subprocess.Popen[bytes]) -> int:
+    """Read what anvil prints until it names its port, and keep its pipe empty from then on."""
+    lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+    threading.Thread(target=_drain, args=(process.stdout, lines), daemon=True).start()
+    deadline, said = time.monotonic() + _ANVIL_START_SECONDS, b""
+    while (left := deadline - time.monotonic()) > 0:
+        try:
+            line = lines.get(timeout=left)
+        except queue.Empty:
+            break
+        if line.startswith(b"Listening on "):
+            return int(line.rpartition(b":")[2])
+        if not line:
+            raise AnvilFailed(said.decode(errors="replace").strip()[-300:] or "it ended at once")
+        said += line
+    raise AnvilFailed(f"it did not begin to listen within {_ANVIL_START_SECONDS:.0f} seconds")
+
+
+def _drain(pipe: IO[bytes], lines: queue.SimpleQueue[bytes]) -> None:
+    listening = False
+    with pipe:
+        for line in pipe:
+            if not listening:
+                lines.put(line)
+            listening = listening or line.startswith(b"Listening on ")
+    lines.put(b"")
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End the whole session: an anvil on the PATH may be a script that starts the real one."""
+    for signal_ in (signal.SIGTERM, signal.SIGKILL):
+        try:
+            os.killpg(process.pid, signal_)
+            process.wait(timeout=5)
+        except ProcessLookupError:
+            process.wait()
+            return
+        except subprocess.TimeoutExpired:
+            continue

@@ -1,0 +1,242 @@
+"""JSON-RPC requests to one node through web3's providers; every failure comes out as a typed error.
+
+web3 is the transport alone: its own formatters, which raise a dozen unrelated exceptions on odd answers and follow
+"offchain lookups" that a hostile contract names, are passed by. A node may be anybody's: whatever it answers, and
+whatever a library makes of that, is a value in its bounds or that endpoint's failure.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+from urllib.parse import urlsplit
+
+from forcemove.chain.errors import EndpointFailed, NotAnEthereumEndpoint, Unreachable, WrongChain
+from forcemove.chain.limits import AnswerTooLarge, keeping_recursion_limit, most_seconds, seconds_left
+from forcemove.chain.reverts import revert_data
+from forcemove.errors import ForcemoveError, InvalidValue, MalformedBytes
+
+if TYPE_CHECKING:
+    from web3 import Web3
+    from web3.types import RPCEndpoint
+
+__all__ = ["POSITION_BITS", "Reverted", "Rpc", "as_bytes", "as_hash", "as_number", "making_sense", "shown_endpoint"]
+
+ValueT = TypeVar("ValueT")
+POSITION_BITS = 48
+"""Of the numbers and times of blocks, and of what is counted in them: what a contract keeps of a time, and any journal
+can hold."""
+_QUANTITY = re.compile("0x[0-9a-fA-F]{1,64}")
+_MOST_WORDS = 500
+"""Characters of a node's own words that are kept."""
+
+
+class Reverted(Exception):
+    """A call reverted with `data`. Stays inside this package: code that has an error table makes an error of it."""
+
+    def __init__(self, data: bytes) -> None:
+        super().__init__(data.hex())
+        self.data = data
+
+
+def shown_endpoint(endpoint: str) -> str:
+    """An endpoint as it may be shown: paths, queries and user names of URLs hold the secrets of node providers."""
+    try:
+        parts = urlsplit(endpoint)
+    except ValueError:  # half an IPv6 address
+        return f"{endpoint.partition('://')[0]}://"
+    if not parts.netloc:
+        return endpoint
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
+
+
+class Rpc:
+    """Requests to one node. Subclasses answer in `ask` as they like; what is bounded here is bounded for them, too."""
+
+    _expected_chain_id: int | None = None
+    _is_identified = False
+
+    def __init__(self, web3: Web3, endpoint: str) -> None:
+        """`endpoint` names the node in errors."""
+        self._web3 = web3
+        self.endpoint = shown_endpoint(endpoint)
+
+    @contextmanager
+    def deadline(self, seconds: float) -> Iterator[None]:
+        """All requests of this thread within this share so many seconds; when they are used up the next one raises
+        `Unreachable` at once, and nobody is asked. A deadline around this one holds, too."""
+        with most_seconds(seconds, self):
+            yield
+
+    def expect_chain(self, chain_id: int) -> None:
+        """Before the next request, and again after each time that the endpoint failed, it is asked for its chain's id.
+        While that is another one, requests raise `WrongChain`."""
+        self._expected_chain_id, self._is_identified = chain_id, False
+
+    def request(self, method: str, *params: Any) -> Any:
+        """`ask` within the deadline of this thread, where there is one. Raises as `ask`."""
+        self._require_time()
+        return self.ask(method, *params)
+
+    def ask(self, method: str, *params: Any) -> Any:
+        """One request; the result as the node gave it.
+
+        Raises `Unreachable`, `NotAnEthereumEndpoint`, `EndpointFailed`, `WrongChain`; for calls also `Reverted`.
+        """
+        self._require_time()
+        try:
+            self._require_chain(method)
+            return self._exchange(method, params)
+        except (Unreachable, NotAnEthereumEndpoint):
+            self._is_identified = False  # behind its address may be another node from now on
+            raise
+
+    def number(self, method: str, *params: Any, bits: int = 256) -> int:
+        """The same, of a request that answers with a quantity of at most so many bits."""
+        return self._read(method, lambda answer: as_number(answer, bits), self.request(method, *params))
+
+    def data(self, method: str, *params: Any) -> bytes:
+        """The same, of a request that answers with bytes."""
+        return self._read(method, as_bytes, self.request(method, *params))
+
+    def _require_time(self) -> None:
+        if seconds_left(self) <= 0:
+            raise Unreachable(self.endpoint, "the time that it had for everything it was asked is used up")
+
+    def _require_chain(self, method: str) -> None:
+        if self._is_identified or self._expected_chain_id is None or method == "eth_chainId":
+            return
+        found = self._read("eth_chainId", as_number, self._exchange("eth_chainId", ()))
+        if found != self._expected_chain_id:
+            raise WrongChain(self.endpoint, self._expected_chain_id, found)
+        self._is_identified = True
+
+    def _exchange(self, method: str, params: tuple[Any, ...]) -> Any:
+        try:
+            with most_seconds(seconds_left(self)):
+                return self._web3.manager.request_blocking(cast("RPCEndpoint", method), list(params))
+        except Exception as failure:
+            # The providers raise what their libraries raise: requests, sockets, json, eth-tester, web3 itself.
+            if method in ("eth_call", "eth_estimateGas"):
+                data = revert_data(failure)
+                if data is not None:
+                    raise Reverted(data) from None
+            raise self._typed(method, failure) from None
+
+    def _read(self, method: str, reader: Callable[[object], ValueT], answer: object) -> ValueT:
+        try:
+            return reader(answer)
+        except (TypeError, ValueError):
+            raise NotAnEthereumEndpoint(self.endpoint, f"{method} was answered with {answer!r:.80}") from None
+
+    def _typed(self, method: str, failure: Exception) -> ForcemoveError:
+        with keeping_recursion_limit():
+            from requests.exceptions import HTTPError, RequestException
+            from web3.exceptions import BadResponseFormat, Web3RPCError
+            from web3.providers.base import JSONBaseProvider
+
+        match failure:
+            case MalformedBytes():
+                return NotAnEthereumEndpoint(self.endpoint, failure.reason)
+            case ForcemoveError():
+                return failure
+            case AnswerTooLarge():
+                return EndpointFailed(method, "its answer is larger than what is read")
+            case Web3RPCError():
+                return EndpointFailed(method, _words(failure.rpc_response))
+            case HTTPError():
+                status = "an error" if failure.response is None else f"HTTP status {failure.response.status_code}"
+                return NotAnEthereumEndpoint(self.endpoint, f"it answered with {status}")
+            case BadResponseFormat():
+                return NotAnEthereumEndpoint(self.endpoint, "its answer is not JSON-RPC")
+            case RequestException() | OSError():
+                return Unreachable(self.endpoint, _cause(failure))
+            case _ if isinstance(self._web3.provider, JSONBaseProvider):
+                return NotAnEthereumEndpoint(self.endpoint, f"its answer makes no sense ({type(failure).__name__})")
+            case _:  # a chain in this process says no in exceptions of its own
+                return EndpointFailed(method, str(failure)[:_MOST_WORDS] or type(failure).__name__)
+
+
+@contextmanager
+def making_sense(endpoint: str) -> Iterator[None]:
+    """What is read from a node's answers within this makes sense. Raises `NotAnEthereumEndpoint` where it does not:
+    any exception of a decoder, or of a library, is the endpoint's failure."""
+    try:
+        yield
+    except (MalformedBytes, InvalidValue) as error:
+        raise NotAnEthereumEndpoint(endpoint, f"its answer makes no sense: {error!s:.80}") from None
+    except (ForcemoveError, Reverted):
+        raise
+    except Exception as error:
+        raise NotAnEthereumEndpoint(endpoint, f"its answer makes no sense: {error!r:.80}") from None
+
+
+def as_number(answer: object, bits: int = 256) -> int:
+    """A quantity from 0 that fits so many bits: hex on the wire, an integer from eth-tester. Raises `TypeError`,
+    `ValueError`."""
+    number = _parsed(answer) if isinstance(answer, str) else _integer(answer)
+    if number < 0 or number.bit_length() > bits:
+        raise ValueError(f"a quantity that is no number of {bits} bits")
+    return number
+
+
+def _parsed(text: str) -> int:
+    if not _QUANTITY.fullmatch(text):  # int() takes "1_000", " 0x1 " and "+1", too
+        raise ValueError("no quantity")
+    return int(text, 16)
+
+
+def _integer(answer: object) -> int:
+    if type(answer) is not int:
+        raise TypeError("not a quantity")
+    return answer
+
+
+def as_bytes(answer: object, length: int | None = None) -> bytes:
+    """Bytes, so many where a length is given: hex on the wire, sometimes bytes from eth-tester. Raises `TypeError`,
+    `ValueError`."""
+    data = bytes(answer) if isinstance(answer, bytes) else _unhexed(answer)
+    if length not in (None, len(data)):
+        raise ValueError(f"{len(data)} bytes, not {length}")
+    return data
+
+
+def _unhexed(answer: object) -> bytes:
+    if not isinstance(answer, str) or not answer.startswith("0x"):
+        raise TypeError("not bytes")
+    try:
+        data = bytes.fromhex(answer[2:])
+    except ValueError:
+        raise ValueError("not bytes") from None
+    if 2 * len(data) + 2 != len(answer):  # fromhex() passes over white space
+        raise ValueError("not bytes")
+    return data
+
+
+def as_hash(answer: object) -> bytes:
+    """32 bytes, as `as_bytes`."""
+    return as_bytes(answer, 32)
+
+
+def _words(response: object) -> str:
+    error = response.get("error") if isinstance(response, Mapping) else None
+    message = error.get("message") if isinstance(error, Mapping) else error
+    return str(message or "it gave no reason")[:_MOST_WORDS]
+
+
+def _cause(failure: BaseException) -> str:
+    """The innermost reason, which names no URL."""
+    innermost, seen = failure, {id(failure)}
+    while (deeper := _deeper(innermost)) is not None and id(deeper) not in seen:
+        innermost = deeper
+        seen.add(id(deeper))
+    if isinstance(innermost, TimeoutError):
+        return "it did not answer in time"
+    return str(getattr(innermost, "strerror", None) or type(innermost).__name__)
+
+
+def _deeper(failure: BaseException) -> BaseException | None:
+    nested = (getattr(failure, "reason", None), *failure.args, failure.__cause__, failure.__context__)
+    return next((each for each in nested if isinstance(each, BaseException)), None)

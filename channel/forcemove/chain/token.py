@@ -1,0 +1,47 @@
+"""The little of ERC-20 that paying into a channel needs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from forcemove.chain.chain import Call, Chain
+from forcemove.chain.codec import Function
+from forcemove.chain.rpc import making_sense
+from forcemove.protocol.hashing import keccak256
+
+__all__ = ["Token"]
+
+
+def _function(name: str, inputs: tuple[str, ...], output: str) -> Function:
+    return Function(name, keccak256(f"{name}({','.join(inputs)})".encode())[:4], inputs, (output,))
+
+
+_BALANCE_OF = _function("balanceOf", ("address",), "uint256")
+_ALLOWANCE = _function("allowance", ("address", "address"), "uint256")
+_APPROVE = _function("approve", ("address", "uint256"), "bool")
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """The ERC-20 at `address` (20 bytes)."""
+
+    chain: Chain
+    address: bytes
+
+    def balance_of(self, account: bytes) -> int:
+        """What an account has, in the token's smallest unit."""
+        return self._number(_BALANCE_OF, account)
+
+    def allowance(self, owner: bytes, spender: bytes) -> int:
+        """How much of `owner`'s tokens `spender` may still take."""
+        return self._number(_ALLOWANCE, owner, spender)
+
+    def approve(self, spender: bytes, amount: int) -> Call:
+        """The call by which its sender lets `spender` take up to `amount`; for `Chain.send`."""
+        return Call(self.address, _APPROVE.encode(spender, amount))
+
+    def _number(self, function: Function, *accounts: bytes) -> int:
+        data = self.chain.call(Call(self.address, function.encode(*accounts)))
+        with making_sense(self.chain.endpoint):
+            (amount,) = function.decode(data)
+        return int(amount)

@@ -1,0 +1,93 @@
+"""Compares an address book with the chain that it is about: does each address follow from the compiled contract's
+creation code, and is code there?
+
+A contract of a game that is not installed can only be compared with what the book itself says of its creation code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum
+
+from forcemove.artifact import Artifact
+from forcemove.chain.book import AddressBook, Deployed, GameOfContract
+from forcemove.chain.chain import Chain
+from forcemove.chain.create2 import SALT, create2_address
+from forcemove.chain.errors import NoContract, NotConfirmed, NotGenuine, WrongChain
+from forcemove.chain.genuine import adjudicator_artifact, derived_address, require_genuine_contract
+from forcemove.game import PlayableApp
+from forcemove.installed import installed_games
+
+__all__ = ["Standing", "Verdict", "require_chain", "verify"]
+
+
+class Standing(Enum):
+    """What the chain says of a contract of the book."""
+
+    GENUINE = "genuine"
+    MISSING = "missing"
+    UNCONFIRMED = "not deep enough yet"
+    DIFFERENT = "different"
+    UNKNOWN = "of a game that is not installed"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """`address`: what the book says; `derived`: what follows from the creation code (20 bytes each); `has_code`:
+    whether code is at the derived address. A contract is genuine where both are one and the code is deep enough.
+
+    Where it is of no installed game its standing is `UNKNOWN`, unless the book contradicts itself (`DIFFERENT`) or
+    there is no code (`MISSING`): `derived` then follows from the hash in the book, and `game` is what the book says.
+    """
+
+    contract: str
+    address: bytes
+    derived: bytes
+    standing: Standing
+    has_code: bool
+    game: GameOfContract | None = None
+
+
+def verify(
+    chain: Chain, book: AddressBook, games: Iterable[PlayableApp] | None = None, *, confirmations: int = 1
+) -> list[Verdict]:
+    """Compare each contract of the book with the chain, `confirmations` blocks deep. `games`: those whose contracts are
+    known, all installed ones unless given. Raises `WrongChain`."""
+    require_chain(chain, book)
+    known = {game.artifact.name: game.artifact for game in (installed_games().games if games is None else games)}
+    known[adjudicator_artifact().name] = adjudicator_artifact()
+    return [
+        _verdict(chain, known[name], entry, book.factory, confirmations)
+        if name in known
+        else _verdict_by_book(chain, name, entry, book.factory)
+        for name, entry in sorted(book.contracts.items())
+    ]
+
+
+def _verdict(chain: Chain, contract: Artifact, entry: Deployed, factory: bytes, confirmations: int) -> Verdict:
+    derived, standing = derived_address(contract, factory), Standing.GENUINE
+    try:
+        require_genuine_contract(chain, contract, entry.address, factory, confirmations=confirmations)
+    except NotGenuine:
+        standing = Standing.DIFFERENT
+    except NoContract:
+        standing = Standing.MISSING
+    except NotConfirmed:
+        standing = Standing.UNCONFIRMED
+    return Verdict(contract.name, entry.address, derived, standing, bool(chain.code(derived)), entry.game)
+
+
+def _verdict_by_book(chain: Chain, contract: str, entry: Deployed, factory: bytes) -> Verdict:
+    derived = create2_address(factory, SALT, entry.creation_code_hash)
+    has_code = bool(chain.code(derived))
+    standing = Standing.UNKNOWN if has_code else Standing.MISSING
+    if entry.address != derived:
+        standing = Standing.DIFFERENT
+    return Verdict(contract, entry.address, derived, standing, has_code, entry.game)
+
+
+def require_chain(chain: Chain, book: AddressBook) -> None:
+    """Refuse the book of another chain. Raises `WrongChain`."""
+    if chain.chain_id != book.chain_id:
+        raise WrongChain(chain.endpoint, book.chain_id, chain.chain_id)

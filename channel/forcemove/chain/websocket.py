@@ -1,0 +1,124 @@
+"""A provider of web3 for WebSocket endpoints, one request at a time: web3 itself has only an asynchronous one.
+
+An exchange ends at the deadline however many notices come meanwhile; nobody has asked for any.
+"""
+
+from __future__ import annotations
+
+import json
+import socket
+import struct
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING, Any, cast
+
+from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidURI
+from websockets.frames import CloseCode
+from websockets.sync.client import ClientConnection, connect
+
+from forcemove.chain.limits import (
+    MAX_ANSWER,
+    AnswerTooLarge,
+    keeping_recursion_limit,
+    most_seconds,
+    parse_answer,
+    require_time,
+)
+
+with keeping_recursion_limit():
+    from web3.providers.base import JSONBaseProvider
+
+if TYPE_CHECKING:
+    from web3.types import RPCEndpoint, RPCResponse
+
+__all__ = ["WebSocketProvider"]
+
+_MOST_NOTICES = 100
+"""That are passed over before an answer."""
+_MOST_WAITING = 2
+"""Frames that are kept before they are read."""
+_CLOSING_SECONDS = 0.5
+
+
+class WebSocketProvider(JSONBaseProvider):
+    """Connects when first asked, and again after the connection was lost. Raises `OSError` where it cannot, and what
+    `limits` raises."""
+
+    def __init__(self, endpoint: str, timeout: float) -> None:
+        """`timeout`: seconds for a request, from connecting to the last byte of its answer."""
+        super().__init__()
+        self._endpoint = endpoint
+        self._timeout = timeout
+        self._connection: ClientConnection | None = None
+        self._open = ExitStack()
+        self._lock = threading.Lock()
+
+    def make_request(self, method: RPCEndpoint, params: Any) -> RPCResponse:
+        """Send one request and wait for its answer; notifications in between are passed over."""
+        request = self.encode_rpc_request(method, params)
+        with most_seconds(self._timeout), self._alone():
+            try:
+                return self._exchange(request)
+            except ConnectionClosed as closed:
+                _require_small(closed)
+            try:
+                return self._exchange(request)
+            except ConnectionClosed as closed:
+                _require_small(closed)
+                raise ConnectionError(0, "the connection was closed") from None
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """After any failure the connection is let go of: what comes over it may be the answer to something else."""
+        if not self._lock.acquire(timeout=require_time()):
+            raise TimeoutError
+        try:
+            yield
+        except BaseException:
+            self.close()
+            raise
+        finally:
+            self._lock.release()
+
+    def close(self) -> None:
+        """Let go of the connection; the next request makes another."""
+        self._connection = None
+        self._open.close()
+
+    def _exchange(self, request: bytes) -> RPCResponse:
+        if self._connection is not None and self._connection.close_code is not None:
+            self.close()
+        connection = self._connection = self._connection or self._connect()
+        connection.send(request, text=True)
+        wanted = json.loads(request)["id"]
+        for _ in range(_MOST_NOTICES):
+            answer = parse_answer(connection.recv(require_time(), decode=False))
+            if answer.get("id") == wanted:
+                return cast("RPCResponse", answer)
+        raise AnswerTooLarge
+
+    def _connect(self) -> ClientConnection:
+        try:
+            connecting = connect(
+                self._endpoint,
+                compression=None,
+                open_timeout=require_time(),
+                close_timeout=_CLOSING_SECONDS,
+                max_size=MAX_ANSWER,
+                max_queue=_MOST_WAITING,
+            )
+        except (InvalidHandshake, InvalidURI) as error:
+            raise ConnectionError(0, f"it speaks no WebSocket ({type(error).__name__})") from None
+        connection = self._open.enter_context(connecting)
+        # Who does not read what is sent to it would hold the sender for ever.
+        seconds, parts = divmod(self._timeout, 1)
+        timeout = struct.pack("ll", int(seconds), max(int(parts * 10**6), 1))
+        connection.socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, timeout)
+        return connection
+
+
+def _require_small(closed: ConnectionClosed) -> None:
+    """Raises `AnswerTooLarge` where that is why we have closed the connection."""
+    if closed.sent is not None and closed.sent.code == CloseCode.MESSAGE_TOO_BIG:
+        raise AnswerTooLarge from None

@@ -1,0 +1,80 @@
+"""Amounts as people write and read them."""
+
+from __future__ import annotations
+
+from decimal import Decimal, InvalidOperation, localcontext
+
+import click
+
+from forcemove.protocol.types import UINT256_MAX
+
+__all__ = ["AMOUNT", "exact_amount", "format_amount"]
+
+_UNITS = {"wei": 0, "gwei": 9, "ether": 18, "eth": 18}
+_MAX_DIGITS = 100
+_GWEI = 10**9
+_SHOWN = 10**12
+"""The least that is shown to people, of 10**18."""
+
+
+class _Amount(click.ParamType[int]):
+    """`0.2 ether`, `5 gwei`, `1000 wei` or `1000` (wei), as a number of wei, exactly."""
+
+    name = "amount"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """See `click.ParamType.convert`."""
+        if isinstance(value, int):
+            return value
+        number, _, unit = str(value).strip().lower().partition(" ")
+        digits = number.rstrip("abcdefghijklmnopqrstuvwxyz")
+        places = _UNITS.get((unit or number[len(digits) :] or "wei").strip())
+        amount = _scaled(digits, places)
+        if amount is None:
+            self.fail(f"{value!r:.80} is no amount: write such as '0.2 ether', '5 gwei' or '1000' (wei)", param, ctx)
+        if amount > UINT256_MAX:
+            self.fail(f"{value!r:.80} is more than any asset has: amounts are below 2**256", param, ctx)
+        return amount
+
+
+def _scaled(digits: str, places: int | None) -> int | None:
+    """Of a number with more digits than can matter, any number that is too large as well."""
+    try:
+        number = Decimal(digits) if places is not None else Decimal("NaN")
+    except InvalidOperation:
+        return None
+    if places is None or not number.is_finite() or number.is_signed():
+        return None
+    if number.adjusted() > _MAX_DIGITS:
+        return UINT256_MAX + 1
+    if number and number.adjusted() < -_MAX_DIGITS:
+        return None
+    with localcontext(prec=max(1, len(digits)) + _MAX_DIGITS):
+        amount = number.scaleb(places)
+        return int(amount) if amount == amount.to_integral_value() else None
+
+
+AMOUNT = _Amount()
+"""The type of options that take an amount."""
+
+
+def format_amount(amount: int, symbol: str = "ether", *, is_needed: bool = False) -> str:
+    """An amount of something with 18 decimals for people, such as `1.25 ether`: with at most six digits after the
+    point, the rest left out. Less than the last of them, and not nothing, is so many gwei or wei; of anything but
+    ether it is `< 0.000001`.
+
+    `is_needed`: somebody must have so much, so that it is rounded up.
+    """
+    if is_needed and amount > _SHOWN:
+        amount += -amount % _SHOWN
+    if amount == 0 or amount >= _SHOWN:
+        return exact_amount(amount - amount % _SHOWN, symbol)
+    if symbol != "ether":
+        return f"< {exact_amount(_SHOWN, symbol)}"
+    return f"{amount} wei" if amount < _GWEI else exact_amount(amount * _GWEI - amount * _GWEI % _SHOWN, "gwei")
+
+
+def exact_amount(amount: int, symbol: str = "ether") -> str:
+    """The same with all its digits: what is agreed on, or typed."""
+    whole, rest = divmod(amount, 10**18)
+    return f"{whole}.{rest:018}".rstrip("0").rstrip(".") + f" {symbol}"

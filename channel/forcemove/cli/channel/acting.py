@@ -1,0 +1,91 @@
+"""`forcemove channel challenge`, `conclude` and `collect`: what a participant does when others are gone."""
+
+from __future__ import annotations
+
+import click
+
+from forcemove.cli.channel.options import ACCOUNT, ID, IDS, KEY, MOST, NODES, STORE
+
+__all__ = ["challenge", "collect", "conclude"]
+
+_WAIT = click.option("--wait", "waits", is_flag=True, help="Stay until the clock has run out and all is paid.")
+
+
+@click.command()
+@STORE
+@ID
+@NODES
+@KEY
+@ACCOUNT
+@MOST
+@_WAIT
+def challenge(
+    store: str,
+    id_: str,
+    endpoints: tuple[str, ...],
+    key_file: str,
+    account_file: str | None,
+    most: int | None,
+    waits: bool,
+) -> None:
+    """Challenge with the newest state that can be proved: others must move before the clock runs out, or the outcome of
+    that state is paid.
+
+    If it is answered, the clock stops, and play can go on.
+    """
+    from forcemove.cli.channel import settling
+    from forcemove.cli.channel.session import Asked
+
+    settling.challenge(Asked(store, endpoints, key_file, account_file, most), id_, waits=waits)
+
+
+@click.command()
+@STORE
+@ID
+@NODES
+@KEY
+@ACCOUNT
+@MOST
+def conclude(
+    store: str, id_: str, endpoints: tuple[str, ...], key_file: str, account_file: str | None, most: int | None
+) -> None:
+    """Leave a channel: sign its final state, and have it paid out.
+
+    Where all have signed a final state that is one transaction. Where others are gone it takes a challenge, and the
+    time that it leaves them to answer. Whoever interrupts this loses nothing: the same command goes on.
+    """
+    from forcemove.cli.channel import settling
+    from forcemove.cli.channel.session import Asked
+
+    settling.conclude(Asked(store, endpoints, key_file, account_file, most), id_)
+
+
+@click.command()
+@STORE
+@IDS
+@NODES
+@KEY
+@ACCOUNT
+@MOST
+@_WAIT
+def collect(
+    store: str,
+    ids: tuple[str, ...],
+    endpoints: tuple[str, ...],
+    key_file: str,
+    account_file: str | None,
+    most: int | None,
+    waits: bool,
+) -> int:
+    """Bring home what the channels of this key still have on this chain: all of them, or those that are named.
+
+    Answers challenges with what is kept, concludes what all have signed, pays out what the chain has decided, and takes
+    credits. It signs nothing new, and starts no challenge: a channel that goes on with its players is left to them, or
+    to `forcemove channel conclude`.
+
+    Exits with 1 if something is left on the chain.
+    """
+    from forcemove.cli.channel import settling
+    from forcemove.cli.channel.session import Asked
+
+    return settling.collect(Asked(store, endpoints, key_file, account_file, most), ids, waits=waits)

@@ -1,0 +1,245 @@
+"""`forcemove channel`: the group, and the commands that only look at a journal, or move channels between journals."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from forcemove.cli.channel import pages
+from forcemove.cli.channel.acting import challenge, collect, conclude
+from forcemove.cli.channel.options import ENDPOINT, ID, IDS, JSON, STORE
+from forcemove.cli.channel.stores import find_channel, find_channels, open_store, read_all
+from forcemove.cli.deploy import open_node
+from forcemove.cli.errors import EXIT_ERROR, Explained
+from forcemove.cli.pages import page
+from forcemove.cli.private_file import write_private
+from forcemove.cli.progress import waiting
+from forcemove.cli.wrapping import echo
+from forcemove.inspect.report_json import to_json
+from forcemove.inspect.signed_state import report_signed_state
+from forcemove.protocol.json_text import hex_text
+from forcemove.store.errors import AlreadyMoved
+from forcemove.store.records import ExportKind, Standing
+
+if TYPE_CHECKING:
+    from forcemove.chain.adjudicator import Adjudicator
+    from forcemove.inspect.kept import KeptChannel
+    from forcemove.inspect.onchain import ChannelOnChain
+    from forcemove.inspect.signed_state import SignedStateReport
+
+__all__ = ["channel"]
+
+
+@click.group()
+def channel() -> None:
+    """See, defend, end and move the channels that a journal keeps.
+
+    A journal is a file, or a PostgreSQL database: whoever played has left there what was signed. Name it with --store,
+    or with the environment variable FORCEMOVE_STORE.
+
+    Looking changes nothing, and may be done while another process plays.
+    """
+
+
+channel.add_command(challenge)
+channel.add_command(conclude)
+channel.add_command(collect)
+
+
+def _print(content: Any) -> None:
+    click.echo(json.dumps(content, indent=2))
+
+
+@channel.command("list")
+@STORE
+@click.option("--all", "wants_all", is_flag=True, help="Those that are finished, or were moved away, too.")
+@ENDPOINT
+@JSON
+def list_(store: str, wants_all: bool, endpoint: str | None, as_json: bool) -> int:
+    """List the channels of a journal.
+
+    With --chain it says which of them did not begin on that chain, though its chain id is the same.
+    """
+    with open_store(store) as journal:
+        found, damaged = read_all(journal)
+    over = () if wants_all else (Standing.FINISHED, Standing.MOVED)
+    shown, now = [each for each in found if each.standing not in over], int(time.time())
+    elsewhere = _elsewhere(shown, endpoint) if endpoint else None
+    if as_json:
+        broken = [{"channelId": hex_text(id_), "problem": problem} for id_, problem in damaged]
+        _print({"channels": [pages.listed_json(each, now, elsewhere) for each in shown], "damaged": broken})
+    else:
+        echo(pages.table(shown, now) if shown else "There are no open channels.")
+        for id_ in elsewhere or ():
+            echo(pages.elsewhere_line(id_))
+        if len(shown) < len(found):
+            echo(f"{len(found) - len(shown)} more are over or were moved away; --all shows them.")
+        for id_, problem in damaged:
+            click.echo(f"{hex_text(id_)} cannot be read: {problem}", err=True)
+    return EXIT_ERROR if damaged else 0
+
+
+def _elsewhere(kept: Sequence[KeptChannel], endpoint: str) -> list[bytes]:
+    """Those of the chain's id that did not begin on it."""
+    chain = open_node(endpoint)
+    with waiting("Reading the chain"):
+        ours = (each for each in kept if each.channel.agreement.domain.chain_id == chain.chain_id)
+        return [each.id for each in ours if each.elsewhere(chain) is not None]
+
+
+@channel.command()
+@STORE
+@ID
+@ENDPOINT
+@JSON
+def show(store: str, id_: str, endpoint: str | None, as_json: bool) -> None:
+    """Show a channel: where it is, the board, what it would pay, and what each could do now.
+
+    With --chain what the chain has is shown beside it.
+    """
+    with open_store(store) as journal:
+        kept = find_channel(journal, id_)
+    now, report = int(time.time()), _report(kept, endpoint)
+    if as_json:
+        _print(pages.kept_json(kept, now) | {"newest": report and to_json(report)})
+        return
+    echo(pages.kept_page(kept, now))
+    if report is not None:
+        echo("\n" + page(report))
+
+
+def _report(kept: KeptChannel, endpoint: str | None) -> SignedStateReport | None:
+    """Of the newest state; None where there is none."""
+    from forcemove.inspect.apps import KnownApp, KnownBy
+
+    if kept.newest_file is None:
+        return None
+    app = KnownApp(kept.game, KnownBy.BOOK) if kept.game else None
+    return report_signed_state(kept.newest_file, app, _read_chain(kept, endpoint) if endpoint else None)
+
+
+def _read_chain(kept: KeptChannel, endpoint: str) -> tuple[Adjudicator, ChannelOnChain]:
+    """Raises `WrongChain`, `AnotherChain`, and what reading a chain raises."""
+    from forcemove.chain.adjudicator import Adjudicator
+    from forcemove.chain.errors import WrongChain
+    from forcemove.chain.reverts import NO_ERRORS, app_errors
+    from forcemove.inspect.onchain import read_channel
+
+    domain, chain = kept.channel.agreement.domain, open_node(endpoint)
+    if chain.chain_id != domain.chain_id:
+        raise WrongChain(chain.endpoint, domain.chain_id, chain.chain_id)
+    if (elsewhere := kept.elsewhere(chain)) is not None:
+        raise elsewhere
+    errors = app_errors(kept.game.artifact, kept.game.errors) if kept.game else NO_ERRORS
+    adjudicator = Adjudicator(chain, domain.adjudicator, errors)
+    outcome = kept.newest.state.outcome if kept.newest else ()
+    with waiting("Reading the chain"):
+        participants = kept.channel.agreement.fixed_part.participants
+        return adjudicator, read_channel(adjudicator, kept.id, kept.about.from_block, participants, outcome)
+
+
+@channel.command()
+@STORE
+@ID
+@ENDPOINT
+@JSON
+def history(store: str, id_: str, endpoint: str | None, as_json: bool) -> None:
+    """Show what has happened in a channel: the states that are kept, what the chain has logged (with --chain), and what
+    counterparties did wrong."""
+    with open_store(store) as journal:
+        kept = find_channel(journal, id_)
+        evidence = journal.evidence(kept.id)
+    logs = _read_chain(kept, endpoint)[1].logs if endpoint else None
+    if as_json:
+        _print(pages.history_json(kept, evidence, logs))
+    else:
+        echo(pages.history_page(kept, evidence, logs))
+
+
+@channel.command()
+@STORE
+@ID
+@ENDPOINT
+@JSON
+def verify(store: str, id_: str, endpoint: str | None, as_json: bool) -> int:
+    """Check that what is kept of a channel is sound: every signature, every rule, and with --chain the contracts, the
+    deposits, and that the chain has nothing newer. Exits with 1 if anything is wrong."""
+    from forcemove.inspect.soundness import examine, examine_on_chain
+
+    with open_store(store) as journal:
+        kept = find_channel(journal, id_)
+    findings = [*examine(kept), *(examine_on_chain(kept, *_read_chain(kept, endpoint)) if endpoint else ())]
+    is_sound = not any(each.is_wrong for each in findings)
+    if as_json:
+        found = [{"what": each.what, "problem": each.problem, "known": each.is_known} for each in findings]
+        _print({"channelId": hex_text(kept.id), "sound": is_sound, "findings": found})
+    else:
+        echo(click.style(f"{kept.title} in channel {hex_text(kept.id)}", bold=True))
+        echo("\n".join(map(pages.finding_line, findings)) or "  nothing was signed yet")
+        echo("It is sound." if is_sound else "It is NOT sound.")
+    return 0 if is_sound else EXIT_ERROR
+
+
+# --------------------------------------------------------------------------------------------------- between journals
+
+
+@channel.command()
+@STORE
+@IDS
+@click.option("--all", "wants_all", is_flag=True, help="All channels of the journal that were not moved away.")
+@click.option("--move", is_flag=True, help="Take them away from this journal: it never signs in them again.")
+@click.option("--backup", is_flag=True, help="Copy them: what is imported from a backup signs nothing.")
+@click.option("--out", required=True, type=click.Path(dir_okay=False, path_type=Path), help="The file to write.")
+def export(store: str, ids: tuple[str, ...], wants_all: bool, move: bool, backup: bool, out: Path) -> None:
+    """Write channels to a file: a move to another journal, or a backup.
+
+    The file has what players hide, such as salts: keep it as private as the journal. It has no key.
+    """
+    if move == backup:
+        raise click.UsageError("Say either --move or --backup.")
+    if bool(ids) == wants_all:
+        raise click.UsageError("Name channels, or say --all.")
+    with open_store(store) as journal:
+        if wants_all:
+            chosen = journal.ids(Standing.ACTIVE, Standing.FINISHED, Standing.BACKUP)
+        else:
+            chosen = tuple(each.id for each in find_channels(journal, ids))
+        kind = ExportKind.MOVE if move else ExportKind.BACKUP
+        if out.exists():
+            raise Explained(f"There is a file at {out} already; nothing was changed.", "Choose another name.")
+        partial = out.with_name(f"{out.name}.partial")
+        try:
+            journal.export(chosen, kind, lambda data: write_private(partial, data))
+        except AlreadyMoved as error:
+            raise _moved_before(error, partial) from error
+        partial.rename(out)
+    echo(f"{len(chosen)} {'moved' if move else 'copied'} to {out}.")
+
+
+def _moved_before(error: AlreadyMoved, partial: Path) -> Exception:
+    """The journal has given it away; an export that was interrupted then may have left the file without its name."""
+    if not partial.exists() or error.channel_id not in partial.read_bytes():
+        return error
+    return Explained(
+        f"Channel {hex_text(error.channel_id)} was moved already, by a command that was interrupted.",
+        f"What it has written is {partial}: import that.",
+    )
+
+
+@channel.command("import")
+@STORE
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+def import_(store: str, file: Path) -> None:
+    """Take channels from a file that `export` has written, all of them or none. The journal is made if there is none.
+
+    What was moved is played on from here. What comes from a backup signs nothing, but answers challenges and collects.
+    """
+    with open_store(store, may_be_new=True) as journal:
+        ids = journal.import_(file.read_bytes())
+        kept = [find_channel(journal, hex_text(id_)) for id_ in ids]
+    echo(pages.table(kept, int(time.time())))

@@ -1,0 +1,53 @@
+"""The options that several commands on a journal have."""
+
+from __future__ import annotations
+
+import click
+
+from forcemove.cli.amounts import AMOUNT
+
+__all__ = ["ACCOUNT", "ENDPOINT", "ID", "IDS", "JSON", "KEY", "MOST", "NODES", "STORE"]
+
+STORE = click.option(
+    "--store",
+    envvar="FORCEMOVE_STORE",
+    default="forcemove.journal",
+    show_default=True,
+    metavar="PATH|URL",
+    help="The journal: a file, or postgresql://user:password@host/database.",
+)
+ID = click.argument("id_", metavar="ID")
+IDS = click.argument("ids", metavar="[ID]...", nargs=-1)
+ENDPOINT = click.option(
+    "--chain", "endpoint", metavar="URL", help="Look at the chain, too: http(s)://, ws(s)://, or an IPC path."
+)
+NODES = click.option(
+    "--chain",
+    "endpoints",
+    required=True,
+    multiple=True,
+    metavar="URL",
+    help="The node: http(s)://, ws(s)://, or an IPC path; given several times, other nodes of the same chain.",
+)
+KEY = click.option(
+    "--key",
+    "key_file",
+    required=True,
+    metavar="FILE",
+    type=click.Path(dir_okay=False),
+    help="The key file of the participant (see `forcemove key`).",
+)
+ACCOUNT = click.option(
+    "--account",
+    "account_file",
+    metavar="FILE",
+    type=click.Path(dir_okay=False),
+    help="The key file of the account that sends, and pays the gas.  [default: that of --key]",
+)
+MOST = click.option(
+    "--most",
+    type=AMOUNT,
+    metavar="AMOUNT",
+    help="What the gas of one transaction may cost, such as '0.01 ether'.  [default: what is at stake]",
+)
+JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON for a program to read.")

@@ -1,0 +1,277 @@
+"""What a journal keeps as text for people, and as values for JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+from typing import Any
+
+import click
+
+from forcemove.chain.addresses import show_address
+from forcemove.chain.adjudicator import PlacedLog
+from forcemove.cli.amounts import format_amount
+from forcemove.cli.layout import short_address, show_asset, show_field, show_time, show_title
+from forcemove.cli.results import ending_text, result_json, result_lines
+from forcemove.inspect.kept import KeptChannel
+from forcemove.inspect.onchain import turn_of
+from forcemove.inspect.soundness import Finding
+from forcemove.protocol.channel import OVER, Phase
+from forcemove.protocol.effects import operation_name
+from forcemove.protocol.json_text import hex_text
+from forcemove.protocol.results import Share, result_of
+from forcemove.protocol.state import SignedState
+from forcemove.protocol.types import ETHER
+from forcemove.store.records import KeptEvidence, Standing
+
+__all__ = [
+    "advice",
+    "elsewhere_line",
+    "finding_line",
+    "history_json",
+    "history_page",
+    "kept_json",
+    "kept_page",
+    "listed_json",
+    "short_id",
+    "table",
+]
+
+_ROW = "{:<11}  {:<16}  {:<20}  {}"
+_BELOW = " " * 13
+_TIME = "%Y-%m-%d %H:%M"
+_STANDINGS = {
+    Standing.ACTIVE: "ours to play",
+    Standing.FINISHED: "finished: nothing is left to do",
+    Standing.MOVED: "moved to another journal, which goes on with it",
+    Standing.BACKUP: "from a backup: nothing is signed, but it is defended and collected",
+}
+_ADVICE = {
+    Phase.CHECKING: "Nothing was signed yet.",
+    Phase.PREFUND: "Nothing was paid in yet.",
+    Phase.FUNDING: "Not all have paid in. `conclude` takes back what is there.",
+    Phase.PLAYING: "It goes on with its players. `conclude` leaves it.",
+    Phase.CONCLUDING: "`collect` concludes it once all have signed; `conclude` does not wait for them.",
+    Phase.CHALLENGED: "A clock runs: `collect` answers what can be answered, and collects when it is over.",
+    Phase.FINALIZED: "`collect` brings home what it holds.",
+    Phase.CLOSED: "All is paid out.",
+}
+
+
+def short_id(channel_id: bytes) -> str:
+    """Enough of it to tell it from others."""
+    return f"0x{channel_id.hex()[:8]}\u2026"
+
+
+def advice(phase: Phase) -> str:
+    """What can be done."""
+    return _ADVICE[phase]
+
+
+# --------------------------------------------------------------------------------------------------------------- lists
+
+
+def table(channels: Sequence[KeptChannel], now: int) -> str:
+    """Two lines for each: when it began, which game, and with whom; and what has come of it."""
+    head = click.style(_ROW.format("channel", "begun", "game", "with"), bold=True)
+    return "\n".join([head, *(line for each in channels for line in _rows(each, now))])
+
+
+def _rows(kept: KeptChannel, now: int) -> Iterator[str]:
+    others = kept.counterparties
+    with_ = short_address(others[0]) if len(others) == 1 else f"{len(others)} others"
+    begun = kept.about.begun_at
+    when = f"{datetime.fromtimestamp(begun):{_TIME}}" if begun else "-"  # the reader's own time
+    yield _ROW.format(short_id(kept.id), when, kept.title[:20], with_)
+    yield f"{_BELOW}{_came_of_it(kept, now)}"
+
+
+def _came_of_it(kept: KeptChannel, now: int) -> str:
+    """How it stands, or how it has ended for us."""
+    phase = kept.channel.phase(now)
+    marks = {Standing.BACKUP: " (a copy)", Standing.MOVED: " (moved away)"}
+    mark = marks.get(kept.standing, "")
+    if phase not in OVER:
+        turn = "nothing signed yet" if kept.newest is None else f"turn {kept.newest.state.turn_num}"
+        amounts = ", ".join(_short_amount(*each) for each in kept.ours) or "nothing"
+        stake = "for nothing" if kept.channel.agreement.is_friendly else f"ours now: {amounts}"
+        return f"{phase.value}, {turn}; {stake}{mark}"
+    if kept.channel.agreement.is_friendly:
+        return f"over: nothing was at stake{mark}"
+    result = result_of(kept.channel, now)
+    ours = [each for each in result.shares if each.participant == kept.channel.index]
+    return f"{phase.value}: {', '.join(map(_won, ours))}; {ending_text(result.ending)}{mark}"
+
+
+def _won(share: Share) -> str:
+    won = share.payable - share.deposited
+    return f"you {'win' if won > 0 else 'lose'} {_short_amount(share.asset, abs(won))}" if won else "you are even"
+
+
+def _short_amount(asset: bytes, amount: int) -> str:
+    return format_amount(amount) if asset == ETHER else f"{amount:,} of {short_address(asset)}"
+
+
+# ---------------------------------------------------------------------------------------------------------- one of them
+
+
+def kept_page(kept: KeptChannel, now: int) -> str:
+    """What the journal says of a channel."""
+    agreement, channel = kept.channel.agreement, kept.channel
+    phase = channel.phase(now)
+    lines = [
+        click.style(f"{kept.title}, as the journal has it", bold=True),
+        show_field("channel", hex_text(kept.id)),
+        show_field("begun", show_time(kept.about.begun_at) if kept.about.begun_at else "nobody has noted it"),
+        show_field("standing", _STANDINGS[kept.standing]),
+        show_field("phase", phase.value),
+        show_field("chain id", agreement.domain.chain_id),
+        show_field("adjudicator", show_address(agreement.domain.adjudicator)),
+        show_field("we are", f"participant {channel.index}, paid at {_payee(kept)}"),
+        show_field("with", "\n".join(map(show_address, kept.counterparties))),
+        show_field("deposits", "\n".join(_deposits(kept))),
+        show_field("ours", "\n".join(show_asset(*each) for each in kept.ours) or "nothing"),
+        show_field("held", "\n".join(show_asset(*each) for each in kept.held) or "nothing, when it was last looked at"),
+        show_field("duration", f"{agreement.fixed_part.challenge_duration:,} seconds to answer a challenge"),
+    ]
+    if phase in OVER:
+        lines += result_lines(result_of(channel, now))
+    if channel.status.finalizes_at:
+        lines.append(show_field("clock ends", show_time(channel.status.finalizes_at)))
+    if channel.requested:
+        asked = ", ".join(operation_name(each) for each in channel.requested)
+        lines.append(show_field("asked for", asked))
+    return "\n".join([*lines, show_field("next", advice(phase))])
+
+
+def _payee(kept: KeptChannel) -> str:
+    payee = kept.channel.payee
+    return "another channel" if payee is None else show_address(payee)
+
+
+def _deposits(kept: KeptChannel) -> Iterable[str]:
+    for asset, amounts in kept.channel.agreement.deposits:
+        for index, amount in enumerate(amounts):
+            yield f"{show_asset(asset, amount)} by participant {index}"
+
+
+def kept_json(kept: KeptChannel, now: int) -> dict[str, Any]:
+    """`{"channelId", "game", "contract", "standing", "phase", "chainId", "adjudicator", "participant", "participants",
+    "turnNum", "isOurTurn", "finalizesAt", "deposits", "ours", "held", "result", "begunAt"}`: amounts are decimal digits
+    in quotes; `result`, as of `result_json`, is null before it is over; `begunAt` is in Unix seconds, null where nobody
+    has noted it."""
+    channel, agreement = kept.channel, kept.channel.agreement
+    return {
+        "channelId": hex_text(kept.id),
+        "game": kept.game.name if kept.game else None,
+        "contract": kept.about.app,
+        "standing": kept.standing.name.lower(),
+        "phase": channel.phase(now).name.lower(),
+        "chainId": str(agreement.domain.chain_id),
+        "adjudicator": show_address(agreement.domain.adjudicator),
+        "participant": channel.index,
+        "participants": [show_address(each) for each in agreement.fixed_part.participants],
+        "turnNum": kept.newest.state.turn_num if kept.newest else None,
+        "isOurTurn": channel.is_our_turn,
+        "finalizesAt": channel.status.finalizes_at or None,
+        "deposits": [
+            {"asset": show_address(asset), "amounts": [str(each) for each in amounts]}
+            for asset, amounts in agreement.deposits
+        ],
+        "ours": _amounts_json(kept.ours),
+        "held": _amounts_json(kept.held),
+        "result": result_json(result_of(channel, now)),
+        "begunAt": kept.about.begun_at or None,
+    }
+
+
+def listed_json(kept: KeptChannel, now: int, elsewhere: Sequence[bytes] | None) -> dict[str, Any]:
+    """The same, and `"isElsewhere"`: whether it is of another chain with the id of the one that was asked, null where
+    none was."""
+    return kept_json(kept, now) | {"isElsewhere": None if elsewhere is None else kept.id in elsewhere}
+
+
+def elsewhere_line(channel_id: bytes) -> str:
+    """Of a channel that did not begin on the chain that was asked."""
+    return f"{short_id(channel_id)} is of another chain with the same id: nothing of it is on this one."
+
+
+def _amounts_json(amounts: Iterable[tuple[bytes, int]]) -> list[dict[str, str]]:
+    return [{"asset": show_address(asset), "amount": str(amount)} for asset, amount in amounts]
+
+
+# ------------------------------------------------------------------------------------------------------------- history
+
+
+def history_page(kept: KeptChannel, evidence: Sequence[KeptEvidence], logs: Sequence[PlacedLog] | None) -> str:
+    """States, what the chain has logged, and what counterparties did wrong. `logs`: None where no chain was asked."""
+    lines = [click.style(f"{kept.title} in channel {hex_text(kept.id)}", bold=True), show_title("States that are kept")]
+    lines += [_state_line(kept, each) for each in _states(kept)] or ["  none"]
+    lines.append(show_title("On the chain"))
+    if logs is None:
+        lines.append("  --chain URL reads it")
+    else:
+        lines += [_log_line(each) for each in logs] or ["  nothing"]
+    lines.append(show_title("What counterparties did wrong"))
+    lines += [f"  {each.evidence.kind}: {each.evidence.body.decode(errors='replace')}" for each in evidence] or [
+        "  nothing"
+    ]
+    return "\n".join(lines)
+
+
+def _states(kept: KeptChannel) -> list[SignedState]:
+    """All that are kept, oldest first."""
+    return sorted((*kept.channel.kept_states, *kept.channel.signed_states), key=lambda each: each.state.turn_num)
+
+
+def _state_line(kept: KeptChannel, signed: SignedState) -> str:
+    signers = ", ".join(str(index) for index in sorted(signed.signatures)) or "nobody"
+    return f"  turn {signed.state.turn_num:>5}  signed by {signers:<6}  {_description(kept, signed)}"
+
+
+def _description(kept: KeptChannel, signed: SignedState) -> str:
+    if signed.state.is_final:
+        return "the final state"
+    return kept.game.describe(signed.state) if kept.game else f"{len(signed.state.app_data)} bytes of app data"
+
+
+def _log_line(placed: PlacedLog) -> str:
+    turn = turn_of(placed.log)
+    return f"  block {placed.place.block_number:,}: {type(placed.log).__name__}" + (
+        "" if turn is None else f", turn {turn}"
+    )
+
+
+def history_json(
+    kept: KeptChannel, evidence: Sequence[KeptEvidence], logs: Sequence[PlacedLog] | None
+) -> dict[str, Any]:
+    """`{"channelId", "states", "logs", "evidence"}`; `logs` is null where no chain was asked."""
+    return {
+        "channelId": hex_text(kept.id),
+        "states": [
+            {
+                "turnNum": each.state.turn_num,
+                "isFinal": each.state.is_final,
+                "signedBy": sorted(each.signatures),
+                "description": _description(kept, each),
+            }
+            for each in _states(kept)
+        ],
+        "logs": None
+        if logs is None
+        else [
+            {"block": each.place.block_number, "kind": type(each.log).__name__, "turnNum": turn_of(each.log)}
+            for each in logs
+        ],
+        "evidence": [
+            {"kind": each.evidence.kind, "facts": each.evidence.body.decode(errors="replace")} for each in evidence
+        ],
+    }
+
+
+def finding_line(finding: Finding) -> str:
+    """One line of `verify`."""
+    if finding.problem is None:
+        return f"  {click.style('ok', fg='green')}     {finding.what}"
+    mark = click.style("WRONG", fg="red") if finding.is_wrong else "?    "
+    return f"  {mark}  {finding.what}: {finding.problem}"

@@ -1,0 +1,200 @@
+"""A node on a journal for as long as a command takes: it drives what the command names, and says what happens.
+
+Nobody is on the line: counterparties hear nothing from here, and all that is done is done on the chain.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from forcemove.chain.chain import Chain
+from forcemove.chain.errors import WrongChain
+from forcemove.cli.channel.stores import open_store, read_all
+from forcemove.cli.defending import Defence, Nobody
+from forcemove.cli.endpoints import open_nodes
+from forcemove.cli.errors import Explained
+from forcemove.cli.explanations import headline
+from forcemove.cli.key import open_key_file
+from forcemove.cli.match.ends import EndSeen, race_text
+from forcemove.cli.progress import waiting
+from forcemove.cli.terminal import Terminal
+from forcemove.errors import ForcemoveError, PassingError
+from forcemove.follower.errors import AnotherChain
+from forcemove.inspect.kept import KeptChannel
+from forcemove.node.driven import Driven
+from forcemove.node.errors import ChannelInUse
+from forcemove.node.events import Event, Mined, Refused
+from forcemove.node.node import Node
+from forcemove.protocol.effects import operation_name
+from forcemove.protocol.signing import Key
+from forcemove.sender.errors import GasTooDear
+from forcemove.store.journal import Journal
+
+__all__ = ["Asked", "Session", "opened"]
+
+_LOOK_EVERY = 0.25
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a command was told to work with: files and URLs, as they were typed. `most`: see `Node.add`."""
+
+    store: str
+    endpoints: tuple[str, ...]
+    key_file: str
+    account_file: str | None
+    most: int | None
+
+
+class Session:
+    """`journal`: the one that was named. `chain`: the one that was named, by its first endpoint. All else that the
+    journal has on it is defended meanwhile."""
+
+    def __init__(
+        self,
+        journal: Journal,
+        chains: Sequence[Chain],
+        key: Key,
+        payer: Key | None,
+        most: int | None,
+        terminal: Terminal,
+    ) -> None:
+        """`chains`: the chain through each endpoint, at least one. `seen`: what this session has paid, and has been
+        shown of the end of the channel that it is about."""
+        self._payer, self._chains = payer, tuple(chains)
+        self.journal, self.chain, self._key, self._most, self._terminal = journal, chains[0], key, most, terminal
+        self._node = Node(journal, trouble=self._hear_trouble)
+        self._defence = Defence(journal, self._node, chains, payer or key, terminal.note)
+        self._defence.start()
+        self.seen = EndSeen()
+        self._lasting: ForcemoveError | None = None
+
+    @property
+    def account(self) -> bytes:
+        """The participant's address, 20 bytes."""
+        return self._key.address
+
+    def require_ours(self, kept: KeptChannel) -> None:
+        """Refuse a channel of another chain or another key. Raises `WrongChain`, `AnotherChain`, `Explained`,
+        `GameMissing`."""
+        agreement = kept.channel.agreement
+        if agreement.domain.chain_id != self.chain.chain_id:
+            raise WrongChain(self.chain.endpoint, agreement.domain.chain_id, self.chain.chain_id)
+        if kept.address != self._key.address:
+            raise Explained("That is not the key that plays this channel.", "Name its key file with --key.")
+        kept.require_game()
+        if (elsewhere := self.elsewhere(kept)) is not None:
+            raise elsewhere
+
+    def elsewhere(self, kept: KeptChannel) -> AnotherChain | None:
+        """Why none of the endpoints is of the chain on which the channel began, though it has its chain id; None where
+        one is. Raises `PassingError` where none says."""
+        found: AnotherChain | None = None
+        failure: PassingError | None = None
+        for chain in self._chains:
+            try:
+                elsewhere = kept.elsewhere(chain)
+            except PassingError as error:
+                failure = failure or error
+                continue
+            if elsewhere is None:
+                return None
+            found = found or elsewhere
+        if found is None and failure is not None:
+            raise failure
+        return found
+
+    def drive(self, kept: KeptChannel, *, signs: bool = True) -> Driven:
+        """Drive a channel. Where another process drives it, or has until it died, that is waited for once.
+
+        Raises as `require_ours`, and what `Node.add` raises.
+        """
+        self.require_ours(kept)
+        assembly = kept.assembly(self.chain, self._chains[1:])
+
+        def add() -> Driven:
+            return self._node.add(
+                assembly,
+                self._key,
+                Nobody(),
+                lambda _: None,
+                report=self._report,
+                confirmations=kept.about.confirmations,
+                most=self._most,
+                signs=signs,
+                payer=self._payer,
+            )
+
+        try:
+            return add()
+        except ChannelInUse as error:
+            self._wait_for(error)
+            return add()
+
+    def _wait_for(self, refused: ChannelInUse) -> None:
+        """Until the lease would end if its holder were dead; one that lives renews it, and keeps it."""
+        while (left := refused.until - time.time()) > 0:
+            self._terminal.status(f"Another process has it, or had it when it died: {left:.0f} more seconds")
+            time.sleep(min(left, 1.0))
+
+    def run(self, is_done: Callable[[], bool], status: Callable[[], str]) -> None:
+        """Until it is done, which is asked whenever nothing is on its way. Raises what does not pass."""
+        while True:
+            self._defence.step()
+            is_busy = self._node.poll()
+            if self._lasting is not None:
+                raise self._lasting
+            is_quiet = not is_busy and not self._node.is_sending and self._defence.has_looked
+            if is_quiet and is_done():
+                return
+            self._terminal.status(status())
+            if not is_busy:
+                time.sleep(_LOOK_EVERY)
+
+    def close(self) -> None:
+        """Give the leases back."""
+        self._defence.stop()
+        self._node.release()
+
+    def _hear_trouble(self, error: Exception) -> None:
+        if not isinstance(error, ForcemoveError):
+            raise error
+        if isinstance(error, PassingError):
+            self._terminal.status(f"{headline(error)} Trying again")
+        else:
+            self._lasting = error
+
+    def _report(self, event: Event) -> None:
+        match event:
+            case Mined(submission, receipt):
+                self.seen.add(event)
+                what = operation_name(submission)
+                self._terminal.note(f"{what}: in block {receipt.block_number:,}, {receipt.gas_used:,} gas")
+            case Refused(_, error):
+                self.seen.add(event)
+                if isinstance(error, GasTooDear):
+                    self._lasting = error
+                else:
+                    self._terminal.note(race_text(event) or headline(error))
+            case _:
+                pass
+
+
+@contextmanager
+def opened(asked: Asked) -> Iterator[Session]:
+    """A session; afterwards others may drive what it has driven."""
+    with open_store(asked.store) as journal:
+        found, _ = read_all(journal)
+        chains = open_nodes(asked.endpoints, expected={each.chain_id for each in found})
+        key = open_key_file(Path(asked.key_file))
+        payer = None if asked.account_file is None else open_key_file(Path(asked.account_file))
+        with waiting("Reading the chain") as terminal:
+            session = Session(journal, chains, key, payer, asked.most, terminal)
+            try:
+                yield session
+            finally:
+                session.close()

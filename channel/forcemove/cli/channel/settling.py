@@ -1,0 +1,162 @@
+"""Ends channels on the chain, when others are gone: what `challenge`, `conclude` and `collect` do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from forcemove.cli.amounts import format_amount
+from forcemove.cli.channel.pages import advice, elsewhere_line, short_id
+from forcemove.cli.channel.session import Asked, Session, opened
+from forcemove.cli.channel.stores import find_channel, find_channels, read_all
+from forcemove.cli.errors import Explained
+from forcemove.cli.layout import show_asset, show_field, show_time
+from forcemove.cli.match.ends import EndSeen
+from forcemove.cli.results import result_lines
+from forcemove.cli.wrapping import echo
+from forcemove.flow.channel import is_stuck
+from forcemove.inspect.kept import KeptChannel, left_in
+from forcemove.node.driven import Driven
+from forcemove.protocol.channel import Phase
+from forcemove.protocol.effects import SubmitChallenge, SubmitConclude
+from forcemove.protocol.inputs import ChallengeWanted, ConcludeWanted
+from forcemove.protocol.json_text import hex_text
+from forcemove.protocol.results import Ending
+from forcemove.store.records import Standing
+
+__all__ = ["challenge", "collect", "conclude"]
+
+_RUNNING = (Phase.CHALLENGED, Phase.FINALIZED)
+
+
+def challenge(asked: Asked, id_: str, *, waits: bool) -> None:
+    """Start the clock; with `waits`, stay until it has run out and all is paid, or it was answered."""
+    with opened(asked) as session:
+        kept = find_channel(session.journal, id_)
+        session.require_ours(kept)
+        _require_begun(kept)
+        driven = session.drive(kept)
+        status = _status_of([driven], session.seen)
+        session.run(lambda: True, status)
+        if driven.phase is not Phase.CHALLENGED:
+            driven.feed(ChallengeWanted())
+        session.run(lambda: driven.channel.status.finalizes_at != 0 or driven.phase is Phase.CLOSED, status)
+        if driven.phase is Phase.CHALLENGED:
+            echo(f"The clock runs until {show_time(driven.channel.status.finalizes_at)}.")
+        if waits:
+            session.run(lambda: driven.phase not in _RUNNING, status)
+            _tell_end(driven, session.seen)
+        else:
+            echo("After that, `forcemove channel collect` brings home what is paid.")
+
+
+def _require_begun(kept: KeptChannel) -> None:
+    channel = kept.channel
+    if channel.next_turn < 2 * channel.agreement.count:
+        raise Explained(
+            "Play has not begun in this channel: there is no move to wait for.",
+            "`forcemove channel conclude` takes back what was paid in.",
+        )
+
+
+def conclude(asked: Asked, id_: str) -> None:
+    """Leave a channel, and stay until nothing of it is left on the chain."""
+    with opened(asked) as session:
+        kept = find_channel(session.journal, id_)
+        session.require_ours(kept)
+        if kept.channel.record.closed:
+            echo("All is paid out already.")
+            return
+        driven = session.drive(kept)
+        driven.feed(ConcludeWanted())  # before anything else is done, such as paying in
+        session.run(lambda: _is_left(driven), _status_of([driven], session.seen))
+        _tell_end(driven, session.seen)
+
+
+def _is_left(driven: Driven) -> bool:
+    """Whether nothing is left to be paid. Where others keep us waiting, the chain is asked to decide."""
+    if not driven.chain.time:  # what is remembered may be old
+        return False
+    if not left_in(driven.channel):
+        return True
+    is_asked = any(isinstance(each, SubmitChallenge | SubmitConclude) for each in driven.channel.requested)
+    if is_stuck(driven.channel, driven.phase) and not is_asked:
+        driven.feed(ChallengeWanted())
+    return False
+
+
+def collect(asked: Asked, ids: tuple[str, ...], *, waits: bool) -> int:
+    """Bring home what needs no signature; 1 if something is left. With `waits`, stay while a clock runs."""
+    with opened(asked) as session:
+        chosen = _here(session, _chosen(session, ids))
+        if not chosen:
+            echo("No open channel of this key is of this chain.")
+            return 0
+        driven = [session.drive(kept, signs=False) for kept in chosen]
+        session.run(lambda: not (waits and any(map(_is_waiting, driven))), _status_of(driven))
+        for kept, each in zip(chosen, driven, strict=True):
+            echo(_what_is_left(kept, each))
+    return 1 if any(left_in(each.channel) for each in driven) else 0
+
+
+def _is_waiting(driven: Driven) -> bool:
+    return driven.phase in _RUNNING or (driven.phase is Phase.CONCLUDING and driven.channel.conclude_at is not None)
+
+
+def _chosen(session: Session, ids: tuple[str, ...]) -> list[KeptChannel]:
+    """Those that are named; else all of this key and chain that are not finished, damaged ones aside."""
+    if ids:
+        return find_channels(session.journal, ids)
+    found, damaged = read_all(session.journal)
+    for id_, problem in damaged:
+        echo(f"{hex_text(id_)} cannot be read: {problem}", err=True)
+    open_ = (each for each in found if each.standing in (Standing.ACTIVE, Standing.BACKUP))
+    return [each for each in open_ if each.is_of(session.chain.chain_id, session.account)]
+
+
+def _here(session: Session, chosen: list[KeptChannel]) -> list[KeptChannel]:
+    """Those of this very chain; of the others it is said that they are not."""
+    here = [each for each in chosen if session.elsewhere(each) is None]
+    for each in chosen:
+        if each not in here:
+            echo(elsewhere_line(each.id), err=True)
+    return here
+
+
+# ------------------------------------------------------------------------------------------------------------- telling
+
+
+def _status_of(driven: list[Driven], seen: EndSeen | None = None) -> Callable[[], str]:
+    """`seen`: of the only one, where there is one."""
+
+    def status() -> str:
+        if seen is not None:
+            seen.see(driven[0].channel, driven[0].chain.time)
+        ends = [left for each in driven if (left := each.channel.status.finalizes_at - each.chain.time) > 0]
+        clock = f"; {max(ends):,} seconds until the clock runs out" if ends else ""
+        return f"Waiting for the chain{clock}"
+
+    return status
+
+
+def _tell_end(driven: Driven, seen: EndSeen) -> None:
+    if driven.phase is Phase.CLOSED:
+        echo("All is paid out.")
+    elif left_in(driven.channel):
+        echo("The challenge was answered: play can go on.")
+    else:
+        echo("Nothing is left on the chain.")
+    result = seen.of(driven.channel, driven.chain.time)
+    if result.ending is not Ending.OPEN and any(share.deposited for share in result.shares):
+        echo("\n".join(result_lines(result)))
+        echo(show_field("gas", f"{format_amount(seen.cost)}, since this command began"))
+
+
+def _what_is_left(kept: KeptChannel, driven: Driven) -> str:
+    channel, phase = driven.channel, driven.phase
+    held = ", ".join(show_asset(asset, amount) for asset, amount in left_in(channel))
+    start = f"{short_id(kept.id)} {kept.title}: {phase.value}"
+    if not held:
+        return f"{start}; nothing is left on the chain"
+    until = channel.status.finalizes_at or channel.conclude_at
+    then = f"`collect` again after {show_time(until)}" if until else advice(phase)
+    return f"{start}; {held} are there. {then}"

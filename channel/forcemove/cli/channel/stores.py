@@ -1,0 +1,84 @@
+"""Opens the journal that a command was given, and finds channels in it by what people type."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from string import hexdigits
+
+from forcemove.cli.errors import Explained
+from forcemove.cli.games import usable_games
+from forcemove.errors import MalformedBytes, UnknownVersion
+from forcemove.inspect.kept import KeptChannel, read_kept
+from forcemove.protocol.json_text import hex_text
+from forcemove.store.errors import JournalDamaged
+from forcemove.store.journal import Journal
+from forcemove.store.opening import open_journal
+from forcemove.store.records import OWNER_LENGTH
+
+__all__ = ["find_channel", "find_channels", "open_store", "read_all"]
+
+_FEWEST_DIGITS = 4
+
+
+@contextmanager
+def open_store(where: str, *, may_be_new: bool = False) -> Iterator[Journal]:
+    """The journal, closed after it. Raises what `open_journal` raises, and `Explained` where there is none."""
+    if not may_be_new and "://" not in where and not Path(where).exists():
+        raise Explained(
+            f"There is no journal at {where!r:.200}.", "Name it with --store, or with the variable FORCEMOVE_STORE."
+        )
+    with open_journal(where, owner=secrets.token_bytes(OWNER_LENGTH)) as journal:
+        yield journal
+
+
+def read_all(journal: Journal) -> tuple[list[KeptChannel], list[tuple[bytes, str]]]:
+    """All channels that can be read, and the ids of the others with what is wrong."""
+    good: list[KeptChannel] = []
+    damaged: list[tuple[bytes, str]] = []
+    for id_ in journal.ids():
+        try:
+            good.append(_read(journal, id_))
+        except (JournalDamaged, MalformedBytes, UnknownVersion) as error:
+            damaged.append((id_, str(error)))
+    return good, damaged
+
+
+def find_channels(journal: Journal, typed: Sequence[str]) -> list[KeptChannel]:
+    """The channels with these ids, or these beginnings of ids, each once."""
+    ids = dict.fromkeys(_find_id(journal, each) for each in typed)
+    return [_read(journal, id_) for id_ in ids]
+
+
+def find_channel(journal: Journal, typed: str) -> KeptChannel:
+    """The channel with this id, or this beginning of an id. Raises `Explained`, and `JournalDamaged`."""
+    return _read(journal, _find_id(journal, typed))
+
+
+def _find_id(journal: Journal, typed: str) -> bytes:
+    digits = typed.lower().removeprefix("0x")
+    if len(digits) < _FEWEST_DIGITS or not set(digits) <= set(hexdigits):
+        raise Explained(
+            f"{typed!r:.80} is no channel's id, nor the beginning of one.",
+            f"Give at least {_FEWEST_DIGITS} hex digits of it; `forcemove channel list --all` shows all ids.",
+        )
+    found = [id_ for id_ in journal.ids() if id_.hex().startswith(digits)]
+    if not found:
+        raise Explained(
+            f"{journal.where} has no channel {typed!r:.80}.", "`forcemove channel list --all` shows all that it has."
+        )
+    if len(found) > 1:
+        raise Explained(
+            f"{typed!r:.80} could be any of {len(found)} channels: {', '.join(map(hex_text, found[:4]))}.",
+            "Give more digits.",
+        )
+    return found[0]
+
+
+def _read(journal: Journal, channel_id: bytes) -> KeptChannel:
+    kept = journal.load(channel_id)
+    if kept is None:
+        raise Explained(f"Channel {hex_text(channel_id)} is in the journal no more.")
+    return read_kept(kept, usable_games())

@@ -1,0 +1,252 @@
+"""Defends what a journal has on one chain, whatever else its command does: from its first second until it ends.
+
+The statuses of all channels are read through each endpoint, in a thread of its own that may hang. Where a clock runs in
+the word of any of them, the command's node drives that channel, with what the journal has of it and signing nothing,
+until the clock is stopped or what is final is paid. The others are left to whoever plays them: a lease is taken only
+while there is something to do.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import queue
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from forcemove.chain.adjudicator import Adjudicator
+from forcemove.chain.chain import Chain
+from forcemove.cli.channel.stores import read_all
+from forcemove.cli.explanations import headline
+from forcemove.errors import ForcemoveError, InvalidValue
+from forcemove.inspect.kept import KeptChannel
+from forcemove.node.driven import Driven
+from forcemove.node.errors import ChannelInUse
+from forcemove.node.events import Event, Mined, Refused
+from forcemove.node.local import undecided
+from forcemove.node.node import Node
+from forcemove.node.policy import LOCAL_CHAINS, default_look_every
+from forcemove.protocol.effects import operation_name
+from forcemove.protocol.signing import Key
+from forcemove.protocol.status import Status
+from forcemove.protocol.types import Signature
+from forcemove.store.journal import Journal
+from forcemove.store.records import Standing
+
+__all__ = ["Defence", "Nobody"]
+
+_READ_JOURNAL_EVERY = 30.0
+_AGAIN_AFTER = 30.0
+"""Seconds for which a channel that we could do nothing for is left to others, unless its status changes."""
+_IDLE, _IDLE_LOCAL = 180.0, 10.0
+"""Seconds in which something must have happened to a channel that we drive: a log is believed when it is as deep as the
+chain wants."""
+_STEP_EVERY = 0.1
+_FIRST_LOOK = 3.0
+_Seen = tuple[int, dict[bytes, Status]]
+
+
+class Nobody:
+    """A line on which nobody is."""
+
+    def send(self, message: bytes) -> None:
+        """Lost, as on any line it may be."""
+
+    def receive(self) -> Sequence[bytes]:
+        """Nothing, ever."""
+        return ()
+
+
+class _Absent(Key):
+    """Of a participant whose key is not here: it is known who that is, and nothing can be signed."""
+
+    __slots__ = ()
+
+    def __init__(self, address: bytes) -> None:
+        self.address = address
+
+    def sign(self, digest: bytes) -> Signature:
+        """Nothing. Raises `InvalidValue`."""
+        raise InvalidValue("key", digest, "nothing: the participant's key is not here")
+
+
+@dataclass
+class _Effort:
+    """A channel that we drive. `since`: when something has happened to it last, our own clock, seconds."""
+
+    driven: Driven
+    since: float
+    was: object = None
+
+
+class Defence:
+    """Of one journal on one chain. `step` is called again and again by whoever drives the node; `run` does that."""
+
+    def __init__(
+        self, journal: Journal, node: Node, chains: Sequence[Chain], payer: Key, tell: Callable[[str], None]
+    ) -> None:
+        """`chains`: the chain through each endpoint, none of which is asked here. `payer`: sends, and pays the gas.
+        `tell`: is told what is done."""
+        self._journal, self._node, self._chains, self._payer, self._tell = journal, node, tuple(chains), payer, tell
+        chain_id = chains[0].chain_id
+        self._chain_id, self._every = chain_id, 1.0 if chain_id not in LOCAL_CHAINS else default_look_every(chain_id)
+        self._idle = _IDLE_LOCAL if chain_id in LOCAL_CHAINS else _IDLE
+        self._open: dict[bytes, KeptChannel] = {}
+        self._asked: dict[bytes, list[bytes]] = {}
+        self._answers: queue.SimpleQueue[_Seen] = queue.SimpleQueue()
+        self._seen: dict[int, dict[bytes, Status]] = {}
+        self._efforts: dict[bytes, _Effort] = {}
+        self._given_up: dict[bytes, tuple[float, frozenset[Status]]] = {}
+        self._told: set[tuple[bytes, str]] = set()
+        self._read_at = -_READ_JOURNAL_EVERY
+        self._begun = 0.0
+        self._is_over = threading.Event()
+
+    def start(self) -> None:
+        """From now on the endpoints are asked."""
+        self._begun = time.monotonic()
+        self._read_journal()
+        for index in range(len(self._chains)):
+            threading.Thread(target=self._ask, args=(index,), daemon=True).start()
+
+    def stop(self) -> None:
+        """Ask no more."""
+        self._is_over.set()
+
+    async def run(self) -> None:
+        """Until it is cancelled."""
+        self.start()
+        try:
+            while True:
+                self.step()
+                await asyncio.sleep(_STEP_EVERY)
+        finally:
+            self.stop()
+
+    def step(self) -> None:
+        """Take in what the endpoints have said, and take up, or leave, what that is about. Never waits."""
+        if time.monotonic() - self._read_at >= _READ_JOURNAL_EVERY:
+            self._read_journal()
+        has_news = False
+        with contextlib.suppress(queue.Empty):
+            while True:
+                index, statuses = self._answers.get_nowait()
+                self._seen[index], has_news = statuses, True
+        if has_news:
+            for id_ in list(self._open):
+                self._consider(id_)
+
+    @property
+    def has_looked(self) -> bool:
+        """Whether what runs now is known, as far as it can be: an endpoint has answered, or none has for a while."""
+        return bool(self._seen) or not self._asked or time.monotonic() - self._begun > _FIRST_LOOK
+
+    @property
+    def has_money(self) -> bool:
+        """Whether the journal has a channel on this chain into which somebody has paid, as far as it knows."""
+        return any(kept.held for kept in self._open.values())
+
+    def open_besides(self, id_: bytes | None) -> int:
+        """How many other channels of this chain are open in the journal."""
+        self._read_journal()
+        return len(self._open.keys() - {id_})
+
+    # --------------------------------------------------------------------------------------------- beside the node
+
+    def _read_journal(self) -> None:
+        self._read_at = time.monotonic()
+        with contextlib.suppress(ForcemoveError):  # what was read before is defended meanwhile
+            found, _ = read_all(self._journal)
+            open_ = (each for each in found if each.standing in (Standing.ACTIVE, Standing.BACKUP))
+            ours = (each for each in open_ if each.chain_id == self._chain_id and not each.channel.is_over_and_paid)
+            self._open = {each.id: each for each in ours}
+            asked: dict[bytes, list[bytes]] = {}
+            for id_, kept in self._open.items():
+                asked.setdefault(kept.channel.agreement.domain.adjudicator, []).append(id_)
+            self._asked = asked
+
+    def _ask(self, index: int) -> None:
+        """In a thread of its own, of which nothing but the queue and the list of what is asked is shared."""
+        chain = self._chains[index]
+        while not self._is_over.is_set():
+            statuses: dict[bytes, Status] = {}
+            for address, ids in self._asked.items():
+                with contextlib.suppress(Exception):  # the endpoint's failure, which the node tells
+                    statuses |= dict(zip(ids, Adjudicator(chain, address).statuses_of(ids), strict=True))
+            if statuses:
+                self._answers.put((index, statuses))
+            self._is_over.wait(self._every)
+
+    # --------------------------------------------------------------------------------------------- in the node's thread
+
+    def _consider(self, id_: bytes) -> None:
+        shown = frozenset(each[id_] for each in self._seen.values() if id_ in each)
+        has_clock = any(status.finalizes_at for status in shown)
+        effort = self._efforts.get(id_)
+        if effort is not None:
+            self._look_after(id_, effort, shown, has_clock=has_clock)
+        elif has_clock and id_ not in self._node.channels and not self._is_given_up(id_, shown):
+            self._take_up(self._open[id_])
+
+    def _is_given_up(self, id_: bytes, shown: frozenset[Status]) -> bool:
+        at, then = self._given_up.get(id_, (0.0, frozenset()))
+        return id_ in self._given_up and then == shown and time.monotonic() - at < _AGAIN_AFTER
+
+    def _take_up(self, kept: KeptChannel) -> None:
+        def report(event: Event) -> None:
+            self._report(kept.id, event)
+
+        try:
+            driven = self._node.add(
+                kept.assembly(self._chains[0], self._chains[1:]),
+                _Absent(kept.address),
+                Nobody(),
+                undecided,
+                report=report,
+                confirmations=kept.about.confirmations,
+                signs=False,
+                payer=self._payer,
+            )
+        except ChannelInUse:
+            return  # by a process that defends it
+        except ForcemoveError as error:
+            self._tell_once(kept.id, headline(error))
+            return
+        self._efforts[kept.id] = _Effort(driven, time.monotonic())
+        self._tell_once(kept.id, "its clock runs: it is answered, or collected, with what the journal has")
+
+    def _look_after(self, id_: bytes, effort: _Effort, shown: frozenset[Status], *, has_clock: bool) -> None:
+        """Let others have it again when its clock is stopped, all is paid, or nothing is to be done for it here."""
+        if self._node.channels.get(id_) is not effort.driven:
+            del self._efforts[id_]  # another process has taken it over
+            return
+        now, channel = time.monotonic(), effort.driven.channel
+        if effort.was != (channel, shown):
+            effort.was, effort.since = (channel, shown), now
+        is_busy = bool(channel.requested) or effort.driven.client.has_work or self._node.is_sending
+        is_done = channel.is_over_and_paid or (not has_clock and not channel.status.finalizes_at)
+        if is_busy or not (is_done or now - effort.since > self._idle):
+            return
+        del self._efforts[id_]
+        self._given_up[id_] = now, shown
+        self._node.let_go(id_)
+
+    def _report(self, id_: bytes, event: Event) -> None:
+        match event:
+            case Mined(submission, receipt):
+                what = operation_name(submission)
+                self._say(id_, f"{what}: in block {receipt.block_number:,}, {receipt.gas_used:,} gas")
+            case Refused(_, error):
+                self._tell_once(id_, headline(error))
+            case _:
+                pass
+
+    def _tell_once(self, id_: bytes, text: str) -> None:
+        if (id_, text) not in self._told:
+            self._told.add((id_, text))
+            self._say(id_, text)
+
+    def _say(self, id_: bytes, text: str) -> None:
+        self._tell(f"besides     0x{id_.hex()[:8]}\u2026 {text}")

@@ -1,0 +1,140 @@
+"""One person plays a channel game against bots: a real channel, on a chain inside this process that ends with it."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import secrets
+import sys
+import tempfile
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from forcemove.chain.deployment import deploy
+from forcemove.chain.local import EmbeddedChain, local_keys
+from forcemove.cli.amounts import format_amount
+from forcemove.cli.demo.budget import DEPOSIT_IN_STAKES
+from forcemove.cli.demo.show import NAMES
+from forcemove.cli.match.ends import end_lines
+from forcemove.cli.match.match import Match, beside
+from forcemove.cli.match.rounds import choose_rounds
+from forcemove.cli.match.scenes import names_for
+from forcemove.cli.match.screen import PutAside
+from forcemove.cli.match.seats import PersonSeat
+from forcemove.cli.play.signals import run_until_terminated
+from forcemove.cli.terminal import Terminal
+from forcemove.game import Game
+from forcemove.node.assemble import Assembly, assemble
+from forcemove.node.driven import Driven
+from forcemove.node.memory import MemoryLine
+from forcemove.node.node import Node
+from forcemove.protocol.json_text import hex_text
+from forcemove.store.opening import MEMORY, open_journal
+from forcemove.store.records import OWNER_LENGTH
+
+__all__ = ["play_alone"]
+
+_ROUNDS = 1000
+"""After which the bots leave: they go on for as long as the person does."""
+_PERSON = 0
+"""The person's seat."""
+_MOST = 10**17
+"""What the gas of one transaction may cost, in wei, however little is at stake."""
+_STEP_EVERY = 0.05
+_ASIDE = "you leave the table, and the chain in this process is gone."
+
+
+@dataclass(frozen=True)
+class _Ground:
+    """`nodes`, and what they drive, by seat. `before`: the players' balances before they paid in, in wei."""
+
+    chain: EmbeddedChain
+    assembly: Assembly
+    nodes: tuple[Node, ...]
+    before: tuple[int, ...]
+
+    @property
+    def addresses(self) -> tuple[bytes, ...]:
+        """Of the players."""
+        return self.assembly.agreement.fixed_part.participants
+
+    async def drive(self) -> None:
+        """Until it is cancelled; the chain answers at once."""
+        while True:
+            for node in self.nodes:
+                node.poll()
+            await asyncio.sleep(_STEP_EVERY)
+
+
+def play_alone(game: Game, seats: int, stake: int, duration: int, terminal: Terminal) -> None:
+    """A person plays seat 0, on a screen where there is one, and bots the others, until all have left. `stake`: wei;
+    `duration`: seconds of a challenge. Raises `PutAside` where the person leaves before the end."""
+    terminal.say(game.title, "bold")
+    terminal.status("Bringing up the chain")
+    with ExitStack() as stack:
+        ground = _ground(game, seats, stake, duration, stack)
+        names = NAMES[:seats]
+        bots = " and ".join(names[1:])
+        terminal.say(f"You are {names[_PERSON]}, and play against {bots}, in a channel on a chain in this process.")
+        deposit = format_amount(stake * DEPOSIT_IN_STAKES)
+        terminal.say(f"A round is for {format_amount(stake)}; each pays in {deposit}. The money is worth nothing.")
+        terminal.close()
+        run_until_terminated(_play(game, ground, terminal))
+
+
+def _ground(game: Game, seats: int, stake: int, duration: int, stack: ExitStack) -> _Ground:
+    chain, keys = EmbeddedChain(), local_keys()
+    with tempfile.TemporaryDirectory() as folder:
+        book = deploy(chain, keys[-1], Path(folder) / "book.json", [game])
+    addresses = [key.address for key in keys[:seats]]
+    deposit = stake * DEPOSIT_IN_STAKES
+    assembly = assemble(chain, book, game, addresses, stake=stake, deposit=deposit, duration=duration)
+    journals = [stack.enter_context(open_journal(MEMORY, owner=secrets.token_bytes(OWNER_LENGTH))) for _ in addresses]
+    before = tuple(map(chain.balance, addresses))
+    return _Ground(chain, assembly, tuple(Node(each, policy=None, trouble=_fail) for each in journals), before)
+
+
+def _fail(error: Exception) -> None:
+    """Nothing on a chain of our own passes when it is tried again."""
+    raise error
+
+
+async def _play(game: Game, ground: _Ground, terminal: Terminal) -> None:
+    seats, keys, lines = len(ground.nodes), local_keys(), MemoryLine.table(len(ground.nodes))
+    is_seen = sys.stdin.isatty() and sys.stdout.isatty()
+    seat = PersonSeat(game, _left, _ASIDE, None if is_seen else terminal)
+    match = Match(game, seat.choose, math.inf, seat.voice, NAMES[:seats])
+    person, *bots = ground.nodes
+    driven = person.add(ground.assembly, keys[_PERSON], lines[_PERSON], match.answer, report=match.report, most=_MOST)
+    others = [
+        node.add(ground.assembly, keys[at], lines[at], choose_rounds(game, at, _ROUNDS, seats), most=_MOST)
+        for at, node in enumerate(bots, 1)
+    ]
+    seat.attach(driven)
+    await beside(match.until(lambda: _are_over([driven, *others]), driven), ground.drive(), seat.run())
+    _tell_end(ground, driven, match, terminal)
+
+
+def _left() -> PutAside:
+    return PutAside(
+        "You have left the table, and the chain in this process is gone.",
+        "Its money was worth nothing: nothing is lost. Type leave to end a game and be paid.",
+    )
+
+
+def _are_over(driven: list[Driven]) -> bool:
+    return all(each.channel.is_over_and_paid and not each.client.has_work for each in driven)
+
+
+def _tell_end(ground: _Ground, driven: Driven, match: Match, terminal: Terminal) -> None:
+    names = NAMES[: len(ground.nodes)]
+    result = match.end_seen.of(driven.channel, driven.time())
+    for line in end_lines(result, _PERSON, match.end_seen, names):
+        terminal.say(line)
+    told = zip(names_for(_PERSON, names), ground.before, ground.addresses, strict=True)
+    for number, (name, before, address) in enumerate(told):
+        heading = "" if number else "balance"
+        after = ground.chain.balance(address)
+        terminal.say(f"{heading:<12}{name}: {format_amount(before)} before, {format_amount(after)} now")
+    terminal.say(f"channel     {hex_text(driven.id)}")

@@ -1,0 +1,210 @@
+"""What a demonstration needs, before anything is sent: deposits, and gas at the present fee. And what is there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import click
+
+from forcemove.chain.addresses import show_address
+from forcemove.cli.amounts import format_amount
+from forcemove.cli.demo.show import NAMES
+from forcemove.cli.errors import Explained
+
+if TYPE_CHECKING:
+    from forcemove.artifact import Artifact
+    from forcemove.chain.chain import Chain
+    from forcemove.game import PlayableApp
+    from forcemove.protocol.signing import Key
+
+__all__ = [
+    "DEPOSIT_IN_STAKES",
+    "Seats",
+    "TRANSFER_GAS",
+    "NotEnough",
+    "gas_for_deployment",
+    "gas_for_stories",
+    "gas_for_token",
+    "require_local_funds",
+    "require_node_funds",
+    "require_playable",
+    "stories_of",
+]
+
+DEPOSIT_IN_STAKES = 5
+TRANSFER_GAS = 75_000
+"""Gas that must be paid for in advance to send ether: the limit has headroom."""
+Seats = Sequence[int]
+"""How many players each of the stories has."""
+_STORY_GAS = 1_200_000
+"""Gas that one player is given ether for: what any story uses, and the limit of its last transaction beside that."""
+_TOKEN_CALL_GAS = 120_000
+_MAX_HOLDINGS = 2**254 - 1
+
+
+class NotEnough(Explained):
+    """An account has less than what is to be played for. `needed`, `there`: wei."""
+
+    def __init__(self, who: str, needed: int, there: int, parts: Iterable[str], advice: str) -> None:
+        lines = (f"  {part}" for part in parts)
+        super().__init__(
+            f"{who} needs {format_amount(needed, is_needed=True)} and has {format_amount(there)}: nothing is played.\n"
+            + "\n".join(lines),
+            advice,
+            needed=str(needed),
+            there=str(there),
+        )
+        self.needed, self.there = needed, there
+
+
+@dataclass(frozen=True, slots=True)
+class _Gas:
+    """`gas` units at up to `fee` wei each, for a purpose."""
+
+    purpose: str
+    gas: int
+    fee: int
+
+    @property
+    def cost(self) -> int:
+        return self.gas * self.fee
+
+    def __str__(self) -> str:
+        return f"{self.purpose}: {self.gas:,} gas at up to {self.fee / 10**9:.9g} gwei, {format_amount(self.cost)}"
+
+
+def gas_for_stories(stories: int) -> int:
+    """What one player keeps for the gas of so many stories."""
+    return _STORY_GAS * stories
+
+
+def stories_of(seat: int, seats: Seats) -> int:
+    """In how many of the stories somebody sits in this seat."""
+    return sum(seat < count for count in seats)
+
+
+def gas_for_token(players: int) -> int:
+    """What a token for the occasion takes: to deploy it, to give each player some, and to let it be taken."""
+    from forcemove.contracts import artifact
+
+    return _gas_to_deploy(artifact("DemoToken")) + 2 * players * _TOKEN_CALL_GAS
+
+
+def gas_for_deployment(chain: Chain, factory: bytes, games: Iterable[PlayableApp]) -> int:
+    """What the contracts of these games take that are not deployed yet, the adjudicator, and the factory."""
+    from forcemove.chain.deployment import contracts_to_deploy
+    from forcemove.chain.factory import FACTORY_GAS, factory_stands
+    from forcemove.chain.genuine import derived_address
+
+    missing = [each for each in contracts_to_deploy(games) if not chain.code(derived_address(each, factory))]
+    gas = 0 if factory_stands(chain, factory) else TRANSFER_GAS + FACTORY_GAS
+    return gas + sum(map(_gas_to_deploy, missing))
+
+
+def _price_of_factory(chain: Chain, factory: bytes) -> tuple[int, int]:
+    """Without a factory on the chain: the ether that the presigned transaction which brings it needs, and what it pays
+    for a unit of gas, which nodes then suggest to pay, too."""
+    from forcemove.chain.create2 import PRESIGNED_COST, PRESIGNED_PRICE
+    from forcemove.chain.factory import factory_stands
+
+    return (0, 0) if factory_stands(chain, factory) else (PRESIGNED_COST, PRESIGNED_PRICE)
+
+
+def _gas_to_deploy(contract: Artifact) -> int:
+    """At most: 200 gas for a byte that is kept, 16 for one that is sent, and a little for running the constructor."""
+    return 60_000 + 220 * len(contract.bytecode)
+
+
+def require_playable(stake: int, seats: Seats) -> None:
+    """Refuse a stake that nothing can be played for, ether or token. Raises `click.UsageError`."""
+    if stake == 0:
+        raise click.UsageError("A stake of 0 plays for nothing: give --stake 1 or more.")
+    most = _MAX_HOLDINGS // (DEPOSIT_IN_STAKES * sum(seats))
+    if stake > most:
+        raise click.UsageError(
+            f"A stake of {_shown(stake)} is too high: each player deposits {DEPOSIT_IN_STAKES} stakes a story, and a "
+            f"channel holds less than 2**254 of an asset; give --stake {_shown(most)} or less."
+        )
+
+
+def _shown(stake: int) -> str:
+    return f"{stake:,} (the asset's smallest unit)"
+
+
+def require_local_funds(chain: Chain, keys: Sequence[Key], stake: int, seats: Seats, *, in_ether: bool) -> None:
+    """Refuse what one of the players' accounts on a chain of our own cannot pay. Raises `NotEnough`."""
+    fee = chain.fees().max_fee_per_gas
+    for seat, (name, key) in enumerate(zip(NAMES, keys, strict=False)):
+        stories, there = stories_of(seat, seats), chain.balance(key.address)
+        deposits = _deposits(stake, stories) if in_ether else 0
+        gas = _Gas("gas", gas_for_stories(stories), fee)
+        if there < deposits + gas.cost:
+            parts = [_deposits_shown(_stories_shown(stories), stories, stake), str(gas)]
+            raise NotEnough(f"{name} ({show_address(key.address)})", deposits + gas.cost, there, parts, f"{_LESS}.")
+
+
+def require_node_funds(
+    chain: Chain,
+    keys: Sequence[Key],
+    stake: int,
+    seats: Seats,
+    factory: bytes,
+    games: Iterable[PlayableApp],
+    *,
+    in_ether: bool,
+) -> None:
+    """Refuse what the payer on a node cannot pay, for all players and whatever is to be deployed for these games.
+    Raises `NotEnough`."""
+    payer, *others = (key.address for key in keys)
+    fee = chain.fees().max_fee_per_gas
+    for_factory, dearer = _price_of_factory(chain, factory)
+    deposits = _deposits(stake, sum(seats)) if in_ether else 0
+    players = "both players" if len(others) == 1 else f"{len(keys)} players"
+    gas = [
+        _Gas(f"gas for {players}", gas_for_stories(sum(seats)) + 2 * len(others) * TRANSFER_GAS, fee + dearer),
+        _Gas("contracts to deploy", gas_for_deployment(chain, factory, games), fee),
+        _Gas("a token to deploy", 0 if in_ether else gas_for_token(len(keys)), fee + dearer),
+    ]
+    already = {}
+    for seat, other in enumerate(others, 1):
+        stories = stories_of(seat, seats)
+        need = (_deposits(stake, stories) if in_ether else 0) + gas_for_stories(stories) * (fee + dearer)
+        already[other] = min(chain.balance(other), need)
+    there = chain.balance(payer)
+    needed = deposits + sum(each.cost for each in gas) + for_factory - sum(already.values())
+    if there >= needed:
+        return
+    parts = [_deposits_shown(_seats_shown(seats), sum(seats), stake)] if in_ether else []
+    parts += [str(each) for each in gas if each.gas]
+    if for_factory:
+        parts.append(f"bringing a factory for the contracts to this chain: {format_amount(for_factory)}")
+    for other, has in already.items():
+        if has:
+            parts.append(f"less what the counterparty {show_address(other)} has already: {format_amount(has)}")
+    who = f"The account of --key, {show_address(payer)},"
+    raise NotEnough(who, needed, there, parts, f"{_LESS}; or send it ether.")
+
+
+_LESS = "Give a lower --stake, or play less with --game and --scenario"
+
+
+def _deposits(stake: int, count: int) -> int:
+    return DEPOSIT_IN_STAKES * stake * count
+
+
+def _deposits_shown(who: str, count: int, stake: int) -> str:
+    total = format_amount(_deposits(stake, count))
+    return f"deposits: {who} x {DEPOSIT_IN_STAKES} stakes of {format_amount(stake)}, {total}"
+
+
+def _stories_shown(stories: int) -> str:
+    return "1 story" if stories == 1 else f"{stories} stories"
+
+
+def _seats_shown(seats: Seats) -> str:
+    """How many deposits there are, in as few words as the stories allow."""
+    if len(set(seats)) == 1:
+        return f"{seats[0]} players x {_stories_shown(len(seats))}"
+    return f"{sum(seats)} players in {_stories_shown(len(seats))}"

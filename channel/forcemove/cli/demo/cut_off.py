@@ -1,0 +1,80 @@
+"""The end of a demonstration that was cut off: what is locked where, and how it comes back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from forcemove.chain.addresses import show_address
+from forcemove.cli.amounts import format_amount
+from forcemove.cli.demo.signals import Stopped
+from forcemove.cli.demo.unfinished import Locked, locked_in
+from forcemove.cli.errors import EXIT_ERROR, Explained, words_of
+from forcemove.errors import ChainError
+
+if TYPE_CHECKING:
+    from forcemove.cli.demo.journals import Journals
+
+__all__ = ["CutOff", "cut_off_locally", "cut_off_on_a_node"]
+
+_NO_LOSS = "The chain lived only for this run: nothing of value is lost."
+_DUST = 10**14
+
+
+class CutOff(Explained):
+    """A demonstration did not come to its end, because of `cause`: a signal, a node, or a mistake of ours."""
+
+    def __init__(self, cause: BaseException, then: str, locked: tuple[Locked, ...] = ()) -> None:
+        super().__init__(words_of(cause), then, cause=type(cause).__name__, locked=[each.to_json() for each in locked])
+        self._cause = cause
+
+    @property
+    def code(self) -> int:
+        """That of the signal, where it was one."""
+        return self._cause.exit_code if isinstance(self._cause, Stopped) else EXIT_ERROR
+
+
+def cut_off_locally(cause: BaseException) -> CutOff:
+    """On a chain of our own there is nothing to bring home."""
+    return CutOff(cause, _NO_LOSS)
+
+
+def cut_off_on_a_node(
+    cause: BaseException, endpoints: Sequence[str], journals: Journals, counterparties: Sequence[bytes]
+) -> CutOff:
+    """What is locked in channels and is on the throw-away accounts, as far as the first node that answers says."""
+    locked, idle = _ask(endpoints, journals, counterparties)
+    lines = [line for each in locked for line in _shown(each)] or ["Nothing is locked in a channel."]
+    left = [(account, amount) for account, amount in idle.items() if amount is None or amount > _DUST]
+    for account, amount in left:
+        what = "Perhaps unused: some ether" if amount is None else f"Unused: {format_amount(amount)}"
+        lines += [what, f"  on the throw-away account {show_address(account)}"]
+    if journals.channels:
+        lines.append(f"What gets it back is in {journals.path}.")
+    if locked or left:
+        lines.append("Run the same command in the same directory: it brings the money home first.")
+    return CutOff(cause, "\n".join(lines), locked)
+
+
+def _shown(locked: Locked) -> list[str]:
+    """In lines that a terminal of 80 columns need not break."""
+    return [
+        f"Locked: {locked.shown_amount}",
+        f"  in channel 0x{locked.channel_id.hex()}",
+        f"  of the adjudicator {show_address(locked.adjudicator)}",
+    ]
+
+
+def _ask(
+    endpoints: Sequence[str], journals: Journals, counterparties: Sequence[bytes]
+) -> tuple[tuple[Locked, ...], Mapping[bytes, int | None]]:
+    """What is locked, and each account's balance, None where the chain does not tell. Over connections of their own:
+    others may have been left in the middle of an answer."""
+    from forcemove.chain.local import connect
+
+    with suppress(KeyboardInterrupt):
+        for endpoint in endpoints:
+            with suppress(ChainError), connect(endpoint) as chain:
+                return locked_in(chain, journals), {each: chain.balance(each) for each in counterparties}
+    return locked_in(None, journals), dict.fromkeys(counterparties)

@@ -1,0 +1,160 @@
+"""The journals of a demonstration's players, one each, as if each were at home: a run that was cut off loses no money.
+
+On a chain that outlives the run they are files beside the address book, and go when nothing is left in them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from forcemove.cli.errors import Explained
+from forcemove.cli.games import usable_games
+from forcemove.cli.private_file import write_private
+from forcemove.inspect.kept import KeptChannel, read_kept
+from forcemove.node.about import About
+from forcemove.protocol.agreement import Agreement
+from forcemove.protocol.types import MAX_PARTICIPANTS
+from forcemove.store.journal import Journal
+from forcemove.store.opening import MEMORY, open_journal
+from forcemove.store.records import OWNER_LENGTH, Account, Batch, ExportKind, Saving, Standing
+
+__all__ = ["AlreadyPlaying", "Journals", "Left", "journal_path"]
+
+_LEASE = 60.0
+_BESIDE = ("", "-wal", "-shm")
+
+
+class AlreadyPlaying(Explained):
+    """Another demonstration has the journals."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(
+            f"Another demonstration is playing with this account on this chain ({path} is in use); nothing was sent.",
+            "Wait until it is over, or play with another --key.",
+            path=str(path),
+        )
+
+
+def journal_path(book: Path, payer: bytes, seat: int) -> Path:
+    """Where a player's journal lies: beside the address book, some for each payer."""
+    return book.with_name(f"{book.stem}.demo-{payer[:4].hex()}-{seat}.journal")
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """A channel that is not over, as those of its players see it whose journals have it, by seat."""
+
+    seats: dict[int, KeptChannel]
+
+    @property
+    def first(self) -> KeptChannel:
+        """What one of them has."""
+        return next(iter(self.seats.values()))
+
+    @property
+    def agreement(self) -> Agreement:
+        """What they have agreed on."""
+        return self.first.channel.agreement
+
+    @property
+    def about(self) -> About:
+        """How it is put together again."""
+        return self.first.about
+
+
+class Journals:
+    """Of one payer and its throw-away counterparties on one chain, or in memory."""
+
+    def __init__(self, book: Path | None = None, account: Account | None = None) -> None:
+        """`book`: beside which they are, and `account`: the payer's, which no other demonstration has until `close`.
+
+        Raises `AlreadyPlaying`, `JournalError`, and what is wrong with what is kept.
+        """
+        self._book, self._account = book, account
+        self._opened: dict[int, Journal] = {}
+        self.path = journal_path(book, account.address, 0) if book and account else None
+        try:
+            for seat in range(MAX_PARTICIPANTS):
+                if (path := self._path(seat)) is not None and path.exists():
+                    self.of(seat)
+            self._take()
+        except BaseException:
+            self._close_all()
+            raise
+
+    def _path(self, seat: int) -> Path | None:
+        return journal_path(self._book, self._account.address, seat) if self._book and self._account else None
+
+    def _take(self) -> None:
+        if self._account is not None and self.path is not None and 0 in self._opened:
+            taking = self._opened[0].leases.take([self._account], _LEASE)
+            if taking.refused:
+                raise AlreadyPlaying(self.path)
+
+    def of(self, seat: int) -> Journal:
+        """The journal of a seat, made if there is none. Raises `JournalError`, and `AlreadyPlaying`."""
+        if seat not in self._opened:
+            path = self._path(seat)
+            self._opened[seat] = open_journal(str(path) if path else MEMORY, owner=secrets.token_bytes(OWNER_LENGTH))
+            if seat == 0:
+                self._take()
+        return self._opened[seat]
+
+    @property
+    def channels(self) -> tuple[Left, ...]:
+        """What is not over, oldest first."""
+        found: dict[bytes, dict[int, KeptChannel]] = {}
+        for seat, journal in sorted(self._opened.items()):
+            for kept in journal.channels(Standing.ACTIVE):
+                found.setdefault(kept.channel_id, {})[seat] = read_kept(kept, usable_games())
+        return tuple(sorted(map(Left, found.values()), key=lambda left: left.about.from_block))
+
+    def finish(self, channel_id: bytes) -> None:
+        """A channel is over, and nothing is left in it."""
+        for journal in self._opened.values():
+            kept = journal.load(channel_id)
+            if kept is not None and kept.standing is Standing.ACTIVE:
+                journal.commit(Batch((Saving(channel_id, kept.version, kept.snapshot, finished=True),)))
+
+    def set_aside(self, channel_id: bytes) -> list[tuple[Path, Path]]:
+        """Move a channel, which is not of this chain, to a file for each player; returns each journal with its file."""
+        return [self._move(seat, channel_id) for seat in list(self._seats_of(channel_id))]
+
+    def _seats_of(self, channel_id: bytes) -> Iterator[int]:
+        for seat, journal in self._opened.items():
+            kept = journal.load(channel_id)
+            if kept is not None and kept.standing is Standing.ACTIVE:
+                yield seat
+
+    def _move(self, seat: int, channel_id: bytes) -> tuple[Path, Path]:
+        journal = Path(os.path.relpath(self._opened[seat].where))
+        path = journal.with_name(f"{journal.stem}.{channel_id[:4].hex()}.export")
+        self._opened[seat].export([channel_id], ExportKind.MOVE, lambda data: write_private(path, data))
+        return journal, path
+
+    def close(self) -> None:
+        """Let the next demonstration have them; files in which nothing is left are taken away."""
+        is_over = not self.channels
+        self._close_all()
+        if is_over:
+            for path in filter(None, map(self._path, range(MAX_PARTICIPANTS))):
+                for end in _BESIDE:
+                    path.with_name(path.name + end).unlink(missing_ok=True)
+
+    def _close_all(self) -> None:
+        for journal in self._opened.values():
+            with contextlib.suppress(Exception):
+                journal.leases.release(journal.leases.renew(_LEASE))
+            journal.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

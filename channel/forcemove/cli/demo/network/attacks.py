@@ -1,0 +1,48 @@
+"""What a player can try whose program is another one: the demonstration does it with that player's key."""
+
+from __future__ import annotations
+
+import asyncio
+
+from forcemove.chain.adjudicator import Adjudicator
+from forcemove.chain.chain import Chain
+from forcemove.cli.demo.network.players import WentWrong
+from forcemove.game import Game
+from forcemove.line.connect import connect
+from forcemove.line.terms import Table, TableKind
+from forcemove.protocol.channel import Channel
+from forcemove.protocol.encoding import digest, hash_state
+from forcemove.protocol.rules import build_support_proof
+from forcemove.protocol.signing import Key
+from forcemove.protocol.state import SignedState
+from forcemove.protocol.wire import encode_message
+
+__all__ = ["challenge_with", "say_something_illegal"]
+
+
+def challenge_with(chain: Chain, key: Key, old: Channel) -> int:
+    """Challenge with the newest state that `old` can prove; its turn number. `key`: of who pays the gas."""
+    agreement = old.agreement
+    proof = build_support_proof(agreement.fixed_part, old.signed_states)
+    if proof is None:
+        raise WentWrong("There is no old state to challenge with.")
+    adjudicator = Adjudicator(chain, agreement.domain.adjudicator)
+    adjudicator.send(adjudicator.challenge(agreement.fixed_part, proof), key)
+    return proof.states[-1].turn_num
+
+
+async def say_something_illegal(relay: str, key: Key, game: Game, other: Channel) -> str:
+    """Sign a move that the rules forbid, after the newest state that the other player has, and send it to the other;
+    what is wrong with it. `relay`: the URL of what carries their table; `key`: of who is to move."""
+    agreement, newest = other.agreement, other.newest
+    if newest is None:
+        raise WentWrong("Play has not begun.")
+    label, state = game.illegal_moves(newest.state)[0]
+    seat = state.turn_num % agreement.count
+    signature = key.sign(digest(agreement.domain, hash_state(agreement.channel_id, state).state))
+    message = encode_message(agreement.channel_id, SignedState(state, {seat: signature}))
+    async with connect(relay) as connection:
+        table = Table(TableKind.CHANNEL, agreement.fixed_part.participants, agreement.channel_id)
+        log = await connection.join(table, key)
+        await asyncio.wait_for(log.post(message), 30)
+    return label

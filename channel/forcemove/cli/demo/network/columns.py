@@ -1,0 +1,52 @@
+"""What two players print, side by side in the order in which it happens; what is no terminal gets lines, each
+with its player's name before it.
+
+`forcemove play` calls two players who have met host and guest. Here they have names, and these are shown instead.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+
+from forcemove.cli.demo.show import shortened
+from forcemove.cli.match.scenes import NAMES as PARTS
+from forcemove.cli.terminal import Terminal
+from forcemove.cli.wrapping import width_of, wrapped
+
+__all__ = ["Columns"]
+
+_PART = re.compile(rf"\b({'|'.join(PARTS)})\b")
+_GAP = 2
+_ENDS = 10
+"""Characters at both ends of a word that is wider than a column, such as a link, which nobody copies from here."""
+
+
+class Columns:
+    """`names`: of the players, by seat."""
+
+    def __init__(self, names: tuple[str, str], terminal: Terminal, *, quiet: bool) -> None:
+        self._names, self._terminal, self._quiet = names, terminal, quiet
+        width = width_of(sys.stdout)
+        self._half = None if width is None else width // len(names)
+        if self._half is not None:
+            self._say("".join(f"{name:<{self._half}}" for name in names).rstrip(), "bold")
+
+    def add(self, name: str, line: str) -> None:
+        """What a player's process has printed, or what is done to it."""
+        line = shortened(_PART.sub(lambda part: self._names[PARTS.index(part[1])], line))
+        if self._half is None:
+            self._say(f"{name:<6}| {line}")
+            return
+        margin, width = " " * (self._half * self._names.index(name)), self._half - _GAP
+        text = " ".join(_cut(word, width - _GAP) for word in line.split())
+        for each in wrapped(text, width, _GAP):
+            self._say(margin + each)
+
+    def _say(self, text: str, style: str = "") -> None:
+        if not self._quiet:
+            self._terminal.say(text, style)
+
+
+def _cut(word: str, width: int) -> str:
+    return word if len(word) <= width else f"{word[:_ENDS]}\N{HORIZONTAL ELLIPSIS}{word[-_ENDS:]}"

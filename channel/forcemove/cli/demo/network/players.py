@@ -1,0 +1,101 @@
+"""A player in a process of its own, as a person would have started it; it can be killed and started again."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from forcemove.cli.errors import Explained
+from forcemove.node.keys import UNLOCK_VARIABLE
+
+__all__ = ["Player", "WentWrong"]
+
+_PATIENCE = 180.0
+"""Seconds within which something must have happened; machines are slow at times."""
+
+
+class WentWrong(Explained):
+    """A process of the demonstration has not done what it must."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(what, "This is a mistake of Forcemove's, or the machine is very slow.")
+
+
+class Player:
+    """`home`: the folder with the key file and the journal. `told`: is given each line that the process prints."""
+
+    def __init__(self, name: str, home: Path, passphrase: str, told: Callable[[str], None]) -> None:
+        self.name, self.home = name, home
+        self._passphrase, self._told = passphrase, told
+        self._lines: list[str] = []
+        self._news = asyncio.Condition()
+        self._process: asyncio.subprocess.Process | None = None
+        self._reading: asyncio.Task[None] | None = None
+        self._has_ended = False
+
+    async def start(self, *arguments: str) -> None:
+        """Type `forcemove` with these arguments."""
+        self._lines, self._has_ended = [], False
+        self._told("$ forcemove " + " ".join(arguments[:2]) + " \N{HORIZONTAL ELLIPSIS}")
+        self._process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "forcemove", *arguments),
+            cwd=self.home,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+            env=os.environ | {UNLOCK_VARIABLE: self._passphrase, "PYTHONUNBUFFERED": "1"},
+            start_new_session=True,  # an interrupt at the terminal reaches the demonstration, which ends its players
+        )
+        self._reading = asyncio.create_task(self._read(self._process))
+
+    async def reach(self, text: str, times: int = 1) -> str:
+        """Wait until it has printed this so many times since it was started; returns the line. Raises `WentWrong`."""
+        found: Sequence[str] = ()
+
+        def is_there() -> bool:
+            nonlocal found
+            found = [line for line in self._lines if text in line]
+            return len(found) >= times or self._has_ended
+
+        await self._wait(is_there, f"{self.name} has not printed {text!r}")
+        if len(found) < times:
+            raise WentWrong(f"{self.name} has ended before it printed {text!r}.")
+        return found[times - 1]
+
+    async def end(self) -> None:
+        """Wait until it has ended well. Raises `WentWrong`."""
+        await self._wait(lambda: self._has_ended, f"{self.name} has not ended")
+        if self._process is None or self._process.returncode:
+            raise WentWrong(f"{self.name}'s process has failed: {' '.join(self._lines[-2:])}")
+
+    async def kill(self) -> None:
+        """As a power cut would."""
+        if self._process is None or self._reading is None or self._has_ended:
+            return
+        with contextlib.suppress(ProcessLookupError):
+            self._process.send_signal(signal.SIGKILL)
+        await self._reading
+        self._told("\N{BALLOT X} killed")
+
+    async def _wait(self, holds: Callable[[], bool], otherwise: str) -> None:
+        try:
+            async with asyncio.timeout(_PATIENCE), self._news:
+                await self._news.wait_for(holds)
+        except TimeoutError:
+            raise WentWrong(f"{otherwise} within {_PATIENCE:.0f} seconds.") from None
+
+    async def _read(self, process: asyncio.subprocess.Process) -> None:
+        while process.stdout is not None and (line := await process.stdout.readline()):
+            self._lines.append(line.decode(errors="replace").rstrip())
+            self._told(self._lines[-1])
+            async with self._news:
+                self._news.notify_all()
+        await process.wait()
+        self._has_ended = True
+        async with self._news:
+            self._news.notify_all()

@@ -1,0 +1,153 @@
+"""How a story has ended, in numbers, and the JSON that `forcemove demo --json` prints.
+
+    {"stories": [...], "other_transactions": [...], "error": null}
+
+Of each story: `game`, `scenario`, `chain_id`, `adjudicator`, `channel_id`, `asset` (an address; zero is ether),
+`stake`; `players`, each with `name`, `address`, `deposit`, `received`, `net`, `gas_used`, `gas_cost`,
+`balance_expected`, `balance_found`; `transactions`, each with `hash`, `operation`, `from`, `gas_used`, `gas_cost`;
+`balances_as_expected`, and `as_told`: whether everything else went as the story wants it.
+
+Amounts are decimal numbers in quotes, in the asset's smallest unit, `gas_cost` always in wei; gas and the chain's id
+are plain numbers. `net` is what was received less the deposit, and, where ether is played for, less `gas_cost`.
+
+`error` is null, or has `type`, `message`, and what else there is to know of it: `locked` (of each channel `channel_id`,
+`adjudicator`, `asset`, `amount`, and `exact`, false where the chain could not be asked and it is the most that there
+can be), `needed` and `there` (of an account that has too little), `path`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from forcemove.chain.addresses import show_address
+from forcemove.chain.chain import Receipt
+from forcemove.cli.errors import Explained, words_of
+from forcemove.protocol.types import ETHER
+
+__all__ = ["PlayerResult", "StoryResult", "Transaction", "error_json", "results_json"]
+
+
+@dataclass(frozen=True, slots=True)
+class Transaction:
+    """One that was mined: `hash` 32 bytes, `operation` the adjudicator's function or what it was for, `sender` 20
+    bytes, `gas_cost` in wei."""
+
+    hash: bytes
+    operation: str
+    sender: bytes
+    gas_used: int
+    gas_cost: int
+
+    @classmethod
+    def of(cls, receipt: Receipt[Any], operation: str, sender: bytes) -> Transaction:
+        """From its receipt."""
+        cost = receipt.gas_used * receipt.gas_price
+        return cls(receipt.transaction_hash, operation, sender, receipt.gas_used, cost)
+
+    def to_json(self) -> dict[str, Any]:
+        """See the module."""
+        return {
+            "hash": _hex(self.hash),
+            "operation": self.operation,
+            "from": show_address(self.sender),
+            "gas_used": self.gas_used,
+            "gas_cost": str(self.gas_cost),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class PlayerResult:
+    """One player of a story. Amounts are in the asset's smallest unit, `gas_cost` in wei; `received` is what the
+    channel has paid out, `expected` and `found` are balances on the chain."""
+
+    name: str
+    address: bytes
+    asset: bytes
+    deposit: int
+    received: int
+    gas_used: int
+    gas_cost: int
+    expected: int
+    found: int
+
+    @property
+    def net(self) -> int:
+        """What was won or lost, the deposit set off, and the gas where it is paid in the same asset."""
+        return self.received - self.deposit - (self.gas_cost if self.asset == ETHER else 0)
+
+    def to_json(self) -> dict[str, Any]:
+        """See the module."""
+        return {
+            "name": self.name,
+            "address": show_address(self.address),
+            "deposit": str(self.deposit),
+            "received": str(self.received),
+            "net": str(self.net),
+            "gas_used": self.gas_used,
+            "gas_cost": str(self.gas_cost),
+            "balance_expected": str(self.expected),
+            "balance_found": str(self.found),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class StoryResult:
+    """One story. `as_told`: whether it went as it must, money aside; `is_closed`: whether the channel has paid all."""
+
+    game: str
+    scenario: str
+    chain_id: int
+    adjudicator: bytes
+    channel_id: bytes
+    asset: bytes
+    stake: int
+    players: tuple[PlayerResult, ...]
+    transactions: tuple[Transaction, ...]
+    as_told: bool
+    is_closed: bool
+
+    @property
+    def balances_as_expected(self) -> bool:
+        """Whether all the money is where it must be."""
+        return self.is_closed and all(player.found == player.expected for player in self.players)
+
+    @property
+    def is_right(self) -> bool:
+        """Whether there is nothing to complain about."""
+        return self.as_told and self.balances_as_expected
+
+    def to_json(self) -> dict[str, Any]:
+        """See the module."""
+        return {
+            "game": self.game,
+            "scenario": self.scenario,
+            "chain_id": self.chain_id,
+            "adjudicator": show_address(self.adjudicator),
+            "channel_id": _hex(self.channel_id),
+            "asset": show_address(self.asset),
+            "stake": str(self.stake),
+            "players": [player.to_json() for player in self.players],
+            "transactions": [transaction.to_json() for transaction in self.transactions],
+            "balances_as_expected": self.balances_as_expected,
+            "as_told": self.as_told,
+        }
+
+
+def error_json(error: BaseException) -> dict[str, Any]:
+    """See the module."""
+    facts = error.facts if isinstance(error, Explained) else {}
+    return {"type": type(error).__name__, "message": words_of(error)} | facts
+
+
+def results_json(stories: Sequence[StoryResult], others: Sequence[Transaction]) -> dict[str, Any]:
+    """See the module."""
+    return {
+        "stories": [story.to_json() for story in stories],
+        "other_transactions": [transaction.to_json() for transaction in others],
+    }
+
+
+def _hex(data: bytes) -> str:
+    return "0x" + data.hex()

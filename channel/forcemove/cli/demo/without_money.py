@@ -1,0 +1,70 @@
+"""Games without money in the demonstration: two bots play one, or a person plays seat 0."""
+
+from __future__ import annotations
+
+import math
+import sys
+from typing import TYPE_CHECKING, Any
+
+from forcemove.cli.demo.show import shortened
+from forcemove.cli.demo.signals import run_until_stopped, stopped_by_signals
+from forcemove.cli.errors import EXIT_INTERRUPTED, Explained
+from forcemove.cli.match.match import beside
+from forcemove.cli.person.numbered import Numbered
+from forcemove.cli.play.signals import run_until_terminated
+
+if TYPE_CHECKING:
+    from forcemove.cli.games import TableGame
+    from forcemove.cli.terminal import Terminal
+
+__all__ = ["LeftTheTable", "watch", "sit_down"]
+
+
+class LeftTheTable(Explained):
+    """The person has ended the input or interrupted the game."""
+
+    exit_code = EXIT_INTERRUPTED
+
+    def __init__(self) -> None:
+        super().__init__("You have left the table, and the game is over.", "It had no stake: nothing is lost.")
+
+
+def watch(game: TableGame, names: tuple[str, str], terminal: Terminal, *, quiet: bool) -> dict[str, Any]:
+    """Two bots play one game; its result."""
+
+    def tell(line: str) -> None:
+        if not quiet:
+            terminal.say(shortened(line))
+
+    tell(game.title)
+    terminal.status("Playing")
+    try:
+        with stopped_by_signals():
+            return dict(run_until_stopped(game.demonstrate(tell, names)))
+    except KeyboardInterrupt:
+        raise LeftTheTable from None
+    finally:
+        terminal.close()
+
+
+def sit_down(game: TableGame, names: tuple[str, str], terminal: Terminal) -> dict[str, Any]:
+    """A person plays seat 0, on a screen where there is one; the result. Raises `LeftTheTable`."""
+    terminal.say(game.title, "bold")
+    terminal.say(f"You are {names[0]}, and play against {names[1]}.")
+    result: dict[str, Any] = {}
+    is_seen = sys.stdin.isatty() and sys.stdout.isatty()
+
+    async def play() -> None:
+        aside = "you leave the table, and the game is over."
+        person = Numbered(names[1], math.inf, LeftTheTable, aside, None if is_seen else terminal)
+
+        async def main() -> None:
+            result.update(await game.play(lambda line: person.tell(shortened(line)), person.ask, names))
+
+        await beside(main(), person.run())
+
+    try:
+        run_until_terminated(play())
+    except (EOFError, KeyboardInterrupt):
+        raise LeftTheTable from None
+    return result

@@ -1,0 +1,197 @@
+"""The endpoints of one chain that a command was given: whoever is away at the start keeps nobody waiting who is not.
+
+One that answers names the chain. The others are made for that chain without being asked, and whoever reads them asks
+them again and again. Each is asked in a thread of its own, which may hang as long as it wants.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from collections.abc import Callable, Collection, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from forcemove.cli.errors import Explained
+
+if TYPE_CHECKING:
+    from forcemove.chain.chain import Chain
+
+__all__ = ["chain_ids_of_books", "endpoint_name", "open_nodes", "require_lasting"]
+
+_LOCAL = ("eth-tester", "anvil")
+_GRACE = 2.0
+"""Seconds that an endpoint has to name its chain, once another one has."""
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 5.0
+_Named = tuple[int, "Chain"]
+_Answer = tuple[int, _Named | Exception]
+
+
+def open_nodes(
+    endpoints: Sequence[str],
+    *,
+    expected: Collection[int] = (),
+    waits: bool = True,
+    tell: Callable[[str], None] | None = None,
+) -> tuple[Chain, ...]:
+    """The chain through each endpoint, in their order; at least one. `expected`: the chain ids that would be right, as
+    far as that is known. `waits`: where nobody answers that is told once, and tried again until somebody does.
+    `tell`: is told who is away, and who is left out because of another chain id; standard error unless given.
+
+    Raises `WrongChain` where the endpoints are of several chains and nothing says which of them is right;
+    `NotAnEthereumEndpoint` and `Unreachable` where none can be used; `Explained`, and `InvalidValue`.
+    """
+    chosen = tuple(dict.fromkeys(endpoints))
+    require_lasting(chosen)
+    return _Opening(chosen, frozenset(expected), tell or _tell).run(waits=waits)
+
+
+def require_lasting(endpoints: Sequence[str]) -> None:
+    """Refuse a chain that would end with the command: a deployment to a chain of our own would be gone with it."""
+    for endpoint in endpoints:
+        if endpoint in _LOCAL:
+            raise Explained(
+                f"--chain {endpoint} starts a chain that ends with this command; there is nothing to keep.",
+                "Start a node, such as `anvil`, and give its address: --chain http://127.0.0.1:8545",
+            )
+
+
+def endpoint_name(endpoint: str) -> str:
+    """An endpoint for people, without what may be secret in it."""
+    return endpoint.partition("://")[2].rpartition("@")[2].partition("/")[0] or endpoint
+
+
+def chain_ids_of_books(book_file: Path | None) -> frozenset[int]:
+    """The ids of the chains whose address books are at hand: that of the one that was named, or all in this directory.
+    Raises as `load_book` where a named one cannot be read."""
+    from forcemove.chain.book import load_book
+
+    if book_file is not None:
+        return frozenset({load_book(book_file).chain_id}) if book_file.exists() else frozenset()
+    numbers = (path.stem.removeprefix("forcemove-") for path in Path().glob("forcemove-*.json"))
+    return frozenset(int(number) for number in numbers if number.isascii() and number.isdecimal())
+
+
+def _tell(text: str) -> None:
+    click.echo(text, err=True)
+
+
+class _Opening:
+    """Of one command."""
+
+    def __init__(self, endpoints: tuple[str, ...], expected: frozenset[int], tell: Callable[[str], None]) -> None:
+        self._endpoints, self._expected, self._tell = endpoints, expected, tell
+        self._answers: queue.SimpleQueue[_Answer] = queue.SimpleQueue()
+        self._found: dict[int, _Named] = {}
+        self._failed: dict[int, Exception] = {}
+
+    def run(self, *, waits: bool) -> tuple[Chain, ...]:
+        pause, is_told = _FIRST_PAUSE, False
+        while True:
+            self._ask()
+            chain_id = self._chain_id()
+            if chain_id is not None:
+                return self._chains(chain_id)
+            self._require_hope(waits=waits)
+            if not is_told:
+                names = ", ".join(map(endpoint_name, self._endpoints))
+                self._tell(f"chain       {names} is out of reach. It is tried again.")
+            is_told = True
+            time.sleep(pause)
+            pause = min(2 * pause, _LONGEST_PAUSE)
+
+    def _ask(self) -> None:
+        """All that have not answered; returns when they have, or a little after the first right answer."""
+        waiting = set(range(len(self._endpoints))) - self._found.keys()
+        for index in waiting:
+            threading.Thread(target=self._open, args=(index,), daemon=True).start()
+        until = None
+        while waiting and (until is None or time.monotonic() < until):
+            try:
+                index, answer = self._answers.get(timeout=None if until is None else max(until - time.monotonic(), 0))
+            except queue.Empty:
+                return
+            waiting.discard(index)
+            if isinstance(answer, Exception):
+                self._failed[index] = answer
+            else:
+                self._found[index] = answer
+                until = until or time.monotonic() + _GRACE
+
+    def _open(self, index: int) -> None:
+        from forcemove.chain.local import connect
+
+        try:
+            chain = connect(self._endpoints[index])
+            self._answers.put((index, (chain.chain_id, chain)))
+        except Exception as error:
+            self._answers.put((index, error))
+
+    def _chain_id(self) -> int | None:
+        """The one that is meant, None where nobody has named it. Raises `WrongChain`."""
+        from forcemove.chain.errors import WrongChain
+
+        named = {chain_id for chain_id, _ in self._found.values()}
+        if not named:
+            return next(iter(self._expected)) if len(self._expected) == 1 and self._late_ones() else None
+        right = named & self._expected or named
+        if len(right) > 1:
+            (first, _), *others = self._found.values()
+            other, chain = next(each for each in others if each[0] != first)
+            raise WrongChain(chain.endpoint, first, other)
+        if right.isdisjoint(self._expected) and len(self._expected) == 1 and self._late_ones():
+            return next(iter(self._expected))
+        return next(iter(right))
+
+    def _late_ones(self) -> bool:
+        """Whether an endpoint that has not answered can be made for a known chain without being asked."""
+        known = next(iter(self._expected))
+        away = [index for index in range(len(self._endpoints)) if index not in self._found]
+        return any(self._late(index, known) is not None for index in away)
+
+    def _late(self, index: int, chain_id: int) -> Chain | None:
+        from forcemove.chain.local import connect
+        from forcemove.errors import ChainError
+
+        try:
+            return connect(self._endpoints[index], expected_chain_id=chain_id)
+        except ChainError as error:
+            self._failed.setdefault(index, error)
+            return None
+
+    def _chains(self, chain_id: int) -> tuple[Chain, ...]:
+        """Those of this chain, and those that may be. Says which are not."""
+        chains: list[Chain] = []
+        for index, endpoint in enumerate(self._endpoints):
+            named, chain = self._found.get(index, (chain_id, None))
+            if named != chain_id:
+                self._tell(
+                    f"The node at {endpoint_name(endpoint)} is of chain {named}, not {chain_id}: it is left out."
+                )
+                continue
+            if chain is None:
+                self._tell(f"The node at {endpoint_name(endpoint)} does not answer: it is asked again meanwhile.")
+                chain = self._late(index, chain_id)
+            if chain is not None:
+                chains.append(chain)
+        return tuple(chains)
+
+    def _require_hope(self, *, waits: bool) -> None:
+        """Raise what a single endpoint, or all of them, fail with where trying again mends nothing."""
+        from forcemove.chain.errors import NotAnEthereumEndpoint, Unreachable
+        from forcemove.errors import PassingError
+
+        errors = [self._failed[index] for index in sorted(self._failed)]
+        lasting = [each for each in errors if not isinstance(each, PassingError)]
+        is_over = all(isinstance(each, NotAnEthereumEndpoint) for each in errors) or not any(
+            map(_is_url, self._endpoints)
+        )
+        if lasting or is_over or not waits:
+            raise (lasting or errors or [Unreachable(endpoint_name(self._endpoints[0]), "no answer")])[0]
+
+
+def _is_url(endpoint: str) -> bool:
+    return endpoint.partition("://")[0].lower() in ("http", "https", "ws", "wss") and "://" in endpoint

@@ -1,0 +1,123 @@
+"""How commands fail: every error becomes words and an exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from collections.abc import Callable
+from typing import IO, Any
+
+import click
+
+from forcemove.cli.explanations import explain
+from forcemove.cli.harmless import harmless
+from forcemove.cli.terminal import wants_colours
+from forcemove.cli.wrapping import echo
+from forcemove.errors import ForcemoveError
+
+__all__ = [
+    "EXIT_ERROR",
+    "EXIT_INTERRUPTED",
+    "EXIT_USAGE",
+    "Explained",
+    "MainnetRefused",
+    "run",
+    "words_of",
+]
+
+EXIT_ERROR = 1
+EXIT_USAGE = 2
+EXIT_INTERRUPTED = 130
+DEBUG_VARIABLE = "FORCEMOVE_DEBUG"
+
+
+class Explained(click.ClickException):
+    """An error that a command explains itself: `what` happened, and what to do `then`. `facts`: the same for programs,
+    where there is more to say than words."""
+
+    exit_code = EXIT_ERROR
+
+    def __init__(self, what: str, then: str = "", **facts: Any) -> None:
+        super().__init__(f"{what}\n{then}".strip())
+        self.facts = facts
+
+    @property
+    def code(self) -> int:
+        """The exit code of the program."""
+        return self.exit_code
+
+    def show(self, file: IO[Any] | None = None) -> None:
+        """Say it as every other error is said."""
+        _say(self.message, file)
+
+
+class MainnetRefused(Explained):
+    """Real money was about to be spent without being asked for."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "This is Ethereum's main network, where transactions cost real money; nothing was sent.",
+            "If that is what you want, say --allow-mainnet.",
+        )
+
+
+def run(command: Callable[[], object]) -> int:
+    """Run a command and return its exit code, whatever it raises: 0, 1 for an error, 2 for wrong usage, 130 for an
+    interrupt. No traceback, unless FORCEMOVE_DEBUG is set or --debug was given."""
+    try:
+        result = command()
+    except click.exceptions.Exit as exit_:
+        return exit_.exit_code
+    except click.ClickException as error:
+        if isinstance(error.__cause__, BrokenPipeError):
+            _leave_the_pipe()
+        error.show()
+        _show_cause(error)
+        return error.code if isinstance(error, Explained) else error.exit_code
+    except BrokenPipeError:
+        _leave_the_pipe()
+        return EXIT_ERROR
+    except (KeyboardInterrupt, click.Abort):
+        _say(words_of(KeyboardInterrupt()))
+        return EXIT_INTERRUPTED
+    except Exception as error:
+        _say(words_of(error))
+        _show_cause(error)
+        return EXIT_ERROR
+    return result if isinstance(result, int) else 0
+
+
+def _leave_the_pipe() -> None:
+    """The program that read our output, such as `head`, reads no more. The interpreter still flushes as it ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _show_cause(error: Exception) -> None:
+    """The traceback, if the debug variable is set. An error that a command explains itself has the one of its cause."""
+    shown = error.__cause__ if isinstance(error, click.ClickException) else error
+    if shown is not None and os.environ.get(DEBUG_VARIABLE):
+        traceback.print_exception(shown)
+
+
+def words_of(error: BaseException) -> str:
+    """What happened and what to do next, in a line each, whatever was raised."""
+    if isinstance(error, click.ClickException):
+        return error.format_message()
+    if isinstance(error, KeyboardInterrupt | click.Abort):
+        return "Interrupted."
+    if isinstance(error, ForcemoveError):
+        return explain(error)
+    if isinstance(error, BrokenPipeError):
+        return "The program that read the output has stopped reading it."
+    if isinstance(error, OSError):
+        where = f" {error.filename}" if error.filename else ""
+        return f"The system refused{where}: {error.strerror or error}.\nCheck the path."
+    # Whatever is left is our own mistake.
+    return f"Forcemove made a mistake: {type(error).__name__}: {error}\nPlease report it, with what --debug shows."
+
+
+def _say(message: str, file: IO[Any] | None = None) -> None:
+    what, *then = [harmless(line) for line in message.splitlines()] or [""]
+    for line in (click.style("Error: ", fg="red", bold=True) + what, *then):
+        echo(line, file=file, err=True, color=None if wants_colours() else False)

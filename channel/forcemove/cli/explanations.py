@@ -1,0 +1,543 @@
+"""The library's errors in words for people: what happened, whose fault it is, what to do next."""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+from typing import Any
+
+from forcemove.cli.harmless import harmless
+from forcemove.errors import (
+    AppError,
+    ChainError,
+    CounterpartyError,
+    ForcemoveError,
+    InvalidValue,
+    JournalError,
+    LocalError,
+    MalformedBytes,
+    RuleError,
+    UnknownVersion,
+)
+from forcemove.protocol.errors import MessageRefused
+
+__all__ = ["EXPLANATIONS", "describe", "explain", "headline", "show_value"]
+
+EXPLANATIONS: dict[str, tuple[str, str]] = {
+    "Unreachable": (
+        "Nobody answers at {endpoint}: {reason}.",
+        "The node may be down, or the address mistyped. Check --chain; a local node starts with `anvil`.",
+    ),
+    "NotAnEthereumEndpoint": (
+        "What answers at {endpoint} is no Ethereum node: {reason}.",
+        "Check --chain: it wants the JSON-RPC address of a node.",
+    ),
+    "WrongChain": (
+        "{endpoint} is chain {found}, but the address book is of chain {expected}; nothing was changed.",
+        "Give the node of chain {expected} with --chain, or the book of chain {found}.",
+    ),
+    "EndpointFailed": (
+        "The node refused {method}: {reason}.",
+        "This is the node's doing. Try again; if it stays, try another node.",
+    ),
+    "AnvilMissing": (
+        "anvil is not installed (looked in: {looked_in}).",
+        "Install it with `npm install --prefix contracts`, or from https://getfoundry.sh; or use --chain eth-tester.",
+    ),
+    "AnvilFailed": ("anvil did not start: {reason}.", "Run `anvil` by itself to see why, or use --chain eth-tester."),
+    "InsufficientFunds": (
+        "The account {account} cannot pay for the transaction: {reason}.",
+        "Send it some of the chain's ether and run the same command again.",
+    ),
+    "TransactionRefused": (
+        "The node did not take transaction {transaction_hash}: {reason}.",
+        "Another transaction of this account may be waiting; run the same command again in a while.",
+    ),
+    "NotMined": (
+        "Transaction {transaction_hash} was sent, but no block took it within {seconds:.0f} seconds.",
+        "The chain is busy or makes no blocks. Run the same command again: it goes on from there.",
+    ),
+    "NotWorthItsDisputes": (
+        "Our deposit of {deposit} wei is less than {multiple} times what gas may cost in disputes, {gas} wei.",
+        "Nothing was signed. Play for more, or accept the risk with a smaller multiple.",
+    ),
+    "DurationTooShort": (
+        "A challenge of {duration} seconds could not be answered in time on this chain: at least {needed} are needed.",
+        "Nothing was signed. Agree on a longer one.",
+    ),
+    "GasTooDear": (
+        "The gas of a transaction would cost {cost} wei now, more than the {most} wei that it is worth to us.",
+        "Nothing was sent. Wait until gas is cheaper, or play for more.",
+    ),
+    "LogsLeftOut": (
+        "The node at {endpoint} tells of channel {channel_id} something else in its logs than in the contract's own "
+        "answers at block {block_number}.",
+        "Its logs are not believed, and are asked for again. If it stays so, use another node.",
+    ),
+    "AnotherChain": (
+        "The chain at {endpoint} has the right chain id, but channel {channel_id} did not begin on it: block "
+        "{block_number} is another one, or is not there, and the contract knows nothing of the channel.",
+        "Nothing was signed or sent. If the chain was started anew, or put back to an earlier state, what the channel "
+        "held was on the old one: give a node of that with --chain. A node that lags behind must catch up first.",
+    ),
+    "EndpointContradicted": (
+        "Of all nodes only the one at {endpoint} says of channel {channel_id}: {reason}",
+        "One of them is wrong. Challenges are answered whichever shows them; what is new may wait. Leave out the wrong "
+        "one.",
+    ),
+    "EndpointLeftOut": (
+        "Nothing that makes sense has come from the node at {endpoint} for {seconds:.0f} seconds.",
+        "It is down, out of reach, or broken. The other nodes count without it until it is back; if it stays so, give "
+        "another one with --chain.",
+    ),
+    "EndpointStuck": (
+        "The node at {endpoint} has shown no block after {block_number} for minutes, and another one is at "
+        "{seen_elsewhere}.",
+        "One of the two is wrong. Challenges are answered whichever shows them; what is new waits for both. Leave out "
+        "the one that stands still, or that runs ahead.",
+    ),
+    "HeadTooFar": (
+        "The node at {endpoint} shows block {block_number} as its newest, so far after {read_up_to}, the last one that "
+        "was read, that no chain can have made so many.",
+        "It is wrong, and is not believed. It is asked again; if it stays so, use another node.",
+    ),
+    "TimeInDoubt": (
+        "The newest block of the node at {endpoint} has the time {block_time}, and this machine's clock says "
+        "{own_time}.",
+        "One of the two is wrong. Set this machine's clock; if it is right, use another node.",
+    ),
+    "LookFailed": (
+        "A look at something outside has failed in a way that was not expected: {reason}",
+        "It is tried again; what other nodes show is defended meanwhile. If it stays so, use another node, and report "
+        "this.",
+    ),
+    "LookHangs": (
+        "A look at something outside has not ended after {seconds:.0f} seconds, though each of its requests should "
+        "have.",
+        "It is left to itself, and another one is begun; what is on the chain is defended meanwhile. If it stays so, "
+        "use another node.",
+    ),
+    "NotTaken": (
+        "No node has taken the transaction {transaction_hash}; the first one says: {reason}.",
+        "It is offered to all of them again. If it stays so, check that the account has enough for the gas, or give "
+        "another node with --chain.",
+    ),
+    "OpinionsDiffer": (
+        "The nodes say different things of the {what} of account {account}: {said}.",
+        "One of them lags or is wrong. What pays in waits until they agree; what defends does not. If it stays so, "
+        "leave the wrong one out.",
+    ),
+    "Overtaken": (
+        "The other was faster: our transaction {transaction_hash} came too late, in block {block_number}.",
+        "Nothing is lost; it cost {cost} wei.",
+    ),
+    "RevertsAgain": (
+        "Transaction {transaction_hash} was mined in block {block_number} and has failed, {times} times in a row, "
+        "also with more gas: {reason}. It cost {cost} wei.",
+        "What it calls refuses it. It is sent again later and later, as long as it is needed: look at the channel with "
+        "`forcemove channel show`, and at what the contract says.",
+    ),
+    "EndpointsDisagree": (
+        "The nodes at {endpoint} and {other} say different things of channel {channel_id} up to block {block_number}.",
+        "Challenges are answered whichever shows them; nothing is signed or paid in until they agree. If it stays so, "
+        "one of them is wrong: look at the channel on a node that you trust, and leave the other out.",
+    ),
+    "BehindItself": (
+        "The node at {endpoint} shows block {block_number} as its newest, and has shown {seen_before} before.",
+        "It lags behind. It is asked again; if it stays so, use another node.",
+    ),
+    "ChannelInUse": (
+        "Another process plays channel {channel_id} from the same journal.",
+        "Stop it, or wait: if it has died, the channel is free in a minute.",
+    ),
+    "AccountInUse": (
+        "Another process sends the transactions of account {account} from the same journal, and has not taken up ours.",
+        "They wait for it. Stop it, or wait: if it has died, the account is free in a minute.",
+    ),
+    "LeaseLost": (
+        "Another process has taken over channel {channel_id} while this one was away.",
+        "This one has stopped; it has sent nothing since.",
+    ),
+    "NotOursToDrive": (
+        "Channel {channel_id} was moved from this journal to another one.",
+        "It is played from there.",
+    ),
+    "GameMissing": (
+        "The channel plays the contract {contract}, and no game that is installed has it.",
+        "Install the distribution of that game.",
+    ),
+    "WrongPhase": (
+        "One cannot {action} in a channel that is {phase}.",
+        "`forcemove channel show` says where the channel is, and what can be done.",
+    ),
+    "EndpointsDiffer": (
+        "A node denies something that the others show of channel {channel_id}.",
+        "No move is made before they agree, unless it answers a challenge; leaving is possible. If it stays so, look "
+        "at the channel on a node that you trust, and leave the other out.",
+    ),
+    "OutOfTurn": (
+        "Turn {turn_num} is for participant {mover} to make.",
+        "A challenge makes others move. Where it is our turn, there is nobody to challenge.",
+    ),
+    "NotSupported": (
+        "The newest state, of turn {turn_num}, is not signed by all that it binds: nothing can be proved with it.",
+        "Wait for the counterparties, or for what they have signed to arrive.",
+    ),
+    "SignsNothing": (
+        "Nothing is signed in channel {channel_id}: this journal has it from a backup, and does not know what was "
+        "signed since.",
+        "What the backup has answers challenges and collects. Where the original journal lives on, play from there.",
+    ),
+    "TransactionReverted": (
+        "Transaction {transaction_hash} failed in block {block_number}, though it had been tried before: {reason}.",
+        "Something came before it. Run the same command again.",
+    ),
+    "CallRefused": (
+        "The contract at {to} refused the call without a word.",
+        "It is not the contract that it is taken for, or what was sent is malformed.",
+    ),
+    "NoContract": (
+        "There is no {contract} at {address}: there is no code at that address.",
+        "The chain may have begun anew since the deployment; `forcemove deploy` deploys again.",
+    ),
+    "NotGenuine": (
+        "{address} is not {contract}: the address that follows from its creation code is {expected}.",
+        "Do not sign anything for it: it may be a look-alike, whatever its code. If it is of another version of "
+        "Forcemove, or of another factory, use that version, or the address book that names the factory.",
+    ),
+    "NotConfirmed": (
+        "{contract}, at {address}, is less than {confirmations} blocks deep.",
+        "It is new. Wait for a few blocks and try again.",
+    ),
+    "CompilerMissing": (
+        "There is no Solidity compiler {version}: {reason}.",
+        "Install Node and run `npm install solc@{version}` in the project, or run this where the internet is open.",
+    ),
+    "SourceMissing": (
+        "There is no source {name}; it is imported by {importer}.",
+        "Check the import: it names a file of the project, one of forcemove/contracts/, or an npm package.",
+    ),
+    "SourceRefused": ("The compiler refuses the sources.\n{messages}", "Mend that and compile again."),
+    "NothingToCompile": (
+        "There is no Solidity source (.sol) in {folder}.",
+        "Run this in the project of a game, or name its folder. `forcemove new` begins one.",
+    ),
+    "NoSuchContract": (
+        "{source} has no contract {contract} that could be deployed.",
+        "It may be abstract: implement all functions of its interfaces.",
+    ),
+    "UnknownArtifact": ("This version has no contract {name}.", "It has {known}."),
+    "BookMissing": (
+        "There is no address book at {path}.",
+        "`forcemove deploy` writes one; --book says where to find it.",
+    ),
+    "BookOfOlderProgram": (
+        "The address book {path} has format {version}, of an older version of Forcemove (this one: format {known}). "
+        "Its contracts cannot be told from poisoned ones, so this version signs nothing for them.",
+        "Deploy anew: `forcemove deploy` with another --out, or with that file moved away. The old contracts stay "
+        "where they are; money in their channels is brought home by the version that wrote the book.",
+    ),
+    "BookOfNewerProgram": (
+        "The address book {path} has format {version}, of a newer version of Forcemove (this one knows {known}).",
+        "Update Forcemove; nothing was changed.",
+    ),
+    "BookUnwritable": ("The address book {path} cannot be written: {reason}.", "Choose another place with --out."),
+    "BookOfOtherContracts": (
+        "The address book {path} is of another version of Forcemove: its {contract} is at {address}.",
+        "It was left as it is, since channels may live there. Deploy beside it with another --out.",
+    ),
+    "NotAFactory": (
+        "The address book {path} names the factory {factory}, but there is other code; nothing was sent.",
+        "The book was changed, or is of another chain with the same id. Deploy with another --out.",
+    ),
+    "FolderInUse": (
+        "There is something at {path} already; nothing was written.",
+        "Choose another name, or another place with --in.",
+    ),
+    "NotInBook": ("The address book has no {contract}.", "Finish the deployment with `forcemove deploy`."),
+    "KeyFileMissing": ("There is no key file at {path}.", "`forcemove key new {path}` makes one."),
+    "KeyFileExists": (
+        "There is a file at {path} already; keys are never overwritten.",
+        "Choose another name, or move that file away.",
+    ),
+    "KeyFileUnusable": ("The key file {path} cannot be used: {reason}.", "Check the path and its permissions."),
+    "MalformedKeyFile": (
+        "{path} is no usable key file: {reason}.",
+        "It was damaged or is something else. Restore it from a copy, or import its key again.",
+    ),
+    "WrongPassphrase": (
+        "The passphrase does not open {path}.",
+        "Try again; FORCEMOVE_PASSPHRASE, where it is set, is used instead of asking.",
+    ),
+    "EmptyPassphrase": ("An empty passphrase protects nothing; no file was written.", "Choose a passphrase."),
+    "MalformedPrivateKey": (
+        "That is no private key: 64 hex digits are wanted, with or without 0x.",
+        "It came from FORCEMOVE_PRIVATE_KEY where that is set, else from what was typed or piped in.",
+    ),
+    "JournalUnusable": (
+        "There can be no journal at {where}: {reason}.",
+        "Check the path or URL, and who may read and write there; nothing was changed.",
+    ),
+    "NotAJournal": (
+        "{where} is not a journal of Forcemove: {reason}.",
+        "It was left as it is. Choose another place. A journal that was emptied or overwritten comes back from a "
+        "backup.",
+    ),
+    "JournalDamaged": (
+        "The journal {where} is damaged: {reason}.",
+        "The disk failed, or the file is a copy that is not whole. It was left as it is. Keep it, and import your "
+        "newest backup into a new journal: what is imported signs nothing, but answers and collects.",
+    ),
+    "JournalOfNewerProgram": (
+        "A newer version of Forcemove has written the journal {where}: it has format {version}, and this one knows "
+        "{known}.",
+        "Update Forcemove; nothing was changed.",
+    ),
+    "PostgresqlMissing": (
+        "The journal is on PostgreSQL, but Python's driver for it cannot be loaded: {reason}.",
+        "Install it with `pip install 'forcemove[postgresql]'`.",
+    ),
+    "JournalUnreachable": (
+        "The database server of the journal {where} does not answer: {reason}.",
+        "Check that it runs, and the URL. Nothing is half-written.",
+    ),
+    "JournalBusy": (
+        "Another process has been writing to the journal {where} for too long: {reason}.",
+        "Try again. If it stays, look for a process that has stopped while it was writing, and end it: what it had not "
+        "finished is undone.",
+    ),
+    "JournalUnwritable": (
+        "The journal {where} cannot be written: {reason}.",
+        "Make room on the disk, or make it writable, and try again. Nothing is half-written.",
+    ),
+    "NotKept": ("The journal has no channel {channel_id}.", "`forcemove inspect` asks a chain about a channel."),
+    "AlreadyMoved": (
+        "Channel {channel_id} was moved to another journal.",
+        "It is played on from there; this journal signs nothing more in it.",
+    ),
+    "RelayUnreachable": (
+        "No relay answers at {url}: {reason}.",
+        "It may be down, or the address mistyped. `forcemove relay` runs one; a NATS server needs JetStream.",
+    ),
+    "RelayFaulty": (
+        "What answers at {url} has made no sense for {seconds:.0f} seconds: {reason}.",
+        "It is broken, of another version, or no relay. Try again later, or with another relay.",
+    ),
+    "NatsMissing": (
+        "The relay is a NATS server, but Python's client for those cannot be loaded: {reason}.",
+        "Install it with `pip install 'forcemove[nats]'`.",
+    ),
+    "StreamUnsuitable": (
+        "The NATS server at {url} has a stream {stream} already, whose {setting} is {found}; tables need {wanted}.",
+        "It was not changed. Its operator has to change or delete it, or give Forcemove an account of its own there.",
+    ),
+    "RelayRefused": (
+        "The relay refused: {detail} ({reason}).",
+        "Nothing of ours was changed. If it says that a proof has expired, set this machine's clock.",
+    ),
+    "LogReplaced": (
+        "The relay shows another log of table {table} than before, from entry {position} on or earlier.",
+        "The relay has lost data, or cheats. The game cannot go on there; no money is lost by that.",
+    ),
+    "LinkCut": (
+        "The link was cut: {present} of its {expected} characters are here.",
+        "Copy all of it, to its end. It is one word of letters and digits, which begins with forcemove.",
+    ),
+    "OfferDiffers": (
+        "The offer is for another {what}: {offered}, and not {ours}.",
+        "Nothing was signed. Check game, stake and --book, or ask the host for another offer.",
+    ),
+    "OfferOver": (
+        "The offer {offer} is over: nobody has joined in time, or it was withdrawn.",
+        "Nothing was signed. Run the same command again to make a new one.",
+    ),
+    "HostMissing": (
+        "The host of the offer {offer} did not come to the table in time.",
+        "Nothing was paid in. Run the same command again when the host is there.",
+    ),
+    "NeverFunded": (
+        "Not all have paid into channel {channel_id}: it was ended by the chain, and {back} wei came back to you.",
+        "The other player never paid in. Nothing is lost but gas; offer or join another game.",
+    ),
+    "GuestMissing": (
+        "Nothing has happened in channel {channel_id} for {seconds:.0f} seconds, and nobody has paid in.",
+        "The other player may have gone. Run the same command again to wait on, or with --anew to begin another "
+        "channel.",
+    ),
+    "AddressUnusable": (
+        "Nothing can listen at {host}, port {port}: {reason}.",
+        "Another program may be there. Choose another port with --listen, or port 0 for any that is free.",
+    ),
+    "TowerUnreachable": (
+        "No watchtower answers at {url}: {reason}.",
+        "It may be down, or the address mistyped. `forcemove watch` runs one.",
+    ),
+    "TowerBusy": (
+        "The watchtower at {url} takes nothing just now: {detail} ({reason}).",
+        "Hand over again in {seconds:.0f} seconds. Until a tower has it, do not stay away.",
+    ),
+    "TowerRefused": (
+        "The watchtower at {url} does not take the hand-over: {detail} ({reason}).",
+        "Ask its operator whether it serves this address and this chain. Until a tower has it, do not stay away.",
+    ),
+    "NotServed": (
+        "The watchtower does not serve {client}.",
+        "Its operator names the addresses that it works for with --for; the hand-over must name this tower.",
+    ),
+    "NotAParticipant": (
+        "{client} takes no part in channel {channel_id}.",
+        "Only a participant can hand over a channel, signed with its own key.",
+    ),
+    "NotWatched": (
+        "The watchtower does not watch the adjudicator {adjudicator} on chain {chain_id}, or cannot read it yet.",
+        "Use a tower of that chain and deployment.",
+    ),
+    "AppNotKnown": (
+        "The watchtower does not have the rules of the app {app}, and cannot check its moves.",
+        "Its operator must install the game, and have it in the address book.",
+    ),
+    "NotProved": (
+        "The states that were handed over do not prove the state of turn {turn_num}.",
+        "Hand over what the client of the channel makes; nothing was changed.",
+    ),
+    "NothingNewer": (
+        "The watchtower has what answers up to turn {held}; turn {turn_num} is no better.",
+        "It keeps what it has. If this program was restored from a backup, the tower knows more than it does.",
+    ),
+    "ChannelOver": ("Channel {channel_id} is finalized or closed.", "There is nothing to defend any more."),
+    "TooManyChannels": (
+        "The watchtower keeps {most} channels for each participant, and has as many of {client}.",
+        "Its operator can allow more with --most-channels.",
+    ),
+    "OtherReceipt": (
+        "The watchtower's receipt says something else than what it was given ({field}).",
+        "Do not rely on this tower. Hand over to another one.",
+    ),
+    "BudgetExhausted": (
+        "The budget of {client} is used up: {left} wei are left, and {needed} wei are needed.",
+        "The tower's operator can raise it with --for.",
+    ),
+    "StandingBy": (
+        "Another process drives the watchtower {account} on chain {chain_id}.",
+        "Hand over to that one; this one takes its place when its lease has ended.",
+    ),
+    "RelayStoreInUse": (
+        "Another relay is running on the store {where}.",
+        "Stop it, or choose another file with --store.",
+    ),
+    "NotARelayStore": (
+        "{where} is not a relay's store: {reason}.",
+        "It was left as it is. Choose another file with --store.",
+    ),
+    "RelayStoreUnusable": (
+        "The relay's store {where} cannot be used: {reason}.",
+        "It was left as it is. Check the path, the disk and the version of Forcemove, or begin a new one with --store.",
+    ),
+    "ImportRefused": (
+        "The journal has channel {channel_id} in version {ours} already, and the file has version {theirs}; nothing of "
+        "the file was taken.",
+        "What is here is as new or newer. To look at the file, import it into a new journal.",
+    ),
+}
+"""What happened, and what to do next, by the name of the error; the facts of the error fill the braces."""
+
+_NEWER_VERSION = (
+    "The {what} is of version {version}; this program knows version {known}.",
+    "Update this program; nothing was changed.",
+)
+_OLDER_VERSION = (
+    "The {what} is of version {version}, which is older than this program's, {known}.",
+    "The program that wrote it must be updated, and write it again; nothing was changed.",
+)
+
+_PAGES = frozenset({"SourceRefused"})
+"""Errors with several lines that another program on this machine has written."""
+
+_FAMILIES: tuple[tuple[type[ForcemoveError], str, str], ...] = (
+    (AppError, "The rules of the game forbid it: {error}.", "The move was ours; nothing was changed."),
+    (RuleError, "The adjudicator refused: {error}.", "The request broke a rule of the protocol; nothing was changed."),
+    (MessageRefused, "The counterparty broke a rule: {reason}.", "Nothing was changed; what it sent is evidence."),
+    (CounterpartyError, "The counterparty is at fault: {error}.", "Nothing was changed."),
+    (MalformedBytes, "This is not a well-formed {what}: {reason}.", "Check what was given; nothing was changed."),
+    (InvalidValue, "{field} cannot be {value}: it wants {reason}.", "Check what was given; nothing was changed."),
+    (LocalError, "That cannot be done: {error}.", "Nothing was changed."),
+    (ChainError, "The chain failed: {error}.", "Try again; if it stays, try another node."),
+    (JournalError, "The journal failed: {error}.", "Nothing is half-written."),
+    (ForcemoveError, "{error}.", ""),
+)
+
+
+def explain(error: ForcemoveError) -> str:
+    """What happened, and what to do next, in a line each."""
+    what, then = _explanation(error)
+    keep = "\n" if type(error).__name__ in _PAGES else ""
+    facts = {name: show_value(value, keep) for name, value in error.values().items()} | {"error": describe(error)}
+    return "\n".join(text.format_map(facts) for text in (what, then) if text)
+
+
+def headline(error: ForcemoveError) -> str:
+    """What happened, without what to do next."""
+    return explain(error).partition("\n")[0]
+
+
+def _explanation(error: ForcemoveError) -> tuple[str, str]:
+    if isinstance(error, UnknownVersion):
+        return _NEWER_VERSION if error.is_newer else _OLDER_VERSION
+    known = EXPLANATIONS.get(type(error).__name__)
+    if known is not None:
+        return known
+    return next((what, then) for family, what, then in _FAMILIES if isinstance(error, family))
+
+
+def describe(error: ForcemoveError) -> str:
+    """What went wrong in a clause, with the error's name and facts: `the record only rises (TurnNumberNotIncreased:
+    recorded 5, submitted 4)`."""
+    name = type(error).__name__
+    facts = ", ".join(f"{_words(fact)} {show_value(value)}" for fact, value in error.values().items())
+    named = f"{name}: {facts}" if facts else name
+    clause = _clause(error)
+    return f"{clause} ({named})" if clause else named
+
+
+def _clause(error: ForcemoveError) -> str:
+    """The first sentence of the class's own docstring, with the facts in place of their names; empty where there is
+    none (`python -OO` leaves them out)."""
+    text = " ".join((type(error).__dict__.get("__doc__") or "").split())
+    if text.startswith(f"{type(error).__name__}("):  # what a dataclass without a docstring is given
+        return ""
+    sentence = re.split(r"[.;:](?: |$)", text, maxsplit=1)[0]
+    facts = {name.strip("_"): str(show_value(value)) for name, value in error.values().items()}
+    said = re.sub(r"`(\w+)`", lambda quoted: facts.get(quoted[1], quoted[1]), sentence).replace("`", "")
+    return said if said[1:2].isupper() else said[:1].lower() + said[1:]
+
+
+def _words(name: str) -> str:
+    """A field's name: `turn_num` is `turn num`, and `from_`, which Python wants so, is `from`."""
+    return name.strip("_").replace("_", " ")
+
+
+def show_value(value: Any, keep: str = "") -> Any:
+    """A fact of an error as people write it; of what has no short form only the kind. `keep`: see `harmless`."""
+    match value:
+        case None:
+            return "for no reason that can still be seen"
+        case bytes():
+            return _address(value) if len(value) == 20 else "0x" + value.hex()
+        case ForcemoveError():
+            return headline(value).rstrip(".")
+        case Enum():
+            return show_value(value.value)
+        case tuple() | list() | set() | frozenset():
+            return ", ".join(str(show_value(each)) for each in value) or "none"
+        case str():
+            return harmless(value, keep)
+        case bool() | int() | float():
+            return value
+        case _:
+            return f"of the kind {type(value).__name__}"
+
+
+def _address(address: bytes) -> str:
+    from forcemove.chain.addresses import show_address
+
+    return show_address(address)

@@ -1,0 +1,150 @@
+"""The installed games as the command line needs them: errors explained, and those without money, too."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Protocol
+
+import click
+
+from forcemove.cli.errors import Explained
+from forcemove.cli.terminal import wants_colours
+from forcemove.errors import LocalError
+from forcemove.installed import (
+    GROUP,
+    ContractInstalledTwice,
+    GameInstalledTwice,
+    GameUnusable,
+    UnknownGame,
+    find_entry_point,
+    find_game,
+    game_names,
+    installed_games,
+    load_value,
+    names_in,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
+
+    from forcemove.flow.place import Place
+    from forcemove.game import Game
+
+__all__ = [
+    "GROUP",
+    "TABLE_GROUP",
+    "Ask",
+    "TableGame",
+    "find_table_game",
+    "game_names",
+    "load_game",
+    "table_game_names",
+    "usable_games",
+]
+
+TABLE_GROUP = "forcemove.table_games"
+"""The group of games without money, over a signed log; each names a `TableGame`."""
+
+
+class Ask(Protocol):
+    """Lets a person choose."""
+
+    def __call__(self, prompt: str, options: Sequence[str]) -> Awaitable[int]:
+        """The index of the option that was chosen. `prompt`: a line; what there is to see stands in the lines below it.
+        Raises `EOFError` where the person leaves: the game then ends as one does that is left, or lets it pass."""
+        ...
+
+
+class TableGame(Protocol):
+    """A game without money: two clients around a signed log, in this process."""
+
+    name: str
+    """As `--game` knows it."""
+    title: str
+    """For people."""
+
+    async def demonstrate(self, tell: Callable[[str], None], names: tuple[str, str]) -> Mapping[str, object]:
+        """Play one game between two bots and report it line by line; returns the result, as values for JSON."""
+        ...
+
+    async def play(self, tell: Callable[[str], None], ask: Ask, names: tuple[str, str]) -> Mapping[str, object]:
+        """The same with a person in seat 0, who is asked for each decision."""
+        ...
+
+    async def join(
+        self, place: Place, tell: Callable[[str], None], ask: Ask | None, *, within: float | None
+    ) -> Mapping[str, object]:
+        """Play one game with somebody elsewhere, from the beginning of the table's log: what we have said there before
+        is not said again, nor asked for. `ask`: a person; without one the bot plays. `within`: seconds that we wait for
+        each message. Returns as `demonstrate`; raises what is wrong with the other's part."""
+        ...
+
+
+@cache
+def table_game_names() -> Sequence[str]:
+    """The names of the games without money, in order."""
+    return names_in(TABLE_GROUP)
+
+
+def load_game(name: str) -> Game:
+    """The channel game of this name; raises `Explained` where there is none, or where it cannot be used."""
+    try:
+        return find_game(name).game
+    except LocalError as error:
+        raise _explained(error) from error.__cause__
+
+
+def usable_games() -> tuple[Game, ...]:
+    """All channel games that can be used, by name. What is wrong with the others is said on standard error."""
+    installed = installed_games()
+    for error in installed.errors:
+        _warn(_explained(error).message)
+    return installed.games
+
+
+def find_table_game(name: str) -> TableGame | None:
+    """The game without money of this name, or None. Where a channel game has the name, that is meant. Raises
+    `Explained` where it cannot be used."""
+    if name in game_names():
+        return None
+    try:
+        point = find_entry_point(TABLE_GROUP, name)
+        game: TableGame | None = None if point is None else load_value(point, TableGame)
+    except LocalError as error:
+        raise _explained(error) from error.__cause__
+    return game
+
+
+def _warn(message: str) -> None:
+    what, *then = message.splitlines()
+    for line in (click.style("Warning: ", fg="yellow", bold=True) + what, *then):
+        click.echo(line, err=True, color=None if wants_colours() else False)
+
+
+def _explained(error: LocalError) -> Explained:
+    """What is wrong with a game, and what to do."""
+    match error:
+        case UnknownGame(name):
+            installed = ", ".join([*game_names(), *table_game_names()])
+            return Explained(
+                f"There is no game {name!r:.80}; installed are: {installed or 'none'}.",
+                f"A game announces itself with an entry point in the group {GROUP}, or {TABLE_GROUP} if it has no "
+                "money.",
+            )
+        case GameUnusable(name, distribution, reason):
+            return Explained(
+                f"The game {name} of the distribution {distribution} cannot be used: {reason}.",
+                "Update that distribution, uninstall it, or tell its author; all other games can be used.",
+            )
+        case GameInstalledTwice(name, distributions):
+            return Explained(
+                f"Several distributions have a game {name}: {', '.join(distributions)}.",
+                "Uninstall all but one of them; all other games can be used.",
+            )
+        case ContractInstalledTwice(name, contract, distributions):
+            return Explained(
+                f"The game {name} cannot be used: several distributions have a contract {contract}, and not the same: "
+                f"{', '.join(distributions)}.",
+                "Uninstall all but one of them; all other games can be used.",
+            )
+    raise error

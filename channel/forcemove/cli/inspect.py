@@ -1,0 +1,220 @@
+"""`forcemove inspect`: explain a signed state, a piece of hex, or a channel on a chain.
+
+`--json` prints one object; `inspect.report_json` says what is in it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from string import hexdigits
+from typing import TYPE_CHECKING
+
+import click
+
+from forcemove.chain.addresses import parse_address, show_address
+from forcemove.cli.deploy import book_path, open_node
+from forcemove.cli.errors import EXIT_ERROR, Explained
+from forcemove.cli.games import usable_games
+from forcemove.cli.pages import page
+from forcemove.cli.progress import waiting
+from forcemove.cli.wrapping import echo
+from forcemove.errors import MalformedBytes
+from forcemove.inspect.bare import BareReport, inspect_bytes
+from forcemove.inspect.contracts import find_book
+from forcemove.inspect.errors import (
+    AdjudicatorNotNamed,
+    BookOfAnotherChain,
+    ChannelUnknown,
+    InspectionError,
+    NodeOfAnotherChain,
+    NotThisAdjudicator,
+    NotThisKindOfId,
+)
+from forcemove.inspect.inspection import Report, inspect_channel, inspect_file, require_channel_id
+from forcemove.inspect.onchain import ChannelReport
+from forcemove.inspect.report_json import to_json
+from forcemove.inspect.signed_state import SignedStateReport
+from forcemove.protocol.json_text import MAX_LENGTH, hex_text, parse_json
+from forcemove.protocol.wire import SignedStateFile, decode_file, parse_hex
+
+if TYPE_CHECKING:
+    from forcemove.chain.book import AddressBook
+    from forcemove.game import Game
+
+__all__ = ["inspect"]
+
+
+@click.command()
+@click.argument("what", metavar="FILE|HEX|CHANNEL")
+@click.option(
+    "--chain", "endpoint", metavar="URL", help="Look at the chain, too: http(s)://, ws(s)://, or an IPC path."
+)
+@click.option(
+    "--book",
+    "book_file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="The address book that names the contracts.  [default: forcemove-CHAINID.json, where it exists]",
+)
+@click.option("--adjudicator", metavar="ADDRESS", help="The channel's adjudicator, where no book names it.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON for a program to read.")
+def inspect(what: str, endpoint: str | None, book_file: Path | None, adjudicator: str | None, as_json: bool) -> int:
+    """Explain a signed state, a piece of hex, or a channel on a chain.
+
+    FILE is a signed state, as `forcemove demo --save` writes them: its fields, the board, who has really signed, and
+    what each participant could do now. With --chain the adjudicator itself is asked what it would accept.
+
+    HEX begins with 0x: a state, a logged record or a game's position; its fields, and what is missing to check it.
+
+    CHANNEL is a channel's id, 0x and 64 digits, and wants --chain: what is recorded, held and owed, and the seconds
+    that are left of a challenge.
+
+    Exits with 1 if a signature is wrong.
+    """
+    options = _Options(endpoint, book_file, None if adjudicator is None else parse_address(adjudicator))
+    try:
+        report = _inspect(_read(what), options)
+    except InspectionError as error:
+        raise _explained(error) from error
+    if as_json:
+        click.echo(json.dumps(to_json(report), indent=2))
+    else:
+        echo(page(report))
+    return EXIT_ERROR if isinstance(report, SignedStateReport) and report.has_wrong_signature else 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Options:
+    endpoint: str | None
+    book_file: Path | None
+    adjudicator: bytes | None
+
+    def find_book(self, chain_id: int) -> AddressBook | None:
+        return find_book(chain_id, self.book_file, book_path(chain_id))
+
+
+# -------------------------------------------------------------------------------------------------------------- input
+
+
+def _read(what: str) -> SignedStateFile | bytes:
+    """What was named: a file's content, or bytes."""
+    if what[:2].lower() == "0x":
+        return _parse_hex(what)
+    text = _read_file(what).strip()
+    if text[:2].lower() == "0x":
+        return _parse_hex(text)
+    parse_json(text, "signed state")  # bounds the depth, which Python's own parser does not
+    return decode_file(text)
+
+
+def _parse_hex(text: str) -> bytes:
+    if not set(text[2:]) <= set(hexdigits):
+        raise MalformedBytes("piece of hex", "it has characters that are no hex digits")
+    return parse_hex("0x" + text[2:], "piece of hex")
+
+
+def _read_file(name: str) -> str:
+    try:
+        with Path(name).open("rb") as file:
+            data = file.read(MAX_LENGTH + 1)
+    except FileNotFoundError:
+        raise Explained(
+            f"There is no file {name!r:.80}.", "Hex begins with 0x; anything else is taken for the name of a file."
+        ) from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise Explained(f"{name!r:.80} cannot be read: {reason}.", "Give a file with a signed state.") from None
+    if len(data) > MAX_LENGTH:
+        raise Explained(
+            f"{name!r:.80} is longer than any signed state ({MAX_LENGTH:,} bytes).", "It is something else."
+        )
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        raise Explained(f"{name!r:.80} is no text.", "A signed state is JSON; hex begins with 0x.") from None
+
+
+def _games() -> Sequence[Game]:
+    return usable_games()
+
+
+# ------------------------------------------------------------------------------------------------------------- calling
+
+
+def _inspect(subject: SignedStateFile | bytes, options: _Options) -> Report:
+    if isinstance(subject, SignedStateFile):
+        return _inspect_file(subject, options)
+    return _inspect_channel(subject, options) if len(subject) == 32 else _inspect_hex(subject, options)
+
+
+def _inspect_hex(data: bytes, options: _Options) -> BareReport:
+    if options.endpoint or options.book_file or options.adjudicator:
+        raise Explained(
+            "Bare hex names neither its chain nor its channel, so there is nothing to look up.",
+            "Leave --chain, --book and --adjudicator out, or give a signed-state file or a channel's id.",
+        )
+    return inspect_bytes(data, _games())
+
+
+def _inspect_channel(id_: bytes, options: _Options) -> ChannelReport:
+    if options.endpoint is None:
+        raise Explained(
+            "32 bytes are a channel's id or a hash; by themselves they say nothing.",
+            "Name the channel's chain with --chain URL.",
+        )
+    require_channel_id(id_)
+    chain = open_node(options.endpoint)
+    book = options.find_book(chain.chain_id)
+    with waiting("Reading the chain") as terminal:
+        return inspect_channel(id_, _games(), chain, book, options.adjudicator, terminal.status)
+
+
+def _inspect_file(file: SignedStateFile, options: _Options) -> SignedStateReport:
+    book, games = options.find_book(file.domain.chain_id), _games()
+    if options.endpoint is None:
+        return inspect_file(file, games, book=book, adjudicator=options.adjudicator)
+    chain = open_node(options.endpoint)
+    with waiting("Reading the chain") as terminal:
+        return inspect_file(file, games, chain, book, options.adjudicator, terminal.status)
+
+
+# -------------------------------------------------------------------------------------------------------------- errors
+
+
+def _explained(error: InspectionError) -> Explained:
+    """What happened, and which option to use."""
+    match error:
+        case BookOfAnotherChain():
+            return Explained(
+                f"The address book {error.path} is of chain {error.found}, but this is about chain {error.expected}.",
+                "Name another with --book.",
+            )
+        case NodeOfAnotherChain():
+            return Explained(
+                f"The state is of chain {error.expected}, but {error.endpoint} is chain {error.found}.",
+                "Give the node of the state's chain with --chain.",
+            )
+        case NotThisAdjudicator():
+            return Explained(
+                f"The state names the adjudicator {show_address(error.named)}, not the one given.",
+                "Leave --adjudicator out.",
+            )
+        case AdjudicatorNotNamed():
+            return Explained(
+                f"Which adjudicator? There is no address book at {book_path(error.chain_id)}.",
+                "Name a book with --book, or the contract with --adjudicator ADDRESS.",
+            )
+        case NotThisKindOfId():
+            return Explained(
+                f"{hex_text(error.data)} is no channel's id: its 12 high bytes are zero, as in an address."
+            )
+        case ChannelUnknown():
+            return Explained(
+                f"The adjudicator {show_address(error.adjudicator)} knows nothing of channel "
+                f"{hex_text(error.channel_id)}.",
+                "Nothing was ever paid in or recorded: the id, the chain or the adjudicator may be another.",
+            )
+        case _:
+            return Explained(f"{error}.")

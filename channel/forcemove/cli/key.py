@@ -1,0 +1,145 @@
+"""`forcemove key`: make, import and show key files, and give their accounts ether on a development chain."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+
+import click
+
+from forcemove.cli.amounts import AMOUNT, format_amount
+from forcemove.cli.errors import Explained
+from forcemove.cli.progress import waiting
+from forcemove.cli.wrapping import echo
+from forcemove.node.keys import PRIVATE_KEY_VARIABLE, UNLOCK_VARIABLE
+from forcemove.protocol.signing import Key
+
+__all__ = ["key", "open_key_file"]
+
+_FILE = click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON for a program to read.")
+
+
+@click.group()
+def key() -> None:
+    """Make, import and show key files, and give them ether on a development chain.
+
+    A key file holds a private key, encrypted with a passphrase, as wallets write it (Web3 Secret Storage). The
+    passphrase is asked for, or read from the environment variable FORCEMOVE_PASSPHRASE; it is never an argument, which
+    others could read.
+    """
+
+
+@key.command()
+@_FILE
+@_JSON
+def new(file: Path, as_json: bool) -> None:
+    """Make a fresh key and write it to FILE, encrypted."""
+    from forcemove.node.keys import new_key
+
+    _write(file, new_key(), as_json)
+
+
+@key.command("import")
+@_FILE
+@_JSON
+def import_(file: Path, as_json: bool) -> None:
+    """Write an existing private key to FILE, encrypted.
+
+    The key, 64 hex digits, is read from the environment variable FORCEMOVE_PRIVATE_KEY, else asked for or read from
+    standard input.
+    """
+    from forcemove.node.keys import parse_private_key
+
+    text = os.environ.get(PRIVATE_KEY_VARIABLE)
+    if text is None:
+        text = click.prompt("Private key", hide_input=True, err=True) if sys.stdin.isatty() else sys.stdin.readline()
+    _write(file, parse_private_key(text), as_json)
+
+
+@key.command()
+@_FILE
+@_JSON
+def show(file: Path, as_json: bool) -> None:
+    """Show the address of FILE. The key itself is never shown; no passphrase is needed."""
+    from forcemove.node.keys import address_in_key_file
+
+    _print(file, address_in_key_file(file), as_json)
+
+
+@key.command()
+@_FILE
+@click.option(
+    "--chain", "endpoint", required=True, metavar="URL", help="The node: http(s)://, ws(s)://, or an IPC path."
+)
+@click.option(
+    "--amount", type=AMOUNT, default="10 ether", show_default=True, metavar="AMOUNT", help="Such as '0.5 ether'."
+)
+@_JSON
+def fund(file: Path, endpoint: str, amount: int, as_json: bool) -> None:
+    """Give the account of FILE ether on a development chain: one of anvil, hardhat, ganache or geth --dev.
+
+    It comes from an account that the node holds unlocked or whose key everybody knows, or the node sets the balance.
+    Any other chain is refused. No passphrase is needed.
+    """
+    from forcemove.chain.addresses import show_address
+    from forcemove.chain.local import connect
+    from forcemove.cli.endpoints import endpoint_name, require_lasting
+    from forcemove.cli.funding import fund as give
+    from forcemove.node.keys import address_in_key_file
+
+    account = address_in_key_file(file)
+    require_lasting([endpoint])
+    with waiting(f"Asking {endpoint_name(endpoint)}"), connect(endpoint) as chain:
+        funded = give(chain, account, amount)
+    if as_json:
+        balances = {"before": str(funded.before), "after": str(funded.after)}
+        click.echo(json.dumps({"address": show_address(account), "file": str(file)} | balances))
+        return
+    echo(f"{show_address(account)}  {file}")
+    echo(f"before      {format_amount(funded.before)}")
+    echo(f"now         {format_amount(funded.after)}, from {funded.giver}")
+
+
+def _write(file: Path, made: Key, as_json: bool) -> None:
+    from forcemove.node.keys import KeyFileExists, write_key_file
+
+    if file.exists():
+        raise KeyFileExists(str(file))
+    write_key_file(file, made, _passphrase(file, confirm=True))
+    _print(file, made.address, as_json)
+    if not as_json:
+        click.echo("Keep the file and the passphrase: without both of them the key is lost.", err=True)
+
+
+def _print(file: Path, address: bytes, as_json: bool) -> None:
+    from forcemove.chain.addresses import show_address
+
+    shown = show_address(address)
+    click.echo(json.dumps({"address": shown, "file": str(file)}) if as_json else f"{shown}  {file}")
+
+
+def open_key_file(file: Path) -> Key:
+    """The key in a key file, its passphrase from the environment or asked for.
+
+    Raises what `forcemove.node.keys.read_key_file` raises.
+    """
+    from forcemove.node.keys import address_in_key_file, read_key_file
+
+    address_in_key_file(file)  # a file that is no key file is refused before anybody is asked for a passphrase
+    return read_key_file(file, _passphrase(file, confirm=False))
+
+
+def _passphrase(file: Path, *, confirm: bool) -> str:
+    given = os.environ.get(UNLOCK_VARIABLE)
+    if given is not None:
+        return given
+    if not sys.stdin.isatty():
+        raise Explained(
+            f"The passphrase of {file} is needed, and there is nobody to ask.",
+            f"Set the environment variable {UNLOCK_VARIABLE}.",
+        )
+    asked: str = click.prompt(f"Passphrase of {file}", hide_input=True, confirmation_prompt=confirm, err=True)
+    return asked

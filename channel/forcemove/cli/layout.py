@@ -1,0 +1,48 @@
+"""How pages of text are laid out: titles, fields with their names, amounts and times."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import click
+
+from forcemove.chain.addresses import show_address
+from forcemove.cli.amounts import exact_amount
+from forcemove.protocol.types import ETHER
+
+__all__ = ["WIDTH", "short_address", "show_asset", "show_field", "show_time", "show_title"]
+
+WIDTH = 16
+"""Columns of a field's name."""
+
+
+def show_title(text: str) -> str:
+    """Above a part of a page."""
+    return "\n" + click.style(text, bold=True)
+
+
+def show_field(name: str, value: object) -> str:
+    """A name, and what it has; further lines are set in."""
+    first, *rest = str(value).splitlines() or [""]
+    return "\n".join([f"  {name:<{WIDTH}}{first}", *(" " * (WIDTH + 2) + line for line in rest)])
+
+
+def short_address(address: bytes) -> str:
+    """Its first and last four digits, for a column."""
+    shown = show_address(address)
+    return f"{shown[:6]}\N{HORIZONTAL ELLIPSIS}{shown[-4:]}"
+
+
+def show_asset(asset: bytes, amount: int) -> str:
+    """An amount of ether or of a token, exactly."""
+    if asset == ETHER:
+        return f"{exact_amount(amount)} ({amount:,} wei)"
+    return f"{amount:,} of the smallest unit of {show_address(asset)}"
+
+
+def show_time(seconds: int) -> str:
+    """A block time, which may be any uint48."""
+    try:
+        return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M:%S} UTC"
+    except (OverflowError, ValueError):
+        return f"second {seconds:,}"

@@ -1,0 +1,95 @@
+"""A person chooses among the open offers of a lobby, which are shown as they come and go. Signs nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from forcemove.cli.lobby.listing import open_offers
+from forcemove.cli.lobby.numbers import Numbers
+from forcemove.cli.lobby.rows import rows
+from forcemove.cli.match.match import beside
+from forcemove.cli.match.reach import telling_of_reach
+from forcemove.cli.match.scenes import Scene
+from forcemove.cli.match.screen import PutAside, Screen
+from forcemove.line.connect import Connection
+from forcemove.line.offers import Offer
+
+__all__ = ["choose"]
+
+_NEW = "new"
+_ROWS_BESIDE, _FEWEST = 11, 3
+"""Lines of the screen that are no offers; offers that are shown on the smallest."""
+_LOOK_AGAIN = 1.0
+
+
+async def choose(
+    connection: Connection, wanted: Callable[[Offer], bool], what: str, *, may_offer: bool
+) -> Offer | None:
+    """The offer that a person chooses, None for one of their own, if that is allowed. `what`: are listed, in words.
+    Raises what the lobby raises, and `PutAside` where the person leaves."""
+    choosing = _Choosing(connection, wanted, what, may_offer=may_offer)
+    async with telling_of_reach(connection, choosing.screen.say):
+        await beside(choosing.until_chosen(), choosing.screen.run(), choosing.follow(), choosing.tick())
+    return choosing.chosen
+
+
+class _Choosing:
+    def __init__(self, connection: Connection, wanted: Callable[[Offer], bool], what: str, *, may_offer: bool) -> None:
+        self._connection, self._wanted, self._what, self._may_offer = connection, wanted, what, may_offer
+        self._most = max(_FEWEST, shutil.get_terminal_size().lines - _ROWS_BESIDE)
+        self._numbers = Numbers()
+        self._is_listed, self._has_more = False, False
+        self._is_done = asyncio.Event()
+        self.chosen: Offer | None = None
+        self.screen = Screen(self._take, self._options, partial(PutAside, "You have left the lobby."))
+        self._show()
+
+    async def until_chosen(self) -> None:
+        await self._is_done.wait()
+
+    async def follow(self) -> None:
+        """Show offers as they come and go. One more is asked for than there is room for: whether there are more."""
+        async for found in open_offers(self._connection.lobby, self._wanted, self._most + 1):
+            self._has_more = len(found) > self._most
+            self._numbers.take([each.offer for each in found[: self._most]])
+            self._is_listed = True
+            self._show()
+
+    async def tick(self) -> None:
+        """Time goes by in what is shown."""
+        while True:
+            await asyncio.sleep(_LOOK_AGAIN)
+            self._show()
+
+    def _show(self) -> None:
+        self.screen.show(Scene(*self._scene()))
+
+    def _scene(self) -> tuple[str, Sequence[str]]:
+        url = self._connection.url
+        if not self._is_listed:
+            return f"Asking {url} for {self._what}.", ()
+        open_ = self._numbers.open
+        if not open_:
+            return f"There are no {self._what} at {url} just now. New ones appear here.", ()
+        more = [f"There are more than these {len(open_)}."] if self._has_more else []
+        return f"{self._what.capitalize()} at {url}:", [*rows(open_, time.time()), *more]
+
+    def _options(self) -> Sequence[tuple[str, str]]:
+        join = [("NUMBER", "join that game; its terms are shown first")] if self._numbers.open else []
+        offer = [(_NEW, "offer a game yourself")] if self._may_offer else []
+        return [*join, *offer, ("Ctrl-C", "leave the lobby")]
+
+    def _take(self, typed: str) -> str:
+        typed = typed.strip().lower()
+        if self._may_offer and typed and _NEW.startswith(typed):
+            self._is_done.set()
+            return ""
+        offer, problem = self._numbers.find(typed)
+        if offer is not None:
+            self.chosen = offer
+            self._is_done.set()
+        return problem

@@ -1,0 +1,122 @@
+"""`forcemove lobby`: the command."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shlex
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from forcemove.line.offers import Offer
+
+__all__ = ["lobby"]
+
+_FILE = click.Path(dir_okay=False, path_type=Path)
+_MOST = 200
+"""Offers of a list that is printed once."""
+
+
+@click.command()
+@click.option(
+    "--relay", required=True, metavar="URL", help="The relay: ws:// or wss://; or a NATS server: nats:// or tls://."
+)
+@click.option("--game", "name", metavar="GAME", help="Only the offers of this game.")
+@click.option("--key", "key_file", type=_FILE, help="To join with: your key file. You are asked for it if you join.")
+@click.option(
+    "--chain",
+    "endpoints",
+    multiple=True,
+    metavar="URL",
+    help="To join with: a node of the offer's chain; may be given several times. You are asked for one if there is a "
+    "stake.",
+)
+@click.option("--once", is_flag=True, help="Print the list and end, also at a terminal.")
+@click.option("--json", "as_json", is_flag=True, help="Print the list once, as JSON.")
+@click.argument("options", nargs=-1, type=click.UNPROCESSED, metavar="[-- OPTIONS OF PLAY]")
+def lobby(
+    relay: str,
+    name: str | None,
+    key_file: Path | None,
+    endpoints: tuple[str, ...],
+    once: bool,
+    as_json: bool,
+    options: tuple[str, ...],
+) -> None:
+    """List the open games of a relay, and join one by its number.
+
+    At a terminal the list is live: games appear and go as others offer and join them. Type a number to join; the terms
+    are shown, and you are asked, before anything is signed. It is the same as `forcemove play GAME --join LINK`, and
+    what follows `--` is handed to that.
+
+    Where the output is no terminal the list is printed once.
+    """
+    is_wanted: Callable[[Offer], bool] = (lambda offer: offer.game == name) if name else (lambda _: True)
+    if as_json or once or not (sys.stdin.isatty() and sys.stdout.isatty()):
+        asyncio.run(_print_once(relay, is_wanted, as_json))
+        return
+    from forcemove.cli.play import play
+    from forcemove.line.links import public_url
+
+    arguments = _join_arguments(asyncio.run(_choose(relay, is_wanted)), relay, key_file, endpoints, options)
+    shown = (public_url(each) if each == relay else each for each in arguments)  # a password is not shown
+    click.echo("$ " + shlex.join(["forcemove", "play", *shown]))
+    play.main(arguments, standalone_mode=False)
+
+
+async def _print_once(relay: str, is_wanted: Callable[[Offer], bool], as_json: bool) -> None:
+    from forcemove.cli.lobby.rows import offer_json, rows
+    from forcemove.cli.terminal import Terminal
+    from forcemove.line.connect import connect
+    from forcemove.line.faults import FAULT_SECONDS
+
+    async with connect(relay, fault_seconds=FAULT_SECONDS) as connection:
+        found = await connection.lobby.list(is_wanted, _MOST + 1)
+        url = connection.url
+    numbered = list(enumerate((each.offer for each in found[:_MOST]), 1))
+    if as_json:
+        offers = [offer_json(number, offer, url) for number, offer in numbered]
+        click.echo(json.dumps({"relay": url, "offers": offers, "isAll": len(found) <= _MOST}, indent=2))
+        return
+    terminal = Terminal()
+    if not numbered:
+        terminal.say(f"There are no open games at {url} just now. To offer one:")
+        terminal.say_whole(f"forcemove play GAME --relay {shlex.quote(url)} --key FILE --create --stake 0")
+        return
+    for row in rows(numbered, time.time()):
+        terminal.say_whole(row)
+    if len(found) > _MOST:
+        terminal.say(f"There are more than these {_MOST}: --game GAME lists those of one game.")
+
+
+async def _choose(relay: str, is_wanted: Callable[[Offer], bool]) -> Offer:
+    from forcemove.cli.lobby.choosing import choose
+    from forcemove.line.connect import connect
+    from forcemove.line.faults import FAULT_SECONDS
+
+    async with connect(relay, fault_seconds=FAULT_SECONDS) as connection:
+        offer = await choose(connection, is_wanted, "open games", may_offer=False)
+    if offer is None:
+        raise click.Abort
+    return offer
+
+
+def _join_arguments(
+    offer: Offer, relay: str, key_file: Path | None, endpoints: Sequence[str], options: Sequence[str]
+) -> list[str]:
+    """Of `forcemove play`; who has not said what is needed is asked for it."""
+    from forcemove.line.links import Link, public_url
+
+    link = Link(public_url(relay), offer.hash)
+    where = [] if relay == link.relay else ["--relay", relay]
+    key = str(key_file) if key_file else click.prompt("Your key file", err=True, type=_FILE)
+    if not offer.is_friendly and not endpoints:
+        endpoints = [click.prompt(f"A node of chain {offer.chain_id} (URL)", err=True)]
+    chains = [] if offer.is_friendly else [part for each in endpoints for part in ("--chain", each)]
+    return ["--join", str(link), *where, "--key", str(key), *chains, *options, "--", offer.game]  # whatever its name is

@@ -1,0 +1,61 @@
+"""What a run of `forcemove play` joins or offers: what its command says, or what a person chooses in the lobby."""
+
+from __future__ import annotations
+
+import asyncio
+
+import click
+
+from forcemove.cli.amounts import AMOUNT
+from forcemove.cli.errors import Explained
+from forcemove.cli.lobby.choosing import choose
+from forcemove.cli.play.errors import OfferDiffers
+from forcemove.cli.play.terms import Ground, require_ours
+from forcemove.cli.play.wishes import Wishes
+from forcemove.cli.terminal import Terminal
+from forcemove.line.connect import Connection
+from forcemove.line.links import Link
+from forcemove.line.offers import Offer, OfferOfAnotherChain
+
+__all__ = ["find"]
+
+
+async def find(connection: Connection, wishes: Wishes, ground: Ground, ours: bytes, terminal: Terminal) -> Link | int:
+    """The link to join by, or the stake to offer, in wei. `ours`: our address (20 bytes), whose own offers are not
+    shown. Raises what the lobby raises, `PutAside` where the person leaves, and `Explained` where there is none."""
+    if wishes.link is not None:
+        return wishes.link
+    if wishes.stake is not None:
+        return wishes.stake
+    if not wishes.has_person:
+        raise Explained(
+            "The journal has no open channel of this game, chain and key to go on with.",
+            "Offer a game with --create --stake AMOUNT, or join one with --join LINK.",
+        )
+
+    def is_wanted(offer: Offer) -> bool:
+        return offer.host != ours and _is_ours(offer, ground)
+
+    terminal.close()  # the screen is the person's
+    chosen = await choose(connection, is_wanted, f"open games of {ground.title.lower()}", may_offer=True)
+    if chosen is not None:
+        return Link(connection.url, chosen.hash)
+    return await _ask_stake() if ground.chain_id else 0
+
+
+def _is_ours(offer: Offer, ground: Ground) -> bool:
+    try:
+        require_ours(offer, ground)
+    except (OfferOfAnotherChain, OfferDiffers):
+        return False
+    return True
+
+
+async def _ask_stake() -> int:
+    """Raises `click.Abort`."""
+    while True:
+        asked = "The stake of a round, such as 0.1 ether; each player pays in five"
+        stake: int = await asyncio.to_thread(click.prompt, asked, type=AMOUNT, err=True)
+        if stake:
+            return stake
+        click.echo("A friendly game has no chain: leave --chain out.", err=True)

@@ -1,0 +1,61 @@
+"""What a host hands to a friend: the link, and the whole command to paste. Pure."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from ipaddress import ip_address
+from urllib.parse import urlsplit
+
+from forcemove.cli.terminal import Terminal
+from forcemove.line.links import Link, public_url
+from forcemove.line.offers import Offer
+
+__all__ = ["join_command", "say_invitation"]
+
+
+def say_invitation(terminal: Terminal, offer: Offer, link: Link, relay: str) -> None:
+    """The link and the command, each on a line of its own, which nothing breaks and which nothing stands beside.
+    `relay`: the address as we know it ourselves, with a password where it has one."""
+    terminal.say("Hand this link to whom you want to play with; it is good for a day:")
+    terminal.say("")
+    terminal.say_whole(str(link))
+    terminal.say("")
+    terminal.say("The command to join with it:")
+    terminal.say("")
+    terminal.say_whole(join_command(offer, link, relay))
+    terminal.say("")
+    for line in _hints(offer, link):
+        terminal.say(line)
+
+
+def join_command(offer: Offer, link: Link, relay: str) -> str:
+    """What a friend types: what only that one knows is named in capitals. A password of ours is not in it."""
+    command = ["forcemove", "play", offer.game, "--join", str(link), "--key", "FILE"]
+    if not offer.is_friendly:
+        command += ["--chain", "URL"]
+    if relay != public_url(relay):
+        scheme, _, place = public_url(relay).partition("://")
+        command += ["--relay", f"{scheme}://NAME:PASSWORD@{place}"]
+    return shlex.join(command)
+
+
+def _hints(offer: Offer, link: Link) -> Iterator[str]:
+    own = "FILE is a key file of their own (`forcemove key new FILE` makes one)"
+    if offer.is_friendly:
+        yield f"{own}."
+    else:
+        yield (
+            f"{own}, and URL a node of chain {offer.chain_id}. They need a copy of your address book, too: as "
+            f"forcemove-{offer.chain_id}.json in their folder, or named with --book."
+        )
+    if _is_of_this_machine(link.relay):
+        yield "Only this machine can reach the relay under that address. Elsewhere it is known by another one."
+
+
+def _is_of_this_machine(relay: str) -> bool:
+    host = urlsplit(relay).hostname or ""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

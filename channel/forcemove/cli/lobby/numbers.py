@@ -1,0 +1,48 @@
+"""Numbers for offers that come and go: one keeps its number, and no other is ever given it, so that a number that is
+typed is the offer that was seen under it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from operator import itemgetter
+
+from forcemove.line.offers import Offer
+
+__all__ = ["Numbers"]
+
+_MOST = 10_000
+"""That are remembered of offers that are gone."""
+
+
+class Numbers:
+    """`open`: the offers that are open now, by number."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[bytes, int] = {}
+        self._given = 0
+        self.open: Sequence[tuple[int, Offer]] = ()
+
+    def take(self, offers: Sequence[Offer]) -> None:
+        """These are open now, and no others."""
+        for offer in offers:
+            if offer.hash not in self._numbers:
+                self._given += 1
+                self._numbers[offer.hash] = self._given
+        self.open = sorted(((self._numbers[offer.hash], offer) for offer in offers), key=itemgetter(0))
+        self._forget()
+
+    def find(self, typed: str) -> tuple[Offer | None, str]:
+        """The open offer with the number that was typed; or None, and what is wrong."""
+        if not (typed.isascii() and typed.isdecimal() and len(typed) < 10):
+            return None, "Type the number of a game."
+        number = int(typed)
+        found = next((offer for each, offer in self.open if each == number), None)
+        if found is None and 0 < number <= self._given:
+            return None, f"Game {number} is not open any more."
+        return found, "" if found else f"There is no game {number}."
+
+    def _forget(self) -> None:
+        """Of those that are gone the oldest. One that comes back after that has a new number."""
+        gone = set(self._numbers) - {offer.hash for _, offer in self.open}
+        for hash_ in [each for each in self._numbers if each in gone][: max(0, len(gone) - _MOST)]:
+            del self._numbers[hash_]

@@ -1,0 +1,94 @@
+"""The entry point. Each command lives in a module of its own, imported when it is called: `--help` answers at once."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+
+import click
+
+from forcemove.cli.errors import DEBUG_VARIABLE, run
+from forcemove.cli.terminal import wants_colours
+
+__all__ = ["forcemove", "main"]
+
+_COMMANDS = {
+    "demo": "Watch players open a channel, play, and settle; disputes included.",
+    "deploy": "Deploy the adjudicator and the games to a chain.",
+    "verify": "Compare a deployment with what is on its chain.",
+    "key": "Make, import and show key files.",
+    "play": "Play with somebody on another machine, over a relay and on a chain.",
+    "lobby": "List the open games of a relay, and join one.",
+    "relay": "Carry messages between players on different machines.",
+    "watch": "Answer challenges for participants who are away.",
+    "new": "Begin a game of your own: a folder with rules, a bot, tests and a page.",
+    "compile": "Compile the contracts of a game of your own.",
+    "channel": "See, defend, end and move the channels that a journal keeps.",
+    "inspect": "Explain a signed state, a piece of hex, or a channel on a chain.",
+}
+
+
+class _LazyGroup(click.Group):
+    """Knows its commands by name and a line of help, and imports the module of the one that is called."""
+
+    def list_commands(self, _ctx: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, _ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _COMMANDS:
+            return None
+        module = import_module(f"forcemove.cli.{cmd_name}")
+        return next(each for each in vars(module).values() if isinstance(each, click.Command) and each.name == cmd_name)
+
+    def format_commands(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(_COMMANDS.items()))
+
+
+def _print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if wanted and not ctx.resilient_parsing:
+        click.echo(f"forcemove {_version()}")
+        ctx.exit()
+
+
+def _version() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("forcemove")
+    except PackageNotFoundError:
+        return "(a checkout that is not installed)"
+
+
+def _set_debug(_: click.Context, __: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        os.environ[DEBUG_VARIABLE] = "1"
+
+
+@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.option(
+    "--version", is_flag=True, expose_value=False, is_eager=True, callback=_print_version, help="Show the version."
+)
+@click.option("--debug", is_flag=True, expose_value=False, callback=_set_debug, help="Show the traceback of an error.")
+@click.pass_context
+def forcemove(ctx: click.Context) -> None:
+    """Turn-based games in state channels.
+
+    Players exchange signed states off chain; a contract on a chain holds the money, and decides when somebody stops.
+
+    Begin with `forcemove demo`: it needs no chain, no key and no money. `forcemove COMMAND --help` explains a command.
+    """
+    if not wants_colours():
+        ctx.color = False
+
+
+def main() -> None:
+    """Run the command line and exit with its code: 0, 1 for an error, 2 for wrong usage, 130 for an interrupt."""
+    # safe-pysha3 is six times as fast as what eth-hash takes on its own.
+    os.environ.setdefault("ETH_HASH_BACKEND", "pysha3")
+    sys.exit(run(lambda: forcemove.main(prog_name="forcemove", standalone_mode=False)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,86 @@
+"""How a channel has ended, for its player: who won, what was paid to whom, and what it has cost. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from forcemove.cli.amounts import format_amount
+from forcemove.cli.match.scenes import NAMES, names_for
+from forcemove.game import Names
+from forcemove.node.events import Mined, Refused
+from forcemove.protocol.channel import Channel, Phase
+from forcemove.protocol.effects import operation_name
+from forcemove.protocol.results import Ending, Result, result_of
+from forcemove.sender.errors import Overtaken, RevertsAgain
+
+__all__ = ["EndSeen", "end_lines", "race_text"]
+
+_ENDINGS = {
+    Ending.OPEN: "It is not over.",
+    Ending.CONCLUDED: "All have signed the end.",
+    Ending.UNANSWERED: "The chain has decided: a challenge was not answered in time.",
+    Ending.UNFUNDED: "The chain has ended it: not all had paid in.",
+}
+
+
+class EndSeen:
+    """Remembers of a channel what nobody knows any more once it is paid out, and what this run has paid for it:
+    `cost`, the gas of so many `transactions`, in wei."""
+
+    def __init__(self) -> None:
+        self.cost = self.transactions = 0
+        self._seen: Result | None = None
+        self._time = 0
+
+    def see(self, channel: Channel, now: int) -> None:
+        """As it is at block time `now` (seconds)."""
+        self._time = now
+        if channel.phase(now) is Phase.FINALIZED and not channel.record.payout_begun:
+            self._seen = result_of(channel, now)
+
+    def add(self, event: Mined | Refused) -> None:
+        """What has become of a transaction of ours."""
+        match event:
+            case Mined(_, receipt):
+                self._pay(receipt.gas_used * receipt.gas_price)
+            case Refused(error=Overtaken(cost=cost) | RevertsAgain(cost=cost)):
+                self._pay(cost)
+
+    def _pay(self, cost: int) -> None:
+        self.cost, self.transactions = self.cost + cost, self.transactions + 1
+
+    def of(self, channel: Channel, now: int) -> Result:
+        """How it has ended by time `now` (seconds), or as it was seen last: a chain's clock may be ahead of ours. Once
+        all is paid, a state that the chain had and that was not the newest one is known from before alone."""
+        now = max(now, self._time)
+        return self._seen if self._seen and channel.phase(now) is Phase.CLOSED else result_of(channel, now)
+
+
+def end_lines(result: Result, index: int, seen: EndSeen, names: Names = NAMES) -> Iterator[str]:
+    """For people, of a channel in one asset, ether. `index`: which participant we are. `names`: by seat."""
+    ours = next(share for share in result.shares if share.participant == index)
+    won = ours.payable - ours.deposited
+    if result.ending is Ending.UNFUNDED:
+        text = f"Not all have paid in; {format_amount(ours.payable)} came back to you."
+    else:
+        what = "are even" if not won else f"{'win' if won > 0 else 'lose'} {format_amount(abs(won))}"
+        text = f"You {what}; {format_amount(ours.payable)} was paid to you."
+    yield f"result      {text}"
+    yield f"ended       {_ENDINGS[result.ending]}"
+    named = zip(names_for(index, names), result.shares, strict=True)
+    yield f"paid        {', '.join(f'{name} {format_amount(share.payable)}' for name, share in named)}"
+    if seen.transactions:
+        number = "1 transaction" if seen.transactions == 1 else f"{seen.transactions} transactions"
+        yield f"gas         {format_amount(seen.cost)}, for {number} of yours since this command began"
+
+
+def race_text(refused: Refused) -> str | None:
+    """What is said of a transaction of ours that came too late; None where that is not what has become of it."""
+    match refused.error:
+        case Overtaken(cost=cost, block_number=block):
+            return (
+                f"chain       {operation_name(refused.submission)}: the other was faster, in block {block:,}. Nothing "
+                f"is lost; it cost {format_amount(cost)}."
+            )
+        case _:
+            return None

@@ -1,0 +1,197 @@
+"""One channel, played from where it is to its end: says what happens, and lets the chain decide where nothing does."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Coroutine
+from typing import Any, Protocol
+
+from forcemove.cli.explanations import headline
+from forcemove.cli.match.ends import EndSeen, race_text
+from forcemove.cli.match.errors import GuestMissing
+from forcemove.cli.match.scenes import NAMES, balances, scene_of
+from forcemove.cli.match.voices import Voice
+from forcemove.errors import ForcemoveError
+from forcemove.flow.channel import is_stuck
+from forcemove.game import Game, Names
+from forcemove.node.events import Event, Fault, Mined, Refused, Sent
+from forcemove.protocol.channel import Channel, Phase
+from forcemove.protocol.effects import ChooseMove, operation_name
+from forcemove.protocol.inputs import ChallengeWanted, ConcludeWanted, Input, MoveChosen
+from forcemove.protocol.state import VariablePart
+
+__all__ = ["Match", "Played", "beside", "is_unpaid"]
+
+_LOOK_EVERY = 0.25
+_BEGINNING = (Phase.CHECKING, Phase.PREFUND, Phase.FUNDING)
+
+
+class Played(Protocol):
+    """A channel that something drives."""
+
+    @property
+    def id(self) -> bytes:
+        """The channel's id."""
+        ...
+
+    @property
+    def channel(self) -> Channel:
+        """As we see it."""
+        ...
+
+    @property
+    def phase(self) -> Phase:
+        """Its phase now."""
+        ...
+
+    def time(self) -> int:
+        """Of its chain, or our own, in seconds."""
+        ...
+
+    def feed(self, input_: Input) -> None:
+        """A wish of ours. Raises a `ForcemoveError` where it cannot be."""
+        ...
+
+
+def is_unpaid(channel: Channel) -> bool:
+    """Whether nobody has paid in, as far as we know, and nothing of ours is on its way."""
+    return not any(held for _, held in channel.holdings) and not channel.requested
+
+
+class Match:
+    """Tells one channel. `warning`: what the player must know of besides. `lasting`: an error that trying again does
+    not mend; it ends the match. `end_seen`: what is known of its end."""
+
+    def __init__(
+        self,
+        game: Game,
+        choose: Callable[[ChooseMove], MoveChosen | ConcludeWanted | None],
+        patience: float,
+        voice: Voice,
+        names: Names = NAMES,
+    ) -> None:
+        """`patience`: seconds that a counterparty may be silent before it is challenged; it may be infinite. `names`:
+        of the players, by seat."""
+        self.warning = ""
+        self.lasting: Exception | None = None
+        self._game, self._choose, self._patience, self._voice = game, choose, patience, voice
+        self._names = names
+        self._shown = -1
+        self._played: Played | None = None
+        self._since = time.monotonic()
+        self._progress: object = None
+        self.end_seen = EndSeen()
+
+    # -------------------------------------------------------------------------------------------------------- waiting
+
+    async def until(self, is_over: Callable[[], bool], played: Played) -> None:
+        """Show it until it is over. Raises `lasting`, and `GuestMissing`."""
+        self._played = played
+        while not is_over():
+            self.end_seen.see(played.channel, played.time())
+            if self.lasting is not None:
+                raise self.lasting
+            self._press(played)
+            self._show_scene()
+            await asyncio.sleep(_LOOK_EVERY)
+        self.end_seen.see(played.channel, played.time())
+
+    def _show_scene(self) -> None:
+        played = self._played
+        if played is None:
+            return
+        left = self._patience - (time.monotonic() - self._since)
+        scene = scene_of(
+            self._game,
+            played.channel,
+            played.phase,
+            played.time(),
+            silence_left=left,
+            warning=self.warning,
+            names=self._names,
+        )
+        self._voice.show(scene)
+
+    def _press(self, played: Played) -> None:
+        """Let the chain decide where nothing has happened for too long. Raises `GuestMissing` where there is nothing to
+        decide: nobody has paid in."""
+        channel, newest = played.channel, played.channel.newest
+        progress = (channel.next_turn, channel.holdings, played.phase, len(newest.signed.signatures) if newest else 0)
+        if progress != self._progress:
+            self._progress, self._since = progress, time.monotonic()
+        if time.monotonic() - self._since < self._patience:
+            return
+        self._since = time.monotonic()
+        if played.phase in _BEGINNING and is_unpaid(channel):
+            raise GuestMissing(played.id, self._patience)
+        if is_stuck(channel, played.phase):
+            self._press_on(played)
+
+    def _press_on(self, played: Played) -> None:
+        if played.channel.agreement.is_friendly:
+            raise GuestMissing(played.id, self._patience)
+        self._voice.say(f"Nothing was heard for {self._patience:.0f} seconds: a challenge asks the chain.")
+        try:
+            played.feed(ChallengeWanted())
+        except ForcemoveError as error:
+            self._voice.note(headline(error))
+
+    # -------------------------------------------------------------------------------------------------------- telling
+
+    def answer(self, question: ChooseMove) -> MoveChosen | ConcludeWanted | None:
+        """What the player does, once the state that it answers was told."""
+        self._tell_state(question.state)
+        decided = self._choose(question)
+        self._show_scene()
+        return decided
+
+    def report(self, event: Event) -> None:
+        """Something that has happened."""
+        if self._played is not None:
+            self.end_seen.see(self._played.channel, self._played.time())
+        match event:
+            case Sent(signed):
+                self._tell_state(signed.state)
+            case Mined(submission, receipt):
+                self.end_seen.add(event)
+                what = operation_name(submission)
+                self._voice.say(f"chain       {what}: in block {receipt.block_number:,}, {receipt.gas_used:,} gas")
+            case Refused(_, error):
+                self.end_seen.add(event)
+                race = race_text(event)
+                if race is not None:
+                    self._voice.say(race)
+                else:
+                    self._voice.note(headline(error))
+            case Fault(error):
+                self._voice.note(headline(error))
+
+    def _tell_state(self, state: VariablePart) -> None:
+        """Each turn of the game once, and nothing of the opening."""
+        if state.turn_num <= max(self._shown, 2 * len(self._names) - 1):
+            return
+        self._shown = state.turn_num
+        self._show_scene()
+        what = "the game is over: pay this." if state.is_final else self._game.describe(state, self._names)
+        self._voice.say(f"turn {state.turn_num:>4}   {what}")
+        if any(each.amount for each in state.outcome):
+            self._voice.say(f"            if it ended now: {balances(state.outcome, self._names)}")
+
+
+async def beside(main: Coroutine[Any, Any, None], *others: Coroutine[Any, Any, None]) -> None:
+    """Until `main` has ended, or another raises; raises the first error."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(each) for each in others]
+            await main
+            for task in tasks:
+                task.cancel()
+    except BaseExceptionGroup as errors:
+        raise _first(errors) from None  # the others were cancelled because of it
+
+
+def _first(error: BaseException) -> BaseException:
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error

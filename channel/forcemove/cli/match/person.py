@@ -1,0 +1,137 @@
+"""A person who plays a channel: what can be typed now, and what is made of it. No screen."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Sequence
+
+from forcemove.cli.amounts import format_amount
+from forcemove.cli.explanations import headline
+from forcemove.cli.match.leaving import Leaving
+from forcemove.cli.match.match import Played
+from forcemove.cli.match.rounds import with_counts
+from forcemove.cli.person.help import HELP, help_lines
+from forcemove.errors import ForcemoveError
+from forcemove.flow.channel import is_stuck
+from forcemove.game import Choice, Game, Randomness
+from forcemove.protocol.channel import Phase
+from forcemove.protocol.effects import ChooseMove
+from forcemove.protocol.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
+from forcemove.protocol.state import VariablePart
+
+__all__ = ["Person"]
+
+_LEAVE, _CHALLENGE, _YES, _NO = "leave", "challenge", "yes", "no"
+
+
+class Person:
+    """Decides by what is typed. `played`: the channel, once something drives it. `say`: is given what `help` says."""
+
+    def __init__(
+        self,
+        game: Game,
+        randomness: Randomness = secrets.token_bytes,
+        *,
+        aside: str = "",
+        agrees: bool = False,
+    ) -> None:
+        """`aside`: what becomes of the game when somebody presses Ctrl-C. `agrees`: to lose a stake by leaving, without
+        being asked."""
+        self.played: Played | None = None
+        self.say: Callable[[str], None] = lambda _: None
+        self._aside, self._agrees, self._leaving = aside, agrees, Leaving(game, randomness)
+        self._doubt = 0
+        self._game, self._randomness = game, randomness
+        self._question: ChooseMove | None = None
+        self._choices: tuple[Choice, ...] = ()
+
+    def choose(self, question: ChooseMove) -> MoveChosen | ConcludeWanted | None:
+        """The answer where there is nothing to decide; None where the person is asked. Raises as `Game.choices`."""
+        counts, own = with_counts(question.secrets)
+        self._leaving.see(question.state)
+        found = tuple(self._game.choices(question.state, self._randomness, own))
+        if not found:
+            return ConcludeWanted()
+        if len(found) == 1 and found[0].is_forced:
+            self._leaving.see(found[0].move.after(question.state))
+            return _move(found[0], counts)
+        self._question, self._choices = question, found
+        return None
+
+    @property
+    def options(self) -> Sequence[tuple[str, str]]:
+        """What can be typed now, and what it does."""
+        played = self.played
+        if played is None or played.channel.leaving or played.phase not in (Phase.PLAYING, Phase.CHALLENGED):
+            return ()
+        if self._doubt:
+            return ((_YES, "leave, and lose this"), (_NO, "play on"))
+        offered = [(each.word, each.text) for each in self._open_choices]
+        if is_stuck(played.channel, played.phase) and not played.channel.agreement.is_friendly:
+            offered.append((_CHALLENGE, "wait no longer, and ask the chain, which costs gas"))
+        leave = (_LEAVE, "end the game with your next turn; what the balances are then is paid")
+        return (*offered, leave, (HELP, "what can be done here"))
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether there is something to decide that nobody else does for us."""
+        played = self.played
+        return played is not None and bool(self._open_choices) and not played.channel.leaving
+
+    @property
+    def _open_choices(self) -> tuple[Choice, ...]:
+        """Of the question, if it was not answered otherwise: by the chain, or by time."""
+        if self.played is None or self._question is None:
+            return ()
+        return self._choices if self.played.channel.is_our_turn_after(self._question.state) else ()
+
+    def take(self, typed: str) -> str:
+        """Do what was typed. Returns what is wrong with it, empty where nothing is. An empty line is the only choice of
+        the game, where there is one; the beginning of a word will do where no other begins so."""
+        typed, choices = typed.strip().lower(), self._open_choices
+        if not typed:
+            typed = choices[0].word if len(choices) == 1 else ""
+        words = [word for word, _ in self.options]
+        meant = [typed] if typed in words else [each for each in words if typed and each.startswith(typed)]
+        if len(meant) == 1 and self.played is not None:
+            return self._feed(self.played, meant[0])
+        return f"Type one of these: {', '.join(words)}." if words else "There is nothing to decide now."
+
+    def _feed(self, played: Played, word: str) -> str:
+        """Do what a word says. Raises nothing: what is wrong is returned, or what is asked."""
+        if word == HELP:
+            self._help(played)
+            return ""
+        if self._doubt and word == _NO:
+            self._doubt = 0
+            return ""
+        if word == _LEAVE and not self._agrees and (cost := self._leaving.cost(played.channel)):
+            self._doubt = cost
+            most = "" if played.channel.is_our_turn else "up to "
+            return f"If you leave in this round you lose {most}{format_amount(cost)}. Leave? Type yes or no."
+        self._doubt = 0
+        try:
+            self._take(played, self._wish(word))
+        except ForcemoveError as error:
+            return headline(error)
+        return ""
+
+    def _take(self, played: Played, wish: MoveChosen | ConcludeWanted | ChallengeWanted) -> None:
+        newest = played.channel.newest
+        played.feed(wish)
+        if isinstance(wish, MoveChosen) and newest is not None:
+            self._leaving.see(VariablePart(wish.outcome, wish.app_data, newest.state.turn_num + 1))
+
+    def _help(self, played: Played) -> None:
+        for line in help_lines(self._aside, has_stake=not played.channel.agreement.is_friendly):
+            self.say(line)
+
+    def _wish(self, word: str) -> MoveChosen | ConcludeWanted | ChallengeWanted:
+        for choice in self._open_choices:
+            if choice.word == word and self._question is not None:
+                return _move(choice, with_counts(self._question.secrets)[0])
+        return ChallengeWanted() if word == _CHALLENGE else ConcludeWanted()
+
+
+def _move(choice: Choice, counts: bytes) -> MoveChosen:
+    return MoveChosen(*choice.move, None if choice.secrets is None else counts + choice.secrets)

@@ -1,0 +1,167 @@
+"""A person's screen: what has happened scrolls above; the board, the clock, the choices and a line to type stay below.
+
+Typed words do nothing before Enter: a slip of a finger plays no money.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from forcemove.cli.errors import EXIT_INTERRUPTED, Explained
+from forcemove.cli.match.scenes import Scene
+from forcemove.cli.person.layout import Styled, option_lines, scene_lines
+from forcemove.cli.terminal import wants_colours
+from forcemove.cli.wrapping import wrapped
+
+if TYPE_CHECKING:
+    from prompt_toolkit import Application
+    from prompt_toolkit.formatted_text import StyleAndTextTuples
+    from prompt_toolkit.key_binding import KeyBindings
+    from prompt_toolkit.layout import Layout
+
+__all__ = ["PutAside", "Screen"]
+
+_TICK = 0.5
+"""Seconds between two looks at the clock."""
+
+
+class PutAside(Explained):
+    """The person has left the screen; the game goes on later."""
+
+    exit_code = EXIT_INTERRUPTED
+
+    def __init__(self, text: str, then: str = "Run the same command again to go on.") -> None:
+        super().__init__(text, then)
+
+
+class Screen:
+    """`take`: does what was typed, and returns what is wrong with it. `options`: what can be typed. `aside`: makes the
+    error that ends the part of somebody who leaves the screen."""
+
+    def __init__(
+        self,
+        take: Callable[[str], str],
+        options: Callable[[], Sequence[tuple[str, str]]],
+        aside: Callable[[], Exception],
+    ) -> None:
+        self._take, self._options, self._aside = take, options, aside
+        self._scene, self._hint = Scene("Waiting."), ""
+        self._app = _application(self._text, self._accept, self._leave)
+        self._said: list[str] = []
+        self._has_said = asyncio.Event()
+
+    async def run(self) -> None:
+        """Until it is cancelled. Raises what `aside` makes where the person leaves it."""
+        telling = asyncio.create_task(self._tell())
+        try:
+            await self._app.run_async(set_exception_handler=False)
+            raise self._aside()
+        finally:
+            telling.cancel()
+            await asyncio.wait([telling])
+            self._flush()
+
+    def say(self, text: str) -> None:
+        """A line that stays."""
+        self._said.append(text)
+        self._has_said.set()
+
+    def note(self, text: str) -> None:
+        """A line about something that has gone wrong."""
+        self.say(text)
+
+    def show(self, scene: Scene) -> None:
+        """How it looks now."""
+        if scene != self._scene:
+            if scene.headline != self._scene.headline:
+                self._hint = ""  # it was about what has passed
+            self._scene = scene
+            self._app.invalidate()
+
+    # -------------------------------------------------------------------------------------------------------- writing
+
+    async def _tell(self) -> None:
+        """Lines are printed above what stays below."""
+        from prompt_toolkit.application import run_in_terminal
+
+        while True:
+            await self._has_said.wait()
+            self._has_said.clear()
+            if self._app.is_running:
+                await run_in_terminal(self._flush)
+
+    def _flush(self) -> None:
+        said, self._said = self._said, []
+        for each in said:
+            for line in wrapped(each, self._width):
+                print(line)
+
+    @property
+    def _width(self) -> int:
+        return self._app.output.get_size().columns
+
+    def _text(self) -> StyleAndTextTuples:
+        width = self._width
+        lines: list[Styled] = [("", ""), *scene_lines(self._scene, width)]
+        lines += (("", line) for line in option_lines(self._options(), width))
+        lines += (("reverse", line) for line in (wrapped(self._hint, width) if self._hint else ()))
+        return [(style, f"{line}\n") for style, line in lines]
+
+    # --------------------------------------------------------------------------------------------------------- typing
+
+    def _accept(self, typed: str) -> None:
+        self._hint = self._take(typed)
+        self._app.invalidate()
+
+    def _leave(self) -> None:
+        self._app.exit()
+
+
+def _application(
+    text: Callable[[], StyleAndTextTuples], accept: Callable[[str], None], leave: Callable[[], None]
+) -> Application[None]:
+    from prompt_toolkit import Application
+    from prompt_toolkit.output import ColorDepth
+    from prompt_toolkit.output.vt100 import Vt100_Output
+
+    output = Vt100_Output.from_pty(sys.stdout)
+    output.enable_cpr = False  # not every terminal says where its cursor is
+    return Application(
+        layout=_layout(text, accept),
+        key_bindings=_keys(leave),
+        refresh_interval=_TICK,
+        erase_when_done=True,
+        color_depth=None if wants_colours() else ColorDepth.DEPTH_1_BIT,
+        output=output,
+    )
+
+
+def _layout(text: Callable[[], StyleAndTextTuples], accept: Callable[[str], None]) -> Layout:
+    from prompt_toolkit.buffer import Buffer
+    from prompt_toolkit.layout import BufferControl, FormattedTextControl, HSplit, Layout, Window
+    from prompt_toolkit.layout.processors import BeforeInput
+
+    def handle(buffer: Buffer) -> bool:
+        accept(buffer.text)
+        return False  # the line is empty again
+
+    line = Buffer(multiline=False, accept_handler=handle)
+    shown = Window(FormattedTextControl(text), wrap_lines=True, dont_extend_height=True)
+    typed = Window(BufferControl(line, input_processors=[BeforeInput("> ")]), height=1)
+    return Layout(HSplit([shown, typed]), focused_element=typed)
+
+
+def _keys(leave: Callable[[], None]) -> KeyBindings:
+    from prompt_toolkit.key_binding import KeyBindings
+
+    keys = KeyBindings()
+
+    @keys.add("c-c")
+    @keys.add("c-d")
+    def _(_event: object) -> None:
+        leave()
+
+    return keys

@@ -1,0 +1,101 @@
+"""Who sits at a channel: the game's bot, or a person at a screen."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable
+from typing import Protocol
+
+from forcemove.cli.match.match import Played
+from forcemove.cli.match.person import Person
+from forcemove.cli.match.rounds import choose_rounds
+from forcemove.cli.match.screen import Screen
+from forcemove.cli.match.voices import TerminalVoice, Voice
+from forcemove.cli.person.lines import Lines
+from forcemove.cli.terminal import Terminal
+from forcemove.errors import ForcemoveError
+from forcemove.game import Game
+from forcemove.protocol.effects import ChooseMove
+from forcemove.protocol.inputs import ConcludeWanted, MoveChosen
+
+__all__ = ["BotSeat", "PersonSeat", "Seat"]
+
+
+class Seat(Protocol):
+    """Decides, and is told."""
+
+    @property
+    def voice(self) -> Voice:
+        """Where it is told what happens."""
+        ...
+
+    def choose(self, question: ChooseMove) -> MoveChosen | ConcludeWanted | None:
+        """See `forcemove.node.performer.Choose`."""
+        ...
+
+    def attach(self, played: Played) -> None:
+        """This is the channel. Called once, before `run`."""
+        ...
+
+    async def run(self) -> None:
+        """Until it is cancelled. Raises what ends the seat's part."""
+        ...
+
+
+class BotSeat:
+    """The game's bot, for so many rounds. `pace`: seconds that it takes for a move."""
+
+    def __init__(self, game: Game, seat: int, rounds: int, seats: int, terminal: Terminal, pace: float = 0) -> None:
+        self._choose, self._pace = choose_rounds(game, seat, rounds, seats), pace
+        self.voice = TerminalVoice(terminal)
+        self._played: Played | None = None
+        self._questions: asyncio.Queue[ChooseMove] = asyncio.Queue()
+
+    def choose(self, question: ChooseMove) -> MoveChosen | ConcludeWanted | None:
+        """See `Seat`."""
+        if not self._pace:
+            return self._choose(question)
+        self._questions.put_nowait(question)
+        return None
+
+    def attach(self, played: Played) -> None:
+        """See `Seat`."""
+        self._played = played
+
+    async def run(self) -> None:
+        """Answer what was not answered at once."""
+        while True:
+            question = await self._questions.get()
+            await asyncio.sleep(self._pace)
+            if self._played is not None and self._played.channel.is_our_turn_after(question.state):
+                with contextlib.suppress(ForcemoveError):  # it is asked again if that is still wanted
+                    self._played.feed(self._choose(question))
+
+
+class PersonSeat:
+    """A person at a screen, or where `terminal` is given one without it. `aside`: makes the error that ends the part of
+    one who leaves the screen, and `aside_text` says what that does. `agrees`: see `Person`."""
+
+    def __init__(
+        self,
+        game: Game,
+        aside: Callable[[], Exception],
+        aside_text: str,
+        terminal: Terminal | None = None,
+        *,
+        agrees: bool = False,
+    ) -> None:
+        person = self._person = Person(game, aside=aside_text, agrees=agrees)
+        self.choose = person.choose
+        self.voice: Screen | Lines
+        if terminal is None:
+            self.voice = Screen(person.take, lambda: person.options, aside)
+        else:
+            self.voice = Lines(person.take, lambda: person.options, lambda: person.is_asked, aside, terminal)
+        self.run = self.voice.run
+        person.say = self.voice.say
+
+    def attach(self, played: Played) -> None:
+        """See `Seat`."""
+        self._person.played = played

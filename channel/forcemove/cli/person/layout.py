@@ -1,0 +1,51 @@
+"""What a person's screen shows, as lines of a terminal of so many columns. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from forcemove.cli.match.scenes import Scene
+from forcemove.cli.wrapping import wrapped
+
+__all__ = ["Styled", "option_lines", "scene_lines"]
+
+Styled = tuple[str, str]
+"""A style of the screen, and a line."""
+Options = Sequence[tuple[str, str]]
+"""What can be typed, and what it does."""
+_WORD = 10
+_FEW = 5
+"""Options that each have a line of their own; of more two stand side by side, so that all fit on a screen."""
+
+
+def scene_lines(scene: Scene, width: int) -> Iterator[Styled]:
+    """From the headline to the warning."""
+    for style, text in (
+        ("bold", scene.headline),
+        *(("", f"    {line}") for line in scene.board),
+        ("", scene.money and f"balances    {scene.money}"),
+        ("", scene.outlook),
+        ("bold", scene.warning),
+    ):
+        if text:
+            yield from ((style, line) for line in wrapped(text, width))
+
+
+def option_lines(options: Options, width: int) -> list[str]:
+    """A line for each; of many, two to a line where they fit."""
+    texts = [f"  {word:<{_WORD}}{what}" for word, what in options]
+    short = [len(text) for text in texts if len(texts) > _FEW and len(text) < width // 2]
+    half = max(short, default=0) + 2
+    lines, waiting = list[str](), ""
+    for text in texts:
+        is_short = len(text) in short
+        if is_short and waiting:
+            lines.append(f"{waiting:<{half}}{text}")
+            waiting = ""
+        elif is_short:
+            waiting = text
+        else:
+            lines += [waiting] if waiting else []
+            lines += wrapped(text, width, _WORD + 2)
+            waiting = ""
+    return [*lines, waiting] if waiting else lines

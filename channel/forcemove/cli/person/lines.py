@@ -1,0 +1,62 @@
+"""A person, or a script, without a screen: what a screen shows is printed when there is something to decide, and each
+line of standard input is an answer."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Callable, Sequence
+
+from forcemove.cli.match.scenes import Scene
+from forcemove.cli.person.layout import option_lines, scene_lines
+from forcemove.cli.terminal import Terminal
+from forcemove.cli.typed import TypedLines
+from forcemove.cli.wrapping import width_of
+
+__all__ = ["Lines"]
+
+_LOOK_EVERY = 0.02
+_WIDTH = 120
+"""Where nobody sees it on a terminal."""
+
+
+class Lines:
+    """Has the same parts as `Screen`. `is_asked`: whether somebody is to decide now."""
+
+    def __init__(
+        self,
+        take: Callable[[str], str],
+        options: Callable[[], Sequence[tuple[str, str]]],
+        is_asked: Callable[[], bool],
+        aside: Callable[[], Exception],
+        terminal: Terminal,
+    ) -> None:
+        """`take`, `options`: as of `Screen`. `aside`: what ends the part of somebody whose input has ended."""
+        self._take, self._options, self._is_asked, self._aside = take, options, is_asked, aside
+        self._terminal, self._typed, self._scene = terminal, TypedLines(), Scene("Waiting.")
+        self.say, self.note = terminal.say, terminal.note
+
+    def show(self, scene: Scene) -> None:
+        """How it looks now."""
+        self._scene = scene
+
+    async def run(self) -> None:
+        """Until it is cancelled. Raises what `aside` makes where the input ends."""
+        while True:
+            while not self._is_asked():
+                await asyncio.sleep(_LOOK_EVERY)
+            self._print()
+            try:
+                typed = await self._typed.read()
+            except EOFError:
+                raise self._aside() from None
+            self.say(f"> {typed}")
+            if hint := self._take(typed):
+                self.say(hint)
+
+    def _print(self) -> None:
+        width = width_of(sys.stdout) or _WIDTH
+        for style, line in scene_lines(self._scene, width):
+            self._terminal.say(line, style)
+        for line in option_lines(self._options(), width):
+            self.say(line)

@@ -1,0 +1,141 @@
+"""A person who plays a game without a channel: chooses among numbered options, on the same screen as a channel's."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import time
+from collections.abc import Callable, Sequence
+
+from forcemove.cli.match.scenes import Scene, clock_text
+from forcemove.cli.match.screen import Screen
+from forcemove.cli.person.help import HELP, help_lines
+from forcemove.cli.person.lines import Lines
+from forcemove.cli.terminal import Terminal
+
+__all__ = ["Numbered"]
+
+_LEAVE = "leave"
+_LOOK_EVERY = 0.25
+_ENDS = (".", "?", "!", ":")
+_NOTHING_LOST = "Nothing is at stake: nobody loses anything by leaving."
+
+
+class Numbered:
+    """`ask` is what games ask it with. `other`: the name of who is waited for; `patience`: seconds for which."""
+
+    def __init__(
+        self,
+        other: str,
+        patience: float,
+        aside: Callable[[], Exception],
+        aside_text: str,
+        terminal: Terminal | None = None,
+    ) -> None:
+        """`aside`: makes the error that ends the part of somebody who presses Ctrl-C; `aside_text`: what that does.
+        `terminal`: where there is no screen."""
+        self._other, self._patience, self._aside_text = other, patience, aside_text
+        self._since, self._headline = time.monotonic(), ""
+        self._board: Sequence[str] = ()
+        self._options: Sequence[str] = ()
+        self._chosen: asyncio.Future[int] | None = None
+        self._is_leaving = False
+        self.voice: Screen | Lines
+        if terminal is None:
+            self.voice = Screen(self.take, lambda: self.options, aside)
+        else:
+            self.voice = Lines(self.take, lambda: self.options, lambda: self.is_asked, aside, terminal)
+        self._show()
+
+    async def run(self) -> None:
+        """Until it is cancelled. Raises what `aside` makes."""
+        async with asyncio.TaskGroup() as group:
+            clock = group.create_task(self._keep_showing())
+            try:
+                await self.voice.run()
+            finally:
+                clock.cancel()
+
+    def tell(self, line: str) -> None:
+        """Something has happened."""
+        self._since = time.monotonic()
+        self.voice.say(line)
+
+    async def ask(self, prompt: str, options: Sequence[str]) -> int:
+        """See `forcemove.cli.games.Ask`. Raises `EOFError` of a person who leaves."""
+        self._headline, *self._board = prompt.splitlines()
+        if self._is_leaving:
+            raise EOFError
+        self._options, self._chosen = options, asyncio.get_running_loop().create_future()
+        self._show()
+        try:
+            return await self._chosen
+        finally:
+            self._options, self._chosen, self._since = (), None, time.monotonic()
+            self._show()
+
+    # --------------------------------------------------------------------------------------------------------- showing
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether there is something to decide."""
+        return self._chosen is not None and not self._chosen.done()
+
+    @property
+    def options(self) -> Sequence[tuple[str, str]]:
+        """What can be typed now, and what it does."""
+        numbered = [(str(number), option) for number, option in enumerate(self._options, 1)]
+        leave = [] if self._is_leaving else [(_LEAVE, "end the game with your next turn")]
+        return (*numbered, *leave, (HELP, "what can be done here"))
+
+    def _show(self) -> None:
+        self.voice.show(self._scene())
+
+    async def _keep_showing(self) -> None:
+        while True:
+            self._show()
+            await asyncio.sleep(_LOOK_EVERY)
+
+    def _scene(self) -> Scene:
+        if self.is_asked:
+            headline = self._headline if self._headline.endswith(_ENDS) else f"{self._headline}."
+            return Scene(headline, self._board, outlook=f"{self._other} waits for you. {_NOTHING_LOST}")
+        left = self._patience - (time.monotonic() - self._since)
+        more = "" if left == math.inf else f", and is waited for {clock_text(left)} more"
+        return Scene(f"{self._other} is to move{more}.", self._board, outlook=_NOTHING_LOST)
+
+    # ---------------------------------------------------------------------------------------------------------- typing
+
+    def take(self, typed: str) -> str:
+        """Do what was typed; what is wrong with it, empty where nothing is."""
+        typed = typed.strip().lower()
+        if typed == HELP:
+            for line in help_lines(self._aside_text, has_stake=False):
+                self.voice.say(line)
+            return ""
+        if typed and _LEAVE.startswith(typed):
+            return self._leave()
+        number = self._number(typed)
+        if self._chosen is None or self._chosen.done():
+            return f"There is nothing to decide now: {self._other} is to move."
+        if number is None:
+            return f"Type a number from 1 to {len(self._options)}, {_LEAVE} or {HELP}."
+        self._chosen.set_result(number)
+        return ""
+
+    def _number(self, typed: str) -> int | None:
+        """By its number, or by its own words; nothing at all will do where there is nothing to choose."""
+        words = [option.strip().lower() for option in self._options]
+        numbers = [str(number) for number in range(1, len(words) + 1)]
+        if not typed and len(words) == 1:
+            return 0
+        return next((each.index(typed) for each in (numbers, words) if typed in each), None)
+
+    def _leave(self) -> str:
+        if self._chosen is not None and not self._chosen.done():
+            self._is_leaving = True
+            self._chosen.set_exception(EOFError())
+        elif not self._is_leaving:
+            self._is_leaving = True
+            self.voice.say("You leave with your next turn.")
+        return ""

@@ -1,0 +1,281 @@
+"""`forcemove play`: the command."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from forcemove.cli.addresses import ADDRESS
+from forcemove.cli.amounts import AMOUNT
+from forcemove.cli.channel.options import STORE
+from forcemove.cli.deploy import open_book, require_not_mainnet
+from forcemove.cli.endpoints import chain_ids_of_books, open_nodes
+from forcemove.cli.games import find_table_game, load_game
+from forcemove.cli.key import open_key_file
+from forcemove.cli.play.signals import run_until_terminated
+from forcemove.cli.progress import waiting
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from forcemove.cli.play.playing import Playing
+    from forcemove.cli.play.terms import ChainGround
+    from forcemove.cli.play.wishes import Purse, Wishes
+    from forcemove.cli.terminal import Terminal
+    from forcemove.line.links import Link
+    from forcemove.store.journal import Journal
+    from forcemove.watching.client import TowerClient
+
+__all__ = ["play"]
+
+_FILE = click.Path(dir_okay=False, path_type=Path)
+
+
+class _Tower(click.ParamType[tuple[str, bytes]]):
+    """ADDRESS@URL."""
+
+    name = "ADDRESS@URL"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, bytes]:
+        """See `click.ParamType.convert`."""
+        if isinstance(value, tuple):
+            return value
+        address, separator, url = value.partition("@")
+        if not separator or not url.startswith(("http://", "https://")):
+            self.fail(f"{value!r:.200} is not a tower's address and URL, such as 0x…@https://tower.example", param, ctx)
+        return url, ADDRESS.convert(address, param, ctx)
+
+
+@click.command()
+@click.argument("name", metavar="GAME")
+@click.option(
+    "--relay",
+    metavar="URL",
+    help="The relay: ws:// or wss://, as its operator names it; or a NATS server: nats:// or tls://.  "
+    "[default: that of the link]",
+)
+@click.option(
+    "--chain",
+    "endpoints",
+    multiple=True,
+    metavar="URL",
+    help="The node: http(s)://, ws(s)://, or an IPC path; given several times, other nodes of the same chain, of which "
+    "one honest one is enough to lose nothing. A friendly game has none.",
+)
+@click.option(
+    "--key",
+    "key_file",
+    required=True,
+    type=_FILE,
+    help="The key file of the player, which signs states (see `forcemove key`).",
+)
+@click.option(
+    "--account",
+    "account_file",
+    type=_FILE,
+    help="The key file of the account that pays in, pays the gas, and is paid.  [default: that of --key]",
+)
+@click.option("--payout", type=ADDRESS, help="The address that is paid.  [default: that of --account]")
+@click.option("--create", "creates", is_flag=True, help="Offer a game, and wait for somebody to join.")
+@click.option(
+    "--stake",
+    type=AMOUNT,
+    metavar="AMOUNT",
+    help="Of a round, such as '0.1 ether'; each player pays in five. 0 is a friendly game, without a chain. With "
+    "--join: join only for this stake.",
+)
+@click.option("--join", "join_text", metavar="LINK", help="Join the offer of this link, which --create has printed.")
+@click.option("--bot", is_flag=True, help="Let the game's bot play, and not you.")
+@click.option(
+    "--rounds", type=click.IntRange(1), default=3, show_default=True, help="Rounds after which the bot leaves."
+)
+@click.option(
+    "--pace",
+    type=click.FloatRange(0),
+    default=0.0,
+    show_default=True,
+    help="Seconds that the bot takes for a move, so that people can follow it.",
+)
+@STORE
+@click.option(
+    "--book",
+    "book_file",
+    type=_FILE,
+    help="The address book with the contracts.  [default: forcemove-CHAINID.json]",
+)
+@click.option(
+    "--tower",
+    "towers",
+    multiple=True,
+    type=_Tower(),
+    help="A watchtower that is to answer for you while you are away: its account, and where it is; may be given "
+    "several times (see `forcemove watch`).",
+)
+@click.option(
+    "--duration", type=click.IntRange(1), default=3600, show_default=True, help="Seconds of a challenge that we offer."
+)
+@click.option(
+    "--patience",
+    type=click.FloatRange(1),
+    default=600.0,
+    show_default=True,
+    help="Seconds that the other may be silent; then it is challenged, or a friendly game given up.",
+)
+@click.option(
+    "--lease",
+    type=click.FloatRange(1),
+    default=60.0,
+    show_default=True,
+    help="Seconds after which another process on the same PostgreSQL goes on for one that died; on a file, at once.",
+)
+@click.option("--yes", "agrees", is_flag=True, help="Join on the terms of the offer without being asked.")
+@click.option("--anew", is_flag=True, help="Do not go on with games into which nobody has paid yet.")
+@click.option("--allow-mainnet", is_flag=True, help="Play even on Ethereum's main network, for real money.")
+def play(
+    name: str,
+    relay: str | None,
+    endpoints: tuple[str, ...],
+    key_file: Path,
+    account_file: Path | None,
+    payout: bytes | None,
+    creates: bool,
+    stake: int | None,
+    join_text: str | None,
+    bot: bool,
+    rounds: int,
+    pace: float,
+    store: str,
+    book_file: Path | None,
+    towers: tuple[tuple[str, bytes], ...],
+    duration: int,
+    patience: float,
+    lease: float,
+    agrees: bool,
+    anew: bool,
+    allow_mainnet: bool,
+) -> None:
+    """Play GAME with somebody on another machine: you at this terminal, or a bot.
+
+    One player offers a game with --relay URL --create --stake AMOUNT, and hands the link that is printed to the other,
+    who joins with --join LINK; the link names the relay. Both need a node of the same chain (--chain), and the address
+    book of the contracts. With --stake 0 there is no chain, and nothing to win or lose; it needs a key and the relay
+    alone.
+
+    The key of --key only signs. --account pays in five stakes and the gas, and is paid at the end, unless --payout
+    names another. What was signed is kept in the journal (--store). If this is interrupted, or the machine dies, the
+    same command goes on with the open game. Do so in time: whoever stays away from a challenge until its end can lose
+    all that was paid in. A watchtower (--tower) answers challenges while you are away.
+    """
+    _require_sense(creates, join_text, stake, bool(endpoints), account_file, payout)
+    if not bot and not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise click.UsageError("There is no terminal to play at: say --bot, or type the command in a terminal.")
+    from forcemove.cli.channel.stores import open_store
+    from forcemove.cli.play.wishes import Wishes
+    from forcemove.line.connect import connect
+
+    link = _link(join_text, relay)
+    where = _place(relay, link)
+    wishes = Wishes(
+        where,
+        stake if creates or link else None,
+        link,
+        rounds if bot else None,
+        pace,
+        duration,
+        patience,
+        agrees,
+        anew,
+        lease,
+        tuple(_tower(*each) for each in towers),
+    )
+    connect(where)  # what is no address of a relay is said before anything is begun
+    ground = _ground(name, endpoints, book_file, allow_mainnet) if endpoints else None
+    purse = _purse(key_file, account_file, payout)
+    with open_store(store, may_be_new=True) as journal, waiting("Asking the relay") as terminal:
+        run_until_terminated(_playing(name, ground, wishes, purse, journal, terminal).run())
+
+
+def _link(text: str | None, relay: str | None) -> Link | None:
+    """Raises `MalformedBytes`, `UnknownVersion` and `LinkCut`, and `click.UsageError` where it is for another relay."""
+    from forcemove.line.links import parse_link, public_url
+
+    link = None if text is None else parse_link(text)
+    if link is not None and relay is not None and link.relay != public_url(relay):
+        raise click.UsageError(f"The link is for the relay {link.relay}: leave --relay out.")
+    return link
+
+
+def _place(relay: str | None, link: Link | None) -> str:
+    """Where to play. An address of our own may have a password, which a link never has."""
+    if relay is not None:
+        return relay
+    if link is None:
+        raise click.UsageError("Name the relay with --relay URL, or join with --join LINK, which names it.")
+    return link.relay
+
+
+def _require_sense(
+    creates: bool,
+    join_text: str | None,
+    stake: int | None,
+    has_chain: bool,
+    account_file: Path | None,
+    payout: bytes | None,
+) -> None:
+    if creates and join_text is not None:
+        raise click.UsageError("--create and --join exclude each other.")
+    if creates and stake is None:
+        raise click.UsageError("--create wants --stake AMOUNT; 0 is a friendly game.")
+    if stake and not has_chain:
+        raise click.UsageError("A stake wants a chain: name a node with --chain.")
+    if stake == 0 and has_chain:
+        raise click.UsageError("A friendly game (--stake 0) has no chain: leave --chain out.")
+    if not has_chain and (account_file is not None or payout is not None):
+        raise click.UsageError("A friendly game pays nothing: leave --account and --payout out, or name a --chain.")
+
+
+def _tower(url: str, address: bytes) -> TowerClient:
+    from forcemove.watching.client import TowerClient
+
+    return TowerClient(url, address)
+
+
+def _purse(key_file: Path, account_file: Path | None, payout: bytes | None) -> Purse:
+    from forcemove.cli.play.wishes import Purse
+
+    key = open_key_file(key_file)
+    payer = key if account_file is None else open_key_file(account_file)
+    return Purse(key, payer, payer.address if payout is None else payout)
+
+
+def _playing(
+    name: str, ground: ChainGround | None, wishes: Wishes, purse: Purse, journal: Journal, terminal: Terminal
+) -> Playing:
+    """A game of the command's kind. Raises `click.UsageError` where the game has no contract, and a chain is named."""
+    from forcemove.cli.play.channels import ChannelPlay
+    from forcemove.cli.play.playing import Playing
+    from forcemove.cli.play.tables import TablePlay
+    from forcemove.cli.play.terms import FriendlyGround
+
+    table_game = None if ground else find_table_game(name)
+    if table_game is not None:
+        on = FriendlyGround(table_game.name, table_game.title)
+        return Playing(wishes, on, purse, journal, terminal, TablePlay(table_game, wishes, purse, journal, terminal))
+    game = ground.game if ground else load_game(name)
+    on_ = ground or FriendlyGround(game.name, game.title)
+    return Playing(wishes, on_, purse, journal, terminal, ChannelPlay(game, ground, wishes, purse, journal, terminal))
+
+
+def _ground(name: str, endpoints: Sequence[str], book_file: Path | None, allow_mainnet: bool) -> ChainGround:
+    """Raises `WrongChain` where the book is of another chain than the nodes, and `click.UsageError` where the game has
+    no contract."""
+    from forcemove.cli.play.terms import ChainGround
+
+    if find_table_game(name) is not None:
+        raise click.UsageError(f"No contract enforces {name}: play it with --stake 0, and without --chain.")
+    game, chains = load_game(name), open_nodes(endpoints, expected=chain_ids_of_books(book_file))
+    require_not_mainnet(chains[0], allow_mainnet)
+    return ChainGround(chains, open_book(book_file, chains[0]), game)

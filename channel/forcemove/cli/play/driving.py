@@ -1,0 +1,208 @@
+"""Drives one channel to its end: for money with a node, or for nothing without a chain."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any
+
+from forcemove.chain.chain import Chain
+from forcemove.chain.errors import Unreachable
+from forcemove.cli.defending import Defence
+from forcemove.cli.explanations import headline
+from forcemove.cli.match.match import Match, beside
+from forcemove.cli.match.reach import ChainReach, telling_of_reach
+from forcemove.cli.match.seats import Seat
+from forcemove.cli.match.voices import TerminalVoice, Voice
+from forcemove.cli.play.carrying import carry, until_told
+from forcemove.cli.play.standby import when_free
+from forcemove.cli.play.wishes import Purse
+from forcemove.cli.terminal import Terminal
+from forcemove.errors import ChainError, ForcemoveError, JournalUnavailable, PassingError
+from forcemove.follower.errors import AnotherChain
+from forcemove.game import Game
+from forcemove.line.channel_line import ChannelLine
+from forcemove.node.assemble import Assembly
+from forcemove.node.driven import Driven
+from forcemove.node.errors import AccountInUse, LeaseLost
+from forcemove.node.friendly import FriendlyChannel
+from forcemove.node.node import Node
+from forcemove.node.policy import default_look_every
+from forcemove.protocol.agreement import Agreement
+from forcemove.protocol.channel import Channel
+from forcemove.protocol.results import is_over
+from forcemove.store.journal import Journal
+from forcemove.watching.client import TowerClient
+from forcemove.watching.courier import Acknowledged, Courier, Failed, Told, Unguarded
+
+__all__ = ["Guard", "drive_friendly"]
+
+_PASSING = (ChainError, PassingError, JournalUnavailable, AccountInUse)
+"""What may have passed when it is tried again."""
+_SENDING_SECONDS = 60.0
+
+
+async def drive_friendly(
+    journal: Journal,
+    agreement: Agreement,
+    purse: Purse,
+    game: Game,
+    line: ChannelLine,
+    seat: Seat,
+    match: Match,
+    lease: float,
+    patience: float,
+) -> Channel:
+    """Until both have signed the end, and the other one was told; `patience`: seconds that this is waited for. Raises
+    as `FriendlyChannel`, and `Match.until`."""
+
+    def begin() -> FriendlyChannel:
+        return FriendlyChannel(
+            journal, agreement, purse.key, game, line, match.answer, report=match.report, lease=lease
+        )
+
+    driven = await when_free(begin, seat.voice.say)
+    seat.attach(driven)
+    try:
+        is_told = until_told(lambda: driven.is_done, line, patience, seat.voice.say, time.monotonic)
+        main = match.until(is_told, driven)
+        await beside(main, driven.run(), carry(line, seat.voice.say), seat.run())
+    finally:
+        driven.release()
+    return driven.channel
+
+
+class Guard:
+    """The one node of a command that plays for money. It defends all that the journal has on the chain, from before
+    anybody is met until the command ends, and drives the command's own channel among it."""
+
+    def __init__(
+        self, journal: Journal, chains: Sequence[Chain], purse: Purse, lease: float, terminal: Terminal
+    ) -> None:
+        """`chains`: the chain through each endpoint. `lease`: see `Node`."""
+        self._purse, self._terminal = purse, terminal
+        self._look_every = default_look_every(chains[0].chain_id)
+        self._match: Match | None = None
+        self._own: Driven | None = None
+        self._voice: Voice = TerminalVoice(terminal)
+        self._told = ""
+        # The policy was asked before the channel was agreed on, where an endpoint that hangs delays no defence.
+        self._node = Node(journal, lease=lease, policy=None, trouble=self._hear_trouble)
+        self._defence = Defence(journal, self._node, chains, purse.payer, self._say)
+
+    @property
+    def has_money(self) -> bool:
+        """Whether somebody has paid into a channel that is defended, as far as the journal knows."""
+        return self._defence.has_money
+
+    async def run(self, main: Coroutine[Any, Any, None]) -> None:
+        """Until `main` has ended. Raises what that raises."""
+        try:
+            await beside(main, self._node.run(look_every=self._look_every), self._defence.run())
+        finally:
+            left = self._defence.open_besides(self._own.id if self._own else None)
+            self._node.release()
+            if left:
+                which = "1 other channel is" if left == 1 else f"{left} other channels are"
+                self._terminal.say(f"besides     {which} open in this journal; `forcemove channel list` shows them.")
+
+    async def drive(
+        self,
+        assembly: Assembly,
+        confirmations: int,
+        line: ChannelLine,
+        seat: Seat,
+        match: Match,
+        towers: Sequence[TowerClient],
+    ) -> Channel:
+        """Drive the command's own channel until it is over, while `run` runs. Raises as `Node.add`, and `Match.until`;
+        what passes is tried again."""
+
+        def begin() -> Driven:
+            return self._node.add(
+                assembly,
+                self._purse.key,
+                line,
+                match.answer,
+                report=match.report,
+                confirmations=confirmations,
+                payer=self._purse.payer,
+            )
+
+        self._match, self._voice = match, seat.voice
+        driven = self._own = await when_free(begin, seat.voice.say)
+        seat.attach(driven)
+        courier = Courier(towers, tell=_hear_tower(match, seat.voice))
+        if towers:
+            courier.add(driven, self._purse.key)
+        carrying, reach = carry(line, seat.voice.say), ChainReach(driven.chain.views.viewers)
+        try:
+            async with telling_of_reach(reach, seat.voice.say, "chain"):
+                await beside(match.until(self._until_sent(driven), driven), carrying, courier.run(), seat.run())
+        finally:
+            self._match, self._voice = None, TerminalVoice(self._terminal)
+        return driven.channel
+
+    def _until_sent(self, driven: Driven) -> Callable[[], bool]:
+        """Whether a channel is over. What is on its way for others then is waited for only for a while: a restart goes
+        on with it."""
+        over_at: float | None = None
+
+        def has_ended() -> bool:
+            nonlocal over_at
+            if not is_over(driven.channel, driven.time()) or driven.client.has_work:
+                return False
+            over_at = over_at or time.monotonic()
+            return not self._node.is_sending or time.monotonic() - over_at > _SENDING_SECONDS
+
+        return has_ended
+
+    def _say(self, text: str) -> None:
+        self._voice.say(text)
+
+    def _hear_trouble(self, error: Exception) -> None:
+        """What has failed and will be tried again is told once; what that does not mend ends the match, if it is the
+        match's."""
+        is_lasting = isinstance(error, AnotherChain) or not isinstance(error, _PASSING)
+        if is_lasting and self._match is not None and self._is_own(error):
+            self._match.lasting = self._match.lasting or error
+            return
+        if isinstance(error, Unreachable) and self._own is not None:
+            return  # how far the chain is in reach is told as that of the relay is
+        text = headline(error) if is_lasting and isinstance(error, ForcemoveError) else _passing_text(error)
+        if text != self._told:
+            self._told = text
+            self._voice.note(text)
+
+    def _is_own(self, error: Exception) -> bool:
+        """Whether it is of the command's own channel, or of no channel."""
+        if self._own is None:
+            return False
+        if isinstance(error, AnotherChain | LeaseLost):
+            return error.channel_id == self._own.id
+        others = (each for id_, each in self._node.channels.items() if id_ != self._own.id)
+        return not any(each.trouble is error for each in others)
+
+
+def _passing_text(error: Exception) -> str:
+    what = headline(error) if isinstance(error, ForcemoveError) else f"{type(error).__name__}: {error}."
+    return f"{what} Trying again."
+
+
+def _hear_tower(match: Match, voice: Voice) -> Callable[[Told], None]:
+    """That nobody watches is shown until somebody does."""
+    failed: dict[str, str] = {}
+
+    def hear(told: Told) -> None:
+        match told:
+            case Acknowledged(url):
+                failed.pop(url, None)
+                match.warning = ""
+            case Failed(url, error=error):
+                if failed.get(url) != (text := headline(error)):
+                    failed[url] = text
+                    voice.note(f"tower       {text}")
+            case Unguarded(turn_num=turn_num):
+                match.warning = f"No watchtower has acknowledged turn {turn_num}: do not go away."
+
+    return hear

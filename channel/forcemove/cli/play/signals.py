@@ -1,0 +1,45 @@
+"""A request to terminate ends a run as an interrupt does: in the main task, so that it can take leave of others."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Coroutine
+from typing import Any
+
+from forcemove.cli.errors import Explained
+
+__all__ = ["Terminated", "run_until_terminated"]
+
+
+class Terminated(Explained):
+    """The program was asked to end."""
+
+    exit_code = 128 + signal.SIGTERM
+
+    def __init__(self) -> None:
+        super().__init__("The game was cut off: this program was asked to end.", "Run the same command to go on.")
+
+
+def run_until_terminated(main: Coroutine[Any, Any, None]) -> None:
+    """Run it to its end. Raises what it raises, `Terminated` on SIGTERM, and `KeyboardInterrupt` on SIGINT."""
+    asyncio.run(_run(main))
+
+
+async def _run(main: Coroutine[Any, Any, None]) -> None:
+    loop, task = asyncio.get_running_loop(), asyncio.ensure_future(main)
+    was_asked: list[bool] = []
+
+    def end() -> None:
+        was_asked.append(True)
+        task.cancel()
+
+    loop.add_signal_handler(signal.SIGTERM, end)
+    try:
+        await task
+    except asyncio.CancelledError:
+        if was_asked:
+            raise Terminated() from None
+        raise
+    finally:
+        loop.remove_signal_handler(signal.SIGTERM)

@@ -1,0 +1,48 @@
+"""Stands by while another process plays, or no node answers, and goes on where that has passed."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+from forcemove.chain.errors import Unreachable
+from forcemove.cli.explanations import headline
+from forcemove.errors import PassingError
+from forcemove.node.errors import ChannelInUse
+
+__all__ = ["when_answered", "when_free"]
+
+_SHORTEST, _LONGEST = 0.2, 5.0
+_AGAIN_AFTER = 2.0
+_T = TypeVar("_T")
+
+
+async def when_free(begin: Callable[[], _T], tell: Callable[[str], None]) -> _T:
+    """What `begin` returns, once no other process has what it wants. `tell`: is told, once, that this is waited for.
+    Raises what else `begin` raises."""
+    is_told = False
+    while True:
+        try:
+            return begin()
+        except ChannelInUse as error:
+            if not is_told:
+                tell("Another process plays this, or did until it died: this one waits, and goes on if it is gone.")
+            is_told = True
+            await asyncio.sleep(min(max(error.until - time.time(), _SHORTEST), _LONGEST))
+
+
+async def when_answered(ask: Callable[[], _T], tell: Callable[[str], None]) -> _T:
+    """What `ask`, which runs in a thread of its own, returns once a node answers. `tell`: is told, once, that this is
+    waited for. Raises what else `ask` raises."""
+    is_told = False
+    while True:
+        try:
+            return await asyncio.to_thread(ask)
+        except PassingError as error:
+            if not is_told:
+                what = f"{error.endpoint} is out of reach." if isinstance(error, Unreachable) else headline(error)
+                tell(f"chain       {what} It is tried again.")
+            is_told = True
+        await asyncio.sleep(_AGAIN_AFTER)

@@ -1,0 +1,119 @@
+"""Plays a game without money over a table's log: by a bot, or a person. Whoever comes back plays it again from the
+log."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Coroutine
+from functools import partial
+from typing import Any
+
+from forcemove.cli.errors import Explained
+from forcemove.cli.explanations import headline
+from forcemove.cli.games import TableGame
+from forcemove.cli.match.match import beside
+from forcemove.cli.match.reach import telling_of_reach
+from forcemove.cli.match.scenes import NAMES
+from forcemove.cli.match.screen import PutAside
+from forcemove.cli.person.numbered import Numbered
+from forcemove.cli.play.meeting import Meeting
+from forcemove.cli.play.standby import when_free
+from forcemove.cli.play.wishes import Purse, Wishes
+from forcemove.cli.terminal import Terminal
+from forcemove.errors import CounterpartyError
+from forcemove.flow.keys import KeysMissing
+from forcemove.flow.place import Place
+from forcemove.flow.steps import NothingHeard
+from forcemove.line.connect import Connection, connect
+from forcemove.line.faults import FAULT_SECONDS
+from forcemove.node.keeping import Hold
+from forcemove.store.journal import Journal
+from forcemove.store.records import SEED_LENGTH
+
+__all__ = ["TablePlay"]
+
+
+class TablePlay:
+    """Of one game."""
+
+    def __init__(self, game: TableGame, wishes: Wishes, purse: Purse, journal: Journal, terminal: Terminal) -> None:
+        self._game, self._wishes, self._purse = game, wishes, purse
+        self._journal, self._terminal = journal, terminal
+
+    async def run(self, main: Coroutine[Any, Any, None]) -> None:
+        """See `playing.Play`."""
+        await main
+
+    @property
+    def has_money(self) -> bool:
+        """See `playing.Play`."""
+        return False
+
+    async def go_on(self) -> bool:
+        """See `playing.Play`: all that is kept of such a game is its meeting."""
+        return False
+
+    def is_kept(self, meeting: Meeting) -> bool:  # noqa: ARG002  # the port's
+        """See `playing.Play`."""
+        return False
+
+    def is_over(self, meeting: Meeting) -> bool:  # noqa: ARG002
+        """See `playing.Play`: its log tells, which is read again."""
+        return False
+
+    def tell_end(self, meeting: Meeting) -> None:
+        """See `playing.Play`."""
+
+    async def begin(self, meeting: Meeting) -> None:
+        """See `playing.Play`."""
+        hold = await when_free(partial(Hold, self._journal, meeting.table.id, self._wishes.lease), self._terminal.say)
+        try:
+            async with connect(self._wishes.relay, fault_seconds=FAULT_SECONDS) as connection:
+                await beside(self._play(connection, meeting), _keep(hold))
+        except (NothingHeard, KeysMissing):
+            raise Explained(
+                f"Nothing was heard of the other player for {self._wishes.patience:,.0f} seconds.",
+                "The game waits. Run the same command again to wait on, or with --anew to begin another one.",
+            ) from None
+        except EOFError:  # of a game that does not know how to be left
+            self._terminal.close()
+            self._terminal.say("You have left the game: it counts for nobody. The other player was not told.")
+        except CounterpartyError as fault:
+            raise Explained(
+                headline(fault),
+                "The game ends here and counts for nobody. What was said stays on the table's log: the same command "
+                "says this again, and with --anew it begins another game.",
+            ) from fault
+        finally:
+            hold.release()
+            self._terminal.close()
+
+    async def _play(self, connection: Connection, meeting: Meeting) -> None:
+        table = meeting.table
+        seed = self._journal.keep_seed(table.id, secrets.token_bytes(SEED_LENGTH))
+        log = await connection.join(table, self._purse.key)
+        seat = meeting.players.index(self._purse.key.address)
+        self._terminal.say(f"You are the {NAMES[seat].lower()}.")
+        sitting = self._person(NAMES[1 - seat]) if self._wishes.has_person else None
+        tell = sitting.tell if sitting else self._terminal.say
+
+        place = Place(log, table.id, NAMES, meeting.players, seat, self._purse.key, seed)
+
+        async def play() -> None:
+            await self._game.join(place, tell, sitting.ask if sitting else None, within=self._wishes.patience)
+
+        async with telling_of_reach(connection, tell):
+            await beside(play(), *([sitting.run()] if sitting else []))
+
+    def _person(self, other: str) -> Numbered:
+        self._terminal.close()  # the screen is the person's
+        aside, patience = partial(PutAside, "You have put the game aside."), self._wishes.patience
+        return Numbered(other, patience, aside, "the game is put aside; the same command goes on with it.")
+
+
+async def _keep(hold: Hold) -> None:
+    """Raises `LeaseLost`."""
+    while True:
+        await asyncio.sleep(hold.renew_every)
+        hold.renew()

@@ -1,0 +1,255 @@
+"""What is offered, what of an offer is taken, and the channel that follows from an offer and a join. Asks no relay."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from forcemove.chain.addresses import show_address
+from forcemove.chain.book import AddressBook
+from forcemove.chain.chain import Chain
+from forcemove.cli.amounts import exact_amount, format_amount
+from forcemove.cli.asking import answering, answers
+from forcemove.cli.errors import Explained
+from forcemove.cli.play.errors import OfferDiffers
+from forcemove.game import Game
+from forcemove.line.offers import Join, Offer
+from forcemove.node.assemble import Assembly, begin, reassemble
+from forcemove.node.nonces import draw_nonce
+from forcemove.node.policy import (
+    Conditions,
+    Costs,
+    Policy,
+    costs_of,
+    default_confirmations,
+    read_conditions,
+)
+from forcemove.protocol.agreement import Agreement, agree
+from forcemove.protocol.encoding import NO_CHAIN, Domain
+from forcemove.protocol.outcome import address_destination
+from forcemove.protocol.types import ETHER, ZERO_ADDRESS, FixedPart
+
+__all__ = ["ChainGround", "FriendlyGround", "Ground", "agreement_of", "new_offer", "require_ours", "terms_lines"]
+
+_DEPOSIT_IN_STAKES = 5
+_OFFER_SECONDS = 24 * 60 * 60
+_DIGITS = 3
+_POLICY = Policy()
+
+
+class Ground(Protocol):
+    """What we play on, for an offer."""
+
+    @property
+    def name(self) -> str:
+        """Of the game, as offers have it."""
+        ...
+
+    @property
+    def title(self) -> str:
+        """Of the game, for people."""
+        ...
+
+    @property
+    def chain_id(self) -> int:
+        """0 where there is no chain."""
+        ...
+
+    @property
+    def adjudicator(self) -> bytes:
+        """Its address, 20 bytes."""
+        ...
+
+    @property
+    def app(self) -> bytes:
+        """The address of the game's contract, 20 bytes."""
+        ...
+
+    def costs_lines(self, offer: Offer, payer: bytes) -> Sequence[str]:
+        """What the offer's game may cost us; `payer` (20 bytes) pays in. Raises `ChainError`, and `Explained` where it
+        has not enough, or the policy refuses the offer."""
+        ...
+
+
+@dataclass(frozen=True)
+class FriendlyGround:
+    """Nothing but the game: no chain, and no stake."""
+
+    name: str
+    title: str
+    chain_id = NO_CHAIN
+    adjudicator = ZERO_ADDRESS
+    app = ZERO_ADDRESS
+
+    def costs_lines(self, offer: Offer, payer: bytes) -> Sequence[str]:  # noqa: ARG002  # the port's
+        """Nothing."""
+        return ["  costs        nothing: it is a friendly game, without a chain"]
+
+
+@dataclass(frozen=True)
+class ChainGround:
+    """A chain through each endpoint, at least one; the address book that names its contracts, and the game. What it
+    asks takes some seconds where an endpoint hangs."""
+
+    chains: tuple[Chain, ...]
+    book: AddressBook
+    game: Game
+
+    @property
+    def name(self) -> str:
+        """See `Ground`."""
+        return self.game.name
+
+    @property
+    def title(self) -> str:
+        """See `Ground`."""
+        return self.game.title
+
+    @property
+    def chain_id(self) -> int:
+        """See `Ground`."""
+        return self.chains[0].chain_id
+
+    @property
+    def adjudicator(self) -> bytes:
+        """Of our book, 20 bytes. Raises `NotInBook`."""
+        return self.book.adjudicator
+
+    @property
+    def app(self) -> bytes:
+        """The game's contract of our book, 20 bytes. Raises `NotInBook`."""
+        return self.book.find(self.game.artifact.name).address
+
+    @property
+    def confirmations(self) -> int:
+        """How deep a log must be to be believed."""
+        return default_confirmations(self.chain_id)
+
+    def assemble(self, agreement: Agreement) -> Assembly:
+        """A new channel, which has logged nothing yet, through every endpoint. Where it begins those say that answer
+        now, see `node.assemble.begin`. Raises `ChainError`."""
+        there = answering(self.chains)
+        new = begin(there[0], agreement, self.game, factory=self.book.factory, others=there[1:])
+        return reassemble(
+            self.chains[0],
+            agreement,
+            self.game,
+            factory=self.book.factory,
+            from_block=new.from_block,
+            others=self.chains[1:],
+            began=new.began,
+        )
+
+    def require_playable(self, agreement: Agreement, index: int) -> None:
+        """Refuse what the policy does at the present price of gas. Raises `Explained`, and `ChainError`."""
+        conditions = self._conditions()
+        costs = costs_of(agreement, index, conditions.fees)
+        if (least := _POLICY.least_deposit(costs)) > costs.ether:
+            stake = exact_amount(_rounded_up(-(-least // _DEPOSIT_IN_STAKES)))
+            raise Explained(
+                f"At the present price of gas a stake below {stake} is not worth its disputes; nothing was signed.",
+                f"Offer at least --stake '{stake}', ask for an offer of so much, or wait until gas is cheaper.",
+            )
+        duration = agreement.fixed_part.challenge_duration
+        needed = _POLICY.least_duration(self.chain_id, self.confirmations, conditions.block_time)
+        if duration < needed:
+            raise Explained(
+                f"A challenge of {duration:,} seconds could not be answered in time on this chain; nothing was signed.",
+                f"Offer --duration at least {needed}, or ask for an offer with so much.",
+            )
+
+    def costs_lines(self, offer: Offer, payer: bytes) -> Sequence[str]:
+        """See `Ground`: at the present fees."""
+        anybody = Join(offer.hash, offer.app, offer.app)  # whoever joins, it costs the same
+        agreement = agreement_of(offer, anybody, self.game)
+        self.require_playable(agreement, 0)
+        costs = costs_of(agreement, 0, self._conditions().fees)
+        _require_funds(min(answers(self.chains, lambda chain: chain.balance(payer))), payer, costs)
+        usual, disputes = format_amount(costs.usual), format_amount(costs.disputes)
+        return [
+            f"  at most lost {exact_amount(costs.ether)}: all of it, if you stay away from a challenge until its end",
+            f"  gas          about {usual}; {disputes} more for six disputes",
+        ]
+
+    def _conditions(self) -> Conditions:
+        """The dearest and slowest that an endpoint shows."""
+        found = answers(self.chains, read_conditions)
+        return Conditions(
+            max((each.fees for each in found), key=lambda fees: fees.max_fee_per_gas),
+            max(each.block_time for each in found),
+        )
+
+
+def new_offer(ground: Ground, host: bytes, payout: bytes, stake: int, duration: int) -> Offer:
+    """What `host` (20 bytes), who is paid at `payout` (20 bytes), offers: `stake` in wei, five of which each puts in;
+    `duration` of a challenge in seconds. It is good for a day. Raises `InvalidValue`, and `NotInBook`."""
+    return Offer(
+        ground.name,
+        ground.chain_id,
+        ground.adjudicator,
+        ground.app,
+        ETHER,
+        stake,
+        stake * _DEPOSIT_IN_STAKES,
+        duration,
+        draw_nonce(),
+        host,
+        payout,
+        int(time.time()) + _OFFER_SECONDS,
+    )
+
+
+def require_ours(offer: Offer, ground: Ground) -> None:
+    """Refuse what is not of our chain, our book and our game, or not for ether. Raises `OfferOfAnotherChain` and
+    `OfferDiffers`."""
+    offer.require_chain(ground.chain_id)
+    for what, offered, ours in (
+        ("game", offer.game, ground.name),
+        ("adjudicator", offer.adjudicator, ground.adjudicator),
+        ("contract of the game", offer.app, ground.app),
+        ("asset", offer.asset, ETHER),
+    ):
+        if offered != ours:
+            raise OfferDiffers(what, offered, ours)
+
+
+def agreement_of(offer: Offer, join: Join, game: Game) -> Agreement:
+    """What host and guest have agreed on by signing these. Both make it for themselves, and the same. Raises
+    `InvalidValue`."""
+    return agree(
+        Domain(offer.chain_id, offer.adjudicator),
+        FixedPart((offer.host, join.guest), offer.nonce, offer.app, offer.duration),
+        game,
+        offer.stake,
+        ((offer.asset, (offer.deposit, offer.deposit)),),
+        (address_destination(offer.payout), address_destination(join.payout)),
+    )
+
+
+def terms_lines(offer: Offer, title: str) -> Iterator[str]:
+    """The terms of an offer, for people. `title`: of the game."""
+    if offer.is_friendly:
+        yield f"{title}, a friendly game, offered by {show_address(offer.host)}"
+        return
+    yield f"{title} on chain {offer.chain_id}, offered by {show_address(offer.host)}"
+    yield f"  stake        {exact_amount(offer.stake)} a round"
+    yield f"  deposit      {exact_amount(offer.deposit)} by each player"
+    yield f"  challenges   {offer.duration:,} seconds to answer one"
+
+
+def _require_funds(has: int, account: bytes, costs: Costs) -> None:
+    needed = costs.ether + costs.usual
+    if has < needed:
+        raise Explained(
+            f"The account {show_address(account)} has {format_amount(has)}, and needs "
+            f"{format_amount(needed, is_needed=True)} for its deposit and the usual gas.",
+            "Nothing was signed. Send it some of the chain's ether, or play for less.",
+        )
+
+
+def _rounded_up(amount: int) -> int:
+    """To three digits, so that people can type it."""
+    unit: int = 10 ** max(len(str(amount)) - _DIGITS, 0)
+    return -(-amount // unit) * unit

@@ -1,0 +1,22 @@
+"""Something to look at while a chain is waited for: a status line on standard error, where that is a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from forcemove.cli.terminal import Terminal
+
+__all__ = ["waiting"]
+
+
+@contextmanager
+def waiting(message: str) -> Iterator[Terminal]:
+    """Show `message` as the status line while the block runs; whatever the block has to say goes through the terminal
+    that it is given."""
+    terminal = Terminal(indent=None)
+    terminal.status(message)
+    try:
+        yield terminal
+    finally:
+        terminal.close()

@@ -1,0 +1,57 @@
+"""How a channel stands at its end, as text for people and as values for JSON. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from forcemove.chain.addresses import show_address
+from forcemove.cli.layout import show_asset, show_field
+from forcemove.protocol.results import Ending, Result, Share
+
+__all__ = ["ending_text", "result_json", "result_lines"]
+
+_ENDINGS = {
+    Ending.OPEN: "it is not over",
+    Ending.CONCLUDED: "concluded together: all have signed its end",
+    Ending.UNANSWERED: "a challenge was not answered in time: the chain has decided",
+    Ending.UNFUNDED: "never funded: not everybody has paid in",
+}
+
+
+def ending_text(ending: Ending) -> str:
+    """How it ended."""
+    return _ENDINGS[ending]
+
+
+def result_lines(result: Result) -> Iterator[str]:
+    """Fields of a page: how it ended, and what each participant was paid and has won or lost by that."""
+    yield show_field("ended", ending_text(result.ending))
+    if any(share.deposited for share in result.shares):
+        yield show_field("paid", "\n".join(map(_share_line, result.shares)))
+
+
+def result_json(result: Result) -> dict[str, Any] | None:
+    """`{"ending", "shares"}`, or null of what is not over. `ending`: `concluded`, `unanswered` or `unfunded`; of each
+    share `{"asset", "participant", "deposited", "allocated", "payable"}`, the amounts as decimal digits in quotes."""
+    if result.ending is Ending.OPEN:
+        return None
+    return {
+        "ending": result.ending.name.lower(),
+        "shares": [
+            {
+                "asset": show_address(share.asset),
+                "participant": share.participant,
+                "deposited": str(share.deposited),
+                "allocated": str(share.allocated),
+                "payable": str(share.payable),
+            }
+            for share in result.shares
+        ],
+    }
+
+
+def _share_line(share: Share) -> str:
+    won = share.payable - share.deposited
+    what = "is even" if not won else f"{'wins' if won > 0 else 'loses'} {show_asset(share.asset, abs(won))}"
+    return f"{show_asset(share.asset, share.payable)} to participant {share.participant}, who {what}"

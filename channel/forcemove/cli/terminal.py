@@ -1,0 +1,140 @@
+"""The one writer of a command: lines that stay, and beneath them a status line that goes when it is over.
+
+Where standard output and standard error are the same terminal, one console writes both, so that neither overwrites the
+other. What is piped gets plain lines and no status.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, TextIO
+
+from forcemove.cli.harmless import harmless
+from forcemove.cli.wrapping import wrapped
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.live import Live
+    from rich.spinner import Spinner
+
+__all__ = ["Terminal", "wants_colours"]
+
+_BLANK = " " * 12
+_SPINNER_CELLS = 4
+
+
+def wants_colours() -> bool:
+    """Whether `NO_COLOR` is unset or empty (https://no-color.org)."""
+    return not os.environ.get("NO_COLOR")
+
+
+class Terminal:
+    """Standard output and standard error of this process, as they are when it is made.
+
+    `indent`: how many columns the rest of a line that is too long for the terminal is set in; see `wrapped`.
+    """
+
+    def __init__(self, *, indent: int | None = len(_BLANK)) -> None:
+        self._out, self._err, self._indent = sys.stdout, sys.stderr, indent
+        self._story = _console(self._out)
+        self._progress = self._story if _are_one(self._out, self._err) else _console(self._err)
+        self._live: Live | None = None
+
+    @property
+    def shows_status(self) -> bool:
+        """Whether anybody sees what `status` says."""
+        return self._progress is not None
+
+    def say(self, text: str, style: str = "") -> None:
+        """A line that stays, on standard output. `style`: as rich names it, such as "bold green"."""
+        self._write(self._story, self._out, text, style)
+
+    def say_whole(self, text: str) -> None:
+        """A line that stays and is meant to be copied: it is never broken by us, however narrow the terminal is."""
+        self._write(self._story, self._out, text, "", is_whole=True)
+
+    def note(self, text: str) -> None:
+        """A line that stays, on standard error."""
+        self._write(self._progress, self._err, text, "")
+
+    def ask(self, prompt: str) -> None:
+        """Write a question, and leave the cursor behind it."""
+        self.status("")
+        self._out.write(_fitting(harmless(prompt), self._out))
+        self._out.flush()
+
+    def status(self, text: str) -> None:
+        """What is going on now, beneath all other lines; an empty text takes it away."""
+        if self._progress is None:
+            return
+        if not text:
+            self.close()
+        elif self._live is None:
+            self._live = _live(self._progress, text)
+            self._live.start()
+        else:
+            self._live.update(_spinner(self._progress, text))
+
+    def close(self) -> None:
+        """Take the status line away. What is said later is written all the same."""
+        live, self._live = self._live, None
+        if live is not None:
+            live.stop()
+
+    def _write(self, console: Console | None, stream: TextIO, text: str, style: str, *, is_whole: bool = False) -> None:
+        text = harmless(text, keep="\n")
+        if console is None:
+            stream.write(_fitting(text, stream) + "\n")
+            stream.flush()  # a reader of a pipe sees each line when it happens
+            return
+        from rich.text import Text
+
+        for line in [text] if is_whole else wrapped(text, console.width, self._indent):
+            console.print(Text(_fitting(line, stream), style), soft_wrap=True)
+
+
+def _console(stream: TextIO) -> Console | None:
+    """A console for a terminal; None for any other stream. Without colours it writes no styles at all."""
+    if not stream.isatty():
+        return None
+    from rich.console import Console
+
+    if wants_colours():
+        return Console(file=stream, force_terminal=True, highlight=False)
+    return Console(file=stream, force_terminal=True, highlight=False, color_system=None)
+
+
+def _are_one(first: TextIO, second: TextIO) -> bool:
+    if not (first.isatty() and second.isatty()):
+        return False
+    one, other = os.fstat(first.fileno()), os.fstat(second.fileno())
+    return (one.st_dev, one.st_ino, one.st_rdev) == (other.st_dev, other.st_ino, other.st_rdev)
+
+
+def _live(console: Console, text: str) -> Live:
+    from rich.live import Live
+
+    # Whatever else this process prints is not taken over: it may be meant for a pipe.
+    return Live(_spinner(console, text), console=console, transient=True, redirect_stdout=False, redirect_stderr=False)
+
+
+def _spinner(console: Console, text: str) -> Spinner:
+    from rich.spinner import Spinner
+    from rich.text import Text
+
+    shown = Text(_fitting(harmless(text), console.file))
+    shown.truncate(max(1, console.width - _SPINNER_CELLS), overflow="ellipsis" if _is_unicode(console.file) else "crop")
+    return Spinner("dots" if _is_unicode(console.file) else "line", shown)
+
+
+def _fitting(text: str, stream: object) -> str:
+    """The text as the stream can write it: not every terminal knows every character."""
+    encoding = getattr(stream, "encoding", None) or "utf-8"
+    if _is_unicode(stream):
+        return text
+    return text.replace("\u2026", "...").encode(encoding, "replace").decode(encoding)
+
+
+def _is_unicode(stream: object) -> bool:
+    return (getattr(stream, "encoding", None) or "utf-8").lower().replace("-", "").startswith("utf")

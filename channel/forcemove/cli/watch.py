@@ -1,0 +1,267 @@
+"""`forcemove watch`: answer challenges for participants who are away."""
+
+from __future__ import annotations
+
+import json
+import logging
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from forcemove.cli.addresses import ADDRESS
+from forcemove.cli.amounts import AMOUNT, exact_amount
+from forcemove.cli.endpoints import chain_ids_of_books, open_nodes
+from forcemove.cli.errors import Explained
+from forcemove.cli.serving import HostAndPort, log_to_stderr
+from forcemove.cli.wrapping import echo
+from forcemove.tower.settings import Settings as TowerSettings
+from forcemove.watching.limits import Limits
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from forcemove.chain.adjudicator import Adjudicator
+    from forcemove.chain.book import AddressBook
+    from forcemove.chain.chain import Chain
+    from forcemove.protocol.app import Rules
+    from forcemove.protocol.signing import Key
+
+__all__ = ["watch"]
+
+_ROOM = "forcemove.watching"
+_LOG = logging.getLogger(f"{_ROOM}.command")
+_BUDGET = 10**17
+_TOWER, _GRANTED = TowerSettings(), Limits()
+
+
+class _Client(click.ParamType[tuple[bytes, int]]):
+    """ADDRESS, or ADDRESS=BUDGET."""
+
+    name = "ADDRESS[=BUDGET]"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[bytes, int]:
+        """See `click.ParamType.convert`."""
+        if isinstance(value, tuple):
+            return value
+        address, separator, budget = value.partition("=")
+        return ADDRESS.convert(address, param, ctx), AMOUNT.convert(budget, param, ctx) if separator else _BUDGET
+
+
+@click.command()
+@click.option(
+    "--chain",
+    "endpoints",
+    required=True,
+    multiple=True,
+    metavar="URL",
+    help="The node: http(s)://, ws(s)://, or an IPC path; given several times, other nodes of the same chain, of which "
+    "one honest one is enough.",
+)
+@click.option(
+    "--key",
+    "key_file",
+    required=True,
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="The key file of the tower's own account, which pays the gas and signs receipts (see `forcemove key`).",
+)
+@click.option(
+    "--for",
+    "clients",
+    required=True,
+    multiple=True,
+    type=_Client(),
+    help="A participant to work for, and what may be spent for it in all, such as 0x…='0.5 ether'; may be given "
+    f"several times.  [default budget: {exact_amount(_BUDGET)}]",
+)
+@click.option(
+    "--store",
+    default="tower.journal",
+    show_default=True,
+    metavar="PATH|URL",
+    help="The tower's journal: a file, or postgresql://user:password@host/database; it is made if it is not there.",
+)
+@click.option(
+    "--listen",
+    type=HostAndPort("127.0.0.1:4700"),
+    default="127.0.0.1:4700",
+    show_default=True,
+    help="Where to listen; port 0 takes any that is free.",
+)
+@click.option(
+    "--book",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="The address book that `forcemove deploy` wrote.  [default: forcemove-CHAINID.json]",
+)
+@click.option(
+    "--most",
+    type=AMOUNT,
+    default=_TOWER.most,
+    show_default=exact_amount(_TOWER.most),
+    help="What the gas of one answer may cost.",
+)
+@click.option(
+    "--head-start",
+    type=click.IntRange(0),
+    default=_TOWER.head_start,
+    show_default=True,
+    help="Seconds of a challenge that are left to participants and other towers, at most half of its time.",
+)
+@click.option(
+    "--confirmations",
+    type=click.IntRange(1),
+    help="How many blocks deep a log must be to be believed.  [default: 1 on a local chain, else 6]",
+)
+@click.option(
+    "--lease",
+    type=click.FloatRange(1),
+    default=_TOWER.lease,
+    show_default=True,
+    help="Seconds after which another process on the same store takes over from one that died.",
+)
+@click.option(
+    "--most-channels",
+    type=click.IntRange(1),
+    default=_TOWER.most_channels,
+    show_default=True,
+    help="Channels of one participant.",
+)
+@click.option(
+    "--connections",
+    type=click.IntRange(1),
+    default=_GRANTED.connections,
+    show_default=True,
+    help="Connections at once.",
+)
+@click.option(
+    "--per-address",
+    type=click.IntRange(1),
+    default=_GRANTED.per_address,
+    show_default=True,
+    help="Connections at once from one IP address; raise it behind a proxy.",
+)
+@click.option(
+    "--bytes-per-second",
+    type=click.IntRange(1),
+    default=_GRANTED.bytes_per_second,
+    show_default=True,
+    help="Bytes of hand-overs from one IP address; more is refused for a while. Raise it behind a proxy.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Write each line of the log as a JSON object.")
+def watch(
+    endpoints: tuple[str, ...],
+    key_file: Path,
+    clients: tuple[tuple[bytes, int], ...],
+    store: str,
+    listen: tuple[str, int],
+    book: Path | None,
+    most: int,
+    head_start: int,
+    confirmations: int | None,
+    lease: float,
+    most_channels: int,
+    connections: int,
+    per_address: int,
+    bytes_per_second: int,
+    as_json: bool,
+) -> None:
+    """Answer challenges for participants who are away: a watchtower.
+
+    Participants that are named with --for hand over the newest proof that they have (POST /hand-over), and get a
+    signed receipt. If somebody then challenges with something older, the tower answers on the chain, and pays the gas
+    from its own account, up to the participant's budget.
+
+    A tower has no key of a participant. It can be lazy, which its receipt shows; it cannot take anything. Send its
+    account some of the chain's ether: without that it can answer nothing.
+
+    Several processes may have the same --store and --key: one works, the others stand by. After a crash the next one
+    begins when the --lease of the last one has ended. The limits on connections go by IP address; it speaks http://
+    alone, so put a proxy with TLS before it where strangers can listen.
+
+    http://HOST:PORT/health says whether it works, /metrics has numbers for Prometheus. SIGTERM or Ctrl-C stops it:
+    what has a receipt is kept.
+    """
+    import asyncio
+
+    from forcemove.cli.channel.stores import open_store
+    from forcemove.cli.deploy import open_book
+    from forcemove.cli.key import open_key_file
+    from forcemove.tower.tower import Tower
+    from forcemove.watching.service import MakeTower, Settings, serve
+
+    served = dict(clients)
+    if len(served) < len(clients):
+        raise click.UsageError("--for names an address twice.")
+    log_to_stderr(_ROOM, as_json)
+    chains = open_nodes(endpoints, expected=chain_ids_of_books(book), tell=_warn)
+    book_ = open_book(book, chains[0])
+    apps, adjudicators = _contracts(book_, chains)
+    key = open_key_file(key_file)
+    _warn_of_an_empty_account(chains[0], key)
+    settings = TowerSettings(
+        most=most,
+        most_channels=most_channels,
+        head_start=head_start,
+        first_block=book_.deployment_block,
+        confirmations=confirmations,
+        lease=lease,
+    )
+    limits = Limits(connections=connections, per_address=per_address, bytes_per_second=bytes_per_second)
+    with open_store(store, may_be_new=True) as journal:
+        make: MakeTower = lambda report, trouble: Tower(  # noqa: E731  # its type is the service's
+            journal, key, adjudicators, served, apps=apps, settings=settings, report=report, trouble=trouble
+        )
+        asyncio.run(
+            serve(
+                Settings(*listen, tuple(served), limits),
+                make,
+                lambda url: _say_ready(url, key, journal.where, chains[0].chain_id, as_json),
+            )
+        )
+
+
+def _say_ready(url: str, key: Key, store: str, chain_id: int, as_json: bool) -> None:
+    """One line on standard output, which a program that starts a tower can wait for."""
+    from forcemove.chain.addresses import show_address
+
+    account = show_address(key.address)
+    ready = {"ready": url, "account": account, "store": store, "chainId": str(chain_id)}
+    words = f"The watchtower {account} listens at {url}, watches chain {chain_id}, and keeps what it has in {store}."
+    if as_json:
+        click.echo(json.dumps(ready))
+    else:
+        echo(words)
+
+
+def _contracts(book: AddressBook, chains: Sequence[Chain]) -> tuple[dict[bytes, Rules], list[Adjudicator]]:
+    """The rules of the installed games, by their contracts' addresses; and the adjudicator through each endpoint, which
+    is genuine, and knows the games' errors."""
+    from forcemove.chain.adjudicator import Adjudicator
+    from forcemove.chain.genuine import adjudicator_artifact, derived_address, require_genuine_contract
+    from forcemove.chain.reverts import NO_ERRORS, app_errors
+    from forcemove.cli.games import usable_games
+
+    require_genuine_contract(chains[0], adjudicator_artifact(), book.adjudicator, book.factory)
+    apps: dict[bytes, Rules] = {}
+    errors = NO_ERRORS
+    for game in usable_games():
+        entry = book.contracts.get(game.artifact.name)
+        if entry is not None and entry.address == derived_address(game.artifact, book.factory):
+            apps[entry.address] = game
+            errors |= app_errors(game.artifact, game.errors)
+    if not apps:
+        raise Explained(
+            "The address book has no contract of an installed game: there is nothing that this tower could check.",
+            "Install the games that it is to watch, or name another book with --book.",
+        )
+    return apps, [Adjudicator(chain, book.adjudicator, errors) for chain in chains]
+
+
+def _warn(text: str) -> None:
+    _LOG.warning("a node does not answer, or is left out", extra={"facts": {"error": text}})
+
+
+def _warn_of_an_empty_account(chain: Chain, key: Key) -> None:
+    if not chain.balance(key.address):
+        facts = {"account": "0x" + key.address.hex()}
+        _LOG.warning("the tower's account has no ether: it can answer nothing", extra={"facts": facts})

@@ -1,0 +1,321 @@
+"""A channel played in steps: opening, turns, concluding, each ending when the channel is where it should be.
+
+The channel itself is run by a participant's client, which keeps its own counsel about money: it signs nothing twice,
+answers challenges and collects whatever a flow says. A flow tells it what we want, carries its messages over the
+table's log as `Update` actions, and waits. What does not come in time is asked of the chain: a missed deadline becomes
+a challenge, a late reply during the challenge an answer, and play goes on.
+
+What fails on the way ends no flow, see `flow.seat`. Knows no chain.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from forcemove.errors import LocalError
+from forcemove.flow.queue import ActionQueue
+from forcemove.flow.seat import UPDATES, Line, Participant, Seat, Update, drive, hear, look_again, tell
+from forcemove.flow.steps import NothingHeard, Step
+from forcemove.protocol.channel import Channel, Phase
+from forcemove.protocol.effects import ChooseMove
+from forcemove.protocol.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
+from forcemove.protocol.outcome import Outcome
+from forcemove.protocol.state import VariablePart
+
+__all__ = [
+    "UPDATES",
+    "ChannelDecided",
+    "Choose",
+    "ConcludeWanted",
+    "Line",
+    "MoveChosen",
+    "Participant",
+    "Player",
+    "Seat",
+    "Update",
+    "collecting",
+    "concluding",
+    "funding",
+    "is_stuck",
+    "moves_of",
+    "moves_of_new",
+    "opening",
+    "playing",
+    "prefunding",
+    "rounds",
+    "turn",
+]
+
+Choose = Callable[[ChooseMove], MoveChosen | ConcludeWanted]
+"""What we do after a state when it is our turn."""
+
+
+class Player(Protocol):
+    """Decides on moves: a bot, or a person's screen."""
+
+    def move(self, state: VariablePart, *, another_round: bool) -> tuple[Outcome, bytes] | None:
+        """The outcome and appData of the state after `state`, or None to conclude."""
+        ...
+
+    def secrets(self) -> bytes:
+        """What another player must be given to go on in this one's place; empty where there is nothing."""
+        ...
+
+
+_OVER = (Phase.FINALIZED, Phase.CLOSED)
+
+
+@dataclass(eq=False)
+class ChannelDecided(LocalError):
+    """The chain has decided the channel while we were playing: somebody's time has run out, or it was concluded.
+    `collecting` brings the money home."""
+
+    turn_num: int
+
+
+# -------------------------------------------------------------------------------------------------------------- steps
+
+
+def opening() -> Step[Seat]:
+    """From nothing to the first move: agree on the opening, deposit, and confirm that everything is there."""
+
+    async def step(queue: ActionQueue[Any], seat: Seat) -> None:
+        await prefunding()(queue, seat)
+        await funding()(queue, seat)
+
+    return step
+
+
+def prefunding() -> Step[Seat]:
+    """All sign the prefund states. Raises `NothingHeard` where somebody does not: nothing was deposited yet."""
+
+    async def step(queue: ActionQueue[Any], seat: Seat) -> None:
+        phases = (Phase.CHECKING, Phase.PREFUND)
+        if not await _reached(queue, seat, lambda: seat.participant.phase not in phases):
+            raise NothingHeard((), seat.within)
+
+    return step
+
+
+def funding() -> Step[Seat]:
+    """All deposit and sign the postfund states. Where somebody does not, the chain gives back what was deposited, and
+    `ChannelDecided` is raised."""
+
+    async def step(queue: ActionQueue[Any], seat: Seat) -> None:
+        await _reached_or_decided(queue, seat, lambda: _holds(_is_open(seat), seat.participant.channel))
+
+    return step
+
+
+def turn(choose: Choose) -> Step[Seat]:
+    """The channel's next turn: `choose` makes ours; for a counterparty's we wait, on the chain if need be. After a
+    final state there is no turn, and nothing is done. If `choose` raises anything it is asked again, after
+    `look_every` seconds.
+
+    Raises `ChannelDecided` where the channel is over instead, and what is wrong with a move that `choose` has made.
+    """
+
+    async def step(queue: ActionQueue[Any], seat: Seat) -> None:
+        turn_num = seat.next_turn
+        is_done = _any(lambda: seat.next_turn > turn_num, lambda: _is_ending(seat))
+        await drive(queue, seat)
+        while _is_to_move(seat) and not is_done() and not _has_moved(seat, choose):
+            await look_again(queue, seat)
+        await _reached_or_decided(queue, seat, is_done)
+
+    return step
+
+
+def playing(choose: Choose, *, until: Callable[[VariablePart], bool]) -> Step[Seat]:
+    """Turns, until `until` holds of the newest state or that is final."""
+
+    async def step(queue: ActionQueue[Any], seat: Seat) -> None:
+        one = turn(choose)
+        while (newest := seat.participant.channel.newest) is None or not (newest.state.is_final or until(newest.state)):
+            await one(queue, seat)
+
+    return step
+
+
+def concluding() -> Step[Seat]:
+    """Sign a final state with our next turn, and wait until the channel has paid all that it holds.
+
+    A counterparty that does not answer is challenged; then the chain decides.
+    """
+
+    async def step(queue: ActionQueue[Any], seat: Seat) -> None:
+        while not _is_over(seat) and not tell(seat, ConcludeWanted()):
+            await look_again(queue, seat)
+        await collecting()(queue, seat)
+
+    return step
+
+
+def collecting() -> Step[Seat]:
+    """Wait until the channel has paid all that it holds; a counterparty that keeps us waiting is challenged."""
+
+    async def step(queue: ActionQueue[Any], seat: Seat) -> None:
+        while not await _reached(queue, seat, lambda: _is_paid_out(seat)):
+            _challenge_if_it_helps(seat)
+
+    return step
+
+
+# ------------------------------------------------------------------------------------------------------------ players
+
+
+def _always(_: VariablePart) -> bool:
+    return True
+
+
+def moves_of(player: Player, *, another_round: Callable[[VariablePart], bool] = _always) -> Choose:
+    """A player's answers as steps want them: a move, or the wish to conclude where the player has none."""
+
+    def choose(question: ChooseMove) -> MoveChosen | ConcludeWanted:
+        state = question.state
+        move = player.move(state, another_round=another_round(state) and not question.is_last_round)
+        return ConcludeWanted() if move is None else MoveChosen(*move, player.secrets())
+
+    return choose
+
+
+def moves_of_new(make: Callable[[bytes], Player], *, another_round: Callable[[VariablePart], bool] = _always) -> Choose:
+    """The answers of a player that is made when it is first asked: `make` is given the secrets that an earlier one has
+    left in the channel, empty where there are none."""
+    made: list[Choose] = []
+
+    def choose(question: ChooseMove) -> MoveChosen | ConcludeWanted:
+        if not made:
+            made.append(moves_of(make(question.secrets), another_round=another_round))
+        return made[0](question)
+
+    return choose
+
+
+def rounds(player: Player, *, another: Callable[[VariablePart], bool] = _always) -> Step[Seat]:
+    """Round after round, while `another` holds between two of them and both can pay, until somebody's final state."""
+    return playing(moves_of(player, another_round=another), until=lambda _: False)
+
+
+# -------------------------------------------------------------------------------------------------------------- moving
+
+
+def _is_to_move(seat: Seat) -> bool:
+    """Whether there is a state for us to answer."""
+    channel = seat.participant.channel
+    return channel.newest is not None and channel.is_our_turn and not _is_over(seat)
+
+
+def _has_moved(seat: Seat, choose: Choose) -> bool:
+    """Ask for our move, and make it; whether that went well."""
+    channel = seat.participant.channel
+    newest = channel.newest
+    if newest is None or channel.lacks_money:
+        return False
+    try:
+        chosen = choose(channel.question(newest.state))
+    except Exception as error:
+        seat.trouble(error)
+        return False
+    return tell(seat, chosen)
+
+
+# ------------------------------------------------------------------------------------------------------------ waiting
+
+
+async def _reached_or_decided(queue: ActionQueue[Any], seat: Seat, is_there: Callable[[], bool]) -> None:
+    """Wait for it, with a challenge whenever the time is over. Raises `ChannelDecided`."""
+    while not await _reached(queue, seat, lambda: is_there() or _is_over(seat)):
+        _challenge_if_it_helps(seat)
+    if not is_there():
+        raise ChannelDecided(seat.next_turn - 1)
+
+
+async def _reached(queue: ActionQueue[Any], seat: Seat, is_there: Callable[[], bool]) -> bool:
+    """Whether it is so within the time that a turn may take; progress of the channel begins a new one."""
+    while True:
+        if not await _in_time(queue, seat, _any(is_there, _moves_on(seat))):
+            return False
+        if is_there():
+            return True
+
+
+def _moves_on(seat: Seat) -> Callable[[], bool]:
+    """Whether there is a new state, or a new deposit."""
+    turn_num, holdings = seat.next_turn, seat.participant.channel.holdings
+    return lambda: seat.next_turn > turn_num or seat.participant.channel.holdings != holdings
+
+
+def _any(first: Callable[[], bool], second: Callable[[], bool]) -> Callable[[], bool]:
+    return lambda: first() or second()
+
+
+async def _in_time(queue: ActionQueue[Any], seat: Seat, is_there: Callable[[], bool]) -> bool:
+    try:
+        async with asyncio.timeout(seat.within) as limit:
+            await _until(queue, seat, is_there)
+    except TimeoutError:
+        if not limit.expired():
+            raise
+        return await _is_there_at_last(queue, seat, is_there)
+    return True
+
+
+async def _is_there_at_last(queue: ActionQueue[Any], seat: Seat, is_there: Callable[[], bool]) -> bool:
+    """A last look at what has come, so that our own slowness is not taken for theirs. It is short, because they may
+    never be silent."""
+    clock = asyncio.get_running_loop()
+    end = clock.time() + seat.look_every
+    while clock.time() <= end and await hear(queue, seat, 0):
+        pass
+    await drive(queue, seat)
+    return is_there()
+
+
+async def _until(queue: ActionQueue[Any], seat: Seat, is_there: Callable[[], bool]) -> None:
+    while True:
+        await drive(queue, seat)
+        if is_there():
+            return
+        await hear(queue, seat, seat.look_every)
+        await asyncio.sleep(0)  # a flood of messages must not keep our time from passing
+
+
+def _holds(condition: Callable[[VariablePart], bool], channel: Channel) -> bool:
+    return channel.newest is not None and condition(channel.newest.state)
+
+
+def _is_open(seat: Seat) -> Callable[[VariablePart], bool]:
+    """Whether all have confirmed the deposits; a final state before that has ended the opening."""
+    last = 2 * seat.participant.channel.agreement.count - 1
+    return lambda newest: newest.turn_num > last or (newest.turn_num == last and not newest.is_final)
+
+
+def _is_ending(seat: Seat) -> bool:
+    """Whether the newest state is a final one."""
+    return _holds(lambda state: state.is_final, seat.participant.channel)
+
+
+def _is_over(seat: Seat) -> bool:
+    return seat.participant.phase in _OVER
+
+
+def _is_paid_out(seat: Seat) -> bool:
+    """Closed; or decided, and empty: what was not deposited cannot be paid."""
+    channel, phase = seat.participant.channel, seat.participant.phase
+    return phase is Phase.CLOSED or (phase is Phase.FINALIZED and not any(held for _, held in channel.holdings))
+
+
+def _challenge_if_it_helps(seat: Seat) -> None:
+    """Let the chain decide where it is another's turn."""
+    if is_stuck(seat.participant.channel, seat.participant.phase):
+        tell(seat, ChallengeWanted())
+
+
+def is_stuck(channel: Channel, phase: Phase) -> bool:
+    """Whether a challenge helps where others stay silent. While one runs already its clock does the work."""
+    is_theirs = phase is Phase.CONCLUDING or (phase is Phase.PLAYING and not channel.is_our_turn)
+    return is_theirs or (phase is Phase.FUNDING and bool(channel.holdings))

@@ -1,0 +1,119 @@
+"""The queue of actions between a client's code and the table's log.
+
+It has no task and no buffer: waiting for an action reads the log. Cancelling a wait loses nothing, and there is nothing
+to close. A client that has crashed runs its flow again from the beginning of the log, on a queue that knows what the
+client has said before (`said_before`) and does not say it twice.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections import deque
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from forcemove.errors import ForcemoveError, LocalError
+from forcemove.flow.actions import Action, ActionCodec, MalformedAction
+from forcemove.flow.transport import TRANSPORT_FAULTS, Reader, Transport
+
+__all__ = ["FAULTS", "ActionQueue", "SaidOtherwise", "said_before"]
+
+FAULTS = (MalformedAction, *TRANSPORT_FAULTS)
+"""What can be wrong with a message on a log."""
+A = TypeVar("A", bound=Action)
+
+
+@dataclass(eq=False)
+class SaidOtherwise(LocalError):
+    """Our flow wants to say something else than what we have said in this place before we were interrupted: it is
+    another flow, or its secrets were lost. Nothing was posted. `said`, `now`: the actions' types."""
+
+    client_id: str
+    said: str
+    now: str
+
+
+class ActionQueue(Generic[A]):
+    """The actions of one table, in the log's order."""
+
+    def __init__(
+        self,
+        transport: Transport,
+        codec: ActionCodec[A],
+        *,
+        preseed: Iterable[A] = (),
+        start: int = 0,
+        said: Iterable[A] = (),
+        read_to: int | None = None,
+        skip: Callable[[ForcemoveError], object] | None = None,
+    ) -> None:
+        """`preseed`: actions that come before those of the log, such as a history that is known already. `start`: from
+        which message of the log on. `said`: what we have said there before, see `said_before`. `read_to`: the length
+        of the log when that was read; what was still on its way then is looked for before we say anything new. `skip`:
+        is given each of the `FAULTS`, and reading goes on after it; without it `dequeue` raises them."""
+        self._transport, self._codec, self._skip = transport, codec, skip
+        self._ahead, self._said = deque(preseed), deque(said)
+        self._read_to = read_to
+        self._reader: Reader = transport.reader(start)
+        self._turn = asyncio.Lock()
+
+    @property
+    def said_next(self) -> A | None:
+        """What we have said in this place before we were interrupted, and so must say again; None where nothing is
+        left of that."""
+        return self._said[0] if self._said else None
+
+    async def enqueue(self, action: A) -> None:
+        """Post an action, unless we have said it before. It has happened when `dequeue` gives it back.
+
+        Raises `MalformedAction`, and `SaidOtherwise` where we have said something else in this place."""
+        if not self._said and self._read_to is not None:
+            start, self._read_to = self._read_to, None
+            self._said.extend(await said_before(self._transport, self._codec, action.client_id, start=start))
+        if self._said:
+            if action != self._said[0]:
+                raise SaidOtherwise(action.client_id, type(self._said[0]).__name__, type(action).__name__)
+            self._said.popleft()
+            return
+        await self._transport.post(self._codec.encode(action))
+
+    async def dequeue(self) -> A:
+        """The next action, as soon as there is one; several waiters are served in the order in which they came.
+
+        Raises, in the place of a message that is no action, `MalformedAction` or what the transport found wrong with
+        it; the next call goes on after it.
+        """
+        async with self._turn:
+            return self._ahead.popleft() if self._ahead else await self._read()
+
+    async def peek(self) -> A:
+        """The next action, which stays the next. Raises as `dequeue` does."""
+        async with self._turn:
+            if not self._ahead:
+                self._ahead.append(await self._read())
+            return self._ahead[0]
+
+    async def _read(self) -> A:
+        while True:
+            try:
+                return self._codec.decode(await self._reader.read())
+            except FAULTS as fault:
+                if self._skip is None:
+                    raise
+                self._skip(fault)
+                await asyncio.sleep(0)  # a flood of rubbish must not keep deadlines from passing
+
+
+async def said_before(transport: Transport, codec: ActionCodec[A], client_id: str, *, start: int = 0) -> tuple[A, ...]:
+    """What a client has said from message `start` of the log on, up to now; messages with faults are left out.
+
+    It believes the log. If somebody cuts off the log's end, a client that comes back plays the rest again, with the
+    same secrets, against others that know its answers: where that is possible, give the game up instead.
+    """
+    reader, said = transport.reader(start), []
+    for _ in range(transport.length() - start):
+        with contextlib.suppress(*FAULTS):
+            said.append(codec.decode(await reader.read()))
+    return tuple(action for action in said if action.client_id == client_id)

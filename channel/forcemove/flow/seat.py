@@ -1,0 +1,195 @@
+"""One participant at a table: its client, its line on the log, and what keeps both going.
+
+What a transport, an endpoint or a player's own function raises ends no flow, because a client that nobody drives cannot
+defend itself: it is reported to the seat's owner (`Seat.trouble`) and tried again with the next look. A flow ends by
+what trying again does not mend: a move that breaks a rule, contracts that are not genuine, a log on which we have
+said something else.
+
+Knows no chain: the client is a `Participant`, given as a value.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import msgspec
+
+from forcemove.errors import ChainError, ForcemoveError, PassingError
+from forcemove.flow.actions import Action, ActionCodec, MalformedAction
+from forcemove.flow.queue import FAULTS, ActionQueue
+from forcemove.protocol.channel import Channel, Phase
+from forcemove.protocol.inputs import Input
+
+__all__ = ["UPDATES", "Line", "Participant", "Seat", "Update", "drive", "hear", "look_again", "tell"]
+
+_LOG = logging.getLogger(__name__)
+_POST_SECONDS = 10.0
+"""That a log may take to keep a message, before the client does something else."""
+
+
+class Update(Action, frozen=True):
+    """What participants of a channel say to each other: `message` is JSON as it is, see `protocol.wire`."""
+
+    message: msgspec.Raw
+
+
+UPDATES: ActionCodec[Update] = ActionCodec(Update)
+"""The codec of a table where nothing but a channel is played."""
+
+
+class Participant(Protocol):
+    """One participant's client, as `forcemove.node.polled.PolledClient` is one."""
+
+    @property
+    def channel(self) -> Channel:
+        """The channel as this participant sees it."""
+        ...
+
+    @property
+    def phase(self) -> Phase:
+        """The channel's phase, as far as it is known; raises nothing."""
+        ...
+
+    def feed(self, input_: Input) -> None:
+        """Tell it what we want."""
+        ...
+
+    async def catch_up(self) -> bool:
+        """Return when messages and the chain's news are taken in and acted on; whether there was anything. What it
+        raises has cost nothing: the next call goes on where this one stopped."""
+        ...
+
+
+class Line:
+    """A client's line made of a queue of actions: what it sends waits to be posted, what was heard waits to be
+    received."""
+
+    def __init__(self) -> None:
+        self.unsent: deque[bytes] = deque()
+        self.heard: deque[bytes] = deque()
+
+    def send(self, message: bytes) -> None:
+        """Keep it until the flow posts it."""
+        self.unsent.append(message)
+
+    def receive(self) -> Sequence[bytes]:
+        """What the flow has read since the last call."""
+        messages = tuple(self.heard)
+        self.heard.clear()
+        return messages
+
+
+def _warn(trouble: Exception) -> None:
+    _LOG.warning("trying again after %s: %s", type(trouble).__name__, trouble)
+
+
+@dataclass
+class Seat:
+    """One participant at a table: the context of a channel's steps.
+
+    `client_id`: our name on the log. `participant`: our client, whose line it is, and whose player answers
+    None (the flow moves). `within`: seconds that a counterparty has for each turn. `look_every`: seconds between looks
+    at the chain while nothing is heard, and between two tries of what fails. `show`: is called after whatever has
+    happened. `trouble`: is called with what has failed and will be tried again; it logs a warning unless another is
+    given, and what it raises ends the flow. `faults`: the last hundred messages on the log that were no actions; play
+    goes on after them.
+    """
+
+    client_id: str
+    participant: Participant
+    line: Line
+    within: float = 60.0
+    look_every: float = 1.0
+    show: Callable[[], object] = field(default=lambda: None)
+    trouble: Callable[[Exception], object] = _warn
+    faults: deque[ForcemoveError] = field(default_factory=lambda: deque(maxlen=100))
+
+    @property
+    def next_turn(self) -> int:
+        """The turn number of the channel's next state."""
+        return self.participant.channel.next_turn
+
+
+# --------------------------------------------------------------------------------------------------------- what it does
+
+
+def tell(seat: Seat, input_: Input) -> bool:
+    """Tell our client what we want; whether it could take it. Raises where that makes no sense."""
+    try:
+        seat.participant.feed(input_)
+    except Exception as error:
+        _bear(seat, error)
+        return False
+    return True
+
+
+def _bear(seat: Seat, error: Exception) -> None:
+    """Tell the seat's owner; but raise what trying again does not mend."""
+    passes = isinstance(error, PassingError) or seat.participant.phase is not Phase.CHECKING
+    if isinstance(error, ForcemoveError) and not (isinstance(error, ChainError) and passes):
+        raise error
+    seat.trouble(error)
+
+
+async def look_again(queue: ActionQueue[Any], seat: Seat) -> None:
+    """Wait for the next action, or until it is time to look at the chain, and let the client work."""
+    await hear(queue, seat, seat.look_every)
+    await drive(queue, seat)
+
+
+async def drive(queue: ActionQueue[Any], seat: Seat) -> None:
+    """Let the client work until it has nothing to do, and post what it says. What it has signed it has stored."""
+    changed = True
+    while changed:
+        changed = await _has_caught_up(seat)
+        await _post(queue, seat)
+
+
+async def _has_caught_up(seat: Seat) -> bool:
+    try:
+        changed = await seat.participant.catch_up()
+        seat.show()
+    except Exception as error:
+        _bear(seat, error)
+        return False
+    return changed
+
+
+async def _post(queue: ActionQueue[Any], seat: Seat) -> None:
+    """What the client has said. What does not go out in time goes with the next look: a log that takes nothing keeps no
+    client from the chain. What is no action never would go out."""
+    try:
+        async with asyncio.timeout(_POST_SECONDS):
+            while seat.line.unsent:
+                await queue.enqueue(Update(seat.client_id, msgspec.Raw(seat.line.unsent[0])))
+                seat.line.unsent.popleft()
+    except MalformedAction as error:
+        seat.line.unsent.popleft()
+        seat.trouble(error)
+    except TimeoutError:
+        _bear(seat, TimeoutError(f"the log has not taken a message for {_POST_SECONDS:g} seconds"))
+    except Exception as error:
+        _bear(seat, error)
+
+
+async def hear(queue: ActionQueue[Any], seat: Seat, seconds: float) -> bool:
+    """Wait so long for the next action; whether one has come."""
+    try:
+        async with asyncio.timeout(seconds) as limit:
+            action = await queue.dequeue()
+    except FAULTS as fault:
+        seat.faults.append(fault)
+        return True
+    except Exception as error:
+        if not (isinstance(error, TimeoutError) and limit.expired()):
+            _bear(seat, error)
+            await asyncio.sleep(seconds)
+        return False
+    if isinstance(action, Update) and action.client_id != seat.client_id:
+        seat.line.heard.append(bytes(action.message))
+    return True

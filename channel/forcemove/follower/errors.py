@@ -1,0 +1,112 @@
+"""What a follower finds wrong with an endpoint."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from forcemove.errors import ChainError, ForcemoveError, PassingError
+
+__all__ = [
+    "AnotherChain",
+    "BehindItself",
+    "EndpointContradicted",
+    "EndpointLeftOut",
+    "EndpointStuck",
+    "EndpointsDisagree",
+    "HeadTooFar",
+    "LogsLeftOut",
+    "TimeInDoubt",
+]
+
+
+@dataclass(eq=False)
+class LogsLeftOut(PassingError):
+    """The endpoint's logs of a channel do not lead to what the adjudicator itself says of it at that block: it has left
+    some out, or it answers from several states. The channel's news are not believed; they are read again."""
+
+    endpoint: str
+    channel_id: bytes
+    block_number: int
+
+
+@dataclass(eq=False)
+class BehindItself(PassingError):
+    """The endpoint's newest block is older than one that it has shown before, on the same chain: it lags."""
+
+    endpoint: str
+    block_number: int
+    seen_before: int
+
+
+@dataclass(eq=False)
+class HeadTooFar(PassingError):
+    """The endpoint's newest block is so far after `read_up_to`, the last one that was read, that no chain can have made
+    so many."""
+
+    endpoint: str
+    block_number: int
+    read_up_to: int
+
+
+@dataclass(eq=False)
+class EndpointLeftOut(PassingError):
+    """The endpoint has said nothing that makes sense for `seconds`. What the others agree on counts without it until it
+    is back."""
+
+    endpoint: str
+    seconds: float
+
+
+@dataclass(eq=False)
+class EndpointStuck(PassingError):
+    """The endpoint answers, and has shown no new block after `block_number` for two minutes, while another one is at
+    `seen_elsewhere`: one of the two is wrong. What is new waits for both."""
+
+    endpoint: str
+    block_number: int
+    seen_elsewhere: int
+
+
+@dataclass(eq=False)
+class EndpointsDisagree(PassingError):
+    """Two endpoints of one chain say different things of a channel, up to block `block_number`: one of them leaves
+    something out, makes something up, or is on another fork. A challenge is answered whichever shows it; nothing is
+    signed or paid in while they disagree."""
+
+    endpoint: str
+    other: str
+    channel_id: bytes
+    block_number: int
+
+
+@dataclass(eq=False)
+class EndpointContradicted(PassingError):
+    """This endpoint alone says `reason` of a channel: that it is of another chain, say, or that its contracts are not
+    genuine. The others do not, so one of them is wrong; nothing new is signed or paid in where that would matter."""
+
+    endpoint: str
+    channel_id: bytes
+    reason: ForcemoveError
+
+
+@dataclass(eq=False)
+class TimeInDoubt(PassingError):
+    """The endpoint's newest block has the time `block_time`, and our own clock says `own_time` (seconds since 1970):
+    one of the two is wrong."""
+
+    endpoint: str
+    block_time: int
+    own_time: int
+
+
+@dataclass(eq=False)
+class AnotherChain(ChainError):
+    """The chain has the channel's chain id, and is another one: a test chain that began anew, or was put back to an
+    earlier state. Block `block_number`, at which the channel began, had the hash `expected` (32 bytes) and has `found`
+    here, None where the chain ends before it; and the adjudicator knows nothing of the channel."""
+
+    endpoint: str
+    channel_id: bytes
+    block_number: int
+    expected: bytes
+    found: bytes | None

@@ -1,0 +1,248 @@
+"""The follower of one adjudicator through one endpoint: it reads the chain once for all channels, and shows each as
+this endpoint has it.
+
+Nothing is believed once and for all. At each new block the adjudicator's own words, `statusesOf`, are compared with
+what the logs say of every live channel: an endpoint that has left a log out is found out, and its logs are read again.
+Each block that was read must still be there when the next one is read; where it is not, another chain has won, and
+everything after the fork is read anew.
+
+It reads up to the confirmation depth, never waits, and loses nothing when a request fails: the next `look` goes on.
+What it shows is this endpoint's opinion; `combine` says what follows from those of all.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+
+from forcemove.chain.adjudicator import Adjudicator, PlacedLog
+from forcemove.chain.rpc import making_sense
+from forcemove.errors import ForcemoveError
+from forcemove.follower import words
+from forcemove.follower.blocks import Block, Blocks
+from forcemove.follower.errors import HeadTooFar, LogsLeftOut
+from forcemove.follower.followed import Followed, Origin
+from forcemove.follower.head import Head, HeadReader
+from forcemove.follower.origins import Origins
+from forcemove.follower.sight import Known, Sight
+from forcemove.protocol.agreement import Agreement
+from forcemove.protocol.errors import ChannelIdUsed
+from forcemove.protocol.logs import Claimed, Credited
+
+__all__ = ["Follower", "Look"]
+
+_RANGE = 5_000
+"""How many blocks of logs are asked for at once."""
+_FARTHEST = 10**9
+"""So many blocks at most can there be to read: more than any chain has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What one look has found: the head, whether it is another than before, and what is shown now of each channel of
+    which anything has changed. `wrong`: what is wrong with channels in this look. `read_up_to`: the last block that was
+    read, None where none was."""
+
+    head: Head
+    is_new: bool = False
+    sights: Mapping[bytes, Sight] = field(default_factory=dict)
+    wrong: Mapping[bytes, ForcemoveError] = field(default_factory=dict)
+    read_up_to: Block | None = None
+
+
+class Follower:
+    """Of one adjudicator on one chain, through one endpoint."""
+
+    def __init__(
+        self, adjudicator: Adjudicator, *, confirmations: int = 1, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        """`confirmations`: how many blocks deep a log must be to be shown; 1 is the newest block. `clock`: seconds."""
+        self.adjudicator, self._confirmations = adjudicator, confirmations
+        self._followed: dict[bytes, Followed] = {}
+        self._new: dict[bytes, Followed] = {}
+        self._blocks = Blocks()
+        self._reader = HeadReader(clock)
+        self._looked_at: bytes | None = None
+        self._is_unsettled = False
+        self._gathered: dict[int, list[PlacedLog]] = {}
+        self._troubled: set[bytes] = set()
+
+    def expire(self) -> None:
+        """From now on no head that was read before is fresh."""
+        self._reader.expire()
+
+    def now(self) -> int:
+        """The block time (seconds) at which a transaction may land that is sent now, as it was read less than a second
+        ago, else anew. Raises `ChainError`."""
+        return self._reader.read(self.adjudicator.chain).next_time
+
+    @property
+    def last_time(self) -> int:
+        """The time (seconds) that was read last, at no call; 0 where none was."""
+        return self._reader.last_time
+
+    def follow(
+        self,
+        agreement: Agreement,
+        payee: bytes | None,
+        from_block: int,
+        *,
+        is_new: bool,
+        began: bytes = b"",
+        is_doubted: bool = False,
+        known: Known | None = None,
+    ) -> None:
+        """Show this channel from now on, with all that is logged. `payee`: the account that we are paid at, 20 bytes.
+        `from_block`: where its logs can begin; `began` and `is_doubted`: see `Origin`. `is_new`: whether we have signed
+        nothing in it yet, so that none of its id may have paid out. `known`: what is known from before, so that only
+        what comes after it is read. A channel that is followed already is read anew."""
+        origin = Origin(from_block, began, is_doubted)
+        followed = Followed(agreement, payee, origin, is_new=is_new, known=known)
+        self._followed.pop(followed.id, None)
+        self._new[followed.id] = followed
+        self._gathered = {}
+
+    def let_go(self, channel_id: bytes) -> None:
+        """Show this channel no more."""
+        self._followed.pop(channel_id, None)
+        self._new.pop(channel_id, None)
+
+    def look(self, uncertain: Collection[bytes] = ()) -> Look:
+        """Read what is new at the confirmation depth. `uncertain`: the channels whose holdings are to be read even
+        where nothing is logged, since money is to come or go.
+
+        Raises a `ChainError` where the endpoint fails.
+        """
+        with making_sense(self.adjudicator.chain.endpoint):
+            return self._look(uncertain)
+
+    def _look(self, uncertain: Collection[bytes]) -> Look:
+        head = self._reader.read(self.adjudicator.chain)
+        is_new = head.hash != self._looked_at
+        if not self._new and not self._is_unsettled and not is_new:
+            return Look(head)
+        last = self._blocks.at(self.adjudicator.chain, head.number - self._confirmations + 1, head)
+        if last is None:
+            self._looked_at = head.hash
+            return Look(head, is_new)
+        self._read_logs(last, head.next_time)
+        wrong = self._check(last, head, uncertain)
+        for id_ in self._followed.keys() & (wrong.keys() | self._troubled):
+            self._followed[id_].take_error(wrong.get(id_))
+        self._troubled = set(wrong)
+        sights = {id_: each.sight(last.number) for id_, each in self._followed.items() if each.has_changed}
+        self._looked_at, self._is_unsettled = head.hash, bool(wrong)
+        return Look(head, is_new, sights, wrong, last)
+
+    # -------------------------------------------------------------------------------------------------------- the logs
+
+    def _read_logs(self, last: Block, now: int) -> None:
+        """Up to and with the last block. What is known is changed only when everything was read."""
+        chain = self.adjudicator.chain
+        self._blocks.require_not_behind(chain, last)
+        fork = self._blocks.fork(chain, last)
+        self._forget_what_is_gone(fork, last)
+        begin = [each.reads_from for each in self._new.values()] + ([fork + 1] if self._followed else [])
+        logs = self._logs_by_channel(min(begin, default=last.number + 1), last.number)
+        later = {id_: [each for each in found if each.place.block_number > fork] for id_, found in logs.items()}
+        if self._blocks.has_forked(fork):
+            for id_, followed in self._followed.items():
+                followed.begin_anew([*followed.logs_up_to(fork), *later.get(id_, ())], now)
+        else:
+            for id_ in later.keys() & self._followed.keys():
+                self._followed[id_].add(later[id_], now)
+        for id_, followed in self._new.items():
+            followed.begin(logs.get(id_, ()), now)
+        self._followed, self._new, self._gathered = self._followed | self._new, {}, {}
+        self._blocks.take(chain, fork, last)
+
+    def _forget_what_is_gone(self, fork: int, last: Block) -> None:
+        """What led to what is known may not be on the chain any more: then all logs are read. And every channel is
+        doubted where not even an early block is there."""
+        newest = max((each.known for each in self._new.values() if each.known), key=_place, default=None)
+        if newest is not None and not self._blocks.is_there(self.adjudicator.chain, newest, last):
+            for each in self._new.values():
+                each.forget()
+        if fork < 0 and self._blocks.is_another_chain(self.adjudicator.chain, last):
+            for each in self._followed.values():
+                each.is_doubted = True
+
+    def _logs_by_channel(self, first: int, last: int) -> dict[bytes, list[PlacedLog]]:
+        """Raises `HeadTooFar`."""
+        if last - first > _FARTHEST:
+            raise HeadTooFar(self.adjudicator.chain.endpoint, last, first)
+        found: dict[bytes, list[PlacedLog]] = {}
+        for start in range(first, last + 1, _RANGE):
+            for each in self._gather(start, min(start + _RANGE - 1, last), last):
+                if not isinstance(each.log, Credited | Claimed):
+                    found.setdefault(each.log.channel_id, []).append(each)
+        return found
+
+    def _gather(self, start: int, end: int, last: int) -> list[PlacedLog]:
+        """The logs of our channels in one range. Long ago nothing changes: where a later request fails, such a range is
+        not read again by the next look."""
+        if start in self._gathered:
+            return self._gathered[start]
+        wanted = self._followed.keys() | self._new.keys()
+        logs = self.adjudicator.logs(None, start, end)
+        ours = [each for each in logs if not isinstance(each.log, Credited | Claimed) and each.log.channel_id in wanted]
+        if end == start + _RANGE - 1 and end + _RANGE < last:
+            self._gathered[start] = ours
+        return ours
+
+    # ------------------------------------------------------------------------------------- the adjudicator's own words
+
+    def _check(self, last: Block, head: Head, uncertain: Collection[bytes]) -> dict[bytes, ForcemoveError]:
+        """What is wrong with channels: with the endpoint's logs of them, with themselves, or with the chain."""
+        unclosed, origins = self._unclosed, Origins(self.adjudicator, head)
+        if (elsewhere := origins.without_contract(unclosed)) is not None:
+            return elsewhere
+        live = [*unclosed, *self._newly_closed]
+        statuses = words.statuses(self.adjudicator, [each.id for each in live], last.number)
+        for each in live:
+            if each.status != statuses[each.id]:
+                each.take_status(statuses[each.id])
+        doubtful = [each for each in live if not each.agrees_with(statuses[each.id])]
+        self._read_again(doubtful, last, head.next_time)
+        uncertain_ids = frozenset(uncertain)
+        asked = [each for each in live if each.wants_holdings or each.id in uncertain_ids]
+        self._read_holdings(asked, last)
+        ended = [each for each in asked if not each.agrees_with_holdings]
+        self._read_again(ended, last, head.next_time)
+        self._read_holdings(ended, last)
+        for each in self._followed.values():
+            if each.has_changed and each.wants_credits:
+                words.read_credits(self.adjudicator, each, last.number)
+        looked_at = {each.id: each for each in (*doubtful, *asked)}.values()
+        wrong = {each.id: error for each in looked_at if (error := self._error(each, statuses, last)) is not None}
+        return wrong | origins.elsewhere(each for each in unclosed if each.is_doubted and each.id not in wrong)
+
+    def _error(self, followed: Followed, statuses: Mapping[bytes, int], last: Block) -> ForcemoveError | None:
+        if followed.was_used_before:
+            return ChannelIdUsed(followed.id)
+        status = statuses.get(followed.id)
+        if (status is None or followed.agrees_with(status)) and followed.agrees_with_holdings:
+            return None
+        return LogsLeftOut(self.adjudicator.chain.endpoint, followed.id, last.number)
+
+    @property
+    def _unclosed(self) -> list[Followed]:
+        return [each for each in self._followed.values() if not each.record.closed]
+
+    @property
+    def _newly_closed(self) -> list[Followed]:
+        """By what was logged since they were shown last, which may be invented; what is closed for long costs nothing
+        any more."""
+        return [each for each in self._followed.values() if each.record.closed and each.wants_holdings]
+
+    def _read_again(self, doubtful: Iterable[Followed], last: Block, now: int) -> None:
+        for each in doubtful:
+            each.begin_anew(self.adjudicator.logs(each.id, each.origin.number, last.number), now)
+
+    def _read_holdings(self, followed: list[Followed], last: Block) -> None:
+        words.read_holdings(self.adjudicator, followed, last.number)
+
+
+def _place(known: Known) -> int:
+    return known.block_number

@@ -1,0 +1,81 @@
+"""Whether a chain is the one on which channels began. Another one may have the same id, and the same contracts at the
+same addresses: a test chain that was started anew, or that was put back to an earlier state.
+
+A channel of which the adjudicator has heard is there, whatever became of the block at which it began: a reorganisation
+changes blocks, and what was paid in is to be defended. Of the others that block decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from forcemove.chain.adjudicator import Adjudicator
+from forcemove.errors import ForcemoveError
+from forcemove.follower.errors import AnotherChain
+from forcemove.follower.followed import Followed, Origin
+from forcemove.follower.head import Head
+
+__all__ = ["Origins", "find_elsewhere"]
+
+
+def find_elsewhere(
+    adjudicator: Adjudicator, channel_id: bytes, assets: Iterable[bytes], origin: Origin
+) -> AnotherChain | None:
+    """What is wrong with the chain of a channel that began at `origin`, by itself; None where it is the right one.
+    `assets`: those that the channel may hold. Raises `ChainError`."""
+    chain = adjudicator.chain
+    found = chain.block_hash(origin.number) if origin.number <= chain.block_number() else None
+    if not origin.hash or found == origin.hash or _has_heard_of(adjudicator, channel_id, assets):
+        return None
+    return AnotherChain(chain.endpoint, channel_id, origin.number, origin.hash, found)
+
+
+def _has_heard_of(adjudicator: Adjudicator, channel_id: bytes, assets: Iterable[bytes]) -> bool:
+    if not adjudicator.chain.code(adjudicator.address):
+        return False
+    holdings = (adjudicator.holdings_of(channel_id, asset) for asset in assets)
+    has_held = any(each.held or each.payout_begun or each.closed for each in holdings)
+    return has_held or not adjudicator.status_of(channel_id).is_empty
+
+
+class Origins:
+    """At one look, which asks for each block once."""
+
+    def __init__(self, adjudicator: Adjudicator, head: Head) -> None:
+        self._adjudicator, self._head = adjudicator, head
+        self._found: dict[int, bytes | None] = {}
+
+    def elsewhere(self, followed: Iterable[Followed]) -> dict[bytes, ForcemoveError]:
+        """Those of the doubted that are not of this chain; the others are not doubted any more. Raises `ChainError`."""
+        wrong: dict[bytes, ForcemoveError] = {}
+        for each in followed:
+            if each.is_doubted and each.is_unheard_of and not self._is_of_this_chain(each):
+                wrong[each.id] = self._error(each)
+            else:
+                each.is_doubted = False
+        return wrong
+
+    def without_contract(self, followed: Sequence[Followed]) -> dict[bytes, ForcemoveError] | None:
+        """The same where there is no adjudicator, which could say nothing; None where there is one, or where any
+        channel is of this chain all the same."""
+        if not any(each.is_doubted for each in followed):
+            return None
+        chain = self._adjudicator.chain
+        if chain.code(self._adjudicator.address) or any(map(self._is_of_this_chain, followed)):
+            return None
+        return {each.id: self._error(each) for each in followed}
+
+    def _is_of_this_chain(self, followed: Followed) -> bool:
+        """Where nobody knows the block at which it began, it is believed."""
+        origin = followed.origin
+        return not origin.hash or self._hash_at(origin.number) == origin.hash
+
+    def _hash_at(self, number: int) -> bytes | None:
+        if number not in self._found:
+            is_there = number <= self._head.number
+            self._found[number] = self._adjudicator.chain.block_hash(number) if is_there else None
+        return self._found[number]
+
+    def _error(self, followed: Followed) -> AnotherChain:
+        origin, endpoint = followed.origin, self._adjudicator.chain.endpoint
+        return AnotherChain(endpoint, followed.id, origin.number, origin.hash, self._hash_at(origin.number))

@@ -1,0 +1,213 @@
+"""The port that games plug into: what a game shows to programs that know none by name.
+
+`App` (`forcemove.protocol.app`) is what the core needs of a game, `PlayableApp` what a client and a deployment
+need besides, and `Game` what command lines, demonstrations and tests show of it. States are `VariablePart`s; seats are
+the participants' indices, from 0; of n participants the mover of a state is `turn_num % n`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import NamedTuple, Protocol, runtime_checkable
+
+from forcemove.artifact import Artifact
+from forcemove.errors import AppError, LocalError
+from forcemove.protocol.app import App
+from forcemove.protocol.outcome import Outcome
+from forcemove.protocol.state import VariablePart
+
+__all__ = [
+    "Bot",
+    "Choice",
+    "Game",
+    "JsonValue",
+    "LabelledEnum",
+    "Move",
+    "Names",
+    "NotOurTurn",
+    "PlayableApp",
+    "Randomness",
+    "TransitionRow",
+    "seat_names",
+]
+
+Randomness = Callable[[int], bytes]
+"""Given a number of bytes, so many unpredictable ones."""
+
+Names = tuple[str, ...]
+"""What to call the participants in texts, by seat: as many names as there are participants."""
+
+JsonValue = None | bool | int | str | Sequence["JsonValue"] | Mapping[str, "JsonValue"]
+"""What JSON can hold. Amounts are decimal digits in quotes, since programs in many languages could not hold them
+otherwise, and bytes are hex with 0x."""
+
+
+def seat_names(count: int) -> Names:
+    """The names of so many participants who have none."""
+    return tuple(f"Participant {seat}" for seat in range(count))
+
+
+@dataclass(eq=False)
+class NotOurTurn(LocalError):
+    """A bot was asked to answer a state that it has to wait on: the next turn is the other seat's."""
+
+    turn_num: int
+    seat: int
+
+
+class LabelledEnum(IntEnum):
+    """Numbers in appData, with the names that the rules' pages give them."""
+
+    # As numbers they are equal and as numbers they are looked up: an Enum's own hash is that of its name, and slower.
+    __hash__ = int.__hash__
+
+    @property
+    def label(self) -> str:
+        """The name in capitalised words without gaps, such as `RoundProposed`."""
+        return "".join(part.capitalize() for part in self.name.split("_"))
+
+
+class Move(NamedTuple):
+    """What a mover decides on: the outcome and the appData of the next state."""
+
+    outcome: Outcome
+    app_data: bytes
+
+    def after(self, state: VariablePart) -> VariablePart:
+        """The state that this move makes of `state`."""
+        return VariablePart(self.outcome, self.app_data, state.turn_num + 1)
+
+
+class Choice(NamedTuple):
+    """One thing that a person may do on a turn.
+
+    `word`: what is typed, in lower case and without gaps, such as `rock`. `text`: what it does, for people. `move`: the
+    move. `secrets`: what a player must be given from then on to go on, as `Bot.secrets` returns it; None: what it was
+    given before. `is_forced`: whoever does anything else only loses by it, so it is made without asking, such as to
+    reveal what was chosen.
+    """
+
+    word: str
+    text: str
+    move: Move
+    secrets: bytes | None = None
+    is_forced: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TransitionRow:
+    """One row of a game's table: a kind of move that the rules allow.
+
+    `from_type`, `to_type`: the position types. `signer`: the maker of the move. `move`: its name. `stakes`: what
+    the mover takes from the other, in stakes (a text, as it may depend on the result). `requires`: what must hold
+    besides, each a short clause.
+    """
+
+    from_type: LabelledEnum
+    to_type: LabelledEnum
+    signer: str
+    move: str
+    stakes: str
+    requires: tuple[str, ...] = ()
+
+
+class Bot(Protocol):
+    """A player of one seat in one channel."""
+
+    def move(self, state: VariablePart, *, another_round: bool) -> Move | None:
+        """The answer to `state`; None means: sign the final state with its outcome.
+
+        It is None where the position lies between two rounds and the next is not wanted or not affordable, and after a
+        final state. Raises `NotOurTurn` where the other seat is to move. Where the bot keeps secrets, `secrets()` must
+        be stored before the move is signed.
+        """
+        ...
+
+    def is_lost(self, state: VariablePart) -> bool:
+        """Whether it is this bot's turn after `state` and the round, as far as it can see, only ends in its loss."""
+        ...
+
+    def secrets(self) -> bytes:
+        """What another bot for this seat must be given to go on in this one's place; empty where there is nothing."""
+        ...
+
+
+class PlayableApp(App, Protocol):
+    """An app whose contract is known: it can be deployed, found genuine, and its reverts can be told apart."""
+
+    @property
+    def artifact(self) -> Artifact:
+        """Its compiled contract. Its name is the contract's name in address books."""
+        ...
+
+    @property
+    def errors(self) -> Mapping[str, type[AppError]]:
+        """The twins of its contract's custom errors, by name."""
+        ...
+
+
+@runtime_checkable
+class Game(PlayableApp, Protocol):
+    """A game as command lines, demonstrations and tests use it."""
+
+    @property
+    def title(self) -> str:
+        """The name for people, such as `Tic-tac-toe`."""
+        ...
+
+    @property
+    def seats(self) -> Sequence[int]:
+        """How many participants it can have, rising, such as `(2,)` or `range(2, 5)`: from 2 to 8."""
+        ...
+
+    @property
+    def table(self) -> tuple[TransitionRow, ...]:
+        """The rules as rows; the moves that are in no row are illegal. The first row leads from the position in which a
+        channel starts."""
+        ...
+
+    def position(self, state: VariablePart) -> Mapping[str, JsonValue]:
+        """The position as data, for screens: all that appData says, and which seat has which part in it.
+
+        Raises an `AppError` on bytes that are no position. Of a final state, whose appData nobody reads, it is
+        `{"type": "Final"}`; else `type` is the label of the position's type.
+        """
+        ...
+
+    def describe(self, state: VariablePart, names: Names = ...) -> str:
+        """One line: what has happened and who is to do what. `names`: one for each participant, so that their number is
+        the number of seats; `seat_names` of the fewest seats unless given. Raises an `AppError` on bytes that are no
+        position."""
+        ...
+
+    def board(self, state: VariablePart, names: Names = ...) -> str:
+        """The position as plain text of one or more lines; `names` and errors as of `describe`."""
+        ...
+
+    def choices(self, state: VariablePart, randomness: Randomness, secrets: bytes, /) -> Sequence[Choice]:
+        """What a person may do whose turn it is after `state`, each with another word.
+
+        To leave is always possible besides, and none of them. There is no choice after a final state, and where one
+        cannot pay for another round. `secrets`: those of an earlier choice of this person, or of a bot in their place.
+        Raises an `AppError` on bytes that are no position, `MalformedBytes` on secrets that this game has not given,
+        and a `LocalError` where a secret is missing without which there is no move.
+        """
+        ...
+
+    def bot(self, seat: int, randomness: Randomness = ..., secrets: bytes = b"") -> Bot:
+        """A player for a seat; given the `secrets` of an earlier one, it goes on in its place.
+
+        How many participants there are it sees in the states. Raises `InvalidValue` on a seat that the game does not
+        have, `MalformedBytes` on secrets that no bot of this game gave.
+        """
+        ...
+
+    def careless_bot(self, seat: int, randomness: Randomness = ...) -> Bot:
+        """A player for a seat that makes legal moves without thinking: one to win against."""
+        ...
+
+    def illegal_moves(self, state: VariablePart) -> list[tuple[str, VariablePart]]:
+        """Successors of a reachable state that the core lets pass and the game refuses, each with a label."""
+        ...

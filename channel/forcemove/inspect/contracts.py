@@ -1,0 +1,84 @@
+"""Finds the contracts that a channel names: in an address book, or on its chain, where an address proves the code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from forcemove.chain.adjudicator import Adjudicator
+from forcemove.chain.book import AddressBook, load_book
+from forcemove.chain.chain import Chain
+from forcemove.chain.create2 import CUSTOMARY_FACTORY
+from forcemove.chain.errors import NoContract, NotGenuine
+from forcemove.chain.genuine import adjudicator_artifact, require_genuine_contract
+from forcemove.chain.reverts import NO_ERRORS, app_errors
+from forcemove.game import Game
+from forcemove.inspect.apps import KnownApp, KnownBy, guess_app
+from forcemove.inspect.errors import AdjudicatorNotNamed, BookOfAnotherChain
+
+__all__ = ["adjudicator_address", "app_in_book", "app_on_chain", "find_app", "find_book", "open_adjudicator"]
+
+
+def find_book(chain_id: int, named: Path | None, usual: Path) -> AddressBook | None:
+    """The book that was named, else the usual one where there is one. Raises what `load_book` raises, and
+    `BookOfAnotherChain`."""
+    if named is None and not usual.exists():
+        return None
+    path = named or usual
+    book = load_book(path)
+    if book.chain_id != chain_id:
+        raise BookOfAnotherChain(str(path), chain_id, book.chain_id)
+    return book
+
+
+def adjudicator_address(chain_id: int, named: bytes | None, book: AddressBook | None) -> bytes:
+    """The adjudicator (20 bytes) that was named, else that of the book. Raises `AdjudicatorNotNamed`, `NotInBook`."""
+    if named is not None:
+        return named
+    if book is None:
+        raise AdjudicatorNotNamed(chain_id)
+    return book.adjudicator
+
+
+def open_adjudicator(chain: Chain, address: bytes, book: AddressBook | None, game: Game | None = None) -> Adjudicator:
+    """The adjudicator at an address, once it is known to be ours: a look-alike could answer anything. `game`: the one
+    whose errors it may answer with. Raises what `require_genuine_contract` raises."""
+    require_genuine_contract(chain, adjudicator_artifact(), address, _factory(book))
+    return Adjudicator(chain, address, app_errors(game.artifact, game.errors) if game else NO_ERRORS)
+
+
+def find_app(
+    address: bytes, app_data: bytes, games: Iterable[Game], chain: Chain | None, book: AddressBook | None
+) -> KnownApp | None:
+    """The game of a channel: found by the contract on the chain if there is a chain, else by the book, else by its
+    bytes."""
+    games = tuple(games)
+    if chain is not None:
+        return app_on_chain(chain, address, book, games)
+    return app_in_book(address, book, games) or guess_app(app_data, games)
+
+
+def app_in_book(address: bytes, book: AddressBook | None, games: Iterable[Game]) -> KnownApp | None:
+    """The game that the book has at this address (20 bytes)."""
+    contracts = book.contracts if book else {}
+    for game in games:
+        contract = game.artifact.name
+        if contract in contracts and contracts[contract].address == address:
+            return KnownApp(game, KnownBy.BOOK)
+    return None
+
+
+def app_on_chain(chain: Chain, address: bytes, book: AddressBook | None, games: Iterable[Game]) -> KnownApp | None:
+    """The game whose contract is at this address (20 bytes)."""
+    for game in games:
+        try:
+            require_genuine_contract(chain, game.artifact, address, _factory(book))
+        except (NotGenuine, NoContract):
+            continue
+        return KnownApp(game, KnownBy.CODE)
+    return None
+
+
+def _factory(book: AddressBook | None) -> bytes:
+    """That of the book, else the customary one."""
+    return book.factory if book else CUSTOMARY_FACTORY

@@ -1,0 +1,70 @@
+"""What inspection refuses: it was asked about something that cannot be, or was pointed to the wrong place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from forcemove.errors import LocalError
+
+__all__ = [
+    "AdjudicatorNotNamed",
+    "BookOfAnotherChain",
+    "ChannelUnknown",
+    "InspectionError",
+    "NodeOfAnotherChain",
+    "NotThisAdjudicator",
+    "NotThisKindOfId",
+]
+
+
+@dataclass(eq=False)
+class InspectionError(LocalError):
+    """Nothing could be said. Nothing has changed, since inspection changes nothing."""
+
+
+@dataclass(eq=False)
+class BookOfAnotherChain(InspectionError):
+    """The address book at `path` is of chain `found`; what is inspected is of chain `expected`."""
+
+    path: str
+    expected: int
+    found: int
+
+
+@dataclass(eq=False)
+class NodeOfAnotherChain(InspectionError):
+    """The state is of chain `expected`; the node at `endpoint` is of chain `found`."""
+
+    endpoint: str
+    expected: int
+    found: int
+
+
+@dataclass(eq=False)
+class NotThisAdjudicator(InspectionError):
+    """The state names the adjudicator `named` (20 bytes), and another was given."""
+
+    named: bytes
+    given: bytes
+
+
+@dataclass(eq=False)
+class AdjudicatorNotNamed(InspectionError):
+    """A channel's adjudicator on chain `chain_id` was named neither by a book nor by its address."""
+
+    chain_id: int
+
+
+@dataclass(eq=False)
+class NotThisKindOfId(InspectionError):
+    """These 32 bytes are an address with zeros before it: no channel's id."""
+
+    data: bytes
+
+
+@dataclass(eq=False)
+class ChannelUnknown(InspectionError):
+    """Nothing was ever paid into the channel (32 bytes) at `adjudicator` (20 bytes), or recorded of it."""
+
+    adjudicator: bytes
+    channel_id: bytes

@@ -1,0 +1,95 @@
+"""Inspects a channel, or a signed state with its channel, with a chain at hand or without: the ways into this package,
+beside `bare.inspect_bytes`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from forcemove.chain.book import AddressBook
+from forcemove.chain.chain import Chain
+from forcemove.game import Game
+from forcemove.inspect.apps import guess_app
+from forcemove.inspect.bare import BareReport
+from forcemove.inspect.contracts import adjudicator_address, find_app, open_adjudicator
+from forcemove.inspect.errors import ChannelUnknown, NodeOfAnotherChain, NotThisAdjudicator, NotThisKindOfId
+from forcemove.inspect.onchain import ChannelReport, read_channel, report_channel
+from forcemove.inspect.signed_state import SignedStateReport, report_signed_state
+from forcemove.protocol.encoding import channel_id
+from forcemove.protocol.outcome import destination_address
+from forcemove.protocol.wire import SignedStateFile
+
+__all__ = ["Report", "inspect_channel", "inspect_file", "require_channel_id"]
+
+Report = SignedStateReport | BareReport | ChannelReport
+"""Everything that an inspection can end with."""
+Tell = Callable[[str], None]
+"""Hears what is done at the moment, in a few words."""
+
+
+def _quietly(_: str) -> None:
+    """Nobody wants to know."""
+
+
+def require_channel_id(data: bytes) -> None:
+    """Refuse 32 bytes that are an address. Raises `NotThisKindOfId`."""
+    if destination_address(data) is not None:
+        raise NotThisKindOfId(data)
+
+
+def inspect_channel(
+    id_: bytes,
+    games: Sequence[Game],
+    chain: Chain,
+    book: AddressBook | None = None,
+    adjudicator: bytes | None = None,
+    tell: Tell = _quietly,
+) -> ChannelReport:
+    """What can be said of the channel of this id (32 bytes). `adjudicator`: its address (20 bytes), where it is not the
+    book's.
+
+    Raises `NotThisKindOfId`, `AdjudicatorNotNamed`, `ChannelUnknown`, what `require_genuine_contract` raises, and what
+    reading a chain raises.
+    """
+    require_channel_id(id_)
+    address = adjudicator_address(chain.chain_id, adjudicator, book)
+    tell("Reading the chain")
+    court = open_adjudicator(chain, address, book)
+    channel = read_channel(court, id_, _first_block(book))
+    if channel.is_unknown:
+        raise ChannelUnknown(address, id_)
+    return report_channel(channel, lambda state: guess_app(state.app_data, games))
+
+
+def inspect_file(
+    file: SignedStateFile,
+    games: Sequence[Game],
+    chain: Chain | None = None,
+    book: AddressBook | None = None,
+    adjudicator: bytes | None = None,
+    tell: Tell = _quietly,
+) -> SignedStateReport:
+    """What can be said of a signed state, by itself or with its chain at hand. `adjudicator`: the address (20 bytes)
+    that it is expected to name.
+
+    Raises `NotThisAdjudicator`, `NodeOfAnotherChain`, what `require_genuine_contract` raises, and what reading a chain
+    raises.
+    """
+    address, fixed_part = file.domain.adjudicator, file.fixed_part
+    if adjudicator not in (None, address):
+        raise NotThisAdjudicator(address, adjudicator or b"")
+    if chain is not None and chain.chain_id != file.domain.chain_id:
+        raise NodeOfAnotherChain(chain.endpoint, file.domain.chain_id, chain.chain_id)
+    state = file.signed.state
+    app = find_app(fixed_part.app_definition, state.app_data, games, chain, book)
+    if chain is None:
+        return report_signed_state(file, app)
+    tell("Reading the chain")
+    court = open_adjudicator(chain, address, book, app.game if app else None)
+    id_ = channel_id(fixed_part, file.domain)
+    channel = read_channel(court, id_, _first_block(book), fixed_part.participants, state.outcome)
+    tell("Asking the adjudicator")
+    return report_signed_state(file, app, (court, channel))
+
+
+def _first_block(book: AddressBook | None) -> int:
+    return book.deployment_block if book else 0

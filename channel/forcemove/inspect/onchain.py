@@ -1,0 +1,228 @@
+"""A channel on its chain: what the adjudicator has recorded, holds and owes, read at one block."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from forcemove.chain.adjudicator import Adjudicator, Holdings, PlacedLog
+from forcemove.game import seat_names
+from forcemove.inspect.apps import KnownApp, NoPosition, Position, read_position
+from forcemove.inspect.states import OutcomeEntry, StateFacts, outcome_entries, state_facts
+from forcemove.protocol.encoding import Domain
+from forcemove.protocol.logs import (
+    ChallengeRegistered,
+    Checkpointed,
+    Concluded,
+    Deposited,
+    Log,
+    PartlyPaid,
+    Responded,
+)
+from forcemove.protocol.outcome import Outcome, destination_address
+from forcemove.protocol.record import EMPTY_RECORD, Record, Recorded, fold_all
+from forcemove.protocol.results import Ending
+from forcemove.protocol.state import VariablePart
+from forcemove.protocol.status import Mode, Status
+from forcemove.protocol.types import ETHER, FixedPart
+
+__all__ = [
+    "ChannelOnChain",
+    "ChannelReport",
+    "Credit",
+    "NameApp",
+    "RecordReport",
+    "read_channel",
+    "report_channel",
+    "turn_of",
+]
+
+NameApp = Callable[[VariablePart], KnownApp | None]
+"""Which game a recorded state is of."""
+
+
+@dataclass(frozen=True, slots=True)
+class Credit:
+    """What `account` can claim of `asset` (20 bytes each), in the asset's smallest unit."""
+
+    account: bytes
+    asset: bytes
+    amount: int
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelOnChain:
+    """One channel at one block. `now`: the time (seconds) that a transaction would meet. `status` is the adjudicator's
+    own; `record`, what its logs say of the channel, is empty where they do not tell of what is recorded."""
+
+    domain: Domain
+    channel_id: bytes
+    block: int
+    now: int
+    status: Status
+    record: Record
+    holdings: tuple[tuple[bytes, Holdings], ...]
+    credits: tuple[Credit, ...]
+    logs: tuple[PlacedLog, ...]
+
+    @property
+    def mode(self) -> Mode:
+        """At `now`."""
+        return self.status.mode(self.now)
+
+    @property
+    def closed(self) -> bool:
+        """Whether everything was paid, and the id is closed for ever."""
+        return any(holdings.closed for _, holdings in self.holdings)
+
+    @property
+    def ending(self) -> Ending | None:
+        """How it ended, None before that, and where the logs do not say: a conclusion that pays everything logs no more
+        than a payout does, so that after a challenge either may have closed it. Who has paid in too little is not known
+        on a chain."""
+        if not self.closed and self.mode is not Mode.FINALIZED:
+            return None
+        if any(isinstance(placed.log, Concluded) for placed in self.logs):
+            return Ending.CONCLUDED
+        if not self.closed:
+            return Ending.UNANSWERED
+        disputes = [
+            each.log for each in self.logs if isinstance(each.log, ChallengeRegistered | Responded | Checkpointed)
+        ]
+        has_clock = bool(disputes) and isinstance(disputes[-1], ChallengeRegistered)
+        return None if has_clock else Ending.CONCLUDED
+
+    @property
+    def seconds_left(self) -> int | None:
+        """Until the recorded state is final; None where no clock runs."""
+        return self.status.finalizes_at - self.now if self.mode is Mode.CHALLENGE else None
+
+    @property
+    def is_unknown(self) -> bool:
+        """Whether the adjudicator has never heard of the channel."""
+        quiet = all(not (each.held or each.payout_begun or each.closed) for _, each in self.holdings)
+        return self.status.is_empty and quiet and not self.logs
+
+    def held(self, asset: bytes) -> int:
+        """What the channel holds of an asset."""
+        return next((each.held for found, each in self.holdings if found == asset), 0)
+
+
+def read_channel(
+    adjudicator: Adjudicator,
+    channel_id: bytes,
+    from_block: int,
+    accounts: Iterable[bytes] = (),
+    outcome: Outcome = (),
+) -> ChannelOnChain:
+    """Read a channel. `from_block`: where logs can begin. `accounts` and the outcome's assets and addresses are looked
+    at besides those that the logs name. Raises what reading a chain raises."""
+    chain = adjudicator.chain
+    block = chain.block_number()
+    status = adjudicator.status_of(channel_id, block=block)
+    logs = tuple(adjudicator.logs(channel_id, from_block, block))
+    now = chain.next_time()
+    outcomes = [*(_outcome_of(placed.log) for placed in logs), outcome]
+    assets = _assets(logs, outcomes)
+    return ChannelOnChain(
+        adjudicator.domain,
+        channel_id,
+        block,
+        now,
+        status,
+        _record(logs, adjudicator.domain, status, now),
+        tuple((asset, adjudicator.holdings_of(channel_id, asset, block=block)) for asset in assets),
+        tuple(_credits(adjudicator, _payees(accounts, outcomes), assets, block)),
+        logs,
+    )
+
+
+def _record(logs: Sequence[PlacedLog], domain: Domain, status: Status, now: int) -> Record:
+    """None of it, where the logs end with something else than what is recorded."""
+    record = fold_all((placed.log for placed in logs), domain, now)
+    return record if record.status.fingerprint == status.fingerprint else EMPTY_RECORD
+
+
+def _outcome_of(log: Log) -> Outcome:
+    match log:
+        case ChallengeRegistered() | Responded() | Checkpointed():
+            return log.state.outcome
+        case PartlyPaid():
+            return log.remaining
+        case _:
+            return ()
+
+
+def _assets(logs: Sequence[PlacedLog], outcomes: Iterable[Outcome]) -> list[bytes]:
+    deposited = {placed.log.asset for placed in logs if isinstance(placed.log, Deposited)}
+    return sorted({ETHER, *deposited, *(entry.asset for outcome in outcomes for entry in outcome)})
+
+
+def _payees(accounts: Iterable[bytes], outcomes: Iterable[Outcome]) -> list[bytes]:
+    paid = {destination_address(entry.destination) for outcome in outcomes for entry in outcome}
+    return sorted({*accounts, *(payee for payee in paid if payee is not None)})
+
+
+def _credits(
+    adjudicator: Adjudicator, accounts: Sequence[bytes], assets: Sequence[bytes], block: int
+) -> Iterable[Credit]:
+    for account in accounts:
+        for asset in assets:
+            amount = adjudicator.credit_of(account, asset, block=block)
+            if amount:
+                yield Credit(account, asset, amount)
+
+
+def turn_of(log: Log) -> int | None:
+    """The turn number in a log, or None."""
+    match log:
+        case ChallengeRegistered(state=state) | Responded(state=state) | Checkpointed(state=state):
+            return state.turn_num
+        case Concluded(turn_num=turn_num):
+            return turn_num
+        case _:
+            return None
+
+
+# ------------------------------------------------------------------------------------------------------------- reports
+
+
+@dataclass(frozen=True, slots=True)
+class RecordReport:
+    """The recorded state. `signed_by` (20 bytes each): the participants who have signed it or, where these are unknown,
+    those of the accounts that its outcome pays."""
+
+    state: StateFacts
+    app: KnownApp | None
+    position: Position | NoPosition | None
+    signed_by: tuple[bytes, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelReport:
+    """What can be said of a channel from its chain. `record` and `owed` are None where nothing is recorded, or where
+    the logs do not say what."""
+
+    channel: ChannelOnChain
+    record: RecordReport | None
+    owed: tuple[OutcomeEntry, ...] | None
+
+
+def report_channel(channel: ChannelOnChain, name_app: NameApp, fixed_part: FixedPart | None = None) -> ChannelReport:
+    """What was read, explained. `fixed_part`: the channel's, where it is known."""
+    recorded, owed = channel.record.recorded, channel.record.owed
+    return ChannelReport(
+        channel,
+        None if recorded is None else _report_record(recorded, name_app, fixed_part),
+        None if owed is None else outcome_entries(owed.outcome, fixed_part),
+    )
+
+
+def _report_record(recorded: Recorded, name_app: NameApp, fixed_part: FixedPart | None) -> RecordReport:
+    state = recorded.state
+    paid = {destination_address(each.destination) for each in state.outcome}
+    known = set(fixed_part.participants) if fixed_part else paid
+    app = name_app(state)
+    signed_by = tuple(signer for signer, _ in recorded.signatures if signer in known)
+    names = seat_names(len(fixed_part.participants)) if fixed_part else None
+    return RecordReport(state_facts(state, fixed_part), app, read_position(app, state, names), signed_by)

@@ -1,0 +1,125 @@
+"""Whether a channel that a journal keeps is sound: by itself, and beside its chain."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from msgspec.structs import replace
+
+from forcemove.chain.adjudicator import Adjudicator
+from forcemove.chain.genuine import require_genuine
+from forcemove.errors import ForcemoveError, PassingError
+from forcemove.inspect.kept import KeptChannel
+from forcemove.inspect.onchain import ChannelOnChain
+from forcemove.inspect.signatures import Verdict, check_signatures
+from forcemove.protocol.channel import Accepted
+from forcemove.protocol.encoding import digest
+from forcemove.protocol.hearing import require_next
+from forcemove.protocol.rules import build_support_proof
+
+__all__ = ["Finding", "examine", "examine_on_chain"]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something that was looked at. `what`: that which must be so. `problem`: what is wrong with it, or None.
+    `is_known`: False where it could not be looked at, for the reason that `problem` gives."""
+
+    what: str
+    problem: str | None = None
+    is_known: bool = True
+
+    @property
+    def is_wrong(self) -> bool:
+        """Whether it was looked at, and is not so."""
+        return self.is_known and self.problem is not None
+
+
+def examine(kept: KeptChannel) -> tuple[Finding, ...]:
+    """What the journal alone can tell."""
+    runs = [run for run in (kept.channel.accepted, kept.channel.kept) if run]
+    states = (finding for run in runs for finding in (*_signed(kept, run), *_obeying(kept, run)))
+    return (*states, *_provable(kept), *_remembered(kept))
+
+
+def _signed(kept: KeptChannel, run: tuple[Accepted, ...]) -> Iterator[Finding]:
+    agreement = kept.channel.agreement
+    for accepted in run:
+        signed, signatures = digest(agreement.domain, accepted.hashes.state), accepted.signed.signatures
+        checks = check_signatures(agreement.fixed_part.participants, signed, signatures)
+        wrong = [f"participant {each.participant}" for each in checks if each.verdict is Verdict.WRONG]
+        what = f"the signatures of turn {accepted.state.turn_num} are those of its participants"
+        yield Finding(what, f"not that of {', '.join(wrong)}" if wrong else None)
+
+
+def _obeying(kept: KeptChannel, run: tuple[Accepted, ...]) -> Iterator[Finding]:
+    for place, accepted in enumerate(run):
+        what = f"turn {accepted.state.turn_num} obeys the rules"
+        if kept.game is None:
+            yield Finding(what, f"no game with the contract {kept.about.app} is installed", is_known=False)
+            continue
+        before, state, game = replace(kept.channel, accepted=run[:place]), accepted.state, kept.game
+        yield _tried(what, lambda: require_next(before, state, game))  # noqa: B023  # it is called at once
+
+
+def _provable(kept: KeptChannel) -> Iterator[Finding]:
+    if kept.channel.accepted:
+        proof = build_support_proof(kept.channel.agreement.fixed_part, kept.channel.signed_states)
+        problem = "a signature is still missing" if proof is None else None
+        yield Finding("the newest state can be proved to the chain", problem, is_known=proof is not None)
+
+
+def _remembered(kept: KeptChannel) -> Iterator[Finding]:
+    """What we have signed last is among what we would answer with, or older."""
+    channel = kept.channel
+    ours = [each.state.turn_num for each in channel.accepted if channel.index in each.signed.signatures]
+    if ours:
+        last = channel.last_signed
+        is_so = last is not None and last[0] >= max(ours)
+        yield Finding("the last turn that we have signed is remembered", None if is_so else "a later one is kept")
+
+
+# ----------------------------------------------------------------------------------------------------- beside its chain
+
+
+def examine_on_chain(kept: KeptChannel, adjudicator: Adjudicator, found: ChannelOnChain) -> tuple[Finding, ...]:
+    """What the chain has to say to it, as it was `found`. Raises what passes when a chain is asked."""
+    return (*_genuine(kept, adjudicator), *_recorded(kept, found), *_funded(kept, found))
+
+
+def _genuine(kept: KeptChannel, adjudicator: Adjudicator) -> Iterator[Finding]:
+    what, app = "the contracts are genuine", kept.channel.agreement.fixed_part.app_definition
+    if kept.game is None:
+        yield Finding(what, f"no game with the contract {kept.about.app} is installed", is_known=False)
+        return
+    artifact, factory = kept.game.artifact, kept.about.factory
+    yield _tried(what, lambda: require_genuine(adjudicator.chain, adjudicator.address, app, artifact, factory))
+
+
+def _recorded(kept: KeptChannel, found: ChannelOnChain) -> Iterator[Finding]:
+    """Whether we could answer with something newer than what the chain has."""
+    if found.status.is_empty or kept.newest is None or found.closed:
+        return
+    recorded, newest = found.status.turn_num_record, kept.newest.state.turn_num
+    problem = f"the chain has turn {recorded}, which is newer than ours, {newest}" if recorded > newest else None
+    yield Finding("nothing newer is recorded than what is kept", problem)
+
+
+def _funded(kept: KeptChannel, found: ChannelOnChain) -> Iterator[Finding]:
+    if found.closed:
+        return
+    for asset, amounts in kept.channel.agreement.deposits:
+        held, agreed = found.held(asset), sum(amounts)
+        problem = f"{held} of {agreed} are there" if held < agreed else None
+        yield Finding("all deposits are on the chain", problem)
+
+
+def _tried(what: str, check: Callable[[], object]) -> Finding:
+    try:
+        check()
+    except PassingError:
+        raise
+    except ForcemoveError as error:
+        return Finding(what, f"{error}")
+    return Finding(what)

@@ -1,0 +1,68 @@
+"""What can be said of a state by itself: whose turn it is, what kind of state it is, and whom it would pay."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from forcemove.protocol.outcome import Allocation, Outcome, destination_address
+from forcemove.protocol.state import VariablePart
+from forcemove.protocol.types import FixedPart
+
+__all__ = ["OutcomeEntry", "Stage", "StateFacts", "outcome_entries", "stage_of", "state_facts"]
+
+
+class Stage(Enum):
+    """What kind of state a turn has."""
+
+    PREFUND = "prefund"
+    POSTFUND = "postfund"
+    APP = "app"
+    FINAL = "final"
+
+
+def stage_of(turn_num: int, is_final: bool, count: int) -> Stage:
+    """Of a state of `count` participants."""
+    if is_final:
+        return Stage.FINAL
+    return Stage.PREFUND if turn_num < count else Stage.POSTFUND if turn_num < 2 * count else Stage.APP
+
+
+@dataclass(frozen=True, slots=True)
+class OutcomeEntry:
+    """One allocation. `account` (20 bytes): whom it pays, None where it pays another channel. `participant`: its index,
+    None where the account is no participant's, or the participants are unknown."""
+
+    allocation: Allocation
+    account: bytes | None
+    participant: int | None
+
+
+def outcome_entries(outcome: Outcome, fixed_part: FixedPart | None = None) -> tuple[OutcomeEntry, ...]:
+    """One for each allocation, in their order."""
+    return tuple(_entry(allocation, fixed_part.participants if fixed_part else ()) for allocation in outcome)
+
+
+def _entry(allocation: Allocation, participants: tuple[bytes, ...]) -> OutcomeEntry:
+    account = destination_address(allocation.destination)
+    return OutcomeEntry(allocation, account, participants.index(account) if account in participants else None)
+
+
+@dataclass(frozen=True, slots=True)
+class StateFacts:
+    """A state and what it means in its channel. `stage` and `mover` (a participant's index) are None where the
+    participants are unknown."""
+
+    state: VariablePart
+    stage: Stage | None
+    mover: int | None
+    pays: tuple[OutcomeEntry, ...]
+
+
+def state_facts(state: VariablePart, fixed_part: FixedPart | None = None) -> StateFacts:
+    """Without the fixed part nobody knows whose turn it was."""
+    pays = outcome_entries(state.outcome, fixed_part)
+    if fixed_part is None:
+        return StateFacts(state, None, None, pays)
+    stage = stage_of(state.turn_num, state.is_final, len(fixed_part.participants))
+    return StateFacts(state, stage, fixed_part.mover(state.turn_num), pays)

@@ -1,0 +1,226 @@
+"""One participant in one channel, without I/O: it takes in what it is given, and says what is to be saved and done.
+
+Whoever drives it gives it the chain's news, messages, wishes and the time, saves its channel, and only then carries out
+what is due: persist, then send. Nothing here decides about money; `protocol.machine` does. What is due and could not be
+done stays due. It never waits, and it reads neither clock nor chain.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+
+from msgspec.structs import replace
+
+from forcemove.errors import CounterpartyError, ForcemoveError, InvalidValue, MalformedBytes, UnknownVersion
+from forcemove.node.greetings import Greetings
+from forcemove.protocol.agreement import Agreement
+from forcemove.protocol.app import Rules
+from forcemove.protocol.channel import Channel, Phase
+from forcemove.protocol.effects import ChooseMove, Effect, SendGreeting, SendState, Submission
+from forcemove.protocol.errors import MessageRefused
+from forcemove.protocol.inputs import (
+    ChainRead,
+    ContractsGenuine,
+    Greeted,
+    Input,
+    Reconnected,
+    SubmissionFailed,
+    ViewsDiffer,
+)
+from forcemove.protocol.machine import step
+from forcemove.protocol.signing import Key
+from forcemove.protocol.state import VariablePart
+from forcemove.protocol.wire import decode_message
+
+__all__ = ["Client", "begin_or_resume"]
+
+_UNCERTAIN = (Phase.CHECKING, Phase.PREFUND, Phase.FUNDING, Phase.CONCLUDING, Phase.FINALIZED)
+
+
+class Client:
+    """`channel`: as it is now; `is_unsaved`: whether it must be saved before anything is carried out."""
+
+    def __init__(self, channel: Channel, key: Key | None, app: Rules, *, silence: float = 5.0) -> None:
+        """`key`: None where nothing is to be signed. `silence`: seconds to wait for a counterparty's message before we
+        ask whether one was lost."""
+        self.channel, self._key, self._app = channel, key, app
+        self.is_unsaved = False
+        self._seconds, self._time = 0.0, 0
+        self._greetings = Greetings(lambda: self._seconds, silence)
+        self._has_looked = self._has_asked_anew = self._has_greeted = False
+        self._due: deque[Effect] = deque()
+        self._undone: deque[Effect] = deque()
+        self._failed: list[Submission] = []
+        self._faults: list[ForcemoveError] = []
+
+    @property
+    def id(self) -> bytes:
+        """The channel's id."""
+        return self.channel.agreement.channel_id
+
+    @property
+    def phase(self) -> Phase:
+        """The channel's phase at the last time that was given; before the first at time 0: no deadline has passed."""
+        return self.channel.phase(self._time)
+
+    @property
+    def is_uncertain(self) -> bool:
+        """Whether money is to come or go, so that what the channel holds is to be read even where nothing is logged."""
+        return self.phase in _UNCERTAIN
+
+    @property
+    def has_failures(self) -> bool:
+        """Whether the chain has not taken something: that is told with the next block's news."""
+        return bool(self._failed)
+
+    # -------------------------------------------------------------------------------------------------- what comes in
+
+    def wake(self, seconds: float) -> None:
+        """A new look at everything, at this time of our own clock: what could not be done is due again."""
+        self._seconds = seconds
+        self._due, self._undone = deque((*self._undone, *self._due)), deque()
+
+    def apply(self, input_: Input, now: int) -> None:
+        """One input at block time `now` (seconds). Raises as `machine.step`; then nothing has changed."""
+        self._time = now
+        channel, effects = step(self.channel, input_, now, self._key, self._app)
+        self.is_unsaved = self.is_unsaved or channel != self.channel
+        self.channel = channel
+        self._due.extend(effect for effect in effects if effect not in self._undone)
+
+    def see(self, read: ChainRead | None, now: int, *, is_new_block: bool, differ: ViewsDiffer | None = None) -> None:
+        """What there is to see on the chain, what endpoints do not agree on, and what of ours the chain has not taken:
+        that is asked again after the next block, if it is still due. Raises as `apply`; then it is to be told again,
+        from the beginning."""
+        failed = tuple(map(SubmissionFailed, self._failed)) if is_new_block else ()
+        news, anew = (read.news, read.anew) if read else ((), False)
+        if (read is not None or differ is not None) and not self._has_asked_anew:
+            self._has_asked_anew = True
+            self.channel = replace(self.channel, asked=None, requested=())  # by a process that may have died with it
+        if differ is not None and differ.is_denied:
+            self.apply(differ, now)  # before anything that follows from the rest
+        if read is not None or failed:
+            self.apply(ChainRead((*failed, *news), anew), now)
+        if differ is not None and not differ.is_denied:
+            self.apply(differ, now)  # after it, so that nothing follows from what was
+        self._failed = [] if failed else self._failed
+        self._has_looked = self._has_looked or read is not None
+        self._greet_after_start(now)
+
+    def fail(self, submission: Submission) -> None:
+        """The chain has not taken this."""
+        self._failed.append(submission)
+
+    def trust(self, now: int) -> None:
+        """The contracts are genuine. Nothing is signed before the chain was looked at, too."""
+        if self._has_looked and not self.channel.genuine:
+            self.apply(ContractsGenuine(), now)
+
+    def hear(self, message: bytes, now: int) -> None:
+        """One message. A counterparty's fault is kept for `take_faults`. Raises what a game raises: then it is not
+        worth another look."""
+        try:
+            self._hear(message, now)
+        except (MalformedBytes, UnknownVersion, CounterpartyError) as error:
+            self._faults.append(_bare(error))
+
+    def _hear(self, message: bytes, now: int) -> None:
+        channel_id, said = decode_message(message)
+        if channel_id != self.id:
+            raise MalformedBytes("message", "it is of another channel")
+        if not isinstance(said, Greeted) or self._greetings.may_answer(said.sender):
+            self.apply(said, now)
+
+    def _greet_after_start(self, now: int) -> None:
+        """What was said before we stopped may be lost."""
+        if not self._has_greeted and self.channel.newest is not None:
+            self.apply(Reconnected(), now)
+        self._has_greeted = True
+
+    def break_silence(self, seconds: float, now: int) -> None:
+        """Greet where we have waited for long: what we are waiting for may be lost, or what it would answer.
+        `seconds`: the time of our own clock."""
+        self._seconds = seconds
+        channel, newest = self.channel, self.channel.newest
+        progress = (channel.next_turn, len(newest.signed.signatures) if newest else 0)
+        if self._greetings.is_silent(progress if channel.waits_for_message(self._time) else None):
+            self.apply(Reconnected(), now)
+
+    # --------------------------------------------------------------------------------------------------- what goes out
+
+    @property
+    def has_due(self) -> bool:
+        """Whether anything is to be carried out, once the channel is saved."""
+        return bool(self._due)
+
+    @property
+    def has_work(self) -> bool:
+        """Whether there is anything to save or to do, or that could not be done and is due again after the next
+        `wake`."""
+        return self.is_unsaved or bool(self._due) or bool(self._undone)
+
+    def take_due(self) -> Effect | None:
+        """The next thing to carry out, or None. Until it is `done` it is due again after the next `wake`, whatever cuts
+        us off."""
+        while self._due:
+            effect = self._due.popleft()
+            if self._is_wanted(effect):
+                self._undone.append(effect)
+                return effect
+        return None
+
+    def take_question(self) -> ChooseMove | None:
+        """The next thing to carry out, if it is a question to our player, which nobody else hears: it may be asked
+        before the channel is saved, and the answer saved with it. Otherwise as `take_due`."""
+        while self._due and isinstance(question := self._due[0], ChooseMove):
+            self._due.popleft()
+            if self._is_wanted(question):
+                self._undone.append(question)
+                return question
+        return None
+
+    def done(self, effect: Effect) -> None:
+        """It was carried out, or is not to be tried again."""
+        self._undone.remove(effect)
+
+    def take_faults(self) -> list[ForcemoveError]:
+        """What counterparties have sent that they must not, since the last call."""
+        faults, self._faults = self._faults, []
+        return faults
+
+    def _is_wanted(self, effect: Effect) -> bool:
+        match effect:
+            case SendState():
+                return True
+            case SendGreeting():
+                return self._greetings.may_greet()
+            case ChooseMove(state):
+                return self._is_open_question(state)
+            case _:
+                return effect in self.channel.requested  # what could not be sent before may not be wanted any more
+
+    def _is_open_question(self, state: VariablePart) -> bool:
+        """Whether our move after this state is still to be made: the player may be asked late, after it has failed."""
+        may_move = self.phase in (Phase.PLAYING, Phase.CHALLENGED) and not self.channel.leaving
+        return may_move and self.channel.is_our_turn_after(state)
+
+
+def begin_or_resume(remembered: Channel | None, agreement: Agreement, key: Key) -> Channel:
+    """The channel as it is remembered, or a new one. Raises `InvalidValue` where the key, or what is remembered, does
+    not fit the agreement."""
+    participants = agreement.fixed_part.participants
+    if key.address not in participants:
+        raise InvalidValue("key", key.address, "that of a participant")
+    channel = remembered or Channel(agreement, participants.index(key.address))
+    if channel.agreement != agreement or participants[channel.index] != key.address:
+        raise InvalidValue("agreement", agreement.channel_id, "what the store remembers under this id")
+    return channel
+
+
+def _bare(error: ForcemoveError) -> ForcemoveError:
+    """Without what led to it: tracebacks would keep every frame, and all that it refers to, for as long as evidence."""
+    reason = error.reason if isinstance(error, MessageRefused) else error
+    for each in (error, reason):
+        if isinstance(each, ForcemoveError):
+            each.__traceback__ = each.__cause__ = each.__context__ = None
+    return error

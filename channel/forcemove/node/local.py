@@ -1,0 +1,138 @@
+"""A channel to try things on: a chain in this process, the contracts on it, and a funded client for each participant.
+
+For examples, experiments and tests of games. It builds what any application builds, with the ports in memory; an
+application with another chain, line or store takes the same parts.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from forcemove.chain.adjudicator import Adjudicator
+from forcemove.chain.book import AddressBook
+from forcemove.chain.chain import Chain
+from forcemove.chain.deployment import deploy
+from forcemove.chain.local import LOCAL_BALANCE, EmbeddedChain, local_keys
+from forcemove.errors import InvalidValue
+from forcemove.flow.channel import UPDATES, Line, Seat
+from forcemove.flow.queue import ActionQueue
+from forcemove.flow.steps import Step, run
+from forcemove.flow.transport import MemoryTransport
+from forcemove.game import Game, PlayableApp
+from forcemove.node.assemble import assemble
+from forcemove.node.memory import MemoryStore
+from forcemove.node.performer import Choose
+from forcemove.node.polled import PolledClient
+from forcemove.node.virtual_time import VirtualTimeLoop
+from forcemove.protocol.effects import ChooseMove
+from forcemove.protocol.outcome import Outcome
+from forcemove.protocol.types import MAX_PARTICIPANTS, MIN_PARTICIPANTS
+
+__all__ = ["LocalTable", "local_table", "undecided"]
+
+_DEPOSIT_IN_STAKES = 5
+_CHALLENGE_DURATION = 3600
+_MINUTE = 60.0
+
+
+@dataclass(frozen=True)
+class LocalTable:
+    """One channel, its chain, and a client with a line for each participant, in their order."""
+
+    chain: Chain
+    adjudicator: Adjudicator
+    clients: tuple[PolledClient, ...]
+    lines: tuple[Line, ...]
+
+    def play(self) -> None:
+        """Poll the clients in turn until nothing changes any more: the channel is closed, or somebody waits."""
+        while any(client.poll() for client in self.clients) or self.pass_on():
+            pass
+
+    def pass_on(self) -> bool:
+        """Let everybody hear what the others have said; whether there was anything."""
+        said = [(line, line.unsent.popleft()) for line in self.lines for _ in range(len(line.unsent))]
+        for speaker, message in said:
+            for line in self.lines:
+                if line is not speaker:
+                    line.heard.append(message)
+        return bool(said)
+
+    def run(self, *flows: Step[Seat]) -> None:
+        """Run a flow for each participant, side by side, in virtual time, which the chain's clock follows: nothing is
+        waited for, and a deadline passes only when nobody has anything to do. Raises the first error of a flow."""
+        with asyncio.Runner(loop_factory=VirtualTimeLoop) as runner:
+            runner.run(self._run(flows))
+
+    async def _run(self, flows: tuple[Step[Seat], ...]) -> None:
+        log = MemoryTransport()
+        clock = asyncio.create_task(self._clock())
+        try:
+            async with asyncio.TaskGroup() as group:
+                for index, (client, line, flow) in enumerate(zip(self.clients, self.lines, flows, strict=True)):
+                    seat = Seat(f"participant {index}", client, line)
+                    group.create_task(run(flow, ActionQueue(log, UPDATES), seat))
+        except ExceptionGroup as errors:
+            raise errors.exceptions[0] from None  # the other flows were cancelled because of it
+        finally:
+            clock.cancel()
+
+    async def _clock(self) -> None:
+        """The chain's time goes with the loop's, minute by minute."""
+        begun, loop = self.chain.now(), asyncio.get_running_loop()
+        while True:
+            await asyncio.sleep(_MINUTE)
+            if begun + loop.time() > self.chain.now():
+                self.chain.travel_to(begun + int(loop.time()))
+
+    @property
+    def outcome(self) -> Outcome:
+        """What the newest state that the first participant knows would pay; the agreed deposits before there is one."""
+        channel = self.clients[0].channel
+        return channel.newest.state.outcome if channel.newest else channel.agreement.outcome
+
+
+def undecided(_: ChooseMove) -> None:
+    """A player for whom a flow moves."""
+
+
+def local_table(app: PlayableApp, *players: Choose, stake: int, deposit: int | None = None) -> LocalTable:
+    """A channel in ether between `players`, on a fresh chain in this process; `LocalTable.play` starts it.
+
+    Each player is a function that answers `ChooseMove` with a move, the wish to conclude, or None; where flows are to
+    move (`LocalTable.run`), it is `undecided`. `stake` and `deposit` (five stakes unless given) are in wei. Raises
+    `InvalidValue` for a deposit below the stake, and for a number of players that the game cannot have.
+    """
+    _require_seats(app, len(players))
+    chain = EmbeddedChain()
+    keys = local_keys()[: len(players)]
+    assembly = assemble(
+        chain,
+        _deploy(chain, app),
+        app,
+        [key.address for key in keys],
+        stake=stake,
+        deposit=stake * _DEPOSIT_IN_STAKES if deposit is None else deposit,
+        duration=_CHALLENGE_DURATION,
+    )
+    lines = tuple(Line() for _ in players)
+    clients = (
+        assembly.client(key, line, MemoryStore(), choose, most=LOCAL_BALANCE)
+        for key, line, choose in zip(keys, lines, players, strict=True)
+    )
+    return LocalTable(chain, assembly.adjudicator, tuple(clients), lines)
+
+
+def _require_seats(app: PlayableApp, count: int) -> None:
+    """A game says how many can play it; an app that is no more than that leaves it to its rules."""
+    allowed = app.seats if isinstance(app, Game) else range(MIN_PARTICIPANTS, MAX_PARTICIPANTS + 1)
+    if count not in allowed:
+        raise InvalidValue("players", count, f"{' or '.join(map(str, allowed))} players")
+
+
+def _deploy(chain: Chain, app: PlayableApp) -> AddressBook:
+    with TemporaryDirectory() as folder:
+        return deploy(chain, local_keys()[-1], Path(folder) / "book.json", [app])

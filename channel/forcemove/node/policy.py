@@ -1,0 +1,209 @@
+"""What is asked before money moves: whether a channel is worth its disputes, and whether its clock can be met.
+
+The gas is that of the rows that `scripts/gas_report.py` measures, with two participants and small positions; larger
+states cost more. Nothing is refused that has begun: what is signed is defended whatever it costs.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from forcemove.chain.chain import Chain, Fees
+from forcemove.chain.rpc import as_number, making_sense
+from forcemove.errors import LocalError, PassingError
+from forcemove.protocol.agreement import Agreement
+from forcemove.protocol.duties import answer_margin
+from forcemove.protocol.types import ETHER
+
+__all__ = [
+    "LOCAL_CHAINS",
+    "Conditions",
+    "Costs",
+    "DurationTooShort",
+    "Market",
+    "NotWorthItsDisputes",
+    "Policy",
+    "costs_of",
+    "default_confirmations",
+    "default_look_every",
+    "own_clock",
+    "read_conditions",
+]
+
+LOCAL_CHAINS = frozenset({1337, 31337, 131277322940537})
+"""The ids of the chains that people run for themselves: ganache's, anvil's and hardhat's, eth-tester's."""
+_DEPOSIT_GAS, _CONCLUDE_GAS, _DISPUTE_GAS = 46_500, 64_700, 82_700
+_DISPUTES = 6
+_CONFIRMATIONS = 6
+_LOCAL_FLOOR, _FLOOR = 60, 900
+_SLOWEST_LOCAL = 12.0
+"""Seconds from block to block that a local chain is believed: where they are further apart, somebody has moved its
+clock, as one does to see a challenge end."""
+_BLOCKS = 50
+_LONGEST = 10.0
+"""Seconds that all requests share which ask an endpoint for them."""
+_FRESH = 10.0
+"""Seconds for which fees and pace are taken as they were read: most chains make a block in that time."""
+
+
+@dataclass(eq=False)
+class NotWorthItsDisputes(LocalError):
+    """What we put in, `deposit` in wei, is less than `multiple` times what gas may cost, `gas` in wei: somebody with
+    nothing to lose could make the disputes cost us more than the game is worth."""
+
+    deposit: int
+    gas: int
+    multiple: float
+
+
+@dataclass(eq=False)
+class DurationTooShort(LocalError):
+    """A challenge that lasts `duration` seconds could not be answered in time on this chain: `needed` seconds are."""
+
+    duration: int
+    needed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Costs:
+    """What a channel may cost a participant. `deposits`: by asset, in its smallest unit; all of it can be lost by who
+    stays away from a challenge. `usual`: gas for a deposit and a conclusion, `disputes`: for six; both in wei."""
+
+    deposits: tuple[tuple[bytes, int], ...]
+    usual: int
+    disputes: int
+
+    @property
+    def ether(self) -> int:
+        """The ether among the deposits, in wei."""
+        return sum(amount for asset, amount in self.deposits if asset == ETHER)
+
+
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """What a unit of gas costs on a chain now, and the seconds from block to block."""
+
+    fees: Fees
+    block_time: float
+
+
+def costs_of(agreement: Agreement, index: int, fees: Fees) -> Costs:
+    """For the participant of this index, at these fees: pure."""
+    price = fees.max_fee_per_gas
+    if not fees.is_legacy:
+        price = (fees.max_fee_per_gas + fees.max_priority_fee_per_gas) // 2  # the base fee as it is, and the tip
+    deposits = tuple((asset, amounts[index]) for asset, amounts in agreement.deposits)
+    return Costs(deposits, (_DEPOSIT_GAS + _CONCLUDE_GAS) * price, _DISPUTES * _DISPUTE_GAS * price)
+
+
+def default_confirmations(chain_id: int) -> int:
+    """1 where people run the chain for themselves, else 6."""
+    return 1 if chain_id in LOCAL_CHAINS else _CONFIRMATIONS
+
+
+def own_clock(chain_id: int) -> Callable[[], float] | None:
+    """Our own clock, seconds since 1970; None on a chain that people run for themselves, whose clock they move."""
+    return None if chain_id in LOCAL_CHAINS else time.time
+
+
+def default_look_every(chain_id: int) -> float:
+    """Seconds between two looks at a chain: a local one makes a block as soon as it has a transaction."""
+    return 0.2 if chain_id in LOCAL_CHAINS else 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """`multiple`: how many times the gas of its disputes a channel in ether must be worth to us; 0 refuses none.
+    `patience`: seconds after which a transaction that waits is offered more for."""
+
+    multiple: float = 1.0
+    patience: float = 60.0
+
+    def require_worth(self, costs: Costs) -> None:
+        """Raise `NotWorthItsDisputes`. What a token is worth in ether nobody knows here."""
+        gas = costs.usual + costs.disputes
+        if costs.ether and costs.ether < self.multiple * gas:
+            raise NotWorthItsDisputes(costs.ether, gas, self.multiple)
+
+    def least_deposit(self, costs: Costs) -> int:
+        """The least that a participant may put in, in wei, for a channel in ether to be worth its disputes; 0 where no
+        ether is put in."""
+        return math.ceil(self.multiple * (costs.usual + costs.disputes)) if costs.ether else 0
+
+    def require_answerable(self, duration: int, chain_id: int, confirmations: int, block_time: float) -> None:
+        """Raise `DurationTooShort` where a challenge would be over before it could be seen, answered, and its answer
+        replaced twice. `block_time`: seconds."""
+        least = self.least_duration(chain_id, confirmations, block_time)
+        if duration < least:
+            raise DurationTooShort(duration, least)
+
+    def least_duration(self, chain_id: int, confirmations: int, block_time: float) -> int:
+        """The shortest challenge, in seconds, that can be seen, answered, and its answer replaced twice, before the
+        margin at its end begins. `block_time`: seconds."""
+        before_margin = confirmations * block_time + 2 * min(self.patience, 2 * block_time)
+        least = _LOCAL_FLOOR if chain_id in LOCAL_CHAINS else _FLOOR
+        while least - answer_margin(least) < before_margin:
+            least += max(math.ceil(before_margin) - (least - answer_margin(least)), 1)
+        return least
+
+    def require(self, agreement: Agreement, index: int, confirmations: int, conditions: Conditions) -> None:
+        """All of it. Raises those."""
+        self.require_worth(costs_of(agreement, index, conditions.fees))
+        duration, chain_id = agreement.fixed_part.challenge_duration, agreement.domain.chain_id
+        self.require_answerable(duration, chain_id, confirmations, conditions.block_time)
+
+
+class Market:
+    """What chains cost and how fast they go, read once for all channels that are begun within some seconds."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        """`clock`: seconds."""
+        self._clock = clock
+        self._read: dict[tuple[int, str], tuple[float, Conditions | PassingError]] = {}
+
+    def conditions(self, chains: Sequence[Chain]) -> list[Conditions]:
+        """In the word of each endpoint that answers, as they were less than ten seconds ago, else anew: what one says
+        may be a lie. Raises the first one's `ChainError` where none answers."""
+        found = [self._asked(each) for each in chains]
+        known = [each for each in found if isinstance(each, Conditions)]
+        if not known:
+            raise next(each for each in found if isinstance(each, PassingError))
+        return known
+
+    def _asked(self, chain: Chain) -> Conditions | PassingError:
+        """That one has failed is remembered as long: many channels that are begun at once wait for it once."""
+        now, name = self._clock(), (chain.chain_id, chain.endpoint)
+        read_at, known = self._read.get(name, (None, None))
+        if read_at is not None and known is not None and 0 <= now - read_at < _FRESH:
+            return known
+        try:
+            found: Conditions | PassingError = read_conditions(chain)
+        except PassingError as error:
+            found = error
+        self._read[name] = (now, found)
+        return found
+
+
+def read_conditions(chain: Chain) -> Conditions:
+    """As they are now, in the word of this endpoint. Raises `ChainError`."""
+    with making_sense(chain.endpoint), chain.rpc.deadline(_LONGEST):
+        pace = block_time(chain)
+        is_local = chain.chain_id in LOCAL_CHAINS
+        return Conditions(chain.fees(), min(pace, _SLOWEST_LOCAL) if is_local else pace)
+
+
+def block_time(chain: Chain) -> float:
+    """Seconds from block to block, over the last fifty; 0 on a chain with one block. Raises `ChainError`, and
+    within `making_sense` what that makes one of."""
+    newest = chain.block("latest")
+    number = as_number(newest["number"])
+    if number == 0:
+        return 0.0
+    earlier = chain.block(max(number - _BLOCKS, 0))
+    between = number - as_number(earlier["number"])
+    if between <= 0:
+        raise ValueError("an earlier block that is not earlier")
+    return (as_number(newest["timestamp"]) - as_number(earlier["timestamp"])) / between

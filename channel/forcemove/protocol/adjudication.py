@@ -1,0 +1,577 @@
+"""A pure model of the adjudicator: what each operation would do to what it has stored, log and pay. `Adjudicator.sol`'s
+twin.
+
+Each operation takes the adjudicator as it was and gives it as it is afterwards, or raises the error that the contract
+reverts with; nothing is ever changed in place. Same checks in the same order, which tests prove on the bytecode.
+Outside of it: gas, accounts' balances and calldata that does not decode. How accounts and assets behave comes with the
+transaction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import NamedTuple
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from forcemove.protocol.app import Rules
+from forcemove.protocol.encoding import (
+    EMPTY_HASH,
+    Domain,
+    StateHashes,
+    challenge_hash,
+    channel_id,
+    digest,
+    fingerprint,
+    outcome_hash,
+    state_hash,
+)
+from forcemove.protocol.logs import (
+    ChallengeRegistered,
+    Checkpointed,
+    Claimed,
+    Closed,
+    Concluded,
+    Credited,
+    Deposited,
+    Log,
+    PartlyPaid,
+    Responded,
+)
+from forcemove.protocol.outcome import Allocation, Outcome, destination_address, require_valid_outcome, totals
+from forcemove.protocol.rule_errors import (
+    ChallengerNotParticipant,
+    ChannelClosed,
+    ChannelFinalized,
+    ChannelNotFinalized,
+    ForbiddenRecipient,
+    HoldingsBelowExpected,
+    HoldingsOverflow,
+    IndexOfAnotherAsset,
+    IndexOutOfRange,
+    IndicesNotIncreasing,
+    NoChallenge,
+    NotAChannelId,
+    NothingToClaim,
+    NothingToDeposit,
+    PaymentRefused,
+    PayoutBegun,
+    SignatureCountMismatch,
+    StateCountOutOfRange,
+    TurnNumberNotIncreased,
+    ValueMismatch,
+)
+from forcemove.protocol.rules import (
+    require_fingerprint,
+    require_recorded,
+    require_supported,
+    require_valid_state,
+    require_valid_transition,
+)
+from forcemove.protocol.signing import recover, require_signer
+from forcemove.protocol.state import SupportProof, VariablePart
+from forcemove.protocol.status import EMPTY_STATUS, Mode, Status
+from forcemove.protocol.types import ETHER, UINT256_MAX, ZERO_ADDRESS, FixedPart, Signature
+
+__all__ = [
+    "MAX_HOLDINGS",
+    "Adjudication",
+    "Holdings",
+    "Payment",
+    "Result",
+    "Transaction",
+    "challenge",
+    "checkpoint",
+    "claim",
+    "conclude",
+    "deposit",
+    "pay_credit",
+    "respond",
+    "transfer",
+]
+
+MAX_HOLDINGS = 2**254 - 1
+"""The most that a channel can hold of an asset, in its smallest unit."""
+_NO_SIGNATURE = Signature(bytes(64))
+
+
+class Holdings(Struct, frozen=True):
+    """What a channel holds of one asset. `payout_begun`: deposits are refused; `closed`: so is everything, for ever."""
+
+    amount: int = 0
+    payout_begun: bool = False
+    closed: bool = False
+
+    def fits(self, more: int) -> bool:
+        """Whether `more` can be added."""
+        return self.amount + more <= MAX_HOLDINGS
+
+    def plus(self, more: int) -> Holdings:
+        """With `more` added; less where it is negative."""
+        return replace(self, amount=self.amount + more)
+
+
+_NO_HOLDINGS = Holdings()
+
+
+class Payment(NamedTuple):
+    """`amount` of `asset`, pushed to the account `to`."""
+
+    asset: bytes
+    to: bytes
+    amount: int
+
+
+def _accepted(_payment: Payment) -> bool:
+    return True
+
+
+def _arrives_in_full(_asset: bytes, amount: int) -> int:
+    return amount
+
+
+class Transaction(Struct, frozen=True):
+    """The sender of an operation, the time of its block (seconds), and the ether that comes with it (wei).
+
+    The world outside is given as functions. `accepts`: whether recipient and asset take a payment. `pulls`: how much of
+    an ERC-20 arrives when the adjudicator takes an amount from the sender; raises where the asset refuses.
+    """
+
+    sender: bytes
+    now: int
+    value: int = 0
+    accepts: Callable[[Payment], bool] = _accepted
+    pulls: Callable[[bytes, int], int] = _arrives_in_full
+
+
+class Adjudication(Struct, frozen=True):
+    """All that an adjudicator stores. `statuses`: by channel id. `holdings`: by channel id and asset. `credits`: by
+    account and asset. What is empty is not listed."""
+
+    domain: Domain
+    statuses: Mapping[bytes, Status] = field(default_factory=dict)
+    holdings: Mapping[tuple[bytes, bytes], Holdings] = field(default_factory=dict)
+    credits: Mapping[tuple[bytes, bytes], int] = field(default_factory=dict)
+
+    def status_of(self, channel_id: bytes) -> Status:
+        """What is recorded of a channel."""
+        return self.statuses.get(channel_id, EMPTY_STATUS)
+
+    def holdings_of(self, channel_id: bytes, asset: bytes) -> Holdings:
+        """What a channel holds of an asset."""
+        return self.holdings.get((channel_id, asset), _NO_HOLDINGS)
+
+    def credit_of(self, account: bytes, asset: bytes) -> int:
+        """What an account can claim of an asset."""
+        return self.credits.get((account, asset), 0)
+
+
+class Result(NamedTuple):
+    """What an operation leaves: the adjudicator, its logs, and the payments that were accepted, each in order."""
+
+    adjudication: Adjudication
+    logs: tuple[Log, ...]
+    payments: tuple[Payment, ...]
+
+
+class _Draft:
+    """The adjudicator while one operation runs; thrown away when it raises."""
+
+    def __init__(self, before: Adjudication, transaction: Transaction) -> None:
+        self.domain = before.domain
+        self.statuses = dict(before.statuses)
+        self.holdings = dict(before.holdings)
+        self.credits = dict(before.credits)
+        self.transaction = transaction
+        self.logs: list[Log] = []
+        self.payments: list[Payment] = []
+
+    def result(self) -> Result:
+        after = Adjudication(self.domain, self.statuses, self.holdings, self.credits)
+        return Result(after, tuple(self.logs), tuple(self.payments))
+
+    def status_of(self, id_: bytes) -> Status:
+        return self.statuses.get(id_, EMPTY_STATUS)
+
+    def holdings_of(self, id_: bytes, asset: bytes) -> Holdings:
+        return self.holdings.get((id_, asset), _NO_HOLDINGS)
+
+    def mode(self, status: Status) -> Mode:
+        return status.mode(self.transaction.now)
+
+    def pay(self, payment: Payment) -> bool:
+        """Push a payment; whether it was accepted."""
+        accepted = self.transaction.accepts(payment)
+        if accepted:
+            self.payments.append(payment)
+        return accepted
+
+
+# ------------------------------------------------------------------------------------------------------------ funding
+
+
+def deposit(
+    before: Adjudication, transaction: Transaction, channel_id: bytes, asset: bytes, expected_held: int, amount: int
+) -> Result:
+    """Pay into a channel, at most up to `expected_held + amount`; what is not needed goes back to the sender.
+
+    Raises `NotAChannelId`, `ValueMismatch`, `ChannelClosed`, `PayoutBegun`, `HoldingsBelowExpected`,
+    `HoldingsOverflow`, `NothingToDeposit`, `PaymentRefused`, and what the asset raises.
+    """
+    draft = _Draft(before, transaction)
+    if destination_address(channel_id) is not None:
+        raise NotAChannelId(channel_id)
+    value = amount if asset == ETHER else 0
+    if transaction.value != value:
+        raise ValueMismatch(value, transaction.value)
+    holdings = draft.holdings_of(channel_id, asset)
+    missing = _missing(channel_id, holdings, expected_held, amount)
+
+    arrived = missing if asset == ETHER else transaction.pulls(asset, missing)
+    if not holdings.fits(arrived):
+        raise HoldingsOverflow(holdings.amount, arrived)
+    draft.holdings[channel_id, asset] = holdings.plus(arrived)
+    draft.logs.append(Deposited(channel_id, asset, holdings.amount + arrived))
+
+    rest = amount - missing if asset == ETHER else 0
+    if rest and not draft.pay(Payment(asset, transaction.sender, rest)):
+        raise PaymentRefused(asset, transaction.sender, rest)
+    return draft.result()
+
+
+def _missing(id_: bytes, holdings: Holdings, expected_held: int, amount: int) -> int:
+    if holdings.closed:
+        raise ChannelClosed(id_)
+    if holdings.payout_begun:
+        raise PayoutBegun(id_)
+    held = holdings.amount
+    if held < expected_held:
+        raise HoldingsBelowExpected(held, expected_held)
+    target = expected_held + amount
+    if target > MAX_HOLDINGS:
+        raise HoldingsOverflow(expected_held, amount)
+    if held >= target:
+        raise NothingToDeposit(held, target)
+    return target - held
+
+
+# ----------------------------------------------------------------------------------------------------------- disputes
+
+
+def challenge(
+    before: Adjudication,
+    transaction: Transaction,
+    fixed_part: FixedPart,
+    proof: SupportProof,
+    challenger_signature: Signature | None,
+    app_rules: Rules,
+) -> Result:
+    """Start the clock on the last state of `proof`: one above the record, or in mode Open the recorded one, whatever
+    comes with it. `challenger_signature` is looked at where the sender is no participant.
+
+    Raises `ChannelFinalized`, `StateCountOutOfRange`; for the recorded state `FingerprintMismatch`; for another
+    `TurnNumberNotIncreased`, what `require_supported` raises, `ChannelClosed`; then `ChallengerNotParticipant` and what
+    `recover` raises.
+    """
+    draft = _Draft(before, transaction)
+    id_, status = _require_live(draft, fixed_part)
+    if not proof.states:
+        raise StateCountOutOfRange(0)
+    state = proof.last
+    is_recorded = _is_open_at(draft, status, state.turn_num)
+    if is_recorded:
+        hashes = require_recorded(id_, status, state)
+    else:
+        hashes = _require_newer(draft, id_, status, fixed_part, proof, app_rules)
+    _require_challenger(draft, fixed_part, challenge_hash(id_, state.turn_num, hashes.state), challenger_signature)
+
+    finalizes_at = transaction.now + fixed_part.challenge_duration
+    draft.statuses[id_] = Status(state.turn_num, finalizes_at, fingerprint(hashes.state, hashes.outcome))
+    logged = () if is_recorded else proof.signatures  # what is not checked must not be logged
+    draft.logs.append(ChallengeRegistered(id_, finalizes_at, state, logged))
+    return draft.result()
+
+
+def respond(
+    before: Adjudication,
+    transaction: Transaction,
+    fixed_part: FixedPart,
+    challenged: VariablePart,
+    response: VariablePart,
+    signature: Signature,
+    app_rules: Rules,
+) -> Result:
+    """Answer a challenge with the next state, signed by its mover alone.
+
+    Raises `ChannelFinalized`, `NoChallenge`, `FingerprintMismatch`, then what `require_valid_state`,
+    `require_valid_transition` and `require_signer` raise of the response.
+    """
+    draft = _Draft(before, transaction)
+    id_, status = _require_live(draft, fixed_part)
+    if draft.mode(status) is Mode.OPEN:
+        raise NoChallenge(id_)
+    from_ = require_recorded(id_, status, challenged)
+    to = require_valid_state(id_, draft.domain.adjudicator, response)
+    require_valid_transition(id_, fixed_part, challenged, from_, response, to, app_rules)
+    mover = fixed_part.participants[fixed_part.mover(response.turn_num)]
+    require_signer(digest(draft.domain, to.state), signature, mover)
+
+    _record_open(draft, id_, response.turn_num, to)
+    draft.logs.append(Responded(id_, response, signature))
+    return draft.result()
+
+
+def checkpoint(
+    before: Adjudication, transaction: Transaction, fixed_part: FixedPart, proof: SupportProof, app_rules: Rules
+) -> Result:
+    """Record a later supported state and stop the clock. Anybody may send it.
+
+    Raises `ChannelFinalized`, `StateCountOutOfRange`, `TurnNumberNotIncreased`, what `require_supported` raises,
+    `ChannelClosed`.
+    """
+    draft = _Draft(before, transaction)
+    id_, status = _require_live(draft, fixed_part)
+    if not proof.states:
+        raise StateCountOutOfRange(0)
+    hashes = _require_newer(draft, id_, status, fixed_part, proof, app_rules)
+
+    _record_open(draft, id_, proof.last.turn_num, hashes)
+    draft.logs.append(Checkpointed(id_, proof.last, proof.signatures))
+    return draft.result()
+
+
+# ----------------------------------------------------------------------------------------------------------- settling
+
+
+def conclude(
+    before: Adjudication,
+    transaction: Transaction,
+    fixed_part: FixedPart,
+    outcome: Outcome,
+    turn_num: int,
+    signatures: Sequence[Signature],
+) -> Result:
+    """Finalise at once with a final state that all have signed, and pay.
+
+    Raises `ChannelFinalized`, what `require_valid_outcome` raises, `SignatureCountMismatch`, what `require_signer`
+    raises, `ChannelClosed`.
+    """
+    draft = _Draft(before, transaction)
+    id_, status = _require_live(draft, fixed_part)
+    require_valid_outcome(outcome, id_, draft.domain.adjudicator)
+    hash_ = state_hash(id_, outcome_hash(outcome), EMPTY_HASH, turn_num, True)
+    if len(signatures) != len(fixed_part.participants):
+        raise SignatureCountMismatch(len(fixed_part.participants), len(signatures))
+    for participant, signature in zip(fixed_part.participants, signatures, strict=True):
+        require_signer(digest(draft.domain, hash_), signature, participant)
+
+    finalized = Status(max(turn_num, status.turn_num_record), transaction.now, 0)
+    if not _covers_all(draft, id_, outcome):
+        draft.logs.append(Concluded(id_, turn_num))
+    _settle(draft, id_, hash_, outcome, None, finalized)
+    return draft.result()
+
+
+def transfer(
+    before: Adjudication,
+    transaction: Transaction,
+    channel_id: bytes,
+    state_hash: bytes,
+    outcome: Outcome,
+    indices: Sequence[int],
+) -> Result:
+    """Pay a finalised channel out, as far as its holdings reach: the allocations at `indices`, all if none are named.
+
+    Raises `ChannelNotFinalized`, `FingerprintMismatch`, `IndexOutOfRange`, `IndicesNotIncreasing`,
+    `IndexOfAnotherAsset`, `ChannelClosed`.
+    """
+    draft = _Draft(before, transaction)
+    status = draft.status_of(channel_id)
+    if draft.mode(status) is not Mode.FINALIZED:
+        raise ChannelNotFinalized(channel_id, status.finalizes_at)
+    require_fingerprint(status, state_hash, outcome_hash(outcome))
+    chosen = _choose(outcome, indices)
+
+    _settle(draft, channel_id, state_hash, outcome, chosen, status)
+    return draft.result()
+
+
+def claim(before: Adjudication, transaction: Transaction, asset: bytes, to: bytes) -> Result:
+    """Pay the sender's whole credit in one asset to the account `to`.
+
+    Raises `NothingToClaim`, `ForbiddenRecipient`, `PaymentRefused`.
+    """
+    return _pay_credit(before, transaction, transaction.sender, asset, to)
+
+
+def pay_credit(before: Adjudication, transaction: Transaction, account: bytes, asset: bytes) -> Result:
+    """Pay an account's whole credit in one asset to the account itself. Anybody may send it. Raises as `claim`."""
+    return _pay_credit(before, transaction, account, asset, account)
+
+
+def _pay_credit(before: Adjudication, transaction: Transaction, account: bytes, asset: bytes, to: bytes) -> Result:
+    draft = _Draft(before, transaction)
+    amount = before.credit_of(account, asset)
+    if amount == 0:
+        raise NothingToClaim(account, asset)
+    if to in (ZERO_ADDRESS, draft.domain.adjudicator):
+        raise ForbiddenRecipient(to)
+
+    del draft.credits[account, asset]
+    draft.logs.append(Claimed(account, asset, to, amount))
+    if not draft.pay(Payment(asset, to, amount)):
+        raise PaymentRefused(asset, to, amount)
+    return draft.result()
+
+
+# ------------------------------------------------------------------------------------------------------------- checks
+
+
+def _require_live(draft: _Draft, fixed_part: FixedPart) -> tuple[bytes, Status]:
+    id_ = channel_id(fixed_part, draft.domain)
+    status = draft.status_of(id_)
+    if draft.mode(status) is Mode.FINALIZED:
+        raise ChannelFinalized(id_, status.finalizes_at)
+    return id_, status
+
+
+def _is_open_at(draft: _Draft, status: Status, turn_num: int) -> bool:
+    return not status.is_empty and draft.mode(status) is Mode.OPEN and status.turn_num_record == turn_num
+
+
+def _require_newer(
+    draft: _Draft, id_: bytes, status: Status, fixed_part: FixedPart, proof: SupportProof, app_rules: Rules
+) -> StateHashes:
+    """Refuse what is not above the record, not supported, or of a closed channel (which has no status)."""
+    state = proof.last
+    if not status.is_empty and state.turn_num <= status.turn_num_record:
+        raise TurnNumberNotIncreased(status.turn_num_record, state.turn_num)
+    hashes = require_supported(draft.domain, fixed_part, proof, app_rules, status)
+    if status.is_empty:
+        _require_not_closed(draft, id_, state.outcome)
+    return hashes
+
+
+def _require_not_closed(draft: _Draft, id_: bytes, outcome: Outcome) -> None:
+    if any(draft.holdings_of(id_, asset).closed for asset in totals(outcome)):
+        raise ChannelClosed(id_)
+
+
+def _require_challenger(
+    draft: _Draft, fixed_part: FixedPart, challenge_hash_: bytes, signature: Signature | None
+) -> None:
+    """The sender is a participant, or a participant has signed the challenge."""
+    sender = draft.transaction.sender
+    if sender in fixed_part.participants:
+        return
+    if signature is None or signature == _NO_SIGNATURE:
+        raise ChallengerNotParticipant(sender)
+    signer = recover(digest(draft.domain, challenge_hash_), signature)
+    if signer not in fixed_part.participants:
+        raise ChallengerNotParticipant(signer)
+
+
+def _choose(outcome: Outcome, indices: Sequence[int]) -> frozenset[int] | None:
+    """The allocations to pay; None where all of them are."""
+    for position, index in enumerate(indices):
+        if index >= len(outcome):
+            raise IndexOutOfRange(index)
+        if position and index <= indices[position - 1]:
+            raise IndicesNotIncreasing(position)
+        if outcome[index].asset != outcome[indices[0]].asset:
+            raise IndexOfAnotherAsset(index)
+    return frozenset(indices) if indices else None
+
+
+# ------------------------------------------------------------------------------------------------------------ effects
+
+
+def _record_open(draft: _Draft, id_: bytes, turn_num: int, hashes: StateHashes) -> None:
+    draft.statuses[id_] = Status(turn_num, 0, fingerprint(hashes.state, hashes.outcome))
+
+
+def _settle(
+    draft: _Draft, id_: bytes, state_hash_: bytes, outcome: Outcome, chosen: frozenset[int] | None, finalized: Status
+) -> None:
+    """Pay the chosen allocations (None: all) as far as the holdings reach; close the channel once nothing is owed.
+
+    `finalized` is the status that a remainder leaves, but for its fingerprint.
+    """
+    _require_not_closed(draft, id_, outcome)
+    taken = _take_payments(draft, id_, outcome, chosen)
+    remaining = tuple(
+        replace(entry, amount=entry.amount - amount) for entry, amount in zip(outcome, taken, strict=True)
+    )
+    owes_nothing = not any(entry.amount for entry in remaining)
+    if owes_nothing or any(taken):
+        _mark(draft, id_, outcome, owes_nothing)
+    if owes_nothing:
+        draft.statuses.pop(id_, None)
+        draft.logs.append(Closed(id_))
+    else:
+        draft.statuses[id_] = replace(finalized, fingerprint=fingerprint(state_hash_, outcome_hash(remaining)))
+        draft.logs.append(PartlyPaid(id_, state_hash_, remaining))
+    for entry, amount in zip(outcome, taken, strict=True):
+        _push(draft, entry, amount)
+
+
+def _covers_all(draft: _Draft, id_: bytes, outcome: Outcome) -> bool:
+    """Whether it is of one asset, the holdings cover it, and it goes to addresses: then `Closed` is logged alone."""
+    return (
+        len(totals(outcome)) == 1
+        and all(destination_address(entry.destination) is not None for entry in outcome)
+        and all(draft.holdings_of(id_, asset).amount >= total for asset, total in totals(outcome).items())
+    )
+
+
+def _take_payments(draft: _Draft, id_: bytes, outcome: Outcome, chosen: frozenset[int] | None) -> list[int]:
+    """What each allocation is paid now, taken out of the holdings; what goes to channels is there on return."""
+    taken = [0] * len(outcome)
+    for asset, entries in _groups(outcome):
+        available = draft.holdings_of(id_, asset).amount
+        for index, entry in entries:
+            worth = min(entry.amount, available)
+            available -= worth
+            if (chosen is None or index in chosen) and _arrives(draft, entry, worth):
+                taken[index] = worth
+        paid = sum(taken[index] for index, _ in entries)
+        if paid:
+            draft.holdings[id_, asset] = draft.holdings_of(id_, asset).plus(-paid)
+    return taken
+
+
+def _groups(outcome: Outcome) -> Iterator[tuple[bytes, list[tuple[int, Allocation]]]]:
+    """The allocations with their places, asset by asset."""
+    for asset, group in groupby(enumerate(outcome), key=lambda numbered: numbered[1].asset):
+        yield asset, list(group)
+
+
+def _arrives(draft: _Draft, entry: Allocation, worth: int) -> bool:
+    """Pay another channel at once: False, and nothing done, where it is closed or could not hold as much as that.
+    (Addresses are paid later, and always count as paid.)"""
+    if worth == 0 or destination_address(entry.destination) is not None:
+        return True
+    holdings = draft.holdings_of(entry.destination, entry.asset)
+    if holdings.closed or not holdings.fits(worth):
+        return False
+    draft.holdings[entry.destination, entry.asset] = holdings.plus(worth)
+    draft.logs.append(Deposited(entry.destination, entry.asset, holdings.amount + worth))
+    return True
+
+
+def _mark(draft: _Draft, id_: bytes, outcome: Outcome, owes_nothing: bool) -> None:
+    for asset in totals(outcome):
+        holdings = draft.holdings_of(id_, asset)
+        draft.holdings[id_, asset] = Holdings(holdings.amount, True, owes_nothing)
+
+
+def _push(draft: _Draft, entry: Allocation, amount: int) -> None:
+    """Push a payment to an address; what is refused becomes a credit."""
+    to = destination_address(entry.destination)
+    if to is None or amount == 0 or draft.pay(Payment(entry.asset, to, amount)):
+        return
+    credit = draft.credits.get((to, entry.asset), 0) + amount
+    draft.credits[to, entry.asset] = min(credit, UINT256_MAX)
+    draft.logs.append(Credited(to, entry.asset, amount))

@@ -1,0 +1,121 @@
+"""What can be wrong with what a channel is asked for, by us or by a counterparty. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from forcemove.errors import CounterpartyError, ForcemoveError, LocalError
+
+__all__ = [
+    "AlreadySigned",
+    "ChannelIdUsed",
+    "EndpointsDiffer",
+    "FinalStateSigned",
+    "MessageRefused",
+    "MoneyMissing",
+    "SignsNothing",
+    "NotSupported",
+    "OpeningMismatch",
+    "OutOfTurn",
+    "SignatureMissing",
+    "StateConflict",
+    "WrongPhase",
+]
+
+
+@dataclass(eq=False)
+class WrongPhase(LocalError):
+    """The channel is in a phase in which `action` makes no sense."""
+
+    action: str
+    phase: str
+
+
+@dataclass(eq=False)
+class MoneyMissing(LocalError):
+    """The channel does not hold all deposits any more: a reorganisation has taken one away. No move is made before it
+    is there again."""
+
+    channel_id: bytes
+
+
+@dataclass(eq=False)
+class EndpointsDiffer(LocalError):
+    """An endpoint denies something that the others show of the channel. No move is made before they agree, unless it
+    answers a challenge; leaving is possible."""
+
+    channel_id: bytes
+
+
+@dataclass(eq=False)
+class SignsNothing(LocalError):
+    """We have no key for this channel, because ours is a copy of it: what was signed since it was made is not known
+    here. It is answered and collected with what the copy has; the original may go on."""
+
+    channel_id: bytes
+
+
+@dataclass(eq=False)
+class ChannelIdUsed(LocalError):
+    """The channel of this id has paid out already, before we have signed anything in it. A new channel needs a nonce
+    that none has had: draw one at random."""
+
+    channel_id: bytes
+
+
+@dataclass(eq=False)
+class OutOfTurn(LocalError):
+    """The next state is for `mover`, a participant's index, to sign."""
+
+    turn_num: int
+    mover: int
+
+
+@dataclass(eq=False)
+class AlreadySigned(LocalError):
+    """We have signed another state of this turn, or a later one. Two signatures for one turn can cost everything."""
+
+    turn_num: int
+
+
+@dataclass(eq=False)
+class FinalStateSigned(LocalError):
+    """We have signed a final state: from there on only final states with its outcome are signed."""
+
+    turn_num: int
+
+
+@dataclass(eq=False)
+class NotSupported(LocalError):
+    """Not every participant can be held to our newest state, so that nothing can be proved with it yet."""
+
+    turn_num: int
+
+
+@dataclass(eq=False)
+class OpeningMismatch(CounterpartyError):
+    """A setup state is not exactly the one that was agreed on."""
+
+    turn_num: int
+
+
+@dataclass(eq=False)
+class StateConflict(CounterpartyError):
+    """A second, different state came for a turn. The first one is kept."""
+
+    turn_num: int
+
+
+@dataclass(eq=False)
+class SignatureMissing(CounterpartyError):
+    """A state came without the signature of `participant` (an index)."""
+
+    participant: int
+
+
+@dataclass(eq=False)
+class MessageRefused(CounterpartyError):
+    """A counterparty has sent a message that breaks a rule, for this `reason`; `evidence` is what it sent."""
+
+    reason: ForcemoveError
+    evidence: object

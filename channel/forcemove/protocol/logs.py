@@ -1,0 +1,108 @@
+"""What the adjudicator logs, as plain values: the twins of `IAdjudicator`'s events, in the same order.
+
+A closed union, for `match`. Where and when a log was emitted is no part of it. Knows only the protocol's values.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from forcemove.protocol.outcome import Outcome
+from forcemove.protocol.state import VariablePart
+from forcemove.protocol.types import Signature
+
+__all__ = [
+    "ChallengeRegistered",
+    "Checkpointed",
+    "Claimed",
+    "Closed",
+    "Concluded",
+    "Credited",
+    "Deposited",
+    "Log",
+    "PartlyPaid",
+    "Responded",
+]
+
+
+class Deposited(Struct, frozen=True, tag=True):
+    """Something was paid in: the channel (32 bytes) now holds `held` of `asset` (20 bytes; zero is ether).
+
+    On chain these are two events, `EtherDeposited` and `TokenDeposited`.
+    """
+
+    channel_id: bytes
+    asset: bytes
+    held: int
+
+
+class ChallengeRegistered(Struct, frozen=True, tag=True):
+    """A clock was started: without an answer the channel pays `state` from `finalizes_at` (a block time, seconds) on.
+
+    `signatures` are those of the proof that was given, by participant; none where the recorded state itself was
+    challenged. Of the proof's states only the last is logged, so some signatures may be of states that are not here.
+    """
+
+    channel_id: bytes
+    finalizes_at: int
+    state: VariablePart
+    signatures: tuple[Signature, ...]
+
+
+class Responded(Struct, frozen=True, tag=True):
+    """The mover answered the challenge with the next state, and its signature."""
+
+    channel_id: bytes
+    state: VariablePart
+    signature: Signature
+
+
+class Checkpointed(Struct, frozen=True, tag=True):
+    """A later supported state was recorded; no clock runs. The signatures are as in `ChallengeRegistered`."""
+
+    channel_id: bytes
+    state: VariablePart
+    signatures: tuple[Signature, ...]
+
+
+class Concluded(Struct, frozen=True, tag=True):
+    """The channel was finalised by a final state that all have signed; `PartlyPaid` or `Closed` follows. Where the
+    holdings of its one asset covered everything and everything went to addresses, `Closed` is logged alone."""
+
+    channel_id: bytes
+    turn_num: int
+
+
+class PartlyPaid(Struct, frozen=True, tag=True):
+    """A payout left `remaining` owed; `state_hash` (32 bytes) is the EIP-712 hash of the state that is paid."""
+
+    channel_id: bytes
+    state_hash: bytes
+    remaining: Outcome
+
+
+class Closed(Struct, frozen=True, tag=True):
+    """Everything allocated was paid; the id is closed for ever."""
+
+    channel_id: bytes
+
+
+class Credited(Struct, frozen=True, tag=True):
+    """A payment to `account` (20 bytes) could not be pushed; it can claim it."""
+
+    account: bytes
+    asset: bytes
+    amount: int
+
+
+class Claimed(Struct, frozen=True, tag=True):
+    """`account` collected its credit, to `to` (20 bytes)."""
+
+    account: bytes
+    asset: bytes
+    to: bytes
+    amount: int
+
+
+Log = Deposited | ChallengeRegistered | Responded | Checkpointed | Concluded | PartlyPaid | Closed | Credited | Claimed
+"""Everything that an adjudicator logs."""

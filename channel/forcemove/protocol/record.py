@@ -1,0 +1,159 @@
+"""A channel's record: what the adjudicator's logs say of it, folded in their order. Pure; knows no participant's view.
+
+The machine and inspection read the same logs, and read them here. What the channel holds, and whom the adjudicator
+owes, is not in it: only the chain itself can say that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import assert_never
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from forcemove.errors import ForcemoveError
+from forcemove.protocol.encoding import Domain, StateHashes, digest, fingerprint, hash_state, outcome_hash
+from forcemove.protocol.logs import (
+    ChallengeRegistered,
+    Checkpointed,
+    Claimed,
+    Closed,
+    Concluded,
+    Credited,
+    Deposited,
+    Log,
+    PartlyPaid,
+    Responded,
+)
+from forcemove.protocol.outcome import Outcome
+from forcemove.protocol.signing import recover
+from forcemove.protocol.state import SignedState, VariablePart
+from forcemove.protocol.status import EMPTY_STATUS, Status
+from forcemove.protocol.types import Signature
+
+__all__ = ["EMPTY_RECORD", "Owed", "Record", "Recorded", "fold", "fold_all"]
+
+
+class Owed(Struct, frozen=True):
+    """What the fingerprint commits to: the recorded state's struct hash (32 bytes), and the outcome that is still to be
+    paid."""
+
+    state_hash: bytes
+    outcome: Outcome
+
+
+class Recorded(Struct, frozen=True):
+    """A recorded state as it was logged, with its hashes.
+
+    `signatures`: those that came with it, each with the account (20 bytes) that has made it if it is of this state. In
+    a proof some are of earlier states: the accounts that these give are nobody's.
+    """
+
+    state: VariablePart
+    hashes: StateHashes
+    signatures: tuple[tuple[bytes, Signature], ...]
+
+    def signed_by(self, participants: Sequence[bytes]) -> SignedState:
+        """The state with those signatures that are of participants (20 bytes each)."""
+        known = {participants.index(signer): each for signer, each in self.signatures if signer in participants}
+        return SignedState(self.state, known)
+
+
+class Record(Struct, frozen=True):
+    """What is recorded of a channel.
+
+    `status`: as the adjudicator has it, but for one thing that no log says: when a channel was concluded. Its
+    `finalizes_at` is then the time at which that was read. `recorded` and `owed` are None where nothing is recorded;
+    `recorded` also where what is recorded was never logged, as of a state that was concluded. `payout_begun`: nothing
+    can be paid in any more. `closed`: everything was paid, and nothing else is left of the channel.
+    """
+
+    status: Status = EMPTY_STATUS
+    recorded: Recorded | None = None
+    owed: Owed | None = None
+    payout_begun: bool = False
+    closed: bool = False
+
+
+EMPTY_RECORD = Record()
+"""Of a channel of which nothing was logged."""
+
+
+def fold(record: Record, log: Log, domain: Domain, now: int) -> Record:
+    """The record after one more log of the channel. `domain`: where its signatures are good; `now`: the chain's time
+    (seconds) at which the log is read."""
+    match log:
+        case ChallengeRegistered(id_, finalizes_at, state, signatures):
+            return _recorded(record, id_, state, signatures, finalizes_at, domain)
+        case Responded(id_, state, signature):
+            return _recorded(record, id_, state, (signature,), 0, domain)
+        case Checkpointed(id_, state, signatures):
+            return _recorded(record, id_, state, signatures, 0, domain)
+        case Concluded(_, turn_num):
+            status = Status(max(turn_num, record.status.turn_num_record), now, 0)
+            return replace(record, status=status, owed=None, payout_begun=True)
+        case PartlyPaid(_, state_hash, remaining):
+            return _partly_paid(record, Owed(state_hash, remaining), now)
+        case Closed():
+            return Record(payout_begun=True, closed=True)
+        case Deposited() | Credited() | Claimed():
+            return record
+        case _:
+            assert_never(log)
+
+
+def fold_all(logs: Iterable[Log], domain: Domain, now: int) -> Record:
+    """The record that all logs of a channel make, oldest first. Arguments as of `fold`."""
+    record = EMPTY_RECORD
+    for log in logs:
+        record = fold(record, log, domain, now)
+    return record
+
+
+def _recorded(
+    record: Record,
+    id_: bytes,
+    state: VariablePart,
+    signatures: tuple[Signature, ...],
+    finalizes_at: int,
+    domain: Domain,
+) -> Record:
+    """A challenge with the recorded state repeats it without a signature: those that are known are kept."""
+    hashes, known = hash_state(id_, state), record.recorded
+    signed = _with_signers(digest(domain, hashes.state), signatures)
+    if known is not None and known.hashes == hashes:
+        signed = tuple(dict((*known.signatures, *signed)).items())
+    return replace(
+        record,
+        status=Status(state.turn_num, finalizes_at, fingerprint(hashes.state, hashes.outcome)),
+        recorded=Recorded(state, hashes, signed),
+        owed=Owed(hashes.state, state.outcome),
+    )
+
+
+def _with_signers(signed: bytes, signatures: tuple[Signature, ...]) -> tuple[tuple[bytes, Signature], ...]:
+    """Those of which anybody can have made them."""
+    found = []
+    for signature in signatures:
+        try:
+            found.append((recover(signed, signature), signature))
+        except ForcemoveError:
+            continue
+    return tuple(found)
+
+
+def _partly_paid(record: Record, owed: Owed, now: int) -> Record:
+    """Only what is final is paid: the clock has run out, whatever we take the time for."""
+    status, recorded = record.status, record.recorded
+    return replace(
+        record,
+        status=Status(
+            status.turn_num_record,
+            min(status.finalizes_at or now, now),
+            fingerprint(owed.state_hash, outcome_hash(owed.outcome)),
+        ),
+        recorded=recorded if recorded is not None and recorded.hashes.state == owed.state_hash else None,
+        owed=owed,
+        payout_begun=True,
+    )

@@ -1,0 +1,448 @@
+"""The twins of the adjudicator's custom errors: same names, same values in the same order. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from forcemove.errors import RuleError
+
+__all__ = [
+    "ADJUDICATOR_ERRORS",
+    "AllocationCountOutOfRange",
+    "AppDataChanged",
+    "AppDataTooLong",
+    "AssetsChanged",
+    "AssetsNotSorted",
+    "ChallengeDurationOutOfRange",
+    "ChallengerNotParticipant",
+    "ChannelClosed",
+    "ChannelFinalized",
+    "ChannelNotFinalized",
+    "DuplicateParticipant",
+    "FinalStateRequired",
+    "FinalStateWithAppData",
+    "FingerprintMismatch",
+    "ForbiddenDestination",
+    "ForbiddenRecipient",
+    "HoldingsBelowExpected",
+    "HoldingsOverflow",
+    "IndexOfAnotherAsset",
+    "IndexOutOfRange",
+    "IndicesNotIncreasing",
+    "NoChallenge",
+    "NotAChannelId",
+    "NotEnoughGasToPush",
+    "NothingToClaim",
+    "NothingToDeposit",
+    "OutcomeChanged",
+    "OutcomeTotalOverflow",
+    "ParticipantCountOutOfRange",
+    "PaymentRefused",
+    "PayoutBegun",
+    "ReentrancyGuardReentrantCall",
+    "SafeERC20FailedOperation",
+    "SignatureCountMismatch",
+    "SignatureMalleable",
+    "SignatureUnrecoverable",
+    "SignedStateOutOfRange",
+    "SignedStatesNotCanonical",
+    "StateCountOutOfRange",
+    "TooManyAssets",
+    "TotalChanged",
+    "TransitionRefused",
+    "TurnNumberNotConsecutive",
+    "TurnNumberNotIncreased",
+    "ValueMismatch",
+    "WrongSigner",
+    "ZeroParticipant",
+]
+
+
+@dataclass(eq=False)
+class ParticipantCountOutOfRange(RuleError):
+    """A channel has 2 to 8 participants."""
+
+    count: int
+
+
+@dataclass(eq=False)
+class ZeroParticipant(RuleError):
+    """No participant may be the zero address."""
+
+    index: int
+
+
+@dataclass(eq=False)
+class DuplicateParticipant(RuleError):
+    """Participants are distinct."""
+
+    first: int
+    second: int
+
+
+@dataclass(eq=False)
+class ChallengeDurationOutOfRange(RuleError):
+    """The challenge duration is 60 seconds to 365 days."""
+
+    challenge_duration: int
+
+
+@dataclass(eq=False)
+class AllocationCountOutOfRange(RuleError):
+    """An outcome has 1 to 32 allocations."""
+
+    count: int
+
+
+@dataclass(eq=False)
+class TooManyAssets(RuleError):
+    """An outcome names at most 4 assets."""
+
+    count: int
+
+
+@dataclass(eq=False)
+class AssetsNotSorted(RuleError):
+    """Allocations are grouped by asset in rising order."""
+
+    index: int
+
+
+@dataclass(eq=False)
+class ForbiddenDestination(RuleError):
+    """No allocation goes to nobody, to the adjudicator, or to the channel itself."""
+
+    index: int
+    destination: bytes
+
+
+@dataclass(eq=False)
+class OutcomeTotalOverflow(RuleError):
+    """The amounts of one asset add up to less than 2**256."""
+
+    asset: bytes
+
+
+@dataclass(eq=False)
+class AppDataTooLong(RuleError):
+    """appData has at most 8,192 bytes."""
+
+    length: int
+
+
+@dataclass(eq=False)
+class FinalStateWithAppData(RuleError):
+    """A final state carries no appData."""
+
+    length: int
+
+
+@dataclass(eq=False)
+class TurnNumberNotConsecutive(RuleError):
+    """The second state's turn number is exactly one higher."""
+
+    from_: int
+    to: int
+
+
+@dataclass(eq=False)
+class AssetsChanged(RuleError):
+    """Both outcomes name the same assets."""
+
+
+@dataclass(eq=False)
+class TotalChanged(RuleError):
+    """Both outcomes allocate the same total of each asset."""
+
+    asset: bytes
+    from_: int
+    to: int
+
+
+@dataclass(eq=False)
+class OutcomeChanged(RuleError):
+    """This step must leave the outcome as it is."""
+
+
+@dataclass(eq=False)
+class AppDataChanged(RuleError):
+    """This step must leave the appData as it is."""
+
+
+@dataclass(eq=False)
+class FinalStateRequired(RuleError):
+    """Only a final state follows a final state."""
+
+
+@dataclass(eq=False)
+class TransitionRefused(RuleError):
+    """The app answered something else than true, or has no code."""
+
+
+@dataclass(eq=False)
+class StateCountOutOfRange(RuleError):
+    """A proof has 1 to n states."""
+
+    count: int
+
+
+@dataclass(eq=False)
+class SignatureCountMismatch(RuleError):
+    """A proof has exactly n signatures, or from the record one less than states."""
+
+    expected: int
+    submitted: int
+
+
+@dataclass(eq=False)
+class SignedStateOutOfRange(RuleError):
+    """A participant signs the state of its own turn or a later one of the proof."""
+
+    participant: int
+    signed_state: int
+
+
+@dataclass(eq=False)
+class SignedStatesNotCanonical(RuleError):
+    """Bytes of `signedStates` that belong to no participant are zero."""
+
+    signed_states: int
+
+
+@dataclass(eq=False)
+class SignatureMalleable(RuleError):
+    """`s` is at most half the group order; the twin signature is refused."""
+
+    s: bytes
+
+
+@dataclass(eq=False)
+class SignatureUnrecoverable(RuleError):
+    """The signature recovers to no address."""
+
+
+@dataclass(eq=False)
+class WrongSigner(RuleError):
+    """The signature is somebody else's."""
+
+    expected: bytes
+    recovered: bytes
+
+
+@dataclass(eq=False)
+class ChannelFinalized(RuleError):
+    """Too late: the channel is Finalized."""
+
+    channel_id: bytes
+    finalizes_at: int
+
+
+@dataclass(eq=False)
+class ChannelNotFinalized(RuleError):
+    """Too early: the channel is not Finalized."""
+
+    channel_id: bytes
+    finalizes_at: int
+
+
+@dataclass(eq=False)
+class NoChallenge(RuleError):
+    """There is no challenge to answer."""
+
+    channel_id: bytes
+
+
+@dataclass(eq=False)
+class ChannelClosed(RuleError):
+    """Everything was paid; nothing more can be done with this id."""
+
+    channel_id: bytes
+
+
+@dataclass(eq=False)
+class TurnNumberNotIncreased(RuleError):
+    """The record only rises."""
+
+    recorded: int
+    submitted: int
+
+
+@dataclass(eq=False)
+class FingerprintMismatch(RuleError):
+    """What was supplied is not what is recorded."""
+
+    recorded: int
+    submitted: int
+
+
+@dataclass(eq=False)
+class ChallengerNotParticipant(RuleError):
+    """Only a participant challenges."""
+
+    challenger: bytes
+
+
+@dataclass(eq=False)
+class NotAChannelId(RuleError):
+    """An id whose 12 high bytes are zero would be an address."""
+
+    channel_id: bytes
+
+
+@dataclass(eq=False)
+class PayoutBegun(RuleError):
+    """The channel has begun to pay out; deposits would be lost."""
+
+    channel_id: bytes
+
+
+@dataclass(eq=False)
+class HoldingsBelowExpected(RuleError):
+    """The channel holds less than the depositor relies on."""
+
+    held: int
+    expected: int
+
+
+@dataclass(eq=False)
+class NothingToDeposit(RuleError):
+    """Nothing is missing up to the depositor's target."""
+
+    held: int
+    target: int
+
+
+@dataclass(eq=False)
+class ValueMismatch(RuleError):
+    """Ether deposits carry exactly their amount; others carry none."""
+
+    expected: int
+    sent: int
+
+
+@dataclass(eq=False)
+class HoldingsOverflow(RuleError):
+    """A channel holds less than 2**254 of an asset."""
+
+    held: int
+    amount: int
+
+
+@dataclass(eq=False)
+class IndicesNotIncreasing(RuleError):
+    """Indices to pay are strictly increasing."""
+
+    position: int
+
+
+@dataclass(eq=False)
+class IndexOutOfRange(RuleError):
+    """There is no such allocation."""
+
+    index: int
+
+
+@dataclass(eq=False)
+class IndexOfAnotherAsset(RuleError):
+    """Indices to pay are of one asset."""
+
+    index: int
+
+
+@dataclass(eq=False)
+class NotEnoughGasToPush(RuleError):
+    """The whole gas allowance of a payment must be at hand."""
+
+    required: int
+    left: int
+
+
+@dataclass(eq=False)
+class NothingToClaim(RuleError):
+    """The account has no credit in this asset."""
+
+    account: bytes
+    asset: bytes
+
+
+@dataclass(eq=False)
+class ForbiddenRecipient(RuleError):
+    """Nobody is there to be paid."""
+
+    to: bytes
+
+
+@dataclass(eq=False)
+class PaymentRefused(RuleError):
+    """The recipient or the asset refused the payment."""
+
+    asset: bytes
+    to: bytes
+    amount: int
+
+
+@dataclass(eq=False)
+class ReentrancyGuardReentrantCall(RuleError):
+    """The receiver of a payment called back into a function that moves money (OpenZeppelin's error)."""
+
+
+@dataclass(eq=False)
+class SafeERC20FailedOperation(RuleError):
+    """The token did not let itself be pulled in (OpenZeppelin's error)."""
+
+    token: bytes
+
+
+ADJUDICATOR_ERRORS: dict[str, type[RuleError]] = {
+    error.__name__: error
+    for error in (
+        ParticipantCountOutOfRange,
+        ZeroParticipant,
+        DuplicateParticipant,
+        ChallengeDurationOutOfRange,
+        AllocationCountOutOfRange,
+        TooManyAssets,
+        AssetsNotSorted,
+        ForbiddenDestination,
+        OutcomeTotalOverflow,
+        AppDataTooLong,
+        FinalStateWithAppData,
+        TurnNumberNotConsecutive,
+        AssetsChanged,
+        TotalChanged,
+        OutcomeChanged,
+        AppDataChanged,
+        FinalStateRequired,
+        TransitionRefused,
+        StateCountOutOfRange,
+        SignatureCountMismatch,
+        SignedStateOutOfRange,
+        SignedStatesNotCanonical,
+        SignatureMalleable,
+        SignatureUnrecoverable,
+        WrongSigner,
+        ChannelFinalized,
+        ChannelNotFinalized,
+        NoChallenge,
+        ChannelClosed,
+        TurnNumberNotIncreased,
+        FingerprintMismatch,
+        ChallengerNotParticipant,
+        NotAChannelId,
+        PayoutBegun,
+        HoldingsBelowExpected,
+        NothingToDeposit,
+        ValueMismatch,
+        HoldingsOverflow,
+        IndicesNotIncreasing,
+        IndexOutOfRange,
+        IndexOfAnotherAsset,
+        NotEnoughGasToPush,
+        NothingToClaim,
+        ForbiddenRecipient,
+        PaymentRefused,
+        ReentrancyGuardReentrantCall,
+        SafeERC20FailedOperation,
+    )
+}
+"""Every custom error of IAdjudicator by name; the order of fields is that of the Solidity parameters."""

@@ -1,0 +1,248 @@
+"""The protocol's rules about states, pairs of states and support proofs: the twin of `Rules.sol`.
+
+Same names, same order of checks, same errors as the contract, so that what passes here passes there. Knows neither the
+chain nor its clock; fixed parts are valid by being built (`types.FixedPart`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import dropwhile, pairwise
+
+from forcemove.protocol.app import Rules
+from forcemove.protocol.encoding import (
+    Domain,
+    StateHashes,
+    app_data_hash,
+    channel_id,
+    digest,
+    fingerprint,
+    hash_state,
+    outcome_hash,
+    state_hash,
+)
+from forcemove.protocol.outcome import Outcome, require_same_totals, require_valid_outcome
+from forcemove.protocol.rule_errors import (
+    AppDataChanged,
+    AppDataTooLong,
+    FinalStateRequired,
+    FinalStateWithAppData,
+    FingerprintMismatch,
+    OutcomeChanged,
+    SignatureCountMismatch,
+    SignedStateOutOfRange,
+    SignedStatesNotCanonical,
+    StateCountOutOfRange,
+    TransitionRefused,
+    TurnNumberNotConsecutive,
+)
+from forcemove.protocol.signing import require_signer
+from forcemove.protocol.state import SignedState, SupportProof, VariablePart
+from forcemove.protocol.status import EMPTY_STATUS, Status
+from forcemove.protocol.types import MAX_APP_DATA, FixedPart, Signature
+
+__all__ = [
+    "build_proof_from_record",
+    "build_support_proof",
+    "require_fingerprint",
+    "require_recorded",
+    "require_signed_by_all",
+    "require_signed_by_movers",
+    "require_supported",
+    "require_valid_state",
+    "require_valid_transition",
+]
+
+
+def require_valid_state(channel_id: bytes, adjudicator: bytes, state: VariablePart) -> StateHashes:
+    """Refuse a malformed state of channel `channel_id`; the hashes of a good one.
+
+    Raises what `require_valid_outcome` raises, then `AppDataTooLong`, `FinalStateWithAppData`.
+    """
+    outcome_hash_ = _valid_outcome_hash(state.outcome, channel_id, adjudicator)
+    length = len(state.app_data)
+    if length > MAX_APP_DATA:
+        raise AppDataTooLong(length)
+    if state.is_final and length:
+        raise FinalStateWithAppData(length)
+    app_data_hash_ = app_data_hash(state.app_data)
+    hash_ = state_hash(channel_id, outcome_hash_, app_data_hash_, state.turn_num, state.is_final)
+    return StateHashes(outcome_hash_, app_data_hash_, hash_)
+
+
+@lru_cache(maxsize=4_096)
+def _valid_outcome_hash(outcome: Outcome, channel_id: bytes, adjudicator: bytes) -> bytes:
+    """The hash of a well-formed outcome. A game pays few different ones, again and again."""
+    require_valid_outcome(outcome, channel_id, adjudicator)
+    return outcome_hash(outcome)
+
+
+def require_valid_transition(
+    channel_id: bytes,
+    fixed_part: FixedPart,
+    from_: VariablePart,
+    from_hashes: StateHashes,
+    to: VariablePart,
+    to_hashes: StateHashes,
+    app_rules: Rules,
+) -> None:
+    """Refuse `to` as the successor of `from_`. Both are valid in themselves and of one channel.
+
+    Raises `TurnNumberNotConsecutive`, `AssetsChanged`, `TotalChanged`, `OutcomeChanged`, `FinalStateRequired`,
+    `AppDataChanged`, `TransitionRefused`, and what the app raises.
+    """
+    if from_.turn_num + 1 != to.turn_num:
+        raise TurnNumberNotConsecutive(from_.turn_num, to.turn_num)
+    same_outcome = from_hashes.outcome == to_hashes.outcome
+    if not same_outcome:
+        require_same_totals(from_.outcome, to.outcome)
+
+    count = len(fixed_part.participants)
+    if to.is_final:
+        if not same_outcome:
+            raise OutcomeChanged()
+    elif from_.is_final:
+        raise FinalStateRequired()
+    elif to.turn_num < 2 * count:
+        if not same_outcome:
+            raise OutcomeChanged()
+        if from_hashes.app_data != to_hashes.app_data:
+            raise AppDataChanged()
+    elif not app_rules.valid_transition(channel_id, from_, to, count):
+        raise TransitionRefused()
+
+
+def require_supported(
+    domain: Domain, fixed_part: FixedPart, proof: SupportProof, app_rules: Rules, status: Status = EMPTY_STATUS
+) -> StateHashes:
+    """Refuse a proof that does not support its last state; that state's hashes. `status`: what is recorded, which a
+    proof may begin with.
+
+    Raises `StateCountOutOfRange`; of a single state `SignedStatesNotCanonical` where `signed_states` is not zero; then
+    state by state what `require_valid_state` and `require_valid_transition` raise (of the recorded state only
+    `FingerprintMismatch`), then what `require_signed_by_all` or `require_signed_by_movers` raises.
+    """
+    states = proof.states
+    if not 1 <= len(states) <= len(fixed_part.participants):
+        raise StateCountOutOfRange(len(states))
+    if len(states) == 1 and proof.signed_states:
+        raise SignedStatesNotCanonical(proof.signed_states)
+    id_ = channel_id(fixed_part, domain)
+    if proof.is_from_record:
+        last = require_recorded(id_, status, states[0])
+    else:
+        last = require_valid_state(id_, domain.adjudicator, states[0])
+    digests = [digest(domain, last.state)]
+    for from_, to in pairwise(states):
+        hashes = require_valid_state(id_, domain.adjudicator, to)
+        require_valid_transition(id_, fixed_part, from_, last, to, hashes, app_rules)
+        digests.append(digest(domain, hashes.state))
+        last = hashes
+    if proof.is_from_record:
+        require_signed_by_movers(fixed_part, proof, digests)
+    else:
+        require_signed_by_all(fixed_part, proof, digests)
+    return last
+
+
+def require_recorded(channel_id: bytes, status: Status, state: VariablePart) -> StateHashes:
+    """The hashes of the recorded state, which was found valid when it was recorded. Raises `FingerprintMismatch` on
+    another one."""
+    hashes = hash_state(channel_id, state)
+    require_fingerprint(status, hashes.state, hashes.outcome)
+    return hashes
+
+
+def require_fingerprint(status: Status, state_hash: bytes, outcome_hash: bytes) -> None:
+    """Refuse a state, given by its hashes (32 bytes each), that is not the recorded one. Raises `FingerprintMismatch`.
+    The twin of `StatusLibrary.requireFingerprint`."""
+    submitted = fingerprint(state_hash, outcome_hash)
+    if status.fingerprint != submitted:
+        raise FingerprintMismatch(status.fingerprint, submitted)
+
+
+def require_signed_by_movers(fixed_part: FixedPart, proof: SupportProof, digests: Sequence[bytes]) -> None:
+    """Refuse a proof from the record in which some later state is not signed by its own mover. `digests` are those of
+    the proof's states. Raises what `require_signer` raises."""
+    later = zip(proof.states[1:], digests[1:], proof.signatures, strict=True)
+    for state, to_sign, signature in later:
+        require_signer(to_sign, signature, fixed_part.participants[fixed_part.mover(state.turn_num)])
+
+
+def require_signed_by_all(fixed_part: FixedPart, proof: SupportProof, digests: Sequence[bytes]) -> None:
+    """Refuse a proof that some participant has not signed: the state of its own turn or a later one, or any where its
+    own turn lies before the proof. `digests` are those of the proof's states.
+
+    Raises `SignatureCountMismatch`, then by participant `SignedStateOutOfRange` and what `require_signer` raises, then
+    `SignedStatesNotCanonical`.
+    """
+    participants = fixed_part.participants
+    if len(proof.signatures) != len(participants):
+        raise SignatureCountMismatch(len(participants), len(proof.signatures))
+    signed_states = proof.signed_states
+    last = len(digests) - 1
+    last_turn = proof.last.turn_num
+    for index, participant in enumerate(participants):
+        signed = signed_states & 0xFF
+        signed_states >>= 8
+        if signed > last or signed + _turns_ago(last_turn, index, len(participants)) < last:
+            raise SignedStateOutOfRange(index, signed)
+        require_signer(digests[signed], proof.signatures[index], participant)
+    if signed_states:
+        raise SignedStatesNotCanonical(proof.signed_states)
+
+
+def build_support_proof(fixed_part: FixedPart, signed_states: Sequence[SignedState]) -> SupportProof | None:
+    """The shortest proof of the last of `signed_states` (oldest first), or None where somebody's signature is missing.
+
+    Signatures are taken as good: check them when they arrive, with `signing.require_signer`.
+    """
+    if not signed_states:
+        return None
+    count = len(fixed_part.participants)
+    last_turn = signed_states[-1].state.turn_num
+    recent = _consecutive_tail(signed_states, count)
+    signatures: list[Signature] = []
+    ages: list[int] = []
+    for participant in range(count):
+        eligible = recent[: _turns_ago(last_turn, participant, count) + 1]
+        age = next((age for age, signed in enumerate(eligible) if participant in signed.signatures), None)
+        if age is None:
+            return None
+        signatures.append(eligible[age].signatures[participant])
+        ages.append(age)
+    last = max(ages)
+    states = tuple(signed.state for signed in reversed(recent[: last + 1]))
+    return SupportProof(states, tuple(signatures), int.from_bytes(bytes(last - age for age in ages), "little"))
+
+
+def build_proof_from_record(
+    fixed_part: FixedPart, recorded: VariablePart, signed_states: Sequence[SignedState]
+) -> SupportProof | None:
+    """The proof of the last of `signed_states` (oldest first) that begins with the recorded state, or None
+    where that is not among them, or too far back, or some turn or some mover's signature is missing."""
+    chain = list(dropwhile(lambda signed: signed.state != recorded, signed_states))
+    if not 1 < len(chain) <= len(fixed_part.participants):
+        return None
+    if any(to.state.turn_num != from_.state.turn_num + 1 for from_, to in pairwise(chain)):
+        return None
+    signatures = [signed.signatures.get(fixed_part.mover(signed.state.turn_num)) for signed in chain[1:]]
+    given = tuple(signature for signature in signatures if signature is not None)
+    states = tuple(signed.state for signed in chain)
+    return SupportProof(states, given, 0) if len(given) == len(signatures) else None
+
+
+def _turns_ago(last_turn: int, participant: int, count: int) -> int:
+    """How many turns before the last one the participant moved, at the latest."""
+    return (last_turn - participant) % count
+
+
+def _consecutive_tail(signed_states: Sequence[SignedState], count: int) -> list[SignedState]:
+    """The newest states, newest first, as far as their turns are consecutive, at most one for each participant."""
+    tail = [signed_states[-1]]
+    for signed in signed_states[-2 : -count - 1 : -1]:
+        if signed.state.turn_num + 1 != tail[-1].state.turn_num:
+            break
+        tail.append(signed)
+    return tail

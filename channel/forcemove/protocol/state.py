@@ -1,0 +1,85 @@
+"""States: what changes with each turn, joined to what never does, and signed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from msgspec import Struct, field
+from msgspec.structs import force_setattr
+
+from forcemove.errors import InvalidValue
+from forcemove.protocol.outcome import Allocation, Outcome
+from forcemove.protocol.types import UINT48_MAX, Signature, require_uint
+
+__all__ = ["SignedState", "SupportProof", "VariablePart"]
+
+
+class VariablePart(Struct, frozen=True):
+    """What changes with each turn.
+
+    `outcome`: a tuple of allocations. `app_data`: the position, at most 8,192 bytes. `turn_num`: uint48. `is_final`:
+    only concluding may follow. Whether it is well formed in its channel, `rules.require_valid_state` tells.
+    """
+
+    outcome: Outcome
+    app_data: bytes
+    turn_num: int
+    is_final: bool = False
+
+    def __post_init__(self) -> None:
+        if type(self.outcome) is not tuple:
+            raise InvalidValue("outcome", self.outcome, "a tuple of allocations")
+        for each in self.outcome:
+            if type(each) is not Allocation:
+                raise InvalidValue("outcome", self.outcome, "a tuple of allocations")
+        if type(self.app_data) is not bytes:
+            raise InvalidValue("app_data", self.app_data, "bytes")
+        if type(self.is_final) is not bool:
+            raise InvalidValue("is_final", self.is_final, "True or False")
+        require_uint("turn_num", self.turn_num, UINT48_MAX)
+
+
+class SignedState(Struct, frozen=True):
+    """A state and its signatures, by participant index."""
+
+    state: VariablePart
+    signatures: Mapping[int, Signature] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for index, signature in self.signatures.items():
+            if type(index) is not int or type(signature) is not Signature:
+                raise InvalidValue("signatures", self.signatures, "signatures by participant index")
+        force_setattr(self, "signatures", MappingProxyType(dict(self.signatures)))
+
+    def with_signature(self, participant: int, signature: Signature) -> SignedState:
+        """The same state with one more signature."""
+        return SignedState(self.state, {**self.signatures, participant: signature})
+
+    def __hash__(self) -> int:
+        return hash((self.state, tuple(sorted((i, s.compact) for i, s in self.signatures.items()))))
+
+
+class SupportProof(Struct, frozen=True):
+    """Shows that every participant can be held to the last of `states`: arguments of `challenge` and `checkpoint`.
+
+    `states`: 1 to n consecutive states. `signatures`: the i-th is participant i's. `signed_states`: byte i, from the
+    lowest, is the index in `states` of what participant i has signed.
+
+    From the record: the first state is the recorded one, and `signatures` has one for each later state, its mover's;
+    `signed_states` is 0.
+    """
+
+    states: tuple[VariablePart, ...]
+    signatures: tuple[Signature, ...]
+    signed_states: int
+
+    @property
+    def is_from_record(self) -> bool:
+        """Whether it begins with the recorded state."""
+        return self.signed_states == 0 and len(self.signatures) + 1 == len(self.states) > 1
+
+    @property
+    def last(self) -> VariablePart:
+        """The state that the proof supports."""
+        return self.states[-1]

@@ -1,0 +1,205 @@
+"""Connections from their first byte on: accepted, and counted by address. What is refused here was not read yet."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import logging
+import socket
+import struct
+import time
+from collections.abc import Callable
+from ssl import SSLContext
+from typing import cast
+
+from forcemove.relay.admission.accounts import Account, Accounts
+from forcemove.relay.admission.turns import Turns
+from forcemove.relay.limits import Limits
+from forcemove.relay.metrics import Metrics
+from forcemove.serving.addresses import Proxies
+
+__all__ = ["Intake", "Listener"]
+
+_LOG = logging.getLogger(__name__)
+_AT_ONCE = 8
+"""Connections that are accepted in one turn of the loop."""
+_EXHAUSTED = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
+_REST = 0.5
+"""Seconds without accepting, where the system has no more files to give."""
+_TOLD = 60.0
+"""Seconds between two words about that."""
+_RESET = struct.pack("ii", 1, 0)
+"""SO_LINGER: closed at once, and nothing remains of it."""
+_CHUNK = 16 * 2**10
+"""Bytes that are received at once on one connection, and looked at while the others wait."""
+_CONNECTION = 16
+"""What a connection counts for, as `meter` counts."""
+_SLACK = 8
+"""Connections beyond what an address may have that are let in to be told so; those beyond them are closed at once."""
+_OWN = 4 * 2**10
+"""Unread bytes that every connection may have."""
+
+
+class Intake(asyncio.Protocol):
+    """One connection's bytes on their way to `inner`, until they are looked at. `account`: whose they are."""
+
+    def __init__(self, inner: asyncio.Protocol, account: Account, accounts: Accounts) -> None:
+        self._inner, self._accounts = inner, accounts
+        self.account = account
+        self._unread = 0
+        self._transport: asyncio.Transport | None = None
+
+    @property
+    def unread(self) -> int:
+        """Bytes that were received and not looked at yet."""
+        return self._unread
+
+    def read(self, size: int) -> None:
+        """So many bytes were looked at."""
+        self._count(-min(size, self._unread))
+
+    def belongs_to(self, account: Account) -> None:
+        """It was a proxy's, and it is known now for whom."""
+        unread = self._unread
+        self._count(-unread)
+        self._accounts.disconnect(self.account)
+        self.account = account
+        self._accounts.connect(account)
+        self._count(unread)
+
+    @property
+    def is_made(self) -> bool:
+        """Whether it has begun: then it counts until it is lost."""
+        return self._transport is not None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """See `asyncio.Protocol`."""
+        self._transport = cast("asyncio.Transport", transport)
+        if hasattr(transport, "max_size"):  # of asyncio's own; a TLS one has none
+            transport.max_size = _CHUNK
+        self._inner.connection_made(transport)
+
+    def data_received(self, data: bytes) -> None:
+        """See `asyncio.Protocol`."""
+        self._count(len(data))
+        if self._unread > _OWN and not self._accounts.has_room(self.account) and self._transport is not None:
+            self._count(-self._unread)
+            self._transport.abort()
+            return
+        self._inner.data_received(data)
+
+    def eof_received(self) -> bool | None:
+        """See `asyncio.Protocol`."""
+        return self._inner.eof_received()
+
+    def pause_writing(self) -> None:
+        """See `asyncio.Protocol`."""
+        self._inner.pause_writing()
+
+    def resume_writing(self) -> None:
+        """See `asyncio.Protocol`."""
+        self._inner.resume_writing()
+
+    def connection_lost(self, error: Exception | None) -> None:
+        """See `asyncio.Protocol`."""
+        self._count(-self._unread)
+        self._accounts.disconnect(self.account)
+        self._inner.connection_lost(error)
+
+    def _count(self, size: int) -> None:
+        self._unread += size
+        self.account.unread += size
+        self._accounts.unread += size
+
+
+class Listener:
+    """Accepts connections on one socket, and gives each to a protocol of its own."""
+
+    def __init__(
+        self,
+        listening: socket.socket,
+        protocol: Callable[[], asyncio.Protocol],
+        accounts: Accounts,
+        limits: Limits,
+        metrics: Metrics,
+        proxies: Proxies,
+        tls: SSLContext | None,
+        turns: Turns,
+    ) -> None:
+        """`listening`: bound, and listening already."""
+        self._socket, self._protocol, self._accounts, self._limits = listening, protocol, accounts, limits
+        self._metrics, self._proxies, self._tls, self._turns = metrics, proxies, tls, turns
+        self._beginning: set[asyncio.Task[None]] = set()
+        self._told = -_TOLD
+        self._loop = asyncio.get_running_loop()
+        listening.setblocking(False)
+        self._loop.add_reader(listening, self._accept)
+
+    def close(self) -> None:
+        """Accept nothing more; connections that there are stay."""
+        self._loop.remove_reader(self._socket)
+        self._socket.close()
+        for task in self._beginning:
+            task.cancel()
+
+    def _accept(self) -> None:
+        for _ in range(_AT_ONCE):
+            try:
+                connection, address = self._socket.accept()
+            except (BlockingIOError, InterruptedError, ConnectionAbortedError):
+                return
+            except OSError as error:
+                self._rest(error)
+                return
+            self._admit(connection, address[0])
+
+    def _rest(self, error: OSError) -> None:
+        """Where the system has no more to give, it would be asked again and again. What waits is accepted later."""
+        if error.errno not in _EXHAUSTED:
+            _LOG.warning("a connection could not be accepted", extra={"facts": {"error": str(error)}})
+            return
+        self._loop.remove_reader(self._socket)
+        self._loop.call_later(_REST, self._go_on)
+        if (now := time.monotonic()) >= self._told + _TOLD:
+            self._told = now
+            facts = {"error": str(error), "connections": self._accounts.connections}
+            _LOG.error("no connection can be accepted", extra={"facts": facts})
+
+    def _go_on(self) -> None:
+        if self._socket.fileno() >= 0:
+            self._loop.add_reader(self._socket, self._accept)
+
+    def _admit(self, connection: socket.socket, host: str) -> None:
+        account, is_proxy = self._accounts.of(host), self._proxies.has(host)
+        self._accounts.connect(account)
+        delay = 0.0 if is_proxy else account.connects.wait(1, time.monotonic())
+        if delay > self._limits.header_seconds or (not is_proxy and self._accounts.fault(account, _SLACK)):
+            self._accounts.disconnect(account)
+            self._metrics.closed.labels("refused").inc()
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
+            connection.close()
+            return
+        connection.setblocking(False)
+        account.connects.take(0 if is_proxy else 1, time.monotonic())
+        task = self._loop.create_task(self._begin(connection, account, delay))
+        self._beginning.add(task)
+        task.add_done_callback(self._beginning.discard)
+
+    async def _begin(self, connection: socket.socket, account: Account, delay: float) -> None:
+        """Who connects too often waits."""
+        intake = Intake(self._protocol(), account, self._accounts)
+        try:
+            await asyncio.sleep(delay)
+            await self._turns.wait(account, _CONNECTION)
+            await self._loop.connect_accepted_socket(
+                lambda: intake,
+                connection,
+                ssl=self._tls,
+                ssl_handshake_timeout=self._limits.header_seconds if self._tls else None,
+            )
+        except BaseException as error:
+            connection.close()
+            if not intake.is_made:
+                self._accounts.disconnect(account)
+            if not isinstance(error, OSError):
+                raise

@@ -1,0 +1,78 @@
+"""What one connection may do, and when: its own rates, its address' account, and its address' turn."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+from forcemove.line.wire import (
+    JoinOffer,
+    ListOffers,
+    MakeOffer,
+    Open,
+    Prove,
+    ToRelay,
+    WatchOffer,
+    WithdrawOffer,
+)
+from forcemove.relay.admission.accounts import Account
+from forcemove.relay.admission.turns import Turns
+from forcemove.relay.limits import Limits
+from forcemove.serving.rate import Bucket
+
+__all__ = ["FORGERY", "REFUSAL", "Meter"]
+
+_COSTS: dict[type, int] = {
+    Open: 4,
+    Prove: 16,
+    MakeOffer: 24,
+    ListOffers: 10,
+    JoinOffer: 16,
+    WatchOffer: 2,
+    WithdrawOffer: 24,
+}
+"""What messages others than posts count for, which count for one, some 60 us: a look into the store, a page of the
+lobby, a commit, and the recovery of a signature, which gives Python's lock away several times, and waits for it while
+the store is at work."""
+REFUSAL, FORGERY = 10, 100
+"""What is charged besides for what is refused, and for a signature that is wrong: no client of ours asks for those."""
+_BYTES = 512
+"""Bytes of a frame that count for one: to decode, hash and keep them takes as long."""
+
+
+class Meter:
+    """Of one connection."""
+
+    def __init__(self, account: Account, turns: Turns, limits: Limits) -> None:
+        now = time.monotonic()
+        self._account, self._turns = account, turns
+        self._messages = Bucket(limits.messages_per_second, now)
+        self._bytes = Bucket(limits.bytes_per_second, now)
+
+    async def frame(self, size: int) -> None:
+        """Wait until a frame of so many bytes may be decoded."""
+        now = time.monotonic()
+        await self._wait(max(self._bytes.take(size, now), self._account.bytes.take(size, now)))
+        if size > _BYTES:
+            await self._turns.wait(self._account, size // _BYTES)
+
+    async def message(self, message: ToRelay) -> None:
+        """Wait until a message may be handled."""
+        await self.work(_COSTS.get(type(message), 1))
+
+    async def work(self, count: int) -> None:
+        """Wait until so much work may be done, as `costs` counts it."""
+        await self._wait(self._take(count))
+        await self._turns.wait(self._account, count)
+
+    def charge(self, count: int) -> None:
+        """For what was done already: what comes next waits longer."""
+        self._take(count)
+
+    def _take(self, count: int) -> float:
+        now = time.monotonic()
+        return max(self._messages.take(count, now), self._account.messages.take(count, now))
+
+    async def _wait(self, seconds: float) -> None:
+        if seconds:
+            await asyncio.sleep(seconds)

@@ -1,0 +1,97 @@
+"""Whose turn it is: addresses take turns for the loop's time and for the store, so that nobody waits for who floods."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from forcemove.relay.admission.accounts import Account
+from forcemove.relay.fairness import FairQueue
+
+__all__ = ["Gate", "Turns"]
+
+_AT_ONCE = 32
+"""Work in one turn of the loop, by all: some 2 ms. Work counts as `costs` says."""
+_TURN = 4
+"""Work of one address before the next one's turn."""
+_UNBOUNDED = 2**62
+"""What waits is bounded already: each connection waits for one thing."""
+
+_Waiting = FairQueue[Account, asyncio.Future[None]]
+
+
+class Turns:
+    """The loop's time, in small pieces: between two of them it does all else that is ready."""
+
+    def __init__(self, at_once: int = _AT_ONCE) -> None:
+        self._at_once = self._left = at_once
+        self._waiting: _Waiting = FairQueue(_UNBOUNDED, _TURN)
+        self._is_called = False
+
+    async def wait(self, account: Account, work: int) -> None:
+        """Wait until an address may do so much work; at once where little was done in this turn of the loop."""
+        if not self._is_called:
+            self._is_called = True
+            asyncio.get_running_loop().call_soon(self._next)
+        if self._left > 0 and not self._waiting:
+            self._left -= work
+            return
+        turn = asyncio.get_running_loop().create_future()
+        self._waiting.add(account, turn, work, account.weight)
+        await turn
+
+    def _next(self) -> None:
+        """The next turn of the loop has begun."""
+        self._left = self._at_once + min(0, self._left)
+        if self._waiting and self._left > 0:
+            before = self._waiting.work
+            _wake(self._waiting.take(self._left))
+            self._left -= before - self._waiting.work
+        self._is_called = bool(self._waiting) or self._left < self._at_once
+        if self._is_called:
+            asyncio.get_running_loop().call_soon(self._next)
+
+
+class Gate:
+    """So many are inside at once; the others wait, and addresses take turns."""
+
+    def __init__(self, width: int) -> None:
+        self._free = width
+        self._waiting: _Waiting = FairQueue(_UNBOUNDED, 1)
+
+    @asynccontextmanager
+    async def entered(self, account: Account) -> AsyncIterator[None]:
+        """Inside, for an address."""
+        if self._free > 0:
+            self._free -= 1
+        else:
+            await self._turn(account)
+        try:
+            yield
+        finally:
+            self._pass_on()
+
+    async def _turn(self, account: Account) -> None:
+        turn = asyncio.get_running_loop().create_future()
+        self._waiting.add(account, turn, 1)
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if turn.done() and not turn.cancelled():
+                self._pass_on()  # it was let in, and goes
+            raise
+
+    def _pass_on(self) -> None:
+        while self._waiting:
+            (turn,) = self._waiting.take(1)
+            if not turn.done():
+                turn.set_result(None)
+                return
+        self._free += 1
+
+
+def _wake(turns: list[asyncio.Future[None]]) -> None:
+    for turn in turns:
+        if not turn.done():
+            turn.set_result(None)

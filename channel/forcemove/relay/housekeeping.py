@@ -1,0 +1,123 @@
+"""What a relay does for its store beside keeping posts: old tables go, room is made where it gets tight, the
+write-ahead log is put back, and after the disk was full it is tried again. All of it in small steps, between which
+posts are kept.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+
+from forcemove.errors import JournalUnavailable
+from forcemove.relay.limits import Limits
+from forcemove.relay.metrics import Metrics
+from forcemove.relay.storage.deleting import START, Idle
+from forcemove.relay.storage.room import Room
+from forcemove.relay.storage.store import RelayStore
+from forcemove.relay.storage.worker import Worker
+from forcemove.relay.tables import Tables
+
+__all__ = ["Housekeeper"]
+
+_LOG = logging.getLogger(__name__)
+_DAY, _HOUR = 86_400, 3_600
+_EVERY = 300.0
+"""Seconds between looks for tables that are old."""
+_PAUSE = 0.25
+"""Seconds between two times when something was to be done: where nothing can be, that is not found out all the time."""
+
+Look = Callable[[tuple[int, int]], list[Idle]]
+"""The next tables after one, see `deleting.Deleting`."""
+
+
+class Housekeeper:
+    """Of one relay."""
+
+    def __init__(self, store: RelayStore, worker: Worker, tables: Tables, limits: Limits, metrics: Metrics) -> None:
+        self._store, self._worker, self._tables = store, worker, tables
+        self._limits, self._metrics = limits, metrics
+
+    async def run(self) -> None:
+        """Until it is cancelled. Raises a `JournalError` where the store is damaged or gone for good."""
+        loop = asyncio.get_running_loop()
+        room, due = self._tables.room, loop.time()
+        while True:
+            room.is_wanted.clear()
+            is_due = loop.time() >= due
+            try:
+                await self._round(is_due)
+            except JournalUnavailable as error:
+                room.shut(error)
+            due = loop.time() + _EVERY if is_due else due
+            await asyncio.sleep(_PAUSE)
+            with suppress(TimeoutError):
+                async with asyncio.timeout_at(due):
+                    await room.is_wanted.wait()
+
+    async def _round(self, is_due: bool) -> None:
+        await self._put_back()
+        if self._tables.room.is_shut:
+            await self._recover()
+        elif is_due or self._tables.room.bytes.is_full:
+            await self.expire()
+        await self._tables.measure()
+        await self.make_room()
+
+    async def expire(self) -> int:
+        """Delete the tables at which nothing has happened for too long, and those at which nobody has ever posted, but
+        for those that somebody uses; returns how many. Raises a `JournalError`."""
+        deleting, limits = self._store.deleting, self._limits
+        deleted = await self._delete(partial(deleting.idle, limits.days * _DAY))
+        deleted += await self._delete(partial(deleting.never_used, limits.unused_hours * _HOUR))
+        return deleted
+
+    async def make_room(self) -> None:
+        """While there is little left, delete tables that nobody uses: those of accounts that have more than an equal
+        share; and where there is nothing left, those that were not used for an hour, whosesoever they are. The oldest
+        of an account go first. Raises a `JournalError`."""
+        deleting, room = self._store.deleting, self._tables.room
+        for quota in (room.tables, room.bytes):
+            for account in quota.greedy() if quota.is_tight else ():
+                await self._delete(partial(deleting.of_account, account), _is_tight)
+            if quota.is_full:
+                await self._delete(partial(deleting.idle, _HOUR), _is_tight)
+
+    async def _recover(self) -> None:
+        """With the reserve given up there is disk to delete from. Until it is there again nothing is taken."""
+        await self._worker.run(self._store.space.release)
+        await self.expire()
+        if await self._worker.run(self._store.space.recover):
+            self._tables.room.open()
+        else:
+            self._tables.room.is_wanted.set()
+
+    async def _delete(self, look: Look, is_needed: Callable[[Room], bool] = lambda _: True) -> int:
+        """Those of the tables found that nobody uses, for as long as it is needed."""
+        deleted, after = 0, START
+        while is_needed(self._tables.room) and (idle := await self._worker.run(look, after)):
+            after = idle[-1].place
+            deleted += len(await self._tables.delete_unused(idle))
+            await self._sweep()
+        if deleted:
+            self._metrics.expired.inc(deleted)
+            _LOG.info("deleted tables that nobody uses", extra={"facts": {"tables": deleted}})
+        return deleted
+
+    async def _sweep(self) -> None:
+        """Posts are kept between the parts: the thread does what was asked for first."""
+        while await self._worker.run(self._store.deleting.sweep):
+            await self._put_back()
+        await self._tables.measure()
+
+    async def _put_back(self) -> None:
+        """Most of it while posts go on, so that they wait for little."""
+        if self._store.space.is_log_long:
+            await self._worker.read(self._store.reader.put_back)
+            await self._worker.run(self._store.space.put_back)
+
+
+def _is_tight(room: Room) -> bool:
+    return room.bytes.is_tight or room.tables.is_tight

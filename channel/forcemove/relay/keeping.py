@@ -1,0 +1,228 @@
+"""Posts on their way to the disk: all that have come while one commit was made go into the next one, and nobody is sent
+an entry, or told that it is posted, before it is on disk."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from forcemove.errors import JournalUnavailable
+from forcemove.flow.history import running_hash
+from forcemove.line.errors import Reason
+from forcemove.line.wire import Post, Posted, Refused, encode
+from forcemove.relay.fairness import FairQueue
+from forcemove.relay.limits import PENDING
+from forcemove.relay.metrics import Metrics
+from forcemove.relay.storage.room import FULL_DISK
+from forcemove.relay.storage.schema import Entry
+from forcemove.relay.storage.store import RelayStore
+from forcemove.relay.storage.worker import Worker
+from forcemove.relay.tables import LiveLog, Tables
+
+__all__ = ["Keeper", "Poster"]
+
+_LOG = logging.getLogger(__name__)
+_HOUR = 3_600
+_BATCH, _TURN = 2**20, 2**13
+"""Bytes that one commit has at most, and how many of them one address has before the next one has its turn."""
+_POST = 2_048
+"""Bytes that each post counts for besides its own: the loop does nothing else while a commit is made of it."""
+_PAUSE = 0.1
+"""Seconds after which a store that tells nothing is asked again."""
+
+
+class Poster(Protocol):
+    """Who posts."""
+
+    def say(self, message: bytes) -> None:
+        """Send an encoded message."""
+        ...
+
+
+@dataclass(eq=False, slots=True)
+class Addition:
+    """A post that waits for the disk."""
+
+    log: LiveLog
+    poster: Poster
+    author: bytes
+    post: Post
+
+
+@dataclass(eq=False, slots=True)
+class _Growth:
+    """What a commit adds to one log, and how the log ends then."""
+
+    first: int
+    total: int
+    hash: bytes
+    additions: list[Addition] = field(default_factory=list)
+
+
+class Keeper:
+    """Keeps what is posted, one commit after another; addresses take turns."""
+
+    def __init__(
+        self, store: RelayStore, worker: Worker, tables: Tables, metrics: Metrics, clock: Callable[[], float]
+    ) -> None:
+        self._store, self._worker, self._tables = store, worker, tables
+        self._metrics, self._clock = metrics, clock
+        self._queue: FairQueue[str, Addition] = FairQueue(PENDING, _TURN)
+        self._has_work = asyncio.Event()
+        self._taken, self._committed = asyncio.Event(), asyncio.Event()
+        self._is_stopping = False
+
+    @property
+    def is_failing(self) -> bool:
+        """Whether the disk takes nothing."""
+        return self._tables.room.is_shut
+
+    async def add(
+        self, log: LiveLog, poster: Poster, author: bytes, post: Post, address: str = "", weight: int = 1
+    ) -> None:
+        """Take a post from somebody at an address; waits while too much of that address waits for the disk already.
+        `weight`: how many others' share the address has."""
+        addition = Addition(log, poster, author, post)
+        _announce(addition)
+        try:
+            while not self._queue.has_room(address):
+                await self._taken.wait()
+        except BaseException:
+            _settle(addition)
+            self._wake()
+            raise
+        self._queue.add(address, addition, len(post.entry) + _POST, weight)
+        self._has_work.set()
+
+    async def next_commit(self) -> None:
+        """Wait until one more commit was made, or has failed."""
+        await self._committed.wait()
+
+    def stop(self) -> None:
+        """End `run` when all that was taken is on disk."""
+        self._is_stopping = True
+        self._has_work.set()
+
+    async def run(self) -> None:
+        """Commit until it is stopped. Raises a `JournalError` where the store is damaged or gone for good."""
+        while self._queue or not self._is_stopping:
+            await self._has_work.wait()
+            batch = self._queue.take(_BATCH)
+            if not (self._queue or self._is_stopping):
+                self._has_work.clear()
+            self._taken.set()
+            self._taken = asyncio.Event()
+            if batch:
+                await self._keep(batch)
+
+    async def _keep(self, batch: list[Addition]) -> None:
+        growths = _grown(batch)
+        rows, now = _rows(growths), int(self._clock())
+        stale = [log for log in growths if log.kept.touched < now - _HOUR]
+        with self._metrics.commit_seconds.time():
+            is_kept = await self._commit(rows, [(now, log.kept.number) for log in stale])
+        for log, growth in growths.items():
+            for addition in growth.additions:
+                _settle(addition)
+            if not is_kept:
+                _refuse(growth)
+            else:
+                entries = [each.post.entry for each in growth.additions]
+                if self._tables.extend(log, entries, growth.total, growth.hash):
+                    await self._tables.shorten(log)
+                _deliver(log, growth.first, entries, growth.additions)
+            self._tables.forget_if_unused(log)
+        self._wake()
+        if is_kept:
+            for log in stale:
+                log.kept.touched = now
+            self._metrics.kept(len(batch), sum(len(each.post.entry) for each in batch))
+            await self._look_at_space()
+
+    async def _look_at_space(self) -> None:
+        room = self._tables.room
+        if room.is_unmeasured:
+            await self._tables.measure()
+        if self._store.space.is_log_long:
+            room.is_wanted.set()
+
+    async def _commit(self, entries: list[Entry], touched: list[tuple[int, int]]) -> bool:
+        """Whether it is on disk. Where the database could not tell, what is there says."""
+        room = self._tables.room
+        try:
+            await self._worker.run(self._store.commit, entries, touched)
+        except JournalUnavailable as error:
+            _LOG.error("a commit has failed", extra={"facts": {"error": str(error)}})
+            if not await self._is_there(entries[-1]):
+                room.shut(error)
+                return False
+        if room.is_shut:
+            room.open()
+        return True
+
+    async def _is_there(self, entry: Entry) -> bool:
+        log, place, _, id_, *_ = entry
+        while True:
+            try:
+                return await self._worker.run(self._store.has, log, place, id_)
+            except JournalUnavailable:  # nothing can be added to a log of which it is not known how long it is
+                await asyncio.sleep(_PAUSE)
+
+    def _wake(self) -> None:
+        self._committed.set()
+        self._committed = asyncio.Event()
+
+
+def _grown(batch: list[Addition]) -> dict[LiveLog, _Growth]:
+    growths: dict[LiveLog, _Growth] = {}
+    for addition in batch:
+        log = addition.log
+        growth = growths.get(log)
+        if growth is None:
+            growth = growths[log] = _Growth(log.kept.length, log.kept.total, log.kept.hash)
+        growth.additions.append(addition)
+    return growths
+
+
+def _rows(growths: dict[LiveLog, _Growth]) -> list[Entry]:
+    entries: list[Entry] = []
+    for log, growth in growths.items():
+        number = log.kept.number
+        for place, addition in enumerate(growth.additions, growth.first):
+            post = addition.post
+            growth.hash = running_hash(growth.hash, post.entry)
+            growth.total += len(post.entry)
+            entries.append((number, place, addition.author, post.id, post.entry, growth.hash, growth.total))
+    return entries
+
+
+def _announce(addition: Addition) -> None:
+    """It waits for the disk."""
+    log, post = addition.log, addition.post
+    log.coming.add((addition.author, post.id))
+    log.coming_count += 1
+    log.coming_size += len(post.entry)
+
+
+def _settle(addition: Addition) -> None:
+    """It does not wait any more."""
+    log, post = addition.log, addition.post
+    log.coming.discard((addition.author, post.id))
+    log.coming_count -= 1
+    log.coming_size -= len(post.entry)
+
+
+def _deliver(log: LiveLog, first: int, entries: list[bytes], additions: list[Addition]) -> None:
+    """To the readers, and then tell the authors where in the log it is."""
+    log.deliver(first, entries)
+    for place, addition in enumerate(additions, first):
+        addition.poster.say(encode(Posted(log.kept.id, addition.post.id, place)))
+
+
+def _refuse(growth: _Growth) -> None:
+    for addition in growth.additions:
+        refused = Refused(addition.post.table, addition.post.id, Reason.BUSY.value, FULL_DISK)
+        addition.poster.say(encode(refused))

@@ -1,0 +1,63 @@
+"""The open offers, as pages that are ready to be sent: each is prepared once after a change, whoever asks. Pure."""
+
+from __future__ import annotations
+
+import heapq
+from bisect import bisect_left, bisect_right, insort
+
+import msgspec
+
+from forcemove.line.wire import OffersListed
+
+__all__ = ["Listing"]
+
+PAGE = 30
+"""Offers in one answer: they fit into a frame."""
+_MOST_PAGES = 64
+"""That are kept; who asks for others than those that follow each other has new ones made."""
+_TAG = OffersListed.__struct_config__.tag
+
+
+class Listing:
+    """Offers in the order of their hashes."""
+
+    def __init__(self) -> None:
+        self._hashes: list[bytes] = []
+        self._offers: dict[bytes, tuple[bytes, bytes]] = {}
+        self._ends: list[tuple[int, bytes]] = []
+        self._pages: dict[int, tuple[msgspec.Raw, bool]] = {}
+
+    def __len__(self) -> int:
+        return len(self._hashes)
+
+    def add(self, hash_: bytes, offer: bytes, signature: bytes, expires: int) -> None:
+        """Show an offer until it expires (Unix seconds)."""
+        if hash_ not in self._offers:
+            insort(self._hashes, hash_)
+            self._offers[hash_] = offer, signature
+            heapq.heappush(self._ends, (expires, hash_))
+            self._pages.clear()
+
+    def drop(self, hash_: bytes) -> None:
+        """Show it no more."""
+        if self._offers.pop(hash_, None) is not None:
+            del self._hashes[bisect_left(self._hashes, hash_)]
+            self._pages.clear()
+        if len(self._ends) > 2 * len(self._offers) + PAGE:
+            self._ends = [each for each in self._ends if each[1] in self._offers]
+            heapq.heapify(self._ends)
+
+    def answer(self, request: bytes, after: bytes | None, now: float) -> bytes:
+        """An encoded `OffersListed`: those after a hash, or the first ones."""
+        while self._ends and self._ends[0][0] <= now:
+            self.drop(heapq.heappop(self._ends)[1])
+        start = 0 if after is None else bisect_right(self._hashes, after)
+        if (page := self._pages.get(start)) is None:
+            if len(self._pages) >= _MOST_PAGES:
+                self._pages.clear()
+            page = self._pages[start] = self._page(start)
+        return msgspec.msgpack.encode((_TAG, request, *page))
+
+    def _page(self, start: int) -> tuple[msgspec.Raw, bool]:
+        offers = [self._offers[hash_] for hash_ in self._hashes[start : start + PAGE]]
+        return msgspec.Raw(msgspec.msgpack.encode(offers)), start + PAGE >= len(self._hashes)

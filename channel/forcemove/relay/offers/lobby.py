@@ -1,0 +1,315 @@
+"""The lobby: which offers are open, who has joined one, and when a join that came to nothing gives an offer back."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import Counter, OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from forcemove.errors import ForcemoveError
+from forcemove.line.errors import Reason
+from forcemove.line.offers import (
+    JOINS,
+    OFFERS,
+    Offer,
+    SignedJoin,
+    SignedOffer,
+    meeting_table,
+    withdrawal_digest,
+)
+from forcemove.line.wire import (
+    JoinOffer,
+    ListOffers,
+    MakeOffer,
+    OfferShown,
+    WithdrawOffer,
+    encode,
+)
+from forcemove.protocol.signing import require_signer
+from forcemove.protocol.types import Signature
+from forcemove.relay.admission.accounts import Account
+from forcemove.relay.limits import Limits
+from forcemove.relay.offers.listing import Listing
+from forcemove.relay.storage.store import RelayStore
+from forcemove.relay.storage.worker import Worker
+
+__all__ = ["Lobby", "NotOffered", "Watcher"]
+
+_LONGEST_OFFER = 7 * 24 * 60 * 60
+_FREE_FAILURES = 2
+"""Joins of one address that may come to nothing before it has to wait until it may join the same offer again."""
+_LEAST_GUEST_SECONDS = 2.0
+_MOST_FAILED = 256
+"""Addresses whose joins have come to nothing that are remembered of an offer."""
+
+
+class NotOffered(Exception):
+    """What is asked of the lobby is not done: `about` which offer, `reason`, `detail`. A peer is refused."""
+
+    def __init__(self, about: bytes, reason: Reason, detail: str) -> None:
+        super().__init__(detail)
+        self.about, self.reason, self.detail = about, reason, detail
+
+
+class Watcher(Protocol):
+    """Who is told what happens to an offer."""
+
+    def say(self, message: bytes) -> None:
+        """Send an encoded message."""
+        ...
+
+
+@dataclass(eq=False)
+class _Joined:
+    """A join that an offer waits for until `until` (Unix seconds); `table`: where the two meet, and who of them is
+    `here`; `account`: of the guest."""
+
+    join: SignedJoin
+    until: int
+    table: bytes
+    account: Account
+    here: set[bytes] = field(default_factory=set)
+
+
+@dataclass(eq=False)
+class _Shown:
+    """An offer, and who has joined it. `maker`: the address that has made it; `failed`: how many joins from an address
+    have come to nothing, and until when (Unix seconds) it may not join again."""
+
+    signed: SignedOffer
+    maker: str = ""
+    joined: _Joined | None = None
+    is_over: bool = False
+    watchers: set[Watcher] = field(default_factory=set)
+    failed: OrderedDict[str, tuple[int, float]] = field(default_factory=OrderedDict)
+
+    def __post_init__(self) -> None:
+        self.hash, self.encoded = self.signed.offer.hash, OFFERS.encode(self.signed.offer)
+
+    def message(self, request: bytes = b"") -> bytes:
+        joined = self.joined
+        return encode(
+            OfferShown(
+                request,
+                self.hash,
+                self.encoded,
+                self.signed.signature.compact,
+                self.is_over,
+                None if joined is None else JOINS.encode(joined.join.join),
+                None if joined is None else joined.join.signature.compact,
+                0 if joined is None else joined.until,
+            )
+        )
+
+
+class Lobby:
+    """The offers of a relay. Joins are not kept on disk: a relay that starts again has all its offers open."""
+
+    def __init__(
+        self,
+        store: RelayStore,
+        worker: Worker,
+        limits: Limits,
+        chains: frozenset[int],
+        clock: Callable[[], float],
+    ) -> None:
+        """`chains`: the ids of the chains for which offers are taken; all if it is empty. `clock`: Unix seconds."""
+        self._store, self._worker, self._limits = store, worker, limits
+        self._chains, self._clock = chains, clock
+        self._shown: dict[bytes, _Shown] = {}
+        self._meetings: dict[bytes, _Shown] = {}
+        self._listing = Listing()
+        self._by_host, self._by_maker = Counter[bytes](), dict[str, dict[bytes, None]]()
+
+    @property
+    def count(self) -> int:
+        """How many offers there are."""
+        return len(self._shown)
+
+    async def start(self) -> None:
+        """Show what was kept."""
+        for offer, signature in await self._worker.run(self._store.offers):
+            self._show(_Shown(SignedOffer(OFFERS.decode(offer), Signature(signature))))
+
+    async def make(self, message: MakeOffer, account: Account) -> bytes:
+        """Take an offer from an address; returns its hash. Raises `NotOffered`."""
+        try:
+            signed = SignedOffer(OFFERS.decode(message.offer), Signature(message.signature))
+            signed.verify()
+        except ForcemoveError as error:
+            raise NotOffered(bytes(32), Reason.BAD_SIGNATURE, f"{error!s:.160}") from None
+        offer = signed.offer
+        if offer.hash not in self._shown:  # a client asks again when its connection was lost
+            self._require_wanted(offer, account)
+            await self._make_room(offer, account)
+            await self._worker.run(self._store.keep_offer, offer.hash, message.offer, message.signature)
+            if offer.hash not in self._shown:
+                self._show(_Shown(signed, account.address))
+        return offer.hash
+
+    def _show(self, shown: _Shown) -> None:
+        self._shown[shown.hash] = shown
+        self._by_host[shown.signed.offer.host] += 1
+        self._by_maker.setdefault(shown.maker, {})[shown.hash] = None
+        self._list(shown)
+
+    def _list(self, shown: _Shown) -> None:
+        self._listing.add(shown.hash, shown.encoded, shown.signed.signature.compact, shown.signed.offer.expires)
+
+    def _require_wanted(self, offer: Offer, account: Account) -> None:
+        now = int(self._clock())
+        if not now < offer.expires <= now + _LONGEST_OFFER:
+            raise NotOffered(offer.hash, Reason.EXPIRED, f"here it is {now}; an offer may be good for a week")
+        if self._chains and offer.chain_id not in self._chains:
+            known = ", ".join(map(str, sorted(self._chains)))
+            raise NotOffered(offer.hash, Reason.OTHER_CHAIN, f"this relay takes offers for {known}"[:200])
+        if self._by_host[offer.host] >= self._limits.offers_of_a_host:
+            raise NotOffered(offer.hash, Reason.TOO_MANY_OFFERS, "this host has as many offers as it may have")
+        if len(self._by_maker.get(account.address, ())) >= self._limits.offers_per_address:
+            raise NotOffered(offer.hash, Reason.TOO_MANY_OFFERS, "your address has made as many offers as it may")
+
+    async def _make_room(self, offer: Offer, account: Account) -> None:
+        """In a full lobby the oldest offer of the address with the most of them goes."""
+        if len(self._shown) < self._limits.offers:
+            return
+        most = max(self._by_maker.values(), key=len)
+        if len(self._by_maker.get(account.address, ())) >= len(most):
+            raise NotOffered(offer.hash, Reason.TOO_MANY_OFFERS, "the lobby is full")
+        await self._end(self._shown[next(iter(most))])
+
+    async def withdraw(self, message: WithdrawOffer) -> bytes:
+        """Take an offer back; returns the answer. Raises `NotOffered`."""
+        shown = self._find(message.offer)
+        try:
+            require_signer(withdrawal_digest(message.offer), Signature(message.signature), shown.signed.offer.host)
+        except ForcemoveError:
+            raise NotOffered(message.offer, Reason.BAD_SIGNATURE, "only its host may withdraw it") from None
+        await self._end(shown)
+        return shown.message(message.id)
+
+    def join(self, message: JoinOffer, account: Account) -> bytes:
+        """Let somebody join from an address; returns the offer's hash. Raises `NotOffered`."""
+        try:
+            join = SignedJoin(JOINS.decode(message.join), Signature(message.signature))
+            join.verify()
+        except ForcemoveError as error:
+            raise NotOffered(bytes(32), Reason.BAD_SIGNATURE, f"{error!s:.160}") from None
+        shown = self._find(join.join.offer)
+        if shown.joined is not None and shown.joined.join != join:
+            raise NotOffered(join.join.offer, Reason.OFFER_TAKEN, f"somebody has joined; until {shown.joined.until}")
+        if join.join.guest == shown.signed.offer.host:
+            raise NotOffered(join.join.offer, Reason.NOT_A_PARTICIPANT, "a host does not join its own offer")
+        if shown.joined is None:
+            self._require_reliable(shown, account)
+            self._take(shown, join, account)
+        return join.join.offer
+
+    def _require_reliable(self, shown: _Shown, account: Account) -> None:
+        """Whose joins come to nothing, again and again, leaves the offer to others."""
+        _, until = shown.failed.get(account.address, (0, 0.0))
+        wait = max(until - self._clock(), account.joins.wait(1, time.monotonic()))
+        if wait > 0:
+            detail = f"your joins have come to nothing; you may join again in {wait:.0f} s"
+            raise NotOffered(shown.hash, Reason.OFFER_TAKEN, detail)
+
+    def _take(self, shown: _Shown, join: SignedJoin, account: Account) -> None:
+        limits, table = self._limits, meeting_table(shown.signed.offer, join.join).id
+        joined = shown.joined = _Joined(join, int(self._clock() + limits.join_seconds), table, account)
+        self._meetings[table] = shown
+        self._listing.drop(shown.hash)
+        failures = sum(count for count, _ in shown.failed.values())
+        soon = max(_LEAST_GUEST_SECONDS, limits.guest_seconds / 2 ** min(failures, 10))
+        loop = asyncio.get_running_loop()
+        loop.call_later(min(soon, limits.join_seconds), self._reopen_without_guest, shown, joined)
+        loop.call_later(limits.join_seconds, self._reopen, shown, joined)
+        self._tell(shown)
+
+    def _reopen_without_guest(self, shown: _Shown, joined: _Joined) -> None:
+        if joined.join.join.guest not in joined.here:
+            self._reopen(shown, joined)
+
+    def _reopen(self, shown: _Shown, joined: _Joined) -> None:
+        """Unless the game has begun, or another join came since."""
+        if shown.joined is joined and not shown.is_over:
+            del self._meetings[joined.table]
+            shown.joined = None
+            self._blame(shown, joined)
+            if self._is_good(shown):
+                self._list(shown)
+            self._tell(shown)
+
+    def _blame(self, shown: _Shown, joined: _Joined) -> None:
+        """A join has come to nothing: its address waits longer each time until it may join this offer again."""
+        address = joined.account.address
+        count = shown.failed.pop(address, (0, 0.0))[0] + 1
+        seconds = self._limits.join_seconds * (2 ** min(max(0, count - _FREE_FAILURES + 1), 16) - 1)
+        shown.failed[address] = count, self._clock() + (seconds if count >= _FREE_FAILURES else 0)
+        if len(shown.failed) > _MOST_FAILED:
+            shown.failed.popitem(last=False)
+        joined.account.joins.take(1, time.monotonic())
+
+    async def arrive(self, table: bytes, participant: bytes) -> None:
+        """Somebody has proved to be at a table: when both are, the offer is over."""
+        shown = self._meetings.get(table)
+        if shown is None or shown.joined is None:
+            return
+        shown.joined.here.add(participant)
+        if len(shown.joined.here) > 1:
+            await self._end(shown)
+
+    def listed(self, asked: ListOffers) -> bytes:
+        """A page of the open offers, in the order of their hashes."""
+        return self._listing.answer(asked.id, asked.after, self._clock())
+
+    def watch(self, offer: bytes, watcher: Watcher, request: bytes) -> None:
+        """Show it to somebody, now and whenever something happens to it. Raises `NotOffered`."""
+        shown = self._find(offer)
+        shown.watchers.add(watcher)
+        watcher.say(shown.message(request))
+
+    def forget(self, watcher: Watcher, offers: set[bytes]) -> None:
+        """Somebody has gone."""
+        for offer in offers:
+            if shown := self._shown.get(offer):
+                shown.watchers.discard(watcher)
+
+    async def expire(self) -> None:
+        """End the offers that are not good any more."""
+        for shown in [each for each in self._shown.values() if not self._is_good(each)]:
+            await self._end(shown)
+
+    def _find(self, offer: bytes) -> _Shown:
+        shown = self._shown.get(offer)
+        if shown is None or not self._is_good(shown):
+            raise NotOffered(offer, Reason.UNKNOWN_OFFER, "there is no such offer any more")
+        return shown
+
+    def _is_good(self, shown: _Shown) -> bool:
+        return shown.signed.offer.expires > self._clock()
+
+    async def _end(self, shown: _Shown) -> None:
+        shown.is_over = True
+        if self._shown.pop(shown.hash, None) is not None:
+            self._forget(shown)
+        if shown.joined is not None:
+            self._meetings.pop(shown.joined.table, None)
+        self._tell(shown)
+        await self._worker.run(self._store.drop_offer, shown.hash)
+
+    def _forget(self, shown: _Shown) -> None:
+        self._listing.drop(shown.hash)
+        host, made = shown.signed.offer.host, self._by_maker[shown.maker]
+        self._by_host[host] -= 1
+        if not self._by_host[host]:
+            del self._by_host[host]
+        del made[shown.hash]
+        if not made:
+            del self._by_maker[shown.maker]
+
+    def _tell(self, shown: _Shown) -> None:
+        message = shown.message()
+        for watcher in shown.watchers:
+            watcher.say(message)

@@ -1,0 +1,322 @@
+"""The relay's process: it listens, serves clients, tells its health, and stops without losing anything."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+import socket
+import sys
+import time
+from collections.abc import Callable
+from contextlib import AsyncExitStack, suppress
+from dataclasses import dataclass, field, replace
+from ssl import SSLContext
+from typing import cast
+
+from aiohttp import WSCloseCode, web
+
+from forcemove.errors import InvalidValue, JournalUnavailable
+from forcemove.line.limits import MAX_FRAME
+from forcemove.relay.admission.accounts import Accounts
+from forcemove.relay.admission.listening import Intake, Listener
+from forcemove.relay.admission.turns import Gate, Turns
+from forcemove.relay.housekeeping import Housekeeper
+from forcemove.relay.keeping import Keeper
+from forcemove.relay.limits import Limits
+from forcemove.relay.metrics import Metrics
+from forcemove.relay.offers.lobby import Lobby
+from forcemove.relay.peer import Peer, Services
+from forcemove.relay.storage.store import open_store
+from forcemove.relay.storage.worker import Worker
+from forcemove.relay.tables import Tables
+from forcemove.serving.addresses import Proxies
+from forcemove.serving.errors import AddressUnusable
+from forcemove.serving.files import raise_open_files
+
+__all__ = ["Settings", "serve"]
+
+_LOG = logging.getLogger(__name__)
+_HOUR = 3_600.0
+_EVERYWHERE = {"", "0.0.0.0", "::"}  # noqa: S104  # compared with, not listened on
+_SWITCH = 0.0005
+"""Seconds after which the loop and the thread of the store take turns: each gives the lock of Python away all the
+time, and the usual 5 ms are longer than a commit."""
+_GOODBYE = 3.0
+"""Seconds that clients have to answer when they are sent away."""
+_NO_PAGE = "This is a relay of Forcemove: it speaks WebSocket. /health and /metrics tell how it is."
+_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+_WAITING = 1_024
+"""Connections that the system keeps until they are accepted."""
+_OTHER_FILES = 64
+"""That a relay has open besides its connections."""
+_AROUND = 64
+"""Bytes of a request besides its path and headers, at most."""
+_SWEEP = 5.0
+"""Seconds between two looks for connections that nothing is asked on, at most."""
+_READS, _WRITES = 2, 1
+"""Requests that wait for the store at once, posts aside; the others take turns, by address."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """`host`, `port`: where to listen, port 0 for any that is free. `store`: a path, or `:memory:`. `urls`: the
+    addresses by which clients know this relay, ws:// or wss://; the one where it listens if none are given.
+    `chains`: the ids of the chains for which the lobby takes offers, all if none are given. `heartbeat`: seconds
+    between pings. `tls`: the certificate, if the relay itself is to speak wss://. `proxies`: that are believed when
+    they say for whom they ask."""
+
+    host: str
+    port: int
+    store: str
+    urls: tuple[str, ...] = ()
+    limits: Limits = field(default_factory=Limits)
+    chains: frozenset[int] = frozenset()
+    heartbeat: float = 30.0
+    tls: SSLContext | None = None
+    proxies: Proxies = field(default_factory=Proxies)
+
+    def __post_init__(self) -> None:
+        if self.host in _EVERYWHERE and not self.urls:
+            reason = "an address of this machine, unless the addresses by which clients know it are given, too"
+            raise InvalidValue("listen", self.host or "every address", reason)
+        for url in self.urls:
+            if not url.startswith(("ws://", "wss://")):
+                raise InvalidValue("url", url, "ws://host:port or wss://host:port")
+
+
+async def serve(settings: Settings, ready: Callable[[str], object]) -> None:
+    """Serve until the process is told to end (SIGTERM, SIGINT): then what was posted is kept, clients are told, and
+    this returns. `ready`: is called with the address where it listens.
+
+    Raises `AddressUnusable`, `RelayStoreInUse`, `NotARelayStore`, `RelayStoreUnusable`; and while it runs a
+    `JournalError` where the store has failed for good.
+    """
+    sys.setswitchinterval(_SWITCH)
+    settings = _fitting(settings)
+    async with AsyncExitStack() as stack:
+        store = open_store(settings.store)
+        stack.callback(store.close)
+        worker = Worker()
+        stack.callback(worker.close)
+        metrics, tables = Metrics(), Tables(store, worker, settings.limits)
+        await tables.start()
+        keeper = Keeper(store, worker, tables, metrics, time.time)
+        lobby = Lobby(store, worker, settings.limits, settings.chains, time.time)
+        await lobby.start()
+        services = Services(
+            tables=tables,
+            keeper=keeper,
+            lobby=lobby,
+            metrics=metrics,
+            accounts=Accounts(settings.limits, time.monotonic),
+            turns=Turns(),
+            reads=Gate(_READS),
+            writes=Gate(_WRITES),
+            limits=settings.limits,
+            urls=set(settings.urls),
+            clock=time.time,
+        )
+        housekeeper = Housekeeper(store, worker, tables, settings.limits, metrics)
+        await _Process(settings, services, housekeeper).run(ready)
+
+
+def _fitting(settings: Settings) -> Settings:
+    """With no more connections than there are files for."""
+    files, wanted = raise_open_files(), settings.limits.connections
+    fit = max(1, files - _OTHER_FILES)
+    if wanted <= fit:
+        return settings
+    hint = f"raise the limit of open files (`ulimit -n`, or LimitNOFILE= for systemd) to {wanted + _OTHER_FILES}"
+    _LOG.warning("fewer connections than allowed", extra={"facts": {"connections": fit, "for more": hint}})
+    return replace(settings, limits=replace(settings.limits, connections=fit))
+
+
+class _Process:
+    """A relay that runs."""
+
+    def __init__(self, settings: Settings, services: Services, housekeeper: Housekeeper) -> None:
+        self._settings, self._services, self._housekeeper = settings, services, housekeeper
+        self._peers: dict[web.WebSocketResponse, Peer | None] = {}
+        self._accounts = services.accounts
+        self._is_stopping = asyncio.Event()
+
+    async def run(self, ready: Callable[[str], object]) -> None:
+        limits = self._settings.limits
+        runner = web.AppRunner(
+            self._app(),
+            access_log=None,
+            shutdown_timeout=_GOODBYE,
+            keepalive_timeout=limits.header_seconds,
+            lingering_time=0,
+        )
+        await runner.setup()
+        listeners: list[Listener] = []
+        try:
+            listening = await self._bind()
+            listeners = [self._listener(each, runner) for each in listening]
+            url = self._url(listening[0])
+            self._services.urls.update(self._settings.urls or (url,))
+            await self._until_stopped(lambda: ready(url))
+        finally:
+            for listener in listeners:
+                listener.close()
+            await runner.cleanup()
+
+    def _app(self) -> web.Application:
+        app = web.Application()
+        app.router.add_get("/", self._connect)
+        app.router.add_get("/health", self._health)
+        app.router.add_get("/metrics", self._metrics)
+        app.on_response_prepare.append(_end_connection)
+        return app
+
+    async def _bind(self) -> list[socket.socket]:
+        host, port = self._settings.host, self._settings.port
+        bound: list[socket.socket] = []
+        try:
+            loop = asyncio.get_running_loop()
+            found = await loop.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+            for family, *_, address in dict.fromkeys(found):
+                place = (address[0], bound[0].getsockname()[1] if bound else port)
+                bound.append(socket.create_server(place, family=family, backlog=_WAITING))
+        except OSError as error:
+            for each in bound:
+                each.close()
+            raise AddressUnusable(host, port, error.strerror or str(error)) from None
+        return bound
+
+    def _listener(self, listening: socket.socket, runner: web.AppRunner) -> Listener:
+        settings, services = self._settings, self._services
+        server = cast("web.Server", runner.server)  # it was set up
+        return Listener(
+            listening,
+            server,
+            self._accounts,
+            settings.limits,
+            services.metrics,
+            settings.proxies,
+            settings.tls,
+            services.turns,
+        )
+
+    def _url(self, listening: socket.socket) -> str:
+        settings = self._settings
+        host = f"[{settings.host}]" if ":" in settings.host else settings.host
+        return f"{'wss' if settings.tls else 'ws'}://{host}:{listening.getsockname()[1]}"
+
+    async def _until_stopped(self, ready: Callable[[], object]) -> None:
+        """The keeper ends last: what was taken is kept, and said to be kept, before clients are sent away."""
+        loop = asyncio.get_running_loop()
+        for number in _SIGNALS:
+            loop.add_signal_handler(number, self._is_stopping.set)
+        try:
+            await self._work(ready)
+        except BaseExceptionGroup as group:
+            raise group.exceptions[0] from group  # the keeper's or the expiry's: the other was cancelled for it
+        finally:
+            for number in _SIGNALS:
+                loop.remove_signal_handler(number)
+
+    async def _work(self, ready: Callable[[], object]) -> None:
+        keeper = self._services.keeper
+        async with asyncio.TaskGroup() as group:
+            keeping = group.create_task(keeper.run())
+            others = [group.create_task(each) for each in (self._housekeeper.run(), self._expire(), self._sweep())]
+            _LOG.info("listening", extra={"facts": {"urls": sorted(self._services.urls)}})
+            ready()
+            await self._is_stopping.wait()
+            _LOG.info("stopping", extra={"facts": {"connections": len(self._peers)}})
+            for task in others:
+                task.cancel()
+            keeper.stop()
+            await keeping
+            await self._send_away()
+
+    async def _send_away(self) -> None:
+        going = [
+            each.close(code=WSCloseCode.GOING_AWAY, message=b"the relay is stopping") for each in list(self._peers)
+        ]
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_GOODBYE):
+                await asyncio.gather(*going, return_exceptions=True)
+
+    async def _expire(self) -> None:
+        while True:
+            try:
+                await self._services.lobby.expire()
+            except JournalUnavailable as error:
+                self._services.tables.room.shut(error)
+            await asyncio.sleep(_HOUR)
+
+    async def _sweep(self) -> None:
+        """Close the connections that are of no use to anybody."""
+        limits = self._settings.limits
+        while True:
+            await asyncio.sleep(min(_SWEEP, limits.idle_seconds / 2, limits.stall / 2))
+            now, peers = time.monotonic(), [peer for peer in self._peers.values() if peer is not None]
+            overdue = [peer.dismiss(why) for peer in peers if (why := peer.overdue(now))]
+            await asyncio.gather(*overdue, return_exceptions=True)
+
+    # -------------------------------------------------------------------------------------------------------- requests
+
+    async def _connect(self, request: web.Request) -> web.StreamResponse:
+        intake = cast("Intake", request.transport.get_protocol() if request.transport else None)
+        intake.read(_size(request))
+        proxies = self._settings.proxies
+        if proxies.has(request.remote or ""):
+            client = proxies.client(request.remote or "", request.headers.getall(proxies.header, []))
+            intake.belongs_to(self._accounts.of(client))
+        if fault := self._fault(intake):
+            return web.Response(status=503, text=fault, headers={"Retry-After": "10"})
+        socket = web.WebSocketResponse(
+            heartbeat=self._settings.heartbeat,
+            max_msg_size=MAX_FRAME,
+            compress=False,
+            timeout=_GOODBYE,
+            autoping=False,
+        )
+        if not socket.can_prepare(request).ok:
+            return web.Response(status=426, text=_NO_PAGE, headers={"Upgrade": "websocket"})
+        self._peers[socket] = None
+        try:
+            writer = await socket.prepare(request)
+            if (transport := request.transport) is not None:
+                peer = self._peers[socket] = Peer(socket, self._services, intake, transport, writer.drain)
+                await peer.run()
+        finally:
+            del self._peers[socket]
+        return socket
+
+    def _fault(self, intake: Intake) -> str | None:
+        if self._is_stopping.is_set():
+            return "the relay is stopping"
+        return self._accounts.fault(intake.account)
+
+    async def _health(self, _: web.Request) -> web.Response:
+        is_failing = self._services.keeper.is_failing
+        is_well = not (is_failing or self._is_stopping.is_set())
+        state = "ok" if is_well else "failing: the disk takes nothing" if is_failing else "stopping"
+        facts = {"status": state, "connections": len(self._peers), "tables": self._services.tables.count}
+        facts["offers"] = self._services.lobby.count
+        return web.json_response(facts, status=200 if is_well else 503)
+
+    async def _metrics(self, _: web.Request) -> web.Response:
+        metrics, tables = self._services.metrics, self._services.tables
+        metrics.connections.set(len(self._peers))
+        metrics.tables.set(tables.count)
+        metrics.in_use.set(tables.in_use)
+        return web.Response(
+            body=metrics.text(time.monotonic()), headers={"Content-Type": "text/plain; version=0.0.4; charset=utf-8"}
+        )
+
+
+async def _end_connection(_: web.Request, response: web.StreamResponse) -> None:
+    """After an answer that is no WebSocket: who asks again connects again, and that is counted."""
+    if not isinstance(response, web.WebSocketResponse):
+        response.force_close()
+
+
+def _size(request: web.Request) -> int:
+    """The bytes of a request, or somewhat more."""
+    return _AROUND + len(request.raw_path) + sum(len(name) + len(value) + 8 for name, value in request.raw_headers)

@@ -1,0 +1,121 @@
+"""The game as a value: what channels, command lines and tests ask it for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
+
+from forcemove import (
+    AppError,
+    Artifact,
+    Choice,
+    InvalidValue,
+    MalformedBytes,
+    Move,
+    Names,
+    Randomness,
+    Terms,
+    TransitionRow,
+    VariablePart,
+    load_artifact,
+    seat_names,
+)
+from forcemove_games.randomness import system_randomness
+
+from heap_game import rules
+from heap_game.bot import HeapGameBot
+from heap_game.position import MOST, Position, PositionType, decode
+
+__all__ = ["HeapGame"]
+
+_GAME_OVER = "The game is over."
+
+
+class HeapGame:
+    """See `forcemove.Game`, which says what each member is for."""
+
+    name = "heap-game"
+    title = "Heap game"
+    seats: Sequence[int] = (2,)
+    artifact: Artifact = load_artifact(files(__package__) / "HeapGame.json")
+    errors: Mapping[str, type[AppError]] = rules.ERRORS
+    table: tuple[TransitionRow, ...] = rules.TABLE
+
+    valid_transition = staticmethod(rules.valid_transition)
+
+    def initial_app_data(self, terms: Terms) -> bytes:
+        """A round is waited for."""
+        return Position(PositionType.WAITING, terms.stake, 0).encode()
+
+    def stake_of(self, app_data: bytes) -> int:
+        """The stake of a position."""
+        return decode(app_data).stake
+
+    def position(self, state: VariablePart) -> dict[str, object]:
+        """The position as values for screens."""
+        if state.is_final:
+            return {"type": "Final"}
+        position = decode(state.app_data)
+        return {"type": position.position_type.label, "heap": position.heap}
+
+    def describe(self, state: VariablePart, names: Names = ()) -> str:
+        """One line: what has happened, and what is to be done by whom."""
+        if state.is_final:
+            return _GAME_OVER
+        position = decode(state.app_data)
+        names = names or seat_names(len(state.outcome))
+        seats = len(names)
+        last, next_ = names[state.turn_num % seats], names[(state.turn_num + 1) % seats]
+        if state.turn_num < 2 * seats:
+            return f"A new round: {names[0]} is to begin it."
+        if position.position_type is PositionType.WAITING:
+            return f"{last} has taken the last and wins the round; {next_} may begin another."
+        return f"{last} has left {position.heap}; {next_} is to take 1 to {MOST}."
+
+    def board(self, state: VariablePart, names: Names = ()) -> str:
+        """The heap, and what everybody has."""
+        if state.is_final:
+            return _GAME_OVER
+        heap = decode(state.app_data).heap
+        return f"heap: {'o ' * heap}({heap})"
+
+    def choices(self, state: VariablePart, _randomness: Randomness, secrets: bytes, /) -> Sequence[Choice]:
+        """What a person may do: take one to three."""
+        if secrets:
+            raise MalformedBytes("secrets", "this game has none")
+        if state.is_final:
+            return ()
+        heap = rules.heap_before(decode(state.app_data))
+        counts = range(1, len(rules.legal_moves(state)) + 1)
+        return [Choice(str(n), f"take {n}, which leaves {heap - n}", rules.take(state, n)) for n in counts]
+
+    def bot(self, seat: int, randomness: Randomness = system_randomness, secrets: bytes = b"") -> HeapGameBot:
+        """A player who wins against two out of three that do not think."""
+        return HeapGameBot(_checked(seat, secrets), randomness)
+
+    def careless_bot(self, seat: int, randomness: Randomness = system_randomness) -> HeapGameBot:
+        """A player who takes anything."""
+        return HeapGameBot(_checked(seat), randomness, careless=True)
+
+    def illegal_moves(self, state: VariablePart) -> list[tuple[str, VariablePart]]:
+        """What a cheat could sign next: each is refused by the rules."""
+        if state.is_final or not rules.legal_moves(state):
+            return []
+        legal = rules.take(state, 1)
+        position = decode(legal.app_data)
+        richer = Position(position.position_type, position.stake + 1, position.heap)
+        moves = {
+            "takes four": rules.take(state, MOST + 1) if position.heap >= MOST else None,
+            "takes nothing": Move(legal.outcome, state.app_data),
+            "takes one without taking the stakes": Move(state.outcome, legal.app_data),
+            "changes the stake": Move(legal.outcome, richer.encode()),
+        }
+        return [(label, move.after(state)) for label, move in moves.items() if move is not None]
+
+
+def _checked(seat: int, secrets: bytes = b"") -> int:
+    if not 0 <= seat < max(HeapGame.seats):
+        raise InvalidValue("seat", seat, f"0 to {max(HeapGame.seats) - 1}")
+    if secrets:
+        raise MalformedBytes("secrets", "this game has none")
+    return seat

@@ -1,0 +1,65 @@
+"""What a sender refuses by itself, and what has become of its transactions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from forcemove.chain.errors import TransactionReverted
+from forcemove.errors import ChainError, ForcemoveError, PassingError
+
+__all__ = ["GasTooDear", "NotTaken", "OpinionsDiffer", "Overtaken", "RevertsAgain", "after_revert"]
+
+
+@dataclass(eq=False)
+class GasTooDear(ChainError):
+    """At the node's price the gas would cost `cost`, more than the `most` that the transaction is worth to us; both in
+    wei. It was not sent."""
+
+    cost: int
+    most: int
+
+
+@dataclass(eq=False)
+class OpinionsDiffer(PassingError):
+    """The endpoints say different things, in their order (`said`), of the account (20 bytes): of its next `nonce`, or
+    whether its `allowance` is enough (1) or not (0). One of them lags or lies. What pays in waits until they agree;
+    what defends does not."""
+
+    account: bytes
+    what: str
+    said: tuple[int, ...]
+
+
+@dataclass(eq=False)
+class NotTaken(PassingError):
+    """No endpoint has taken the transaction (its hash, 32 bytes); `reason` is what the first of them said. It is
+    offered to all of them again."""
+
+    transaction_hash: bytes
+    reason: str
+
+
+@dataclass(eq=False)
+class Overtaken(TransactionReverted):
+    """Another transaction with the same effect, or one that leaves it without any, was mined before ours: `reason` is
+    the rule that forbids it now. Nothing but gas is lost: `cost`, in wei."""
+
+    cost: int
+
+
+@dataclass(eq=False)
+class RevertsAgain(TransactionReverted):
+    """The transaction was mined and has failed for the third time or more, also with more gas, and cost `cost` this
+    time, in wei. It is sent again later and later, as long as it is asked for: what it calls has to be looked at."""
+
+    times: int
+    cost: int
+
+
+def after_revert(error: TransactionReverted, cost: int, rule: ForcemoveError | None, times: int) -> TransactionReverted:
+    """What the owner is told of a transaction that was mined and has failed. `cost`: in wei; `rule`: the protocol's
+    rule that was the reason, if one was; `times`: how often in a row."""
+    facts = (error.transaction_hash, error.block_number, error.gas_used, error.reason)
+    if times > 2:
+        return RevertsAgain(*facts, times, cost)
+    return Overtaken(*facts, cost) if rule is not None else TransactionReverted(*facts)

@@ -1,0 +1,214 @@
+"""What an endpoint says of an account and its transactions: its opinion, which is believed as far as that endpoint."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import Enum, auto, unique
+from typing import Any, TypeVar
+
+from forcemove.chain.block_time import believed_alone
+from forcemove.chain.chain import Chain
+from forcemove.chain.errors import EndpointFailed, NotAnEthereumEndpoint, NotMined, TransactionReverted
+from forcemove.chain.reverts import ErrorTable
+from forcemove.chain.rpc import as_number, making_sense
+from forcemove.chain.token import Token
+from forcemove.errors import ForcemoveError, PassingError
+from forcemove.sender.pricing import Market
+from forcemove.sender.transactions import Failed, Flying, Landed, Version, Wanted
+
+__all__ = ["Opinion", "Question", "Seen", "Shown", "form_opinion", "in_our_time", "market_of"]
+
+LaneT = TypeVar("LaneT")
+_LONGEST = 15.0
+"""Seconds that all requests share that are made to form one opinion."""
+_LARGEST = 2**48
+"""No chain has as many blocks, and no account as many transactions; no clock goes that far."""
+
+
+@unique
+class Shown(Enum):
+    """How an endpoint shows a transaction of ours."""
+
+    WAITS = auto()
+    """Its nonce is free."""
+    MINED = auto()
+    """It is in a block, with a receipt."""
+    TAKEN = auto()
+    """Its nonce belongs to a transaction of somebody else, as deep as we believe, and none of ours is known."""
+    UNCLEAR = auto()
+    """Its nonce is used, and there is no receipt: the endpoint is late or lies."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """Of a transaction: how it is shown, what became of it (None unless it is mined), how many blocks deep, what it has
+    cost where it has failed (wei, never more than we have offered), and whether the endpoint has the version that we
+    think it has."""
+
+    shown: Shown
+    outcome: Landed | Failed | None = None
+    depth: int = 0
+    cost: int = 0
+    is_known: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What an endpoint is asked: of what is on its way, with the hash of the version that this one has; and of what is
+    to be sent. `account`: 20 bytes."""
+
+    account: bytes
+    flying: Sequence[tuple[Flying, bytes]]
+    wanted: Sequence[Wanted]
+    confirmations: int
+    errors: ErrorTable
+
+
+@dataclass(frozen=True, slots=True)
+class Opinion:
+    """`height`, `time` (seconds): of the newest block. `mined`, `next`: the nonces after what is mined, and after what
+    waits, too. `balance`: wei. `seen`: by nonce. `gas`: by purpose, what a transaction would need, or why it would
+    fail, or why that is not known (`PassingError`). `not_allowed`: the purposes for which tokens must be allowed
+    first."""
+
+    height: int
+    time: int
+    mined: int
+    next: int
+    market: Market
+    balance: int
+    seen: Mapping[int, Seen]
+    gas: Mapping[bytes, int | ForcemoveError] = field(default_factory=dict)
+    not_allowed: frozenset[bytes] = frozenset()
+    is_priced: bool = True
+    """Else nothing waits: the rest was not asked for."""
+
+    def shows(self, nonce: int) -> Shown:
+        """How it shows one of ours; one that it was not asked about waits, or not, by its nonce."""
+        seen = self.seen.get(nonce)
+        if seen is not None:
+            return seen.shown
+        return Shown.WAITS if nonce >= self.mined else Shown.UNCLEAR
+
+    def is_reachable(self, nonce: int, ours: Mapping[int, Flying]) -> bool:
+        """Whether all nonces before this one are used here, or ours, so that it can be mined."""
+        return self.mined <= nonce < self.free(ours)
+
+    def free(self, ours: Mapping[int, Flying]) -> int:
+        """The first nonce that neither this endpoint nor we have used."""
+        nonce = max(self.mined, self.next)
+        while nonce in ours:
+            nonce += 1
+        return nonce
+
+
+def form_opinion(chain: Chain, question: Question) -> Opinion:
+    """Ask one endpoint. Raises `PassingError`, and whatever an odd answer makes a library raise."""
+    with making_sense(chain.endpoint), chain.rpc.deadline(_LONGEST):
+        return _ask(chain, question)
+
+
+def _ask(chain: Chain, question: Question) -> Opinion:
+    account = question.account
+    head = chain.block("latest")
+    height, time = _bounded(chain, head["number"]), _bounded(chain, head["timestamp"])
+    mined = _bounded(chain, chain.nonce_of(account))
+    seen = {each.nonce: _see(chain, question, each, hash_, height, mined) for each, hash_ in question.flying}
+    if not question.wanted and all(each.shown is not Shown.WAITS for each in seen.values()):
+        return Opinion(height, time, mined, mined, Market(None), 0, seen, is_priced=False)
+    next_ = _bounded(chain, chain.nonce_of(account, block="pending"))
+    market, balance = _market(chain, head), chain.balance(account)
+    gas, not_allowed = _try(chain, question)
+    return Opinion(height, time, mined, next_, market, balance, seen, gas, frozenset(not_allowed))
+
+
+def _try(chain: Chain, question: Question) -> tuple[dict[bytes, int | ForcemoveError], set[bytes]]:
+    """What fails here is no reason to lose what else was said; and who has failed once is asked no more."""
+    gas: dict[bytes, int | ForcemoveError] = {}
+    not_allowed: set[bytes] = set()
+    failure: PassingError | None = None
+    for wanted in question.wanted:
+        try:
+            if failure is not None:
+                gas[wanted.purpose] = failure
+            elif _is_allowed(chain, question.account, wanted):
+                gas[wanted.purpose] = chain.gas_for(wanted.call, question.account, question.errors)
+            else:
+                not_allowed.add(wanted.purpose)
+        except ForcemoveError as error:
+            gas[wanted.purpose] = error
+            if isinstance(error, PassingError) and not isinstance(error, EndpointFailed):
+                failure = error
+    return gas, not_allowed
+
+
+def _bounded(chain: Chain, answer: object) -> int:
+    number = as_number(answer)
+    if number > _LARGEST:
+        raise NotAnEthereumEndpoint(chain.endpoint, f"it counts to {number:.3g}")
+    return number
+
+
+def _see(chain: Chain, question: Question, flying: Flying, hash_: bytes, height: int, mined: int) -> Seen:
+    if flying.nonce >= mined:
+        return Seen(Shown.WAITS, is_known=chain.knows(hash_))
+    for version in reversed(flying.versions):
+        try:
+            receipt = chain.wait(flying.signed(question.account, version), question.errors, timeout=0)
+        except NotMined:
+            continue
+        except TransactionReverted as error:
+            outcome, depth = Failed(flying.wanted.purpose, error), height - error.block_number + 1
+            return Seen(Shown.MINED, outcome, depth, _cost(chain, flying, version, error))
+        return Seen(Shown.MINED, Landed(flying.wanted.purpose, receipt), height - receipt.block_number + 1)
+    return Seen(Shown.TAKEN if _is_taken(chain, question, flying, height) else Shown.UNCLEAR)
+
+
+def _is_taken(chain: Chain, question: Question, flying: Flying, height: int) -> bool:
+    """None of our versions was mined, and none will be once that is as deep as we believe. Who knows one of them, and
+    has no receipt, is late or lies: sent again it might be done twice."""
+    depth = max(height - question.confirmations + 1, 0)
+    if chain.nonce_of(question.account, block=depth) <= flying.nonce:
+        return False
+    return not any(chain.knows(version.hash) for version in flying.versions)
+
+
+def _cost(chain: Chain, flying: Flying, version: Version, error: TransactionReverted) -> int:
+    answer = chain.rpc.ask("eth_getTransactionReceipt", "0x" + version.hash.hex())
+    price = min(as_number(answer.get("effectiveGasPrice", version.max_fee)), version.max_fee)
+    return min(error.gas_used, flying.gas) * price
+
+
+def in_our_time(opinions: Mapping[LaneT, Opinion], own_time: float | None) -> Mapping[LaneT, Opinion]:
+    """The same; but where one endpoint alone has answered, and its time is far ahead of our own clock's (`own_time`,
+    seconds since 1970, None where that says nothing of the chain's), ours is taken for it: nobody would contradict who
+    says that no time is left, and what is offered then is all that an answer is worth."""
+    if own_time is None or len(opinions) != 1:
+        return opinions
+    return {lane: replace(each, time=believed_alone(each.time, own_time)) for lane, each in opinions.items()}
+
+
+def market_of(chain: Chain) -> Market:
+    """What gas costs by this endpoint's word. Raises as `form_opinion`."""
+    with making_sense(chain.endpoint), chain.rpc.deadline(_LONGEST):
+        return _market(chain, chain.block("latest"))
+
+
+def _market(chain: Chain, head: Mapping[str, Any]) -> Market:
+    base = head.get("baseFeePerGas")
+    if base is None:
+        return Market(None, chain.rpc.number("eth_gasPrice"))
+    return Market(as_number(base), _tip(chain))
+
+
+def _tip(chain: Chain) -> int | None:
+    try:
+        return chain.rpc.number("eth_maxPriorityFeePerGas")
+    except (EndpointFailed, NotAnEthereumEndpoint):
+        return None
+
+
+def _is_allowed(chain: Chain, account: bytes, wanted: Wanted) -> bool:
+    needed = wanted.allowance
+    return needed is None or Token(chain, needed.token).allowance(account, needed.spender) >= needed.amount

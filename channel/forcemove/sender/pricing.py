@@ -1,0 +1,141 @@
+"""How much gas a transaction is given, and what a unit of it is offered, at first and when it has waited. Pure.
+
+The base fee is burnt, whatever is offered beyond it: it is taken from an endpoint's word, within what the transaction
+is worth. The tip is paid in full: it follows a curve of our own, and so does a price that has no base fee.
+Nodes replace a waiting transaction only for an eighth more (geth's rule is a tenth, others take an eighth).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from forcemove.chain.chain import Fees
+
+__all__ = ["Market", "Urgency", "fitting_fees", "gas_limit", "is_enough", "is_too_low", "next_fees", "price_of"]
+
+_GWEI = 10**9
+_TIP = 2 * _GWEI
+_DEAREST, _DEAREST_ON_ONE_WORD = 1_000, 250
+"""Percent of the first offer that are offered when the time has gone by: where every endpoint says so, and where one
+does."""
+_LAST = 15 / 16
+"""The part of the time after which all that an answer is worth is offered."""
+_FAR = 100
+"""An endpoint whose base fee is so many times higher than another's is not heard for that other one."""
+_ALIKE = 4
+"""An offer that is so many times what is right is not made where another one can be."""
+_MOST_GAS = 2**24
+"""No chain takes more in one transaction (EIP-7825)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Market:
+    """An endpoint's word. `base`: the base fee, None where there is none; `tip`: what it suggests, if it does; `tip` is
+    the whole price where there is no base fee. Wei for a unit of gas."""
+
+    base: int | None
+    tip: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Urgency:
+    """`most`: what the gas may cost at most, in wei. `passed`: the part of the time that it has which has gone by, 0 to
+    1, as an endpoint sees it; `surely`: as all see it. `is_answer`: whether all is lost at the end."""
+
+    most: int
+    passed: float = 0.0
+    surely: float = 0.0
+    is_answer: bool = False
+
+
+def gas_limit(row: int | None, estimates: Sequence[int], tries: int) -> int:
+    """Half as much again as our own table says (`row`), or what an endpoint says, where that is more and less than
+    three times the row. `tries`: how often it has failed in its block: from the second try on it is given three times
+    the row.
+
+    Where we know no row the highest estimate that a transaction may have is taken, and three times that after a
+    failure.
+    """
+    if row is None:
+        plausible = [each for each in estimates if each <= _MOST_GAS] or [_MOST_GAS]
+        return min(max(plausible) * (3 if tries else 1), _MOST_GAS)
+    believed = [each for each in estimates if each < 3 * row]
+    return min(3 * row if tries else max([row + row // 2, *believed]), _MOST_GAS)
+
+
+def fitting_fees(market: Market, others: Sequence[Market], gas: int, urgency: Urgency) -> Fees:
+    """What is right now for an endpoint with this market, where `others` show theirs: raised as the time demands,
+    within the cap."""
+    cap, percent = urgency.most // gas, _percent(urgency)
+    first = _first(market, others)
+    price = min(first.max_fee_per_gas * percent // 100, cap)
+    tip = min(first.max_priority_fee_per_gas * percent // 100, price)
+    if urgency.is_answer and urgency.surely >= _LAST:
+        price = tip = cap
+    return Fees(price, price if first.is_legacy else tip, first.is_legacy)
+
+
+def next_fees(last: Fees, market: Market, others: Sequence[Market], gas: int, urgency: Urgency) -> Fees | None:
+    """An offer that may replace the last one, or None where that is good enough, or the cap allows none."""
+    fees, least = fitting_fees(market, others, gas, urgency), _bumped(last)
+    if fees.max_fee_per_gas < least.max_fee_per_gas:
+        return None
+    tip = min(max(fees.max_priority_fee_per_gas, least.max_priority_fee_per_gas), fees.max_fee_per_gas)
+    return Fees(fees.max_fee_per_gas, tip, fees.is_legacy)
+
+
+def is_too_low(offer: Fees, market: Market) -> bool:
+    """Whether no block will take it now, by this endpoint's word."""
+    return 2 * offer.max_fee_per_gas < price_of(market)
+
+
+def is_enough(offer: Fees, fees: Fees) -> bool:
+    """Whether an offer that was made already will do instead of this one, and is not much dearer."""
+    is_dear = offer.max_fee_per_gas > _ALIKE * fees.max_fee_per_gas
+    is_dear |= offer.max_priority_fee_per_gas > _ALIKE * fees.max_priority_fee_per_gas
+    is_low = offer.max_fee_per_gas < fees.max_fee_per_gas
+    is_low |= offer.max_priority_fee_per_gas < fees.max_priority_fee_per_gas
+    return offer.is_legacy == fees.is_legacy and not is_dear and not is_low
+
+
+def _first(market: Market, others: Sequence[Market]) -> Fees:
+    bases = [each.base for each in (market, *others) if each.base is not None]
+    if market.base is None:
+        # A price is paid in full: the lowest that is shown.
+        price = min(each.tip or 0 for each in (market, *others) if each.base is None)
+        price = min([price, *(2 * base + _TIP for base in bases)])
+        return Fees(price, price, is_legacy=True)
+    tip = _tip(market, others)
+    base = max(base for base in bases if base <= _FAR * max(market.base, _GWEI) or base == market.base)
+    return Fees(2 * base + tip, tip)
+
+
+def _tip(market: Market, others: Sequence[Market] = ()) -> int:
+    """No more than what some other endpoint finds right, or half of our own bound: where base fees are low, the tip is
+    most of what is paid, and one that says too much would double it."""
+    shown = [each.tip for each in others if each.base is not None and each.tip is not None]
+    bound = min(_TIP, max([_TIP // 2, *shown])) if shown else _TIP
+    return bound if market.tip is None else min(bound, market.tip)
+
+
+def price_of(market: Market) -> int:
+    """What is right by this word alone."""
+    return market.tip or 0 if market.base is None else 2 * market.base + _tip(market)
+
+
+def _percent(urgency: Urgency) -> int:
+    """Slowly at first: an eighth more after a ninth of the time, ten times as much at the end."""
+    return max(_raised(urgency.surely, _DEAREST), min(_raised(urgency.passed, _DEAREST), _DEAREST_ON_ONE_WORD))
+
+
+def _raised(passed: float, most: int) -> int:
+    return 100 + int((most - 100) * min(max(passed, 0.0), 1.0) ** 2)
+
+
+def _bumped(fees: Fees) -> Fees:
+    return Fees(
+        fees.max_fee_per_gas + fees.max_fee_per_gas // 8 + 1,
+        fees.max_priority_fee_per_gas + fees.max_priority_fee_per_gas // 8 + 1,
+        fees.is_legacy,
+    )

@@ -1,0 +1,109 @@
+"""A connection that threads take in turn, and its transactions. Knows how SQLite and PostgreSQL differ; no table."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from threading import RLock
+
+from sqlalchemy import Connection, Engine, event, text
+from sqlalchemy.exc import DBAPIError
+
+from forcemove.errors import JournalError
+from forcemove.store import faults
+from forcemove.store.errors import JournalDamaged
+from forcemove.store.same_file import SameFile
+
+__all__ = ["Clock", "Database", "driver_of"]
+
+Clock = Callable[[], float]
+"""Gives Unix seconds."""
+
+
+class Database:
+    """One connection to a database, for one thread at a time."""
+
+    def __init__(self, engine: Engine, where: str, clock: Clock, file: str | None = None) -> None:
+        """`where`: for errors; `clock`: for leases on SQLite; `file`: where SQLite has it on disk, else None."""
+        self.where = where
+        self._engine, self._clock, self._lock = engine, clock, RLock()
+        self.file = file
+        self._same_file = SameFile(where, file)
+        self._held: Connection | None = None
+        self._is_writing = False
+        if engine.dialect.name == "sqlite":
+            event.listen(engine, "begin", self._begin_on_sqlite)
+
+    def reading(self) -> AbstractContextManager[Connection]:
+        """A transaction that changes nothing. Raises a `JournalError`, as does what is done in it."""
+        return self._transaction(is_writing=False)
+
+    def writing(self) -> AbstractContextManager[Connection]:
+        """A transaction that is committed at the end, whole and on disk; an error undoes it.
+
+        Raises a `JournalError`, as does what is done in it. After a `JournalUnavailable` from the end itself it may
+        have been committed or not: what is read then tells.
+        """
+        return self._transaction(is_writing=True)
+
+    @contextmanager
+    def _transaction(self, *, is_writing: bool) -> Iterator[Connection]:
+        with self._lock:
+            try:
+                if is_writing:
+                    self._same_file.require()
+                self._is_writing = is_writing
+                connection = self._held = self._held or self._engine.connect()
+                with connection.begin():
+                    yield connection
+            except BaseException as error:
+                self._give_back()
+                ours = self._translated(error)
+                if ours is None:
+                    raise
+                raise ours from error
+            if self.file is None:
+                self._give_back()
+
+    def _give_back(self) -> None:
+        """To the pool, which undoes what is left undone and tells whether the connection lives. A connection to a file
+        stays with us as long as all goes well: to fetch it takes longer than to write a row."""
+        held, self._held = self._held, None
+        if held is not None:
+            held.close()
+
+    def now(self, connection: Connection) -> int:
+        """The time that leases go by, in milliseconds: the server's, or our clock's on SQLite."""
+        if connection.dialect.name == "postgresql":
+            seconds = connection.scalar(text("SELECT extract(epoch FROM clock_timestamp())"))
+            return int((seconds or 0) * 1000)
+        return int(self._clock() * 1000)
+
+    def close(self) -> None:
+        """Give the connection back."""
+        with self._lock:
+            self._give_back()
+            self._engine.dispose()
+
+    def _translated(self, error: BaseException) -> JournalError | None:
+        """What SQLAlchemy and the drivers raise, as an error of ours; None of anything else."""
+        if isinstance(error, DBAPIError):
+            return faults.of_sqlalchemy(error, self.where)
+        if isinstance(error, sqlite3.Error):  # of a statement that is given to the driver itself
+            return faults.of_sqlite(error, self.where)
+        if isinstance(error, UnicodeDecodeError):  # the driver's, where SQLite's own words name something damaged
+            return JournalDamaged(self.where, str(error))
+        return None
+
+    def _begin_on_sqlite(self, connection: Connection) -> None:
+        """A writer takes its lock at once: one that is a reader first could not wait for another's."""
+        driver_of(connection).execute("BEGIN IMMEDIATE" if self._is_writing else "BEGIN")
+
+
+def driver_of(connection: Connection) -> sqlite3.Connection:
+    """The driver's own connection, where the database is SQLite: for statements of which each turn waits for one.
+    SQLAlchemy takes ten times as long for them as SQLite."""
+    found = connection.connection.driver_connection
+    assert isinstance(found, sqlite3.Connection), "only on SQLite"  # noqa: S101
+    return found

@@ -1,0 +1,153 @@
+"""The journal: one commit for what many channels must not forget, and what is read back after a restart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from types import TracebackType
+
+from sqlalchemy import Connection, select
+
+from forcemove.errors import InvalidValue
+from forcemove.protocol.types import require_bytes
+from forcemove.store import channels, evidence, transfer
+from forcemove.store.database import Database
+from forcemove.store.leases import Leases
+from forcemove.store.meetings import Meetings
+from forcemove.store.records import SEED_LENGTH, Batch, Cursor, ExportKind, Kept, KeptEvidence, Standing
+from forcemove.store.schema import CURSORS, checksum
+from forcemove.store.statements import require_sound, upsert
+from forcemove.store.towers import Towers
+from forcemove.store.transactions import Transactions, insert_wanted
+
+__all__ = ["Journal"]
+
+MAX_TABLE_NAME = 128
+
+
+class Journal:
+    """What a process must not forget. Threads may use it at once: they take turns.
+
+    Every method may raise a `JournalError`. After a `JournalUnavailable` nothing is half-written, but what was to be
+    committed may be there or not: `versions` tells, before anything is committed again.
+    """
+
+    def __init__(self, database: Database, owner: bytes) -> None:
+        """See `opening.open_journal`."""
+        self._database, self._owner = database, owner
+        self.leases = Leases(database, owner)
+        self.transactions = Transactions(database, owner)
+        self.towers = Towers(database, owner)
+        self.meetings = Meetings(database)
+
+    @property
+    def where(self) -> str:
+        """Its path, or its server and database."""
+        return self._database.where
+
+    @property
+    def owner(self) -> bytes:
+        """Under which it takes leases."""
+        return self._owner
+
+    def close(self) -> None:
+        """Give the connection back. Leases stay until they expire: release them first."""
+        self.leases.close()
+        self._database.close()
+
+    def __enter__(self) -> Journal:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def commit(self, batch: Batch) -> frozenset[bytes]:
+        """Keep a batch, in one transaction that is on disk when this returns.
+
+        Returns the ids of channels that were dropped, with all that belongs to them: they have another version by now,
+        or were moved away. Whoever drives one of them has to stop, and load it anew once its lease is taken again.
+        """
+        with self._database.writing() as connection:
+            saved = channels.save(connection, batch.channels)
+            evidence.keep(connection, saved)
+            insert_wanted(connection, [wanted for each in saved for wanted in each.wanted])
+            upsert(connection, CURSORS, [_cursor_row(each) for each in batch.cursors])
+        return frozenset(each.channel_id for each in batch.channels) - {each.channel_id for each in saved}
+
+    def load(self, channel_id: bytes) -> Kept | None:
+        """A channel as it was saved last, or None."""
+        with self._database.reading() as connection:
+            return channels.load(connection, self.where, channel_id)
+
+    def channels(self, *standings: Standing) -> tuple[Kept, ...]:
+        """The channels of these standings, of all where none is given, by their ids.
+
+        One that is damaged raises: `ids` and `load` reach the others.
+        """
+        with self._database.reading() as connection:
+            return channels.load_all(connection, self.where, standings or tuple(Standing))
+
+    def ids(self, *standings: Standing) -> tuple[bytes, ...]:
+        """The ids of the channels of these standings, of all where none is given, in order."""
+        with self._database.reading() as connection:
+            return channels.ids_of(connection, standings or tuple(Standing))
+
+    def versions(self, ids: Collection[bytes]) -> dict[bytes, int]:
+        """The present versions of those of the channels that are here."""
+        with self._database.reading() as connection:
+            return channels.versions_of(connection, ids)
+
+    def keep_seed(self, table: bytes, seed: bytes) -> bytes:
+        """Keep the seed (32 random bytes) of a table that is no channel; returns the one that counts, which is an
+        earlier one if there is one. `table`: its name, 1 to 128 bytes."""
+        if not 0 < len(table) <= MAX_TABLE_NAME:
+            raise InvalidValue("table", table, f"1 to {MAX_TABLE_NAME} bytes")
+        require_bytes("seed", seed, SEED_LENGTH)
+        with self._database.writing() as connection:
+            return channels.keep_seed(connection, self.where, table, seed)
+
+    def export(
+        self, ids: Sequence[bytes], kind: ExportKind, write: Callable[[bytes], object] = lambda _: None
+    ) -> bytes:
+        """The bytes of a file with these channels and players' secrets: keep it as private as the journal itself.
+
+        A move marks them as moved before this returns: nothing is committed for them here any more. `write`: is called
+        with the bytes before that; what it raises undoes the export. Raises `NotKept`, and `AlreadyMoved`.
+        """
+        with self._database.writing() as connection:
+            data = transfer.export(connection, self.where, ids, kind)
+            write(data)
+            return data
+
+    def import_(self, data: bytes) -> tuple[bytes, ...]:
+        """Take the channels of a file, all or none; returns their ids.
+
+        Those of a move may be played on. Those of a backup sign nothing: what happened after it is not known here.
+        Raises `ImportRefused` where one is here in a version that is not older, `MalformedBytes`, `UnknownVersion`.
+        """
+        with self._database.writing() as connection:
+            return transfer.import_(connection, data)
+
+    def evidence(self, channel_id: bytes | None = None) -> tuple[KeptEvidence, ...]:
+        """The evidence of a channel, or of all, oldest first."""
+        with self._database.reading() as connection:
+            return evidence.load(connection, self.where, channel_id)
+
+    def cursor(self, chain_id: int, adjudicator: bytes) -> bytes | None:
+        """How far the logs of an adjudicator have been read, or None."""
+        with self._database.reading() as connection:
+            return _load_cursor(connection, self.where, chain_id, adjudicator)
+
+
+def _cursor_row(cursor: Cursor) -> dict[str, object]:
+    values = {"chain_id": str(cursor.chain_id), "adjudicator": cursor.adjudicator, "body": cursor.body}
+    return values | {"checksum": checksum(*values.values())}
+
+
+def _load_cursor(connection: Connection, where: str, chain_id: int, adjudicator: bytes) -> bytes | None:
+    is_it = (CURSORS.c.chain_id == str(chain_id)) & (CURSORS.c.adjudicator == adjudicator)
+    row = connection.execute(select(CURSORS).where(is_it)).one_or_none()
+    if row is None:
+        return None
+    require_sound(where, "a cursor", row.checksum, row.chain_id, row.adjudicator, row.body)
+    body: bytes = row.body
+    return body

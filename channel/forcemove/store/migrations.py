@@ -1,0 +1,95 @@
+"""How the tables come to be and change: steps forward, each of them made once and never altered afterwards.
+
+A journal's format is the number of steps that it has taken. A new step goes to the end of `STEPS`, and `schema` says
+what the tables are after the last one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlalchemy import Connection, inspect, select
+
+from forcemove.store.errors import JournalOfNewerProgram, NotAJournal
+from forcemove.store.schema import METADATA, VERSIONS
+
+__all__ = ["STEPS", "Step", "bring_up_to_date", "format_of"]
+
+Step = Sequence[str]
+"""Statements; in braces is what differs: the types `{bytes}` and `{number}`, a key that grows by itself, and
+`{postgresql}`, which begins what is none of SQLite's: there it is a comment."""
+
+_TYPES = {
+    "sqlite": {"bytes": "BLOB", "number": "INTEGER PRIMARY KEY AUTOINCREMENT", "postgresql": "--"},
+    "postgresql": {"bytes": "BYTEA", "number": "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY", "postgresql": ""},
+}
+
+_FIRST: Step = (
+    "CREATE TABLE forcemove_journal (version BIGINT NOT NULL)",
+    "INSERT INTO forcemove_journal VALUES (0)",
+    "CREATE TABLE channels (id {bytes} NOT NULL PRIMARY KEY, version BIGINT NOT NULL, standing BIGINT NOT NULL,"
+    " snapshot {bytes} NOT NULL, checksum BIGINT NOT NULL)",
+    # Compressing snapshots takes as long as writing them.
+    "{postgresql} ALTER TABLE channels ALTER COLUMN snapshot SET STORAGE EXTERNAL",
+    "CREATE TABLE origins (channel_id {bytes} NOT NULL PRIMARY KEY, about {bytes} NOT NULL, checksum BIGINT NOT NULL)",
+    "CREATE TABLE seeds (name {bytes} NOT NULL PRIMARY KEY, seed {bytes} NOT NULL, checksum BIGINT NOT NULL)",
+    "CREATE TABLE evidence (number {number}, channel_id {bytes} NOT NULL, kind TEXT NOT NULL, body {bytes} NOT NULL,"
+    " checksum BIGINT NOT NULL)",
+    "CREATE INDEX evidence_of_a_kind ON evidence (channel_id, kind, number)",
+    "CREATE TABLE cursors (chain_id TEXT NOT NULL, adjudicator {bytes} NOT NULL, body {bytes} NOT NULL,"
+    " checksum BIGINT NOT NULL, PRIMARY KEY (chain_id, adjudicator))",
+    "CREATE TABLE transactions (chain_id TEXT NOT NULL, account {bytes} NOT NULL, nonce BIGINT NOT NULL,"
+    " body {bytes} NOT NULL, channel_id {bytes}, checksum BIGINT NOT NULL, PRIMARY KEY (chain_id, account, nonce))",
+    "CREATE TABLE wanted (number {number}, chain_id TEXT NOT NULL, account {bytes} NOT NULL, body {bytes} NOT NULL,"
+    " channel_id {bytes}, checksum BIGINT NOT NULL)",
+    "CREATE INDEX wanted_of_an_account ON wanted (chain_id, account, number)",
+    "CREATE TABLE leases (name TEXT NOT NULL PRIMARY KEY, owner {bytes} NOT NULL, until BIGINT NOT NULL)",
+)
+
+_WATCHTOWERS: Step = (
+    "CREATE TABLE hand_overs (chain_id TEXT NOT NULL, account {bytes} NOT NULL, channel_id {bytes} NOT NULL,"
+    " client {bytes} NOT NULL, body {bytes} NOT NULL, checksum BIGINT NOT NULL,"
+    " PRIMARY KEY (chain_id, account, channel_id, client))",
+    "CREATE TABLE spent (chain_id TEXT NOT NULL, account {bytes} NOT NULL, nonce BIGINT NOT NULL,"
+    " client {bytes} NOT NULL, wei TEXT NOT NULL, checksum BIGINT NOT NULL, PRIMARY KEY (chain_id, account, nonce))",
+)
+
+_CURSORS_AND_CLOCKS: Step = (
+    "ALTER TABLE channels ADD COLUMN reached {bytes}",
+    "ALTER TABLE leases ADD COLUMN lasts BIGINT",
+)
+
+_MEETINGS: Step = (
+    "CREATE TABLE meetings (id {bytes} NOT NULL PRIMARY KEY, body {bytes} NOT NULL, checksum BIGINT NOT NULL)",
+)
+
+STEPS: tuple[Step, ...] = (_FIRST, _WATCHTOWERS, _CURSORS_AND_CLOCKS, _MEETINGS)
+
+
+def format_of(connection: Connection, where: str) -> int:
+    """The number of steps that a journal has taken, 0 where there is none yet.
+
+    Raises `NotAJournal` where tables of ours are there without a version: they are somebody else's.
+    """
+    tables = set(inspect(connection).get_table_names())
+    if VERSIONS.name not in tables:
+        foreign = sorted(tables & METADATA.tables.keys())
+        if foreign:
+            raise NotAJournal(where, f"it has tables of another program: {', '.join(foreign)}")
+        return 0
+    versions = connection.scalars(select(VERSIONS.c.version)).all()
+    if len(versions) != 1 or type(versions[0]) is not int:
+        raise NotAJournal(where, "its table forcemove_journal does not have one version")
+    return versions[0]
+
+
+def bring_up_to_date(connection: Connection, where: str, steps: Sequence[Step] = STEPS) -> None:
+    """Take the steps that a journal has not taken yet; the caller commits. Raises `JournalOfNewerProgram`."""
+    taken = format_of(connection, where)
+    if taken > len(steps):
+        raise JournalOfNewerProgram(where, taken, len(steps))
+    for step in steps[taken:]:
+        for statement in step:
+            connection.exec_driver_sql(statement.format_map(_TYPES[connection.dialect.name]))
+    if taken < len(steps):
+        connection.execute(VERSIONS.update().values(version=len(steps)))

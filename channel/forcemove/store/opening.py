@@ -1,0 +1,46 @@
+"""Opens a journal: a path, `:memory:` or a PostgreSQL URL. What is no journal is not touched."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+from forcemove.errors import InvalidValue
+from forcemove.protocol.types import require_bytes
+from forcemove.store import postgresql, sqlite
+from forcemove.store.database import Clock, Database
+from forcemove.store.journal import Journal
+from forcemove.store.migrations import STEPS, Step
+from forcemove.store.records import OWNER_LENGTH
+
+__all__ = ["MEMORY", "open_journal"]
+
+MEMORY = ":memory:"
+_POSTGRESQL = ("postgresql://", "postgres://")
+
+
+def open_journal(where: str, *, owner: bytes, clock: Clock = time.time, steps: Sequence[Step] = STEPS) -> Journal:
+    """The journal at `where`, made if there is nothing yet, and brought up to this program's format.
+
+    `where`: a path; `:memory:` for one that is gone with the process; or `postgresql://user:password@host/database`,
+    which wants the extra `forcemove[postgresql]`. `owner`: 16 random bytes, new for every process, under which it takes
+    leases. `clock`: Unix seconds for leases on SQLite; PostgreSQL goes by its own. `steps`: the format's, see
+    `migrations`.
+
+    Raises `JournalUnusable`, `NotAJournal`, `JournalDamaged`, `JournalOfNewerProgram`, `PostgresqlMissing`, and what
+    may pass: `JournalUnreachable`, `JournalBusy`, `JournalUnwritable`.
+    """
+    require_bytes("owner", owner, OWNER_LENGTH)
+    return Journal(_open_database(where, clock, steps), owner)
+
+
+def _open_database(where: str, clock: Clock, steps: Sequence[Step]) -> Database:
+    if where == MEMORY:
+        return sqlite.open_memory(clock, steps)
+    if where.startswith(_POSTGRESQL):
+        return postgresql.open_server(where, clock, steps)
+    if not where or "\0" in where or "://" in where:
+        raise InvalidValue(
+            "journal", where.partition("://")[0], "a path, :memory: or postgresql://user:password@host/database"
+        )
+    return sqlite.open_file(where, clock, steps)

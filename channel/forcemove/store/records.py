@@ -1,0 +1,302 @@
+"""What goes into a journal and what comes out: plain values. Bodies are bytes, and whoever gives them reads them.
+
+A channel id is 32 bytes, an account or adjudicator 20, a chain id a uint256. Times are Unix seconds of the journal's
+own clock. Values that cannot be kept raise `InvalidValue` when they are built.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import IntEnum
+
+from msgspec import Struct
+
+from forcemove.errors import InvalidValue
+from forcemove.protocol.types import UINT256_MAX, require_bytes, require_uint
+
+__all__ = [
+    "MAX_EVIDENCE",
+    "OWNER_LENGTH",
+    "SEED_LENGTH",
+    "Account",
+    "Assign",
+    "Batch",
+    "Change",
+    "ChannelLease",
+    "Cursor",
+    "Dismiss",
+    "Evidence",
+    "ExportKind",
+    "Forget",
+    "HandedOver",
+    "Kept",
+    "KeptEvidence",
+    "LeaseName",
+    "Put",
+    "Refusal",
+    "Replace",
+    "Saving",
+    "Spent",
+    "Standing",
+    "Taking",
+    "Transaction",
+    "Wanted",
+    "Wish",
+]
+
+OWNER_LENGTH = 16
+"""Bytes of an owner of leases."""
+SEED_LENGTH = 32
+MAX_EVIDENCE = 65_536
+"""Bytes of a piece of evidence; the largest message of a line is smaller."""
+MAX_KIND = 100
+"""Characters of a kind of evidence."""
+MAX_COUNT = 2**63 - 1
+"""The largest version, turn or nonce: what a database's integer holds."""
+
+# ------------------------------------------------------------------------------------------------------------ channels
+
+
+class Standing(IntEnum):
+    """What we may do in a channel. The numbers are in the database."""
+
+    ACTIVE = 1
+    """We play it."""
+    FINISHED = 2
+    """It is over, and nothing is left to do, as far as we have seen: a reorganisation may still undo that."""
+    MOVED = 3
+    """It was moved to another journal: this one signs nothing more in it."""
+    BACKUP = 4
+    """It was imported from a backup: we sign nothing in it, but submit what is stored, answer and collect."""
+
+
+class Account(Struct, frozen=True):
+    """An account on a chain, which one sender at a time may send for. Also the name of its lease."""
+
+    chain_id: int
+    address: bytes
+
+    def __post_init__(self) -> None:
+        require_uint("chain_id", self.chain_id, UINT256_MAX)
+        require_bytes("address", self.address, 20)
+
+
+class Evidence(Struct, frozen=True):
+    """What a counterparty did wrong, of a `kind` (up to 100 characters); `body` has at most `MAX_EVIDENCE` bytes."""
+
+    kind: str
+    body: bytes
+
+    def __post_init__(self) -> None:
+        if not 0 < len(self.kind) <= MAX_KIND or not self.kind.isprintable():
+            raise InvalidValue("kind", self.kind, f"1 to {MAX_KIND} printable characters")
+        if len(self.body) > MAX_EVIDENCE:
+            raise InvalidValue("evidence", len(self.body), f"at most {MAX_EVIDENCE} bytes")
+
+
+class Wanted(Struct, frozen=True):
+    """A transaction that an account is to send, without a nonce yet; `channel_id` says for which channel, if any."""
+
+    account: Account
+    body: bytes
+    channel_id: bytes | None = None
+
+    def __post_init__(self) -> None:
+        if self.channel_id is not None:
+            require_bytes("channel_id", self.channel_id, 32)
+
+
+class Saving(Struct, frozen=True):
+    """What is to be kept of a channel, all of it or nothing.
+
+    `version`: the one that we know, 0 where the channel was never saved; saving makes it one more. `about`: how the
+    channel is put together again, kept once, when the channel is saved first. `finished`: nothing is left to do.
+    `wanted`: transactions that follow from the snapshot. `reached`: how much of the chain is in the snapshot, empty
+    where that is not known.
+    """
+
+    channel_id: bytes
+    version: int
+    snapshot: bytes
+    about: bytes | None = None
+    finished: bool = False
+    evidence: tuple[Evidence, ...] = ()
+    wanted: tuple[Wanted, ...] = ()
+    reached: bytes = b""
+
+    def __post_init__(self) -> None:
+        require_bytes("channel_id", self.channel_id, 32)
+        require_uint("version", self.version, MAX_COUNT)
+        if (self.version == 0) != (self.about is not None):
+            raise InvalidValue("about", self.about, "bytes when a channel is saved first, and None after that")
+
+
+class Cursor(Struct, frozen=True):
+    """How far the logs of an adjudicator have been read."""
+
+    chain_id: int
+    adjudicator: bytes
+    body: bytes
+
+    def __post_init__(self) -> None:
+        require_uint("chain_id", self.chain_id, UINT256_MAX)
+        require_bytes("adjudicator", self.adjudicator, 20)
+
+
+class Batch(Struct, frozen=True):
+    """What is committed at once. Every channel is in it at most once."""
+
+    channels: tuple[Saving, ...] = ()
+    cursors: tuple[Cursor, ...] = ()
+
+    def __post_init__(self) -> None:
+        if len({each.channel_id for each in self.channels}) < len(self.channels):
+            raise InvalidValue("channels", len(self.channels), "each channel at most once in a batch")
+
+
+class Kept(Struct, frozen=True):
+    """A channel as it was saved last, and what was kept with its first saving. `reached`: as of `Saving`; what was
+    imported has none."""
+
+    channel_id: bytes
+    version: int
+    standing: Standing
+    snapshot: bytes
+    about: bytes
+    reached: bytes = b""
+
+    def __post_init__(self) -> None:
+        require_bytes("channel_id", self.channel_id, 32)
+        require_uint("version", self.version, MAX_COUNT)
+
+
+class KeptEvidence(Struct, frozen=True):
+    """A piece of evidence with its channel; `number` grows from one to the next."""
+
+    number: int
+    channel_id: bytes
+    evidence: Evidence
+
+
+class ExportKind(IntEnum):
+    """What an export is for. The numbers are in the files."""
+
+    MOVE = 1
+    """The channels go to another journal, and this one signs nothing more in them."""
+    BACKUP = 2
+    """A copy: what is imported from it signs nothing."""
+
+
+# -------------------------------------------------------------------------------------------------------- transactions
+
+
+class Transaction(Struct, frozen=True):
+    """A transaction of an account in flight; `channel_id` says for which channel, if any."""
+
+    nonce: int
+    body: bytes
+    channel_id: bytes | None = None
+
+    def __post_init__(self) -> None:
+        require_uint("nonce", self.nonce, MAX_COUNT)
+        if self.channel_id is not None:
+            require_bytes("channel_id", self.channel_id, 32)
+
+
+class Wish(Struct, frozen=True):
+    """A wanted transaction as it is kept; `number` grows from one to the next."""
+
+    number: int
+    wanted: Wanted
+
+
+class Put(Struct, frozen=True):
+    """A new transaction, of a nonce that is free."""
+
+    transaction: Transaction
+
+
+class Replace(Struct, frozen=True):
+    """Another transaction of the same nonce, or the same with another body."""
+
+    transaction: Transaction
+
+
+class Assign(Struct, frozen=True):
+    """The wish of this number becomes a transaction; the wish is gone then."""
+
+    number: int
+    transaction: Transaction
+
+
+class Forget(Struct, frozen=True):
+    """The transaction of this nonce is over."""
+
+    nonce: int
+
+
+class Dismiss(Struct, frozen=True):
+    """The wish of this number is needed no longer."""
+
+    number: int
+
+
+Change = Put | Replace | Assign | Forget | Dismiss
+
+# --------------------------------------------------------------------------------------------------------- watchtowers
+
+
+class HandedOver(Struct, frozen=True):
+    """What a `client` (its address) has given a watchtower for a channel."""
+
+    channel_id: bytes
+    client: bytes
+    body: bytes
+
+    def __post_init__(self) -> None:
+        require_bytes("channel_id", self.channel_id, 32)
+        require_bytes("client", self.client, 20)
+
+
+class Spent(Struct, frozen=True):
+    """What the transaction of a nonce has cost a watchtower, in wei, for a `client` (its address)."""
+
+    nonce: int
+    client: bytes
+    wei: int
+
+    def __post_init__(self) -> None:
+        require_uint("nonce", self.nonce, MAX_COUNT)
+        require_bytes("client", self.client, 20)
+        require_uint("wei", self.wei, UINT256_MAX)
+
+
+# -------------------------------------------------------------------------------------------------------------- leases
+
+
+class ChannelLease(Struct, frozen=True):
+    """The name of a channel's lease."""
+
+    channel_id: bytes
+
+    def __post_init__(self) -> None:
+        require_bytes("channel_id", self.channel_id, 32)
+
+
+LeaseName = ChannelLease | Account
+
+
+class Refusal(Struct, frozen=True):
+    """A lease that another `owner` has `until` a time; it was `now` when we asked."""
+
+    owner: bytes
+    until: float
+    now: float
+
+
+class Taking(Struct, frozen=True):
+    """Which leases are ours now, and which are not. A channel whose lease was taken over from another owner has a new
+    version since: load it after taking."""
+
+    granted: frozenset[LeaseName]
+    refused: Mapping[LeaseName, Refusal]

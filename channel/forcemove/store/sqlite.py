@@ -1,0 +1,258 @@
+"""Journals on SQLite. What a file is, is read before SQLite opens it, and whether it is sound, before it is written."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sqlite3
+import stat
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from functools import cache
+from pathlib import Path
+from tempfile import mkstemp
+
+from sqlalchemy import create_engine
+from sqlalchemy.pool import QueuePool, StaticPool
+
+from forcemove.errors import JournalError
+from forcemove.store import faults
+from forcemove.store.database import Clock, Database
+from forcemove.store.errors import (
+    JournalDamaged,
+    JournalOfNewerProgram,
+    JournalUnusable,
+    JournalUnwritable,
+    NotAJournal,
+)
+from forcemove.store.migrations import Step, bring_up_to_date, format_of
+
+__all__ = ["connect_file", "connect_memory", "open_file", "open_memory"]
+
+APPLICATION_ID = 0x464D_4A4C
+"""In the header of every journal: "FMJL"."""
+BUSY_SECONDS = 5.0
+"""How long we wait for another process that writes."""
+
+_HEADER = 100
+_MAGIC = b"SQLite format 3\0"
+_FORMAT = slice(60, 64)
+_APPLICATION_ID = slice(68, 72)
+_DEFINITIONS = "SELECT type, name, tbl_name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_stat%' ORDER BY 1, 2"
+_BESIDE = ("", "-wal", "-shm")
+_NOT_NOW = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO}
+_SETTINGS = (
+    "PRAGMA journal_mode = WAL",
+    "PRAGMA synchronous = FULL",
+    "PRAGMA fullfsync = ON",  # macOS: a sync reaches the disk itself; elsewhere it always does
+    "PRAGMA checkpoint_fullfsync = ON",
+    "PRAGMA wal_autocheckpoint = 4000",  # pages: channels that change again and again are copied less often
+    "PRAGMA cell_size_check = ON",
+    "PRAGMA trusted_schema = OFF",
+)
+
+
+def open_memory(clock: Clock, steps: Sequence[Step]) -> Database:
+    """A journal that is gone with the process."""
+    engine = create_engine("sqlite://", creator=lambda: _connect(":memory:"), poolclass=StaticPool)
+    database = Database(engine, ":memory:", clock)
+    if steps:
+        with database.writing() as connection:
+            bring_up_to_date(connection, database.where, steps)
+    return database
+
+
+def connect_memory(steps: Sequence[Step]) -> sqlite3.Connection:
+    """A bare connection to what is gone with it."""
+    connection = _connect(":memory:")
+    engine = create_engine("sqlite://", creator=lambda: connection, poolclass=StaticPool)
+    with Database(engine, ":memory:", time.time).writing() as made:
+        bring_up_to_date(made, ":memory:", steps)
+    return connection
+
+
+def open_file(path: str, clock: Clock, steps: Sequence[Step], application_id: int = APPLICATION_ID) -> Database:
+    """The journal in a file, made if there is none; only its owner can read it. `application_id`: another one for a
+    store that is no journal. Raises `opening.open_journal`'s."""
+    path = os.path.abspath(path)
+    with _explained(path):
+        if not os.path.lexists(path):
+            _create(path, application_id)
+        _require_ours(path, len(steps), application_id)
+        _require_sound(path, steps)
+        _make_private(path)
+    uri = _uri(path, "rw")
+    engine = create_engine(
+        "sqlite://",
+        creator=lambda: _connect(uri),
+        poolclass=QueuePool,
+        pool_size=1,
+        max_overflow=0,
+    )
+    database = Database(engine, path, clock, path)
+    try:
+        _bring_up_to_date(database, steps)
+    except BaseException:
+        database.close()
+        raise
+    return database
+
+
+def connect_file(path: str) -> sqlite3.Connection:
+    """One more connection to a file that `open_file` has looked at; statements are committed by whoever says so. Raises
+    `opening.open_journal`'s."""
+    with _explained(path):
+        return _connect(_uri(os.path.abspath(path), "rw"))
+
+
+def _connect(where: str) -> sqlite3.Connection:
+    """Without the driver's own transactions: `Database` says when they begin."""
+    connection = sqlite3.connect(
+        where, uri=where != ":memory:", timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
+    )
+    connection.text_factory = _text
+    for setting in _SETTINGS:
+        connection.execute(setting)
+    return connection
+
+
+def _text(raw: bytes) -> str:
+    """Damaged text must not fail before its checksum does, nor while SQLite says what is damaged."""
+    return raw.decode("utf-8", "replace")
+
+
+def _bring_up_to_date(database: Database, steps: Sequence[Step]) -> None:
+    """The format is in the file's header, too, where it can be read without touching the file."""
+    with database.writing() as connection:
+        is_old = format_of(connection, database.where) < len(steps)
+        bring_up_to_date(connection, database.where, steps)
+        if is_old:
+            connection.exec_driver_sql(f"PRAGMA user_version = {len(steps)}")
+    if is_old:
+        with _explained(database.where), closing(_connect(_uri(database.where, "rw"))) as other:
+            other.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+# ------------------------------------------------------------------------------------------------ looking at the file
+
+
+def _require_ours(path: str, known: int, application_id: int) -> None:
+    """By the file's first bytes alone: SQLite itself may write when it opens a file."""
+    if not stat.S_ISREG(os.stat(path).st_mode):
+        raise JournalUnusable(path, "it is not a file")
+    with open(path, "rb") as file:
+        header = file.read(_HEADER)
+    if not header:
+        raise NotAJournal(path, "the file is empty")
+    if not header.startswith(_MAGIC):
+        raise NotAJournal(path, "it is not an SQLite file")
+    if len(header) < _HEADER:
+        raise JournalDamaged(path, "the file ends within its first bytes")
+    if int.from_bytes(header[_APPLICATION_ID]) != application_id:
+        raise NotAJournal(path, "it is another program's SQLite file")
+    _require_known(path, int.from_bytes(header[_FORMAT]), known)
+
+
+def _require_sound(path: str, steps: Sequence[Step]) -> None:
+    """By a connection that cannot write. Looks at every page; bodies have checksums, which are looked at when read."""
+    with closing(sqlite3.connect(_uri(path, "ro"), uri=True, timeout=BUSY_SECONDS, isolation_level=None)) as connection:
+        connection.text_factory = _text
+        connection.execute("BEGIN")  # all of it as of one moment: another process may be making the tables
+        problem = connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
+        if problem != "ok":
+            raise JournalDamaged(path, str(problem).replace("\n", " "))
+        version = connection.execute("PRAGMA user_version").fetchone()[0]
+        _require_known(path, version, len(steps))
+        _require_tables(path, connection, version, steps)
+
+
+def _require_known(path: str, version: int, known: int) -> None:
+    if version > known:
+        raise JournalOfNewerProgram(path, version, known)
+
+
+def _require_tables(path: str, connection: sqlite3.Connection, version: int, steps: Sequence[Step]) -> None:
+    """The tables are those that the steps make, letter by letter: a damaged definition is still one to SQLite."""
+    if connection.execute(_DEFINITIONS).fetchall() != _definitions(tuple(map(tuple, steps[:version]))):
+        raise JournalDamaged(path, f"its tables are not those of format {version}")
+    written = connection.execute("SELECT version FROM forcemove_journal").fetchall() if version else []
+    if written != [(version,)] * bool(version):
+        raise JournalDamaged(path, "its header and its tables are of different formats")
+
+
+@cache
+def _definitions(steps: tuple[Step, ...]) -> list[tuple[object, ...]]:
+    """What a journal's tables are after these steps."""
+    with open_memory(time.time, steps).reading() as sound:
+        return [tuple(row) for row in sound.exec_driver_sql(_DEFINITIONS)]
+
+
+@contextmanager
+def _explained(path: str) -> Iterator[None]:
+    """What the system and SQLite say while a file is opened, as errors of ours."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise _of_opening(error, path) from error
+    except UnicodeDecodeError as error:  # the driver's, where SQLite's own words name something that is damaged
+        raise JournalDamaged(path, str(error)) from error
+    except OSError as error:
+        kind = JournalUnwritable if error.errno in _NOT_NOW else JournalUnusable
+        raise kind(path, error.strerror or str(error)) from error
+
+
+def _of_opening(error: sqlite3.Error, path: str) -> JournalError:
+    """Before anything was written, what cannot be opened is unusable, and what makes no sense is damaged."""
+    found = faults.of_sqlite(error, path)
+    if isinstance(found, JournalUnwritable):
+        return JournalUnusable(path, str(error))
+    return found or JournalDamaged(path, str(error))
+
+
+# ----------------------------------------------------------------------------------------------------- making the file
+
+
+def _create(path: str, application_id: int) -> None:
+    """Make a journal without tables under another name, and give it its own when it is whole on the disk."""
+    folder = os.path.dirname(path)
+    if not os.path.isdir(folder):
+        raise JournalUnusable(path, f"there is no folder {folder}")
+    descriptor, draft = mkstemp(prefix=f".{os.path.basename(path)}.", suffix=".new", dir=folder)
+    os.close(descriptor)
+    try:
+        _write_header(draft, application_id)
+        os.link(draft, path)
+    except FileExistsError:
+        return  # another process was faster, and its file is as good
+    finally:
+        os.unlink(draft)
+    _sync_folder(folder)
+
+
+def _write_header(path: str, application_id: int) -> None:
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute(f"PRAGMA application_id = {application_id}")
+        connection.execute("PRAGMA journal_mode = WAL")
+
+
+def _sync_folder(folder: str) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _make_private(path: str) -> None:
+    """SQLite gives the files that it makes beside a journal the journal's own mode."""
+    for end in _BESIDE:
+        beside = path + end
+        if os.path.exists(beside) and os.stat(beside).st_mode & 0o077:
+            os.chmod(beside, 0o600)
+
+
+def _uri(path: str, mode: str) -> str:
+    """`rw` does not make a file that is gone."""
+    return f"{Path(path).as_uri()}?mode={mode}"

@@ -1,0 +1,56 @@
+"""What statements about all tables share. SQLAlchemy has `ON CONFLICT` for each database apart.
+
+What is asked all the time is put together once, with `bindparam` for its values: SQLAlchemy takes longer for that than
+for all else that it does with a statement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from itertools import islice
+from typing import Any, TypeVar
+
+from sqlalchemy import Connection, Insert, Table
+from sqlalchemy.dialects import postgresql, sqlite
+
+from forcemove.store.errors import JournalDamaged
+from forcemove.store.schema import checksum
+
+__all__ = ["Row", "chunks", "insert_for", "require_sound", "upsert"]
+
+Value = TypeVar("Value", bytes, str)
+Row = Mapping[str, Any]
+_MOST_PARAMETERS = 1_000
+"""Values in one list of a statement: databases take a limited number."""
+
+
+def chunks(values: Iterable[Value]) -> Iterator[list[Value]]:
+    """The values in lists that a statement has room for."""
+    remaining = iter(values)
+    while chunk := list(islice(remaining, _MOST_PARAMETERS)):
+        yield chunk
+
+
+def insert_for(dialect: str, table: Table) -> sqlite.Insert | postgresql.Insert:
+    """An insertion that may say what to do about rows that are there. `dialect`: a connection's, by its name."""
+    return sqlite.insert(table) if dialect == "sqlite" else postgresql.insert(table)
+
+
+def upsert(connection: Connection, table: Table, rows: Sequence[Row]) -> None:
+    """Insert rows; those with a primary key that is there take its row's place."""
+    if rows:
+        connection.execute(_upserting(connection.dialect.name, table), rows)
+
+
+@cache
+def _upserting(dialect: str, table: Table) -> Insert:
+    statement = insert_for(dialect, table)
+    values = {column.name: statement.excluded[column.name] for column in table.c if not column.primary_key}
+    return statement.on_conflict_do_update(index_elements=list(table.primary_key), set_=values)
+
+
+def require_sound(where: str, what: str, expected: object, *values: object) -> None:
+    """Raise `JournalDamaged` unless the checksum of a row, a `what`, is that of its values."""
+    if checksum(*values) != expected:
+        raise JournalDamaged(where, f"{what} does not fit its checksum")

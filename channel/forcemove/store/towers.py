@@ -1,0 +1,94 @@
+"""What a watchtower was given and what it has spent. The holder of its account's lease alone changes any of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from sqlalchemy import ColumnElement, Connection, delete, select
+
+from forcemove.store import leases
+from forcemove.store.database import Database
+from forcemove.store.errors import LeaseNotHeld
+from forcemove.store.records import Account, HandedOver, Spent
+from forcemove.store.schema import HAND_OVERS, SPENT, checksum
+from forcemove.store.statements import require_sound, upsert
+
+__all__ = ["Towers"]
+
+
+class Towers:
+    """Of towers, each known by its account. Changes raise `LeaseNotHeld` where the account's lease is not ours."""
+
+    def __init__(self, database: Database, owner: bytes) -> None:
+        self._database, self._owner = database, owner
+
+    def keep(self, account: Account, handed_over: HandedOver) -> None:
+        """Keep it instead of what the same client has handed over for the same channel before."""
+        values = {
+            "chain_id": str(account.chain_id),
+            "account": account.address,
+            "channel_id": handed_over.channel_id,
+            "client": handed_over.client,
+            "body": handed_over.body,
+        }
+        with self._changing(account) as connection:
+            upsert(connection, HAND_OVERS, [values | {"checksum": checksum(*values.values())}])
+
+    def forget(self, account: Account, channel_id: bytes) -> None:
+        """Keep nothing of this channel any more. What was spent for it stays spent."""
+        with self._changing(account) as connection:
+            of_it = _given_to(account) & (HAND_OVERS.c.channel_id == channel_id)
+            connection.execute(delete(HAND_OVERS).where(of_it))
+
+    def handed_over(self, account: Account) -> tuple[HandedOver, ...]:
+        """Everything that is kept, by channels and clients. Raises `JournalDamaged`."""
+        chosen = select(HAND_OVERS).where(_given_to(account)).order_by(HAND_OVERS.c.channel_id, HAND_OVERS.c.client)
+        with self._database.reading() as connection:
+            rows = connection.execute(chosen).all()
+        for row in rows:
+            values = (row.chain_id, row.account, row.channel_id, row.client, row.body)
+            require_sound(self._database.where, "a hand-over", row.checksum, *values)
+        return tuple(HandedOver(row.channel_id, row.client, row.body) for row in rows)
+
+    def charge(self, account: Account, spent: Spent) -> None:
+        """Keep what the transaction of a nonce has cost, instead of what it was said to have cost before."""
+        values = {
+            "chain_id": str(account.chain_id),
+            "account": account.address,
+            "nonce": spent.nonce,
+            "client": spent.client,
+            "wei": str(spent.wei),
+        }
+        with self._changing(account) as connection:
+            upsert(connection, SPENT, [values | {"checksum": checksum(*values.values())}])
+
+    def give_back(self, account: Account, from_nonce: int) -> None:
+        """The transactions from this nonce on were undone: they have cost nothing."""
+        with self._changing(account) as connection:
+            connection.execute(delete(SPENT).where(_spent_of(account) & (SPENT.c.nonce >= from_nonce)))
+
+    def spent(self, account: Account) -> tuple[Spent, ...]:
+        """Everything that was spent, in the order of nonces. Raises `JournalDamaged`."""
+        chosen = select(SPENT).where(_spent_of(account)).order_by(SPENT.c.nonce)
+        with self._database.reading() as connection:
+            rows = connection.execute(chosen).all()
+        for row in rows:
+            values = (row.chain_id, row.account, row.nonce, row.client, row.wei)
+            require_sound(self._database.where, "what was spent", row.checksum, *values)
+        return tuple(Spent(row.nonce, row.client, int(row.wei)) for row in rows)
+
+    @contextmanager
+    def _changing(self, account: Account) -> Iterator[Connection]:
+        with self._database.writing() as connection:
+            if not leases.is_held(connection, account, self._owner):
+                raise LeaseNotHeld(leases.text_of(account))
+            yield connection
+
+
+def _given_to(account: Account) -> ColumnElement[bool]:
+    return (HAND_OVERS.c.chain_id == str(account.chain_id)) & (HAND_OVERS.c.account == account.address)
+
+
+def _spent_of(account: Account) -> ColumnElement[bool]:
+    return (SPENT.c.chain_id == str(account.chain_id)) & (SPENT.c.account == account.address)

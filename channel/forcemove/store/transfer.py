@@ -1,0 +1,147 @@
+"""Channels as a file and back: a move takes them away from this journal, a backup is a copy that signs nothing.
+
+The file is MessagePack: an array of "forcemove journal", the format's version, the SHA-256 of the rest, and the rest, a
+`Parcel`. The channels have what their players hide. Transactions in flight stay with
+the account that sends them; what is wanted and has no nonce yet goes along with a move.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from hashlib import sha256
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+from sqlalchemy import Connection
+
+from forcemove.errors import ForcemoveError, MalformedBytes
+from forcemove.protocol.json_text import require_version
+from forcemove.protocol.message_pack import require_shallow
+from forcemove.store import channels, evidence, transactions
+from forcemove.store.channels import Known
+from forcemove.store.errors import AlreadyMoved, ImportRefused, NotKept
+from forcemove.store.records import Evidence, ExportKind, Kept, Standing, Wanted
+
+__all__ = ["VERSION", "export", "import_"]
+
+VERSION = 1
+"""The version of the format that this program writes and reads."""
+_WHAT = "export of a journal"
+_MARK = "forcemove journal"
+
+
+class Packed(Struct, frozen=True):
+    """A channel with all that was kept with it."""
+
+    kept: Kept
+    evidence: tuple[Evidence, ...]
+    wanted: tuple[Wanted, ...]
+
+
+class Parcel(Struct, frozen=True):
+    """What is in a file."""
+
+    kind: ExportKind
+    channels: tuple[Packed, ...]
+
+
+def export(connection: Connection, where: str, ids: Sequence[bytes], kind: ExportKind) -> bytes:
+    """The bytes of a file with these channels; a move marks them in the same transaction.
+
+    Raises `NotKept`, and `AlreadyMoved` where what is to be moved is elsewhere already.
+    """
+    chosen = tuple(dict.fromkeys(ids))
+    known = channels.lock(connection, chosen)
+    for id_ in chosen:
+        _require_here(id_, known, kind)
+    if kind is ExportKind.MOVE:
+        channels.raise_versions(connection, chosen)
+    packed = tuple(_pack(connection, where, id_) for id_ in chosen)
+    if kind is ExportKind.MOVE:
+        channels.put(connection, [replace(each.kept, standing=Standing.MOVED) for each in packed])
+        transactions.drop_wanted(connection, chosen)
+    return _encode(Parcel(kind, packed))
+
+
+def _require_here(channel_id: bytes, known: Known, kind: ExportKind) -> None:
+    if channel_id not in known:
+        raise NotKept(channel_id)
+    if kind is ExportKind.MOVE and known[channel_id][1] == Standing.MOVED:
+        raise AlreadyMoved(channel_id)
+
+
+def _pack(connection: Connection, where: str, channel_id: bytes) -> Packed:
+    kept = channels.load(connection, where, channel_id)
+    if kept is None:
+        raise NotKept(channel_id)
+    return Packed(
+        replace(kept, reached=b""),
+        tuple(each.evidence for each in evidence.load(connection, where, channel_id)),
+        transactions.wanted_of(connection, where, channel_id),
+    )
+
+
+def import_(connection: Connection, data: bytes) -> tuple[bytes, ...]:
+    """Take all channels of a file, or none; returns their ids.
+
+    What comes by a move may be played on; what comes by a backup, or was a backup before it was moved, signs nothing.
+    Raises `ImportRefused` where a channel is here in a version that is not older, `UnknownVersion`, `MalformedBytes`.
+    """
+    parcel = _decode(data)
+    ids = tuple(each.kept.channel_id for each in parcel.channels)
+    here = channels.lock(connection, ids)
+    for each in parcel.channels:
+        _require_older(each.kept, here)
+    channels.put(connection, [_received(each.kept, parcel.kind) for each in parcel.channels])
+    for each in parcel.channels:
+        evidence.put(connection, [(each.kept.channel_id, piece) for piece in each.evidence])
+        if parcel.kind is ExportKind.MOVE:
+            transactions.insert_wanted(connection, each.wanted)
+    return ids
+
+
+def _require_older(theirs: Kept, here: Known) -> None:
+    """A moved channel has here the version of the file that it went with: that file is refused, too."""
+    ours, _ = here.get(theirs.channel_id, (0, None))
+    if ours >= theirs.version:
+        raise ImportRefused(theirs.channel_id, ours, theirs.version)
+
+
+def _received(kept: Kept, kind: ExportKind) -> Kept:
+    """What was a backup already stays one, however it comes."""
+    if kind is ExportKind.MOVE or kept.standing is Standing.FINISHED:
+        return kept
+    return replace(kept, standing=Standing.BACKUP)
+
+
+# ---------------------------------------------------------------------------------------------------------------- bytes
+
+
+def _encode(parcel: Parcel) -> bytes:
+    body = msgspec.msgpack.encode(parcel)
+    return msgspec.msgpack.encode((_MARK, VERSION, sha256(body).digest(), body))
+
+
+def _decode(data: bytes) -> Parcel:
+    require_shallow(data, _WHAT)
+    outer = _as(Any, data)
+    if not isinstance(outer, list) or len(outer) != 4 or outer[0] != _MARK:
+        raise MalformedBytes(_WHAT, "it is something else")
+    require_version(outer[1], _WHAT, VERSION)
+    _, _, digest, body = outer
+    if not isinstance(body, bytes) or sha256(body).digest() != digest:
+        raise MalformedBytes(_WHAT, "it was damaged: it does not fit its checksum")
+    require_shallow(body, _WHAT)
+    parcel: Parcel = _as(Parcel, body)
+    if len({each.kept.channel_id for each in parcel.channels}) < len(parcel.channels):
+        raise MalformedBytes(_WHAT, "it has a channel twice")
+    return parcel
+
+
+def _as(type_: Any, data: bytes) -> Any:
+    try:
+        return msgspec.msgpack.decode(data, type=type_)
+    except (msgspec.DecodeError, ForcemoveError, ValueError) as error:
+        raise MalformedBytes(_WHAT, f"{error!s:.200}") from None

@@ -1,0 +1,254 @@
+"""Asks a game's bytecode and its Python twin about the same pairs of states, many at a time.
+
+A `Call` is the hand-packed calldata of `validTransition(channelId, from, to, numParticipants)`; a variation of it is a
+few words put elsewhere, together with the two states that the varied calldata encodes. `GameHarness` answers for a
+whole list of variations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import fields
+from functools import cache
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from forcemove.artifact import Artifact
+from forcemove.contracts import artifact
+from forcemove.errors import AppError
+from forcemove.protocol.app import Rules
+from forcemove.protocol.encoding import encode_variable_part_tail, word
+from forcemove.protocol.outcome import Allocation, Outcome, address_destination
+from forcemove.protocol.state import VariablePart
+from forcemove.protocol.types import UINT256_MAX
+from forcemove.testing.difference import ACCEPTED, Pair, TwinsDiffer, bytecode_verdict, explain, twin_verdict
+from forcemove.testing.evm import Evm, errors_of, function_selector
+
+FROM, TO = 0, 1
+ID = bytes.fromhex("c0" * 32)
+
+_SLACK = bytes(64)
+"""Zeros behind the calldata, so that an appData that claims to be longer is refused by the game, not the decoder."""
+
+# Where a field is in an encoded state. Four words of the head, then the outcome: its length, three words for each
+# allocation; then the length of appData.
+TURN_NUM = 2 * 32
+_FIRST_AMOUNT = 7 * 32
+_ALLOCATION = 3 * 32
+
+
+def length_position(count: int) -> int:
+    """Where the length of appData is, in bytes, in a state with `count` allocations."""
+    return 5 * 32 + count * _ALLOCATION
+
+
+@cache
+def outcome(*amounts: int) -> Outcome:
+    """An outcome in ether (wei), an amount for each seat."""
+    return tuple(Allocation(bytes(20), _destination(seat), amount) for seat, amount in enumerate(amounts))
+
+
+def _destination(seat: int) -> bytes:
+    return address_destination(bytes(((0xA1 + 15 * seat) % 256,)) * 20)
+
+
+class Variation(NamedTuple):
+    """Patches of a call, as the harness reads them without their number, and what the calldata then encodes."""
+
+    patches: tuple[bytes, ...]
+    from_: VariablePart
+    to: VariablePart
+
+
+class Call:
+    """The calldata for two states, and where to patch it."""
+
+    def __init__(self, from_: VariablePart, to: VariablePart, num_participants: int = 2) -> None:
+        self.from_, self.to, self.num_participants = from_, to, num_participants
+        tails = (encode_variable_part_tail(from_), encode_variable_part_tail(to))
+        head = (ID, word(4 * 32), word(4 * 32 + len(tails[FROM])), word(num_participants))
+        self.exact = b"".join((*head, *tails))
+        self.calldata = self.exact + _SLACK
+        self._starts = (4 + 4 * 32, 4 + 4 * 32 + len(tails[FROM]))
+
+    def patch(self, side: int, position: int, value: bytes) -> bytes:
+        """Put a word at a place of one of the two encoded states."""
+        return (self._starts[side] + position).to_bytes(2, "big") + value
+
+    def word(self, side: int, index: int, value: int) -> Variation:
+        """Another word of appData."""
+        changed = value.to_bytes(32, "big")
+        state = (self.from_, self.to)[side]
+        patch = self.patch(side, length_position(len(state.outcome)) + 32 + 32 * index, changed)
+        old = state.app_data
+        return self._with_app_data(side, old[: 32 * index] + changed + old[32 * index + 32 :], (patch,))
+
+    def length(self, side: int, length: int) -> Variation:
+        """appData that claims another length: what follows it in the calldata becomes part of it."""
+        position = length_position(len((self.from_, self.to)[side].outcome))
+        start = self._starts[side] + position + 32 - 4
+        patch = self.patch(side, position, word(length))
+        return self._with_app_data(side, self.calldata[start : start + length], (patch,))
+
+    def _with_app_data(self, side: int, app_data: bytes, patches: tuple[bytes, ...]) -> Variation:
+        if side == FROM:
+            return Variation(patches, self._changed(self.from_, app_data=app_data), self.to)
+        return Variation(patches, self.from_, self._changed(self.to, app_data=app_data))
+
+    def amounts(self, side: int, *amounts: int) -> Variation:
+        """Other amounts in one of the two outcomes, one for each seat."""
+        changed = tuple(
+            replace(entry, amount=amount)
+            for entry, amount in zip((self.from_, self.to)[side].outcome, amounts, strict=True)
+        )
+        places = (_FIRST_AMOUNT + seat * _ALLOCATION for seat in range(len(amounts)))
+        patches = tuple(self.patch(side, place, word(n)) for place, n in zip(places, amounts, strict=True))
+        if side == FROM:
+            return Variation(patches, self._changed(self.from_, outcome_=changed), self.to)
+        return Variation(patches, self.from_, self._changed(self.to, outcome_=changed))
+
+    def both(self, first: Variation, second: Variation) -> Variation:
+        """Two variations of this call, of different fields, at once."""
+        return Variation(
+            first.patches + second.patches,
+            _joined(self.from_, first.from_, second.from_),
+            _joined(self.to, first.to, second.to),
+        )
+
+    def unchanged(self) -> Variation:
+        """The call as it is."""
+        return Variation((), self.from_, self.to)
+
+    @staticmethod
+    def _changed(state: VariablePart, app_data: bytes | None = None, outcome_: Outcome | None = None) -> VariablePart:
+        return VariablePart(
+            state.outcome if outcome_ is None else outcome_,
+            state.app_data if app_data is None else app_data,
+            state.turn_num,
+        )
+
+
+def _joined(base: VariablePart, first: VariablePart, second: VariablePart) -> VariablePart:
+    if first is base or second is base:
+        return second if first is base else first
+    old = tuple(_words_of(base.app_data))
+    words = [
+        b if b != a else c for a, b, c in zip(old, _words_of(first.app_data), _words_of(second.app_data), strict=True)
+    ]
+    return VariablePart(
+        first.outcome if second.outcome is base.outcome else second.outcome, b"".join(words), base.turn_num
+    )
+
+
+def _words_of(app_data: bytes) -> list[bytes]:
+    return [app_data[start : start + 32] for start in range(0, len(app_data), 32)]
+
+
+class Bench:
+    """A game's bytecode and its twin, side by side."""
+
+    def __init__(self, contract: Artifact, rules: Rules) -> None:
+        """`contract`: the compiled game. `rules`: its twin."""
+        self._evm, self._asker = Evm(), artifact("GameHarness")
+        self._game = bytes.fromhex(self._evm.deploy(contract).removeprefix("0x"))
+        self._harness = self._evm.deploy(self._asker)
+        self._artifact, self._rules = contract, rules
+        self._selector = function_selector(contract, "validTransition")
+        self._encoders = {name: (selector, types) for selector, (name, types) in errors_of(contract).items()}
+        self._codes: dict[type[AppError], tuple[bytes, tuple[str, ...]]] = {}
+        self.cases = 0
+
+    def compare(self, call: Call, variations: Sequence[Variation]) -> list[bool]:
+        """Raise `TwinsDiffer` unless both say the same of every variation: the verdict, the error and its values.
+
+        Returns which of them both accept.
+        """
+        expected = [self._twin(call, variation) for variation in variations]
+        actual = self._ask(call, variations)
+        self.cases += len(variations)
+        if b"".join(expected) != actual:
+            raise self._difference(call, variations, expected)
+        return [verdict == ACCEPTED for verdict in expected]
+
+    def require_accepted(self, call: Call) -> None:
+        """Fail unless both accept the call."""
+        if self.compare(call, [call.unchanged()]) != [True]:
+            raise AssertionError(f"{self._artifact.name} and its twin refuse {call.from_} -> {call.to}")
+
+    def require_refused(self, call: Call) -> None:
+        """Fail unless both refuse the call, for the same reason."""
+        if self.compare(call, [call.unchanged()]) != [False]:
+            raise AssertionError(f"{self._artifact.name} and its twin accept {call.from_} -> {call.to}")
+
+    def ask_raw(self, calldata: bytes) -> tuple[bool, bytes]:
+        """Whether the bytecode returned on calldata of any form, and what."""
+        return self._evm.call("0x" + self._game.hex(), self._selector + calldata)
+
+    def _ask(self, call: Call, variations: Iterable[Variation]) -> bytes | None:
+        """What the harness answers; None where the bytecode's answer is neither true nor a short error."""
+        packed = b"".join([bytes((len(v.patches),)) + b"".join(v.patches) for v in variations])
+        template = self._selector + call.calldata
+        padded = template + bytes(-len(template) % 32)
+        arguments = (
+            bytes(12) + self._game,
+            word(3 * 32),
+            word(4 * 32 + len(padded)),
+            word(len(template)),
+            padded,
+            word(len(packed)),
+            packed,
+            bytes(-len(packed) % 32),
+        )
+        returned, data = self._evm.call(self._harness, function_selector(self._asker, "ask") + b"".join(arguments))
+        if not returned:
+            return None
+        return data[64 : 64 + int.from_bytes(data[32:64], "big")]
+
+    def _twin(self, call: Call, variation: Variation) -> bytes:
+        """What the harness must answer. What else the twin raises gets a note that says about which states."""
+        try:
+            error = self._error(variation, call.num_participants)
+            return ACCEPTED if error is None else self._encode(error)
+        except Exception as error:
+            error.add_note(self._explain(call, variation, f"fails: {error!r}"))
+            raise
+
+    def _error(self, variation: Variation, num_participants: int) -> AppError | None:
+        try:
+            self._rules.valid_transition(ID, variation.from_, variation.to, num_participants)
+        except AppError as error:
+            return error
+        return None
+
+    def _encode(self, error: AppError) -> bytes:
+        """The revert data that the bytecode must give for the twin's error, with its length in front."""
+        kind = type(error)
+        if kind not in self._codes:
+            selector, types = self._encoders[kind.__name__]
+            names = tuple(field.name for field in fields(error))
+            if len(names) != len(types):
+                raise AssertionError(f"{kind.__name__} has {len(names)} values, its Solidity twin {len(types)}")
+            self._codes[kind] = (bytes((4 + 32 * len(names),)) + selector, names)
+        head, names = self._codes[kind]
+        values = [getattr(error, name) for name in names]
+        for value in values:
+            if isinstance(value, int) and not 0 <= value <= UINT256_MAX:
+                raise AssertionError(f"{kind.__name__} has the value {value}, which no word can hold")
+        return head + b"".join(map(_word, values))
+
+    def _difference(self, call: Call, variations: Sequence[Variation], expected: list[bytes]) -> TwinsDiffer:
+        for variation, verdict in zip(variations, expected, strict=True):
+            if self._ask(call, [variation]) != verdict:
+                twin = twin_verdict(self._error(variation, call.num_participants))
+                return TwinsDiffer(self._explain(call, variation, twin))
+        return TwinsDiffer(f"{self._artifact.name} and its twin differ, but only when asked about many moves at once")
+
+    def _explain(self, call: Call, variation: Variation, twin: str) -> str:
+        pair = Pair(variation.from_, variation.to, (call.from_, call.to))
+        bytecode = bytecode_verdict(self._artifact, self._ask(call, [variation]))
+        return explain(self._artifact, self._rules, pair, bytecode, twin)
+
+
+def _word(value: int | bytes) -> bytes:
+    return value.to_bytes(32, "big") if isinstance(value, int) else value.rjust(32, b"\0")

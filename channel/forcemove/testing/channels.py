@@ -1,0 +1,216 @@
+"""A game played in real channels on a chain in this process, honestly and with each kind of dispute.
+
+Every function plays one channel to its end with a bot in each seat, and raises `AssertionError` where that did not go
+as it must: the channel closed, nothing left in it, and everybody paid by the newest state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from math import inf
+
+from forcemove.chain.local import local_keys
+from forcemove.errors import AppError
+from forcemove.game import Game
+from forcemove.node.local import local_table
+from forcemove.node.performer import Choose
+from forcemove.node.polled import PolledClient
+from forcemove.protocol.channel import Phase
+from forcemove.protocol.effects import ChooseMove
+from forcemove.protocol.encoding import digest, hash_state
+from forcemove.protocol.errors import MessageRefused
+from forcemove.protocol.inputs import ChallengeWanted, ConcludeWanted, MoveChosen, StateReceived
+from forcemove.protocol.outcome import Outcome
+from forcemove.protocol.rules import build_support_proof
+from forcemove.protocol.state import SignedState, SupportProof, VariablePart
+
+__all__ = ["play_cheat", "play_forced", "play_honestly", "play_silence", "play_stale"]
+
+STAKE = 10**15
+"""Of every channel here, in wei; the deposits last for several rounds."""
+_LAST_TURN = 30
+"""After this turn no bot begins another round."""
+
+
+class _Channel:
+    """A table with a bot in each seat."""
+
+    def __init__(self, game: Game, seats: int) -> None:
+        self.game, self.seats = game, seats
+        self.table = local_table(game, *(self._player(seat) for seat in range(seats)), stake=STAKE)
+        self.clients, self.agreement = self.table.clients, self.table.clients[0].channel.agreement
+        self.keys = local_keys()[:seats]
+        self.last_setup_turn = 2 * seats - 1
+
+    def _player(self, seat: int) -> Choose:
+        bot = self.game.bot(seat)
+
+        def choose(question: ChooseMove) -> MoveChosen | ConcludeWanted:
+            move = bot.move(question.state, another_round=question.state.turn_num < _LAST_TURN)
+            return ConcludeWanted() if move is None else MoveChosen(*move)
+
+        return choose
+
+    @property
+    def ahead(self) -> PolledClient:
+        """The client that knows the newest state."""
+        return max(self.clients, key=lambda client: client.channel.next_turn)
+
+    @property
+    def newest_turn(self) -> int:
+        """-1 before there is a state."""
+        return self.ahead.channel.next_turn - 1
+
+    @property
+    def newest(self) -> VariablePart:
+        """The newest state that any client has."""
+        return self.ahead.channel.signed_states[-1].state
+
+    @property
+    def next_mover(self) -> int:
+        """Whose turn it is."""
+        return (self.newest_turn + 1) % self.seats
+
+    def others(self, seat: int) -> tuple[PolledClient, ...]:
+        """All clients but one."""
+        return tuple(client for index, client in enumerate(self.clients) if index != seat)
+
+    def play(self, clients: Iterable[PolledClient] | None = None, *, until: float = inf) -> None:
+        """Let these clients act, all unless others are given, until the newest state has that turn or nobody acts."""
+        acting = self.clients if clients is None else tuple(clients)
+        while any(self.newest_turn < until and client.poll() for client in acting) or self.table.pass_on():
+            pass
+
+    def play_moves(self, count: int) -> None:
+        """So many moves after the opening. Raises `AssertionError` where the game ends before that."""
+        self.play(until=self.last_setup_turn + count)
+        if self.newest_turn < self.last_setup_turn + count or self.newest.is_final:
+            raise AssertionError(f"the game is over before {count} moves are made; begin the dispute earlier")
+
+    def challenge(self, client: PolledClient) -> None:
+        """Have a client begin the clock with what it can prove."""
+        client.feed(ChallengeWanted())
+
+    def let_time_pass(self) -> None:
+        """To the end of the challenge."""
+        self.table.chain.travel_to(self.table.adjudicator.status_of(self.agreement.channel_id).finalizes_at)
+
+    def proof(self, *states: SignedState) -> SupportProof:
+        """A support proof of consecutive states."""
+        found = build_support_proof(self.agreement.fixed_part, list(states))
+        if found is None:
+            raise AssertionError("a signature is missing")
+        return found
+
+    def sign(self, seat: int, state: VariablePart) -> SignedState:
+        """A state as that participant signs it, whatever its client thinks of it."""
+        hashes = hash_state(self.agreement.channel_id, state)
+        return SignedState(state, {seat: self.keys[seat].sign(digest(self.agreement.domain, hashes.state))})
+
+    def end(self) -> Outcome:
+        """Play to the end. Raises `AssertionError` unless the channel is closed for all, with nothing left in it."""
+        self.play()
+        phases = {client.phase for client in self.clients}
+        if phases != {Phase.CLOSED}:
+            raise AssertionError(f"the channel is not closed: {', '.join(sorted(phase.value for phase in phases))}")
+        for asset, _ in self.agreement.deposits:
+            held = self.table.adjudicator.holdings_of(self.agreement.channel_id, asset).held
+            if held:
+                raise AssertionError(f"{held} is left in the channel")
+        return self.newest.outcome
+
+
+def play_honestly(game: Game, seats: int) -> Outcome:
+    """Rounds until the bots have had enough, and then a conclusion that all have signed. Returns what was paid."""
+    return _Channel(game, seats).end()
+
+
+def play_silence(game: Game, seats: int, *, after: int = 1) -> Outcome:
+    """After so many moves the next mover falls silent: it is challenged, its time passes, and all are paid by the
+    newest state that all can be held to. Returns what was paid."""
+    channel = _Channel(game, seats)
+    channel.play_moves(after)
+    left, silent = channel.newest, channel.next_mover
+    others = channel.others(silent)
+    channel.play(others)
+    channel.challenge(others[0])
+    channel.play(others)
+    channel.let_time_pass()
+    paid = channel.end()
+    if paid != left.outcome:
+        raise AssertionError(f"participant {silent} left {left}, and {paid} was paid")
+    return paid
+
+
+def play_forced(game: Game, seats: int, *, after: int = 1) -> Outcome:
+    """After so many moves the next mover keeps its move to itself: challenged, its client answers on the chain, and
+    play goes on to a conclusion. Returns what was paid."""
+    channel = _Channel(game, seats)
+    channel.play_moves(after)
+    mover = channel.next_mover
+    withheld = channel.newest_turn + 1
+    channel.play((channel.clients[mover],), until=withheld)
+    channel.table.lines[mover].unsent.clear()
+    challenger = channel.others(mover)[0]
+    channel.challenge(challenger)
+    channel.clients[mover].poll()
+    challenger.poll()
+    if challenger.channel.status.turn_num_record < withheld:
+        raise AssertionError(f"turn {withheld} was not answered on the chain")
+    return channel.end()
+
+
+def play_stale(game: Game, seats: int, *, after: int = 3) -> Outcome:
+    """After so many moves somebody challenges with the channel's opening: the others' clients answer with what is
+    newer, and play goes on to a conclusion. Returns what was paid."""
+    channel = _Channel(game, seats)
+    channel.play(until=channel.last_setup_turn)
+    opening = channel.ahead.channel.signed_states[-seats:]
+    channel.play_moves(after)
+    adjudicator, stale = channel.table.adjudicator, channel.proof(*opening)
+    adjudicator.send(adjudicator.challenge(channel.agreement.fixed_part, stale), channel.keys[channel.next_mover])
+    return channel.end()
+
+
+def play_cheat(game: Game, seats: int, *, after: int = 1) -> Outcome:
+    """After so many moves the next mover tries every illegal move that the game knows of, on the others and on the
+    chain: all refuse it, the chain for the same reason as the twin. Then it plays on. Returns what was paid."""
+    channel = _Channel(game, seats)
+    channel.play_moves(after)
+    illegal = game.illegal_moves(channel.newest)
+    if not illegal:
+        raise AssertionError(f"the game knows of no illegal move after {channel.newest}")
+    channel.table.pass_on()
+    channel.play(channel.others(channel.next_mover))  # so that all have heard of the newest state
+    for label, state in illegal:
+        _require_refused(channel, label, channel.sign(channel.next_mover, state))
+    return channel.end()
+
+
+def _require_refused(channel: _Channel, label: str, cheat: SignedState) -> None:
+    cheater = channel.next_mover
+    before = channel.ahead.channel.signed_states[-(channel.seats - 1) :]
+    for client in channel.others(cheater):
+        try:
+            client.feed(StateReceived(cheat))
+        except MessageRefused:
+            continue
+        raise AssertionError(f"a client takes a move that {label}: {cheat.state}")
+    adjudicator = channel.table.adjudicator
+    challenge = adjudicator.challenge(channel.agreement.fixed_part, channel.proof(*before, cheat))
+    expected = _reason(channel, before[-1].state, cheat.state)
+    try:
+        adjudicator.simulate(challenge, channel.keys[cheater].address)
+    except AppError as error:
+        if error == expected:
+            return
+        raise AssertionError(f"the chain refuses a move that {label} with {error}, the twin with {expected}") from error
+    raise AssertionError(f"the chain takes a move that {label}: {cheat.state}")
+
+
+def _reason(channel: _Channel, from_: VariablePart, to: VariablePart) -> AppError:
+    try:
+        channel.game.valid_transition(channel.agreement.channel_id, from_, to, channel.seats)
+    except AppError as error:
+        return error
+    raise AssertionError(f"the twin allows what it calls illegal: {from_} -> {to}")

@@ -1,0 +1,246 @@
+"""What every game must keep to so that its players are safe, as checks: each raises `AssertionError` with a state.
+
+Each looks at a `Space`: at all that play reaches, or at a sample of a game too large for that. Begin a space with
+balances that last for a round or two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from math import inf
+from random import Random
+
+from forcemove.errors import AppError
+from forcemove.game import Game
+from forcemove.protocol.app import Rules
+from forcemove.protocol.outcome import require_same_totals
+from forcemove.protocol.state import VariablePart
+from forcemove.protocol.types import UINT256_MAX
+from forcemove.testing.calls import FROM, ID, TO, Bench, Call, Variation
+from forcemove.testing.space import Space, Visit
+from forcemove.testing.walk import Key, LegalMoves, key_of, successors
+
+__all__ = [
+    "IsSettled",
+    "neighbours",
+    "require_both_alike",
+    "require_choices",
+    "require_legal_moves",
+    "require_no_gain_by_leaving",
+    "require_successors",
+]
+
+IsSettled = Callable[[VariablePart], bool]
+"""Whether no round is running, so that concluding costs nobody anything."""
+
+_WORD = 32
+_BITS = (1, 1 << 8, 1 << 64, 1 << 128, 1 << 255)
+_VALUES = (0, 1, 2, 3, UINT256_MAX)
+
+
+def require_legal_moves(rules: Rules, space: Space) -> int:
+    """Each move that the game makes is one that its own rules allow, and keeps the total of every asset. Returns how
+    many there were."""
+
+    def look(visit: Visit) -> None:
+        for to in visit.successors:
+            _require_legal(rules, visit.state, to)
+
+    return space.check("legal moves", look).moves
+
+
+def _require_legal(rules: Rules, from_: VariablePart, to: VariablePart) -> None:
+    require_same_totals(from_.outcome, to.outcome)
+    try:
+        is_legal = rules.valid_transition(ID, from_, to, len(from_.outcome))
+    except AppError as error:
+        raise AssertionError(f"the rules refuse the game's own move {from_} -> {to}: {error}") from error
+    if is_legal is not True:
+        raise AssertionError(f"the rules answer {is_legal} about {from_} -> {to}; a legal move is True")
+
+
+def require_successors(space: Space, is_settled: IsSettled) -> int:
+    """Each state that play reaches has a legal move, or no round is running in it: nobody is ever caught where only
+    losing is left to sign. Returns how many states there were."""
+
+    def look(visit: Visit) -> None:
+        if not visit.successors and not is_settled(visit.state):
+            raise AssertionError(f"nothing legal can follow {visit.state}")
+
+    return space.check("successors", look).states
+
+
+# ------------------------------------------------------------------------------------------------------------- persons
+
+
+def require_choices(game: Game, begin: VariablePart, *, games: int = 20, turns: int = 100) -> int:
+    """People can play from `begin` by what the game offers them, keeping nothing but the secrets that a choice gives:
+    each move is legal, and the words of a turn are different and can be typed. Plays at random; returns how many
+    choices there were."""
+    random, offered = Random(0), 0  # noqa: S311  # nothing secret
+    for _ in range(games):
+        state, secrets = begin, [b""] * len(begin.outcome)
+        for _ in range(turns):
+            mover = (state.turn_num + 1) % len(state.outcome)
+            choices = game.choices(state, random.randbytes, secrets[mover])
+            if not choices:
+                break
+            offered += len(choices)
+            _require_words([each.word for each in choices], state)
+            for each in choices:
+                game.valid_transition(ID, state, each.move.after(state), len(state.outcome))
+            chosen = random.choice(choices)
+            secrets[mover] = secrets[mover] if chosen.secrets is None else chosen.secrets
+            state = chosen.move.after(state)
+    return offered
+
+
+def _require_words(words: list[str], state: VariablePart) -> None:
+    if len(set(words)) < len(words):
+        raise AssertionError(f"two choices after {state} have the same word: {words}")
+    for word in words:
+        if word != word.strip().lower() or not word.isprintable() or not word or " " in word:
+            raise AssertionError(f"a person cannot type the word {word!r} of a choice after {state}")
+
+
+# ------------------------------------------------------------------------------------------------------------- leaving
+
+
+def require_no_gain_by_leaving(space: Space, is_settled: IsSettled, *, ahead: int = 3) -> int:
+    """No participant who is to move is better off by walking away than by its best move, whatever the others do then,
+    leaving included. What a leaver gets is the outcome of the state that it does not answer. Games whose rounds end.
+
+    Of a game too large to walk, what is found is a gain that shows within `ahead` moves: what is later may be as good
+    as can be. Returns how many states were looked at. Of a game with hidden choices, what is found is what an
+    all-knowing player could do: it holds for others all the more.
+    """
+    depth = None if space.is_whole else ahead
+    leaving = _Leaving(space.moves, is_settled)
+
+    def look(visit: Visit) -> None:
+        state = visit.state
+        mover = (state.turn_num + 1) % len(state.outcome)
+        left, played = state.outcome[mover].amount, leaving.value(state, mover, depth)
+        if left > played:
+            raise AssertionError(f"participant {mover} gets {left} by leaving {state}, and {played} by playing on")
+
+    what = "leaving" if depth is None else f"leaving, {depth} moves ahead"
+    return space.check(what, look).states
+
+
+class _Leaving:
+    """What a participant can be sure of in a state: the worst that the others can do, and its own best."""
+
+    def __init__(self, moves: LegalMoves, is_settled: IsSettled) -> None:
+        self._moves, self._is_settled = moves, is_settled
+        self._known: dict[tuple[Key, int], float] = {}
+
+    def value(self, state: VariablePart, participant: int, depth: int | None) -> float:
+        """In the asset's smallest unit; infinity where so many moves ahead do not tell. `depth`: None: to the end."""
+        if depth is not None:
+            return self._value(state, participant, depth)
+        key = (key_of(state), participant)
+        if key not in self._known:
+            self._known[key] = self._value(state, participant, None)
+        return self._known[key]
+
+    def _value(self, state: VariablePart, participant: int, depth: int | None) -> float:
+        amount = state.outcome[participant].amount
+        if self._is_settled(state):
+            return amount
+        if depth == 0:
+            return inf
+        after = None if depth is None else depth - 1
+        values = [self.value(successor, participant, after) for successor in successors(state, self._moves)]
+        is_ours = (state.turn_num + 1) % len(state.outcome) == participant
+        return max(values, default=amount) if is_ours else min([*values, amount])
+
+
+# -------------------------------------------------------------------------------------------------------------- parity
+
+
+def require_both_alike(bench: Bench, space: Space, *, random_pairs: int = 200) -> int:
+    """Bytecode and twin give one verdict, one error and the same values: about every legal move that play reaches,
+    about what differs from it in one field, and about pairs of unrelated positions; of a game too large to walk, about
+    a sample of each. Returns how many cases there were. Raises `TwinsDiffer`.
+    """
+    random = Random(space.seed)  # noqa: S311  # nothing secret
+    states = _Sample(random)
+
+    def look_at_moves(visit: Visit) -> None:
+        states.add(visit.state)
+        for to in visit.successors:
+            call = Call(visit.state, to, space.seats)
+            if not bench.compare(call, [call.unchanged()])[0]:
+                raise AssertionError(f"both refuse the legal move {visit.state} -> {to}")
+
+    def look_at_neighbours(visit: Visit) -> None:
+        for to in visit.played:
+            call = Call(visit.state, to, space.seats)
+            bench.compare(call, neighbours(call))
+            for count in (space.seats - 1, space.seats + 1):
+                another = Call(visit.state, to, count)
+                bench.compare(another, [another.unchanged()])
+
+    space.check("both alike: legal moves", look_at_moves)
+    space.check("both alike: what differs from a move in one field", look_at_neighbours)
+    _compare_strangers(bench, states.kept, random_pairs, random)
+    return bench.cases
+
+
+class _Sample:
+    """At most so many of the states that it is given, each with the same chance."""
+
+    def __init__(self, random: Random, limit: int = 10_000) -> None:
+        self.kept: list[VariablePart] = []
+        self._random, self._limit, self._given = random, limit, 0
+
+    def add(self, state: VariablePart) -> None:
+        """One more."""
+        self._given += 1
+        if len(self.kept) < self._limit:
+            self.kept.append(state)
+        elif (place := self._random.randrange(self._given)) < self._limit:
+            self.kept[place] = state
+
+
+def _compare_strangers(bench: Bench, states: list[VariablePart], pairs: int, random: Random) -> None:
+    for _ in range(pairs):
+        from_, to = random.choice(states), random.choice(states)
+        follower = VariablePart(to.outcome, to.app_data, from_.turn_num + 1)
+        call = Call(from_, follower, len(from_.outcome))
+        bench.compare(call, [call.unchanged()])
+
+
+def neighbours(call: Call) -> list[Variation]:
+    """The call itself, and what differs from it in one field of either state: a bit or the value of a word, the length
+    of appData, an amount."""
+    found = [call.unchanged()]
+    for side in (FROM, TO):
+        found += [*_words(call, side), *_lengths(call, side), *_amounts(call, side)]
+    return found
+
+
+def _words(call: Call, side: int) -> Iterator[Variation]:
+    app_data = (call.from_, call.to)[side].app_data
+    for index in range(len(app_data) // _WORD):
+        value = int.from_bytes(app_data[index * _WORD : (index + 1) * _WORD], "big")
+        for other in {*(value ^ bit for bit in _BITS), *_VALUES} - {value}:
+            yield call.word(side, index, other)
+
+
+def _lengths(call: Call, side: int) -> Iterable[Variation]:
+    length = len((call.from_, call.to)[side].app_data)
+    return [call.length(side, other) for other in {0, length - 1, length + 1, length + _WORD} if other >= 0]
+
+
+def _amounts(call: Call, side: int) -> Iterator[Variation]:
+    """A unit from each participant to each other, and a unit more or less in the total."""
+    amounts = [entry.amount for entry in (call.from_, call.to)[side].outcome]
+    for giver in range(len(amounts)):
+        for taker in range(len(amounts)):
+            if amounts[giver] and amounts[taker] < UINT256_MAX and giver != taker:
+                changes = [(seat == taker) - (seat == giver) for seat in range(len(amounts))]
+                yield call.amounts(side, *(amount + change for amount, change in zip(amounts, changes, strict=True)))
+        if amounts[giver] < UINT256_MAX:
+            yield call.amounts(side, *(amount + (seat == giver) for seat, amount in enumerate(amounts)))

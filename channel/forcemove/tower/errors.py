@@ -1,0 +1,112 @@
+"""What a watchtower refuses, and what it cannot do for somebody."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from forcemove.errors import CounterpartyError, LocalError
+
+__all__ = [
+    "AppNotKnown",
+    "BudgetExhausted",
+    "ChannelOver",
+    "NotAParticipant",
+    "NotProved",
+    "NotServed",
+    "NotWatched",
+    "NothingNewer",
+    "OtherReceipt",
+    "StandingBy",
+    "TooManyChannels",
+]
+
+
+@dataclass(eq=False)
+class NotServed(CounterpartyError):
+    """The tower does not serve this address (20 bytes), or the hand-over was signed for another tower."""
+
+    client: bytes
+
+
+@dataclass(eq=False)
+class NotAParticipant(CounterpartyError):
+    """The signer of the hand-over (20 bytes) takes no part in the channel."""
+
+    client: bytes
+    channel_id: bytes
+
+
+@dataclass(eq=False)
+class NotWatched(CounterpartyError):
+    """The tower does not watch this adjudicator (20 bytes) on this chain, or has not been able to read it yet."""
+
+    chain_id: int
+    adjudicator: bytes
+
+
+@dataclass(eq=False)
+class AppNotKnown(CounterpartyError):
+    """The proof needs the rules of an app (20 bytes) that the tower does not have. A proof that needs no app's rules is
+    taken: a state that all participants have signed."""
+
+    app: bytes
+
+
+@dataclass(eq=False)
+class NotProved(CounterpartyError):
+    """The states do not show that every participant can be held to the last one, which is of turn `turn_num`, or that
+    all can be from the first one on, where that is recorded."""
+
+    turn_num: int
+
+
+@dataclass(eq=False)
+class NothingNewer(CounterpartyError):
+    """The tower has what answers up to turn `held`; this, up to turn `turn_num`, is older, weaker, or of the same
+    strength and different. What it has it keeps."""
+
+    channel_id: bytes
+    turn_num: int
+    held: int
+
+
+@dataclass(eq=False)
+class ChannelOver(CounterpartyError):
+    """The channel is finalized or closed: there is nothing to defend any more."""
+
+    channel_id: bytes
+
+
+@dataclass(eq=False)
+class TooManyChannels(CounterpartyError):
+    """The tower keeps `most` channels for each address that it serves, and has as many of this one (20 bytes)."""
+
+    client: bytes
+    most: int
+
+
+@dataclass(eq=False)
+class OtherReceipt(CounterpartyError):
+    """The tower's receipt says something else than what it was given: `field` names what."""
+
+    field: str
+
+
+@dataclass(eq=False)
+class BudgetExhausted(LocalError):
+    """An answer for `client` (20 bytes) in a channel would cost `needed` or more at the present price, and `left` is
+    left of what the tower spends for it; both in wei. It was not sent."""
+
+    client: bytes
+    channel_id: bytes
+    left: int
+    needed: int
+
+
+@dataclass(eq=False)
+class StandingBy(LocalError):
+    """Another process drives this tower (its account on the chain): hand over to that one. This one takes its place
+    when its lease has ended."""
+
+    chain_id: int
+    account: bytes

@@ -1,0 +1,38 @@
+"""What can go wrong between a tower's client and its service."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from forcemove.errors import CounterpartyError, ForcemoveError
+
+__all__ = ["TowerBusy", "TowerRefused", "TowerUnreachable"]
+
+
+@dataclass(eq=False)
+class TowerUnreachable(ForcemoveError):
+    """No tower answers at `url`, or what answers there is none. Nothing was acknowledged."""
+
+    url: str
+    reason: str
+
+
+@dataclass(eq=False)
+class TowerBusy(ForcemoveError):
+    """The tower at `url` takes nothing just now, and says why (`reason`, the name of an error): the same hand-over may
+    be taken after `seconds`."""
+
+    url: str
+    reason: str
+    seconds: float
+    detail: str
+
+
+@dataclass(eq=False)
+class TowerRefused(CounterpartyError):
+    """The tower at `url` does not take this hand-over. `reason`: the name of its error, such as `NotServed`; `detail`:
+    the error with its values."""
+
+    url: str
+    reason: str
+    detail: str

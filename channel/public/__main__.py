@@ -1,8 +1,0 @@
-"""`python -m forcemove`: the command line."""
-
-from __future__ import annotations
-
-from forcemove.channel.cli.main import main
-
-if __name__ == "__main__":
-    main()

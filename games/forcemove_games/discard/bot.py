@@ -1,0 +1,27 @@
+"""A player of Discard: it lays what the other side can hardly follow, and keeps itself able to go on. Pure."""
+
+from __future__ import annotations
+
+from forcemove_games.discard.cards import SIZE, fits, suit, value
+from forcemove_games.discard.rules import Kind, Move, Position
+
+__all__ = ["best_move"]
+
+
+def best_move(position: Position) -> Move:
+    """What a sensible player does.
+
+    It discards where it can. Of the cards that fit it lays the one on which the fewest of those fit that it has not
+    seen, as one of them the other side needs; among those the one after which it holds the most suits, then the most
+    values, as one of those it needs itself. Among equals, the lowest card.
+    """
+    if not position.fitting:
+        return next(move for move in position.moves if move.kind is not Kind.DISCARD)
+    return Move(Kind.DISCARD, max(position.fitting, key=lambda card: _worth(position, card)))
+
+
+def _worth(position: Position, laid: int) -> tuple[int, int, int]:
+    seen = {*position.hand, *position.laid}
+    kept = [card for card in position.hand if card != laid]
+    answers = sum(fits(card, laid) for card in range(SIZE) if card not in seen)
+    return -answers, len(set(map(suit, kept))), len(set(map(value, kept)))

@@ -1,0 +1,98 @@
+"""The game of Discard in steps, on a signed log. `rules` says what is legal; `table` is one side's context.
+
+Raises, with the culprit's name: `CardFault`s, `MalformedAction`, `UnexpectedAction`, `UnexpectedSender`,
+`NothingHeard`. Then there is no result. `LocalError`s are our own, raised before anything is said.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from forcemove.flow.queue import ActionQueue
+from forcemove.flow.steps import Step, Steps, local, repeat, sequence
+from forcemove_games.discard import rules
+from forcemove_games.discard.cards import HAND
+from forcemove_games.discard.table import CannotMove, DiscardTable, Leaves, Result
+from forcemove_games.sra.flow import (
+    Choose,
+    auditing,
+    card_turn,
+    dealing,
+    discarding,
+    drawing,
+    hearing,
+    shuffling,
+    turning_up,
+)
+from forcemove_games.sra.table import Discard, Draw
+
+__all__ = ["discard"]
+
+
+def discard(choose: Choose[DiscardTable], *, within: float | None = None) -> Step[DiscardTable]:
+    """A whole game. `choose`: gives our action when it is our turn. `within`: seconds that we wait for each message."""
+    return sequence(
+        [
+            shuffling(within=within),
+            dealing(HAND, within=within),
+            turning_up(within=within),
+            local(note),
+            repeat([turn(choose, within), unless_left(local(note))], until=is_over),
+            unless_left(sequence(auditing(within=within), local(settle))),
+        ]
+    )
+
+
+def turn(choose: Choose[DiscardTable], within: float | None) -> Step[DiscardTable]:
+    """The mover discards, draws, says that it can't move, or leaves."""
+    branches: dict[type[Any], Steps[DiscardTable]] = {
+        Discard: discarding(),
+        Draw: drawing(within=within),
+        CannotMove: hearing(hear_cannot_move, expects=CannotMove),
+        Leaves: hearing(hear_leave, expects=Leaves),
+    }
+    return card_turn(seat_to_move, choose, branches, within=within)
+
+
+def seat_to_move(table: DiscardTable) -> int:
+    return rules.seat_to_move(table.history)
+
+
+def is_over(table: DiscardTable) -> bool:
+    return table.result is not None or rules.is_over(table.history)
+
+
+def hear_leave(action: Leaves, table: DiscardTable) -> None:
+    """Nothing is audited, and nobody wins."""
+    table.result = Result(None, False, table.counts, len(table.history) - 1, left=action.client_id)
+    table.watch(table)
+
+
+def unless_left(step: Step[DiscardTable]) -> Step[DiscardTable]:
+    """The step, if nobody has left."""
+
+    async def inner(queue: ActionQueue[Any], table: DiscardTable) -> None:
+        if table.result is None:
+            await step(queue, table)
+
+    return inner
+
+
+def hear_cannot_move(action: CannotMove, table: DiscardTable) -> None:
+    """That no card of the hand fits has to be believed until the audit."""
+    rules.require_pile_empty(table.player.pile, table.clients.index(action.client_id))
+
+
+def note(_queue: ActionQueue[Any], table: DiscardTable) -> None:
+    """Remember the pile as it is now."""
+    table.history += (table.player.pile,)
+    table.watch(table)
+
+
+def settle(_queue: ActionQueue[Any], table: DiscardTable) -> None:
+    """All cards are open: check that every turn was legal, and only then name the winner."""
+    rules.require_rightful(table.history, table.order, table.clients)
+    seat = rules.winner(table.history)
+    winner = None if seat is None else table.clients[seat]
+    table.result = Result(winner, winner is None, table.counts, len(table.history) - 1)
+    table.watch(table)

@@ -1,0 +1,142 @@
+"""One side of a table at which Discard is played: what it adds to a card table, and how a game ends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from forcemove.errors import ForcemoveError
+from forcemove.flow.actions import Action, ActionCodec
+from forcemove.flow.queue import ActionQueue, said_before
+from forcemove.flow.signed import BadSignature, MessageReplayed, UnknownClient, UnsignedMessage
+from forcemove.flow.transport import Transport
+from forcemove_games.discard import rules
+from forcemove_games.discard.cards import SIZE
+from forcemove_games.discard.rules import RULES, Kind, Move, NotStuck, Phase, Position
+from forcemove_games.randomness import Randomness
+from forcemove_games.sra.deck import begin
+from forcemove_games.sra.pile import Pile, Rules
+from forcemove_games.sra.table import CARDS, CardTable
+
+__all__ = ["ACTIONS", "CannotMove", "DiscardTable", "Leaves", "Result", "open_queue", "sit_down"]
+
+
+class CannotMove(Action, frozen=True):
+    """Says that the pile is empty and that no card of the client's hand fits."""
+
+
+class Leaves(Action, frozen=True):
+    """Takes no turn more: the game ends, and counts for nobody."""
+
+
+ACTIONS: ActionCodec[Any] = ActionCodec(*CARDS.types, CannotMove, Leaves)
+"""The codec of such a table."""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """How a game has ended. There is no winner before the deck was audited and all turns were found legal.
+
+    `winner`: a client's id, or None where both could not move: then it `is_stuck`; or where a client has `left`: then
+    nothing was audited. `counts`: how many cards each client holds at the end. `turns`: how many were taken.
+    """
+
+    winner: str | None
+    is_stuck: bool
+    counts: Mapping[str, int]
+    turns: int
+    left: str | None = None
+
+
+def _nobody(_table: DiscardTable) -> None:
+    """For tables at which nobody looks."""
+
+
+@dataclass
+class DiscardTable(CardTable):
+    """One side's context. `watch`: is called when the first discard lies open, after each turn, and with the result.
+    `history`: the pile as it was at these times. `result`: None before the end, and after a fault for ever."""
+
+    rules: Rules = RULES
+    watch: Callable[[DiscardTable], object] = _nobody
+    history: tuple[Pile, ...] = ()
+    result: Result | None = None
+
+    @property
+    def phase(self) -> Phase:
+        """The phase of the game."""
+        if not self.shuffle.is_finished:
+            return Phase.SHUFFLING
+        if self.result is not None:
+            return Phase.OVER
+        if not self.history:
+            return Phase.TURNING_UP if self.player.hand and self._other_has_its_hand else Phase.DEALING
+        if rules.is_over(self.history):
+            return Phase.AUDITING
+        return (Phase.A_TO_MOVE, Phase.B_TO_MOVE)[rules.seat_to_move(self.history)]
+
+    @property
+    def _other_has_its_hand(self) -> bool:
+        pile, seat = self.player.pile, self.player.seat
+        return all(pile.has_key(index, seat) for index in pile.held_by(1 - seat))
+
+    @property
+    def position(self) -> Position:
+        """What we see, and decide on when it is our turn."""
+        player, pile = self.player, self.player.pile
+        hand = tuple(sorted(card for _, card in player.hand))
+        return Position(hand, pile.laid, pile.left, len(pile.held_by(player.other)))
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many cards each client holds."""
+        return {name: len(self.player.pile.held_by(seat)) for seat, name in enumerate(self.clients)}
+
+    def act(self, move: Move) -> Action:
+        """The action by which we make a move. Raises `NotStuck`, and what `CardTable.draw` and `discard` raise."""
+        if move.kind is Kind.DRAW:
+            return self.draw()
+        if move.kind is Kind.CANNOT_MOVE:
+            return self.cannot_move()
+        indices = {card: index for index, card in self.player.hand}
+        return self.discard(-1 if move.card is None else indices.get(move.card, -1))
+
+    def cannot_move(self) -> CannotMove:
+        """The action by which we say so. Raises `NotStuck`."""
+        position = self.position
+        if position.left or position.fitting:
+            raise NotStuck(position.left, position.fitting)
+        return CannotMove(self.name)
+
+    def require_lawful(self, action: Action) -> None:
+        """See `CardTable.require_lawful`. Raises `NotStuck`, too."""
+        if isinstance(action, CannotMove):
+            self.cannot_move()
+        super().require_lawful(action)
+
+
+def sit_down(clients: tuple[str, str], seat: int, randomness: Randomness) -> DiscardTable:
+    """A place at a table before the shuffle. `seat`: 0 or 1; 0 makes the first turn. `randomness`: of keys and order; a
+    client that draws them from `forcemove_games.randomness.seeded` can come back to the game."""
+    return DiscardTable(clients, begin(SIZE, seat, randomness), randomness=randomness)
+
+
+_BY_STRANGERS = (UnsignedMessage, UnknownClient, BadSignature, MessageReplayed)
+"""What anybody can put on a log without a player's key."""
+
+
+async def open_queue(transport: Transport, client_id: str) -> ActionQueue[Any]:
+    """A client's queue at a table, for a game that begins and for one that it comes back to after a crash.
+
+    `transport`: a signed one, of the two players and nobody else. What strangers put on the log is passed over; what is
+    wrong with a player's own message is raised in its place.
+    """
+    length = transport.length()
+    said = await said_before(transport, ACTIONS, client_id)
+    return ActionQueue(transport, ACTIONS, said=said, read_to=length, skip=_pass_over_strangers)
+
+
+def _pass_over_strangers(fault: ForcemoveError) -> None:
+    if not isinstance(fault, _BY_STRANGERS):
+        raise fault

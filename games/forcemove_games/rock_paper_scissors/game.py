@@ -1,0 +1,138 @@
+"""Rock-paper-scissors as a value: what channels, command lines and demonstrations need of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from forcemove.artifact import Artifact
+from forcemove.contracts import artifact
+from forcemove.errors import AppError
+from forcemove.game import Choice, JsonValue, Names, TransitionRow, seat_names
+from forcemove.protocol.app import Terms
+from forcemove.protocol.state import VariablePart
+from forcemove_games.cheats import refused
+from forcemove_games.randomness import Randomness, system_randomness
+from forcemove_games.rock_paper_scissors import rules
+from forcemove_games.rock_paper_scissors.bot import RockPaperScissorsBot
+from forcemove_games.rock_paper_scissors.cheats import cheats
+from forcemove_games.rock_paper_scissors.choices import choices
+from forcemove_games.rock_paper_scissors.position import Position, PositionType, Weapon, decode, initial
+from forcemove_games.two_player import PLAYERS, movers
+
+__all__ = ["RockPaperScissors"]
+
+_GAME_OVER = "The game is over."
+_SEATS = seat_names(PLAYERS)
+_MADE_BY_A = (PositionType.ROUND_PROPOSED, PositionType.REVEAL)
+
+
+class RockPaperScissors:
+    """See `forcemove.game.Game`."""
+
+    name = "rock-paper-scissors"
+    artifact: Artifact = artifact("RockPaperScissors")
+    title = "Rock-paper-scissors"
+    seats = (PLAYERS,)
+    table: tuple[TransitionRow, ...] = rules.TABLE
+    errors: Mapping[str, type[AppError]] = rules.ERRORS
+
+    def initial_app_data(self, terms: Terms) -> bytes:
+        """The first round, not yet proposed."""
+        return initial(terms.stake).encode()
+
+    def stake_of(self, app_data: bytes) -> int:
+        """The stake of a position."""
+        return decode(app_data).stake
+
+    valid_transition = staticmethod(rules.valid_transition)
+
+    def position(self, state: VariablePart) -> Mapping[str, JsonValue]:
+        """`type`, `stake`, `roundNum` (decimal digits), the seats of `a` and `b`; `aPlay` and `bPlay` ("rock", "paper",
+        "scissors"), `preCommit` and `salt` (hex), each null where the position does not have it."""
+        if state.is_final:
+            return {"type": "Final"}
+        position = decode(state.app_data)
+        a, b = _players(state, position)
+        kind = position.position_type
+        has_proposal, has_play, has_reveal = (
+            kind >= each for each in (PositionType.ROUND_PROPOSED, PositionType.ROUND_ACCEPTED, PositionType.REVEAL)
+        )
+        return {
+            "type": kind.label,
+            "stake": str(position.stake),
+            "roundNum": str(position.round_num),
+            "a": a,
+            "b": b,
+            "preCommit": "0x" + position.pre_commit.hex() if has_proposal else None,
+            "bPlay": _weapon(position.b_play) if has_play else None,
+            "aPlay": _weapon(position.a_play) if has_reveal else None,
+            "salt": "0x" + position.salt.hex() if has_reveal else None,
+        }
+
+    def describe(self, state: VariablePart, names: Names = _SEATS) -> str:
+        """One line: what has happened and who is to do what."""
+        if state.is_final:
+            return _GAME_OVER
+        position = decode(state.app_data)
+        last, next_ = (names[seat] for seat in movers(state))
+        match position.position_type:
+            case PositionType.START:
+                return f"Round {position.round_num + 1}: {next_} is to propose it."
+            case PositionType.ROUND_PROPOSED:
+                return f"{last} has chosen in secret; {next_} is to play, or to reject."
+            case PositionType.ROUND_ACCEPTED:
+                return f"{last} plays {_weapon(position.b_play)}; {next_} is to reveal."
+            case PositionType.REVEAL:
+                return f"{last} reveals {_weapon(position.a_play)}: {_result(position, last, next_)}."
+
+    def board(self, state: VariablePart, names: Names = _SEATS) -> str:
+        """Two lines, A's hand and then B's."""
+        if state.is_final:
+            return _GAME_OVER
+        position = decode(state.app_data)
+        a, b = (names[seat] for seat in _players(state, position))
+        width = max(map(len, names))
+        hands = ((a, _hand_of_a(position)), (b, _hand_of_b(position)))
+        return "\n".join(f"{name + ':':<{width + 1}} {hand}" for name, hand in hands)
+
+    def choices(self, state: VariablePart, randomness: Randomness, secrets: bytes, /) -> tuple[Choice, ...]:
+        """A weapon; or to reject a round that was proposed."""
+        return () if state.is_final else choices(state, randomness, secrets)
+
+    def bot(self, seat: int, randomness: Randomness = system_randomness, secrets: bytes = b"") -> RockPaperScissorsBot:
+        """A player whom nobody can outguess."""
+        return RockPaperScissorsBot(seat, randomness, secrets)
+
+    def careless_bot(self, seat: int, randomness: Randomness = system_randomness) -> RockPaperScissorsBot:
+        """The same: in this game thinking does not help."""
+        return RockPaperScissorsBot(seat, randomness)
+
+    def illegal_moves(self, state: VariablePart) -> list[tuple[str, VariablePart]]:
+        """Successors that the core lets pass and the game refuses, each with a label."""
+        return [] if state.is_final else refused(rules.require_legal, state, cheats(state))
+
+
+def _players(state: VariablePart, position: Position) -> tuple[int, int]:
+    """The seats of A and B."""
+    last, next_ = movers(state)
+    return (last, next_) if position.position_type in _MADE_BY_A else (next_, last)
+
+
+def _weapon(play: int) -> str:
+    return Weapon(play).name.lower()
+
+
+def _result(position: Position, a: str, b: str) -> str:
+    if position.a_play == position.b_play:
+        return "a tie"
+    return f"{a if Weapon(position.a_play).beats(Weapon(position.b_play)) else b} wins the round"
+
+
+def _hand_of_a(position: Position) -> str:
+    if position.position_type is PositionType.REVEAL:
+        return _weapon(position.a_play)
+    return "nothing yet" if position.position_type is PositionType.START else f"hidden ({position.pre_commit.hex()})"
+
+
+def _hand_of_b(position: Position) -> str:
+    return _weapon(position.b_play) if position.position_type >= PositionType.ROUND_ACCEPTED else "nothing yet"

@@ -1,0 +1,8 @@
+"""Tic-tac-toe. Each mark takes the stake, so that leaving a running round forfeits it."""
+
+from forcemove.game import Game
+from forcemove_games.tic_tac_toe.game import TicTacToe
+
+__all__ = ["GAME"]
+
+GAME: Game = TicTacToe()

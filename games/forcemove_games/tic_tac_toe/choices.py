@@ -1,0 +1,39 @@
+"""What a person may do in tic-tac-toe, by its words. Pure."""
+
+from __future__ import annotations
+
+from forcemove.game import Choice
+from forcemove.protocol.state import VariablePart
+from forcemove_games.tic_tac_toe import rules
+from forcemove_games.tic_tac_toe.position import PositionType, decode
+from forcemove_games.two_player import can_afford
+
+__all__ = ["choices"]
+
+_CELLS = (
+    "the upper left corner",
+    "the upper edge",
+    "the upper right corner",
+    "the left edge",
+    "the middle",
+    "the right edge",
+    "the lower left corner",
+    "the lower edge",
+    "the lower right corner",
+)
+
+
+def choices(state: VariablePart) -> tuple[Choice, ...]:
+    """See `forcemove.game.Game.choices`; `state` is no final one."""
+    position = decode(state.app_data)
+    if position.position_type in (PositionType.X_PLAYING, PositionType.O_PLAYING):
+        return _marks(state, position.free_cells)
+    if not can_afford(state.outcome, position.stake):
+        return ()
+    if position.position_type is PositionType.PLAY_AGAIN_ME_SECOND:
+        return _marks(state, position.free_cells)
+    return (Choice("again", "play another round", rules.play_again(state)),)
+
+
+def _marks(state: VariablePart, cells: tuple[int, ...]) -> tuple[Choice, ...]:
+    return tuple(Choice(str(cell), f"mark {_CELLS[cell]}", rules.mark(state, cell)) for cell in cells)

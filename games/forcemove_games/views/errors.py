@@ -1,0 +1,95 @@
+"""What can be wrong with a game's views, with the values that go through them, and with what an action shows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from forcemove.errors import CounterpartyError, LocalError
+
+__all__ = [
+    "DisclosureMalformed",
+    "DisclosuresLeft",
+    "NestedAction",
+    "NoDisclosure",
+    "NotAwaited",
+    "NotJson",
+    "OutsideAction",
+    "ReplayMismatch",
+    "TwoResults",
+    "UnknownViewer",
+]
+
+
+@dataclass(eq=False)
+class NotJson(LocalError):
+    """A value that is no strict JSON. `path`: where in it (a JSON Pointer)."""
+
+    path: str
+    reason: str
+
+
+@dataclass(eq=False)
+class UnknownViewer(LocalError):
+    """The game has no filter for this viewer."""
+
+    viewer: str | None
+
+
+@dataclass(eq=False)
+class TwoResults(LocalError):
+    """A function has changed what it was given, and has returned something else, too. `function`: which one."""
+
+    function: str
+
+
+@dataclass(eq=False)
+class NotAwaited(LocalError):
+    """A function of the game is a coroutine or has returned an awaitable; views wait for nothing."""
+
+    function: str
+
+
+@dataclass(eq=False)
+class OutsideAction(LocalError):
+    """`apply_update` is called where no action is being played or replayed."""
+
+
+@dataclass(eq=False)
+class NestedAction(LocalError):
+    """An action is played or replayed inside an action of the same game."""
+
+
+@dataclass(eq=False)
+class NoDisclosure(CounterpartyError):
+    """`new_info` has `given` entries, and the action wants one more."""
+
+    given: int
+
+
+@dataclass(eq=False)
+class DisclosuresLeft(CounterpartyError):
+    """`new_info` has `given` entries, and the action has taken `taken` of them."""
+
+    given: int
+    taken: int
+
+
+@dataclass(eq=False)
+class DisclosureMalformed(CounterpartyError):
+    """An entry of `new_info` is no JSON Patch, has more or other operations than may be, does not fit the view, or
+    makes it too large."""
+
+    index: int
+    reason: str
+
+
+@dataclass(eq=False)
+class ReplayMismatch(LocalError):
+    """The game breaks the law of views: from `viewer`'s view, the action and `patch` lead to `replay` (or raise it),
+    and not to `result`, the view of the new state."""
+
+    viewer: str | None
+    result: Any
+    replay: Any
+    patch: Any

@@ -1,8 +1,0 @@
-"""Rock-paper-scissors. A proposes a round with a hidden weapon, B plays in the open, A reveals."""
-
-from forcemove.channel.game import Game
-from forcemove.games.rock_paper_scissors.game import RockPaperScissors
-
-__all__ = ["GAME"]
-
-GAME: Game = RockPaperScissors()

@@ -1,8 +1,0 @@
-"""Tic-tac-toe. Each mark takes the stake, so that leaving a running round forfeits it."""
-
-from forcemove.channel.game import Game
-from forcemove.games.tic_tac_toe.game import TicTacToe
-
-__all__ = ["GAME"]
-
-GAME: Game = TicTacToe()
