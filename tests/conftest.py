@@ -21,7 +21,8 @@ os.environ.setdefault("ETH_HASH_BACKEND", "pysha3")
 # All that tests ask is on this machine, whatever proxy its users need.
 os.environ.setdefault("NO_PROXY", "127.0.0.1,localhost")
 # How long an example takes says how busy the machine is, not whether the code is right.
-settings.register_profile("forcemove", deadline=None)
+settings.register_profile("forcemove", deadline=None, max_examples=40)
+settings.register_profile("long", deadline=None, max_examples=200)
 settings.load_profile("forcemove")
 
 

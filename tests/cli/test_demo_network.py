@@ -26,7 +26,7 @@ def test_each_story_pays_what_its_last_state_says(forcemove: Command, scenario: 
     assert sum(map(int, story["paid"].values())) == 2 * 10**18
 
 
-@pytest.mark.parametrize("columns", [80, 120])
+@pytest.mark.parametrize("columns", [80, pytest.param(120, marks=pytest.mark.long)])
 def test_both_players_are_seen_side_by_side_with_one_set_of_names(tmp_path: Path, columns: int) -> None:
     arguments = ("demo", "--network", "--scenario", "stale-state", "--game", "tic-tac-toe")
     screen = Screen(COMMAND, *arguments, columns=columns, folder=tmp_path)

@@ -134,7 +134,7 @@ def test_a_person_against_the_bot(
     require_whole_end(screen, tmp_path, size[0], is_all=False)
 
 
-@sizes
+@pytest.mark.parametrize("size", [SIZES[0], pytest.param(SIZES[1], marks=pytest.mark.long)], ids=str)
 def test_two_processes_side_by_side(tmp_path: Path, size: tuple[int, int]) -> None:
     screen = on(size, tmp_path, "demo", "--network", "--scenario", "cheat", "--game", "rock-paper-scissors")
     require_whole_end(screen, tmp_path, size[0], is_all=False)

@@ -10,10 +10,11 @@ import pytest
 EVERYTHING = """
 import importlib, pkgutil, sys
 before = sys.getrecursionlimit()
-import forcemove
-for module in pkgutil.walk_packages(forcemove.__path__, "forcemove."):
-    if not module.name.endswith("__main__"):
-        importlib.import_module(module.name)
+import forcemove, forcemove_games
+for package in (forcemove, forcemove_games):
+    for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+        if not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
 """
 EMBEDDED = """
 import sys

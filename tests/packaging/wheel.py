@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 import sysconfig
@@ -44,16 +43,15 @@ def install(wheel: Path, folder: Path) -> Path:
 
 
 def install_from_ours(wheel: Path, folder: Path) -> Path:
-    """The same, with what the lock file pins copied from our own environment, which set-up has installed."""
+    """The same, with what the lock file pins from our own environment, which set-up has installed."""
     venv.create(folder, with_pip=False, symlinks=True)
     site = _site_packages(folder)
     for each in _pinned():
         ours = distribution(each.name)
         assert each.specifier.contains(ours.version)
-        for file in ours.files or ():
-            if ".." not in file.parts:
-                (site / file).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy2(str(file.locate()), site / file)
+        for name in {file.parts[0] for file in ours.files or () if ".." not in file.parts}:
+            if not (site / name).exists():
+                (site / name).symlink_to(str(ours.locate_file(name)))
     return _add_wheel(wheel, folder)
 
 

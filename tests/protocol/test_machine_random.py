@@ -300,4 +300,4 @@ def _next(bot: Bot, state: VariablePart) -> VariablePart:
 
 
 TestAwakeAlice = AwakeAlice.TestCase
-TestAwakeAlice.settings = settings(max_examples=60, stateful_step_count=40)
+TestAwakeAlice.settings = settings(stateful_step_count=40)

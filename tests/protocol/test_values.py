@@ -199,7 +199,9 @@ def test_whatever_happens_to_a_channel_survives_its_bytes(monkeypatch: pytest.Mo
         return again(CHANNELS, channel), tuple(again(EFFECTS, each) for each in effects)
 
     monkeypatch.setattr(table_module, "step", journalled)
-    run_state_machine_as_test(AwakeAlice, settings=settings(max_examples=8, stateful_step_count=30))
+    run_state_machine_as_test(
+        AwakeAlice, settings=settings(max_examples=settings().max_examples // 8, stateful_step_count=30)
+    )
     assert {"ChainRead", "StateReceived", "Tick", "SendState", "ChooseMove", "SubmitDeposit"} <= set(seen)
 
 
