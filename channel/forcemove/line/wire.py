@@ -42,6 +42,7 @@ __all__ = [
     "Welcome",
     "WithdrawOffer",
     "decode_from_relay",
+    "decode_post",
     "decode_to_relay",
     "encode",
 ]
@@ -220,6 +221,8 @@ FromRelay = Welcome | Proved | Opened | Entries | Posted | Refused | OfferShown 
 
 _encode = msgspec.msgpack.Encoder().encode
 _TO_RELAY: msgspec.msgpack.Decoder[list[ToRelay]] = msgspec.msgpack.Decoder(list[ToRelay])
+_ONE_POST = msgspec.msgpack.Decoder(tuple[Post])
+_VERSION = VERSION.to_bytes(2)
 _FROM_RELAY: msgspec.msgpack.Decoder[list[FromRelay]] = msgspec.msgpack.Decoder(list[FromRelay])
 
 
@@ -238,6 +241,16 @@ def decode_from_relay(frame: bytes) -> list[FromRelay]:
     """The messages of a relay's frame. Raises `UnknownVersion` and `MalformedBytes`."""
     messages: list[FromRelay] = _decode(frame, _FROM_RELAY)
     return messages
+
+
+def decode_post(frame: bytes) -> Post | None:
+    """The one post that a frame consists of; None, and quickly, where it is anything else, or faulty."""
+    if frame[:2] != _VERSION or len(frame) > MAX_FRAME:
+        return None
+    try:
+        return _ONE_POST.decode(memoryview(frame)[2:])[0]
+    except (msgspec.DecodeError, ValueError):
+        return None
 
 
 def _decode(frame: bytes, decoder: msgspec.msgpack.Decoder[Any]) -> Any:
@@ -268,15 +281,19 @@ class Outbox:
 
     def take(self) -> bytes:
         """A frame of the oldest messages, as many as it has room for, and at least one of those that there are."""
-        taken: list[bytes] = []
-        room = MAX_FRAME - _HEADER
+        room, taken = MAX_FRAME - _HEADER, self._messages
+        if self.size <= room and len(taken) <= _MOST:
+            self._messages, self.size = deque(), 0
+            return b"".join((_VERSION_AND_ARRAY, len(taken).to_bytes(2), *taken))
+        taken = deque()
         while self._messages and (not taken or len(self._messages[0]) <= room) and len(taken) < _MOST:
             taken.append(self._messages.popleft())
             room -= len(taken[-1])
         self.size -= sum(map(len, taken))
-        return VERSION.to_bytes(2) + b"\xdc" + len(taken).to_bytes(2) + b"".join(taken)
+        return b"".join((_VERSION_AND_ARRAY, len(taken).to_bytes(2), *taken))
 
 
 _HEADER = 5
 """The version, and the head of an array with up to 65,535 messages."""
+_VERSION_AND_ARRAY = _VERSION + b"\xdc"
 _MOST = 65_535
