@@ -12,7 +12,7 @@ from forcemove.line.terms import Table
 from forcemove.line.wire import FromRelay, decode_from_relay
 from forcemove.line.wire import Outbox as Frames
 from forcemove.relay.housekeeping import Housekeeper
-from forcemove.relay.keeping import Keeper
+from forcemove.relay.keeping import Addition, Keeper
 from forcemove.relay.limits import Limits
 from forcemove.relay.metrics import Metrics
 from forcemove.relay.storage.schema import Entry, Kept
@@ -97,7 +97,7 @@ class Inside:
         """What the poster is told of these, posted at once and kept."""
         ear = Ear()
         for number, entry in enumerate(entries, log.kept.length):
-            await self.keeper.add(log, ear, ALICE.address, post(table, number, entry))
+            await self.keeper.add(Addition(log, ear, ALICE.address, post(table, number, entry)))
         while log.coming_count:
             await self.keeper.next_commit()
         return ear.heard()

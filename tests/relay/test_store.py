@@ -14,7 +14,7 @@ from forcemove.line.errors import Reason
 from forcemove.line.terms import Table
 from forcemove.line.wire import Entries, FromRelay, Posted, Refused
 from forcemove.relay.housekeeping import Housekeeper
-from forcemove.relay.keeping import Keeper
+from forcemove.relay.keeping import Addition, Keeper
 from forcemove.relay.limits import Limits
 from forcemove.relay.metrics import Metrics
 from forcemove.relay.storage.schema import Entry
@@ -106,7 +106,7 @@ def test_a_table_that_is_used_is_not_idle(store: RelayStore, clock: Clock) -> No
         table = new_table()
         log = await tables.make(table)
         clock.now += 3 * DAY
-        await keeper.add(log, Ear(), ALICE.address, post(table, 1, b"still here"))
+        await keeper.add(Addition(log, Ear(), ALICE.address, post(table, 1, b"still here")))
         keeper.stop()
         await keeper.run()
         tables.release(log)
@@ -233,10 +233,10 @@ def test_nothing_is_delivered_before_it_is_on_disk(store: RelayStore, clock: Clo
     run(story())
 
 
-async def _keep(keeper: Keeper, log: object, ear: Ear, table: Table, number: int) -> None:
+async def _keep(keeper: Keeper, log: LiveLog, ear: Ear, table: Table, number: int) -> None:
     running = asyncio.create_task(keeper.run())
     done = asyncio.create_task(keeper.next_commit())
-    await keeper.add(log, ear, ALICE.address, post(table, number, b"%d" % number))  # type: ignore[arg-type]
+    await keeper.add(Addition(log, ear, ALICE.address, post(table, number, b"%d" % number)))
     await done
     running.cancel()
     await asyncio.wait([running])

@@ -16,6 +16,7 @@ from forcemove.relay.limits import Limits
 from forcemove.serving.addresses import FORWARDED, Proxies
 
 if TYPE_CHECKING:
+    from asyncio import AbstractEventLoop
     from ssl import SSLContext
 
 __all__ = ["relay"]
@@ -150,7 +151,17 @@ def relay(
     certificate, trusted = _certificate(tls_cert, tls_key), Proxies(proxies, proxy_header)
     settings = Settings(*listen, str(store), urls, granted, frozenset(chains), tls=certificate, proxies=trusted)
     log_to_stderr("forcemove.relay", as_json)
-    asyncio.run(serve(settings, lambda url: _say_ready(url, store, as_json)))
+    with asyncio.Runner(loop_factory=_quick_loop()) as runner:
+        runner.run(serve(settings, lambda url: _say_ready(url, store, as_json)))
+
+
+def _quick_loop() -> Callable[[], AbstractEventLoop] | None:
+    """uvloop's, where it is installed: it is on all systems but Windows. Else asyncio's own."""
+    try:
+        import uvloop
+    except ImportError:
+        return None
+    return uvloop.new_event_loop
 
 
 def _say_ready(url: str, store: Path, as_json: bool) -> None:

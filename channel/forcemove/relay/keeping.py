@@ -22,7 +22,7 @@ from forcemove.relay.storage.store import RelayStore
 from forcemove.relay.storage.worker import Worker
 from forcemove.relay.tables import LiveLog, Tables
 
-__all__ = ["Keeper", "Poster"]
+__all__ = ["Addition", "Keeper", "Poster"]
 
 _LOG = logging.getLogger(__name__)
 _HOUR = 3_600
@@ -80,21 +80,30 @@ class Keeper:
         """Whether the disk takes nothing."""
         return self._tables.room.is_shut
 
-    async def add(
-        self, log: LiveLog, poster: Poster, author: bytes, post: Post, address: str = "", weight: int = 1
-    ) -> None:
+    async def add(self, addition: Addition, address: str = "", weight: int = 1) -> None:
         """Take a post from somebody at an address; waits while too much of that address waits for the disk already.
         `weight`: how many others' share the address has."""
-        addition = Addition(log, poster, author, post)
         _announce(addition)
         try:
-            while not self._queue.has_room(address):
+            while not self.has_room(address):
                 await self._taken.wait()
         except BaseException:
             _settle(addition)
             self._wake()
             raise
-        self._queue.add(address, addition, len(post.entry) + _POST, weight)
+        self._put(addition, address, weight)
+
+    def has_room(self, address: str) -> bool:
+        """Whether `add` would not wait."""
+        return self._queue.has_room(address)
+
+    def add_at_once(self, addition: Addition, address: str, weight: int) -> None:
+        """Take a post where there is room."""
+        _announce(addition)
+        self._put(addition, address, weight)
+
+    def _put(self, addition: Addition, address: str, weight: int) -> None:
+        self._queue.add(address, addition, len(addition.post.entry) + _POST, weight)
         self._has_work.set()
 
     async def next_commit(self) -> None:

@@ -21,12 +21,13 @@ from forcemove.line.limits import MAX_FRAME
 from forcemove.relay.admission.accounts import Accounts
 from forcemove.relay.admission.listening import Intake, Listener
 from forcemove.relay.admission.turns import Gate, Turns
+from forcemove.relay.clients.peer import Peer
+from forcemove.relay.clients.services import Services
 from forcemove.relay.housekeeping import Housekeeper
 from forcemove.relay.keeping import Keeper
 from forcemove.relay.limits import Limits
 from forcemove.relay.metrics import Metrics
 from forcemove.relay.offers.lobby import Lobby
-from forcemove.relay.peer import Peer, Services
 from forcemove.relay.storage.store import open_store
 from forcemove.relay.storage.worker import Worker
 from forcemove.relay.tables import Tables
@@ -283,6 +284,7 @@ class _Process:
             writer = await socket.prepare(request)
             if (transport := request.transport) is not None:
                 peer = self._peers[socket] = Peer(socket, self._services, intake, transport, writer.drain)
+                intake.begin(peer.take)
                 await peer.run()
         finally:
             del self._peers[socket]

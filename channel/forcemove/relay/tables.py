@@ -14,7 +14,7 @@ from forcemove.line.wire import Entries, encode
 from forcemove.relay.limits import RECENT, Limits
 from forcemove.relay.storage.deleting import Idle
 from forcemove.relay.storage.recent import Newest, Recent
-from forcemove.relay.storage.room import FULL_DISK, Room, account_of
+from forcemove.relay.storage.room import FULL_DISK, Room, account_id
 from forcemove.relay.storage.schema import ENTRY_COST, Kept
 from forcemove.relay.storage.store import RelayStore
 from forcemove.relay.storage.worker import Worker
@@ -138,7 +138,7 @@ class Tables:
         """A table's log, in use by one more; made if there is none. `address`: who makes it. Raises `TooManyTables`."""
         async with self._opening:
             log = self._live.get(table.id) or await self._load(table.id)
-            return self._used(log or await self._make(table, account_of(address)))
+            return self._used(log or await self._make(table, account_id(address)))
 
     async def _make(self, table: Table, account: bytes) -> LiveLog:
         if fault := self.room.fault_of_table(account):

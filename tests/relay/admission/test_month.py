@@ -11,6 +11,7 @@ from forcemove.line.terms import Table, TableKind
 from forcemove.line.wire import MakeOffer
 from forcemove.protocol.hashing import keccak256
 from forcemove.relay.admission.accounts import Accounts
+from forcemove.relay.keeping import Addition
 from forcemove.relay.limits import Limits
 from forcemove.relay.offers.lobby import Lobby, NotOffered
 from forcemove.relay.tables import TooManyTables
@@ -59,7 +60,7 @@ class Month:
             return False
         is_good = not size or tables.fault_of_post(log, size) is None
         if size and is_good:
-            await self.inside.keeper.add(log, Ear(), ALICE.address, post(table, 1, bytes(size)), address)
+            await self.inside.keeper.add(Addition(log, Ear(), ALICE.address, post(table, 1, bytes(size))), address)
             while log.coming_count:
                 await self.inside.keeper.next_commit()
         tables.release(log)

@@ -13,6 +13,7 @@ from ssl import SSLContext
 from typing import cast
 
 from forcemove.relay.admission.accounts import Account, Accounts
+from forcemove.relay.admission.frames import Border, carried
 from forcemove.relay.admission.turns import Turns
 from forcemove.relay.limits import Limits
 from forcemove.relay.metrics import Metrics
@@ -32,15 +33,18 @@ _RESET = struct.pack("ii", 1, 0)
 """SO_LINGER: closed at once, and nothing remains of it."""
 _CHUNK = 16 * 2**10
 """Bytes that are received at once on one connection, and looked at while the others wait."""
+_BUFFER = memoryview(bytearray(_CHUNK))
 _CONNECTION = 16
 """What a connection counts for, as `meter` counts."""
 _SLACK = 8
 """Connections beyond what an address may have that are let in to be told so; those beyond them are closed at once."""
+_END = b"\r\n\r\n"
+"""Of a request."""
 _OWN = 4 * 2**10
 """Unread bytes that every connection may have."""
 
 
-class Intake(asyncio.Protocol):
+class Intake(asyncio.BufferedProtocol):
     """One connection's bytes on their way to `inner`, until they are looked at. `account`: whose they are."""
 
     def __init__(self, inner: asyncio.Protocol, account: Account, accounts: Accounts) -> None:
@@ -48,11 +52,22 @@ class Intake(asyncio.Protocol):
         self.account = account
         self._unread = 0
         self._transport: asyncio.Transport | None = None
+        self._chunks, self._is_asked = 0, False
+        self._border = Border()
+        self._take: Callable[[bytes], bool] | None = None
+        self.is_quiet = False
+        """Whether all that has come was handled, so that what is taken overtakes nothing."""
 
     @property
     def unread(self) -> int:
         """Bytes that were received and not looked at yet."""
         return self._unread
+
+    def begin(self, take: Callable[[bytes], bool]) -> None:
+        """Frames follow. `take`: is given what such a one carries, see `frames`, while `is_quiet`; if it returns False,
+        the frame goes to `inner`. Whose request came in several parts, or with a frame, has all go there."""
+        if self._is_asked:
+            self._take = take
 
     def read(self, size: int) -> None:
         """So many bytes were looked at."""
@@ -75,12 +90,23 @@ class Intake(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """See `asyncio.Protocol`."""
         self._transport = cast("asyncio.Transport", transport)
-        if hasattr(transport, "max_size"):  # of asyncio's own; a TLS one has none
-            transport.max_size = _CHUNK
         self._inner.connection_made(transport)
 
-    def data_received(self, data: bytes) -> None:
-        """See `asyncio.Protocol`."""
+    def get_buffer(self, sizehint: int) -> memoryview:  # noqa: ARG002  # named by asyncio
+        """See `asyncio.BufferedProtocol`. All connections have the same one: what is in it is taken out at once."""
+        return _BUFFER
+
+    def buffer_updated(self, nbytes: int) -> None:
+        """See `asyncio.BufferedProtocol`."""
+        data = bytes(_BUFFER[:nbytes])
+        if self._take is None:
+            self._chunks += 1
+            self._is_asked = self._chunks == 1 and data.find(_END) == nbytes - len(_END)
+        elif self.is_quiet and self._border.is_here and (frame := carried(data)) is not None and self._take(frame):
+            return
+        else:
+            self.is_quiet = False
+            self._border.skip(data)
         self._count(len(data))
         if self._unread > _OWN and not self._accounts.has_room(self.account) and self._transport is not None:
             self._count(-self._unread)

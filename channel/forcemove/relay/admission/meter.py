@@ -38,6 +38,8 @@ REFUSAL, FORGERY = 10, 100
 """What is charged besides for what is refused, and for a signature that is wrong: no client of ours asks for those."""
 _BYTES = 512
 """Bytes of a frame that count for one: to decode, hash and keep them takes as long."""
+_AT_ONCE = 0.25
+"""What a post counts for in a turn of the loop, where nothing was waited for."""
 
 
 class Meter:
@@ -55,6 +57,18 @@ class Meter:
         await self._wait(max(self._bytes.take(size, now), self._account.bytes.take(size, now)))
         if size > _BYTES:
             await self._turns.wait(self._account, size // _BYTES)
+
+    def pass_at_once(self, size: int, now: float) -> bool:
+        """Whether a frame of so many bytes with one post may be handled without any wait; then it is charged."""
+        account = self._account
+        wait = self._bytes.take(size, now) + account.bytes.take(size, now)
+        wait += self._messages.take(1, now) + account.messages.take(1, now)
+        if not wait and self._turns.take(_AT_ONCE + size // _BYTES):
+            return True
+        for bytes_, messages in ((self._bytes, self._messages), (account.bytes, account.messages)):
+            bytes_.take(-size, now)
+            messages.take(-1, now)
+        return False
 
     async def message(self, message: ToRelay) -> None:
         """Wait until a message may be handled."""

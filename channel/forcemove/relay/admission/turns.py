@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -25,28 +26,35 @@ class Turns:
     """The loop's time, in small pieces: between two of them it does all else that is ready."""
 
     def __init__(self, at_once: int = _AT_ONCE) -> None:
-        self._at_once = self._left = at_once
+        self._at_once = at_once
+        self._left: float = at_once
         self._waiting: _Waiting = FairQueue(_UNBOUNDED, _TURN)
         self._is_called = False
 
     async def wait(self, account: Account, work: int) -> None:
         """Wait until an address may do so much work; at once where little was done in this turn of the loop."""
+        if self.take(work):
+            return
+        turn = asyncio.get_running_loop().create_future()
+        self._waiting.add(account, turn, work, account.weight)
+        await turn
+
+    def take(self, work: float) -> bool:
+        """Whether so much work may be done at once, as `wait` says; then it counts."""
         if not self._is_called:
             self._is_called = True
             asyncio.get_running_loop().call_soon(self._next)
         if self._left > 0 and not self._waiting:
             self._left -= work
-            return
-        turn = asyncio.get_running_loop().create_future()
-        self._waiting.add(account, turn, work, account.weight)
-        await turn
+            return True
+        return False
 
     def _next(self) -> None:
         """The next turn of the loop has begun."""
         self._left = self._at_once + min(0, self._left)
         if self._waiting and self._left > 0:
             before = self._waiting.work
-            _wake(self._waiting.take(self._left))
+            _wake(self._waiting.take(math.ceil(self._left)))
             self._left -= before - self._waiting.work
         self._is_called = bool(self._waiting) or self._left < self._at_once
         if self._is_called:

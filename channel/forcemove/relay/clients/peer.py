@@ -8,50 +8,35 @@ import secrets
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 
 from aiohttp import WSMsgType, web
 
 from forcemove.errors import JournalError, MalformedBytes, UnknownVersion
 from forcemove.line.errors import Reason
 from forcemove.line.limits import MAX_ENTRY
-from forcemove.line.terms import Table
 from forcemove.line.wire import (
-    JoinOffer,
     Leave,
-    ListOffers,
-    MakeOffer,
     Open,
-    Opened,
     Post,
-    Posted,
     Prove,
-    Proved,
     Refused,
     ToRelay,
-    WatchOffer,
     Welcome,
-    WithdrawOffer,
+    decode_post,
     decode_to_relay,
     encode,
 )
-from forcemove.relay.admission.accounts import Accounts
 from forcemove.relay.admission.listening import Intake
 from forcemove.relay.admission.meter import FORGERY, REFUSAL, Meter
-from forcemove.relay.admission.turns import Gate, Turns
-from forcemove.relay.keeping import Keeper
-from forcemove.relay.limits import Limits
-from forcemove.relay.metrics import Metrics
-from forcemove.relay.offers.lobby import Lobby, NotOffered
-from forcemove.relay.proofs import fault_of
-from forcemove.relay.sending import Sender
-from forcemove.relay.tables import LiveLog, Reading, Tables, TooManyTables, chunks
+from forcemove.relay.clients.seats import Seats
+from forcemove.relay.clients.sending import Sender
+from forcemove.relay.clients.services import Services
+from forcemove.relay.offers.visiting import Visitor
+from forcemove.relay.tables import Reading, chunks
 
-__all__ = ["Peer", "Services"]
+__all__ = ["Peer"]
 
 _LOG = logging.getLogger(__name__)
-_LOOKED_AT_ONCE = 20
-"""Entries that are looked at in the time of a message, when one that was posted before is looked for."""
 _CATCHING_UP, _PING = 4, 4
 """What a look for a log's next entries counts for, and a ping."""
 _MOST_MESSAGES = 2_048
@@ -61,33 +46,6 @@ _HEAD = 14
 _WRONG_DATA, _FAILED, _IDLE = 1007, 1011, 1000
 _LONGEST_REASON = 120
 """Bytes that a closing frame has room for."""
-
-
-@dataclass(frozen=True)
-class Services:
-    """What all connections share. `accounts`: of addresses; `turns`: for the loop's time; `reads`, `writes`: for
-    the store, posts aside; `urls`: the addresses by which clients may know this relay."""
-
-    tables: Tables
-    keeper: Keeper
-    lobby: Lobby
-    metrics: Metrics
-    accounts: Accounts
-    turns: Turns
-    reads: Gate
-    writes: Gate
-    limits: Limits
-    urls: set[str]
-    clock: Callable[[], float]
-
-
-@dataclass(eq=False)
-class _Seat:
-    """A table that a connection uses: who posts there, and what it reads."""
-
-    log: LiveLog
-    participant: bytes | None = None
-    reading: Reading | None = None
 
 
 class Peer:
@@ -105,17 +63,16 @@ class Peer:
         self._socket, self._services, self._intake, self._transport = socket, services, intake, transport
         self.account = intake.account
         self._meter = Meter(self.account, services.turns, services.limits)
-        self._is_player, self._is_busy = False, False
+        self._is_busy = False
         self._asked = self._heard = time.monotonic()
         self._nonce = secrets.token_bytes(32)
-        self._seats: dict[bytes, _Seat] = {}
-        self._watched: set[bytes] = set()
+        self._seats = Seats(self, services, self.account, self._meter)
+        self._visitor = Visitor(self, services, self.account)
         self._behind, self._has_work = deque[Reading](), asyncio.Event()
         self._sender = Sender(transport, drained, self._has_work.set)
 
     async def run(self) -> None:
         """Until the connection ends."""
-        services = self._services
         writing = asyncio.create_task(self._write())
         writing.add_done_callback(self._has_written)
         self.say(encode(Welcome(self._nonce)))
@@ -129,10 +86,8 @@ class Peer:
         finally:
             writing.cancel()
             await asyncio.wait([writing])
-            for table in list(self._seats):
-                self._leave(table)
-            self.account.players -= self._is_player
-            services.lobby.forget(self, self._watched)
+            self._seats.leave_all()
+            self._visitor.leave()
 
     def say(self, message: bytes) -> None:
         """Send an encoded message. What a client may cause to be said is bounded by what is read from it."""
@@ -151,9 +106,9 @@ class Peer:
 
     async def _listen(self) -> None:
         while True:
-            self._heard, self._is_busy = time.monotonic(), False
+            self._heard, self._is_busy, self._intake.is_quiet = time.monotonic(), False, True
             frame = await self._socket.receive()
-            self._is_busy = True
+            self._is_busy, self._intake.is_quiet = True, False
             match frame.type:
                 case WSMsgType.BINARY:
                     await self._read(frame.data)
@@ -166,6 +121,15 @@ class Peer:
                 case _:
                     raise MalformedBytes("frame", "it is no binary one")
             self._intake.read(len(frame.data) + _HEAD)
+
+    def take(self, frame: bytes) -> bool:
+        """Handle a frame at once, if it is a player's next post and nothing is to be waited for; else False, and
+        nothing was done. Only while the intake is quiet: else it would overtake what came before it."""
+        post, now = decode_post(frame), time.monotonic()
+        if post is None or not self._sender.has_room.is_set() or not self._seats.take(post, len(frame), now):
+            return False
+        self._heard = self._asked = now
+        return True
 
     async def _read(self, frame: bytes) -> None:
         """Each message of a frame waits for its turn: whoever floods is read no faster than it may speak."""
@@ -195,7 +159,7 @@ class Peer:
             return None
         if self._intake.unread and now > self._heard + limits.stall:
             return "half"
-        if not (self._seats or self._watched) and now > self._asked + limits.idle_seconds:
+        if not (self._seats or self._visitor) and now > self._asked + limits.idle_seconds:
             return "idle"
         return None
 
@@ -206,44 +170,18 @@ class Peer:
     async def _handle(self, message: ToRelay) -> None:
         match message:
             case Post():
-                await self._post(message)
+                await self._seats.post(message)
             case Open():
-                await self._open(message)
+                await self._seats.open(message)
             case Prove():
-                await self._prove(message)
+                await self._seats.prove(message, self._nonce)
             case Leave(table):
-                self._leave(table)
+                self._seats.leave(table)
             case _:
-                await self._visit(message)
+                await self._visitor.handle(message)
 
-    async def _visit(self, message: MakeOffer | ListOffers | JoinOffer | WatchOffer | WithdrawOffer) -> None:
-        """What concerns the lobby."""
-        lobby = self._services.lobby
-        try:
-            match message:
-                case ListOffers():
-                    self.say(lobby.listed(message))
-                case MakeOffer():
-                    async with self._services.writes.entered(self.account):
-                        offer = await lobby.make(message, self.account)
-                    self._watch(offer, message.id)
-                case JoinOffer():
-                    self._watch(lobby.join(message, self.account), message.id)
-                case WatchOffer():
-                    self._watch(message.offer, message.id)
-                case WithdrawOffer():
-                    async with self._services.writes.entered(self.account):
-                        self.say(await lobby.withdraw(message))
-        except NotOffered as refused:
-            self._refuse(refused.about, refused.reason, refused.detail, message.id)
-
-    def _watch(self, offer: bytes, request: bytes) -> None:
-        if len(self._watched) >= self._services.limits.watched:
-            raise NotOffered(offer, Reason.TOO_MANY_OFFERS, "this connection watches as many offers as it may")
-        self._services.lobby.watch(offer, self, request)
-        self._watched.add(offer)
-
-    def _refuse(self, about: bytes, reason: Reason, detail: str, id_: bytes = b"") -> None:
+    def refuse(self, about: bytes, reason: Reason, detail: str, id_: bytes = b"") -> None:
+        """See `seats.Client`. What is refused is charged besides."""
         self._services.metrics.refused.labels(reason.value).inc()
         self._meter.charge(FORGERY if reason is Reason.BAD_SIGNATURE else REFUSAL)
         self.say(encode(Refused(about, id_, reason.value, detail)))
@@ -252,130 +190,6 @@ class Peer:
         self._services.metrics.closed.labels(label).inc()
         _LOG.info("closed a connection", extra={"facts": {"why": reason}})
         await self._socket.close(code=code, message=reason.encode()[:_LONGEST_REASON])
-
-    # -------------------------------------------------------------------------------------------------- what they want
-
-    async def _prove(self, prove: Prove) -> None:
-        table, services = prove.table.id, self._services
-        if fault := fault_of(prove, table, self._nonce, services.urls, int(services.clock())):
-            self._refuse(table, *fault)
-            return
-        seat = self._seats.get(table)
-        if seat is None:
-            try:
-                seat = await self._seated(table, lambda: self._made(prove.table))
-            except TooManyTables as full:
-                self._refuse(table, full.reason, full.detail)
-                return
-        if seat is None:
-            return
-        seat.participant = prove.participant
-        if seat.reading is not None:
-            seat.reading.is_players = True
-        self.account.players += not self._is_player
-        self._is_player = True
-        self.say(encode(Proved(table)))
-        await services.lobby.arrive(table, prove.participant)
-
-    async def _made(self, table: Table) -> LiveLog:
-        """A table's log; made where there is none, if the address may make one more. Raises `TooManyTables`."""
-        services, made = self._services, self.account.tables
-        if log := await self._found(table.id):
-            return log
-        if wait := made.wait(1, time.monotonic()):
-            raise TooManyTables(Reason.TOO_MANY_TABLES, f"you have made many tables; the next one in {wait:.0f} s")
-        async with services.writes.entered(self.account):
-            log = await services.tables.make(table, self.account.address)
-        made.take(1, time.monotonic())
-        return log
-
-    async def _found(self, table: bytes) -> LiveLog | None:
-        async with self._services.reads.entered(self.account):
-            return await self._services.tables.find(table)
-
-    async def _open(self, asked: Open) -> None:
-        seat = await self._seat(asked.table)
-        if seat is None:
-            return
-        services, kept = self._services, seat.log.kept
-        start = max(asked.start, kept.first)
-        async with services.reads.entered(self.account):
-            hash_ = await services.tables.hash_before(seat.log, start)
-        is_other = start > kept.length or (asked.hash is not None and start == asked.start and asked.hash != hash_)
-        if is_other:
-            self._refuse(asked.table, Reason.OTHER_LOG, f"the log has {kept.length} entries, or others before {start}")
-            return
-        if seat.reading is not None:
-            seat.log.readings.discard(seat.reading)
-        seat.reading = Reading(self, seat.log, start, is_players=seat.participant is not None)
-        seat.log.readings.add(seat.reading)
-        self.say(encode(Opened(asked.table, kept.table.kind, start, kept.length, hash_ or bytes(32))))
-        self.fall_behind(seat.reading)
-
-    async def _seat(self, table: bytes) -> _Seat | None:
-        """The table, if the relay has it; else that is said."""
-        if seat := self._seats.get(table):
-            return seat
-        try:
-            seat = await self._seated(table, lambda: self._found(table))
-        except TooManyTables as full:
-            self._refuse(table, full.reason, full.detail)
-            return None
-        if seat is None:
-            self._refuse(table, Reason.UNKNOWN_TABLE, "there is no such table")
-        return seat
-
-    async def _seated(self, table: bytes, find: Callable[[], Awaitable[LiveLog | None]]) -> _Seat | None:
-        """At a table whose log is found so, if it is. Raises `TooManyTables`."""
-        services, log = self._services, None
-        if len(self._seats) >= services.limits.per_connection or not services.accounts.sit(self.account):
-            raise TooManyTables(Reason.TOO_MANY_TABLES, "you have as many tables open as you may")
-        try:
-            log = await find()
-        finally:
-            if log is None:
-                services.accounts.rise(self.account)
-        if log is None:
-            return None
-        seat = self._seats[table] = _Seat(log)
-        return seat
-
-    async def _post(self, post: Post) -> None:
-        seat, services = self._seats.get(post.table), self._services
-        if seat is None or seat.participant is None:
-            self._refuse(post.table, Reason.NOT_PROVED, "nobody has proved to take part here", post.id)
-            return
-        if post.since is not None and await self._is_there(seat, seat.participant, post, post.since):
-            return
-        if fault := services.tables.fault_of_post(seat.log, len(post.entry)):
-            self._refuse(post.table, *fault, post.id)
-            return
-        account = self.account
-        await services.keeper.add(seat.log, self, seat.participant, post, account.address, account.weight)
-
-    async def _is_there(self, seat: _Seat, author: bytes, post: Post, since: int) -> bool:
-        """Whether an id was posted before; then its author is told where. The store is asked after what waits for it,
-        so that a post of the connection before is found. A long way to look counts for many messages."""
-        services = self._services
-        while (author, post.id) in seat.log.coming:
-            await services.keeper.next_commit()
-        kept = seat.log.kept
-        await self._meter.work(max(0, kept.length - since) // _LOOKED_AT_ONCE + 1)
-        async with services.reads.entered(self.account):
-            place = await services.tables.find_post(seat.log, since, author, post.id)
-        if place is None:
-            return False
-        self.say(encode(Posted(post.table, post.id, place)))
-        return True
-
-    def _leave(self, table: bytes) -> None:
-        seat = self._seats.pop(table, None)
-        if seat is None:
-            return
-        self._services.accounts.rise(self.account)
-        if seat.reading is not None:
-            seat.log.readings.discard(seat.reading)
-        self._services.tables.release(seat.log)
 
     # --------------------------------------------------------------------------------------------------------- sending
 

@@ -37,7 +37,10 @@ class Sender:
 
     def offer(self, messages: list[bytes]) -> bool:
         """Send encoded messages; False, and none of them, where too much waits already."""
-        if self._outbox.size + sum(map(len, messages)) > OUTBOX:
+        size = self._outbox.size
+        for message in messages:
+            size += len(message)
+        if size > OUTBOX:
             return False
         for message in messages:
             self.add(message)
@@ -45,8 +48,9 @@ class Sender:
 
     def add(self, message: bytes) -> None:
         """Send an encoded message, at the end of this turn of the loop."""
-        self._outbox.add(message)
-        if self._outbox.size > OUTBOX:
+        outbox = self._outbox
+        outbox.add(message)
+        if outbox.size > OUTBOX:
             self.has_room.clear()
         if not (self._is_scheduled or self.is_full):
             self._is_scheduled = True
@@ -65,7 +69,7 @@ class Sender:
                 self._on_full()
                 break
             transport.write(framed(outbox.take()))
-        if outbox.size <= OUTBOX:
+        if outbox.size <= OUTBOX and not self.has_room.is_set():
             self.has_room.set()
 
     async def drain(self, stall: float) -> None:

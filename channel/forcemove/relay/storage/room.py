@@ -13,7 +13,7 @@ from forcemove.relay.limits import Limits
 from forcemove.relay.storage.quota import Quota
 from forcemove.relay.storage.schema import ENTRY_COST, TABLE_COST
 
-__all__ = ["FULL_DISK", "Room", "account_of"]
+__all__ = ["FULL_DISK", "Room", "account_id"]
 
 _LOG = logging.getLogger(__name__)
 FULL_DISK = "the disk takes nothing just now"
@@ -111,6 +111,6 @@ class Room:
             self.is_wanted.set()
 
 
-def account_of(address: str) -> bytes:
+def account_id(address: str) -> bytes:
     """The account under which a table is kept that was made from an address; short, since each table has it."""
     return blake2b(address.encode(), digest_size=8).digest() if address else b""

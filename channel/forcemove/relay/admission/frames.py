@@ -1,0 +1,60 @@
+"""WebSocket frames as they come: where they begin, and what one of the commonest kind carries. Pure.
+
+aiohttp reads a client's frames, whatever they are. Most are one player's next move, a small binary frame that comes
+alone and whole; what aiohttp does to hand such a one over takes longer than all that a relay does with it. So those are
+taken here, see `carried`, and aiohttp is given everything else. `Border` says whether it stands between two frames
+then.
+"""
+
+from __future__ import annotations
+
+__all__ = ["MOST_CARRIED", "Border", "carried"]
+
+MOST_CARRIED = 4_096
+"""Bytes of a frame that is taken at once."""
+_FINAL_BINARY, _MASKED = 0x82, 0x80
+_MASK = 4
+_LENGTHS = {126: 2, 127: 8}
+"""Bytes of a length that does not fit into a head's second byte."""
+_MOST_FRAMES = 64
+"""Of what was received at once, that are counted; a client that sends more has lost its border."""
+
+
+def carried(data: bytes) -> bytes | None:
+    """What a frame carries, unmasked, if the data is one whole small binary frame of a client and nothing else."""
+    size, start = len(data), 6
+    if not start <= size <= MOST_CARRIED or data[0] != _FINAL_BINARY or data[1] < _MASKED:
+        return None
+    length = data[1] - _MASKED
+    if length == 126:
+        start, length = 8, data[2] << 8 | data[3]
+    if length == 127 or start + length != size:
+        return None
+    mask = data[start - _MASK : start] * (length // _MASK + 1)
+    return (int.from_bytes(data[start:]) ^ int.from_bytes(mask[:length])).to_bytes(length)
+
+
+class Border:
+    """Of one connection, from its first frame on. `is_here`: whether a frame begins with the next byte."""
+
+    def __init__(self) -> None:
+        self.is_here, self._is_lost = True, False
+        self._head, self._left = b"", 0
+
+    def skip(self, data: bytes) -> None:
+        """So much more has come."""
+        if self._is_lost:
+            return
+        data, at, frames = self._head + data, self._left, 0
+        while at + 2 <= len(data) and frames < _MOST_FRAMES:
+            size = data[at + 1] & 127
+            start = at + 2 + _LENGTHS.get(size, 0)
+            if start > len(data):
+                break
+            if size in _LENGTHS:
+                size = int.from_bytes(data[at + 2 : start])
+            at = start + (_MASK if data[at + 1] & _MASKED else 0) + size
+            frames += 1
+        self._is_lost = frames == _MOST_FRAMES
+        self._head, self._left = data[at:], max(0, at - len(data))
+        self.is_here = not (self._is_lost or self._head or self._left)

@@ -1,0 +1,204 @@
+"""The tables that one connection uses: who posts there, and what it reads."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from forcemove.line.errors import Reason
+from forcemove.line.terms import Table
+from forcemove.line.wire import Open, Opened, Post, Posted, Prove, Proved, encode
+from forcemove.relay.admission.accounts import Account
+from forcemove.relay.admission.meter import Meter
+from forcemove.relay.clients.services import Services
+from forcemove.relay.keeping import Addition
+from forcemove.relay.proofs import fault_of
+from forcemove.relay.tables import Listener, LiveLog, Reading, TooManyTables
+
+__all__ = ["Client", "Seats"]
+
+_LOOKED_AT_ONCE = 20
+"""Entries that are looked at in the time of a message, when one that was posted before is looked for."""
+
+
+class Client(Listener, Protocol):
+    """Whose connection it is."""
+
+    def say(self, message: bytes) -> None:
+        """Send an encoded message."""
+        ...
+
+    def refuse(self, about: bytes, reason: Reason, detail: str, id_: bytes = b"") -> None:
+        """Say that what was asked is not done."""
+        ...
+
+
+@dataclass(eq=False)
+class _Seat:
+    """A table that a connection uses: who posts there, and what it reads."""
+
+    log: LiveLog
+    participant: bytes | None = None
+    reading: Reading | None = None
+
+
+class Seats:
+    """Of one connection; each method answers one request."""
+
+    def __init__(self, client: Client, services: Services, account: Account, meter: Meter) -> None:
+        self._client, self._services, self._account, self._meter = client, services, account, meter
+        self._seats: dict[bytes, _Seat] = {}
+        self._is_player = False
+
+    def __len__(self) -> int:
+        return len(self._seats)
+
+    def leave_all(self) -> None:
+        """The connection ends."""
+        for table in list(self._seats):
+            self.leave(table)
+        self._account.players -= self._is_player
+
+    def take(self, post: Post, size: int, now: float) -> bool:
+        """Add an entry that was never posted before, of a frame of so many bytes, if nothing is to be waited for and
+        nothing is wrong with it; else False, and nothing was done. `now`: seconds of `time.monotonic`."""
+        services, account, seat = self._services, self._account, self._seats.get(post.table)
+        if post.since is not None or seat is None or seat.participant is None:
+            return False
+        if not services.keeper.has_room(account.address) or services.tables.fault_of_post(seat.log, len(post.entry)):
+            return False
+        if not self._meter.pass_at_once(size, now):
+            return False
+        addition = Addition(seat.log, self._client, seat.participant, post)
+        services.keeper.add_at_once(addition, account.address, account.weight)
+        return True
+
+    async def prove(self, prove: Prove, nonce: bytes) -> None:
+        """Somebody takes part at a table. `nonce`: of the connection."""
+        table, services = prove.table.id, self._services
+        if fault := fault_of(prove, table, nonce, services.urls, int(services.clock())):
+            self._client.refuse(table, *fault)
+            return
+        seat = self._seats.get(table)
+        if seat is None:
+            try:
+                seat = await self._seated(table, lambda: self._made(prove.table))
+            except TooManyTables as full:
+                self._client.refuse(table, full.reason, full.detail)
+                return
+        if seat is None:
+            return
+        seat.participant = prove.participant
+        if seat.reading is not None:
+            seat.reading.is_players = True
+        self._account.players += not self._is_player
+        self._is_player = True
+        self._client.say(encode(Proved(table)))
+        await services.lobby.arrive(table, prove.participant)
+
+    async def _made(self, table: Table) -> LiveLog:
+        """A table's log; made where there is none, if the address may make one more. Raises `TooManyTables`."""
+        services, made = self._services, self._account.tables
+        if log := await self._found(table.id):
+            return log
+        if wait := made.wait(1, time.monotonic()):
+            raise TooManyTables(Reason.TOO_MANY_TABLES, f"you have made many tables; the next one in {wait:.0f} s")
+        async with services.writes.entered(self._account):
+            log = await services.tables.make(table, self._account.address)
+        made.take(1, time.monotonic())
+        return log
+
+    async def _found(self, table: bytes) -> LiveLog | None:
+        async with self._services.reads.entered(self._account):
+            return await self._services.tables.find(table)
+
+    async def open(self, asked: Open) -> None:
+        """A table's log is to be read."""
+        seat = await self._seat(asked.table)
+        if seat is None:
+            return
+        services, kept = self._services, seat.log.kept
+        start = max(asked.start, kept.first)
+        async with services.reads.entered(self._account):
+            hash_ = await services.tables.hash_before(seat.log, start)
+        is_other = start > kept.length or (asked.hash is not None and start == asked.start and asked.hash != hash_)
+        if is_other:
+            self._client.refuse(
+                asked.table, Reason.OTHER_LOG, f"the log has {kept.length} entries, or others before {start}"
+            )
+            return
+        if seat.reading is not None:
+            seat.log.readings.discard(seat.reading)
+        seat.reading = Reading(self._client, seat.log, start, is_players=seat.participant is not None)
+        seat.log.readings.add(seat.reading)
+        self._client.say(encode(Opened(asked.table, kept.table.kind, start, kept.length, hash_ or bytes(32))))
+        self._client.fall_behind(seat.reading)
+
+    async def _seat(self, table: bytes) -> _Seat | None:
+        """The table, if the relay has it; else that is said."""
+        if seat := self._seats.get(table):
+            return seat
+        try:
+            seat = await self._seated(table, lambda: self._found(table))
+        except TooManyTables as full:
+            self._client.refuse(table, full.reason, full.detail)
+            return None
+        if seat is None:
+            self._client.refuse(table, Reason.UNKNOWN_TABLE, "there is no such table")
+        return seat
+
+    async def _seated(self, table: bytes, find: Callable[[], Awaitable[LiveLog | None]]) -> _Seat | None:
+        """At a table whose log is found so, if it is. Raises `TooManyTables`."""
+        services, log = self._services, None
+        if len(self._seats) >= services.limits.per_connection or not services.accounts.sit(self._account):
+            raise TooManyTables(Reason.TOO_MANY_TABLES, "you have as many tables open as you may")
+        try:
+            log = await find()
+        finally:
+            if log is None:
+                services.accounts.rise(self._account)
+        if log is None:
+            return None
+        seat = self._seats[table] = _Seat(log)
+        return seat
+
+    async def post(self, post: Post) -> None:
+        """An entry is to be added."""
+        seat, services = self._seats.get(post.table), self._services
+        if seat is None or seat.participant is None:
+            self._client.refuse(post.table, Reason.NOT_PROVED, "nobody has proved to take part here", post.id)
+            return
+        if post.since is not None and await self._is_there(seat, seat.participant, post, post.since):
+            return
+        if fault := services.tables.fault_of_post(seat.log, len(post.entry)):
+            self._client.refuse(post.table, *fault, post.id)
+            return
+        addition, account = Addition(seat.log, self._client, seat.participant, post), self._account
+        await services.keeper.add(addition, account.address, account.weight)
+
+    async def _is_there(self, seat: _Seat, author: bytes, post: Post, since: int) -> bool:
+        """Whether an id was posted before; then its author is told where. The store is asked after what waits for it,
+        so that a post of the connection before is found. A long way to look counts for many messages."""
+        services = self._services
+        while (author, post.id) in seat.log.coming:
+            await services.keeper.next_commit()
+        kept = seat.log.kept
+        await self._meter.work(max(0, kept.length - since) // _LOOKED_AT_ONCE + 1)
+        async with services.reads.entered(self._account):
+            place = await services.tables.find_post(seat.log, since, author, post.id)
+        if place is None:
+            return False
+        self._client.say(encode(Posted(post.table, post.id, place)))
+        return True
+
+    def leave(self, table: bytes) -> None:
+        """A table is not used any more."""
+        seat = self._seats.pop(table, None)
+        if seat is None:
+            return
+        self._services.accounts.rise(self._account)
+        if seat.reading is not None:
+            seat.log.readings.discard(seat.reading)
+        self._services.tables.release(seat.log)

@@ -1,0 +1,57 @@
+"""What one connection does in the lobby."""
+
+from __future__ import annotations
+
+from forcemove.line.errors import Reason
+from forcemove.line.wire import JoinOffer, ListOffers, MakeOffer, WatchOffer, WithdrawOffer
+from forcemove.relay.admission.accounts import Account
+from forcemove.relay.clients.seats import Client
+from forcemove.relay.clients.services import Services
+from forcemove.relay.offers.lobby import NotOffered
+
+__all__ = ["Request", "Visitor"]
+
+Request = MakeOffer | ListOffers | JoinOffer | WatchOffer | WithdrawOffer
+
+
+class Visitor:
+    """Of one connection."""
+
+    def __init__(self, client: Client, services: Services, account: Account) -> None:
+        self._client, self._services, self._account = client, services, account
+        self._watched: set[bytes] = set()
+
+    def __len__(self) -> int:
+        """How many offers it watches."""
+        return len(self._watched)
+
+    def leave(self) -> None:
+        """The connection ends."""
+        self._services.lobby.forget(self._client, self._watched)
+
+    async def handle(self, message: Request) -> None:
+        """Answer a request."""
+        lobby = self._services.lobby
+        try:
+            match message:
+                case ListOffers():
+                    self._client.say(lobby.listed(message))
+                case MakeOffer():
+                    async with self._services.writes.entered(self._account):
+                        offer = await lobby.make(message, self._account)
+                    self._watch(offer, message.id)
+                case JoinOffer():
+                    self._watch(lobby.join(message, self._account), message.id)
+                case WatchOffer():
+                    self._watch(message.offer, message.id)
+                case WithdrawOffer():
+                    async with self._services.writes.entered(self._account):
+                        self._client.say(await lobby.withdraw(message))
+        except NotOffered as refused:
+            self._client.refuse(refused.about, refused.reason, refused.detail, message.id)
+
+    def _watch(self, offer: bytes, request: bytes) -> None:
+        if len(self._watched) >= self._services.limits.watched:
+            raise NotOffered(offer, Reason.TOO_MANY_OFFERS, "this connection watches as many offers as it may")
+        self._services.lobby.watch(offer, self._client, request)
+        self._watched.add(offer)
