@@ -16,7 +16,7 @@ import pytest
 
 from forcemove.line.errors import Reason
 from forcemove.line.offers import OFFERS, SignedOffer
-from forcemove.line.wire import MakeOffer, Open, Opened, Posted, Proved, Refused
+from forcemove.line.wire import ListOffers, MakeOffer, OffersListed, Open, Opened, Posted, Proved, Refused
 from tests.line.offered import new_offer
 from tests.line.people import ALICE, new_table, run
 from tests.relay.process import RelayProcess, running_relay
@@ -202,6 +202,20 @@ def test_threat_59_a_named_proxy_is_believed_and_no_other(tmp_path: Path) -> Non
 # ------------------------------------------------------------------------------------------------------ no files left
 
 
+def test_threat_59_who_has_gone_leaves_nothing_behind_that_would_have_to_be_done(tmp_path: Path) -> None:
+    async def story(relay: RelayProcess) -> None:
+        async with raw(relay.url) as mallory:
+            await mallory.say(*[ListOffers(b"", None)] * 1_000)
+            await mallory.hear(OffersListed)
+            mallory.hang_up()
+        async with asyncio.timeout(10), aiohttp.ClientSession() as session:
+            while (await (await session.get(f"http://127.0.0.1:{relay.port}/health")).json())["connections"]:
+                await asyncio.sleep(0.02)
+
+    with running_relay(tmp_path, "--messages-per-second", "50") as relay:  # so all of it takes three minutes
+        run(story(relay))
+
+
 def test_threat_59_no_files_left_is_survived_and_told_once(tmp_path: Path) -> None:
     async def story(relay: RelayProcess) -> None:
         process = relay.process.pid
@@ -215,7 +229,7 @@ def test_threat_59_no_files_left_is_survived_and_told_once(tmp_path: Path) -> No
                 await asyncio.sleep(0.01)
             cpu = _cpu(process)
             await asyncio.sleep(1)
-            assert _cpu(process) - cpu < 0.5
+            assert _cpu(process) - cpu < 0.2
             await _seated(playing)
             assert relay.log().count("no connection can be accepted") == 1
             resource.prlimit(process, resource.RLIMIT_NOFILE, before)

@@ -16,12 +16,12 @@ from tests.relay.strangers.attacks import ATTACKS
 from tests.relay.strangers.crowd import Crowd, Report, Strangers
 
 LONG = pytest.mark.long
-SHORT = ("lobby", "wrong_proofs")
+SHORT = (("lobby", 1), ("lobby", 50), ("wrong_proofs", 1))
 PAIRS = 40
 MOVE, NEWCOMER = 0.25, 3.0
 """Seconds."""
 SHARED = 2.0
-"""Seconds for a move where other tests have the cores, too. Undefended, these two held all for 38 and 44 seconds."""
+"""Seconds for a move where other tests have the cores, too. Undefended, these held all for 38 and 44 seconds."""
 MEMORY, DISK = 200 * 2**20, 2**30
 ALONE = 60 * 2**20
 """Bytes of memory of a relay that was started by itself; those of the tests are forked from a process that has imported
@@ -74,14 +74,17 @@ def siege(tmp_path: Path) -> Iterator[Siege]:
         yield Siege(relay, crowd, quiet)
 
 
-@pytest.mark.parametrize("addresses", [1, pytest.param(50, marks=LONG)])
 @pytest.mark.parametrize(
-    ("name", "move"), [*((name, SHARED) for name in SHORT), *(pytest.param(name, MOVE, marks=LONG) for name in ATTACKS)]
+    ("name", "addresses", "move"),
+    [
+        *((*each, SHARED) for each in SHORT),
+        *(pytest.param(name, count, MOVE, marks=LONG) for name in ATTACKS for count in ADDRESSES),
+    ],
 )
-def test_threat_59_strangers_disturb_nobody(siege: Siege, name: str, move: float, addresses: int) -> None:
+def test_threat_59_strangers_disturb_nobody(siege: Siege, name: str, addresses: int, move: float) -> None:
     idle, before = siege.relay.memory(), siege.watch(2)
     with closing(Strangers(ATTACKS[name], siege.relay.url, ADDRESSES[addresses])):
-        during = siege.watch(3 if name in SHORT else 8)
+        during = siege.watch(3 if move == SHARED else 8)
     print(f"\n{name} from {addresses}: before: {before}\n during: {during}")
     assert not during.attacked.failures
     assert during.attacked.p99 < max(3 * before.attacked.p99, 3 * during.quiet.p99, move)

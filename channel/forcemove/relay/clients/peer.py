@@ -105,7 +105,7 @@ class Peer:
     # ------------------------------------------------------------------------------------------------------- listening
 
     async def _listen(self) -> None:
-        while True:
+        while not self._transport.is_closing():
             self._heard, self._is_busy, self._intake.is_quiet = time.monotonic(), False, True
             frame = await self._socket.receive()
             self._is_busy, self._intake.is_quiet = True, False
@@ -132,13 +132,16 @@ class Peer:
         return True
 
     async def _read(self, frame: bytes) -> None:
-        """Each message of a frame waits for its turn: whoever floods is read no faster than it may speak."""
+        """Each message of a frame waits for its turn: whoever floods is read no faster than it may speak. What was
+        said by who has gone is dropped: else those who come again and again would leave more and more behind."""
         await self._meter.frame(len(frame))
         messages = decode_to_relay(frame)
         if len(messages) > _MOST_MESSAGES:
             raise MalformedBytes("frame", f"it has {len(messages)} messages; {_MOST_MESSAGES} are allowed")
         for message in messages:
             await self._meter.message(message)
+            if self._transport.is_closing():
+                return
             await self._handle(message)
             await self._sender.has_room.wait()
         self._asked = time.monotonic()
