@@ -20,7 +20,6 @@ from __future__ import annotations
 import argparse
 import os
 import select
-import socket
 import statistics
 import subprocess
 import sys
@@ -31,41 +30,18 @@ from dataclasses import dataclass
 from heapq import heappop, heappush
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TypeVar
 
-from forcemove.line.terms import Table, TableKind, proof_digest
-from forcemove.line.wire import (
-    VERSION,
-    Entries,
-    FromRelay,
-    Message,
-    Open,
-    Opened,
-    Post,
-    Prove,
-    Welcome,
-    decode_from_relay,
-    encode,
-)
-from forcemove.protocol.hashing import keccak256
-from forcemove.protocol.signing import Key
+from forcemove.line.terms import Table, TableKind
+from scripts.relay_player import ADDRESSES, PATIENCE, Player
 
 __all__ = ["Moves", "measure", "relay_move_spread", "relay_moves_per_second"]
 
-M = TypeVar("M", bound=FromRelay)
-
 PAIRS = 100
-SIZE = 300
-"""Bytes of a move, as a signed one in rock-paper-scissors has them."""
 SECONDS = 5.0
 ROUNDS = 3
 _WARM_UP = 1.0
-_PATIENCE = 20.0
 _HERE = Path(__file__).resolve().parent.parent
-_KEYS = (Key(keccak256(b"alice")), Key(keccak256(b"bob")))
-_ADDRESSES = tuple(key.address for key in _KEYS)
 _TICKS = os.sysconf("SC_CLK_TCK")
-_BINARY, _PING = 2, 9
 
 
 @dataclass(frozen=True)
@@ -116,7 +92,7 @@ def measure(checkout: Path = _HERE, folder: str | None = None, seconds: float = 
     """One round with a relay of its own. `checkout`: whose relay; `folder`: for its store; `seconds`: of each part."""
     with TemporaryDirectory(dir=folder) as place, _relay(checkout, Path(place)) as (url, relay), ExitStack() as stack:
         players = [
-            stack.enter_context(Player(url, pair, seat, Table(TableKind.CHANNEL, _ADDRESSES, pair.to_bytes(32))))
+            stack.enter_context(Player(url, pair, seat, Table(TableKind.CHANNEL, ADDRESSES, pair.to_bytes(32))))
             for pair in range(PAIRS)
             for seat in (0, 1)
         ]
@@ -137,91 +113,6 @@ def _relay(checkout: Path, folder: Path) -> Iterator[tuple[str, int]]:
             yield (it.stdout or sys.stdin).readline().split('"')[3], it.pid
         finally:
             it.terminate()
-
-
-# ------------------------------------------------------------------------------------------------------------- playing
-
-
-class Player:
-    """One connection of one player, who has proved who it is, and reads."""
-
-    def __init__(self, url: str, pair: int, seat: int, table: Table) -> None:
-        self.pair, self.seat, self._table = pair, seat, table.id
-        self.length = 0
-        """Moves that it has read."""
-        self.posted_at = 0.0
-        host, _, port = url.removeprefix("ws://").rpartition(":")
-        self.socket = socket.create_connection((host, int(port)), _PATIENCE)
-        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self._heard = bytearray()
-        self._shake_hands(host)
-        nonce = self._wait_for(Welcome).nonce
-        key, expiry = _KEYS[seat], int(time.time()) + 600
-        signature = key.sign(proof_digest(url, table.id, key.address, expiry, nonce)).compact
-        self._say(Prove(table, key.address, url, expiry, signature))
-        self._say(Open(table.id, 0, None))
-        self._wait_for(Opened)
-        self.socket.setblocking(False)
-
-    def __enter__(self) -> Player:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.socket.close()
-
-    def post(self) -> None:
-        """The next move of the table."""
-        number = self.length
-        self._say(Post(self._table, number.to_bytes(16), number.to_bytes(SIZE), None))
-
-    def read(self) -> int:
-        """How many moves have come."""
-        before = self.length
-        self._heard += self.socket.recv(65_536)
-        for message in self._messages():
-            if isinstance(message, Entries):
-                self.length = message.first + len(message.entries)
-        return self.length - before
-
-    def _shake_hands(self, host: str) -> None:
-        asks = f"GET / HTTP/1.1\r\nHost: {host}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-        asks += "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg==\r\n\r\n"
-        self.socket.sendall(asks.encode())
-        while b"\r\n\r\n" not in self._heard:
-            self._heard += self.socket.recv(65_536)
-        self._heard = self._heard.partition(b"\r\n\r\n")[2]
-
-    def _wait_for(self, kind: type[M]) -> M:
-        while True:
-            for message in self._messages():
-                if isinstance(message, kind):
-                    return message
-            self._heard += self.socket.recv(65_536)
-
-    def _say(self, message: Message) -> None:
-        self._send(_BINARY, VERSION.to_bytes(2) + b"\x91" + encode(message))
-
-    def _send(self, opcode: int, payload: bytes) -> None:
-        """A frame, masked with zeros: nothing is hidden from a relay that we trust."""
-        size = len(payload)
-        head = bytes([0x80 | opcode, 0x80 | size]) if size < 126 else bytes([0x80 | opcode, 0xFE]) + size.to_bytes(2)
-        self.socket.sendall(head + bytes(4) + payload)
-
-    def _messages(self) -> Iterator[FromRelay]:
-        """Of the frames that have come whole."""
-        heard, at = self._heard, 0
-        while len(heard) >= at + 4:
-            size, start = heard[at + 1], at + 2
-            if size == 126:
-                size, start = int.from_bytes(heard[at + 2 : at + 4]), at + 4
-            if len(heard) < start + size:
-                break
-            opcode, payload, at = heard[at] & 15, bytes(heard[start : start + size]), start + size
-            if opcode == _BINARY:
-                yield from decode_from_relay(payload)
-            elif opcode == _PING:
-                self._send(_PING + 1, payload)
-        del heard[:at]
 
 
 class Game:
@@ -278,8 +169,8 @@ class Game:
     def _finish(self) -> None:
         """Until both of each pair have read all that was posted."""
         while self._posted or any(len(set(lengths)) > 1 for lengths in self._lengths().values()):
-            if not self._hear(_PATIENCE, [], is_over=True):
-                raise TimeoutError(f"the relay has said nothing for {_PATIENCE:.0f} seconds")
+            if not self._hear(PATIENCE, [], is_over=True):
+                raise TimeoutError(f"the relay has said nothing for {PATIENCE:.0f} seconds")
 
     def _lengths(self) -> dict[int, list[int]]:
         lengths: dict[int, list[int]] = {}

@@ -145,7 +145,8 @@ def relay(
     """
     import asyncio
 
-    from forcemove.relay.server import Settings, serve
+    from forcemove.relay.server import serve
+    from forcemove.relay.settings import Settings
 
     granted = Limits(**limits)  # type: ignore[arg-type]  # each option has the type of its field
     certificate, trusted = _certificate(tls_cert, tls_key), Proxies(proxies, proxy_header)

@@ -10,13 +10,11 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import AsyncExitStack, suppress
-from dataclasses import dataclass, field, replace
-from ssl import SSLContext
 from typing import cast
 
 from aiohttp import WSCloseCode, web
 
-from forcemove.errors import InvalidValue, JournalUnavailable
+from forcemove.errors import JournalUnavailable
 from forcemove.line.limits import MAX_FRAME
 from forcemove.relay.admission.accounts import Accounts
 from forcemove.relay.admission.listening import Intake, Listener
@@ -25,21 +23,18 @@ from forcemove.relay.clients.peer import Peer
 from forcemove.relay.clients.services import Services
 from forcemove.relay.housekeeping import Housekeeper
 from forcemove.relay.keeping import Keeper
-from forcemove.relay.limits import Limits
 from forcemove.relay.metrics import Metrics
 from forcemove.relay.offers.lobby import Lobby
+from forcemove.relay.settings import Settings, fitting
 from forcemove.relay.storage.store import open_store
 from forcemove.relay.storage.worker import Worker
 from forcemove.relay.tables import Tables
-from forcemove.serving.addresses import Proxies
 from forcemove.serving.errors import AddressUnusable
-from forcemove.serving.files import raise_open_files
 
-__all__ = ["Settings", "serve"]
+__all__ = ["serve"]
 
 _LOG = logging.getLogger(__name__)
 _HOUR = 3_600.0
-_EVERYWHERE = {"", "0.0.0.0", "::"}  # noqa: S104  # compared with, not listened on
 _SWITCH = 0.0005
 """Seconds after which the loop and the thread of the store take turns: each gives the lock of Python away all the
 time, and the usual 5 ms are longer than a commit."""
@@ -49,41 +44,12 @@ _NO_PAGE = "This is a relay of Forcemove: it speaks WebSocket. /health and /metr
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 _WAITING = 1_024
 """Connections that the system keeps until they are accepted."""
-_OTHER_FILES = 64
-"""That a relay has open besides its connections."""
 _AROUND = 64
 """Bytes of a request besides its path and headers, at most."""
 _SWEEP = 5.0
 """Seconds between two looks for connections that nothing is asked on, at most."""
 _READS, _WRITES = 2, 1
 """Requests that wait for the store at once, posts aside; the others take turns, by address."""
-
-
-@dataclass(frozen=True)
-class Settings:
-    """`host`, `port`: where to listen, port 0 for any that is free. `store`: a path, or `:memory:`. `urls`: the
-    addresses by which clients know this relay, ws:// or wss://; the one where it listens if none are given.
-    `chains`: the ids of the chains for which the lobby takes offers, all if none are given. `heartbeat`: seconds
-    between pings. `tls`: the certificate, if the relay itself is to speak wss://. `proxies`: that are believed when
-    they say for whom they ask."""
-
-    host: str
-    port: int
-    store: str
-    urls: tuple[str, ...] = ()
-    limits: Limits = field(default_factory=Limits)
-    chains: frozenset[int] = frozenset()
-    heartbeat: float = 30.0
-    tls: SSLContext | None = None
-    proxies: Proxies = field(default_factory=Proxies)
-
-    def __post_init__(self) -> None:
-        if self.host in _EVERYWHERE and not self.urls:
-            reason = "an address of this machine, unless the addresses by which clients know it are given, too"
-            raise InvalidValue("listen", self.host or "every address", reason)
-        for url in self.urls:
-            if not url.startswith(("ws://", "wss://")):
-                raise InvalidValue("url", url, "ws://host:port or wss://host:port")
 
 
 async def serve(settings: Settings, ready: Callable[[str], object]) -> None:
@@ -94,7 +60,7 @@ async def serve(settings: Settings, ready: Callable[[str], object]) -> None:
     `JournalError` where the store has failed for good.
     """
     sys.setswitchinterval(_SWITCH)
-    settings = _fitting(settings)
+    settings = fitting(settings)
     async with AsyncExitStack() as stack:
         store = open_store(settings.store)
         stack.callback(store.close)
@@ -120,17 +86,6 @@ async def serve(settings: Settings, ready: Callable[[str], object]) -> None:
         )
         housekeeper = Housekeeper(store, worker, tables, settings.limits, metrics)
         await _Process(settings, services, housekeeper).run(ready)
-
-
-def _fitting(settings: Settings) -> Settings:
-    """With no more connections than there are files for."""
-    files, wanted = raise_open_files(), settings.limits.connections
-    fit = max(1, files - _OTHER_FILES)
-    if wanted <= fit:
-        return settings
-    hint = f"raise the limit of open files (`ulimit -n`, or LimitNOFILE= for systemd) to {wanted + _OTHER_FILES}"
-    _LOG.warning("fewer connections than allowed", extra={"facts": {"connections": fit, "for more": hint}})
-    return replace(settings, limits=replace(settings.limits, connections=fit))
 
 
 class _Process:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Protocol
 
 from forcemove.errors import ForcemoveError
 from forcemove.line.errors import Reason
@@ -24,19 +22,18 @@ from forcemove.line.wire import (
     JoinOffer,
     ListOffers,
     MakeOffer,
-    OfferShown,
     WithdrawOffer,
-    encode,
 )
 from forcemove.protocol.signing import require_signer
 from forcemove.protocol.types import Signature
 from forcemove.relay.admission.accounts import Account
 from forcemove.relay.limits import Limits
 from forcemove.relay.offers.listing import Listing
+from forcemove.relay.offers.shown import Joined, Shown, Watcher
 from forcemove.relay.storage.store import RelayStore
 from forcemove.relay.storage.worker import Worker
 
-__all__ = ["Lobby", "NotOffered", "Watcher"]
+__all__ = ["Lobby", "NotOffered"]
 
 _LONGEST_OFFER = 7 * 24 * 60 * 60
 _FREE_FAILURES = 2
@@ -54,57 +51,6 @@ class NotOffered(Exception):
         self.about, self.reason, self.detail = about, reason, detail
 
 
-class Watcher(Protocol):
-    """Who is told what happens to an offer."""
-
-    def say(self, message: bytes) -> None:
-        """Send an encoded message."""
-        ...
-
-
-@dataclass(eq=False)
-class _Joined:
-    """A join that an offer waits for until `until` (Unix seconds); `table`: where the two meet, and who of them is
-    `here`; `account`: of the guest."""
-
-    join: SignedJoin
-    until: int
-    table: bytes
-    account: Account
-    here: set[bytes] = field(default_factory=set)
-
-
-@dataclass(eq=False)
-class _Shown:
-    """An offer, and who has joined it. `maker`: the address that has made it; `failed`: how many joins from an address
-    have come to nothing, and until when (Unix seconds) it may not join again."""
-
-    signed: SignedOffer
-    maker: str = ""
-    joined: _Joined | None = None
-    is_over: bool = False
-    watchers: set[Watcher] = field(default_factory=set)
-    failed: OrderedDict[str, tuple[int, float]] = field(default_factory=OrderedDict)
-
-    def __post_init__(self) -> None:
-        self.hash, self.encoded = self.signed.offer.hash, OFFERS.encode(self.signed.offer)
-
-    def message(self, request: bytes = b"") -> bytes:
-        joined = self.joined
-        return encode(
-            OfferShown(
-                request,
-                self.hash,
-                self.encoded,
-                self.signed.signature.compact,
-                self.is_over,
-                None if joined is None else JOINS.encode(joined.join.join),
-                None if joined is None else joined.join.signature.compact,
-                0 if joined is None else joined.until,
-            )
-        )
-
-
 class Lobby:
     """The offers of a relay. Joins are not kept on disk: a relay that starts again has all its offers open."""
 
@@ -119,8 +65,8 @@ class Lobby:
         """`chains`: the ids of the chains for which offers are taken; all if it is empty. `clock`: Unix seconds."""
         self._store, self._worker, self._limits = store, worker, limits
         self._chains, self._clock = chains, clock
-        self._shown: dict[bytes, _Shown] = {}
-        self._meetings: dict[bytes, _Shown] = {}
+        self._shown: dict[bytes, Shown] = {}
+        self._meetings: dict[bytes, Shown] = {}
         self._listing = Listing()
         self._by_host, self._by_maker = Counter[bytes](), dict[str, dict[bytes, None]]()
 
@@ -132,7 +78,7 @@ class Lobby:
     async def start(self) -> None:
         """Show what was kept."""
         for offer, signature in await self._worker.run(self._store.offers):
-            self._show(_Shown(SignedOffer(OFFERS.decode(offer), Signature(signature))))
+            self._show(Shown(SignedOffer(OFFERS.decode(offer), Signature(signature))))
 
     async def make(self, message: MakeOffer, account: Account) -> bytes:
         """Take an offer from an address; returns its hash. Raises `NotOffered`."""
@@ -147,16 +93,16 @@ class Lobby:
             await self._make_room(offer, account)
             await self._worker.run(self._store.keep_offer, offer.hash, message.offer, message.signature)
             if offer.hash not in self._shown:
-                self._show(_Shown(signed, account.address))
+                self._show(Shown(signed, account.address))
         return offer.hash
 
-    def _show(self, shown: _Shown) -> None:
+    def _show(self, shown: Shown) -> None:
         self._shown[shown.hash] = shown
         self._by_host[shown.signed.offer.host] += 1
         self._by_maker.setdefault(shown.maker, {})[shown.hash] = None
         self._list(shown)
 
-    def _list(self, shown: _Shown) -> None:
+    def _list(self, shown: Shown) -> None:
         self._listing.add(shown.hash, shown.encoded, shown.signed.signature.compact, shown.signed.offer.expires)
 
     def _require_wanted(self, offer: Offer, account: Account) -> None:
@@ -207,7 +153,7 @@ class Lobby:
             self._take(shown, join, account)
         return join.join.offer
 
-    def _require_reliable(self, shown: _Shown, account: Account) -> None:
+    def _require_reliable(self, shown: Shown, account: Account) -> None:
         """Whose joins come to nothing, again and again, leaves the offer to others."""
         _, until = shown.failed.get(account.address, (0, 0.0))
         wait = max(until - self._clock(), account.joins.wait(1, time.monotonic()))
@@ -215,9 +161,9 @@ class Lobby:
             detail = f"your joins have come to nothing; you may join again in {wait:.0f} s"
             raise NotOffered(shown.hash, Reason.OFFER_TAKEN, detail)
 
-    def _take(self, shown: _Shown, join: SignedJoin, account: Account) -> None:
+    def _take(self, shown: Shown, join: SignedJoin, account: Account) -> None:
         limits, table = self._limits, meeting_table(shown.signed.offer, join.join).id
-        joined = shown.joined = _Joined(join, int(self._clock() + limits.join_seconds), table, account)
+        joined = shown.joined = Joined(join, int(self._clock() + limits.join_seconds), table, account)
         self._meetings[table] = shown
         self._listing.drop(shown.hash)
         failures = sum(count for count, _ in shown.failed.values())
@@ -227,11 +173,11 @@ class Lobby:
         loop.call_later(limits.join_seconds, self._reopen, shown, joined)
         self._tell(shown)
 
-    def _reopen_without_guest(self, shown: _Shown, joined: _Joined) -> None:
+    def _reopen_without_guest(self, shown: Shown, joined: Joined) -> None:
         if joined.join.join.guest not in joined.here:
             self._reopen(shown, joined)
 
-    def _reopen(self, shown: _Shown, joined: _Joined) -> None:
+    def _reopen(self, shown: Shown, joined: Joined) -> None:
         """Unless the game has begun, or another join came since."""
         if shown.joined is joined and not shown.is_over:
             del self._meetings[joined.table]
@@ -241,7 +187,7 @@ class Lobby:
                 self._list(shown)
             self._tell(shown)
 
-    def _blame(self, shown: _Shown, joined: _Joined) -> None:
+    def _blame(self, shown: Shown, joined: Joined) -> None:
         """A join has come to nothing: its address waits longer each time until it may join this offer again."""
         address = joined.account.address
         count = shown.failed.pop(address, (0, 0.0))[0] + 1
@@ -281,16 +227,16 @@ class Lobby:
         for shown in [each for each in self._shown.values() if not self._is_good(each)]:
             await self._end(shown)
 
-    def _find(self, offer: bytes) -> _Shown:
+    def _find(self, offer: bytes) -> Shown:
         shown = self._shown.get(offer)
         if shown is None or not self._is_good(shown):
             raise NotOffered(offer, Reason.UNKNOWN_OFFER, "there is no such offer any more")
         return shown
 
-    def _is_good(self, shown: _Shown) -> bool:
+    def _is_good(self, shown: Shown) -> bool:
         return shown.signed.offer.expires > self._clock()
 
-    async def _end(self, shown: _Shown) -> None:
+    async def _end(self, shown: Shown) -> None:
         shown.is_over = True
         if self._shown.pop(shown.hash, None) is not None:
             self._forget(shown)
@@ -299,7 +245,7 @@ class Lobby:
         self._tell(shown)
         await self._worker.run(self._store.drop_offer, shown.hash)
 
-    def _forget(self, shown: _Shown) -> None:
+    def _forget(self, shown: Shown) -> None:
         self._listing.drop(shown.hash)
         host, made = shown.signed.offer.host, self._by_maker[shown.maker]
         self._by_host[host] -= 1
@@ -309,7 +255,7 @@ class Lobby:
         if not made:
             del self._by_maker[shown.maker]
 
-    def _tell(self, shown: _Shown) -> None:
+    def _tell(self, shown: Shown) -> None:
         message = shown.message()
         for watcher in shown.watchers:
             watcher.say(message)

@@ -1,0 +1,65 @@
+"""One offer of the lobby: who has joined it, and who is told of it."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from forcemove.line.offers import JOINS, OFFERS, SignedJoin, SignedOffer
+from forcemove.line.wire import OfferShown, encode
+from forcemove.relay.admission.accounts import Account
+
+__all__ = ["Joined", "Shown", "Watcher"]
+
+
+class Watcher(Protocol):
+    """Who is told what happens to an offer."""
+
+    def say(self, message: bytes) -> None:
+        """Send an encoded message."""
+        ...
+
+
+@dataclass(eq=False)
+class Joined:
+    """A join that an offer waits for until `until` (Unix seconds); `table`: where the two meet, and who of them is
+    `here`; `account`: of the guest."""
+
+    join: SignedJoin
+    until: int
+    table: bytes
+    account: Account
+    here: set[bytes] = field(default_factory=set)
+
+
+@dataclass(eq=False)
+class Shown:
+    """An offer, and who has joined it. `maker`: the address that has made it; `failed`: how many joins from an address
+    have come to nothing, and until when (Unix seconds) it may not join again; `encoded`: the offer's bytes."""
+
+    signed: SignedOffer
+    maker: str = ""
+    joined: Joined | None = None
+    is_over: bool = False
+    watchers: set[Watcher] = field(default_factory=set)
+    failed: OrderedDict[str, tuple[int, float]] = field(default_factory=OrderedDict)
+
+    def __post_init__(self) -> None:
+        self.hash, self.encoded = self.signed.offer.hash, OFFERS.encode(self.signed.offer)
+
+    def message(self, request: bytes = b"") -> bytes:
+        """How it stands, as an encoded `OfferShown`. `request`: that it answers."""
+        joined = self.joined
+        return encode(
+            OfferShown(
+                request,
+                self.hash,
+                self.encoded,
+                self.signed.signature.compact,
+                self.is_over,
+                None if joined is None else JOINS.encode(joined.join.join),
+                None if joined is None else joined.join.signature.compact,
+                0 if joined is None else joined.until,
+            )
+        )
