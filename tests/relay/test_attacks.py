@@ -252,13 +252,16 @@ def test_others_read_a_table_and_do_not_post(relay: RelayProcess) -> None:
 
 
 def test_an_id_is_taken_once_however_often_it_is_posted(relay: RelayProcess) -> None:
+    """At many tables: the disk may be quicker than who looks there for what was posted before."""
+
     async def story() -> None:
-        table = new_table()
         async with raw(relay.url) as alice:
-            again = post(table, 1, b"once", since=0)
-            await alice.say(alice.proof(table, ALICE), post(table, 1, b"once"), again, again, post(table, 2, b"next"))
-            await alice.hear(Proved)
-            assert [(await alice.hear(Posted)).index for _ in range(4)] == [0, 0, 0, 1]
+            for _ in range(20):
+                table = new_table()
+                once, again = post(table, 1, b"once"), post(table, 1, b"once", since=0)
+                await alice.say(alice.proof(table, ALICE), once, again, again, post(table, 2, b"next"))
+                await alice.hear(Proved)
+                assert [(await alice.hear(Posted)).index for _ in range(4)] == [0, 0, 0, 1]
 
     run(story())
 
