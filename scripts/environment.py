@@ -6,7 +6,8 @@ date is left alone, what was interrupted is made anew, and of two set-ups at onc
     scripts/setup play      what playing needs
     scripts/setup network   that, and anvil, for the demonstration over a network
     scripts/setup test      that, and what the tests need: the compiler, anvil, viem, and in an environment of its own
-                            (`.venv/analysis`: it wants another web3) the static analysis of the contracts
+                            (`.venv/analysis`: it wants another web3) what analyses the contracts: slither and
+                            halmos
 
 `FORCEMOVE_VENV` names another folder for the Python environment.
 """
@@ -145,9 +146,9 @@ def _make_venv(venv: Path) -> None:
 
 
 def set_up_analysis() -> None:
-    """Make the environment of the static analysis anew; it is complete once it has its stamp."""
+    """Make the environment of what analyses the contracts anew; it is complete once it has its stamp."""
     _make_venv(ANALYSIS)
-    _install_pinned(ANALYSIS, ROOT / ANALYSIS_LOCK, "half a minute")
+    _install_pinned(ANALYSIS, ROOT / ANALYSIS_LOCK, "a minute")
     _ANALYSIS_STAMP.write_text(_analysis_stamp(), "utf-8")
 
 
