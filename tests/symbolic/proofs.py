@@ -1,0 +1,32 @@
+"""The table of all proofs, with the bounds of each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["PROOFS", "Proof"]
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """A function of a contract of proofs. `loop`: how often a loop is followed; where that is not enough, nothing is
+    proved. `limit`: seconds after which it is given up."""
+
+    contract: str
+    name: str
+    loop: int = 4
+    limit: float = 300
+
+    @property
+    def source(self) -> str:
+        """The file that the contract is in."""
+        return f"{self.contract}.sol"
+
+    @property
+    def twin(self) -> str:
+        """The name of the function that claims something false about the same events: it must be refuted, or else the
+        proof is about no event at all."""
+        return f"{self.name}_twin"
+
+
+PROOFS = (Proof("RecordProofs", "check_checkpoint"),)
