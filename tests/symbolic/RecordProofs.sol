@@ -1,20 +1,31 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
-import {FixedPart, VariablePart} from "../../contracts/types/Channel.sol";
-import {World} from "./World.sol";
+import {FixedPart, Signature, State, VariablePart} from "../../contracts/types/Channel.sol";
+import {World, both, either, implies} from "./World.sol";
 
-/// @title What is recorded never falls back, and what is final stays
+/// @title What is recorded never falls back, what is final stays, and nothing else is touched
 contract RecordProofs is World {
+    /// @param later The status afterwards.
+    /// @param given What a successful call has to record.
     struct Change {
         bytes32 channelId;
+        uint48 duration;
         uint256 before;
+        uint256 holdings;
         bool done;
         uint256 later;
+        VariablePart given;
     }
 
+    // -------------------------------------------------------------------------------------------------- checkpoint
+
     function check_checkpoint() public {
-        _requireNoFallingBack(_checkpoint());
+        Change memory change = _checkpoint();
+        _requireNoFallingBack(change);
+        if (!change.done) return;
+        assert(_endOf(change.later) == 0);
+        _requireRecorded(change);
     }
 
     function check_checkpoint_twin() public {
@@ -22,20 +33,116 @@ contract RecordProofs is World {
         assert(_turnOf(change.later) != _turnOf(change.before) + 1);
     }
 
-    function _checkpoint() private returns (Change memory change) {
-        FixedPart memory fixedPart = _anyFixedPart();
-        VariablePart[] memory states = new VariablePart[](1);
-        states[0] = _anyState(uint48(SVM.createUint(48, "turn")));
-        change.channelId = adjudicator.channelIdOf(fixedPart);
-        _anyTime();
-        change.before = _anyStatus(change.channelId);
-        (change.done,) = address(adjudicator)
-            .call(abi.encodeCall(adjudicator.checkpoint, (fixedPart, _anySignatures(2), states, 0)));
-        change.later = adjudicator.statusOf(change.channelId);
+    // --------------------------------------------------------------------------------------------------- challenge
+
+    function check_challenge() public {
+        Change memory change = _challenge();
+        _requireNoFallingBack(change);
+        if (!change.done) return;
+        assert(_endOf(change.later) == block.timestamp + change.duration);
+        _requireRecorded(change);
     }
 
+    function check_challenge_twin() public {
+        Change memory change = _challenge();
+        bool sameTurn = both(change.before != 0, _turnOf(change.later) == _turnOf(change.before));
+        assert(implies(sameTurn, change.later == change.before));
+    }
+
+    // ----------------------------------------------------------------------------------------------------- respond
+
+    function check_respond_even() public {
+        _requireAnswer(_respond(6));
+    }
+
+    function check_respond_even_twin() public {
+        Change memory change = _respond(6);
+        assert(change.later == change.before);
+    }
+
+    function check_respond_odd() public {
+        _requireAnswer(_respond(7));
+    }
+
+    function check_respond_odd_twin() public {
+        Change memory change = _respond(7);
+        assert(change.later == change.before);
+    }
+
+    function _requireAnswer(Change memory change) private view {
+        _requireNoFallingBack(change);
+        if (!change.done) return;
+        assert(_endOf(change.before) != 0 && _endOf(change.later) == 0);
+        _requireRecorded(change);
+    }
+
+    // ------------------------------------------------------------------------------------------------------ events
+
+    function _checkpoint() private returns (Change memory change) {
+        FixedPart memory fixedPart = _anyFixedPart(_anyApp());
+        VariablePart[] memory states = new VariablePart[](1);
+        states[0] = _anyState(_anyTurn());
+        change = _before(fixedPart, states[0]);
+        (change.done,) = address(adjudicator)
+            .call(abi.encodeCall(adjudicator.checkpoint, (fixedPart, _anySignatures(2), states, 0)));
+        _after(change);
+    }
+
+    function _challenge() private returns (Change memory change) {
+        FixedPart memory fixedPart = _anyFixedPart(_anyApp());
+        VariablePart[] memory states = new VariablePart[](1);
+        states[0] = _anyState(_anyTurn());
+        change = _before(fixedPart, states[0]);
+        bytes memory call = abi.encodeCall(
+            adjudicator.challenge, (fixedPart, _anySignatures(2), states, 0, _anySignature())
+        );
+        VM.prank(SVM.createAddress("sender"));
+        (change.done,) = address(adjudicator).call(call);
+        _after(change);
+    }
+
+    /// @dev A fingerprint is recorded with the turn of its state, as the proofs about records say.
+    function _respond(uint48 turnNum) private returns (Change memory change) {
+        FixedPart memory fixedPart = _anyFixedPart(_anyApp());
+        VariablePart memory challenged = _anyState(turnNum - 1);
+        VariablePart memory response = _anyState(turnNum);
+        change = _before(fixedPart, response);
+        VM.assume(_turnOf(change.before) == challenged.turnNum);
+        bytes memory call = abi.encodeCall(adjudicator.respond, (fixedPart, challenged, response, _anySignature()));
+        (change.done,) = address(adjudicator).call(call);
+        _after(change);
+    }
+
+    function _before(FixedPart memory fixedPart, VariablePart memory given) private returns (Change memory change) {
+        change.channelId = adjudicator.channelIdOf(fixedPart);
+        change.duration = fixedPart.challengeDuration;
+        _anyTime();
+        change.before = _anyStatus(change.channelId);
+        change.holdings = _anyHoldings(change.channelId, ETHER);
+        change.given = given;
+    }
+
+    function _after(Change memory change) private view {
+        change.later = _status(change.channelId);
+    }
+
+    // ------------------------------------------------------------------------------------------------------ claims
+
     function _requireNoFallingBack(Change memory change) private view {
-        assert(_turnOf(change.later) >= _turnOf(change.before));
-        if (!change.done || _isFinalized(change.before)) assert(change.later == change.before);
+        uint48 turn = _turnOf(change.before);
+        bool sameTurn = both(change.before != 0, _turnOf(change.later) == turn);
+        bool unchanged = change.later == change.before;
+        bool mustStay = either(!change.done, _isFinalized(change.before));
+        bool good = both(_turnOf(change.later) >= turn, implies(mustStay, unchanged));
+        good = both(good, implies(sameTurn, uint160(change.later) == uint160(change.before)));
+        assert(both(good, _holdings(change.channelId, ETHER) == change.holdings));
+    }
+
+    function _requireRecorded(Change memory change) private view {
+        VariablePart memory given = change.given;
+        bytes32 stateHash =
+            adjudicator.stateHashOf(State(change.channelId, given.outcome, given.appData, given.turnNum, given.isFinal));
+        bool sameState = uint160(change.later) == _fingerprint(stateHash, given.outcome);
+        assert(both(_turnOf(change.later) == given.turnNum, sameState));
     }
 }

@@ -10,6 +10,7 @@ interface Vm {
     function deal(address account, uint256 balance) external;
     function getCode(string calldata path) external view returns (bytes memory creationCode);
     function prank(address sender) external;
+    function load(address account, bytes32 slot) external view returns (bytes32 value);
     function store(address account, bytes32 slot, bytes32 value) external;
     function warp(uint256 time) external;
 }
@@ -41,6 +42,26 @@ contract AnyApp {
     }
 }
 
+// Logic without jumps: each jump would double the paths of a proof.
+
+function both(bool one, bool other) pure returns (bool result) {
+    assembly ("memory-safe") {
+        result := and(one, other)
+    }
+}
+
+function either(bool one, bool other) pure returns (bool result) {
+    assembly ("memory-safe") {
+        result := or(one, other)
+    }
+}
+
+function implies(bool one, bool other) pure returns (bool result) {
+    assembly ("memory-safe") {
+        result := or(iszero(one), other)
+    }
+}
+
 /// @title A channel of two about which nothing is known
 /// @dev The adjudicator is what the committed creation code deploys.
 abstract contract World {
@@ -48,10 +69,15 @@ abstract contract World {
     Svm internal constant SVM = Svm(0xF3993A62377BCd56AE39D773740A5390411E8BC9);
     address internal constant ETHER = address(0);
 
-    // Where the adjudicator stores what. `_setStatus` and `_setHoldings` look whether it is so.
-    uint256 private constant STATUSES = 0;
-    uint256 private constant HOLDINGS = 1;
-    uint256 internal constant MAX_HELD = (1 << 254) - 1;
+    bytes32 private constant _ALLOCATION = keccak256("Allocation(address asset,bytes32 destination,uint256 amount)");
+
+    // Where the adjudicator stores what: `check_slots` proves it. Its views would make paths of their own.
+    uint256 private constant _STATUSES = 0;
+    uint256 private constant _HOLDINGS = 1;
+    uint256 private constant _CREDITS = 2;
+    uint256 internal constant CLOSED = 1 << 255;
+    uint256 internal constant PAYOUT_BEGUN = 1 << 254;
+    uint256 internal constant MAX_HELD = PAYOUT_BEGUN - 1;
 
     IAdjudicator internal adjudicator;
 
@@ -69,13 +95,21 @@ abstract contract World {
 
     // ------------------------------------------------------------------------------------------------------ before
 
-    function _anyFixedPart() internal returns (FixedPart memory fixedPart) {
+    function _anyFixedPart(address app) internal pure returns (FixedPart memory fixedPart) {
         fixedPart.participants = new address[](2);
         fixedPart.participants[0] = SVM.createAddress("participant 0");
         fixedPart.participants[1] = SVM.createAddress("participant 1");
         fixedPart.channelNonce = uint64(SVM.createUint(64, "nonce"));
-        fixedPart.appDefinition = address(new AnyApp(SVM.createBool("answer")));
+        fixedPart.appDefinition = app;
         fixedPart.challengeDuration = uint48(SVM.createUint(48, "duration"));
+    }
+
+    function _anyApp() internal returns (address) {
+        return address(new AnyApp(SVM.createBool("answer")));
+    }
+
+    function _anyTurn() internal pure returns (uint48) {
+        return uint48(SVM.createUint(48, "turn"));
     }
 
     function _anyTime() internal {
@@ -84,19 +118,17 @@ abstract contract World {
 
     function _anyStatus(bytes32 channelId) internal returns (uint256 status) {
         status = SVM.createUint256("status");
-        _setStatus(channelId, status);
-    }
-
-    function _setStatus(bytes32 channelId, uint256 status) internal {
-        VM.store(address(adjudicator), keccak256(abi.encode(channelId, STATUSES)), bytes32(status));
-        assert(adjudicator.statusOf(channelId) == status);
+        _store(_statusSlot(channelId), status);
     }
 
     function _anyHoldings(bytes32 channelId, address asset) internal returns (uint256 holdings) {
         holdings = SVM.createUint256("holdings");
-        bytes32 ofChannel = keccak256(abi.encode(channelId, HOLDINGS));
-        VM.store(address(adjudicator), keccak256(abi.encode(asset, ofChannel)), bytes32(holdings));
-        assert(_holdings(channelId, asset) == holdings);
+        _store(_holdingsSlot(channelId, asset), holdings);
+    }
+
+    function _anyCredit(address account, address asset) internal returns (uint256 credit) {
+        credit = SVM.createUint256("credit");
+        _store(_creditSlot(account, asset), credit);
     }
 
     function _anyOutcome(address asset) internal pure returns (Allocation[] memory outcome) {
@@ -124,10 +156,17 @@ abstract contract World {
 
     // ------------------------------------------------------------------------------------------------------- after
 
+    function _status(bytes32 channelId) internal view returns (uint256) {
+        return _load(_statusSlot(channelId));
+    }
+
     /// @dev The word as it is stored.
     function _holdings(bytes32 channelId, address asset) internal view returns (uint256) {
-        (uint256 held, bool payoutBegun, bool closed) = adjudicator.holdingsOf(channelId, asset);
-        return held | (payoutBegun ? 1 << 254 : 0) | (closed ? 1 << 255 : 0);
+        return _load(_holdingsSlot(channelId, asset));
+    }
+
+    function _credit(address account, address asset) internal view returns (uint256) {
+        return _load(_creditSlot(account, asset));
     }
 
     function _turnOf(uint256 status) internal pure returns (uint48) {
@@ -139,6 +178,36 @@ abstract contract World {
     }
 
     function _isFinalized(uint256 status) internal view returns (bool) {
-        return _endOf(status) != 0 && block.timestamp >= _endOf(status);
+        return both(_endOf(status) != 0, block.timestamp >= _endOf(status));
+    }
+
+    function _fingerprint(bytes32 stateHash, Allocation[] memory outcome) internal pure returns (uint160) {
+        bytes memory hashes;
+        for (uint256 i = 0; i < outcome.length; ++i) {
+            hashes = bytes.concat(hashes, keccak256(abi.encode(_ALLOCATION, outcome[i])));
+        }
+        return uint160(uint256(keccak256(abi.encode(stateHash, keccak256(hashes)))));
+    }
+
+    // ----------------------------------------------------------------------------------------------------- storage
+
+    function _statusSlot(bytes32 channelId) private pure returns (bytes32) {
+        return keccak256(abi.encode(channelId, _STATUSES));
+    }
+
+    function _holdingsSlot(bytes32 channelId, address asset) private pure returns (bytes32) {
+        return keccak256(abi.encode(asset, keccak256(abi.encode(channelId, _HOLDINGS))));
+    }
+
+    function _creditSlot(address account, address asset) private pure returns (bytes32) {
+        return keccak256(abi.encode(asset, keccak256(abi.encode(account, _CREDITS))));
+    }
+
+    function _load(bytes32 slot) private view returns (uint256) {
+        return uint256(VM.load(address(adjudicator), slot));
+    }
+
+    function _store(bytes32 slot, uint256 word) private {
+        VM.store(address(adjudicator), slot, bytes32(word));
     }
 }

@@ -29,4 +29,20 @@ class Proof:
         return f"{self.name}_twin"
 
 
-PROOFS = (Proof("RecordProofs", "check_checkpoint"),)
+PROOFS = (
+    Proof("HashProofs", "check_slots"),
+    Proof("HashProofs", "check_state_hash"),
+    Proof("HashProofs", "check_channel_id"),
+    Proof("DepositProofs", "check_deposit"),
+    Proof("RecordProofs", "check_checkpoint"),
+    Proof("RecordProofs", "check_challenge"),
+    Proof("RecordProofs", "check_respond_even"),
+    Proof("RecordProofs", "check_respond_odd"),
+    Proof("PaymentProofs", "check_transfer"),
+    Proof("PaymentProofs", "check_transfer_keeps_what_is_owed"),
+    Proof("GameProofs", "check_tic_tac_toe_keeps_the_sum_even", loop=8),
+    Proof("GameProofs", "check_tic_tac_toe_keeps_the_sum_odd", loop=8),
+    Proof("GameProofs", "check_tic_tac_toe_keeps_marks_and_stake", loop=8),
+    Proof("GameProofs", "check_rock_paper_scissors_keeps_the_sum_even", loop=8),
+    Proof("GameProofs", "check_rock_paper_scissors_keeps_the_sum_odd", loop=8),
+)

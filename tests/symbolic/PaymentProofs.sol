@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: MIT
+pragma solidity 0.8.37;
+
+import {Allocation, FixedPart} from "../../contracts/types/Channel.sol";
+import {World, both} from "./World.sol";
+
+/// @title Somebody who takes ether or refuses it
+contract Recipient {
+    bool private immutable _REFUSES;
+
+    constructor(bool refuses) {
+        _REFUSES = refuses;
+    }
+
+    receive() external payable {
+        if (_REFUSES) revert();
+    }
+}
+
+/// @title Each is paid what is due as far as the holdings reach, and nobody else is
+contract PaymentProofs is World {
+    /// @param amounts What each is owed by `outcome`.
+    /// @param paid What each has been paid: what arrived and what was credited.
+    /// @param left The holdings afterwards, as they are stored.
+    /// @param spent What has left the adjudicator.
+    /// @param later The status afterwards.
+    struct Payout {
+        bytes32 channelId;
+        bytes32 stateHash;
+        Allocation[] outcome;
+        uint256 status;
+        uint256 holdings;
+        uint256[2] amounts;
+        bool done;
+        uint256[2] paid;
+        uint256 left;
+        uint256 spent;
+        uint256 later;
+    }
+
+    // ---------------------------------------------------------------------------------------------------- transfer
+
+    function check_transfer() public {
+        Payout memory payout = _transfer();
+        if (!payout.done) return;
+        assert(_isFinalized(payout.status));
+        _requirePaidInOrder(payout);
+    }
+
+    function check_transfer_twin() public {
+        Payout memory payout = _transfer();
+        if (payout.done) assert(payout.paid[0] == payout.amounts[0]);
+    }
+
+    /// @dev What is owed stays on record, with the turn and the end; what is settled is closed.
+    function check_transfer_keeps_what_is_owed() public {
+        Payout memory payout = _transfer();
+        if (payout.done) _requireOwedKept(payout);
+    }
+
+    function check_transfer_keeps_what_is_owed_twin() public {
+        Payout memory payout = _transfer();
+        if (payout.done) assert(payout.later == 0);
+    }
+
+    function _transfer() private returns (Payout memory payout) {
+        _anyPayments(payout, true);
+        payout.stateHash = SVM.createBytes32("state");
+        // What is recorded was found valid.
+        VM.assume(payout.amounts[0] <= type(uint256).max - payout.amounts[1]);
+        _before(payout, SVM.createBytes32("channel"));
+        uint256[] memory all = new uint256[](0);
+        _pay(payout, abi.encodeCall(adjudicator.transfer, (payout.channelId, payout.stateHash, payout.outcome, all)));
+    }
+
+    // ---------------------------------------------------------------------------------------------------- conclude
+
+    /// @dev In two halves, because one alone takes too long: the holdings reach for all, or they do not. Both take what
+    /// they are paid; what is refused is the business of the same code in `transfer`.
+    function check_conclude_paid() public {
+        _requireConcluded(_conclude(true));
+    }
+
+    function check_conclude_paid_twin() public {
+        Payout memory payout = _conclude(true);
+        if (payout.done) assert(payout.paid[0] == 0);
+    }
+
+    function check_conclude_short() public {
+        _requireConcluded(_conclude(false));
+    }
+
+    function check_conclude_short_twin() public {
+        Payout memory payout = _conclude(false);
+        if (payout.done) assert(payout.paid[0] == payout.amounts[0]);
+    }
+
+    function _requireConcluded(Payout memory payout) private view {
+        if (!payout.done) return;
+        assert(!_isFinalized(payout.status));
+        _requirePaidInOrder(payout);
+    }
+
+    function _conclude(bool reaches) private returns (Payout memory payout) {
+        FixedPart memory fixedPart = _anyFixedPart(SVM.createAddress("app"));
+        _anyPayments(payout, false);
+        _before(payout, adjudicator.channelIdOf(fixedPart));
+        unchecked {
+            uint256 total = payout.amounts[0] + payout.amounts[1];
+            VM.assume(total >= payout.amounts[0]);
+            VM.assume((total <= payout.holdings & MAX_HELD) == reaches);
+        }
+        _pay(payout, _callToConclude(fixedPart, payout.outcome));
+    }
+
+    function _callToConclude(FixedPart memory fixedPart, Allocation[] memory outcome)
+        private
+        view
+        returns (bytes memory)
+    {
+        return abi.encodeCall(adjudicator.conclude, (fixedPart, outcome, _anyTurn(), _anySignatures(2)));
+    }
+
+    // ------------------------------------------------------------------------------------------------------ events
+
+    function _anyPayments(Payout memory payout, bool mayRefuse) private {
+        payout.outcome = _anyOutcome(ETHER);
+        for (uint256 i = 0; i < 2; ++i) {
+            Recipient recipient = new Recipient(mayRefuse ? SVM.createBool("refuses") : false);
+            payout.outcome[i].destination = bytes32(uint256(uint160(address(recipient))));
+            payout.amounts[i] = payout.outcome[i].amount;
+        }
+    }
+
+    function _before(Payout memory payout, bytes32 channelId) private {
+        payout.channelId = channelId;
+        _anyTime();
+        payout.status = _anyStatus(channelId);
+        payout.holdings = _anyHoldings(channelId, ETHER);
+        payout.spent = SVM.createUint(96, "balance");
+        VM.deal(address(adjudicator), payout.spent);
+        // What is held is there.
+        VM.assume(payout.holdings & MAX_HELD <= payout.spent);
+    }
+
+    function _pay(Payout memory payout, bytes memory call) private {
+        (payout.done,) = address(adjudicator).call(call);
+        payout.spent -= address(adjudicator).balance;
+        payout.left = _holdings(payout.channelId, ETHER);
+        payout.later = _status(payout.channelId);
+        for (uint256 i = 0; i < 2; ++i) {
+            address recipient = address(uint160(uint256(payout.outcome[i].destination)));
+            payout.paid[i] = recipient.balance + _credit(recipient, ETHER);
+        }
+    }
+
+    // ------------------------------------------------------------------------------------------------------ claims
+
+    function _requirePaidInOrder(Payout memory payout) private pure {
+        uint256 held = payout.holdings & MAX_HELD;
+        unchecked {
+            bool first = payout.paid[0] == _least(payout.amounts[0], held);
+            bool second = payout.paid[1] == _least(payout.amounts[1], held - payout.paid[0]);
+            bool taken = payout.left & MAX_HELD == held - payout.paid[0] - payout.paid[1];
+            bool open = payout.holdings & CLOSED == 0;
+            bool noMoreSpent = payout.spent <= payout.paid[0] + payout.paid[1];
+            assert(both(both(first, second), both(both(taken, open), noMoreSpent)));
+        }
+    }
+
+    /// @dev Without a jump.
+    function _least(uint256 one, uint256 other) private pure returns (uint256 least) {
+        assembly ("memory-safe") {
+            least := xor(other, and(xor(one, other), sub(0, lt(one, other))))
+        }
+    }
+
+    function _requireOwedKept(Payout memory payout) private pure {
+        Allocation[] memory outcome = payout.outcome;
+        assert(uint160(payout.status) == _fingerprint(payout.stateHash, outcome));
+        bool settled = true;
+        for (uint256 i = 0; i < 2; ++i) {
+            outcome[i].amount -= payout.paid[i];
+            settled = both(settled, outcome[i].amount == 0);
+        }
+        if (settled) {
+            assert(both(payout.later == 0, payout.left & CLOSED != 0));
+        } else {
+            assert(both(payout.later >> 160 == payout.status >> 160, payout.left & CLOSED == 0));
+            assert(uint160(payout.later) == _fingerprint(payout.stateHash, outcome));
+        }
+    }
+}

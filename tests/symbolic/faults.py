@@ -1,0 +1,77 @@
+"""Faults that the contracts might have, each with the proof that finds it.
+
+A fault is a change of the source text; what it is compiled to is no code of ours, so that the proofs are told to take
+it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from forcemove.contracts import compiler
+from scripts.compile_contracts import CONTRACTS, standard_json
+from tests.symbolic.building import committed_codes
+
+__all__ = ["FAULTS", "Fault", "FaultMisplaced", "faulty_codes"]
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """In the file `path` of the contracts `find` becomes `replace`, and `proof` no longer holds about `contract`."""
+
+    name: str
+    proof: str
+    contract: str
+    path: str
+    find: str
+    replace: str
+
+
+@dataclass(eq=False)
+class FaultMisplaced(Exception):
+    """What a fault changes does not occur exactly once in the source, but so many times."""
+
+    fault: str
+    times: int
+
+
+FAULTS = (
+    Fault(
+        "a turn is recorded again",
+        "check_checkpoint",
+        "Adjudicator",
+        "Adjudicator.sol",
+        "if (!status.isEmpty() && turnNum <= status.turnNumRecord()) {",
+        "if (!status.isEmpty() && turnNum < status.turnNumRecord()) {",
+    ),
+    Fault(
+        "all or nothing",
+        "check_transfer",
+        "Adjudicator",
+        "Adjudicator.sol",
+        "outcome[i].amount < available ? outcome[i].amount : available;",
+        "outcome[i].amount <= available ? outcome[i].amount : 0;",
+    ),
+    Fault(
+        "the loser's side is not checked",
+        "check_tic_tac_toe_keeps_the_sum_even",
+        "TicTacToe",
+        "libraries/TwoPlayer.sol",
+        "            requireAmount(to, other, from[other].amount - payment);\n",
+        "",
+    ),
+)
+
+
+def faulty_codes(fault: Fault) -> dict[str, bytes]:
+    """The committed creation codes, but of one contract that of the changed source, by our compiler. Raises
+    `FaultMisplaced`, and what the compiler raises."""
+    folder = "games/" if fault.contract != "Adjudicator" else ""
+    name = f"contracts/{folder}{fault.contract}.sol"
+    given = standard_json([CONTRACTS.parent / name])
+    source = given["sources"][f"contracts/{fault.path}"]
+    if (times := source["content"].count(fault.find)) != 1:
+        raise FaultMisplaced(fault.name, times)
+    source["content"] = source["content"].replace(fault.find, fault.replace)
+    output = compiler.compile_standard_json(given, CONTRACTS).contracts[name][fault.contract]
+    return committed_codes() | {fault.contract: bytes.fromhex(output["evm"]["bytecode"]["object"])}
