@@ -41,58 +41,63 @@ contract PaymentProofs is World {
     // ---------------------------------------------------------------------------------------------------- transfer
 
     function check_transfer() public {
-        Payout memory payout = _transfer();
+        Payout memory payout = _transfer(new uint256[](0));
         if (!payout.done) return;
         assert(_isFinalized(payout.status));
         _requirePaidInOrder(payout);
     }
 
     function check_transfer_twin() public {
-        Payout memory payout = _transfer();
+        Payout memory payout = _transfer(new uint256[](0));
         if (payout.done) assert(payout.paid[0] == payout.amounts[0]);
     }
 
     /// @dev What is owed stays on record, with the turn and the end; what is settled is closed.
     function check_transfer_keeps_what_is_owed() public {
-        Payout memory payout = _transfer();
+        Payout memory payout = _transfer(new uint256[](0));
         if (payout.done) _requireOwedKept(payout);
     }
 
     function check_transfer_keeps_what_is_owed_twin() public {
-        Payout memory payout = _transfer();
+        Payout memory payout = _transfer(new uint256[](0));
         if (payout.done) assert(payout.later == 0);
     }
 
-    function _transfer() private returns (Payout memory payout) {
+    /// @dev Only the second is asked for: what is due to the first before stays there for the first.
+    function check_transfer_of_the_second() public {
+        uint256[] memory second = new uint256[](1);
+        second[0] = 1;
+        Payout memory payout = _transfer(second);
+        if (payout.done) _requireSecondPaid(payout);
+    }
+
+    function check_transfer_of_the_second_twin() public {
+        uint256[] memory second = new uint256[](1);
+        second[0] = 1;
+        Payout memory payout = _transfer(second);
+        if (payout.done) assert(payout.paid[1] == payout.amounts[1]);
+    }
+
+    function _transfer(uint256[] memory indices) private returns (Payout memory payout) {
         _anyPayments(payout, true);
         payout.stateHash = SVM.createBytes32("state");
         // What is recorded was found valid.
         VM.assume(payout.amounts[0] <= type(uint256).max - payout.amounts[1]);
         _before(payout, SVM.createBytes32("channel"));
-        uint256[] memory all = new uint256[](0);
-        _pay(payout, abi.encodeCall(adjudicator.transfer, (payout.channelId, payout.stateHash, payout.outcome, all)));
+        _pay(payout, abi.encodeCall(adjudicator.transfer, (payout.channelId, payout.stateHash, payout.outcome, indices)));
     }
 
     // ---------------------------------------------------------------------------------------------------- conclude
 
-    /// @dev In two halves, because one alone takes too long: the holdings reach for all, or they do not. Both take what
-    /// they are paid; what is refused is the business of the same code in `transfer`.
+    /// @dev Where the holdings reach for all and both take what they are paid: more than that takes the solver too long.
+    /// What is paid in part or refused is proved of `transfer`.
     function check_conclude_paid() public {
-        _requireConcluded(_conclude(true));
+        _requireConcluded(_conclude());
     }
 
     function check_conclude_paid_twin() public {
-        Payout memory payout = _conclude(true);
+        Payout memory payout = _conclude();
         if (payout.done) assert(payout.paid[0] == 0);
-    }
-
-    function check_conclude_short() public {
-        _requireConcluded(_conclude(false));
-    }
-
-    function check_conclude_short_twin() public {
-        Payout memory payout = _conclude(false);
-        if (payout.done) assert(payout.paid[0] == payout.amounts[0]);
     }
 
     function _requireConcluded(Payout memory payout) private view {
@@ -101,14 +106,14 @@ contract PaymentProofs is World {
         _requirePaidInOrder(payout);
     }
 
-    function _conclude(bool reaches) private returns (Payout memory payout) {
+    function _conclude() private returns (Payout memory payout) {
         FixedPart memory fixedPart = _anyFixedPart(SVM.createAddress("app"));
         _anyPayments(payout, false);
         _before(payout, adjudicator.channelIdOf(fixedPart));
         unchecked {
             uint256 total = payout.amounts[0] + payout.amounts[1];
             VM.assume(total >= payout.amounts[0]);
-            VM.assume((total <= payout.holdings & MAX_HELD) == reaches);
+            VM.assume(total <= payout.holdings & MAX_HELD);
         }
         _pay(payout, _callToConclude(fixedPart, payout.outcome));
     }
@@ -165,6 +170,15 @@ contract PaymentProofs is World {
             bool open = payout.holdings & CLOSED == 0;
             bool noMoreSpent = payout.spent <= payout.paid[0] + payout.paid[1];
             assert(both(both(first, second), both(both(taken, open), noMoreSpent)));
+        }
+    }
+
+    function _requireSecondPaid(Payout memory payout) private pure {
+        uint256 held = payout.holdings & MAX_HELD;
+        unchecked {
+            uint256 due = _least(payout.amounts[1], held - _least(payout.amounts[0], held));
+            bool paid = both(payout.paid[0] == 0, payout.paid[1] == due);
+            assert(both(paid, payout.left & MAX_HELD == held - due));
         }
     }
 

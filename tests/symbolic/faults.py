@@ -53,6 +53,18 @@ FAULTS = (
         "outcome[i].amount <= available ? outcome[i].amount : 0;",
     ),
     Fault(
+        "what is due before is not kept back",
+        "check_transfer_of_the_second",
+        "Adjudicator",
+        "Adjudicator.sol",
+        """                available -= worth;
+                if (worth == 0 || (chosen >> i) & 1 == 0) continue;
+""",
+        """                if (worth == 0 || (chosen >> i) & 1 == 0) continue;
+                available -= worth;
+""",
+    ),
+    Fault(
         "the loser's side is not checked",
         "check_tic_tac_toe_keeps_the_sum_even",
         "TicTacToe",

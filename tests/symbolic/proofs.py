@@ -40,6 +40,8 @@ PROOFS = (
     Proof("RecordProofs", "check_respond_odd"),
     Proof("PaymentProofs", "check_transfer"),
     Proof("PaymentProofs", "check_transfer_keeps_what_is_owed"),
+    Proof("PaymentProofs", "check_transfer_of_the_second"),
+    Proof("PaymentProofs", "check_conclude_paid"),
     Proof("GameProofs", "check_tic_tac_toe_keeps_the_sum_even", loop=8),
     Proof("GameProofs", "check_tic_tac_toe_keeps_the_sum_odd", loop=8),
     Proof("GameProofs", "check_tic_tac_toe_keeps_marks_and_stake", loop=8),

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -10,30 +13,41 @@ from tests.symbolic import building, running
 from tests.symbolic.proofs import PROOFS, Proof
 
 BY_NAME = pytest.mark.parametrize("proof", PROOFS, ids=lambda proof: proof.name)
+Folder = Callable[[str], Path]
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """With all proofs about what is deployed, compiled."""
-    folder = tmp_path_factory.mktemp("proofs")
-    for source in sorted({proof.source for proof in PROOFS}):
-        building.build(folder, source, building.committed_codes())
-    return folder
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Folder:
+    """The folder with the proofs in a source about what is deployed, compiled once."""
+
+    @cache
+    def built(source: str) -> Path:
+        place = tmp_path_factory.mktemp("proofs")
+        building.build(place, source, building.committed_codes())
+        return place
+
+    return built
 
 
 @pytest.mark.long
 @BY_NAME
-def test_it_is_proved(folder: Path, proof: Proof) -> None:
+def test_it_is_proved(folder: Folder, proof: Proof) -> None:
     assert _run(folder, proof, proof.name).proved
 
 
 @pytest.mark.long
 @BY_NAME
-def test_what_is_false_of_the_same_events_is_refuted(folder: Path, proof: Proof) -> None:
+def test_what_is_false_of_the_same_events_is_refuted(folder: Folder, proof: Proof) -> None:
     assert not _run(folder, proof, proof.twin).proved
 
 
-def _run(folder: Path, proof: Proof, function: str) -> running.Verdict:
-    verdict = running.run(folder, proof.contract, function, loop=proof.loop, limit=proof.limit)
+def test_every_proof_that_is_written_is_in_the_table() -> None:
+    texts = [(building.PROOFS / source).read_text("utf-8") for source in {proof.source for proof in PROOFS}]
+    written = [name for text in texts for name in re.findall(r"function (check_\w+)\(", text)]
+    assert sorted(written) == sorted(name for proof in PROOFS for name in (proof.name, proof.twin))
+
+
+def _run(folder: Folder, proof: Proof, function: str) -> running.Verdict:
+    verdict = running.run(folder(proof.source), proof.contract, function, loop=proof.loop, limit=proof.limit)
     print(f"{function}: {verdict.paths} paths, {verdict.seconds:.1f} s")
     return verdict
