@@ -15,7 +15,7 @@ class Proof:
     contract: str
     name: str
     loop: int = 4
-    limit: float = 300
+    limit: float = 600
 
     @property
     def source(self) -> str:
