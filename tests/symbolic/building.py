@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from forcemove.protocol.hashing import keccak256
 from forcemove.contracts import compiler
+from forcemove.protocol.hashing import keccak256
 from scripts.compile_contracts import ARTIFACTS, CONTRACTS, PINNED
 
 __all__ = ["PROVED", "CodeNotCommitted", "ProofsRefused", "build", "committed_codes"]
