@@ -291,7 +291,7 @@ def test_a_node_that_goes_away_is_unreachable() -> None:
 
 def test_a_missing_anvil_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr("forcemove.chain.local.__file__", str(tmp_path / "a" / "b" / "local.py"))
+    monkeypatch.setattr("forcemove.chain.local.CONTRACTS", tmp_path)
 
     with pytest.raises(AnvilMissing):
         find_anvil()
