@@ -118,6 +118,19 @@ def test_a_person_plays_discard_and_is_not_asked_twice(house: House) -> None:
     guest.end(by=signal.SIGTERM)
 
 
+def test_a_person_leaves_discard_over_a_relay(house: House) -> None:
+    host = house.sit(house.alice, *CREATE, game="discard")
+    guest = house.play(house.bob, "--join", host.link(), "--yes", "--patience", "5", game="discard")
+    host.reach("Host, it is your turn.")
+    host.type("leave")
+    left = host.end()
+    assert (left.code, guest.end()) == (0, 0)
+    told = "Host has left the game, after 0 turns: it counts for nobody."
+    assert told in left.lines
+    assert told in guest.said
+    assert house.meetings(house.alice) == house.meetings(house.bob) == 0
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [
