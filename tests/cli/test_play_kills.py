@@ -71,7 +71,15 @@ class Cast:
         more = player.said.count("turn ") + self.random.randrange(4)
         wait_until(lambda: player.said.count("turn ") >= more or player.process.poll() is not None)
 
+    def have_ended(self) -> bool:
+        """Whether both have. Who was kept from beginning, by an endpoint that told of dear gas, begins now."""
+        for seat, player in enumerate(self.players):
+            if player.process.poll() == 1 and "Nothing was signed." in player.complained:
+                self.players[seat] = self.start(seat)
+        return all(player.process.poll() is not None for player in self.players)
+
     def require_right_ends(self) -> None:
+        wait_until(self.have_ended)
         for seat, player in enumerate(self.players):
             assert player.end() in (0, -signal.SIGKILL), (seat, player.said, player.complained)
             assert _RESULT in player.said
