@@ -83,7 +83,7 @@ Problem = GameUnusable | GameInstalledTwice | ContractInstalledTwice
 
 @dataclass(frozen=True, slots=True)
 class InstalledGame:
-    """A game, and the name and version of the distribution that it came with, such as `forcemove 0.1.0`."""
+    """A game, and the name and version of the distribution that it came with, such as `forcemove 0.2.0`."""
 
     game: Game
     distribution: str

@@ -39,7 +39,7 @@ BOOK = AddressBook(
             b"\x05" * 32,
             "book.TicTacToe.json",
             9,
-            GameOfContract("tic-tac-toe", "forcemove 0.1.0", "0.8.37"),
+            GameOfContract("tic-tac-toe", "forcemove 0.2.0", "0.8.37"),
         ),
     },
 )
