@@ -8,6 +8,8 @@ date is left alone, what was interrupted is made anew, and of two set-ups at onc
     scripts/setup test      that, and what the tests need: the compiler, anvil, viem, and in an environment of its own
                             (`.venv/analysis`: it wants another web3) what analyses the contracts: slither and
                             halmos
+    scripts/setup docs      the Python packages of the tests, and in an environment of its own that sees them
+                            (`.venv/docs`) what builds the pages
 
 `FORCEMOVE_VENV` names another folder for the Python environment.
 """
@@ -23,20 +25,19 @@ import sys
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 VENV = Path(os.environ.get("FORCEMOVE_VENV") or ROOT / ".venv").absolute()
-ANALYSIS = VENV / "analysis"
 CONTRACTS = ROOT / "contracts"
 LOCKS = {"play": "requirements.lock", "test": "requirements-test.lock"}
-PURPOSES = ("play", "network", "test")
-ANALYSIS_LOCK = "requirements-analysis.lock"
+PURPOSES = ("play", "network", "test", "docs")
 OLDEST_NODE = 20
 
 _INTERRUPTED = VENV / "set-up-under-way"
-_ANALYSIS_STAMP = ANALYSIS / "set-up-complete"
+_ANNEX_STAMP = "set-up-complete"
 _NODE_STAMP = CONTRACTS / "node_modules" / "set-up-complete"
 # Settings of the user's shell that would send packages elsewhere, or take modules from there.
 _MISLEADING = ("PIP_USER", "PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "PYTHONPATH", "PYTHONHOME")
@@ -48,14 +49,41 @@ class SetupFailed(Exception):
     """What is missing or went wrong, and what to do about it, for people."""
 
 
+@dataclass(frozen=True)
+class Annex:
+    """An environment inside of `VENV` with a lock file of its own. `sees_ours`: it imports what `VENV` has, too."""
+
+    name: str
+    sees_ours: bool
+
+    @property
+    def folder(self) -> Path:
+        """Where it is."""
+        return VENV / self.name
+
+    @property
+    def stamp(self) -> str:
+        """What is written into it once it is complete."""
+        return f"{self.folder}\n{_digest(self.lock)}\n"
+
+    @property
+    def lock(self) -> Path:
+        """What it has, pinned."""
+        return ROOT / f"requirements-{self.name}.lock"
+
+
+ANNEXES = {"test": Annex("analysis", sees_ours=False), "docs": Annex("docs", sees_ours=True)}
+
+
 def set_up(purpose: str) -> None:
     """Make everything that the purpose needs; what only people can mend is found before the long work."""
-    needs_node = purpose != "play" and not is_node_set_up()
+    needs_node = purpose in {"network", "test"} and not is_node_set_up()
     if needs_node:
         require_node()
-    set_up_python("play" if purpose == "network" else purpose)
-    if purpose == "test" and not is_analysis_set_up():
-        set_up_analysis()
+    set_up_python({"network": "play", "docs": "test"}.get(purpose, purpose))
+    annex = ANNEXES.get(purpose)
+    if annex is not None and not is_annex_set_up(annex):
+        set_up_annex(annex)
     if needs_node:
         set_up_node()
 
@@ -142,23 +170,28 @@ def _make_venv(venv: Path) -> None:
     _finish("making the Python environment", [sys.executable, "-m", "venv", *options, str(venv)])
 
 
-# ------------------------------------------------------------------------------------------------------------ analysis
+# ------------------------------------------------------------------------------------------------------------- annexes
 
 
-def set_up_analysis() -> None:
-    """Make the environment of what analyses the contracts anew; it is complete once it has its stamp."""
-    _make_venv(ANALYSIS)
-    _install_pinned(ANALYSIS, ROOT / ANALYSIS_LOCK, "a minute")
-    _ANALYSIS_STAMP.write_text(_analysis_stamp(), "utf-8")
+def set_up_annex(annex: Annex) -> None:
+    """Make the environment anew; it is complete once it has its stamp."""
+    _make_venv(annex.folder)
+    _install_pinned(annex.folder, annex.lock, "up to a minute")
+    if annex.sees_ours:
+        (_packages(annex.folder) / "ours.pth").write_text(f"{_packages(VENV)}\n", "utf-8")
+    (annex.folder / _ANNEX_STAMP).write_text(annex.stamp, "utf-8")
 
 
-def is_analysis_set_up() -> bool:
+def is_annex_set_up(annex: Annex) -> bool:
     """Whether what its lock file pins is installed, at this place."""
-    return _ANALYSIS_STAMP.exists() and _ANALYSIS_STAMP.read_text("utf-8") == _analysis_stamp()
+    path = annex.folder / _ANNEX_STAMP
+    return path.exists() and path.read_text("utf-8") == annex.stamp
 
 
-def _analysis_stamp() -> str:
-    return f"{ANALYSIS}\n{_digest(ROOT / ANALYSIS_LOCK)}\n"
+def _packages(venv: Path) -> Path:
+    """The folder with an environment's packages."""
+    (folder,) = venv.glob("lib/python3*/site-packages")
+    return folder
 
 
 # ---------------------------------------------------------------------------------------------------------------- Node

@@ -14,6 +14,7 @@ import pytest
 
 SCRIPTS = Path(__file__).parents[2] / "scripts"
 ANALYSIS_LOCK = "requirements-analysis.lock"
+DOCS_LOCK = "requirements-docs.lock"
 _PYPROJECT = """
 [build-system]
 requires = []
@@ -71,7 +72,7 @@ def make_project(root: Path) -> Project:
         shutil.copy(SCRIPTS / name, root / "scripts" / name)
     (root / "pyproject.toml").write_text(_PYPROJECT, "utf-8")
     (root / "backend.py").write_text(_BACKEND, "utf-8")
-    for lock in ("requirements.lock", "requirements-test.lock", ANALYSIS_LOCK):
+    for lock in ("requirements.lock", "requirements-test.lock", ANALYSIS_LOCK, DOCS_LOCK):
         (root / lock).write_text("# nothing is needed\n", "utf-8")
     (root / "contracts").mkdir()
     for lock in ("package.json", "package-lock.json"):
@@ -143,6 +144,16 @@ def test_the_analysis_has_an_environment_of_its_own_and_only_for_tests(project: 
     (analysis / "old").touch()
     assert "Installing 0 pinned Python packages" in project.set_up("test", path).stderr
     assert not (analysis / "old").exists()
+
+
+@pytest.mark.long
+def test_what_builds_the_pages_has_an_environment_of_its_own_and_sees_ours(tmp_path: Path) -> None:
+    project = make_project(tmp_path / "clone")
+    assert project.set_up("docs").returncode == 0
+    python = project.environment / "docs" / "bin" / "python"
+    assert run([python, "-c", "import importlib.metadata as m; m.version('tiny')"]).returncode == 0
+    assert not (project.environment / "analysis").exists()
+    assert project.set_up("docs").stderr == ""
 
 
 def test_a_set_up_that_failed_says_why(project: Project) -> None:

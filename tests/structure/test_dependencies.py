@@ -21,7 +21,8 @@ OPTIONAL = [Requirement(text) for name in ("author", "fast", "nats", "postgresql
 NEEDED_BY_TESTS = [Requirement(text) for text in EXTRAS["test"]]
 NEEDED_BY_BUILD = [Requirement(text) for text in PYPROJECT["build-system"]["requires"]]
 PLAY, TEST, ANALYSIS = "requirements.lock", "requirements-test.lock", "requirements-analysis.lock"
-NEEDED_BY_ANALYSIS = [Requirement(text) for text in PYPROJECT["dependency-groups"]["analysis"]]
+DOCS = "requirements-docs.lock"
+LOCKS = [PLAY, TEST, ANALYSIS, DOCS]
 
 _PIN = re.compile(r"^([A-Za-z0-9._-]+)==([^\s;]+)", re.MULTILINE)
 _ENTRY = re.compile(r"^[A-Za-z0-9].*(?:\n {4}.*)*", re.MULTILINE)
@@ -55,22 +56,29 @@ def test_a_lock_pins_what_is_needed(lock: str) -> None:
     assert unmet == []
 
 
-def test_the_lock_of_the_analysis_pins_what_it_needs() -> None:
-    needed = {canonicalize_name(each.name): each.specifier for each in NEEDED_BY_ANALYSIS}
-    assert [name for name, wanted in needed.items() if not wanted.contains(pins(ANALYSIS)[name])] == []
+@pytest.mark.parametrize(("lock", "group"), [(ANALYSIS, "analysis"), (DOCS, "docs")])
+def test_the_lock_of_a_group_pins_what_it_needs(lock: str, group: str) -> None:
+    needed = map(Requirement, PYPROJECT["dependency-groups"][group])
+    assert [str(each) for each in needed if not each.specifier.contains(pins(lock)[canonicalize_name(each.name)])] == []
+
+
+def test_the_pages_are_built_on_the_versions_that_tests_have() -> None:
+    """What builds them imports both."""
+    both = pins(DOCS).keys() & pins(TEST).keys()
+    assert {name: pins(DOCS)[name] for name in both} == {name: pins(TEST)[name] for name in both}
 
 
 def test_tests_run_on_the_versions_that_players_have() -> None:
     assert set(_ENTRY.findall(lock_text(PLAY))) <= set(_ENTRY.findall(lock_text(TEST)))
 
 
-@pytest.mark.parametrize("lock", [PLAY, TEST, ANALYSIS])
+@pytest.mark.parametrize("lock", LOCKS)
 def test_every_entry_of_a_lock_is_one_version_with_hashes(lock: str) -> None:
     entries = _ENTRY.findall(lock_text(lock))
     assert len(entries) == len(pins(lock)) > 0
     assert [entry for entry in entries if not _PIN.match(entry) or "--hash=sha256:" not in entry] == []
 
 
-@pytest.mark.parametrize("lock", [PLAY, TEST, ANALYSIS, "contracts/package-lock.json"])
+@pytest.mark.parametrize("lock", [*LOCKS, "contracts/package-lock.json"])
 def test_a_lock_names_no_server_to_install_from(lock: str) -> None:
     assert re.findall(r'--(?:extra-)?index-url|--find-links|file:|"resolved"|@ http', lock_text(lock)) == []
