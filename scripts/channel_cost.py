@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Measures what a channel costs a node, from 1 to 10,000 idle ones, and draws it for the page of `channel/`.
+"""Measures what a channel costs a node, from 1 to 10,000 idle ones, and draws it for the page on nodes.
 
-    scripts/channel_cost.py                   measure (some minutes), write channel/cost.svg and the table in the page
+    scripts/channel_cost.py                   measure (some minutes), write docs/operators/cost.svg and the table beside it
     scripts/channel_cost.py --most 100        only print what up to so many channels cost
     scripts/channel_cost.py --adding 1000     only print what it costs to add so many new ones
 
@@ -50,8 +50,8 @@ BLOCKS = 11
 LISTENING_SECONDS = 5.0
 DURATION = 3_600
 LAST_TURN = 8
-PICTURE = ROOT / "channel" / "cost.svg"
-PAGE = ROOT / "channel" / "README.md"
+PAGE = ROOT / "docs" / "operators" / "node.md"
+PICTURE = PAGE.with_name("cost.svg")
 BEGIN, END = "<!-- cost: scripts/channel_cost.py writes this -->", "<!-- /cost -->"
 
 
