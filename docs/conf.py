@@ -1,6 +1,6 @@
-"""How `scripts/docs` builds the pages: all Markdown of the project, as it is read in the repository, and the docstrings.
+"""How `scripts/docs` builds the pages: all Markdown of the project, as it is read in the repository, and docstrings.
 
-The pages are plain files first. So nothing in them is of the generator alone, but for the directives of `docs/api`: what
+The pages are plain files first. Nothing in them is of the generator alone, but for the directives of `docs/api`: what
 the generator wants besides (which page is beneath which, what a link to a folder is) is made here.
 """
 
@@ -48,30 +48,30 @@ _LINK = re.compile(r"\[(?P<text>[^\]]*)\]\((?P<path>[^)#\s]+)(?P<anchor>#[^)\s]*
 
 
 def _adapt(_: Sphinx, page: str, source: list[str]) -> None:
-    """Give a page of `docs` that lists others its place above them, and show a link to a folder or file that is no page
-    as its text."""
-    here = (ROOT / page).parent
-    beneath = [
-        each["path"].removesuffix(".md") for each in _LINK.finditer(source[0]) if _is_beneath(here, each["path"])
-    ]
+    """Give an index its place above the pages that it lists, and show a link to a folder or file that is no page as its
+    text."""
+    index = ROOT / f"{page}.md"
+    paths = [link["path"] for link in _LINK.finditer(source[0]) if link["path"].endswith(".md")]
+    beneath = [path for path in paths if _index_of((index.parent / path).resolve()) == index]
 
     def shown(link: re.Match[str]) -> str:
         is_page = "://" in link["path"] or link["path"].endswith((".md", ".svg"))
         return link[0] if is_page else link["text"]
 
     source[0] = _LINK.sub(shown, source[0])
-    if page.startswith("docs/") and page.endswith("README") and beneath:
-        source[0] += "\n```{toctree}\n:hidden:\n\n" + "\n".join(dict.fromkeys(beneath)) + "\n```\n"
+    if beneath:
+        names = "\n".join(dict.fromkeys(path.removesuffix(".md") for path in beneath))
+        source[0] += f"\n```{{toctree}}\n:hidden:\n\n{names}\n```\n"
 
 
-def _is_beneath(here: Path, path: str) -> bool:
-    """Whether a link of an index leads to a page that has no other index."""
-    if not path.endswith(".md"):
-        return False
-    target = (here / path).resolve()
-    folder = target.parent if target.name != "README.md" else target.parent.parent
-    is_ours = target.is_relative_to(ROOT / "docs")
-    return target != ROOT / "docs" / "README.md" and (folder == here or (not is_ours and here == ROOT / "docs"))
+def _index_of(page: Path) -> Path | None:
+    """The index above a page: the nearest one in `docs`. Pages beside the code are beneath that of `docs` itself."""
+    top = ROOT / "docs" / "README.md"
+    if page == top:
+        return None
+    first = page.parent.parent if page.name == "README.md" else page.parent
+    found = (folder / "README.md" for folder in (first, *first.parents) if folder.is_relative_to(top.parent))
+    return next((index for index in found if index.exists()), top)
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures what a channel costs a node, from 1 to 10,000 idle ones, and draws it for the page on nodes.
 
-    scripts/channel_cost.py                   measure (some minutes), write docs/operators/cost.svg and the table beside it
+    scripts/channel_cost.py                   measure (some minutes), write the picture and the table of the page
     scripts/channel_cost.py --most 100        only print what up to so many channels cost
     scripts/channel_cost.py --adding 1000     only print what it costs to add so many new ones
 

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""Writes what the pages show of the code between their markers: the demonstration, diagrams, gas, the smallest app.
+"""Writes what the pages show of the code between their markers: the demonstration, diagrams, gas, the smallest app,
+and the names of the API reference.
 
     scripts/diagrams.py             bring the pages up to date
     scripts/diagrams.py --check     only say what is stale (exit status 1)
 
 The games' diagrams come from their rule tables, the channel's from the machine's phase table and `LIFE`, the gas from
-`tests/gas/snapshot.json`. The demonstration is played: see `scripts/excerpt.py`. Runs in the project's environment.
+`tests/gas/snapshot.json`, the reference from docstrings (`scripts/reference.py`). The demonstration is played: see
+`scripts/excerpt.py`. Runs in the project's environment.
 """
 
 from __future__ import annotations
@@ -29,13 +31,17 @@ from forcemove.installed import installed_games  # noqa: E402
 from forcemove.protocol.channel import Phase  # noqa: E402
 from forcemove.protocol.duties import DUTIES  # noqa: E402
 from scripts.excerpt import excerpt, figures_aside  # noqa: E402
+from scripts.reference import PUBLIC, reference  # noqa: E402
 
 __all__ = ["LIFE", "MarkerMissing", "Step", "current", "main", "parts"]
 
 _OURS = "forcemove"
 PAGES_IN = ROOT
-PAGES = README, CHANNEL, GAMES = ("README.md", "channel/README.md", "games/README.md")
-PAGE_OF = {"demo": README, "gas": README, "life": CHANNEL}
+README, CHANNEL, GAMES = "README.md", "channel/README.md", "games/README.md"
+REFERENCE = {f"api-{name}": f"docs/api/{name}.md" for name in PUBLIC}
+"""The parts of the API reference, and the pages that show them."""
+PAGES = (README, CHANNEL, GAMES, *REFERENCE.values())
+PAGE_OF = {"demo": README, "gas": README, "life": CHANNEL, **REFERENCE}
 """The page that shows a part; what is not named here belongs to the games' page."""
 SNAPSHOT = ROOT / "tests" / "gas" / "snapshot.json"
 SMALLEST_APP = ROOT / "contracts" / "test" / "CountingApp.sol"
@@ -185,6 +191,7 @@ def parts() -> dict[str, str]:
         **games_diagrams(),
         "gas": gas_table(),
         "smallest-app": smallest_app(),
+        **{f"api-{name}": reference(name) for name in PUBLIC},
     }
 
 

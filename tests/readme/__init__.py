@@ -1,1 +1,1 @@
-"""The pages (README.md here and in three folders): their examples, commands, links, and what is generated in them."""
+"""The pages (READMEs and docs): their examples, commands, links, and what is generated in them."""

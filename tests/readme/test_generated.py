@@ -19,7 +19,7 @@ from tests.readme.text import ROOT
 def copies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with copies of the pages that the script takes for the pages."""
     for page in diagrams.PAGES:
-        (tmp_path / page).parent.mkdir(exist_ok=True)
+        (tmp_path / page).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / page).write_text((ROOT / page).read_text("utf-8"), "utf-8")
     monkeypatch.setattr(diagrams, "PAGES_IN", tmp_path)
     return tmp_path
@@ -52,6 +52,7 @@ def test_everything_generated_is_current(capsys: pytest.CaptureFixture[str]) -> 
         ("demo", "Bob has lost this round", "Bob has won this round"),
         ("life", "the mover signs a move", "anybody signs a move"),
         ("gas", "| respond | ", "| respond | 1"),
+        ("api-forcemove", "| `repeat` | ", "| `repeats` | "),
         ("smallest-app", "_count(from.appData) + 1", "_count(from.appData) + 2"),
     ],
 )

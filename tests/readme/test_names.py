@@ -12,17 +12,18 @@ import click
 import pytest
 
 from forcemove.cli.main import forcemove
+from forcemove.line.links import LINK_HEAD
 from tests.readme.text import PAGES, ROOT, code_spans, name_of, sections
 
 WORD = re.compile(r"[A-Za-z_]\w*")
-OF_OTHERS = {"eth_signTypedData_v4", "typehash"}
-"""Names that are of EIP-712 and of wallets."""
+OF_OTHERS = {"eth_signTypedData_v4", "typehash", LINK_HEAD}
+"""Names that are of EIP-712 and of wallets, and what links begin with."""
 
 
 @cache
 def words_of_the_code() -> frozenset[str]:
     """Every word of the code and of its compiled contracts' ABIs, and the names of the files."""
-    folders = ("channel", "games", "contracts", "scripts")
+    folders = ("channel", "games", "contracts", "scripts", "tests/checking")
     files = [file for folder in folders for end in ("py", "sol") for file in (ROOT / folder).rglob(f"*.{end}")]
     files += [
         ROOT / "pyproject.toml",
@@ -74,8 +75,8 @@ def test_every_command_in_the_text_is_one_of_ours(page: Path) -> None:
     spans += [
         line.removeprefix(".venv/bin/")
         for each in sections(page)
-        for block in each.blocks("sh")
-        for line in block.splitlines()
+        for block in each.blocks("sh") + each.blocks("text")
+        for line in block.replace("\\\n", " ").splitlines()
     ]
     commands = [span for span in spans if span.startswith("forcemove ")]
 

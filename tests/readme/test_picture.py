@@ -1,10 +1,10 @@
-"""The README's picture of the rooms is what the import statements say: it has every room, and the right arrows."""
+"""The picture of the rooms in channel/README.md is what the imports say: it has every room, and the right arrows."""
 
 from __future__ import annotations
 
 import re
 
-from tests.readme.text import README, ROOT, sections
+from tests.readme.text import CHANNEL, ROOT, sections
 from tests.structure.imports import read_imports, source_files
 
 Arrow = tuple[str, str]
@@ -51,7 +51,7 @@ def further(arrows: set[Arrow], here: str, there: str) -> set[str]:
 
 def drawn() -> set[Arrow]:
     """The picture's arrows, but for the dotted one."""
-    (picture,) = (block for each in sections(README) for block in each.blocks("mermaid"))
+    (picture,) = (block for each in sections(CHANNEL) if each.heading == "Rooms" for block in each.blocks("mermaid"))
     return set(re.findall(r"^ +(\w+)(?:\[.*?\])? --> (\w+)", picture, re.MULTILINE))
 
 

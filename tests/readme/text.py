@@ -9,8 +9,15 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 README = ROOT / "README.md"
-PAGES = (README, *(ROOT / folder / "README.md" for folder in ("contracts", "channel", "games")))
-_FENCED = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+CHANNEL = ROOT / "channel" / "README.md"
+DOCS = ROOT / "docs"
+PAGES = (
+    README,
+    *(ROOT / f"{name}.md" for name in ("CHANGELOG", "CONTRIBUTING", "SECURITY")),
+    *(ROOT / folder / "README.md" for folder in ("contracts", "channel", "games", "tests/checking")),
+    *sorted(DOCS.rglob("*.md")),
+)
+_FENCED = re.compile(r"^```(\S*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 
 class Section(NamedTuple):
