@@ -23,7 +23,7 @@ OF_OTHERS = {"eth_signTypedData_v4", "typehash", LINK_HEAD}
 @cache
 def words_of_the_code() -> frozenset[str]:
     """Every word of the code and of its compiled contracts' ABIs, and the names of the files."""
-    folders = ("channel", "games", "contracts", "scripts", "tests/checking")
+    folders = ("channel", "games", "contracts", "scripts")
     files = [file for folder in folders for end in ("py", "sol") for file in (ROOT / folder).rglob(f"*.{end}")]
     files += [
         ROOT / "pyproject.toml",

@@ -14,9 +14,11 @@ DOCS = ROOT / "docs"
 PAGES = (
     README,
     *(ROOT / f"{name}.md" for name in ("CHANGELOG", "CONTRIBUTING", "SECURITY")),
-    *(ROOT / folder / "README.md" for folder in ("contracts", "channel", "games", "tests/checking")),
+    *(ROOT / folder / "README.md" for folder in ("contracts", "channel", "games")),
     *sorted(DOCS.rglob("*.md")),
 )
+LINKED = (*PAGES, *(ROOT / each / "README.md" for each in ("tests/checking", "channel/forcemove/line/jetstream")))
+"""Those, and two whose examples are looked at by tests beside what they are about."""
 _FENCED = re.compile(r"^```(\S*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 
@@ -60,8 +62,8 @@ def prose(page: Path) -> str:
 
 
 def links(page: Path) -> list[str]:
-    """Where the links lead."""
-    return re.findall(r"\]\(([^)\s]+)\)", prose(page))
+    """Where the links lead that stay in the repository."""
+    return re.findall(r"\]\((?!https://)([^)\s]+)\)", prose(page))
 
 
 def anchors(page: Path) -> set[str]:
