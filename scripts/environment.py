@@ -178,7 +178,8 @@ def set_up_annex(annex: Annex) -> None:
     _make_venv(annex.folder)
     _install_pinned(annex.folder, annex.lock, "up to a minute")
     if annex.sees_ours:
-        (_packages(annex.folder) / "ours.pth").write_text(f"{_packages(VENV)}\n", "utf-8")
+        ours, its = (next(venv.glob("lib/python3*/site-packages")) for venv in (VENV, annex.folder))
+        (its / "ours.pth").write_text(f"{ours}\n", "utf-8")
     (annex.folder / _ANNEX_STAMP).write_text(annex.stamp, "utf-8")
 
 
@@ -186,12 +187,6 @@ def is_annex_set_up(annex: Annex) -> bool:
     """Whether what its lock file pins is installed, at this place."""
     path = annex.folder / _ANNEX_STAMP
     return path.exists() and path.read_text("utf-8") == annex.stamp
-
-
-def _packages(venv: Path) -> Path:
-    """The folder with an environment's packages."""
-    (folder,) = venv.glob("lib/python3*/site-packages")
-    return folder
 
 
 # ---------------------------------------------------------------------------------------------------------------- Node
