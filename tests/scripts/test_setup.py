@@ -163,7 +163,7 @@ def test_a_set_up_that_failed_says_why(project: Project) -> None:
 
 def test_wrong_usage_is_told(tmp_path: Path) -> None:
     done = make_project(tmp_path / "clone").set_up("sing")
-    assert (done.returncode, done.stderr) == (2, "usage: scripts/setup play|network|test\n")
+    assert (done.returncode, done.stderr) == (2, "usage: scripts/setup play|network|test|docs\n")
 
 
 # ------------------------------------------------------------------------------------------------ what may be missing
