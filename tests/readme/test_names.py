@@ -13,7 +13,7 @@ import pytest
 
 from forcemove.cli.main import forcemove
 from forcemove.line.links import LINK_HEAD
-from tests.readme.text import PAGES, ROOT, code_spans, name_of, sections
+from tests.readme.text import DOCS, PAGES, ROOT, code_spans, name_of, sections
 
 WORD = re.compile(r"[A-Za-z_]\w*")
 OF_OTHERS = {"eth_signTypedData_v4", "typehash", LINK_HEAD}
@@ -81,6 +81,12 @@ def test_every_command_in_the_text_is_one_of_ours(page: Path) -> None:
     commands = [span for span in spans if span.startswith("forcemove ")]
 
     assert [command for command in commands if not is_known(command.split()[1:])] == []
+
+
+def test_the_page_of_commands_has_every_command() -> None:
+    commands = {f"forcemove {name}" for name in forcemove.list_commands(click.Context(forcemove))}
+
+    assert commands <= set(code_spans(DOCS / "commands.md"))
 
 
 @pytest.mark.parametrize(
