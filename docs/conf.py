@@ -28,7 +28,7 @@ include_patterns = [
     "*.md",
     "docs/**.md",
     "channel/README.md",
-    "channel/forcemove/line/jetstream/README.md",
+    "channel/forcemove/transport/jetstream/README.md",
     "contracts/README.md",
     "games/README.md",
     "tests/checking/README.md",

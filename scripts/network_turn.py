@@ -23,9 +23,6 @@ import aiohttp
 
 from forcemove.flow.channel import moves_of_new
 from forcemove.installed import find_game
-from forcemove.line.channel_line import ChannelLine
-from forcemove.line.connect import connect
-from forcemove.line.terms import Table, TableKind
 from forcemove.node.about import ABOUTS, About
 from forcemove.node.events import Event, Sent
 from forcemove.node.friendly import FriendlyChannel
@@ -40,6 +37,9 @@ from forcemove.protocol.values import CHANNELS
 from forcemove.protocol.wire import encode_message
 from forcemove.store.opening import open_journal
 from forcemove.store.records import OWNER_LENGTH, Batch, Saving
+from forcemove.transport.connect import connect
+from forcemove.transport.messenger import ChannelMessenger
+from forcemove.transport.terms import TableKind, TableTerms
 from scripts.relay_speed import echo_process, relay_process
 
 __all__ = ["network_turn_ratio", "network_turns"]
@@ -105,8 +105,8 @@ async def _play(url: str, folder: Path, number: int, seat: int, writing: Connect
     """Seat 0 tells how long it has taken; then both are killed."""
     agreement, game = _agreement(number), find_game("rock-paper-scissors").game
     async with connect(url) as place:
-        table = Table(TableKind.CHANNEL, _ADDRESSES, agreement.channel_id)
-        line = ChannelLine(await place.join(table, _KEYS[seat]))
+        table = TableTerms(TableKind.CHANNEL, _ADDRESSES, agreement.channel_id)
+        line = ChannelMessenger(await place.join(table, _KEYS[seat]))
         choose = moves_of_new(lambda secrets: game.bot(seat, secrets=secrets))
         with open_journal(str(folder / f"{seat}.journal"), owner=secrets.token_bytes(OWNER_LENGTH)) as journal:
             watch = _Watch()

@@ -31,7 +31,7 @@ from heapq import heappop, heappush
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from forcemove.line.terms import Table, TableKind
+from forcemove.transport.terms import TableKind, TableTerms
 from scripts.relay_player import ADDRESSES, PATIENCE, Player
 
 __all__ = ["Moves", "measure", "relay_move_spread", "relay_moves_per_second"]
@@ -92,7 +92,7 @@ def measure(checkout: Path = _HERE, folder: str | None = None, seconds: float = 
     """One round with a relay of its own. `checkout`: whose relay; `folder`: for its store; `seconds`: of each part."""
     with TemporaryDirectory(dir=folder) as place, _relay(checkout, Path(place)) as (url, relay), ExitStack() as stack:
         players = [
-            stack.enter_context(Player(url, pair, seat, Table(TableKind.CHANNEL, ADDRESSES, pair.to_bytes(32))))
+            stack.enter_context(Player(url, pair, seat, TableTerms(TableKind.CHANNEL, ADDRESSES, pair.to_bytes(32))))
             for pair in range(PAIRS)
             for seat in (0, 1)
         ]

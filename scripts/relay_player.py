@@ -7,22 +7,22 @@ import time
 from collections.abc import Iterator
 from typing import TypeVar
 
-from forcemove.line.terms import Table, proof_digest
-from forcemove.line.wire import (
+from forcemove.protocol.hashing import keccak256
+from forcemove.protocol.signing import Key
+from forcemove.transport.terms import TableTerms, proof_digest
+from forcemove.transport.wire import (
     VERSION,
     Entries,
     FromRelay,
     Message,
     Open,
     Opened,
-    Post,
+    PostEntry,
     Prove,
     Welcome,
     decode_from_relay,
     encode,
 )
-from forcemove.protocol.hashing import keccak256
-from forcemove.protocol.signing import Key
 
 __all__ = ["ADDRESSES", "PATIENCE", "Player"]
 
@@ -40,7 +40,7 @@ _BINARY, _PING = 2, 9
 class Player:
     """One connection of one player, who has proved who it is, and reads."""
 
-    def __init__(self, url: str, pair: int, seat: int, table: Table) -> None:
+    def __init__(self, url: str, pair: int, seat: int, table: TableTerms) -> None:
         self.pair, self.seat, self._table = pair, seat, table.id
         self.length = 0
         """Moves that it has read."""
@@ -67,7 +67,7 @@ class Player:
     def post(self) -> None:
         """The next move of the table."""
         number = self.length
-        self._say(Post(self._table, number.to_bytes(16), number.to_bytes(SIZE), None))
+        self._say(PostEntry(self._table, number.to_bytes(16), number.to_bytes(SIZE), None))
 
     def read(self) -> int:
         """How many moves have come."""

@@ -32,7 +32,7 @@ __all__ = [
     "Part",
     "PartRefused",
     "Relay",
-    "Shown",
+    "Disclosure",
     "Spectator",
     "Start",
     "following",
@@ -51,7 +51,7 @@ class Start(Action, frozen=True):
     view: Any
 
 
-class Shown(Action, frozen=True):
+class Disclosure(Action, frozen=True, tag="Shown"):
     """An action, as the game's views have it, and what it newly shows to the public."""
 
     action: Any
@@ -59,7 +59,7 @@ class Shown(Action, frozen=True):
 
 
 class Part(Action, frozen=True):
-    """A part of a `Start` or a `Shown` that has more bytes than an action may have. `text`: of its JSON, 16,000
+    """A part of a `Start` or a `Disclosure` that has more bytes than an action may have. `text`: of its JSON, 16,000
     characters, and the rest in the last part. `index`: from 0. `count`: of all its parts, which follow each other."""
 
     index: int
@@ -67,9 +67,9 @@ class Part(Action, frozen=True):
     text: str
 
 
-Message = Start | Shown
+Message = Start | Disclosure
 _T = TypeVar("_T")
-FEED: ActionCodec[Start | Shown | Part] = ActionCodec(Start, Shown, Part)
+FEED: ActionCodec[Start | Disclosure | Part] = ActionCodec(Start, Disclosure, Part)
 """The codec of a feed."""
 _MESSAGE: msgspec.json.Decoder[Message] = msgspec.json.Decoder(Message)
 _ENCODER = msgspec.json.Encoder(order="sorted")
@@ -107,7 +107,7 @@ class Relay:
         where the game has one filter for all. Raises what `filter_state` raises."""
         self._client_id, self._game, self._viewer = client_id, game, viewer
         self._view = filter_state(game, state, viewer)
-        self._waiting: set[asyncio.Queue[Shown | None]] = set()
+        self._waiting: set[asyncio.Queue[Disclosure | None]] = set()
         self._is_closed = False
 
     def show(self, action: Json, played: PlayResult) -> None:
@@ -115,7 +115,7 @@ class Relay:
         self._view = filter_state(self._game, played.state, self._viewer)
         new_info = played.new_info if self._viewer is None else played.new_info[self._viewer]
         for waiting in self._waiting:
-            waiting.put_nowait(Shown(self._client_id, action, new_info))
+            waiting.put_nowait(Disclosure(self._client_id, action, new_info))
 
     def close(self) -> None:
         """The game is over: spectators are shown the rest, and then nothing more."""
@@ -129,8 +129,8 @@ class Relay:
         Run it as a task for each feed: it is as fast as its transport, and a feed that fails is alone in that. Raises
         `MalformedAction` on what has more than `MAX_RELAYED` bytes, and what the transport raises.
         """
-        waiting: asyncio.Queue[Shown | None] = asyncio.Queue()
-        message: Start | Shown | None = Start(self._client_id, self._view)
+        waiting: asyncio.Queue[Disclosure | None] = asyncio.Queue()
+        message: Start | Disclosure | None = Start(self._client_id, self._view)
         self._waiting.add(waiting)
         if self._is_closed:
             waiting.put_nowait(None)
@@ -193,8 +193,8 @@ def following(until: Callable[[Json], bool], *, within: float) -> Step[Spectator
     Raises `FalseDisclosure`, `NothingHeard`, `UnexpectedAction`, `UnexpectedSender`, `PartRefused`, and
     `MalformedAction`. The view is then the last one that was right.
     """
-    begin = _hearing(Start, _begin, within)
-    go_on = _hearing(Shown, _go_on, within)
+    begin = _receiving(Start, _begin, within)
+    go_on = _receiving(Disclosure, _go_on, within)
 
     async def step(queue: ActionQueue[Any], spectator: Spectator) -> None:
         await begin(queue, spectator)
@@ -204,7 +204,7 @@ def following(until: Callable[[Json], bool], *, within: float) -> Step[Spectator
     return step
 
 
-def _hearing(kind: type[Message], hear: Callable[[Any, Spectator], None], within: float) -> Step[Spectator]:
+def _receiving(kind: type[Message], hear: Callable[[Any, Spectator], None], within: float) -> Step[Spectator]:
     """Wait for a message of one kind, whole or in parts."""
 
     async def step(queue: ActionQueue[Any], spectator: Spectator) -> None:
@@ -273,7 +273,7 @@ def _begin(start: Start, spectator: Spectator) -> None:
     spectator.view = start.view
 
 
-def _go_on(shown: Shown, spectator: Spectator) -> None:
+def _go_on(shown: Disclosure, spectator: Spectator) -> None:
     def replayed() -> Json:
         return replay_action(spectator.game, spectator.view, shown.action, shown.new_info)
 

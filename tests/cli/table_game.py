@@ -19,40 +19,40 @@ class HigherNumber:
     name = "higher"
     title = "Higher number"
 
-    async def demonstrate(self, tell: Callable[[str], None], names: tuple[str, str]) -> Mapping[str, object]:
+    async def demonstrate(self, notify: Callable[[str], None], names: tuple[str, str]) -> Mapping[str, object]:
         """The second player says more."""
         await asyncio.sleep(0.01)
-        tell(f"{names[0]} says 1.")
-        tell(f"{names[1]} says 2, signed 0x{'ab' * 32}.")
+        notify(f"{names[0]} says 1.")
+        notify(f"{names[1]} says 2, signed 0x{'ab' * 32}.")
         return {"winner": names[1]}
 
-    async def play(self, tell: Callable[[str], None], ask: Ask, names: tuple[str, str]) -> Mapping[str, object]:
+    async def play(self, notify: Callable[[str], None], ask: Ask, names: tuple[str, str]) -> Mapping[str, object]:
         """Two rounds; meanwhile the bot counts, so that it can be seen that nobody blocks it."""
-        counting = asyncio.create_task(_count(tell, names[1]))
+        counting = asyncio.create_task(_count(notify, names[1]))
         said = []
         for number in (1, 2):
             chosen = await ask(f"Round {number}, {names[0]}?", ["one", "two", "three"])
-            tell(f"{names[0]} says {chosen + 1}, {names[1]} says 2.")
+            notify(f"{names[0]} says {chosen + 1}, {names[1]} says 2.")
             said.append(chosen + 1)
         counting.cancel()
         return {"said": said}
 
     async def join(
-        self, place: Place, tell: Callable[[str], None], ask: Ask | None, *, within: float | None
+        self, place: Place, notify: Callable[[str], None], ask: Ask | None, *, within: float | None
     ) -> Mapping[str, object]:
         """The guest says more."""
         async with asyncio.timeout(within):
             await place.log.post(str(place.seat).encode())
             reader = place.log.reader()
             said = [int(await reader.read()) for _ in place.names]
-        tell(f"{place.names[max(said)]} says more.")
+        notify(f"{place.names[max(said)]} says more.")
         return {"winner": place.names[max(said)]}
 
 
-async def _count(tell: Callable[[str], None], name: str) -> None:
+async def _count(notify: Callable[[str], None], name: str) -> None:
     for _ in range(10):
         await asyncio.sleep(0.01)
-    tell(f"{name} has counted to ten.")
+    notify(f"{name} has counted to ten.")
 
 
 GAME = HigherNumber()

@@ -14,7 +14,6 @@ from forcemove.chain.adjudicator import Adjudicator
 from forcemove.chain.deployment import deploy
 from forcemove.chain.local import local_keys
 from forcemove.installed import installed_games
-from forcemove.line.links import LINK_HEAD
 from forcemove.node.keys import write_key_file
 from forcemove.protocol.channel import Channel
 from forcemove.protocol.signing import Key
@@ -22,10 +21,11 @@ from forcemove.protocol.types import ETHER
 from forcemove.protocol.values import CHANNELS
 from forcemove.store.opening import open_journal
 from forcemove.store.records import Standing
+from forcemove.transport.links import LINK_HEAD
 from tests.cli.nodes import PASSPHRASE, Demo, Node, start, wait_until
 from tests.cli.screens import COMMAND, Screen
-from tests.line.carriers import Process
 from tests.store.server import Server
+from tests.transport.carriers import Process
 
 HOST, GUEST = local_keys()[1:3]
 STAKE = 10**16

@@ -11,9 +11,9 @@ from click.testing import CliRunner, Result
 
 from forcemove.chain.local import AnvilChain, local_keys
 from forcemove.cli.amounts import format_amount
-from forcemove.cli.demo import stage
-from forcemove.cli.demo.command import _stories as planned_stories
-from forcemove.cli.demo.stage import counterparty_key
+from forcemove.cli.demo import environment
+from forcemove.cli.demo.command import _scenarios as planned_stories
+from forcemove.cli.demo.environment import counterparty_key
 from forcemove.cli.errors import run
 from forcemove.cli.main import forcemove
 from forcemove.node.keys import write_key_file
@@ -38,8 +38,8 @@ def test_a_story_ends_with_the_expected_balances(game: str, scenario: str) -> No
 
 
 def test_without_flags_all_games_are_played_honestly_and_then_each_dispute() -> None:
-    stories = [(game.name, scenario, seats) for scenario, game, seats in planned_stories(None, None, None)]
-    honest, disputes = stories[: len(GAMES)], stories[len(GAMES) :]
+    scenarios = [(game.name, scenario, seats) for scenario, game, seats in planned_stories(None, None, None)]
+    honest, disputes = scenarios[: len(GAMES)], scenarios[len(GAMES) :]
     assert honest == [(game.name, "honest", min(game.seats)) for game in GAMES]
     assert [(scenario, seats) for _, scenario, seats in disputes] == [(name, 2) for name in SCENARIOS[1:]]
 
@@ -104,8 +104,8 @@ def test_bad_flags_are_explained(arguments: list[str], complaint: str, capsys: p
 
 
 def test_wrong_balances_are_an_error(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    honest = stage.Stage.balance
-    monkeypatch.setattr(stage.Stage, "balance", lambda *arguments: honest(*arguments) // 2)
+    honest = environment.DemoEnvironment.balance
+    monkeypatch.setattr(environment.DemoEnvironment, "balance", lambda *arguments: honest(*arguments) // 2)
     code = run(lambda: forcemove(["demo", "--scenario", "honest", "--game", "tic-tac-toe"], standalone_mode=False))
     assert code == 1
     assert "did not end as they must" in capsys.readouterr().err

@@ -208,7 +208,7 @@ def test_a_challenge_that_was_running_is_answered_or_waited_for(tmp_path: Path, 
     play_again(tmp_path, node, first)
 
 
-IMPATIENT = "Stage.__init__ = partialmethod(Stage.__init__, patience=3.0)"
+IMPATIENT = "DemoEnvironment.__init__ = partialmethod(DemoEnvironment.__init__, patience=3.0)"
 """Players who wait three seconds for each other."""
 
 

@@ -16,7 +16,7 @@ from forcemove.chain.factory import FACTORY_GAS
 from forcemove.chain.local import LOCAL_BALANCE, AnvilChain, EmbeddedChain, local_keys
 from forcemove.cli.amounts import AMOUNT, exact_amount, format_amount
 from forcemove.cli.demo import budget
-from forcemove.cli.demo.stage import counterparty_key
+from forcemove.cli.demo.environment import counterparty_key
 from forcemove.contracts import artifact, artifact_names
 from forcemove.node.keys import write_key_file
 from forcemove.protocol.types import UINT256_MAX
@@ -132,7 +132,7 @@ def test_a_node_without_a_factory_for_contracts_needs_more(node: Node, forcemove
         assert "bringing a factory for the contracts to this chain: 0.01 ether" in refused.err
 
         needed = int(json.loads(refused.out)["error"]["needed"])
-        gas = 2 * budget.gas_for_stories(1) + 2 * budget.TRANSFER_GAS
+        gas = 2 * budget.gas_for_scenarios(1) + 2 * budget.TRANSFER_GAS
         bringing = 10**16 + (budget.TRANSFER_GAS + FACTORY_GAS) * fee
         assert needed == int(usual) + bringing + gas * PRESIGNED_PRICE
         bare.give(PAYER.address, needed - 1)

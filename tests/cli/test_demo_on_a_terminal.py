@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from forcemove.cli.demo.show import shortened
+from forcemove.cli.demo.output import shortened
 from tests.cli.nodes import Node, spawn, start_demo
 from tests.cli.screens import COMMAND, Screen, Shown, forcemove
 
@@ -177,8 +177,9 @@ def test_a_countdown_stays_until_the_challenge_is_over(tmp_path: Path) -> None:
 
 
 IMPATIENT = """
-from forcemove.cli.demo.stage import Stage
-Stage.patience = 3.0
-Stage.__init__.__defaults__ = tuple(3.0 if each == 60.0 else each for each in Stage.__init__.__defaults__)
+from forcemove.cli.demo.environment import DemoEnvironment
+DemoEnvironment.patience = 3.0
+init = DemoEnvironment.__init__
+init.__defaults__ = tuple(3.0 if each == 60.0 else each for each in init.__defaults__)
 """
 """The demonstration with players who wait three seconds for each other, not a minute."""

@@ -8,8 +8,8 @@ import pytest
 
 from forcemove.cli.lobby.invitation import join_command, say_invitation
 from forcemove.cli.terminal import Terminal
-from forcemove.line.links import Link, parse_link
-from tests.line.offered import FRIENDLY, new_offer
+from forcemove.transport.links import Link, parse_link
+from tests.transport.offered import FRIENDLY, new_offer
 
 OFFER, FRIENDLY_OFFER = new_offer(), new_offer(**FRIENDLY)
 

@@ -13,15 +13,15 @@ import pytest
 
 from forcemove.cli.lobby.numbers import Numbers
 from forcemove.cli.lobby.rows import rows
-from forcemove.line.connect import Connection, connect
-from forcemove.line.links import Link, parse_link
-from forcemove.line.offers import Offer
+from forcemove.transport.connect import Connection, connect
+from forcemove.transport.links import Link, parse_link
+from forcemove.transport.offers import Offer
 from tests.cli.command import Command
 from tests.cli.screens import COMMAND, Screen
 from tests.cli.tables import GUEST, HOST, House, World
-from tests.line.carriers import CARRIERS, Process
-from tests.line.offered import FRIENDLY, new_offer
-from tests.line.people import ALICE, run
+from tests.transport.carriers import CARRIERS, Process
+from tests.transport.offered import FRIENDLY, new_offer
+from tests.transport.people import ALICE, run
 
 CREATE = ("--create", "--stake", "0")
 STAKE = {"stake": 10**16, "deposit": 5 * 10**16}

@@ -19,8 +19,7 @@ import forcemove.contracts
 import forcemove.contracts.compiler
 import forcemove.contracts.project
 import forcemove.follower.errors
-import forcemove.inspect.kept
-import forcemove.line.errors
+import forcemove.inspect.journal_channel
 import forcemove.node.errors
 import forcemove.node.keys
 import forcemove.node.policy
@@ -31,6 +30,7 @@ import forcemove.sender.errors
 import forcemove.serving.errors
 import forcemove.store.errors
 import forcemove.tower.errors
+import forcemove.transport.errors
 import forcemove.watching.errors
 from forcemove.chain.errors import NotMined, TransactionReverted, Unreachable
 from forcemove.cli.errors import Explained, MainnetRefused, run
@@ -203,7 +203,7 @@ def _named_errors() -> list[type[ForcemoveError]]:
         forcemove.chain.deployment,
         forcemove.follower.errors,
         forcemove.sender.errors,
-        forcemove.inspect.kept,
+        forcemove.inspect.journal_channel,
         forcemove.node.errors,
         forcemove.node.keys,
         forcemove.node.policy,
@@ -213,7 +213,7 @@ def _named_errors() -> list[type[ForcemoveError]]:
         forcemove.contracts.project,
         forcemove.scaffold.scaffold,
         forcemove.store.errors,
-        forcemove.line.errors,
+        forcemove.transport.errors,
         forcemove.relay.errors,
         forcemove.cli.match.errors,
         forcemove.cli.play.errors,
@@ -242,8 +242,8 @@ _FAMILY_IS_ENOUGH = {
     "CannotTravel",
     "ContractNamedTwice",
     "LeaseNotHeld",
-    "LineClosed",
-    "LineError",
+    "TransportClosed",
+    "TransportError",
     "LogBegins",
     "NoSuchWish",
     "NonceTaken",

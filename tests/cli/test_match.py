@@ -9,23 +9,23 @@ import pytest
 from forcemove.chain.chain import Receipt
 from forcemove.chain.errors import TransactionReverted
 from forcemove.cli.amounts import format_amount
-from forcemove.cli.match.ends import EndSeen, end_lines, race_text
-from forcemove.cli.play.carrying import line_for, until_told
-from forcemove.line.terms import Table as LogTable
-from forcemove.line.terms import TableKind
+from forcemove.cli.match.ends import EndObserver, end_lines, race_text
+from forcemove.cli.play.carrying import messenger_for, until_delivered
 from forcemove.node.events import Mined, Refused
 from forcemove.protocol.channel import Phase
 from forcemove.protocol.effects import SubmitPayCredit
 from forcemove.protocol.inputs import ChallengeWanted
 from forcemove.protocol.types import ETHER
 from forcemove.sender.errors import Overtaken, RevertsAgain
+from forcemove.transport.terms import TableKind
+from forcemove.transport.terms import TableTerms as LogTable
 from tests.protocol.builders import PLAYERS
 from tests.protocol.table import Table, agreed_table, counting_table, open_table
 
 SUBMISSION = SubmitPayCredit(bytes(20), ETHER, 1)
 
 
-def told(table: Table, seen: EndSeen) -> list[str]:
+def told(table: Table, seen: EndObserver) -> list[str]:
     alice = table.seats[0]
     return list(end_lines(seen.of(alice.channel, table.now), 0, seen))
 
@@ -34,7 +34,7 @@ def test_who_has_signed_the_end_together_is_told_who_won_and_what_was_paid() -> 
     table = counting_table()
     table.run()
     paid = table.payouts[table.seats[0].key.address]
-    lines = told(table, EndSeen())
+    lines = told(table, EndObserver())
     assert f"{format_amount(paid)} was paid to you." in lines[0]
     assert lines[1] == "ended       All have signed the end."
     assert lines[2].startswith(f"paid        Host (you) {format_amount(paid)}, Guest ")
@@ -51,10 +51,10 @@ def test_after_an_old_state_was_paid_the_player_is_told_what_was_paid() -> None:
     bob.is_away = alice.is_away = True
     table.challenge(*(each.state for each in alice.channel.accepted[-3:-1]))
     table.wait_for_expiry()
-    seen = EndSeen()
+    seen = EndObserver()
     alice.read_chain()
     assert [alice.phase] == [Phase.FINALIZED]
-    seen.see(alice.channel, table.now)
+    seen.observe(alice.channel, table.now)
     alice.is_away = False
     table.run([alice])
     assert [alice.phase] == [Phase.CLOSED]
@@ -73,15 +73,15 @@ def test_who_was_never_joined_is_told_what_came_back() -> None:
     table.run()
     table.wait_for_expiry()
     table.run([alice])
-    seen = EndSeen()
-    seen.see(alice.channel, table.now)
+    seen = EndObserver()
+    seen.observe(alice.channel, table.now)
     lines = list(end_lines(seen.of(alice.channel, 0), 0, seen))
     assert lines[0].endswith(f"Not all have paid in; {format_amount(50)} came back to you.")
     assert lines[1] == "ended       The chain has ended it: not all had paid in."
 
 
 def test_what_came_too_late_is_told_with_what_it_cost() -> None:
-    seen = EndSeen()
+    seen = EndObserver()
     late = Refused(SUBMISSION, Overtaken(bytes(32), 7, 21_000, None, 5))
     seen.add(Mined(SUBMISSION, Receipt(bytes(32), 7, bytes(32), 10, 2, None, ())))
     seen.add(late)
@@ -99,10 +99,10 @@ def test_the_end_of_a_friendly_game_waits_for_a_relay_only_for_a_while(patience:
     said: list[str] = []
     participants = tuple(key.address for key in PLAYERS[:2])
     table = LogTable(TableKind.CHANNEL, participants, bytes(32))
-    line = line_for("ws://127.0.0.1:9", table, PLAYERS[0], said.append, is_new=True)
+    line = messenger_for("ws://127.0.0.1:9", table, PLAYERS[0], said.append, is_new=True)
     seconds = count()
     is_done = False
-    has_ended = until_told(lambda: is_done, line, patience, said.append, lambda: next(seconds))
+    has_ended = until_delivered(lambda: is_done, line, patience, said.append, lambda: next(seconds))
     assert not has_ended()
     is_done = True
     assert has_ended()

@@ -7,12 +7,12 @@ import signal
 
 import pytest
 
-from forcemove.line.errors import RelayRefused
-from forcemove.line.links import LINK_HEAD, Link, parse_link
-from forcemove.line.websocket.connection import RelayConnection
+from forcemove.transport.errors import RelayRefused
+from forcemove.transport.links import LINK_HEAD, Link, parse_link
+from forcemove.transport.websocket.connection import RelayConnection
 from tests.cli.command import Command
 from tests.cli.tables import GUEST, HOST, START, World, link_of
-from tests.line.people import run
+from tests.transport.people import run
 
 
 @pytest.mark.parametrize("game", ["rock-paper-scissors", "tic-tac-toe"])

@@ -15,8 +15,8 @@ import pytest
 
 from forcemove.chain.local import local_keys
 from forcemove.cli.demo.network.attacks import challenge_with
-from forcemove.line.links import LINK_HEAD
 from forcemove.protocol.channel import Channel
+from forcemove.transport.links import LINK_HEAD
 from tests.cli.nodes import Node, wait_until
 from tests.cli.tables import DEPOSIT, GUEST, HOST, START, World, link_of
 from tests.relay.strange import StrangeRelay

@@ -7,8 +7,8 @@ import signal
 
 import pytest
 
-from forcemove.line.links import LINK_HEAD, parse_link
-from forcemove.line.websocket.connection import RelayConnection
+from forcemove.transport.links import LINK_HEAD, parse_link
+from forcemove.transport.websocket.connection import RelayConnection
 from tests.cli.nodes import held_at, wait_until
 from tests.cli.tables import House, link_of
 from tests.relay.process import RelayProcess
@@ -55,8 +55,8 @@ def test_a_killed_player_goes_on_with_the_same_command(house: House, killed: str
 
 _MUTE = """
 import signal
-from forcemove.cli.play.channels import ChannelPlay
-ChannelPlay._say_result = lambda *_: signal.pause()
+from forcemove.cli.play.channels import ChannelGameRunner
+ChannelGameRunner._say_result = lambda *_: signal.pause()
 """
 
 

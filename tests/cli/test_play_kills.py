@@ -18,8 +18,8 @@ from tests.cli.nodes import Demo, wait_until
 from tests.cli.tables import STAKE, World, link_of, world_on
 from tests.jetstream.server import running_server
 from tests.liars.proxy import lying
-from tests.line.carriers import Process
 from tests.simulation.liars import Moody
+from tests.transport.carriers import Process
 
 TOWER = local_keys()[4]
 OPTIONS = ("--rounds", "4", "--pace", "0.05", "--patience", "120")

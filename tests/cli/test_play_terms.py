@@ -12,13 +12,13 @@ from forcemove.chain.local import EmbeddedChain, local_keys
 from forcemove.cli.errors import Explained
 from forcemove.cli.match.rounds import Rounds
 from forcemove.cli.play.errors import OfferDiffers
-from forcemove.cli.play.terms import ChainGround, agreement_of, new_offer, require_ours
+from forcemove.cli.play.terms import ChainVenue, agreement_of, new_offer, require_ours
 from forcemove.errors import MalformedBytes
 from forcemove.game import Game
 from forcemove.installed import find_game
-from forcemove.line.offers import Join, Offer, OfferOfAnotherChain
 from forcemove.protocol.outcome import address_destination
 from forcemove.protocol.signing import Key
+from forcemove.transport.offers import Join, Offer, OfferOfAnotherChain
 
 HOST, GUEST = local_keys()[:2]
 OTHER = b"\x77" * 20
@@ -26,29 +26,29 @@ STAKE = 10**16
 
 
 @pytest.fixture(scope="module")
-def ground(tmp_path_factory: pytest.TempPathFactory) -> ChainGround:
+def venue(tmp_path_factory: pytest.TempPathFactory) -> ChainVenue:
     chain, game = EmbeddedChain(), find_game("tic-tac-toe").game
     book: Path = tmp_path_factory.mktemp("ground") / "book.json"
-    return ChainGround((chain,), deploy(chain, local_keys()[-1], book, [game]), game)
+    return ChainVenue((chain,), deploy(chain, local_keys()[-1], book, [game]), game)
 
 
 @pytest.fixture
-def offer(ground: ChainGround) -> Offer:
-    return new_offer(ground, HOST.address, HOST.address, STAKE, 3600)
+def offer(venue: ChainVenue) -> Offer:
+    return new_offer(venue, HOST.address, HOST.address, STAKE, 3600)
 
 
-def test_host_and_guest_make_the_same_of_an_offer_and_a_join(ground: ChainGround, offer: Offer) -> None:
+def test_host_and_guest_make_the_same_of_an_offer_and_a_join(venue: ChainVenue, offer: Offer) -> None:
     paid_elsewhere = msgspec.structs.replace(offer, payout=OTHER)
     join = Join(paid_elsewhere.hash, GUEST.address, b"\x88" * 20)
-    agreement = agreement_of(paid_elsewhere, join, ground.game)
-    assert agreement == agreement_of(paid_elsewhere, join, ground.game)
+    agreement = agreement_of(paid_elsewhere, join, venue.game)
+    assert agreement == agreement_of(paid_elsewhere, join, venue.game)
     fixed = agreement.fixed_part
     assert fixed.participants == (HOST.address, GUEST.address)
-    assert (fixed.channel_nonce, fixed.app_definition, fixed.challenge_duration) == (offer.nonce, ground.app, 3600)
+    assert (fixed.channel_nonce, fixed.app_definition, fixed.challenge_duration) == (offer.nonce, venue.app, 3600)
     assert agreement.destinations == tuple(map(address_destination, (OTHER, b"\x88" * 20)))
     assert agreement.deposits == ((bytes(20), (5 * STAKE, 5 * STAKE)),)
-    assert (agreement.domain.chain_id, agreement.domain.adjudicator) == (ground.chain_id, ground.adjudicator)
-    assert ground.game.stake_of(agreement.app_data) == STAKE
+    assert (agreement.domain.chain_id, agreement.domain.adjudicator) == (venue.chain_id, venue.adjudicator)
+    assert venue.game.stake_of(agreement.app_data) == STAKE
 
 
 @pytest.mark.parametrize(
@@ -61,23 +61,23 @@ def test_host_and_guest_make_the_same_of_an_offer_and_a_join(ground: ChainGround
     ],
 )
 def test_an_offer_that_is_not_of_our_book_and_game_is_refused(
-    ground: ChainGround, offer: Offer, field: str, value: str | bytes, what: str
+    venue: ChainVenue, offer: Offer, field: str, value: str | bytes, what: str
 ) -> None:
-    require_ours(offer, ground)
+    require_ours(offer, venue)
     with pytest.raises(OfferDiffers) as refused:
-        require_ours(msgspec.structs.replace(offer, **{field: value}), ground)
+        require_ours(msgspec.structs.replace(offer, **{field: value}), venue)
     assert (refused.value.what, refused.value.offered) == (what, value)
 
 
-def test_an_offer_of_another_chain_is_refused(ground: ChainGround, offer: Offer) -> None:
+def test_an_offer_of_another_chain_is_refused(venue: ChainVenue, offer: Offer) -> None:
     with pytest.raises(OfferOfAnotherChain):
-        require_ours(msgspec.structs.replace(offer, chain_id=1), ground)
+        require_ours(msgspec.structs.replace(offer, chain_id=1), venue)
 
 
-def test_who_cannot_pay_is_told_before_anything_is_signed(ground: ChainGround, offer: Offer) -> None:
-    assert any("0.05 ether" in line for line in ground.costs_lines(offer, HOST.address))
+def test_who_cannot_pay_is_told_before_anything_is_signed(venue: ChainVenue, offer: Offer) -> None:
+    assert any("0.05 ether" in line for line in venue.costs_lines(offer, HOST.address))
     with pytest.raises(Explained, match=r"has 0 ether, and needs 0\.05"):
-        list(ground.costs_lines(offer, Key(b"\x01" * 32).address))
+        list(venue.costs_lines(offer, Key(b"\x01" * 32).address))
 
 
 def rounds_of(game: Game, seat: int, most: int, secrets: bytes) -> Rounds:
@@ -87,7 +87,7 @@ def rounds_of(game: Game, seat: int, most: int, secrets: bytes) -> Rounds:
 @pytest.mark.parametrize("name", ["rock-paper-scissors", "tic-tac-toe"])
 @pytest.mark.parametrize("wanted", [1, 3])
 def test_players_that_are_made_anew_for_each_move_play_as_many_rounds(
-    ground: ChainGround, offer: Offer, name: str, wanted: int
+    venue: ChainVenue, offer: Offer, name: str, wanted: int
 ) -> None:
     game: Game = find_game(name).game
     state = agreement_of(offer, Join(offer.hash, GUEST.address, GUEST.address), game).setup_state(3)
@@ -105,6 +105,6 @@ def test_players_that_are_made_anew_for_each_move_play_as_many_rounds(
     assert begun == player.over == wanted
 
 
-def test_secrets_of_something_else_are_refused(ground: ChainGround) -> None:
+def test_secrets_of_something_else_are_refused(venue: ChainVenue) -> None:
     with pytest.raises(MalformedBytes):
-        rounds_of(ground.game, 0, 1, b"123")
+        rounds_of(venue.game, 0, 1, b"123")

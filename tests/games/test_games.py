@@ -14,7 +14,7 @@ from forcemove.errors import AppError
 from forcemove.game import Game
 from forcemove.protocol.app import App
 from forcemove.protocol.outcome import require_same_totals
-from forcemove.testing.calls import Bench, Call
+from forcemove.testing.calls import Bench, TransitionCall
 from forcemove.testing.properties import require_choices
 from tests.evm import errors_of
 from tests.games.states import BALANCE, STAKE, final, outcome, state
@@ -100,7 +100,7 @@ def test_illegal_moves_are_refused_by_the_bytecode_for_the_same_reason(game: Gam
         illegal = game.illegal_moves(at)
         assert len(illegal) >= 4
         for _, successor in illegal:
-            bench.require_refused(Call(at, successor))
+            bench.require_refused(TransitionCall(at, successor))
 
 
 @each_game

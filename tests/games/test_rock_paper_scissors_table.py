@@ -32,9 +32,9 @@ from forcemove_games.rock_paper_scissors.table import (
     HiddenRound,
     NoSuchWeapon,
     Play,
-    Result,
     Reveal,
     Round,
+    RoundResult,
     any_weapon,
     commitment_of,
     plays_and_reveals,
@@ -52,7 +52,7 @@ ROCK, PAPER, SCISSORS = Weapon
 ALICE, BY_MALLORY = Opening(ROCK, b"\xa1" * 32), Opening(PAPER, b"\x3a" * 32)
 
 Said = Play | Reveal
-End = Result | ForcemoveError | None
+End = RoundResult | ForcemoveError | None
 
 
 def line(log: Transport, name: str) -> SignedTransport:
@@ -125,7 +125,7 @@ async def actions_on(log: MemoryTransport) -> list[Said]:
 def test_all_nine_pairs_end_as_they_should(first: Weapon, second: Weapon) -> None:
     wins = {(ROCK, SCISSORS), (SCISSORS, PAPER), (PAPER, ROCK)}
     winner = "alice" if (first, second) in wins else "mallory" if (second, first) in wins else None
-    expected = Result(winner, {"alice": first, "mallory": second})
+    expected = RoundResult(winner, {"alice": first, "mallory": second})
     rounds = sit("alice", Opening(first, b"\xa1" * 32)), sit("mallory", Opening(second, b"\x3a" * 32))
     assert ends(*rounds) == [expected, expected]
 
@@ -135,7 +135,7 @@ def test_all_nine_pairs_end_as_they_should(first: Weapon, second: Weapon) -> Non
 def test_neither_the_order_of_plays_nor_that_of_reveals_matters(
     plays: tuple[Play, Play], reveals: tuple[Reveal, Reveal]
 ) -> None:
-    expected = Result("mallory", {"alice": ROCK, "mallory": PAPER})
+    expected = RoundResult("mallory", {"alice": ROCK, "mallory": PAPER})
     assert ends_after(*plays, *reveals) == [expected, expected]
 
 
@@ -145,7 +145,7 @@ def test_whoever_is_faster_both_end_alike(first: Weapon, second: Weapon, random:
         log = MemoryTransport()
         rounds = sit("alice", Opening(first, b"\xa1" * 32)), sit("mallory", Opening(second, b"\x3a" * 32))
         found = await asyncio.gather(*(end_of(line(Delayed(log, random), each.client_id), each) for each in rounds))
-        assert isinstance(found[0], Result)
+        assert isinstance(found[0], RoundResult)
         assert found[0] == found[1]
         assert found[0].weapons == {"alice": first, "mallory": second}
         said = await actions_on(log)
@@ -160,7 +160,7 @@ def test_whoever_is_faster_both_end_alike(first: Weapon, second: Weapon, random:
 def test_strangers_who_exchange_keys_play_three_rounds(random: Random) -> None:
     expected = [KEYS["alice"].address, KEYS["bob"].address]
 
-    async def client(log: Transport, name: str) -> list[Result | None]:
+    async def client(log: Transport, name: str) -> list[RoundResult | None]:
         table = await exchange_keys(log, TABLE_ID, name, KEYS[name], expected, within=HOUR)
         queue = ActionQueue(table.transport, ACTIONS)
         rounds = [Round(table.table_id, tuple(table.keys), name) for _ in range(3)]
@@ -181,17 +181,17 @@ def test_it_is_played_on_a_log_without_signatures_as_well() -> None:
     async def story() -> None:
         log = MemoryTransport()
         first, second = await asyncio.gather(*(end_of(log, each) for each in both()))
-        assert first == second == Result("mallory", {"alice": ROCK, "mallory": PAPER})
+        assert first == second == RoundResult("mallory", {"alice": ROCK, "mallory": PAPER})
 
     run_virtual(story())
 
 
 def test_there_is_no_result_before_the_last_reveal() -> None:
     alice, mallory = both()
-    heard: list[Result | None] = []
+    heard: list[RoundResult | None] = []
     alice.show = lambda _action, _played: heard.append(alice.result)
     ends(alice, mallory)
-    assert heard == [None, None, None, Result("mallory", {"alice": ROCK, "mallory": PAPER})]
+    assert heard == [None, None, None, RoundResult("mallory", {"alice": ROCK, "mallory": PAPER})]
 
 
 # ------------------------------------------------------------------------------------------------------------- cheating
@@ -298,7 +298,7 @@ def test_what_comes_late_but_in_time_is_taken() -> None:
         async with asyncio.TaskGroup() as group:
             ending = group.create_task(end_of(line(log, "alice"), sit("alice", ALICE)))
             group.create_task(mallory())
-        assert ending.result() == Result("mallory", {"alice": ROCK, "mallory": PAPER})
+        assert ending.result() == RoundResult("mallory", {"alice": ROCK, "mallory": PAPER})
 
     run_virtual(story())
 
@@ -334,7 +334,7 @@ def test_whatever_mallory_says_alice_ends_in_time_and_blames_nobody_else(said: l
             ending = group.create_task(end_of(line(Delayed(log, random), "alice"), sit("alice", ALICE)))
             group.create_task(mallory(line(Delayed(log, random), "mallory")))
         match ending.result():
-            case Result(weapons=weapons):
+            case RoundResult(weapons=weapons):
                 assert weapons == {"alice": ROCK, "mallory": PAPER}
             case NothingHeard(expected=expected):
                 assert expected == ("mallory",)

@@ -16,7 +16,7 @@ from forcemove.flow.queue import ActionQueue
 from forcemove.flow.steps import NothingHeard, UnexpectedAction, UnexpectedSender, run
 from forcemove.flow.transport import MemoryTransport, Transport
 from forcemove.protocol.limits import MAX_ACTION
-from forcemove_games.spectator import FEED, Part, PartRefused, Relay, Shown, Spectator, Start, following
+from forcemove_games.spectator import FEED, Disclosure, Part, PartRefused, Relay, Spectator, Start, following
 from forcemove_games.views import Json, apply_update, play_action
 from tests.flow.table import Delayed, signed
 from tests.flow.virtual_time import run_virtual
@@ -132,7 +132,7 @@ async def parts_of(message: Start) -> list[Part]:
     return [part for part in parts if isinstance(part, Part)]
 
 
-Altered = Callable[[list[Part]], list[Part | Start | Shown]]
+Altered = Callable[[list[Part]], list[Part | Start | Disclosure]]
 ALTERED: dict[str, tuple[Altered, type[ForcemoveError]]] = {
     "the first is missing": (lambda parts: [*parts[1:]], PartRefused),
     "one in the middle is missing": (lambda parts: [*parts[:2], *parts[3:]], PartRefused),
@@ -160,15 +160,18 @@ ALTERED: dict[str, tuple[Altered, type[ForcemoveError]]] = {
     "they name another client": (lambda _: in_parts(large(Start("mallory", "x" * MAX_ACTION))), MalformedAction),
     "they are too large": (lambda _: in_parts(large(Start("alice", "\U0001f600" * 2**20))), MalformedAction),
     "they are parts again": (lambda parts: in_parts(large(Part("alice", 0, 2, parts[0].text * 6))), MalformedAction),
-    "they show an action first": (lambda _: in_parts(large(Shown("alice", "x" * MAX_ACTION, []))), UnexpectedAction),
+    "they show an action first": (
+        lambda _: in_parts(large(Disclosure("alice", "x" * MAX_ACTION, []))),
+        UnexpectedAction,
+    ),
 }  # fmt: skip
 
 
-def large(message: Start | Shown | Part) -> bytes:
+def large(message: Start | Disclosure | Part) -> bytes:
     return msgspec.json.Encoder(order="sorted").encode(message)
 
 
-def in_parts(data: bytes) -> list[Part | Start | Shown]:
+def in_parts(data: bytes) -> list[Part | Start | Disclosure]:
     text = data.decode()
     texts = [text[start : start + 16_000] for start in range(0, len(text), 16_000)]
     return [Part("alice", index, len(texts), each) for index, each in enumerate(texts)]

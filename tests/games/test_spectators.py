@@ -32,7 +32,7 @@ from forcemove_games.rock_paper_scissors.table import (
     commitment_of,
     plays_and_reveals,
 )
-from forcemove_games.spectator import FEED, FalseDisclosure, Relay, Shown, Spectator, Start, following
+from forcemove_games.spectator import FEED, Disclosure, FalseDisclosure, Relay, Spectator, Start, following
 from forcemove_games.views import Json, PlayResult, UnknownViewer, filter_state
 from tests.flow.table import TABLE_ID, Delayed, signed
 from tests.flow.virtual_time import at_every_wait, cancelled_at, run_virtual
@@ -187,10 +187,10 @@ def test_all_that_they_are_told_stands_in_these_messages() -> None:
             await ours.hears(*SCRIPT)
         assert [FEED.decode(each) for each in await received(feed)] == [
             Start("alice", BEGINNING),
-            Shown("alice", played("bob"), [[]]),
-            Shown("alice", played("alice"), [[]]),
-            Shown("alice", {"type": "Reveal", "client_id": "alice"}, [[added("alice")]]),
-            Shown("alice", {"type": "Reveal", "client_id": "bob"}, [[added("bob")]]),
+            Disclosure("alice", played("bob"), [[]]),
+            Disclosure("alice", played("alice"), [[]]),
+            Disclosure("alice", {"type": "Reveal", "client_id": "alice"}, [[added("alice")]]),
+            Disclosure("alice", {"type": "Reveal", "client_id": "bob"}, [[added("bob")]]),
         ]
 
     run_virtual(story())
@@ -446,7 +446,7 @@ def test_what_does_not_follow_from_what_was_shown_before_is_refused(action: Json
         async with table() as ours:
             await ours.feeds(feed)
             await ours.hears(play("alice"), play("bob"))
-        await ActionQueue(feed, FEED).enqueue(Shown("alice", action, new_info))
+        await ActionQueue(feed, FEED).enqueue(Disclosure("alice", action, new_info))
         spectator = Spectator(ROUND, "alice")
         with pytest.raises(FalseDisclosure) as refused:
             await run(following(is_over, within=HOUR), ActionQueue(feed, FEED), spectator)
@@ -463,7 +463,7 @@ def test_a_play_cannot_smuggle_in_another_change() -> None:
             await ours.feeds(feed)
             await ours.hears(play("alice"))
         played = {"type": "Play", "client_id": "bob", "commitment": play("bob").commitment}
-        await ActionQueue(feed, FEED).enqueue(Shown("alice", played, [[SWAPPED]]))
+        await ActionQueue(feed, FEED).enqueue(Disclosure("alice", played, [[SWAPPED]]))
         with pytest.raises(FalseDisclosure, match="DisclosesMore"):
             await watch(feed)
 
@@ -476,7 +476,7 @@ def test_a_beginning_that_is_none_is_the_relays_fault(view: Json) -> None:
         feed = MemoryTransport()
         queue = ActionQueue(feed, FEED)
         await queue.enqueue(Start("alice", view))
-        await queue.enqueue(Shown("alice", {"type": "Reveal", "client_id": "bob"}, [[]]))
+        await queue.enqueue(Disclosure("alice", {"type": "Reveal", "client_id": "bob"}, [[]]))
         with pytest.raises(FalseDisclosure):
             await watch(feed)
 
@@ -485,10 +485,10 @@ def test_a_beginning_that_is_none_is_the_relays_fault(view: Json) -> None:
 
 def test_only_whom_they_follow_can_show_them_anything() -> None:
     async def story() -> None:
-        scripts: list[tuple[list[Start | Shown], type[ForcemoveError]]] = [
+        scripts: list[tuple[list[Start | Disclosure], type[ForcemoveError]]] = [
             ([Start("mallory", BEGINNING)], UnexpectedSender),
-            ([Start("alice", BEGINNING), Shown("mallory", REVEALED, [[]])], UnexpectedSender),
-            ([Shown("alice", REVEALED, [[]])], UnexpectedAction),
+            ([Start("alice", BEGINNING), Disclosure("mallory", REVEALED, [[]])], UnexpectedSender),
+            ([Disclosure("alice", REVEALED, [[]])], UnexpectedAction),
             ([Start("alice", BEGINNING), Start("alice", BEGINNING)], UnexpectedAction),
         ]
         for script, error in scripts:

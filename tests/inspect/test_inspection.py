@@ -13,7 +13,7 @@ from forcemove.chain.adjudicator import Adjudicator, PlacedLog
 from forcemove.chain.book import save_book
 from forcemove.chain.errors import NotGenuine
 from forcemove.errors import LocalError, MalformedBytes
-from forcemove.inspect.apps import KnownApp, KnownBy, NoPosition, Position
+from forcemove.inspect.apps import KnownApp, KnownBy, NoPosition, PositionFacts
 from forcemove.inspect.bare import BareKind, Missing, inspect_bytes
 from forcemove.inspect.contracts import adjudicator_address, find_book, open_adjudicator
 from forcemove.inspect.errors import (
@@ -29,8 +29,8 @@ from forcemove.inspect.inspection import Report, inspect_channel, inspect_file
 from forcemove.inspect.onchain import read_channel
 from forcemove.inspect.possibilities import ACTIONS
 from forcemove.inspect.report_json import to_json
-from forcemove.inspect.signatures import Verdict
-from forcemove.inspect.states import Stage
+from forcemove.inspect.signatures import SignatureVerdict
+from forcemove.inspect.states import StateKind
 from forcemove.protocol.encoding import encode_record, encode_variable_part
 from forcemove.protocol.record import EMPTY_RECORD
 from forcemove.protocol.state import SignedState
@@ -81,7 +81,7 @@ def test_a_state_a_record_and_a_position_are_told_apart() -> None:
     assert [report.app for report in reports] == [KnownApp(TIC_TAC_TOE, KnownBy.BYTES)] * 3
     assert reports[1].signatures == (signature,)
     assert reports[1].missing == (Missing.CHANNEL, Missing.APP)
-    assert isinstance(reports[2].position, Position)
+    assert isinstance(reports[2].position, PositionFacts)
     assert reports[2].position.stake == 7
 
 
@@ -89,7 +89,7 @@ def test_without_its_channel_a_state_has_neither_mover_nor_stage() -> None:
     facts = inspect_bytes(encode_variable_part(state_of(6)), GAMES).state
 
     assert facts is not None
-    assert (facts.mover, facts.stage) == (None, None)
+    assert (facts.mover, facts.kind) == (None, None)
     assert [entry.participant for entry in facts.pays] == [None, None]
 
 
@@ -108,8 +108,8 @@ def test_a_file_is_told_without_a_chain() -> None:
 
     report = inspect_file(SignedStateFile(SAVED.domain, SAVED.fixed, signed), GAMES)
 
-    assert (report.state.stage, report.state.mover) == (Stage.APP, 1)
-    assert [check.verdict for check in report.signatures] == [Verdict.SIGNED, Verdict.WRONG]
+    assert (report.state.kind, report.state.mover) == (StateKind.APP, 1)
+    assert [check.verdict for check in report.signatures] == [SignatureVerdict.SIGNED, SignatureVerdict.WRONG]
     assert report.signatures[1].recovered == MALLORY.address
     assert report.has_wrong_signature
     assert (report.problem, report.refused, report.channel) == (None, None, None)
@@ -119,14 +119,14 @@ def test_a_file_is_told_without_a_chain() -> None:
 def test_a_missing_signature_is_not_a_wrong_one() -> None:
     report = inspect_file(SignedStateFile(SAVED.domain, SAVED.fixed, SAVED.signed(state_of(5))), GAMES)
 
-    assert [check.verdict for check in report.signatures] == [Verdict.MISSING, Verdict.SIGNED]
+    assert [check.verdict for check in report.signatures] == [SignatureVerdict.MISSING, SignatureVerdict.SIGNED]
     assert not report.has_wrong_signature
 
 
 def test_on_its_chain_the_app_is_told_by_its_address_and_the_adjudicator_is_asked(story: Story) -> None:
     told: list[str] = []
 
-    report = inspect_file(file_of(story, story.alice.newest), GAMES, story.chain, tell=told.append)
+    report = inspect_file(file_of(story, story.alice.newest), GAMES, story.chain, notify=told.append)
 
     assert report.app == KnownApp(TIC_TAC_TOE, KnownBy.CODE)
     assert report.channel is not None
@@ -160,7 +160,7 @@ def test_a_channel_is_told_from_its_id_alone(story: Story, playground: Playgroun
     assert report.record is not None
     assert report.record.state.state == newest.state
     assert report.record.signed_by == (story.agreement.fixed_part.participants[0],)
-    assert isinstance(report.record.position, Position)
+    assert isinstance(report.record.position, PositionFacts)
     assert [entry.allocation for entry in report.owed or ()] == list(newest.state.outcome)
 
 

@@ -12,11 +12,11 @@ import pytest
 from msgspec.structs import replace
 
 from forcemove.errors import UnknownVersion
-from forcemove.line.connect import Connection, connect
-from forcemove.line.errors import Reason
-from forcemove.line.jetstream.kept import KeptOffer, read_kept
-from forcemove.line.jetstream.streams import LOBBY, LOBBY_SUBJECT
-from forcemove.line.offers import (
+from forcemove.transport.connect import Connection, connect
+from forcemove.transport.errors import Reason
+from forcemove.transport.jetstream.stored_offer import StoredOffer, read_entry
+from forcemove.transport.jetstream.streams import LOBBY, LOBBY_SUBJECT
+from forcemove.transport.offers import (
     Join,
     Offer,
     OtherOfferShown,
@@ -27,8 +27,8 @@ from forcemove.line.offers import (
     withdrawal_digest,
 )
 from tests.jetstream.server import NatsServer, publish_raw, running_server
-from tests.line.offered import CAROL, CHAIN, FRIENDLY, PAYOUT, new_offer, refused
-from tests.line.people import ALICE, BOB, MALLORY, run
+from tests.transport.offered import CAROL, CHAIN, FRIENDLY, PAYOUT, new_offer, refused
+from tests.transport.people import ALICE, BOB, MALLORY, run
 
 
 @pytest.fixture(scope="module")
@@ -48,9 +48,9 @@ async def tampered(server: NatsServer, offer: Offer, value: bytes) -> AsyncItera
         yield place
 
 
-def _values(offer: Offer) -> tuple[KeptOffer, KeptOffer]:
+def _values(offer: Offer) -> tuple[StoredOffer, StoredOffer]:
     """Alice's offer, open and joined by Bob."""
-    open_ = KeptOffer.of(SignedOffer.sign(offer, ALICE))
+    open_ = StoredOffer.of(SignedOffer.sign(offer, ALICE))
     return open_, open_.joined(SignedJoin.sign(Join(offer.hash, BOB.address, PAYOUT), BOB))
 
 
@@ -76,7 +76,7 @@ def test_what_is_no_offer_of_its_host_is_not_shown(server: NatsServer) -> None:
     run(story())
 
 
-def _unsigned(offer: Offer) -> dict[str, KeptOffer]:
+def _unsigned(offer: Offer) -> dict[str, StoredOffer]:
     open_, joined = _values(offer)
     assert joined.join is not None
     forged = SignedJoin.sign(Join(offer.hash, MALLORY.address, PAYOUT), MALLORY).signature.compact
@@ -130,10 +130,10 @@ def test_nobody_gets_more_time_than_a_minute_by_saying_so() -> None:
     now = float(offer.expires - 3_000)
     for until in (0, int(now) + 10**6):
         data = replace(joined, until=until).encode()
-        assert read_kept(offer.hash, data, 1, now, now + 59, 60).shown.join is not None
-        assert read_kept(offer.hash, data, 1, now, now + 61, 60).shown.join is None
+        assert read_entry(offer.hash, data, 1, now, now + 59, 60).shown.join is not None
+        assert read_entry(offer.hash, data, 1, now, now + 61, 60).shown.join is None
     early = replace(joined, until=int(now) + 5).encode()
-    assert read_kept(offer.hash, early, 1, now, now + 6, 60).shown.join is None
+    assert read_entry(offer.hash, early, 1, now, now + 6, 60).shown.join is None
 
 
 def test_an_offer_of_a_newer_program_is_recognised(server: NatsServer) -> None:
@@ -174,7 +174,7 @@ def test_threat_25_fuzzed_values_are_read_or_refused(count: int) -> None:
         for _ in range(random.randrange(3)):
             data[random.randrange(len(data))] = random.randrange(256)
         try:
-            kept = read_kept(offer.hash, bytes(data), 1, now, now + 1, 60)
+            kept = read_entry(offer.hash, bytes(data), 1, now, now + 1, 60)
         except (OtherOfferShown, UnknownVersion):
             continue
         read += 1

@@ -9,14 +9,14 @@ import nats
 import pytest
 
 from forcemove.errors import ForcemoveError
-from forcemove.line.connect import connect, line_to
-from forcemove.line.errors import LogReplaced, RelayUnreachable, StreamUnsuitable
-from forcemove.line.jetstream.connection import JetStreamConnection
-from forcemove.line.jetstream.streams import STREAMS
-from forcemove.line.terms import TableKind
+from forcemove.transport.connect import connect, messenger_to
+from forcemove.transport.errors import LogReplaced, RelayUnreachable, StreamUnsuitable
+from forcemove.transport.jetstream.connection import JetStreamConnection
+from forcemove.transport.jetstream.streams import STREAMS
+from forcemove.transport.terms import TableKind
 from tests.jetstream.server import running_server
-from tests.line.people import ALICE, BOB, new_table, run
 from tests.relay.strange import until
+from tests.transport.people import ALICE, BOB, new_table, run
 
 
 def test_a_game_ends_when_its_stream_is_deleted_and_a_channel_goes_on(tmp_path: Path) -> None:
@@ -49,18 +49,18 @@ def test_threat_57_an_unsuitable_stream_and_a_server_that_goes_away_end_no_line(
             name = STREAMS[TableKind.CHANNEL]
             client = await nats.connect(server.url)
             await client.jetstream().add_stream(name=name, subjects=["forcemove.channels.*"], max_msgs_per_subject=1)
-            line = line_to(server.url, new_table(TableKind.CHANNEL), ALICE, on_trouble=told.append)
+            line = messenger_to(server.url, new_table(TableKind.CHANNEL), ALICE, on_error=told.append)
             line.send(b"first")
             running = asyncio.create_task(line.run())
-            await until(lambda: isinstance(line.trouble, StreamUnsuitable))
+            await until(lambda: isinstance(line.error, StreamUnsuitable))
             await client.jetstream().delete_stream(name)
-            await until(lambda: line.is_idle and line.trouble is None)
+            await until(lambda: line.is_idle and line.error is None)
             await client.close()
             await asyncio.to_thread(server.kill)
             line.send(b"second")
-            await until(lambda: isinstance(line.trouble, RelayUnreachable))
+            await until(lambda: isinstance(line.error, RelayUnreachable))
             await asyncio.to_thread(server.start)
-            await until(lambda: line.is_idle and line.trouble is None)
+            await until(lambda: line.is_idle and line.error is None)
             assert not running.done()
             running.cancel()
 

@@ -17,16 +17,16 @@ from nats.js.api import DiscardPolicy, StorageType, StreamConfig
 from forcemove.errors import InvalidValue
 from forcemove.flow.signed import SignedTransport, UnsignedMessage
 from forcemove.flow.transport import Transport
-from forcemove.line.errors import LogBegins, Reason, RelayRefused, RelayUnreachable, StreamUnsuitable
-from forcemove.line.jetstream import streams
-from forcemove.line.jetstream.connection import JetStreamConnection
-from forcemove.line.jetstream.streams import STREAMS, subject_of
-from forcemove.line.limits import CHANNEL_ENTRIES, GAME_ENTRIES, MAX_ENTRY
-from forcemove.line.terms import Table, TableKind
+from forcemove.transport.errors import LogBegins, Reason, RelayRefused, RelayUnreachable, StreamUnsuitable
+from forcemove.transport.jetstream import streams
+from forcemove.transport.jetstream.connection import JetStreamConnection
+from forcemove.transport.jetstream.streams import STREAMS, subject_of
+from forcemove.transport.limits import CHANNEL_ENTRIES, GAME_ENTRIES, MAX_ENTRY
+from forcemove.transport.terms import TableKind, TableTerms
 from tests.flow.table import ADDRESSES, CODEC, Said
 from tests.jetstream.server import NatsServer, publish_raw, running_server
-from tests.line.people import ALICE, BOB, MALLORY, new_table, read, run
 from tests.relay.certificate import make_certificate
+from tests.transport.people import ALICE, BOB, MALLORY, new_table, read, run
 
 POSTS = 300
 
@@ -50,7 +50,7 @@ async def bare(server: NatsServer) -> AsyncIterator[Client]:
 # ------------------------------------------------------------------------------------------------------ other processes
 
 
-def _post_all(url: str, table: Table, name: str) -> None:
+def _post_all(url: str, table: TableTerms, name: str) -> None:
     async def story() -> None:
         async with JetStreamConnection(url) as place:
             transport = await place.join(table, ALICE if name == "a" else BOB)

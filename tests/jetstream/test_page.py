@@ -12,12 +12,12 @@ import nats
 import pytest
 from nats.errors import TimeoutError as NatsTimeout
 
-from forcemove.line.connect import connect
-from forcemove.line.errors import RelayUnreachable
-from forcemove.line.jetstream import streams
+from forcemove.transport.connect import connect
+from forcemove.transport.errors import RelayUnreachable
+from forcemove.transport.jetstream import streams
 from tests.jetstream.server import NatsServer, running_server
-from tests.line.offered import CHAIN, PAYOUT, new_offer
-from tests.line.people import ALICE, BOB, new_table, read, run
+from tests.transport.offered import CHAIN, PAYOUT, new_offer
+from tests.transport.people import ALICE, BOB, new_table, read, run
 
 PAGE = Path(streams.__file__).with_name("README.md").read_text("utf-8")
 
@@ -61,10 +61,10 @@ async def _require_harmless(url: str) -> None:
     """A player may not delete what others have, nor say anything in the place of the server."""
     forbidden = asyncio.Queue[str]()
 
-    async def hear(error: Exception) -> None:
+    async def on_message(error: Exception) -> None:
         forbidden.put_nowait(str(error))
 
-    client = await nats.connect(url, error_cb=hear)
+    client = await nats.connect(url, error_cb=on_message)
     js = client.jetstream(timeout=0.3)
     with pytest.raises(NatsTimeout):
         await js.delete_stream("FORCEMOVE_GAMES")

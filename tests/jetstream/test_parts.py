@@ -9,13 +9,13 @@ import pytest
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 
-from forcemove.line.errors import LogBegins, LogReplaced, Reason, RelayRefused
-from forcemove.line.jetstream.feed import Delivered, Feed
-from forcemove.line.jetstream.posting import Ack, Post, Refusal
-from forcemove.line.jetstream.transport import JetStreamTransport
-from forcemove.line.limits import CHANNEL_BYTES, CHANNEL_ENTRIES, GAME_BYTES, MAX_ENTRY
-from forcemove.line.terms import TableKind
-from tests.line.people import ALICE, read, run
+from forcemove.transport.errors import LogBegins, LogReplaced, Reason, RelayRefused
+from forcemove.transport.jetstream.feed import Delivered, Feed
+from forcemove.transport.jetstream.publishing import Ack, PendingPublish, PublishError
+from forcemove.transport.jetstream.transport import JetStreamTransport
+from forcemove.transport.limits import CHANNEL_BYTES, CHANNEL_ENTRIES, GAME_BYTES, MAX_ENTRY
+from forcemove.transport.terms import TableKind
+from tests.transport.people import ALICE, read, run
 
 ID = b"\x07" * 32
 
@@ -24,7 +24,7 @@ class Seat:
     """Alice's view of a table, and what she says to the server: the test says what the server does."""
 
     def __init__(self, kind: TableKind = TableKind.GAME) -> None:
-        self.said: list[Post] = []
+        self.said: list[PendingPublish] = []
         self.log = JetStreamTransport(kind, ID, ALICE, self.said.append, lambda _: None)
         self.connected()
 
@@ -32,9 +32,9 @@ class Seat:
         """A new connection, and what the log has on it from the last entry on that is known."""
         self.log.lose()
         self.log.resume()
-        return all(self.log.hear(each) for each in found) and self.log.catch_up()
+        return all(self.log.on_message(each) for each in found) and self.log.catch_up()
 
-    async def post(self, message: bytes) -> tuple[asyncio.Task[None], Post]:
+    async def post(self, message: bytes) -> tuple[asyncio.Task[None], PendingPublish]:
         posting = asyncio.create_task(self.log.post(message))
         await asyncio.sleep(0)
         return posting, self.said.pop()
@@ -53,8 +53,8 @@ def test_a_post_is_done_when_it_was_acknowledged_and_read() -> None:
             seat = Seat()
             posting, post = await seat.post(b"ours")
             steps: list[Callable[[], object]] = [
-                lambda post=post: post.hear(Ack(1)),  # type: ignore[misc]
-                lambda seat=seat, post=post: seat.log.hear_new(entry(1, b"ours", post.id)),  # type: ignore[misc]
+                lambda post=post: post.on_message(Ack(1)),  # type: ignore[misc]
+                lambda seat=seat, post=post: seat.log.on_new_message(entry(1, b"ours", post.id)),  # type: ignore[misc]
             ]
             for step in steps if is_acknowledged_first else reversed(steps):
                 assert not posting.done()
@@ -98,7 +98,7 @@ def test_a_post_without_an_answer_is_sent_again(monkeypatch: pytest.MonkeyPatch)
         posting, post = await seat.post(b"ours")
         seat.log.say_again()
         assert seat.said == []
-        monkeypatch.setattr("forcemove.line.jetstream.transport._PATIENCE", -1.0)
+        monkeypatch.setattr("forcemove.transport.jetstream.transport._ACK_SECONDS", -1.0)
         seat.log.say_again()
         assert [each.id for each in seat.said] == [post.id]
         posting.cancel()
@@ -114,7 +114,7 @@ def test_what_the_server_does_not_take_is_an_error(words: str, reason: Reason) -
     async def story() -> None:
         seat = Seat()
         posting, post = await seat.post(b"ours")
-        post.hear(Ack(error=Refusal(503, 10_077, words)))
+        post.on_message(Ack(error=PublishError(503, 10_077, words)))
         with pytest.raises(RelayRefused) as refused:
             await posting
         assert refused.value.reason is reason
@@ -127,7 +127,7 @@ def test_a_game_that_fills_the_memory_of_its_players_takes_no_more() -> None:
     async def story() -> None:
         seat, large = Seat(), bytes(MAX_ENTRY)
         for number in range(GAME_BYTES // MAX_ENTRY):
-            seat.log.hear_new(entry(number + 1, large))
+            seat.log.on_new_message(entry(number + 1, large))
         with pytest.raises(RelayRefused) as refused:
             await seat.log.post(large)
         assert refused.value.reason is Reason.TABLE_FULL
@@ -153,7 +153,7 @@ def test_a_server_with_another_log_is_found_out(kind: TableKind, found: list[Del
     async def story() -> None:
         seat = Seat(kind)
         for number in (1, 2, 3):
-            seat.log.hear_new(entry(number))
+            seat.log.on_new_message(entry(number))
         reader = seat.log.reader(3)
         is_known = seat.connected(*found)
         if kind is TableKind.GAME:
@@ -175,7 +175,7 @@ def test_the_same_log_is_read_on() -> None:
     async def story() -> None:
         seat = Seat()
         for number in (1, 2, 3):
-            seat.log.hear_new(entry(number))
+            seat.log.on_new_message(entry(number))
         assert seat.connected(entry(3), entry(9))
         assert await read(seat.log.reader(), 4) == [b"1", b"2", b"3", b"9"]
 
@@ -185,16 +185,16 @@ def test_the_same_log_is_read_on() -> None:
 def test_what_is_new_while_the_rest_is_read_comes_after_it_and_once() -> None:
     async def story() -> None:
         seat = Seat()
-        seat.log.hear_new(entry(1))
+        seat.log.on_new_message(entry(1))
         seat.log.lose()
         seat.log.resume()
         for number in (4, 5):
-            seat.log.hear_new(entry(number))
+            seat.log.on_new_message(entry(number))
         for number in (1, 2, 3, 4):
-            seat.log.hear(entry(number))
+            seat.log.on_message(entry(number))
         assert seat.log.catch_up()
         for number in (5, 6):
-            seat.log.hear_new(entry(number))
+            seat.log.on_new_message(entry(number))
         assert await read(seat.log.reader(), 6) == [b"%d" % number for number in range(1, 7)]
 
     run(story())
@@ -204,19 +204,19 @@ def test_what_is_new_while_the_rest_is_read_comes_after_it_and_once() -> None:
 def test_threat_46_what_comes_while_a_log_is_caught_up_is_bounded_and_read_again(message: bytes) -> None:
     async def story() -> None:
         seat = Seat(TableKind.CHANNEL)
-        seat.log.hear_new(entry(1))
+        seat.log.on_new_message(entry(1))
         seat.log.lose()
         seat.log.resume()
-        seat.log.hear(entry(1))
+        seat.log.on_message(entry(1))
         kept = 0
         for number in range(2, 3 * CHANNEL_ENTRIES):
-            seat.log.hear_new(entry(number, message))
+            seat.log.on_new_message(entry(number, message))
             kept = max(kept, len(seat.log._new))
         assert kept <= min(CHANNEL_ENTRIES, CHANNEL_BYTES // len(message))
         assert not seat.log.catch_up()
         assert seat.log.resume().seq == 1
         assert seat.connected(entry(1), entry(2, message), entry(3))
-        seat.log.hear_new(entry(4))
+        seat.log.on_new_message(entry(4))
         assert await read(seat.log.reader(), 4) == [b"1", message, b"3", b"4"]
 
     run(story())
@@ -226,12 +226,12 @@ def test_threat_46_what_comes_while_a_log_is_caught_up_is_bounded_and_read_again
 
 
 def _feed(heard: list[Delivered], heartbeat: float = 20.0) -> Feed:
-    def hear(found: Delivered) -> bool:
+    def on_message(found: Delivered) -> bool:
         heard.append(found)
         return True
 
     client = Client()
-    return Feed(client, client.jetstream(), "STREAM", ["subject"], hear, heartbeat)
+    return Feed(client, client.jetstream(), "STREAM", ["subject"], on_message, heartbeat)
 
 
 def _message(reply: str, headers: dict[str, str] | None = None) -> Msg:

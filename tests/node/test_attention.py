@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from forcemove.flow.transport import MemoryTransport
-from forcemove.line.channel_line import ChannelLine
 from forcemove.node.memory import MemoryLine
 from forcemove.node.performer import Performer
 from forcemove.node.ports import WakingLine
 from forcemove.store.errors import JournalUnwritable
 from forcemove.store.records import Batch
+from forcemove.transport.messenger import ChannelMessenger
 from tests.node.test_node import House
 from tests.scenarios.story import Playground
 from tests.simulation.chain import MemoryChain
@@ -48,7 +48,7 @@ def house(playground: Playground, tmp_path: Path) -> Iterator[House]:
 
 def test_lines_in_memory_and_on_logs_say_when_something_has_come() -> None:
     assert isinstance(MemoryLine(), WakingLine)
-    assert isinstance(ChannelLine(MemoryTransport()), WakingLine)
+    assert isinstance(ChannelMessenger(MemoryTransport()), WakingLine)
     assert not isinstance(Deaf(MemoryLine()), WakingLine)
 
 
@@ -110,7 +110,7 @@ def test_what_a_line_on_a_log_has_heard_wakes() -> None:
 
     async def heard() -> None:
         log = MemoryTransport()
-        ours, theirs = ChannelLine(log), ChannelLine(log)
+        ours, theirs = ChannelMessenger(log), ChannelMessenger(log)
         ours.listen(lambda: woken.append(True))
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(each.run()) for each in (ours, theirs)]

@@ -18,15 +18,15 @@ import pytest
 
 from forcemove.chain.local import AnvilChain, connect
 from forcemove.cli.play.standby import when_free
-from forcemove.line import connect as carriers
-from forcemove.line.channel_line import ChannelLine
-from forcemove.line.terms import Table, TableKind
 from forcemove.node.assemble import reassemble
 from forcemove.node.node import Node
 from forcemove.protocol.agreement import Agreement
 from forcemove.protocol.effects import ChooseMove
 from forcemove.protocol.inputs import MoveChosen
 from forcemove.store.opening import open_journal
+from forcemove.transport import connect as carriers
+from forcemove.transport.messenger import ChannelMessenger
+from forcemove.transport.terms import TableKind, TableTerms
 from forcemove_games.tic_tac_toe import GAME
 from tests.forked import CONTEXT
 from tests.jetstream.server import running_server
@@ -176,8 +176,8 @@ async def _play(part: Part, pipe: Connection) -> None:
         node = Node(journal, policy=None, lease=part.lease)
         async with carriers.connect(part.relay_url) as place, asyncio.TaskGroup() as group:
             for agreement in part.agreements:
-                table = Table(TableKind.CHANNEL, agreement.fixed_part.participants, agreement.channel_id)
-                line = ChannelLine(await place.join(table, key))
+                table = TableTerms(TableKind.CHANNEL, agreement.fixed_part.participants, agreement.channel_id)
+                line = ChannelMessenger(await place.join(table, key))
                 assembly = reassemble(chain, agreement, GAME, from_block=part.first_block)
                 await when_free(partial(node.add, assembly, key, line, choose), print)
                 group.create_task(line.run())

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from forcemove.chain.local import local_keys
-from forcemove.line.links import LINK_HEAD, parse_link
 from forcemove.node.keys import write_key_file
+from forcemove.transport.links import LINK_HEAD, parse_link
 from tests.cli.nodes import PASSPHRASE, Node
 from tests.cli.screens import Screen, Shown
 from tests.packaging.wheel import install_beside_ours

@@ -11,7 +11,7 @@ from itertools import product
 
 from forcemove.protocol.state import VariablePart
 from forcemove.protocol.types import UINT256_MAX
-from forcemove.testing.calls import FROM, TO, Bench, Call, Variation, outcome
+from forcemove.testing.calls import FROM, TO, Bench, TransitionCall, Variation, outcome
 from forcemove_games.commitment import Opening, commit
 from forcemove_games.rock_paper_scissors import GAME
 from forcemove_games.rock_paper_scissors.position import Position, PositionType, Weapon
@@ -67,14 +67,16 @@ def _start() -> VariablePart:
     return VariablePart(outcome(BALANCE, BALANCE), GAME.initial_app_data(terms(STAKE)), _FIRST_TURN)
 
 
-def pairs() -> Iterator[Call]:
+def pairs() -> Iterator[TransitionCall]:
     """Every pair of positions, with either participant as the mover."""
     for turn_num, old, new in product(_TURNS, positions(), positions()):
         balances = outcome(BALANCE, BALANCE)
-        yield Call(VariablePart(balances, old.encode(), turn_num), VariablePart(balances, new.encode(), turn_num + 1))
+        yield TransitionCall(
+            VariablePart(balances, old.encode(), turn_num), VariablePart(balances, new.encode(), turn_num + 1)
+        )
 
 
-def neighbours(call: Call) -> list[Variation]:
+def neighbours(call: TransitionCall) -> list[Variation]:
     """What is asked about a pair: payments in each of three rounds, every odd value of every word, lengths, stakes."""
     rounds = [call.word(TO, _ROUND_NUM, number) for number in (ROUND - 1, ROUND, ROUND + 1)]
     found = [call.both(payment, at) for payment, at in product(_payments(call), rounds)]
@@ -86,13 +88,13 @@ def neighbours(call: Call) -> list[Variation]:
     return found + _stakes(call) + [call.both(call.word(FROM, _ROUND_NUM, UINT256_MAX), at) for at in rounds]
 
 
-def _payments(call: Call) -> list[Variation]:
+def _payments(call: TransitionCall) -> list[Variation]:
     """Every number of stakes to either side, and a unit more or less: of `to`, but built to be joined with another."""
     payments = [stakes * STAKE + units for stakes in (-2, -1, 0, 1, 2) for units in (-1, 0, 1)]
     return [call.amounts(TO, BALANCE + payment, BALANCE - payment) for payment in payments]
 
 
-def _stakes(call: Call) -> list[Variation]:
+def _stakes(call: TransitionCall) -> list[Variation]:
     """Stakes, the same on both sides, that the balances do not cover or that overflow when doubled."""
     stakes = (0, BALANCE, BALANCE + 1, 2**255, UINT256_MAX)
     return [call.both(call.word(FROM, _STAKE, stake), call.word(TO, _STAKE, stake)) for stake in stakes]

@@ -11,7 +11,7 @@ from forcemove.game import Game
 from forcemove.protocol.outcome import Allocation, Outcome
 from forcemove.protocol.state import VariablePart
 from forcemove.protocol.types import UINT48_MAX, UINT256_MAX
-from forcemove.testing.calls import FROM, TO, TURN_NUM, Bench, Call
+from forcemove.testing.calls import FROM, TO, TURN_NUM, Bench, TransitionCall
 from tests.games.states import BALANCE, outcome
 from tests.installed import GAMES, each_game, space_of
 
@@ -29,7 +29,7 @@ def first_move(game: Game) -> tuple[VariablePart, VariablePart]:
 @each_game
 @pytest.mark.parametrize("num_participants", [0, 1, 3, 32, UINT256_MAX])
 def test_any_other_number_of_participants_is_refused_by_both(game: Game, num_participants: int) -> None:
-    BENCHES[game.name].require_refused(Call(*first_move(game), num_participants))
+    BENCHES[game.name].require_refused(TransitionCall(*first_move(game), num_participants))
 
 
 @each_game
@@ -38,20 +38,20 @@ def test_any_other_number_of_participants_is_refused_by_both(game: Game, num_par
 def test_any_other_number_of_allocations_is_refused_by_both(game: Game, count: int, side: int) -> None:
     states = list(first_move(game))
     states[side] = replace(states[side], outcome=(states[side].outcome * 32)[:count])
-    BENCHES[game.name].require_refused(Call(states[FROM], states[TO]))
+    BENCHES[game.name].require_refused(TransitionCall(states[FROM], states[TO]))
 
 
 @each_game
 @pytest.mark.parametrize("assets", [(bytes(20), TOKEN), (TOKEN, OTHER_TOKEN), (TOKEN, bytes(20))])
 def test_two_assets_are_refused_by_both(game: Game, assets: tuple[bytes, bytes]) -> None:
     from_, to = (replace(at, outcome=_in_assets(at.outcome, assets)) for at in first_move(game))
-    BENCHES[game.name].require_refused(Call(from_, to))
+    BENCHES[game.name].require_refused(TransitionCall(from_, to))
 
 
 @each_game
 def test_any_single_asset_is_accepted_by_both(game: Game) -> None:
     from_, to = (replace(at, outcome=_in_assets(at.outcome, (TOKEN, TOKEN))) for at in first_move(game))
-    BENCHES[game.name].require_accepted(Call(from_, to))
+    BENCHES[game.name].require_accepted(TransitionCall(from_, to))
 
 
 def _in_assets(entries: Outcome, assets: tuple[bytes, bytes]) -> Outcome:
@@ -71,14 +71,14 @@ def test_destinations_that_change_or_trade_places_are_refused_by_both(game: Game
         moved = tuple(
             replace(entry, destination=destination) for entry, destination in zip(to.outcome, destinations, strict=True)
         )
-        BENCHES[game.name].require_refused(Call(from_, replace(to, outcome=moved)))
+        BENCHES[game.name].require_refused(TransitionCall(from_, replace(to, outcome=moved)))
 
 
 @each_game
 @pytest.mark.parametrize("turn_num", [0, 5, 10, 11, UINT48_MAX])
 def test_the_mover_is_told_by_the_parity_of_the_turn_alone(game: Game, turn_num: int) -> None:
     from_, to = first_move(game)
-    call = Call(from_, replace(to, turn_num=turn_num))
+    call = TransitionCall(from_, replace(to, turn_num=turn_num))
     BENCHES[game.name].compare(call, [call.unchanged()])
 
 
@@ -110,7 +110,7 @@ _states = st.builds(
 @settings(max_examples=400)
 @given(from_=_states, to=_states, num_participants=st.sampled_from([2, 2, 2, 2, 3]))
 def test_rubbish_has_one_verdict(game: Game, from_: VariablePart, to: VariablePart, num_participants: int) -> None:
-    call = Call(from_, to, num_participants)
+    call = TransitionCall(from_, to, num_participants)
     BENCHES[game.name].compare(call, [call.unchanged()])
 
 
@@ -119,7 +119,7 @@ def test_rubbish_has_one_verdict(game: Game, from_: VariablePart, to: VariablePa
 
 @each_game
 def test_truncated_calldata_is_malformed_without_a_name(game: Game) -> None:
-    calldata = Call(*first_move(game)).exact
+    calldata = TransitionCall(*first_move(game)).exact
     assert BENCHES[game.name].ask_raw(calldata) == (True, (1).to_bytes(32, "big"))
     for length in range(0, len(calldata), 7):
         assert BENCHES[game.name].ask_raw(calldata[:length]) == (False, b"")
@@ -128,7 +128,7 @@ def test_truncated_calldata_is_malformed_without_a_name(game: Game) -> None:
 @each_game
 @pytest.mark.parametrize(("side", "place"), [(TO, TURN_NUM), (FROM, ASSET)], ids=["turnNum", "asset"])
 def test_dirty_upper_bits_of_a_typed_word_are_malformed_without_a_name(game: Game, side: int, place: int) -> None:
-    call = Call(*first_move(game))
+    call = TransitionCall(*first_move(game))
     patch = call.patch(side, place, (2**200).to_bytes(32, "big"))
     position = int.from_bytes(patch[:2], "big") - 4
     dirty = call.exact[:position] + patch[2:] + call.exact[position + 32 :]
@@ -140,5 +140,5 @@ def test_an_amount_that_fills_a_word_is_no_reason_to_panic(game: Game) -> None:
     from_, to = first_move(game)
     for full in ((UINT256_MAX, BALANCE), (BALANCE, UINT256_MAX), (UINT256_MAX, UINT256_MAX)):
         paid = outcome(*full)
-        call = Call(replace(from_, outcome=paid), replace(to, outcome=paid))
+        call = TransitionCall(replace(from_, outcome=paid), replace(to, outcome=paid))
         BENCHES[game.name].compare(call, [call.unchanged()])

@@ -14,7 +14,7 @@ from web3.types import TxParams
 from forcemove.chain.reverts import revert_data
 from forcemove.errors import AppError
 from forcemove.protocol.app import Rules
-from forcemove.testing.calls import ID, Call, Variation
+from forcemove.testing.calls import ID, TransitionCall, Variation
 from forcemove_games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
 from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.evm import RevertName, artifact, decode_error, function_selector
@@ -37,7 +37,7 @@ def deploy(web3: Web3, contract: str) -> ChecksumAddress:
 
 def verdict_on_chain(web3: Web3, contract: str, address: ChecksumAddress, variation: Variation) -> RevertName | None:
     """The error of a deployed game, or None where it accepts."""
-    calldata = function_selector(contract, "validTransition") + Call(variation.from_, variation.to).calldata
+    calldata = function_selector(contract, "validTransition") + TransitionCall(variation.from_, variation.to).calldata
     try:
         assert int.from_bytes(web3.eth.call({"to": address, "data": calldata}), "big") == 1
     except TransactionFailed as failure:

@@ -9,7 +9,7 @@ import pytest
 
 from forcemove.game import Move
 from forcemove.protocol.state import VariablePart
-from forcemove.testing.calls import Bench, Call
+from forcemove.testing.calls import Bench, TransitionCall
 from forcemove_games.commitment import Opening
 from forcemove_games.rock_paper_scissors import GAME, rules
 from forcemove_games.rock_paper_scissors.position import Weapon, initial
@@ -34,7 +34,7 @@ def test_a_whole_round_is_accepted_by_both_for_each_of_the_nine_pairs(
     at = state(initial(STAKE), turn_num=turn_num)
     for step in steps:
         successor = step(at).after(at)
-        bench.require_accepted(Call(at, successor))
+        bench.require_accepted(TransitionCall(at, successor))
         at = successor
 
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from forcemove.protocol.state import VariablePart
 from forcemove.protocol.types import UINT256_MAX
-from forcemove.testing.calls import FROM, TO, Bench, Call, Variation, outcome
+from forcemove.testing.calls import FROM, TO, Bench, TransitionCall, Variation, outcome
 from forcemove_games.tic_tac_toe import GAME
 from forcemove_games.tic_tac_toe.position import FULL_BOARD, PositionType, decode
 from forcemove_games.tic_tac_toe.rules import legal_moves, mark, play_again
@@ -82,13 +82,13 @@ def first_move() -> tuple[VariablePart, VariablePart]:
     return start(), mark(start(), 4).after(start())
 
 
-def neighbours(call: Call) -> list[Variation]:
+def neighbours(call: TransitionCall) -> list[Variation]:
     """The move itself and, for each field, what differs from it there: each bit, each type, each payment, the stake."""
     stake = call.word(TO, _STAKE, STAKE + 1)
     return [call.unchanged(), *_positions(call, TO), *_moved_marks(call), stake, *_payments(call)]
 
 
-def neighbours_of_position(call: Call, side: int) -> list[Variation]:
+def neighbours_of_position(call: TransitionCall, side: int) -> list[Variation]:
     """What can be wrong with one of the two states alone, so that it need not be asked again for each move."""
     state = (call.from_, call.to)[side]
     words = [int.from_bytes(state.app_data[i : i + 32], "big") for i in range(0, 128, 32)]
@@ -96,7 +96,7 @@ def neighbours_of_position(call: Call, side: int) -> list[Variation]:
     return dirty + [call.length(side, length) for length in _LENGTHS]
 
 
-def _positions(call: Call, side: int) -> list[Variation]:
+def _positions(call: TransitionCall, side: int) -> list[Variation]:
     """Each bit of each board turned over, and each other type."""
     state = (call.from_, call.to)[side]
     words = [int.from_bytes(state.app_data[i : i + 32], "big") for i in range(0, 128, 32)]
@@ -104,7 +104,7 @@ def _positions(call: Call, side: int) -> list[Variation]:
     return flipped + [call.word(side, _TYPE, kind) for kind in _TYPES if kind != words[_TYPE]]
 
 
-def _moved_marks(call: Call) -> list[Variation]:
+def _moved_marks(call: TransitionCall) -> list[Variation]:
     """A mark of each side on another cell, which keeps the numbers of marks; and the sides exchanged."""
     position = decode(call.to.app_data)
     free = FULL_BOARD & ~(position.noughts | position.crosses)
@@ -123,7 +123,7 @@ def _highest(marks_: int) -> int:
     return 1 << (marks_.bit_length() - 1)
 
 
-def _payments(call: Call) -> list[Variation]:
+def _payments(call: TransitionCall) -> list[Variation]:
     """Every other number of stakes to either side, a unit more or less, and amounts that do not add up."""
     alice, bob = (allocation.amount for allocation in call.from_.outcome)
     payments = [stakes * STAKE for stakes in (-2, -1, 0, 1, 2)]
@@ -133,7 +133,7 @@ def _payments(call: Call) -> list[Variation]:
     return found + [call.amounts(TO, *amounts) for amounts in unit_off]
 
 
-def _stakes(call: Call) -> list[Variation]:
+def _stakes(call: TransitionCall) -> list[Variation]:
     """Stakes, the same on both sides, that the balances do not cover or that overflow when doubled; full accounts."""
     stakes = (0, BALANCE, BALANCE + STAKE + 1, 2**255, UINT256_MAX)
     found = [call.both(call.word(FROM, _STAKE, stake), call.word(TO, _STAKE, stake)) for stake in stakes]
@@ -149,9 +149,9 @@ class Question(NamedTuple):
     is_from_new: bool
     is_to_new: bool
 
-    def variations(self) -> tuple[Call, list[Variation]]:
+    def variations(self) -> tuple[TransitionCall, list[Variation]]:
         """The call, and all that is asked about it."""
-        call = Call(self.from_, self.to)
+        call = TransitionCall(self.from_, self.to)
         found = neighbours(call)
         if self.is_from_new:
             found += [*_positions(call, FROM), *neighbours_of_position(call, FROM), *_stakes(call)]
@@ -159,9 +159,9 @@ class Question(NamedTuple):
             found += neighbours_of_position(call, TO)
         return call, found
 
-    def alone(self) -> tuple[Call, list[Variation]]:
+    def alone(self) -> tuple[TransitionCall, list[Variation]]:
         """The call, and nothing but the move itself."""
-        call = Call(self.from_, self.to)
+        call = TransitionCall(self.from_, self.to)
         return call, [call.unchanged()]
 
 
@@ -192,7 +192,7 @@ def compare_share(share: int, shares: int, neighbours_of_one_in: int = 1) -> Par
         has_neighbours = number % neighbours_of_one_in == 0
         accepted += bench.compare(*(question.variations() if has_neighbours else question.alone()))[0]
     for from_, to in islice(moves(FIRST_TURN + 1), share, None, shares):
-        call = Call(from_, to)
+        call = TransitionCall(from_, to)
         accepted += bench.compare(call, [call.unchanged(), call.amounts(TO, *_swapped(to))])[0]
     return Parity(bench.cases, accepted)
 

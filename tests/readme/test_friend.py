@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from forcemove.chain.local import local_keys
-from forcemove.line.links import LINK_HEAD
 from forcemove.node.keys import write_key_file
+from forcemove.transport.links import LINK_HEAD
 from tests.cli.nodes import PASSPHRASE, start
 from tests.cli.screens import COMMAND, Screen
 from tests.readme.text import ROOT, sections_with

@@ -12,7 +12,7 @@ import click
 import pytest
 
 from forcemove.cli.main import forcemove
-from forcemove.line.links import LINK_HEAD
+from forcemove.transport.links import LINK_HEAD
 from tests.readme.text import DOCS, PAGES, ROOT, code_spans, name_of, sections
 
 WORD = re.compile(r"[A-Za-z_]\w*")

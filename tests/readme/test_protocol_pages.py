@@ -7,14 +7,14 @@ from typing import Any, get_args
 
 import pytest
 
-from forcemove.line.errors import Reason
-from forcemove.line.limits import MAX_ENTRY, MAX_FRAME
-from forcemove.line.links import LINK_HEAD
-from forcemove.line.offers import JOIN_TYPE, OFFER_TYPE, PRESENCE_TYPE, WITHDRAWAL_TYPE
-from forcemove.line.terms import PROOF_TYPE, RELAY_DOMAIN_TYPE, TABLE_TYPE, TableKind
-from forcemove.line.wire import VERSION, FromRelay, ToRelay
 from forcemove.protocol.encoding import MESSAGE_TYPE
 from forcemove.protocol.limits import MAX_ACTION
+from forcemove.transport.errors import Reason
+from forcemove.transport.limits import MAX_ENTRY, MAX_FRAME
+from forcemove.transport.links import LINK_HEAD
+from forcemove.transport.offers import JOIN_TYPE, OFFER_TYPE, PRESENCE_TYPE, WITHDRAWAL_TYPE
+from forcemove.transport.terms import PROOF_TYPE, RELAY_DOMAIN_TYPE, TABLE_TYPE, TableKind
+from forcemove.transport.wire import VERSION, FromRelay, ToRelay
 from tests.readme.text import DOCS, sections
 
 RELAY, WIRE = DOCS / "protocol" / "relay.md", DOCS / "protocol" / "wire.md"

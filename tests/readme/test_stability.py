@@ -8,10 +8,10 @@ import tomllib
 import pytest
 
 from forcemove.flow.signed import ENVELOPE_VERSION
-from forcemove.line import wire
-from forcemove.line.links import LINK_VERSION
 from forcemove.protocol import values
 from forcemove.protocol.wire import MESSAGE_VERSION
+from forcemove.transport import wire
+from forcemove.transport.links import LINK_VERSION
 from tests.readme.text import DOCS, ROOT
 
 TEXT = (DOCS / "stability.md").read_text("utf-8")

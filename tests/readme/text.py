@@ -17,7 +17,7 @@ PAGES = (
     *(ROOT / folder / "README.md" for folder in ("contracts", "channel", "games")),
     *sorted(DOCS.rglob("*.md")),
 )
-LINKED = (*PAGES, *(ROOT / each / "README.md" for each in ("tests/checking", "channel/forcemove/line/jetstream")))
+LINKED = (*PAGES, *(ROOT / each / "README.md" for each in ("tests/checking", "channel/forcemove/transport/jetstream")))
 """Those, and two whose examples are looked at by tests beside what they are about."""
 _FENCED = re.compile(r"^```(\S*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 

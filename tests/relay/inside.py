@@ -8,9 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from forcemove.flow.history import running_hash
-from forcemove.line.terms import Table
-from forcemove.line.wire import FromRelay, decode_from_relay
-from forcemove.line.wire import Outbox as Frames
 from forcemove.relay.housekeeping import Housekeeper
 from forcemove.relay.keeping import Addition, Keeper
 from forcemove.relay.limits import Limits
@@ -19,8 +16,11 @@ from forcemove.relay.storage.schema import Entry, Kept
 from forcemove.relay.storage.store import RelayStore, open_store
 from forcemove.relay.storage.worker import Worker
 from forcemove.relay.tables import LiveLog, Reading, Tables
-from tests.line.people import ALICE
+from forcemove.transport.terms import TableTerms
+from forcemove.transport.wire import FromRelay, decode_from_relay
+from forcemove.transport.wire import SendBuffer as Frames
 from tests.relay.raw import post
+from tests.transport.people import ALICE
 
 __all__ = ["Clock", "Ear", "Inside", "extend"]
 
@@ -93,7 +93,7 @@ class Inside:
         self.worker.close()
         self.store.close()
 
-    async def post(self, log: LiveLog, table: Table, entries: Sequence[bytes]) -> list[FromRelay]:
+    async def post(self, log: LiveLog, table: TableTerms, entries: Sequence[bytes]) -> list[FromRelay]:
         """What the poster is told of these, posted at once and kept."""
         ear = Ear()
         for number, entry in enumerate(entries, log.kept.length):

@@ -10,20 +10,20 @@ from typing import TypeVar
 
 import aiohttp
 
-from forcemove.line.terms import Table, proof_digest
-from forcemove.line.wire import (
+from forcemove.protocol.signing import Key
+from forcemove.transport.terms import TableTerms, proof_digest
+from forcemove.transport.wire import (
     FromRelay,
     Message,
     Open,
     Opened,
-    Outbox,
-    Post,
+    PostEntry,
     Prove,
+    SendBuffer,
     Welcome,
     decode_from_relay,
     encode,
 )
-from forcemove.protocol.signing import Key
 
 __all__ = ["Raw", "post", "raw", "raw_from"]
 
@@ -39,7 +39,7 @@ class Raw:
         self._heard: list[FromRelay] = []
 
     async def say(self, *messages: Message) -> None:
-        outbox = Outbox()
+        outbox = SendBuffer()
         for message in messages:
             outbox.add(encode(message))
         while outbox:
@@ -66,7 +66,7 @@ class Raw:
 
     def proof(
         self,
-        table: Table,
+        table: TableTerms,
         key: Key,
         *,
         relay: str = "",
@@ -98,8 +98,8 @@ class Raw:
         return await self.hear(Opened)
 
 
-def post(table: Table, number: int, entry: bytes, since: int | None = None) -> Post:
-    return Post(table.id, number.to_bytes(16), entry, since)
+def post(table: TableTerms, number: int, entry: bytes, since: int | None = None) -> PostEntry:
+    return PostEntry(table.id, number.to_bytes(16), entry, since)
 
 
 @asynccontextmanager

@@ -9,18 +9,18 @@ from types import TracebackType
 from aiohttp import WSMessage, WSMsgType, web
 
 from forcemove.flow.history import NOTHING_READ, running_hash
-from forcemove.line.terms import TableKind
-from forcemove.line.wire import (
+from forcemove.transport.terms import TableKind
+from forcemove.transport.wire import (
     Entries,
     Message,
     Open,
     Opened,
-    Outbox,
-    Post,
     Posted,
+    PostEntry,
     Prove,
     Proved,
-    Refused,
+    RequestRefused,
+    SendBuffer,
     ToRelay,
     Welcome,
     decode_to_relay,
@@ -34,7 +34,7 @@ _NEWER = (2).to_bytes(2) + b"\x90"
 
 
 def frame(*messages: Message) -> bytes:
-    outbox = Outbox()
+    outbox = SendBuffer()
     for each in messages:
         outbox.add(encode(each))
     return outbox.take()
@@ -128,7 +128,7 @@ class StrangeRelay:
                     hash_ = running_hash(hash_, each)
                 rest = [Entries(table, start, tuple(self.log[start:]))] if self.log[start:] else []
                 return [Opened(table, TableKind.CHANNEL, start, len(self.log), hash_), *rest]
-            case Post(table, id_, entry):
+            case PostEntry(table, id_, entry):
                 if self.mode in ("table-full", "not-proved", "unheard-of"):
                     return [self._refused(id_, self.mode)]
                 self.log.append(entry)
@@ -136,8 +136,8 @@ class StrangeRelay:
             case _:
                 return []
 
-    def _refused(self, id_: bytes, reason: str) -> Refused:
-        return Refused(self._table, id_, reason, "as the test wants it")
+    def _refused(self, id_: bytes, reason: str) -> RequestRefused:
+        return RequestRefused(self._table, id_, reason, "as the test wants it")
 
 
 class Flood:

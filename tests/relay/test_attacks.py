@@ -15,14 +15,14 @@ import pytest
 from msgspec.structs import replace
 
 from forcemove.flow.history import NOTHING_READ, running_hash
-from forcemove.line.errors import Reason, RelayRefused
-from forcemove.line.limits import MAX_ENTRY, MAX_FRAME
-from forcemove.line.terms import Table, TableKind
-from forcemove.line.websocket.connection import RelayConnection
-from forcemove.line.wire import VERSION, Entries, Leave, Open, Opened, Posted, Prove, Proved, Refused
-from tests.line.people import ALICE, BOB, MALLORY, new_table, read, run
+from forcemove.transport.errors import Reason, RelayRefused
+from forcemove.transport.limits import MAX_ENTRY, MAX_FRAME
+from forcemove.transport.terms import TableKind, TableTerms
+from forcemove.transport.websocket.connection import RelayConnection
+from forcemove.transport.wire import VERSION, Entries, Leave, Open, Opened, Posted, Prove, Proved, RequestRefused
 from tests.relay.process import RelayProcess, running_relay
 from tests.relay.raw import Raw, post, raw
+from tests.transport.people import ALICE, BOB, MALLORY, new_table, read, run
 
 
 @pytest.fixture(scope="module")
@@ -98,7 +98,7 @@ def test_threat_25_a_malformed_frame_closes_its_connection_and_no_other(relay: R
             await mallory.socket.send_bytes(MALFORMED[name])
             assert await mallory.closed() == 1007
             await other.say(Open(_ID, 0, None))
-            assert (await other.hear(Refused)).reason == Reason.UNKNOWN_TABLE.value
+            assert (await other.hear(RequestRefused)).reason == Reason.UNKNOWN_TABLE.value
 
     run(story())
 
@@ -175,7 +175,7 @@ def test_threat_25_fuzzed_frames_disturb_nobody(relay: RelayProcess, count: int)
 # -------------------------------------------------------------------------------------------------------------- proofs
 
 
-Said = Callable[[Raw, Table], Prove]
+Said = Callable[[Raw, TableTerms], Prove]
 LATE = 10**6
 BAD_PROOFS: dict[str, tuple[Reason, Said]] = {
     "another relay": (Reason.WRONG_RELAY, lambda it, table: it.proof(table, ALICE, relay="ws://127.0.0.1:1")),
@@ -198,10 +198,10 @@ def test_threat_25_a_bad_proof_lets_nobody_post(relay: RelayProcess, name: str) 
         table = new_table()
         async with raw(relay.url) as mallory:
             await mallory.say(said(mallory, table), post(table, 1, b"forged"), Open(table.id, 0, None))
-            refused = await mallory.hear(Refused)
+            refused = await mallory.hear(RequestRefused)
             assert (refused.about, refused.reason) == (table.id, reason.value)
-            assert (await mallory.hear(Refused)).reason == Reason.NOT_PROVED.value
-            assert (await mallory.hear(Refused)).reason == Reason.UNKNOWN_TABLE.value
+            assert (await mallory.hear(RequestRefused)).reason == Reason.NOT_PROVED.value
+            assert (await mallory.hear(RequestRefused)).reason == Reason.UNKNOWN_TABLE.value
 
     run(story())
 
@@ -214,8 +214,8 @@ def test_threat_25_a_proof_is_not_replayed_on_another_connection(relay: RelayPro
             await alice.say(proof)
             await alice.hear(Proved)
             await mallory.say(proof, post(table, 1, b"forged"))
-            assert (await mallory.hear(Refused)).reason == Reason.BAD_SIGNATURE.value
-            assert (await mallory.hear(Refused)).reason == Reason.NOT_PROVED.value
+            assert (await mallory.hear(RequestRefused)).reason == Reason.BAD_SIGNATURE.value
+            assert (await mallory.hear(RequestRefused)).reason == Reason.NOT_PROVED.value
             assert (await mallory.opened(table.id)).length == 0
 
     run(story())
@@ -229,7 +229,7 @@ def test_threat_25_a_proof_for_one_table_is_none_for_another(relay: RelayProcess
             await alice.hear(Proved)
             await mallory.say(mallory.proof(mine, MALLORY), post(theirs, 1, b"forged"), post(mine, 1, b"mine"))
             await mallory.hear(Proved)
-            assert (await mallory.hear(Refused)).reason == Reason.NOT_PROVED.value
+            assert (await mallory.hear(RequestRefused)).reason == Reason.NOT_PROVED.value
             assert await mallory.hear(Posted) == Posted(mine.id, (1).to_bytes(16), 0)
             assert (await alice.opened(theirs.id)).length == 0
 
@@ -246,7 +246,7 @@ def test_others_read_a_table_and_do_not_post(relay: RelayProcess) -> None:
             assert (await carol.opened(table.id)).length == 1
             assert await carol.hear(Entries) == Entries(table.id, 0, (b"said",))
             await carol.say(post(table, 1, b"forged"))
-            assert (await carol.hear(Refused)).reason == Reason.NOT_PROVED.value
+            assert (await carol.hear(RequestRefused)).reason == Reason.NOT_PROVED.value
 
     run(story())
 
@@ -277,7 +277,7 @@ def test_a_log_that_is_not_what_a_client_has_read_is_recognised(relay: RelayProc
             for start, hash_, is_good in ((1, told, True), (1, bytes(32), False), (2, None, False), (0, told, False)):
                 await alice.say(Open(table.id, start, hash_))
                 answer = await alice.next()
-                assert isinstance(answer, Opened if is_good else Refused), (start, answer)
+                assert isinstance(answer, Opened if is_good else RequestRefused), (start, answer)
 
     run(story())
 
@@ -293,7 +293,7 @@ def test_threat_46_a_flood_is_read_no_faster_than_allowed_and_others_play(tmp_pa
                 flooding = asyncio.create_task(_flood(mallory))
                 answers = 0
                 while answers < 40:
-                    await mallory.hear(Refused)
+                    await mallory.hear(RequestRefused)
                     answers += 1
                     if answers == 20:
                         await others_play(slow)
@@ -384,10 +384,10 @@ def test_tables_and_connections_are_bounded(tmp_path: Path) -> None:
                 tables = [new_table() for _ in range(3)]
                 await one.say(one.proof(tables[0], ALICE), one.proof(tables[1], ALICE))
                 await one.hear(Proved)
-                assert (await one.hear(Refused)).reason == Reason.TOO_MANY_TABLES.value
+                assert (await one.hear(RequestRefused)).reason == Reason.TOO_MANY_TABLES.value
                 await two.say(two.proof(tables[1], ALICE), Leave(tables[1].id), two.proof(tables[2], ALICE))
                 await two.hear(Proved)
-                assert (await two.hear(Refused)).reason == Reason.TOO_MANY_TABLES.value
+                assert (await two.hear(RequestRefused)).reason == Reason.TOO_MANY_TABLES.value
                 with pytest.raises(aiohttp.WSServerHandshakeError) as refused:
                     async with raw(relay.url):
                         raise AssertionError("there were two already")

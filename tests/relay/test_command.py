@@ -16,14 +16,14 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from forcemove.line.errors import RelayUnreachable
-from forcemove.line.websocket.connection import RelayConnection
 from forcemove.store.opening import open_journal
+from forcemove.transport.errors import RelayUnreachable
+from forcemove.transport.websocket.connection import RelayConnection
 from tests.cli.command import Command
-from tests.line.people import ALICE, new_table, read, run
 from tests.relay.certificate import make_certificate
 from tests.relay.process import RelayProcess, running_relay
 from tests.relay.raw import raw
+from tests.transport.people import ALICE, new_table, read, run
 
 
 @pytest.fixture

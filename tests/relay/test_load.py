@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from forcemove.line.terms import TableKind
-from forcemove.line.websocket.connection import RelayConnection
-from forcemove.line.websocket.transport import WebSocketTransport
-from tests.line.people import ALICE, BOB, new_table, read, run
+from forcemove.transport.terms import TableKind
+from forcemove.transport.websocket.connection import RelayConnection
+from forcemove.transport.websocket.transport import WebSocketTransport
 from tests.relay.process import running_relay
+from tests.transport.people import ALICE, BOB, new_table, read, run
 
 TABLES = 1_000
 POSTS = 4

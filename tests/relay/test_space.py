@@ -10,9 +10,6 @@ import msgspec
 import pytest
 
 from forcemove.errors import JournalUnavailable
-from forcemove.line.errors import Reason
-from forcemove.line.terms import TableKind
-from forcemove.line.wire import Posted, Refused
 from forcemove.relay.errors import RelayStoreUnusable
 from forcemove.relay.limits import Limits
 from forcemove.relay.storage.deleting import START
@@ -21,8 +18,11 @@ from forcemove.relay.storage.schema import APPLICATION_ID, STEPS
 from forcemove.relay.storage.store import open_store
 from forcemove.relay.tables import LiveLog, TooManyTables
 from forcemove.store.sqlite import open_file
-from tests.line.people import new_table, run
+from forcemove.transport.errors import Reason
+from forcemove.transport.terms import TableKind
+from forcemove.transport.wire import Posted, RequestRefused
 from tests.relay.inside import Clock, Inside, extend
+from tests.transport.people import new_table, run
 
 HOUR, DAY = 3_600, 86_400
 MiB = 2**20
@@ -238,7 +238,7 @@ def test_threat_60_a_full_disk_refuses_posts_and_deletes_and_takes_posts_again(p
         log = await relay.tables.make(table)
         relay.store._session.row("PRAGMA max_page_count = 1")  # as many as there are
         told = await relay.post(log, table, [LARGE] * 10)
-        assert [each.detail for each in told if isinstance(each, Refused)] == [FULL_DISK] * 10
+        assert [each.detail for each in told if isinstance(each, RequestRefused)] == [FULL_DISK] * 10
         assert relay.keeper.is_failing
         assert relay.tables.fault_of_post(log, 1) == (Reason.BUSY, FULL_DISK)
         with pytest.raises(TooManyTables):

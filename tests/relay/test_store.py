@@ -10,9 +10,6 @@ from pathlib import Path
 import pytest
 
 from forcemove.flow.history import NOTHING_READ
-from forcemove.line.errors import Reason
-from forcemove.line.terms import Table
-from forcemove.line.wire import Entries, FromRelay, Posted, Refused
 from forcemove.relay.housekeeping import Housekeeper
 from forcemove.relay.keeping import Addition, Keeper
 from forcemove.relay.limits import Limits
@@ -22,9 +19,12 @@ from forcemove.relay.storage.store import RelayStore, open_store
 from forcemove.relay.storage.worker import Worker
 from forcemove.relay.tables import LiveLog, Reading, Tables
 from forcemove.store.errors import JournalDamaged, JournalUnwritable
-from tests.line.people import ALICE, new_table, run
+from forcemove.transport.errors import Reason
+from forcemove.transport.terms import TableTerms
+from forcemove.transport.wire import Entries, FromRelay, Posted, RequestRefused
 from tests.relay.inside import Clock, Ear, extend
 from tests.relay.raw import post
+from tests.transport.people import ALICE, new_table, run
 
 DAY = 86_400
 
@@ -233,7 +233,7 @@ def test_nothing_is_delivered_before_it_is_on_disk(store: RelayStore, clock: Clo
     run(story())
 
 
-async def _keep(keeper: Keeper, log: LiveLog, ear: Ear, table: Table, number: int) -> None:
+async def _keep(keeper: Keeper, log: LiveLog, ear: Ear, table: TableTerms, number: int) -> None:
     running = asyncio.create_task(keeper.run())
     done = asyncio.create_task(keeper.next_commit())
     await keeper.add(Addition(log, ear, ALICE.address, post(table, number, b"%d" % number)))
@@ -243,4 +243,4 @@ async def _keep(keeper: Keeper, log: LiveLog, ear: Ear, table: Table, number: in
 
 
 def _reasons(heard: list[FromRelay]) -> list[str]:
-    return [each.reason for each in heard if isinstance(each, Refused)]
+    return [each.reason for each in heard if isinstance(each, RequestRefused)]

@@ -12,17 +12,17 @@ import pytest
 
 from forcemove.errors import ForcemoveError, UnknownVersion
 from forcemove.flow.transport import MemoryTransport
-from forcemove.line import channel_line, reconnecting
-from forcemove.line.channel_line import ChannelLine
-from forcemove.line.connect import line_on, line_to
-from forcemove.line.errors import Reason, RelayRefused, RelayUnreachable
-from forcemove.line.limits import MAX_ENTRY
-from forcemove.line.terms import TableKind
-from forcemove.line.websocket import connection as websocket
-from forcemove.line.websocket.connection import RelayConnection
-from forcemove.line.wire import Entries
-from tests.line.people import ALICE, new_table, run
+from forcemove.transport import messenger, reconnecting
+from forcemove.transport.connect import messenger_on, messenger_to
+from forcemove.transport.errors import Reason, RelayRefused, RelayUnreachable
+from forcemove.transport.limits import MAX_ENTRY
+from forcemove.transport.messenger import ChannelMessenger
+from forcemove.transport.terms import TableKind
+from forcemove.transport.websocket import connection as websocket
+from forcemove.transport.websocket.connection import RelayConnection
+from forcemove.transport.wire import Entries
 from tests.relay.strange import GOOD, Flood, StrangeRelay, frame, until
+from tests.transport.people import ALICE, new_table, run
 
 MODES: dict[str, type[ForcemoveError]] = {
     "newer": UnknownVersion,
@@ -46,9 +46,9 @@ def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reconnecting, "ANSWER_SECONDS", 0.2)
     monkeypatch.setattr(websocket, "ANSWER_SECONDS", 0.2)
     monkeypatch.setattr(reconnecting, "_FIRST_LASTING", 0.05)
-    monkeypatch.setattr(channel_line, "_SHORTEST", 0.05)
+    monkeypatch.setattr(messenger, "_SHORTEST", 0.05)
     monkeypatch.setattr(reconnecting, "_LONGEST_LASTING", 0.2)
-    monkeypatch.setattr(channel_line, "_LONGEST", 0.2)
+    monkeypatch.setattr(messenger, "_LONGEST", 0.2)
 
 
 class Turns:
@@ -70,7 +70,7 @@ def test_threat_57_whatever_a_relay_does_wrong_a_line_goes_on_when_it_is_right(m
 
     async def story() -> None:
         async with StrangeRelay(mode if is_first else GOOD) as relay:
-            line, turns = line_to(relay.url, new_table(TableKind.CHANNEL), ALICE, on_trouble=told.append), Turns()
+            line, turns = messenger_to(relay.url, new_table(TableKind.CHANNEL), ALICE, on_error=told.append), Turns()
             line.send(b"early")
             assert line.receive() == ()
             running = [asyncio.create_task(part) for part in (line.run(), turns.run())]
@@ -78,14 +78,14 @@ def test_threat_57_whatever_a_relay_does_wrong_a_line_goes_on_when_it_is_right(m
                 await until(lambda: line.is_idle)
                 await relay.turn(mode)
             line.send(b"kept")
-            await until(lambda: isinstance(line.trouble, MODES[mode]))
+            await until(lambda: isinstance(line.error, MODES[mode]))
             before, connections = turns.count, relay.count
-            await until(lambda: turns.count > before + 500 and (line.trouble is not None or line.is_connected))
+            await until(lambda: turns.count > before + 500 and (line.error is not None or line.is_connected))
             assert relay.count - connections < 30
             assert not running[0].done()
             assert not line.is_idle
             await relay.turn(GOOD)
-            await until(lambda: b"kept" in relay.log and line.trouble is None)
+            await until(lambda: b"kept" in relay.log and line.error is None)
             await relay.add(b"from bob")
             await until(lambda: b"from bob" in line.receive())
             assert line.is_connected
@@ -102,7 +102,7 @@ def test_threat_57_who_must_update_is_said_and_once() -> None:
     async def story() -> None:
         async with StrangeRelay("newer") as relay:
             running = asyncio.create_task(
-                line_to(relay.url, new_table(TableKind.CHANNEL), ALICE, on_trouble=told.append).run()
+                messenger_to(relay.url, new_table(TableKind.CHANNEL), ALICE, on_error=told.append).run()
             )
             await until(lambda: relay.count > 3)
             running.cancel()
@@ -116,10 +116,10 @@ def test_threat_57_who_must_update_is_said_and_once() -> None:
 def test_threat_57_a_connection_that_was_entered_is_ended_by_no_other_version() -> None:
     async def story() -> None:
         async with StrangeRelay() as relay, RelayConnection(relay.url) as connection:
-            line = line_on(connection, new_table(TableKind.CHANNEL), ALICE)
+            line = messenger_on(connection, new_table(TableKind.CHANNEL), ALICE)
             running = asyncio.create_task(line.run())
             await relay.turn("newer")
-            await until(lambda: isinstance(connection.trouble, UnknownVersion))
+            await until(lambda: isinstance(connection.error, UnknownVersion))
             await relay.turn(GOOD)
             line.send(b"on")
             await until(lambda: relay.log == [b"on"])
@@ -151,7 +151,7 @@ class Endless:
 def test_threat_57_a_log_that_fails_for_ever_leaves_the_event_loop_to_others() -> None:
     async def story() -> None:
         log, turns = Endless(), Turns()
-        running = [asyncio.create_task(part) for part in (ChannelLine(log).run(), turns.run())]
+        running = [asyncio.create_task(part) for part in (ChannelMessenger(log).run(), turns.run())]
         await until(lambda: log.count > 5)
         assert turns.count > 10 * log.count
         for each in running:
@@ -179,9 +179,9 @@ def test_threat_46_a_node_is_given_few_messages_at_once_and_called_for_the_rest(
         log, calls = MemoryTransport(), 0
         for number in range(1_000):
             await log.post(b"%d" % number)
-        line = ChannelLine(log)
+        line = ChannelMessenger(log)
         running = asyncio.create_task(line.run())
-        await until(lambda: len(line._heard) == 1_000)
+        await until(lambda: len(line._received) == 1_000)
 
         def wake() -> None:
             nonlocal calls
@@ -202,7 +202,7 @@ def test_threat_46_a_node_is_given_few_messages_at_once_and_called_for_the_rest(
 def test_threat_57_what_waits_for_a_relay_is_bounded_and_the_newest_is_kept(size: int, most: int) -> None:
     async def story() -> None:
         log = MemoryTransport()
-        line = ChannelLine(log)
+        line = ChannelMessenger(log)
         messages = [number.to_bytes(8).rjust(size) for number in range(most + 100)]
         for each in messages:
             line.send(each)
@@ -228,7 +228,7 @@ class Full(MemoryTransport):
 def test_threat_57_a_message_that_is_never_taken_holds_up_no_other() -> None:
     async def story() -> None:
         log = Full()
-        line = ChannelLine(log)
+        line = ChannelMessenger(log)
         for each in (b"refused", b"again", b"x" * (MAX_ENTRY + 1), b"taken"):
             line.send(each)
         running = asyncio.create_task(line.run())
@@ -246,9 +246,9 @@ def test_threat_57_a_listener_that_fails_ends_no_line() -> None:
 
     async def story() -> None:
         async with StrangeRelay("refusing") as relay:
-            line = line_to(relay.url, new_table(TableKind.CHANNEL), ALICE, on_trouble=fail)
+            line = messenger_to(relay.url, new_table(TableKind.CHANNEL), ALICE, on_error=fail)
             running = asyncio.create_task(line.run())
-            await until(lambda: isinstance(line.trouble, RelayRefused))
+            await until(lambda: isinstance(line.error, RelayRefused))
             assert not running.done()
             running.cancel()
 

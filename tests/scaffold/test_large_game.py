@@ -19,10 +19,10 @@ import pytest
 from forcemove.contracts.project import build_project, stale_artifacts
 from forcemove.protocol.state import VariablePart
 from forcemove.scaffold.scaffold import write_game
-from forcemove.testing.calls import Bench, Call
+from forcemove.testing.calls import Bench, TransitionCall
 from forcemove.testing.difference import TwinsDiffer
 from forcemove.testing.properties import require_both_alike
-from forcemove.testing.space import Bounds, Space
+from forcemove.testing.space import Bounds, StateSpace
 from forcemove.testing.walk import Walk, first_state, replay, successors, terms_of
 from tests.scaffold import connect_four
 from tests.scaffold.connect_four import GAME, position
@@ -37,9 +37,9 @@ ONE_DIAGONAL_LESS = "_DIRECTIONS = (1, _COLUMN, _COLUMN + 1)"
 ROOT = Path(__file__).parents[2]
 
 
-def space(**bounds: int) -> Space:
+def space(**bounds: int) -> StateSpace:
     """A sample that no clock bounds."""
-    return Space(BEGIN, legal_moves, Bounds(**{"states": 150, "games": 8, "seed": 1, **bounds}, seconds=inf))
+    return StateSpace(BEGIN, legal_moves, Bounds(**{"states": 150, "games": 8, "seed": 1, **bounds}, seconds=inf))
 
 
 def test_it_has_as_many_positions_as_others_have_counted() -> None:
@@ -84,7 +84,7 @@ def test_a_line_that_the_twin_misses_is_found_and_shown(monkeypatch: pytest.Monk
 
 
 def difference(bench: Bench, from_: VariablePart, to: VariablePart) -> str | None:
-    call = Call(from_, to)
+    call = TransitionCall(from_, to)
     try:
         bench.compare(call, [call.unchanged()])
     except TwinsDiffer as error:

@@ -10,7 +10,7 @@ from forcemove.contracts import artifact
 from forcemove.errors import AppError
 from forcemove.protocol.encoding import word
 from forcemove.protocol.state import VariablePart
-from forcemove.testing.calls import TO, Bench, Call, outcome
+from forcemove.testing.calls import TO, Bench, TransitionCall, outcome
 from forcemove.testing.difference import TwinsDiffer, bytecode_verdict, twin_verdict
 from forcemove.testing.evm import selector
 from forcemove.testing.walk import first_state, terms_of
@@ -67,7 +67,7 @@ def counting(number: int, turn: int) -> VariablePart:
 
 
 def test_the_change_that_made_a_difference_is_said() -> None:
-    call = Call(counting(3, 3), counting(4, 4))
+    call = TransitionCall(counting(3, 3), counting(4, 4))
     with pytest.raises(TwinsDiffer) as found:
         Bench(COUNTING, Lenient()).compare(call, [call.unchanged(), call.amounts(TO, 4, 6), call.word(TO, 0, 9)])
     assert str(found.value) == (
@@ -84,7 +84,7 @@ def test_the_change_that_made_a_difference_is_said() -> None:
 
 
 def test_other_changes_are_said_too() -> None:
-    call = Call(counting(3, 3), counting(4, 4))
+    call = TransitionCall(counting(3, 3), counting(4, 4))
     bench = Bench(COUNTING, Lenient())
     for variation, line in (
         (call.both(call.word(TO, 0, 9), call.amounts(TO, 4, 6)), "after: participant 1 has 6 instead of 5"),
@@ -101,7 +101,7 @@ def test_a_position_that_cannot_be_drawn_hides_nothing() -> None:
             return True
 
     to = legal_moves(BEGIN)[0].after(BEGIN)
-    call = Call(BEGIN, to)
+    call = TransitionCall(BEGIN, to)
     with pytest.raises(TwinsDiffer) as found:
         Bench(GAME.artifact, Crooked()).compare(call, [call.word(TO, 0, 77)])
     assert "no position: the twin refuses it with " in str(found.value)
@@ -113,7 +113,7 @@ def test_an_error_of_python_says_about_which_move() -> None:
         def valid_transition(self, *_: object) -> bool:
             raise ZeroDivisionError
 
-    call = Call(counting(3, 3), counting(4, 4))
+    call = TransitionCall(counting(3, 3), counting(4, 4))
     with pytest.raises(ZeroDivisionError) as found:
         Bench(COUNTING, Failing()).compare(call, [call.unchanged()])
     (note,) = found.value.__notes__
@@ -121,6 +121,6 @@ def test_an_error_of_python_says_about_which_move() -> None:
 
 
 def test_an_answer_that_is_neither_true_nor_an_error_is_a_difference() -> None:
-    call = Call(counting(3, 3), counting(4, 4))
+    call = TransitionCall(counting(3, 3), counting(4, 4))
     with pytest.raises(TwinsDiffer, match="neither accepts it with true nor refuses it with an error"):
         Bench(artifact("RefusingApp"), CountingRules()).compare(call, [call.unchanged()])

@@ -21,7 +21,7 @@ from forcemove.testing.properties import (
     require_no_gain_by_leaving,
     require_successors,
 )
-from forcemove.testing.space import Bounds, Space
+from forcemove.testing.space import Bounds, StateSpace
 from forcemove.testing.walk import first_state, terms_of
 from forcemove_games.commitment import Opening
 from forcemove_games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
@@ -51,10 +51,10 @@ class Case:
     """How many moves it makes."""
 
     @property
-    def space(self) -> Space:
+    def space(self) -> StateSpace:
         """All of it, however long that takes."""
         begin = first_state(self.game.initial_app_data(terms_of(AMOUNTS, STAKE)), AMOUNTS)
-        return Space(begin, self.moves, Bounds(seconds=inf))
+        return StateSpace(begin, self.moves, Bounds(seconds=inf))
 
 
 @cache

@@ -13,7 +13,7 @@ from forcemove.errors import AppError
 from forcemove.game import Move
 from forcemove.protocol.encoding import word
 from forcemove.protocol.state import VariablePart
-from forcemove.testing.calls import Bench, Call, outcome
+from forcemove.testing.calls import Bench, TransitionCall, outcome
 from forcemove.testing.properties import (
     neighbours,
     require_both_alike,
@@ -21,7 +21,7 @@ from forcemove.testing.properties import (
     require_no_gain_by_leaving,
     require_successors,
 )
-from forcemove.testing.space import Bounds, Space
+from forcemove.testing.space import Bounds, StateSpace
 from forcemove.testing.walk import LegalMoves, first_state, terms_of
 from forcemove_games.commitment import Opening
 from forcemove_games.rock_paper_scissors import GAME
@@ -34,8 +34,8 @@ BEGIN = first_state(word(3), (5, 5))
 LAST = 6
 
 
-def space(moves: LegalMoves, begin: VariablePart = BEGIN) -> Space:
-    return Space(begin, moves, Bounds(seconds=inf, seed=1))
+def space(moves: LegalMoves, begin: VariablePart = BEGIN) -> StateSpace:
+    return StateSpace(begin, moves, Bounds(seconds=inf, seed=1))
 
 
 class Untrue(CountingRules):
@@ -72,8 +72,8 @@ def test_what_is_right_passes() -> None:
     assert require_no_gain_by_leaving(space(one_more), is_last) == 4
 
 
-def a_call() -> Call:
-    return Call(VariablePart(outcome(5, 5), word(4), 4), VariablePart(outcome(5, 5), word(5), 5))
+def a_call() -> TransitionCall:
+    return TransitionCall(VariablePart(outcome(5, 5), word(4), 4), VariablePart(outcome(5, 5), word(5), 5))
 
 
 def test_a_move_of_its_own_that_the_rules_refuse_is_found() -> None:

@@ -10,8 +10,8 @@ import pytest
 from forcemove.game import Move
 from forcemove.protocol.encoding import word
 from forcemove.protocol.state import VariablePart
-from forcemove.testing.session import Session, session
-from forcemove.testing.space import Bounds, Coverage, Space, Visit
+from forcemove.testing.session import RunSettings, session
+from forcemove.testing.space import Bounds, Coverage, StateSpace, Visit
 from forcemove.testing.walk import LegalMoves, first_state, key_of, replay
 
 BEGIN = first_state(word(1), (5, 5))
@@ -43,13 +43,13 @@ def lines(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return said
 
 
-def looked_at(space: Space) -> tuple[list[Visit], Coverage]:
+def looked_at(space: StateSpace) -> tuple[list[Visit], Coverage]:
     visits: list[Visit] = []
     return visits, space.check("things", visits.append)
 
 
 def test_of_a_small_game_every_state_is_looked_at_once(lines: list[str]) -> None:
-    space = Space(BEGIN, any_step, Bounds(seconds=inf))
+    space = StateSpace(BEGIN, any_step, Bounds(seconds=inf))
     visits, covered = looked_at(space)
     assert space.is_whole
     assert len({key_of(visit.state) for visit in visits}) == len(visits) == covered.states == space.size
@@ -60,7 +60,7 @@ def test_of_a_small_game_every_state_is_looked_at_once(lines: list[str]) -> None
 
 
 def test_of_a_large_game_the_first_states_are_looked_at_and_random_games(lines: list[str]) -> None:
-    space = Space(BEGIN, doubling, Bounds(states=100, seconds=inf, games=3, turns=20, seed=7))
+    space = StateSpace(BEGIN, doubling, Bounds(states=100, seconds=inf, games=3, turns=20, seed=7))
     visits, covered = looked_at(space)
     assert not space.is_whole
     walked = [visit for visit in visits if visit.game is None]
@@ -78,16 +78,16 @@ def test_of_a_large_game_the_first_states_are_looked_at_and_random_games(lines: 
 
 def test_the_same_seed_looks_at_the_same_states() -> None:
     def numbers(seed: int) -> list[int]:
-        visits, _ = looked_at(Space(BEGIN, doubling, Bounds(states=50, seconds=inf, games=2, turns=20, seed=seed)))
+        visits, _ = looked_at(StateSpace(BEGIN, doubling, Bounds(states=50, seconds=inf, games=2, turns=20, seed=seed)))
         return [number_of(visit.state) for visit in visits]
 
     assert numbers(1) == numbers(1) != numbers(2)
 
 
 def test_each_run_draws_another_seed_unless_one_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert Session().seed != Session().seed
+    assert RunSettings().seed != RunSettings().seed
     monkeypatch.setattr(session, "seed", 12)
-    assert (Space(BEGIN, doubling).seed, Space(BEGIN, doubling, Bounds(seed=3)).seed) == (12, 3)
+    assert (StateSpace(BEGIN, doubling).seed, StateSpace(BEGIN, doubling, Bounds(seed=3)).seed) == (12, 3)
 
 
 def test_where_time_is_short_the_share_is_said(lines: list[str]) -> None:
@@ -98,7 +98,7 @@ def test_where_time_is_short_the_share_is_said(lines: list[str]) -> None:
         now[0] += 0.125
         numbers.append(number_of(visit.state))
 
-    space = Space(BEGIN, any_step, Bounds(seconds=3.0, seed=1), clock=lambda: now[0])
+    space = StateSpace(BEGIN, any_step, Bounds(seconds=3.0, seed=1), clock=lambda: now[0])
     assert space.check("things", look).states == 24
     share = f"{100 * 24 / space.size:.1f}%"
     assert lines[-1].startswith(f"things: 24 of the {space.size} states that play reaches ({share}), ")
@@ -113,7 +113,7 @@ def moves_of(numbers: list[int]) -> int:
 def test_no_game_takes_longer_than_it_may(lines: list[str]) -> None:
     """A walk without end, and games without end."""
     time = count()
-    space = Space(BEGIN, doubling, Bounds(seconds=10.0, seed=1), clock=lambda: next(time) / 100)
+    space = StateSpace(BEGIN, doubling, Bounds(seconds=10.0, seed=1), clock=lambda: next(time) / 100)
     _, covered = looked_at(space)
     assert not space.is_whole
     assert 10 <= covered.seconds < 10.1
@@ -126,7 +126,7 @@ def test_no_game_takes_longer_than_it_may(lines: list[str]) -> None:
 
 def test_nothing_is_said_of_progress_within_two_seconds(lines: list[str]) -> None:
     time = count()
-    looked_at(Space(BEGIN, any_step, Bounds(seconds=inf), clock=lambda: next(time) / 10_000))
+    looked_at(StateSpace(BEGIN, any_step, Bounds(seconds=inf), clock=lambda: next(time) / 10_000))
     assert [line for line in lines if line.startswith("progress: ")] == []
 
 
@@ -137,7 +137,7 @@ def test_an_error_says_the_way_to_where_it_was_found(moves: LegalMoves) -> None:
             raise ValueError(number_of(visit.state))
 
     with pytest.raises(ValueError, match=r"\d") as found:
-        Space(BEGIN, moves, Bounds(states=30, seconds=inf, seed=5)).check("things", look)
+        StateSpace(BEGIN, moves, Bounds(states=30, seconds=inf, seed=5)).check("things", look)
     (note,) = found.value.__notes__
     path = tuple(int(each) for each in note.split("SPACE.moves, (")[1].split(")")[0].split(",") if each)
     states = replay(BEGIN, moves, path)

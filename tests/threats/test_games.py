@@ -11,7 +11,7 @@ from forcemove.game import Game
 from forcemove.protocol.outcome import Outcome
 from forcemove.protocol.state import VariablePart
 from forcemove.protocol.types import FixedPart
-from forcemove.testing.calls import Bench, Call
+from forcemove.testing.calls import Bench, TransitionCall
 from forcemove_games.commitment import SALT_LENGTH, Opening, commit
 from forcemove_games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
 from forcemove_games.rock_paper_scissors import rules as rps
@@ -98,7 +98,7 @@ class Judge:
 
     def refusal(self, from_: VariablePart, to: VariablePart) -> str:
         """The name of the error; empty where the move is accepted."""
-        accepted, data = self._bench.ask_raw(Call(from_, to).exact)
+        accepted, data = self._bench.ask_raw(TransitionCall(from_, to).exact)
         if accepted:
             return ""
         error = decode_error(self._contract, data)

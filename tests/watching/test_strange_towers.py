@@ -23,11 +23,11 @@ from forcemove.watching.client import TowerClient
 from forcemove.watching.courier import Acknowledged, Courier, Failed, Told
 from forcemove.watching.errors import TowerRefused, TowerUnreachable
 from forcemove_games.tic_tac_toe import GAME
-from tests.line.people import run
 from tests.relay.strange import until
 from tests.scenarios.story import ALICE, Playground
 from tests.simulation.chain import MemoryChain
 from tests.tower.keeper import TOWER, newest
+from tests.transport.people import run
 
 _OK = b"HTTP/1.1 200 OK\r\nContent-Length: 500000000\r\n\r\n"
 ANSWERS = {

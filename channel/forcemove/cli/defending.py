@@ -21,7 +21,7 @@ from forcemove.chain.chain import Chain
 from forcemove.cli.channel.stores import read_all
 from forcemove.cli.explanations import headline
 from forcemove.errors import ForcemoveError, InvalidValue
-from forcemove.inspect.kept import KeptChannel
+from forcemove.inspect.journal_channel import JournalChannel
 from forcemove.node.driven import Driven
 from forcemove.node.errors import ChannelInUse
 from forcemove.node.events import Event, Mined, Refused
@@ -85,21 +85,21 @@ class Defence:
     """Of one journal on one chain. `step` is called again and again by whoever drives the node; `run` does that."""
 
     def __init__(
-        self, journal: Journal, node: Node, chains: Sequence[Chain], payer: Key, tell: Callable[[str], None]
+        self, journal: Journal, node: Node, chains: Sequence[Chain], payer: Key, notify: Callable[[str], None]
     ) -> None:
         """`chains`: the chain through each endpoint, none of which is asked here. `payer`: sends, and pays the gas.
-        `tell`: is told what is done."""
-        self._journal, self._node, self._chains, self._payer, self._tell = journal, node, tuple(chains), payer, tell
+        `notify`: is told what is done."""
+        self._journal, self._node, self._chains, self._payer, self._notify = journal, node, tuple(chains), payer, notify
         chain_id = chains[0].chain_id
         self._chain_id, self._every = chain_id, 1.0 if chain_id not in LOCAL_CHAINS else default_look_every(chain_id)
         self._idle = _IDLE_LOCAL if chain_id in LOCAL_CHAINS else _IDLE
-        self._open: dict[bytes, KeptChannel] = {}
+        self._open: dict[bytes, JournalChannel] = {}
         self._asked: dict[bytes, list[bytes]] = {}
         self._answers: queue.SimpleQueue[_Seen] = queue.SimpleQueue()
         self._seen: dict[int, dict[bytes, Status]] = {}
         self._efforts: dict[bytes, _Effort] = {}
         self._given_up: dict[bytes, tuple[float, frozenset[Status]]] = {}
-        self._told: set[tuple[bytes, str]] = set()
+        self._reported: set[tuple[bytes, str]] = set()
         self._read_at = -_READ_JOURNAL_EVERY
         self._begun = 0.0
         self._is_over = threading.Event()
@@ -146,7 +146,7 @@ class Defence:
     @property
     def has_money(self) -> bool:
         """Whether the journal has a channel on this chain into which somebody has paid, as far as it knows."""
-        return any(kept.held for kept in self._open.values())
+        return any(stored.held for stored in self._open.values())
 
     def open_besides(self, id_: bytes | None) -> int:
         """How many other channels of this chain are open in the journal."""
@@ -163,8 +163,8 @@ class Defence:
             ours = (each for each in open_ if each.chain_id == self._chain_id and not each.channel.is_over_and_paid)
             self._open = {each.id: each for each in ours}
             asked: dict[bytes, list[bytes]] = {}
-            for id_, kept in self._open.items():
-                asked.setdefault(kept.channel.agreement.domain.adjudicator, []).append(id_)
+            for id_, stored in self._open.items():
+                asked.setdefault(stored.channel.agreement.domain.adjudicator, []).append(id_)
             self._asked = asked
 
     def _ask(self, index: int) -> None:
@@ -194,28 +194,28 @@ class Defence:
         at, then = self._given_up.get(id_, (0.0, frozenset()))
         return id_ in self._given_up and then == shown and time.monotonic() - at < _AGAIN_AFTER
 
-    def _take_up(self, kept: KeptChannel) -> None:
+    def _take_up(self, stored: JournalChannel) -> None:
         def report(event: Event) -> None:
-            self._report(kept.id, event)
+            self._report(stored.id, event)
 
         try:
             driven = self._node.add(
-                kept.assembly(self._chains[0], self._chains[1:]),
-                _Absent(kept.address),
+                stored.assembly(self._chains[0], self._chains[1:]),
+                _Absent(stored.address),
                 Nobody(),
                 undecided,
                 report=report,
-                confirmations=kept.about.confirmations,
+                confirmations=stored.about.confirmations,
                 signs=False,
                 payer=self._payer,
             )
         except ChannelInUse:
             return  # by a process that defends it
         except ForcemoveError as error:
-            self._tell_once(kept.id, headline(error))
+            self._notify_once(stored.id, headline(error))
             return
-        self._efforts[kept.id] = _Effort(driven, time.monotonic())
-        self._tell_once(kept.id, "its clock runs: it is answered, or collected, with what the journal has")
+        self._efforts[stored.id] = _Effort(driven, time.monotonic())
+        self._notify_once(stored.id, "its clock runs: it is answered, or collected, with what the journal has")
 
     def _look_after(self, id_: bytes, effort: _Effort, shown: frozenset[Status], *, has_clock: bool) -> None:
         """Let others have it again when its clock is stopped, all is paid, or nothing is to be done for it here."""
@@ -239,14 +239,14 @@ class Defence:
                 what = operation_name(submission)
                 self._say(id_, f"{what}: in block {receipt.block_number:,}, {receipt.gas_used:,} gas")
             case Refused(_, error):
-                self._tell_once(id_, headline(error))
+                self._notify_once(id_, headline(error))
             case _:
                 pass
 
-    def _tell_once(self, id_: bytes, text: str) -> None:
-        if (id_, text) not in self._told:
-            self._told.add((id_, text))
+    def _notify_once(self, id_: bytes, text: str) -> None:
+        if (id_, text) not in self._reported:
+            self._reported.add((id_, text))
             self._say(id_, text)
 
     def _say(self, id_: bytes, text: str) -> None:
-        self._tell(f"besides     0x{id_.hex()[:8]}\u2026 {text}")
+        self._notify(f"besides     0x{id_.hex()[:8]}\u2026 {text}")

@@ -110,14 +110,14 @@ def deploy(
     account = open_key_file(key_file)
     path = out or book_path(chain.chain_id)
     with waiting("Deploying") as terminal:
-        book = bring(chain, account, path, games, report=lambda progress: _tell(progress, terminal))
+        book = bring(chain, account, path, games, report=lambda progress: _notify(progress, terminal))
     if as_json:
         click.echo(json.dumps(book.to_json(), indent=2))
     else:
         echo(_summary(book, path))
 
 
-def _tell(progress: Progress, terminal: Terminal) -> None:
+def _notify(progress: Progress, terminal: Terminal) -> None:
     from forcemove.chain.addresses import show_address
 
     terminal.note(f"{progress.contract}: {progress.stage.value}, at {show_address(progress.address)}")

@@ -35,18 +35,18 @@ def open_nodes(
     *,
     expected: Collection[int] = (),
     waits: bool = True,
-    tell: Callable[[str], None] | None = None,
+    notify: Callable[[str], None] | None = None,
 ) -> tuple[Chain, ...]:
     """The chain through each endpoint, in their order; at least one. `expected`: the chain ids that would be right, as
     far as that is known. `waits`: where nobody answers that is told once, and tried again until somebody does.
-    `tell`: is told who is away, and who is left out because of another chain id; standard error unless given.
+    `notify`: is told who is away, and who is left out because of another chain id; standard error unless given.
 
     Raises `WrongChain` where the endpoints are of several chains and nothing says which of them is right;
     `NotAnEthereumEndpoint` and `Unreachable` where none can be used; `Explained`, and `InvalidValue`.
     """
     chosen = tuple(dict.fromkeys(endpoints))
     require_lasting(chosen)
-    return _Opening(chosen, frozenset(expected), tell or _tell).run(waits=waits)
+    return _Opening(chosen, frozenset(expected), notify or _notify).run(waits=waits)
 
 
 def require_lasting(endpoints: Sequence[str]) -> None:
@@ -75,31 +75,31 @@ def chain_ids_of_books(book_file: Path | None) -> frozenset[int]:
     return frozenset(int(number) for number in numbers if number.isascii() and number.isdecimal())
 
 
-def _tell(text: str) -> None:
+def _notify(text: str) -> None:
     click.echo(text, err=True)
 
 
 class _Opening:
     """Of one command."""
 
-    def __init__(self, endpoints: tuple[str, ...], expected: frozenset[int], tell: Callable[[str], None]) -> None:
-        self._endpoints, self._expected, self._tell = endpoints, expected, tell
+    def __init__(self, endpoints: tuple[str, ...], expected: frozenset[int], notify: Callable[[str], None]) -> None:
+        self._endpoints, self._expected, self._notify = endpoints, expected, notify
         self._answers: queue.SimpleQueue[_Answer] = queue.SimpleQueue()
         self._found: dict[int, _Named] = {}
         self._failed: dict[int, Exception] = {}
 
     def run(self, *, waits: bool) -> tuple[Chain, ...]:
-        pause, is_told = _FIRST_PAUSE, False
+        pause, is_reported = _FIRST_PAUSE, False
         while True:
             self._ask()
             chain_id = self._chain_id()
             if chain_id is not None:
                 return self._chains(chain_id)
             self._require_hope(waits=waits)
-            if not is_told:
+            if not is_reported:
                 names = ", ".join(map(endpoint_name, self._endpoints))
-                self._tell(f"chain       {names} is out of reach. It is tried again.")
-            is_told = True
+                self._notify(f"chain       {names} is out of reach. It is tried again.")
+            is_reported = True
             time.sleep(pause)
             pause = min(2 * pause, _LONGEST_PAUSE)
 
@@ -168,12 +168,12 @@ class _Opening:
         for index, endpoint in enumerate(self._endpoints):
             named, chain = self._found.get(index, (chain_id, None))
             if named != chain_id:
-                self._tell(
+                self._notify(
                     f"The node at {endpoint_name(endpoint)} is of chain {named}, not {chain_id}: it is left out."
                 )
                 continue
             if chain is None:
-                self._tell(f"The node at {endpoint_name(endpoint)} does not answer: it is asked again meanwhile.")
+                self._notify(f"The node at {endpoint_name(endpoint)} does not answer: it is asked again meanwhile.")
                 chain = self._late(index, chain_id)
             if chain is not None:
                 chains.append(chain)

@@ -63,16 +63,16 @@ class TableGame(Protocol):
     title: str
     """For people."""
 
-    async def demonstrate(self, tell: Callable[[str], None], names: tuple[str, str]) -> Mapping[str, object]:
+    async def demonstrate(self, notify: Callable[[str], None], names: tuple[str, str]) -> Mapping[str, object]:
         """Play one game between two bots and report it line by line; returns the result, as values for JSON."""
         ...
 
-    async def play(self, tell: Callable[[str], None], ask: Ask, names: tuple[str, str]) -> Mapping[str, object]:
+    async def play(self, notify: Callable[[str], None], ask: Ask, names: tuple[str, str]) -> Mapping[str, object]:
         """The same with a person in seat 0, who is asked for each decision."""
         ...
 
     async def join(
-        self, place: Place, tell: Callable[[str], None], ask: Ask | None, *, within: float | None
+        self, place: Place, notify: Callable[[str], None], ask: Ask | None, *, within: float | None
     ) -> Mapping[str, object]:
         """Play one game with somebody elsewhere, from the beginning of the table's log: what we have said there before
         is not said again, nor asked for. `ask`: a person; without one the bot plays. `within`: seconds that we wait for

@@ -12,11 +12,11 @@ from forcemove.chain.adjudicator import Holdings, PlacedLog
 from forcemove.cli.explanations import describe
 from forcemove.cli.layout import WIDTH, show_asset, show_field, show_time, show_title
 from forcemove.cli.results import ending_text
-from forcemove.inspect.apps import KnownApp, KnownBy, NoPosition, Position
+from forcemove.inspect.apps import KnownApp, KnownBy, NoPosition, PositionFacts
 from forcemove.inspect.bare import BareKind, BareReport
 from forcemove.inspect.inspection import Report
 from forcemove.inspect.onchain import ChannelReport, Credit, turn_of
-from forcemove.inspect.signatures import SignatureCheck, Verdict
+from forcemove.inspect.signatures import SignatureCheck, SignatureVerdict
 from forcemove.inspect.signed_state import SignedStateReport
 from forcemove.inspect.states import OutcomeEntry, StateFacts
 from forcemove.protocol.json_text import hex_text
@@ -114,7 +114,7 @@ def _app(app: KnownApp | None) -> str:
 def _state(facts: StateFacts, title: str = "State") -> Iterator[str]:
     state = facts.state
     mover = "" if facts.mover is None else f", of participant {facts.mover}"
-    stage = f" ({facts.stage.value})" if facts.stage else ""
+    stage = f" ({facts.kind.value})" if facts.kind else ""
     yield show_title(title)
     yield show_field("turn", f"{state.turn_num}{mover}{stage}")
     yield show_field("final", "yes: only concluding may follow" if state.is_final else "no")
@@ -135,14 +135,16 @@ def _entry(entry: OutcomeEntry) -> str:
     return f"{show_asset(allocation.asset, allocation.amount)} to {account}{who}"
 
 
-def _position(app: KnownApp | None, position: Position | NoPosition | None, state: StateFacts | None) -> Iterator[str]:
+def _position(
+    app: KnownApp | None, position: PositionFacts | NoPosition | None, state: StateFacts | None
+) -> Iterator[str]:
     if position is None:
         return
     yield show_title(f"Position: {_app(app)}")
     match position:
         case NoPosition(problem):
             yield show_field("PROBLEM", click.style(f"this is no position of the game: {describe(problem)}", fg="red"))
-        case Position(description, board, stake):
+        case PositionFacts(description, board, stake):
             yield show_field("says", description)
             yield show_field("stake", _stake(stake, state))
             yield show_field("board", board)
@@ -157,11 +159,11 @@ def _stake(stake: int, state: StateFacts | None) -> str:
 def _signature(check: SignatureCheck) -> str:
     name = f"participant {check.participant}"
     match check.verdict:
-        case Verdict.SIGNED:
+        case SignatureVerdict.SIGNED:
             return show_field(name, click.style("has signed", fg="green"))
-        case Verdict.MISSING:
+        case SignatureVerdict.MISSING:
             return show_field(name, "has not signed")
-        case Verdict.WRONG:
+        case SignatureVerdict.WRONG:
             return show_field(name, click.style(f"WRONG signature, {_maker(check)}", fg="red"))
 
 

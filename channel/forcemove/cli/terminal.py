@@ -37,8 +37,8 @@ class Terminal:
 
     def __init__(self, *, indent: int | None = len(_BLANK)) -> None:
         self._out, self._err, self._indent = sys.stdout, sys.stderr, indent
-        self._story = _console(self._out)
-        self._progress = self._story if _are_one(self._out, self._err) else _console(self._err)
+        self._output = _console(self._out)
+        self._progress = self._output if _are_one(self._out, self._err) else _console(self._err)
         self._live: Live | None = None
 
     @property
@@ -48,11 +48,11 @@ class Terminal:
 
     def say(self, text: str, style: str = "") -> None:
         """A line that stays, on standard output. `style`: as rich names it, such as "bold green"."""
-        self._write(self._story, self._out, text, style)
+        self._write(self._output, self._out, text, style)
 
     def say_whole(self, text: str) -> None:
         """A line that stays and is meant to be copied: it is never broken by us, however narrow the terminal is."""
-        self._write(self._story, self._out, text, "", is_whole=True)
+        self._write(self._output, self._out, text, "", is_whole=True)
 
     def note(self, text: str) -> None:
         """A line that stays, on standard error."""

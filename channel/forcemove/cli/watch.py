@@ -193,7 +193,7 @@ def watch(
     if len(served) < len(clients):
         raise click.UsageError("--for names an address twice.")
     log_to_stderr(_ROOM, as_json)
-    chains = open_nodes(endpoints, expected=chain_ids_of_books(book), tell=_warn)
+    chains = open_nodes(endpoints, expected=chain_ids_of_books(book), notify=_warn)
     book_ = open_book(book, chains[0])
     apps, adjudicators = _contracts(book_, chains)
     key = open_key_file(key_file)

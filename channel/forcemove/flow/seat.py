@@ -123,12 +123,12 @@ def tell(seat: Seat, input_: Input) -> bool:
     try:
         seat.participant.feed(input_)
     except Exception as error:
-        _bear(seat, error)
+        _report_error(seat, error)
         return False
     return True
 
 
-def _bear(seat: Seat, error: Exception) -> None:
+def _report_error(seat: Seat, error: Exception) -> None:
     """Tell the seat's owner; but raise what trying again does not mend."""
     passes = isinstance(error, PassingError) or seat.participant.phase is not Phase.CHECKING
     if isinstance(error, ForcemoveError) and not (isinstance(error, ChainError) and passes):
@@ -155,7 +155,7 @@ async def _has_caught_up(seat: Seat) -> bool:
         changed = await seat.participant.catch_up()
         seat.show()
     except Exception as error:
-        _bear(seat, error)
+        _report_error(seat, error)
         return False
     return changed
 
@@ -172,9 +172,9 @@ async def _post(queue: ActionQueue[Any], seat: Seat) -> None:
         seat.line.unsent.popleft()
         seat.trouble(error)
     except TimeoutError:
-        _bear(seat, TimeoutError(f"the log has not taken a message for {_POST_SECONDS:g} seconds"))
+        _report_error(seat, TimeoutError(f"the log has not taken a message for {_POST_SECONDS:g} seconds"))
     except Exception as error:
-        _bear(seat, error)
+        _report_error(seat, error)
 
 
 async def hear(queue: ActionQueue[Any], seat: Seat, seconds: float) -> bool:
@@ -187,7 +187,7 @@ async def hear(queue: ActionQueue[Any], seat: Seat, seconds: float) -> bool:
         return True
     except Exception as error:
         if not (isinstance(error, TimeoutError) and limit.expired()):
-            _bear(seat, error)
+            _report_error(seat, error)
             await asyncio.sleep(seconds)
         return False
     if isinstance(action, Update) and action.client_id != seat.client_id:

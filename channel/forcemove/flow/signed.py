@@ -224,9 +224,9 @@ class SignedTransport:
         count = self._history.count
         hash_ = self._history.at(count)
         signature = self._key.sign(message_digest(self._table_id, sequence, count, hash_, message)).compact
-        return _encode(_Said("", message, sequence, count, hash_, signature))
+        return _encode(_Statement("", message, sequence, count, hash_, signature))
 
-    def _verify(self, data: bytes, expected: Callable[[str], int]) -> _Said:
+    def _verify(self, data: bytes, expected: Callable[[str], int]) -> _Statement:
         """What an envelope says. `expected` returns each client's next sequence number. Raises `UnknownVersion`, or a
         `TransportFault`."""
         said = _decode(data)
@@ -242,7 +242,7 @@ class SignedTransport:
             raise MessagesMissing(client_id, expected(client_id), sequence)
         return said
 
-    def _is_signed_by(self, address: bytes, said: _Said) -> bool:
+    def _is_signed_by(self, address: bytes, said: _Statement) -> bool:
         to_sign = message_digest(self._table_id, said.sequence, said.count, said.hash, said.message)
         try:
             return recover(to_sign, Signature(said.signature)) == address
@@ -265,7 +265,7 @@ class _SignedReader:
 
     def __init__(
         self,
-        verify: Callable[[bytes, Callable[[str], int]], _Said],
+        verify: Callable[[bytes, Callable[[str], int]], _Statement],
         history: History,
         begun: int,
         inner: Reader,
@@ -297,13 +297,13 @@ class _SignedReader:
             raise
         self._pass_one()
         self.entry = data
-        self._hear(data)
+        self._on_entry(data)
         said = self._verify(data, self.next_sequence)
         self._sequences[said.client_id] = self.next_sequence(said.client_id) + 1
         self.said[said.client_id] = data
         if self._has_changed:
             raise LogChanged(position)
-        if not self._was_told_the_same(said, position):
+        if not self._is_same_log(said, position):
             raise LogsDiffer(said.client_id, position, said.count)
         return said.message
 
@@ -312,13 +312,13 @@ class _SignedReader:
         self._position += 1
         self._before = max(0, self._before - 1)
 
-    def _hear(self, data: bytes) -> None:
+    def _on_entry(self, data: bytes) -> None:
         """Every entry counts, whatever is wrong with it."""
         if not self._has_gap and not self._has_changed:
             self._hash = running_hash(self._hash, data)
             self._has_changed = not self._history.hear(self._position, self._hash)
 
-    def _was_told_the_same(self, said: _Said, position: int) -> bool:
+    def _is_same_log(self, said: _Statement, position: int) -> bool:
         """Whether the client had read what we have read. What it says of entries beyond a gap cannot be checked. It
         cannot have read what comes later in the log."""
         if said.count > position:
@@ -338,7 +338,7 @@ class _SignedReader:
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
+class _Statement:
     """What an envelope says: a message, whose it is, its number, and what its client had read before."""
 
     client_id: str
@@ -349,14 +349,14 @@ class _Said:
     signature: bytes
 
 
-def _encode(said: _Said) -> bytes:
+def _encode(said: _Statement) -> bytes:
     numbers = (ENVELOPE_VERSION, said.sequence, said.count)
     return _ENCODER.encode(
         _Envelope(*numbers, hex_text(said.hash), hex_text(said.signature), msgspec.Raw(said.message))
     )
 
 
-def _decode(data: bytes) -> _Said:
+def _decode(data: bytes) -> _Statement:
     """Raises `UnsignedMessage` and `UnknownVersion`."""
     if len(data) > MAX_ENVELOPE:
         raise UnsignedMessage(f"it has {len(data)} bytes; {MAX_ENVELOPE} are allowed")
@@ -374,11 +374,11 @@ def _decode(data: bytes) -> _Said:
     return said
 
 
-def _said(envelope: _Envelope) -> _Said:
+def _said(envelope: _Envelope) -> _Statement:
     message, sequence, count = bytes(envelope.message), envelope.sequence, envelope.count
     if not (0 <= sequence <= UINT64_MAX and 0 <= count <= UINT64_MAX):
         raise MalformedBytes("envelope", f"its numbers are not from 0 to {UINT64_MAX}")
     hash_ = parse_hex_text(envelope.hash, "hash", HASH_SIZE)
-    return _Said(
+    return _Statement(
         client_of(message), message, sequence, count, hash_, parse_hex_text(envelope.signature, "signature", 64)
     )

@@ -10,7 +10,7 @@ from forcemove.errors import AppError
 from forcemove.game import Game, JsonValue, Names
 from forcemove.protocol.state import VariablePart
 
-__all__ = ["KnownApp", "KnownBy", "NoPosition", "Position", "guess_app", "read_position"]
+__all__ = ["KnownApp", "KnownBy", "NoPosition", "PositionFacts", "guess_app", "read_position"]
 
 
 class KnownBy(Enum):
@@ -44,7 +44,7 @@ def _is_position(game: Game, app_data: bytes) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Position:
+class PositionFacts:
     """A game's position: in a line, as a board of one or more lines, its stake in the asset's smallest unit, and the
     `data` that the game itself gives of it."""
 
@@ -63,7 +63,7 @@ class NoPosition:
 
 def read_position(
     app: KnownApp | None, state: VariablePart, names: Names | None = None
-) -> Position | NoPosition | None:
+) -> PositionFacts | NoPosition | None:
     """The position of a state; None where no app is known, and of a final state, which has none. `names`: what to call
     the participants, where it is not by their numbers."""
     if app is None or state.is_final:
@@ -71,6 +71,6 @@ def read_position(
     naming, game = () if names is None else (names,), app.game
     try:
         texts = game.describe(state, *naming), game.board(state, *naming)
-        return Position(*texts, game.stake_of(state.app_data), game.position(state))
+        return PositionFacts(*texts, game.stake_of(state.app_data), game.position(state))
     except AppError as error:
         return NoPosition(error)

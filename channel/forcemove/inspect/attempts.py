@@ -12,7 +12,7 @@ from forcemove.chain.adjudicator import Adjudicator, Operation
 from forcemove.chain.errors import CallRefused, Panicked, RevertedWithText, UnknownRevert
 from forcemove.errors import ForcemoveError, RuleError
 from forcemove.inspect.onchain import ChannelOnChain
-from forcemove.inspect.possibilities import Action, turn_actions
+from forcemove.inspect.possibilities import PossibleAction, turn_actions
 from forcemove.protocol.encoding import hash_state
 from forcemove.protocol.outcome import totals
 from forcemove.protocol.state import SignedState, SupportProof
@@ -29,7 +29,7 @@ _REFUSALS = (RuleError, CallRefused, Panicked, RevertedWithText, UnknownRevert)
 class Attempt:
     """Something that was simulated. `refusal`: what the adjudicator or the app would answer; None where it works."""
 
-    action: Action
+    action: PossibleAction
     refusal: ForcemoveError | None
 
 
@@ -52,29 +52,29 @@ def _refusal(adjudicator: Adjudicator, operation: Operation, sender: bytes) -> F
 
 def _operations(
     adjudicator: Adjudicator, channel: ChannelOnChain, fixed_part: FixedPart, signed: SignedState
-) -> Iterable[tuple[Action, Operation]]:
+) -> Iterable[tuple[PossibleAction, Operation]]:
     if channel.mode is Mode.FINALIZED:
         yield from _payout(adjudicator, channel)
         return
     conclude = concluding_answer(fixed_part, signed)
     if conclude is not None:
         operation = adjudicator.conclude(fixed_part, conclude.outcome, conclude.turn_num, conclude.signatures)
-        yield Action("conclude", "have this final state paid out at once"), operation
+        yield PossibleAction("conclude", "have this final state paid out at once"), operation
         return
     yield from _response(adjudicator, channel, fixed_part, signed)
     yield from _claims_of_state(adjudicator, channel, fixed_part, signed)
 
 
-def _payout(adjudicator: Adjudicator, channel: ChannelOnChain) -> Iterable[tuple[Action, Operation]]:
+def _payout(adjudicator: Adjudicator, channel: ChannelOnChain) -> Iterable[tuple[PossibleAction, Operation]]:
     owed = channel.record.owed
     if owed is not None:
         operation = adjudicator.transfer(channel.channel_id, owed.state_hash, owed.outcome)
-        yield Action("transfer", "have what is owed paid out, to everybody"), operation
+        yield PossibleAction("transfer", "have what is owed paid out, to everybody"), operation
 
 
 def _response(
     adjudicator: Adjudicator, channel: ChannelOnChain, fixed_part: FixedPart, signed: SignedState
-) -> Iterable[tuple[Action, Operation]]:
+) -> Iterable[tuple[PossibleAction, Operation]]:
     """This state as the answer to the challenged one."""
     recorded, state = channel.record.recorded, signed.state
     signature = signed.signatures.get(fixed_part.mover(state.turn_num))
@@ -82,25 +82,25 @@ def _response(
         return
     if state.turn_num == recorded.state.turn_num + 1:
         operation = adjudicator.respond(fixed_part, recorded.state, state, signature)
-        yield Action("respond", "answer the challenge with this state, which stops the clock"), operation
+        yield PossibleAction("respond", "answer the challenge with this state, which stops the clock"), operation
 
 
 def _claims_of_state(
     adjudicator: Adjudicator, channel: ChannelOnChain, fixed_part: FixedPart, signed: SignedState
-) -> Iterable[tuple[Action, Operation]]:
+) -> Iterable[tuple[PossibleAction, Operation]]:
     """Challenge and checkpoint, where the state is the recorded one or a proof of it is at hand."""
     answer = f"start the clock on this state: {fixed_part.challenge_duration:,} seconds to answer"
     if is_recorded(channel, signed):
         if channel.mode is Mode.OPEN:
             bare = SupportProof((signed.state,), (), 0)
-            yield Action("challenge", answer), adjudicator.challenge(fixed_part, bare)
+            yield PossibleAction("challenge", answer), adjudicator.challenge(fixed_part, bare)
         return
     recorded = _recorded_states(channel, fixed_part, signed)
     proof = cheapest_proof(fixed_part, recorded[0].state if recorded else None, [*recorded, signed])
     if proof is not None:
-        yield Action("challenge", answer), adjudicator.challenge(fixed_part, proof)
+        yield PossibleAction("challenge", answer), adjudicator.challenge(fixed_part, proof)
         record = "have this state recorded" + (", which stops the clock" if channel.mode is Mode.CHALLENGE else "")
-        yield Action("checkpoint", record), adjudicator.checkpoint(fixed_part, proof)
+        yield PossibleAction("checkpoint", record), adjudicator.checkpoint(fixed_part, proof)
 
 
 def is_recorded(channel: ChannelOnChain, signed: SignedState) -> bool:
@@ -121,37 +121,45 @@ def _recorded_states(channel: ChannelOnChain, fixed_part: FixedPart, signed: Sig
 
 def actions_on_chain(
     channel: ChannelOnChain, fixed_part: FixedPart, signed: SignedState, attempts: Iterable[Attempt], index: int
-) -> list[Action]:
+) -> list[PossibleAction]:
     """What participant `index` could do: off chain, with what was tried, and with its credits."""
     tried = [attempt.action for attempt in attempts if attempt.refusal is None]
     account = fixed_part.participants[index]
-    claims = [Action("claim", "collect its credit") for credit in channel.credits if credit.account == account]
-    return [*_beside_chain(channel, fixed_part, signed, index), *tried, *claims[:1]]
+    claims = [PossibleAction("claim", "collect its credit") for credit in channel.credits if credit.account == account]
+    return [*_without_asking_the_chain(channel, fixed_part, signed, index), *tried, *claims[:1]]
 
 
-def _beside_chain(channel: ChannelOnChain, fixed_part: FixedPart, signed: SignedState, index: int) -> list[Action]:
+def _without_asking_the_chain(
+    channel: ChannelOnChain, fixed_part: FixedPart, signed: SignedState, index: int
+) -> list[PossibleAction]:
     state, signers = signed.state, frozenset(signed.signatures)
     if channel.closed:
-        return [Action("nothing", "the channel is closed: everything was paid")]
+        return [PossibleAction("nothing", "the channel is closed: everything was paid")]
     if channel.mode is Mode.FINALIZED:
-        return [] if channel.record.owed else [Action("nothing", "the channel is finalized, with another state")]
+        return (
+            [] if channel.record.owed else [PossibleAction("nothing", "the channel is finalized, with another state")]
+        )
     recorded = is_recorded(channel, signed)
     if not (channel.status.is_empty or recorded or state.is_final or state.turn_num > channel.status.turn_num_record):
-        return [Action("wait", f"wait: the chain knows turn {channel.status.turn_num_record}; this state is overtaken")]
+        return [
+            PossibleAction(
+                "wait", f"wait: the chain knows turn {channel.status.turn_num_record}; this state is overtaken"
+            )
+        ]
     if recorded and channel.mode is Mode.CHALLENGE:
         return [_answer(channel, fixed_part, signed, index)]
     actions = turn_actions(fixed_part, state, signers, index)
     return [action for action in actions if action.action != "deposit" or _is_unfunded(channel, signed)]
 
 
-def _answer(channel: ChannelOnChain, fixed_part: FixedPart, signed: SignedState, index: int) -> Action:
+def _answer(channel: ChannelOnChain, fixed_part: FixedPart, signed: SignedState, index: int) -> PossibleAction:
     turn, left = signed.state.turn_num + 1, channel.seconds_left
     mover = fixed_part.mover(turn)
     if index == mover:
-        return Action(
+        return PossibleAction(
             "respond", f"answer the challenge with a state of turn {turn}, on the chain, within {left:,} seconds"
         )
-    return Action(
+    return PossibleAction(
         "wait", f"wait {left:,} seconds for participant {mover} to answer; then what is recorded can be paid out"
     )
 

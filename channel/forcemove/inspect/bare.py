@@ -8,7 +8,7 @@ from enum import Enum
 
 from forcemove.errors import MalformedBytes
 from forcemove.game import Game, Names
-from forcemove.inspect.apps import KnownApp, NoPosition, Position, guess_app, read_position
+from forcemove.inspect.apps import KnownApp, NoPosition, PositionFacts, guess_app, read_position
 from forcemove.inspect.states import StateFacts, state_facts
 from forcemove.protocol.encoding import decode_record, decode_variable_part
 from forcemove.protocol.state import VariablePart
@@ -41,7 +41,7 @@ class BareReport:
     kind: BareKind
     state: StateFacts | None
     app: KnownApp | None
-    position: Position | NoPosition | None
+    position: PositionFacts | NoPosition | None
     signatures: tuple[Signature, ...]
     missing: tuple[Missing, ...]
 

@@ -22,7 +22,7 @@ __all__ = ["Report", "inspect_channel", "inspect_file", "require_channel_id"]
 
 Report = SignedStateReport | BareReport | ChannelReport
 """Everything that an inspection can end with."""
-Tell = Callable[[str], None]
+Notify = Callable[[str], None]
 """Hears what is done at the moment, in a few words."""
 
 
@@ -42,7 +42,7 @@ def inspect_channel(
     chain: Chain,
     book: AddressBook | None = None,
     adjudicator: bytes | None = None,
-    tell: Tell = _quietly,
+    notify: Notify = _quietly,
 ) -> ChannelReport:
     """What can be said of the channel of this id (32 bytes). `adjudicator`: its address (20 bytes), where it is not the
     book's.
@@ -52,7 +52,7 @@ def inspect_channel(
     """
     require_channel_id(id_)
     address = adjudicator_address(chain.chain_id, adjudicator, book)
-    tell("Reading the chain")
+    notify("Reading the chain")
     court = open_adjudicator(chain, address, book)
     channel = read_channel(court, id_, _first_block(book))
     if channel.is_unknown:
@@ -66,7 +66,7 @@ def inspect_file(
     chain: Chain | None = None,
     book: AddressBook | None = None,
     adjudicator: bytes | None = None,
-    tell: Tell = _quietly,
+    notify: Notify = _quietly,
 ) -> SignedStateReport:
     """What can be said of a signed state, by itself or with its chain at hand. `adjudicator`: the address (20 bytes)
     that it is expected to name.
@@ -83,11 +83,11 @@ def inspect_file(
     app = find_app(fixed_part.app_definition, state.app_data, games, chain, book)
     if chain is None:
         return report_signed_state(file, app)
-    tell("Reading the chain")
+    notify("Reading the chain")
     court = open_adjudicator(chain, address, book, app.game if app else None)
     id_ = channel_id(fixed_part, file.domain)
     channel = read_channel(court, id_, _first_block(book), fixed_part.participants, state.outcome)
-    tell("Asking the adjudicator")
+    notify("Asking the adjudicator")
     return report_signed_state(file, app, (court, channel))
 
 

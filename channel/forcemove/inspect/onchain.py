@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from forcemove.chain.adjudicator import Adjudicator, Holdings, PlacedLog
 from forcemove.game import seat_names
-from forcemove.inspect.apps import KnownApp, NoPosition, Position, read_position
+from forcemove.inspect.apps import KnownApp, NoPosition, PositionFacts, read_position
 from forcemove.inspect.states import OutcomeEntry, StateFacts, outcome_entries, state_facts
 from forcemove.protocol.encoding import Domain
 from forcemove.protocol.logs import (
@@ -194,7 +194,7 @@ class RecordReport:
 
     state: StateFacts
     app: KnownApp | None
-    position: Position | NoPosition | None
+    position: PositionFacts | NoPosition | None
     signed_by: tuple[bytes, ...]
 
 

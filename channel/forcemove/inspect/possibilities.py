@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from forcemove.inspect.states import Stage, stage_of
+from forcemove.inspect.states import StateKind, kind_of_state
 from forcemove.protocol.state import VariablePart
 from forcemove.protocol.types import FixedPart
 
-__all__ = ["ACTIONS", "Action", "dispute_actions", "missing_support", "turn_actions"]
+__all__ = ["ACTIONS", "PossibleAction", "dispute_actions", "missing_support", "turn_actions"]
 
 ACTIONS = (
     "sign",
@@ -33,17 +33,19 @@ ACTIONS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Action:
+class PossibleAction:
     """`action`: one of `ACTIONS`; `explanation`: a clause for people."""
 
     action: str
     explanation: str
 
 
-_CONCLUDE = Action("conclude", "send this final state, signed by all, to the adjudicator: all are paid at once")
+_CONCLUDE = PossibleAction("conclude", "send this final state, signed by all, to the adjudicator: all are paid at once")
 
 
-def turn_actions(fixed_part: FixedPart, state: VariablePart, signers: frozenset[int], index: int) -> list[Action]:
+def turn_actions(
+    fixed_part: FixedPart, state: VariablePart, signers: frozenset[int], index: int
+) -> list[PossibleAction]:
     """What participant `index` could do off chain about a valid state that `signers` have signed."""
     mover = fixed_part.mover(state.turn_num)
     everybody = len(signers) == len(fixed_part.participants)
@@ -54,46 +56,52 @@ def turn_actions(fixed_part: FixedPart, state: VariablePart, signers: frozenset[
     return [
         *_deposit(fixed_part, state, index),
         *_next_turn(fixed_part, state, index),
-        *([] if index in signers else [Action("countersign", "sign this state, too, which then takes less to prove")]),
+        *(
+            []
+            if index in signers
+            else [PossibleAction("countersign", "sign this state, too, which then takes less to prove")]
+        ),
     ]
 
 
-def _unmade(state: VariablePart, mover: int, index: int) -> Action:
+def _unmade(state: VariablePart, mover: int, index: int) -> PossibleAction:
     if index == mover:
-        return Action("sign", f"sign it: turn {state.turn_num} is its own, and the state is worth nothing until then")
-    return Action("wait", f"wait for participant {mover}, whose turn {state.turn_num} is")
+        return PossibleAction(
+            "sign", f"sign it: turn {state.turn_num} is its own, and the state is worth nothing until then"
+        )
+    return PossibleAction("wait", f"wait for participant {mover}, whose turn {state.turn_num} is")
 
 
-def _countersign_final(signers: frozenset[int], index: int) -> Action:
+def _countersign_final(signers: frozenset[int], index: int) -> PossibleAction:
     if index in signers:
-        return Action("wait", "wait for the others to sign it, too; then it can be concluded")
-    return Action("countersign", "sign it, too: once all have, anybody can conclude")
+        return PossibleAction("wait", "wait for the others to sign it, too; then it can be concluded")
+    return PossibleAction("countersign", "sign it, too: once all have, anybody can conclude")
 
 
-def _deposit(fixed_part: FixedPart, state: VariablePart, index: int) -> list[Action]:
+def _deposit(fixed_part: FixedPart, state: VariablePart, index: int) -> list[PossibleAction]:
     """Between the last prefund state and a participant's own postfund state it pays in."""
     count = len(fixed_part.participants)
     if not count - 1 <= state.turn_num < count + index:
         return []
-    return [Action("deposit", "pay its allocation into the channel, once all prefund states are signed")]
+    return [PossibleAction("deposit", "pay its allocation into the channel, once all prefund states are signed")]
 
 
-def _next_turn(fixed_part: FixedPart, state: VariablePart, index: int) -> list[Action]:
+def _next_turn(fixed_part: FixedPart, state: VariablePart, index: int) -> list[PossibleAction]:
     turn = state.turn_num + 1
     mover = fixed_part.mover(turn)
     if index != mover:
-        return [Action("wait", f"wait for participant {mover}, whose turn {turn} is")]
+        return [PossibleAction("wait", f"wait for participant {mover}, whose turn {turn} is")]
     texts = {
-        Stage.PREFUND: f"sign the prefund state of turn {turn}, where this is exactly what was agreed",
-        Stage.POSTFUND: (
+        StateKind.PREFUND: f"sign the prefund state of turn {turn}, where this is exactly what was agreed",
+        StateKind.POSTFUND: (
             f"sign the postfund state of turn {turn}, once the channel holds all that the outcome allocates"
         ),
-        Stage.APP: f"make the next move: sign a state of turn {turn}",
+        StateKind.APP: f"make the next move: sign a state of turn {turn}",
     }
-    stage = stage_of(turn, False, len(fixed_part.participants))
-    finish = Action("finish", f"sign a final state of turn {turn} with this outcome, for all to sign")
+    kind = kind_of_state(turn, False, len(fixed_part.participants))
+    finish = PossibleAction("finish", f"sign a final state of turn {turn} with this outcome, for all to sign")
     # Before the prefund states are signed there is nothing to pay out.
-    return [Action("move", texts[stage]), *([] if stage is Stage.PREFUND else [finish])]
+    return [PossibleAction("move", texts[kind]), *([] if kind is StateKind.PREFUND else [finish])]
 
 
 # ----------------------------------------------------------------------------------------------------------- disputes
@@ -123,7 +131,7 @@ def _turns(first: int, state: VariablePart) -> str:
     return f"the state of turn {first}" if first == last else f"the states of turns {first} to {last}"
 
 
-def dispute_actions(fixed_part: FixedPart, state: VariablePart, signers: frozenset[int]) -> list[Action]:
+def dispute_actions(fixed_part: FixedPart, state: VariablePart, signers: frozenset[int]) -> list[PossibleAction]:
     """What any participant who has the earlier states, too, could ask of the adjudicator with a valid state, where
     nothing later is recorded there."""
     everybody = len(signers) == len(fixed_part.participants)
@@ -135,6 +143,8 @@ def dispute_actions(fixed_part: FixedPart, state: VariablePart, signers: frozens
     means = "this state" if everybody else f"this state and {_turns(first, state)}"
     seconds = f"{fixed_part.challenge_duration:,} seconds"
     return [
-        Action("challenge", f"start the clock with {means}, {seconds} to answer, unless something later is recorded"),
-        Action("checkpoint", f"have {means} stop a running clock, unless something later is recorded"),
+        PossibleAction(
+            "challenge", f"start the clock with {means}, {seconds} to answer, unless something later is recorded"
+        ),
+        PossibleAction("checkpoint", f"have {means} stop a running clock, unless something later is recorded"),
     ]

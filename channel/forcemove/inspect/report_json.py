@@ -12,11 +12,11 @@ from typing import Any, assert_never
 
 from forcemove.chain.addresses import show_address
 from forcemove.chain.adjudicator import Holdings, PlacedLog
-from forcemove.inspect.apps import KnownApp, NoPosition, Position
+from forcemove.inspect.apps import KnownApp, NoPosition, PositionFacts
 from forcemove.inspect.bare import BareReport
 from forcemove.inspect.inspection import Report
 from forcemove.inspect.onchain import ChannelReport, Credit, RecordReport, turn_of
-from forcemove.inspect.possibilities import Action
+from forcemove.inspect.possibilities import PossibleAction
 from forcemove.inspect.signatures import SignatureCheck
 from forcemove.inspect.signed_state import SignedStateReport
 from forcemove.inspect.states import OutcomeEntry, StateFacts
@@ -132,12 +132,12 @@ def _fixed_part(fixed_part: FixedPart) -> Json:
 
 
 def _state(facts: StateFacts) -> Json:
-    """`{"turnNum", "isFinal", "stage", "mover", "outcome", "appData"}`: `stage`, one of `states.Stage`, and `mover`, a
-    participant's index, are null where the participants are unknown."""
+    """`{"turnNum", "isFinal", "stage", "mover", "outcome", "appData"}`: `stage`, one of `states.StateKind`, and
+    `mover`, a participant's index, are null where the participants are unknown."""
     return {
         "turnNum": facts.state.turn_num,
         "isFinal": facts.state.is_final,
-        "stage": facts.stage and facts.stage.value,
+        "stage": facts.kind and facts.kind.value,
         "mover": facts.mover,
         "outcome": _outcome(facts.pays),
         "appData": hex_text(facts.state.app_data),
@@ -167,12 +167,12 @@ def _app(app: KnownApp | None) -> Json | None:
     return {"game": game.name, "title": game.title, "contract": game.artifact.name, "knownBy": app.known_by.value}
 
 
-def _position(position: Position | NoPosition | None) -> Json | None:
+def _position(position: PositionFacts | NoPosition | None) -> Json | None:
     """`{"description", "board", "stake", "data", "problem"}`, where an app is known and the state has a position;
     `data` is what the game's own `position` says. Bytes that are no position of the app have a `problem` and nothing
     else."""
     match position:
-        case Position(description, board, stake, data):
+        case PositionFacts(description, board, stake, data):
             shown = {"description": description, "board": board, "stake": str(stake), "data": data}
             return shown | {"problem": None}
         case NoPosition(problem):
@@ -192,7 +192,7 @@ def _signature(check: SignatureCheck) -> Json:
     }
 
 
-def _action(action: Action) -> Json:
+def _action(action: PossibleAction) -> Json:
     return {"action": action.action, "explanation": action.explanation}
 
 

@@ -10,10 +10,10 @@ from forcemove.errors import ForcemoveError
 from forcemove.protocol.signing import recover
 from forcemove.protocol.types import Signature
 
-__all__ = ["SignatureCheck", "Verdict", "check_signatures"]
+__all__ = ["SignatureCheck", "SignatureVerdict", "check_signatures"]
 
 
-class Verdict(Enum):
+class SignatureVerdict(Enum):
     """What a participant's signature is worth."""
 
     SIGNED = "signed"
@@ -33,12 +33,12 @@ class SignatureCheck:
     problem: ForcemoveError | None = None
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> SignatureVerdict:
         """Whether the participant itself has signed."""
         if not self.given:
-            return Verdict.MISSING
+            return SignatureVerdict.MISSING
         is_good = self.recovered is not None and self.recovered == self.address
-        return Verdict.SIGNED if is_good else Verdict.WRONG
+        return SignatureVerdict.SIGNED if is_good else SignatureVerdict.WRONG
 
 
 def check_signatures(

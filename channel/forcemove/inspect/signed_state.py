@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from forcemove.chain.adjudicator import Adjudicator
 from forcemove.errors import RuleError
 from forcemove.game import seat_names
-from forcemove.inspect.apps import KnownApp, NoPosition, Position, read_position
+from forcemove.inspect.apps import KnownApp, NoPosition, PositionFacts, read_position
 from forcemove.inspect.attempts import Attempt, actions_on_chain, try_operations
 from forcemove.inspect.onchain import ChannelOnChain, ChannelReport, report_channel
-from forcemove.inspect.possibilities import Action, dispute_actions, missing_support, turn_actions
-from forcemove.inspect.signatures import SignatureCheck, Verdict, check_signatures
+from forcemove.inspect.possibilities import PossibleAction, dispute_actions, missing_support, turn_actions
+from forcemove.inspect.signatures import SignatureCheck, SignatureVerdict, check_signatures
 from forcemove.inspect.states import StateFacts, state_facts
 from forcemove.protocol.encoding import channel_id, digest, hash_state
 from forcemove.protocol.rules import require_valid_state
@@ -21,7 +21,7 @@ from forcemove.protocol.wire import SignedStateFile
 
 __all__ = ["SignedStateReport", "report_signed_state"]
 
-_NOTHING = (Action("nothing", "the state breaks a rule: nobody can use it"),)
+_NOTHING = (PossibleAction("nothing", "the state breaks a rule: nobody can use it"),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,18 +37,18 @@ class SignedStateReport:
     channel_id: bytes
     state: StateFacts
     app: KnownApp | None
-    position: Position | NoPosition | None
+    position: PositionFacts | NoPosition | None
     signatures: tuple[SignatureCheck, ...]
     problem: RuleError | None
     support: str | None
-    could: tuple[tuple[Action, ...], ...]
+    could: tuple[tuple[PossibleAction, ...], ...]
     refused: tuple[Attempt, ...] | None
     channel: ChannelReport | None
 
     @property
     def has_wrong_signature(self) -> bool:
         """Whether a signature is not of the participant that it is said to be of."""
-        return any(check.verdict is Verdict.WRONG for check in self.signatures)
+        return any(check.verdict is SignatureVerdict.WRONG for check in self.signatures)
 
 
 def report_signed_state(
@@ -81,7 +81,7 @@ def report_signed_state(
 
 
 def _only_good(signed: SignedState, checks: Sequence[SignatureCheck]) -> SignedState:
-    good = (check.participant for check in checks if check.verdict is Verdict.SIGNED)
+    good = (check.participant for check in checks if check.verdict is SignatureVerdict.SIGNED)
     return SignedState(signed.state, {index: signed.signatures[index] for index in good})
 
 
@@ -95,7 +95,7 @@ def _problem(file: SignedStateFile, id_: bytes) -> RuleError | None:
 
 def _actions(
     file: SignedStateFile, good: SignedState, channel: ChannelOnChain | None, attempts: Sequence[Attempt]
-) -> Callable[[int], tuple[Action, ...]]:
+) -> Callable[[int], tuple[PossibleAction, ...]]:
     """What each participant, by its index, could do about a valid state."""
     fixed_part, signers = file.fixed_part, frozenset(good.signatures)
     if channel is not None:

@@ -10,9 +10,9 @@ from msgspec.structs import replace
 from forcemove.chain.adjudicator import Adjudicator
 from forcemove.chain.genuine import require_genuine
 from forcemove.errors import ForcemoveError, PassingError
-from forcemove.inspect.kept import KeptChannel
+from forcemove.inspect.journal_channel import JournalChannel
 from forcemove.inspect.onchain import ChannelOnChain
-from forcemove.inspect.signatures import Verdict, check_signatures
+from forcemove.inspect.signatures import SignatureVerdict, check_signatures
 from forcemove.protocol.channel import Accepted
 from forcemove.protocol.encoding import digest
 from forcemove.protocol.hearing import require_next
@@ -36,43 +36,43 @@ class Finding:
         return self.is_known and self.problem is not None
 
 
-def examine(kept: KeptChannel) -> tuple[Finding, ...]:
+def examine(stored: JournalChannel) -> tuple[Finding, ...]:
     """What the journal alone can tell."""
-    runs = [run for run in (kept.channel.accepted, kept.channel.kept) if run]
-    states = (finding for run in runs for finding in (*_signed(kept, run), *_obeying(kept, run)))
-    return (*states, *_provable(kept), *_remembered(kept))
+    runs = [run for run in (stored.channel.accepted, stored.channel.kept) if run]
+    states = (finding for run in runs for finding in (*_signed(stored, run), *_obeying(stored, run)))
+    return (*states, *_provable(stored), *_remembered(stored))
 
 
-def _signed(kept: KeptChannel, run: tuple[Accepted, ...]) -> Iterator[Finding]:
-    agreement = kept.channel.agreement
+def _signed(stored: JournalChannel, run: tuple[Accepted, ...]) -> Iterator[Finding]:
+    agreement = stored.channel.agreement
     for accepted in run:
         signed, signatures = digest(agreement.domain, accepted.hashes.state), accepted.signed.signatures
         checks = check_signatures(agreement.fixed_part.participants, signed, signatures)
-        wrong = [f"participant {each.participant}" for each in checks if each.verdict is Verdict.WRONG]
+        wrong = [f"participant {each.participant}" for each in checks if each.verdict is SignatureVerdict.WRONG]
         what = f"the signatures of turn {accepted.state.turn_num} are those of its participants"
         yield Finding(what, f"not that of {', '.join(wrong)}" if wrong else None)
 
 
-def _obeying(kept: KeptChannel, run: tuple[Accepted, ...]) -> Iterator[Finding]:
+def _obeying(stored: JournalChannel, run: tuple[Accepted, ...]) -> Iterator[Finding]:
     for place, accepted in enumerate(run):
         what = f"turn {accepted.state.turn_num} obeys the rules"
-        if kept.game is None:
-            yield Finding(what, f"no game with the contract {kept.about.app} is installed", is_known=False)
+        if stored.game is None:
+            yield Finding(what, f"no game with the contract {stored.about.app} is installed", is_known=False)
             continue
-        before, state, game = replace(kept.channel, accepted=run[:place]), accepted.state, kept.game
+        before, state, game = replace(stored.channel, accepted=run[:place]), accepted.state, stored.game
         yield _tried(what, lambda: require_next(before, state, game))  # noqa: B023  # it is called at once
 
 
-def _provable(kept: KeptChannel) -> Iterator[Finding]:
-    if kept.channel.accepted:
-        proof = build_support_proof(kept.channel.agreement.fixed_part, kept.channel.signed_states)
+def _provable(stored: JournalChannel) -> Iterator[Finding]:
+    if stored.channel.accepted:
+        proof = build_support_proof(stored.channel.agreement.fixed_part, stored.channel.signed_states)
         problem = "a signature is still missing" if proof is None else None
         yield Finding("the newest state can be proved to the chain", problem, is_known=proof is not None)
 
 
-def _remembered(kept: KeptChannel) -> Iterator[Finding]:
+def _remembered(stored: JournalChannel) -> Iterator[Finding]:
     """What we have signed last is among what we would answer with, or older."""
-    channel = kept.channel
+    channel = stored.channel
     ours = [each.state.turn_num for each in channel.accepted if channel.index in each.signed.signatures]
     if ours:
         last = channel.last_signed
@@ -83,33 +83,33 @@ def _remembered(kept: KeptChannel) -> Iterator[Finding]:
 # ----------------------------------------------------------------------------------------------------- beside its chain
 
 
-def examine_on_chain(kept: KeptChannel, adjudicator: Adjudicator, found: ChannelOnChain) -> tuple[Finding, ...]:
+def examine_on_chain(stored: JournalChannel, adjudicator: Adjudicator, found: ChannelOnChain) -> tuple[Finding, ...]:
     """What the chain has to say to it, as it was `found`. Raises what passes when a chain is asked."""
-    return (*_genuine(kept, adjudicator), *_recorded(kept, found), *_funded(kept, found))
+    return (*_genuine(stored, adjudicator), *_recorded(stored, found), *_funded(stored, found))
 
 
-def _genuine(kept: KeptChannel, adjudicator: Adjudicator) -> Iterator[Finding]:
-    what, app = "the contracts are genuine", kept.channel.agreement.fixed_part.app_definition
-    if kept.game is None:
-        yield Finding(what, f"no game with the contract {kept.about.app} is installed", is_known=False)
+def _genuine(stored: JournalChannel, adjudicator: Adjudicator) -> Iterator[Finding]:
+    what, app = "the contracts are genuine", stored.channel.agreement.fixed_part.app_definition
+    if stored.game is None:
+        yield Finding(what, f"no game with the contract {stored.about.app} is installed", is_known=False)
         return
-    artifact, factory = kept.game.artifact, kept.about.factory
+    artifact, factory = stored.game.artifact, stored.about.factory
     yield _tried(what, lambda: require_genuine(adjudicator.chain, adjudicator.address, app, artifact, factory))
 
 
-def _recorded(kept: KeptChannel, found: ChannelOnChain) -> Iterator[Finding]:
+def _recorded(stored: JournalChannel, found: ChannelOnChain) -> Iterator[Finding]:
     """Whether we could answer with something newer than what the chain has."""
-    if found.status.is_empty or kept.newest is None or found.closed:
+    if found.status.is_empty or stored.newest is None or found.closed:
         return
-    recorded, newest = found.status.turn_num_record, kept.newest.state.turn_num
+    recorded, newest = found.status.turn_num_record, stored.newest.state.turn_num
     problem = f"the chain has turn {recorded}, which is newer than ours, {newest}" if recorded > newest else None
     yield Finding("nothing newer is recorded than what is kept", problem)
 
 
-def _funded(kept: KeptChannel, found: ChannelOnChain) -> Iterator[Finding]:
+def _funded(stored: JournalChannel, found: ChannelOnChain) -> Iterator[Finding]:
     if found.closed:
         return
-    for asset, amounts in kept.channel.agreement.deposits:
+    for asset, amounts in stored.channel.agreement.deposits:
         held, agreed = found.held(asset), sum(amounts)
         problem = f"{held} of {agreed} are there" if held < agreed else None
         yield Finding("all deposits are on the chain", problem)

@@ -9,10 +9,10 @@ from forcemove.protocol.outcome import Allocation, Outcome, destination_address
 from forcemove.protocol.state import VariablePart
 from forcemove.protocol.types import FixedPart
 
-__all__ = ["OutcomeEntry", "Stage", "StateFacts", "outcome_entries", "stage_of", "state_facts"]
+__all__ = ["OutcomeEntry", "StateKind", "StateFacts", "outcome_entries", "kind_of_state", "state_facts"]
 
 
-class Stage(Enum):
+class StateKind(Enum):
     """What kind of state a turn has."""
 
     PREFUND = "prefund"
@@ -21,11 +21,11 @@ class Stage(Enum):
     FINAL = "final"
 
 
-def stage_of(turn_num: int, is_final: bool, count: int) -> Stage:
+def kind_of_state(turn_num: int, is_final: bool, count: int) -> StateKind:
     """Of a state of `count` participants."""
     if is_final:
-        return Stage.FINAL
-    return Stage.PREFUND if turn_num < count else Stage.POSTFUND if turn_num < 2 * count else Stage.APP
+        return StateKind.FINAL
+    return StateKind.PREFUND if turn_num < count else StateKind.POSTFUND if turn_num < 2 * count else StateKind.APP
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +50,11 @@ def _entry(allocation: Allocation, participants: tuple[bytes, ...]) -> OutcomeEn
 
 @dataclass(frozen=True, slots=True)
 class StateFacts:
-    """A state and what it means in its channel. `stage` and `mover` (a participant's index) are None where the
+    """A state and what it means in its channel. `kind` and `mover` (a participant's index) are None where the
     participants are unknown."""
 
     state: VariablePart
-    stage: Stage | None
+    kind: StateKind | None
     mover: int | None
     pays: tuple[OutcomeEntry, ...]
 
@@ -64,5 +64,5 @@ def state_facts(state: VariablePart, fixed_part: FixedPart | None = None) -> Sta
     pays = outcome_entries(state.outcome, fixed_part)
     if fixed_part is None:
         return StateFacts(state, None, None, pays)
-    stage = stage_of(state.turn_num, state.is_final, len(fixed_part.participants))
-    return StateFacts(state, stage, fixed_part.mover(state.turn_num), pays)
+    kind = kind_of_state(state.turn_num, state.is_final, len(fixed_part.participants))
+    return StateFacts(state, kind, fixed_part.mover(state.turn_num), pays)

@@ -11,8 +11,6 @@ from typing import Protocol
 
 from forcemove.errors import JournalUnavailable
 from forcemove.flow.history import running_hash
-from forcemove.line.errors import Reason
-from forcemove.line.wire import Post, Posted, Refused, encode
 from forcemove.relay.fairness import FairQueue
 from forcemove.relay.limits import PENDING
 from forcemove.relay.metrics import Metrics
@@ -21,6 +19,8 @@ from forcemove.relay.storage.schema import Entry
 from forcemove.relay.storage.store import RelayStore
 from forcemove.relay.storage.worker import Worker
 from forcemove.relay.tables import LiveLog, Tables
+from forcemove.transport.errors import Reason
+from forcemove.transport.wire import Posted, PostEntry, RequestRefused, encode
 
 __all__ = ["Addition", "Keeper", "Poster"]
 
@@ -49,7 +49,7 @@ class Addition:
     log: LiveLog
     poster: Poster
     author: bytes
-    post: Post
+    post: PostEntry
 
 
 @dataclass(eq=False, slots=True)
@@ -233,5 +233,5 @@ def _deliver(log: LiveLog, first: int, entries: list[bytes], additions: list[Add
 
 def _refuse(growth: _Growth) -> None:
     for addition in growth.additions:
-        refused = Refused(addition.post.table, addition.post.id, Reason.BUSY.value, FULL_DISK)
+        refused = RequestRefused(addition.post.table, addition.post.id, Reason.BUSY.value, FULL_DISK)
         addition.poster.say(encode(refused))

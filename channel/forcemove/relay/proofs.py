@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Set
 
 from forcemove.errors import ForcemoveError
-from forcemove.line.errors import Reason
-from forcemove.line.terms import proof_digest
-from forcemove.line.wire import Prove
 from forcemove.protocol.signing import recover
 from forcemove.protocol.types import Signature
+from forcemove.transport.errors import Reason
+from forcemove.transport.terms import proof_digest
+from forcemove.transport.wire import Prove
 
 __all__ = ["LONGEST_PROOF", "fault_of"]
 

@@ -15,7 +15,6 @@ from typing import cast
 from aiohttp import WSCloseCode, web
 
 from forcemove.errors import JournalUnavailable
-from forcemove.line.limits import MAX_FRAME
 from forcemove.relay.admission.accounts import Accounts
 from forcemove.relay.admission.listening import Intake, Listener
 from forcemove.relay.admission.turns import Gate, Turns
@@ -30,6 +29,7 @@ from forcemove.relay.storage.store import open_store
 from forcemove.relay.storage.worker import Worker
 from forcemove.relay.tables import Tables
 from forcemove.serving.errors import AddressUnusable
+from forcemove.transport.limits import MAX_FRAME
 
 __all__ = ["serve"]
 

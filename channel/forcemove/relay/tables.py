@@ -7,10 +7,6 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from forcemove.errors import JournalUnavailable
-from forcemove.line.errors import Reason
-from forcemove.line.limits import MAX_ENTRY
-from forcemove.line.terms import Table, TableKind
-from forcemove.line.wire import Entries, encode
 from forcemove.relay.limits import RECENT, Limits
 from forcemove.relay.storage.deleting import Idle
 from forcemove.relay.storage.recent import Newest, Recent
@@ -18,6 +14,10 @@ from forcemove.relay.storage.room import FULL_DISK, Room, account_id
 from forcemove.relay.storage.schema import ENTRY_COST, Kept
 from forcemove.relay.storage.store import RelayStore
 from forcemove.relay.storage.worker import Worker
+from forcemove.transport.errors import Reason
+from forcemove.transport.limits import MAX_ENTRY
+from forcemove.transport.terms import TableKind, TableTerms
+from forcemove.transport.wire import Entries, encode
 
 __all__ = ["Listener", "LiveLog", "Reading", "Tables", "TooManyTables"]
 
@@ -134,13 +134,13 @@ class Tables:
             log = self._live.get(table) or await self._load(table)
             return None if log is None else self._used(log)
 
-    async def make(self, table: Table, address: str = "") -> LiveLog:
+    async def make(self, table: TableTerms, address: str = "") -> LiveLog:
         """A table's log, in use by one more; made if there is none. `address`: who makes it. Raises `TooManyTables`."""
         async with self._opening:
             log = self._live.get(table.id) or await self._load(table.id)
             return self._used(log or await self._make(table, account_id(address)))
 
-    async def _make(self, table: Table, account: bytes) -> LiveLog:
+    async def _make(self, table: TableTerms, account: bytes) -> LiveLog:
         if fault := self.room.fault_of_table(account):
             raise TooManyTables(*fault)
         try:

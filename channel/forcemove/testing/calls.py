@@ -1,8 +1,8 @@
 """Asks a game's bytecode and its Python twin about the same pairs of states, many at a time.
 
-A `Call` is the hand-packed calldata of `validTransition(channelId, from, to, numParticipants)`; a variation of it is a
-few words put elsewhere, together with the two states that the varied calldata encodes. `GameHarness` answers for a
-whole list of variations.
+A `TransitionCall` is the hand-packed calldata of `validTransition(channelId, from, to, numParticipants)`;
+a variation of it is a few words put elsewhere, together with the two states that the varied calldata encodes.
+`GameHarness` answers for a whole list of variations.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Variation(NamedTuple):
     to: VariablePart
 
 
-class Call:
+class TransitionCall:
     """The calldata for two states, and where to patch it."""
 
     def __init__(self, from_: VariablePart, to: VariablePart, num_participants: int = 2) -> None:
@@ -159,7 +159,7 @@ class Bench:
         self._codes: dict[type[AppError], tuple[bytes, tuple[str, ...]]] = {}
         self.cases = 0
 
-    def compare(self, call: Call, variations: Sequence[Variation]) -> list[bool]:
+    def compare(self, call: TransitionCall, variations: Sequence[Variation]) -> list[bool]:
         """Raise `TwinsDiffer` unless both say the same of every variation: the verdict, the error and its values.
 
         Returns which of them both accept.
@@ -171,12 +171,12 @@ class Bench:
             raise self._difference(call, variations, expected)
         return [verdict == ACCEPTED for verdict in expected]
 
-    def require_accepted(self, call: Call) -> None:
+    def require_accepted(self, call: TransitionCall) -> None:
         """Fail unless both accept the call."""
         if self.compare(call, [call.unchanged()]) != [True]:
             raise AssertionError(f"{self._artifact.name} and its twin refuse {call.from_} -> {call.to}")
 
-    def require_refused(self, call: Call) -> None:
+    def require_refused(self, call: TransitionCall) -> None:
         """Fail unless both refuse the call, for the same reason."""
         if self.compare(call, [call.unchanged()]) != [False]:
             raise AssertionError(f"{self._artifact.name} and its twin accept {call.from_} -> {call.to}")
@@ -185,7 +185,7 @@ class Bench:
         """Whether the bytecode returned on calldata of any form, and what."""
         return self._evm.call("0x" + self._game.hex(), self._selector + calldata)
 
-    def _ask(self, call: Call, variations: Iterable[Variation]) -> bytes | None:
+    def _ask(self, call: TransitionCall, variations: Iterable[Variation]) -> bytes | None:
         """What the harness answers; None where the bytecode's answer is neither true nor a short error."""
         packed = b"".join([bytes((len(v.patches),)) + b"".join(v.patches) for v in variations])
         template = self._selector + call.calldata
@@ -205,7 +205,7 @@ class Bench:
             return None
         return data[64 : 64 + int.from_bytes(data[32:64], "big")]
 
-    def _twin(self, call: Call, variation: Variation) -> bytes:
+    def _twin(self, call: TransitionCall, variation: Variation) -> bytes:
         """What the harness must answer. What else the twin raises gets a note that says about which states."""
         try:
             error = self._error(variation, call.num_participants)
@@ -237,14 +237,14 @@ class Bench:
                 raise AssertionError(f"{kind.__name__} has the value {value}, which no word can hold")
         return head + b"".join(map(_word, values))
 
-    def _difference(self, call: Call, variations: Sequence[Variation], expected: list[bytes]) -> TwinsDiffer:
+    def _difference(self, call: TransitionCall, variations: Sequence[Variation], expected: list[bytes]) -> TwinsDiffer:
         for variation, verdict in zip(variations, expected, strict=True):
             if self._ask(call, [variation]) != verdict:
                 twin = twin_verdict(self._error(variation, call.num_participants))
                 return TwinsDiffer(self._explain(call, variation, twin))
         return TwinsDiffer(f"{self._artifact.name} and its twin differ, but only when asked about many moves at once")
 
-    def _explain(self, call: Call, variation: Variation, twin: str) -> str:
+    def _explain(self, call: TransitionCall, variation: Variation, twin: str) -> str:
         pair = Pair(variation.from_, variation.to, (call.from_, call.to))
         bytecode = bytecode_verdict(self._artifact, self._ask(call, [variation]))
         return explain(self._artifact, self._rules, pair, bytecode, twin)

@@ -1,6 +1,6 @@
 """What every game must keep to so that its players are safe, as checks: each raises `AssertionError` with a state.
 
-Each looks at a `Space`: at all that play reaches, or at a sample of a game too large for that. Begin a space with
+Each looks at a `StateSpace`: at all that play reaches, or at a sample of a game too large for that. Begin a space with
 balances that last for a round or two.
 """
 
@@ -16,8 +16,8 @@ from forcemove.protocol.app import Rules
 from forcemove.protocol.outcome import require_same_totals
 from forcemove.protocol.state import VariablePart
 from forcemove.protocol.types import UINT256_MAX
-from forcemove.testing.calls import FROM, ID, TO, Bench, Call, Variation
-from forcemove.testing.space import Space, Visit
+from forcemove.testing.calls import FROM, ID, TO, Bench, TransitionCall, Variation
+from forcemove.testing.space import StateSpace, Visit
 from forcemove.testing.walk import Key, LegalMoves, key_of, successors
 
 __all__ = [
@@ -38,7 +38,7 @@ _BITS = (1, 1 << 8, 1 << 64, 1 << 128, 1 << 255)
 _VALUES = (0, 1, 2, 3, UINT256_MAX)
 
 
-def require_legal_moves(rules: Rules, space: Space) -> int:
+def require_legal_moves(rules: Rules, space: StateSpace) -> int:
     """Each move that the game makes is one that its own rules allow, and keeps the total of every asset. Returns how
     many there were."""
 
@@ -59,7 +59,7 @@ def _require_legal(rules: Rules, from_: VariablePart, to: VariablePart) -> None:
         raise AssertionError(f"the rules answer {is_legal} about {from_} -> {to}; a legal move is True")
 
 
-def require_successors(space: Space, is_settled: IsSettled) -> int:
+def require_successors(space: StateSpace, is_settled: IsSettled) -> int:
     """Each state that play reaches has a legal move, or no round is running in it: nobody is ever caught where only
     losing is left to sign. Returns how many states there were."""
 
@@ -106,7 +106,7 @@ def _require_words(words: list[str], state: VariablePart) -> None:
 # ------------------------------------------------------------------------------------------------------------- leaving
 
 
-def require_no_gain_by_leaving(space: Space, is_settled: IsSettled, *, ahead: int = 3) -> int:
+def require_no_gain_by_leaving(space: StateSpace, is_settled: IsSettled, *, ahead: int = 3) -> int:
     """No participant who is to move is better off by walking away than by its best move, whatever the others do then,
     leaving included. What a leaver gets is the outcome of the state that it does not answer. Games whose rounds end.
 
@@ -159,7 +159,7 @@ class _Leaving:
 # -------------------------------------------------------------------------------------------------------------- parity
 
 
-def require_both_alike(bench: Bench, space: Space, *, random_pairs: int = 200) -> int:
+def require_both_alike(bench: Bench, space: StateSpace, *, random_pairs: int = 200) -> int:
     """Bytecode and twin give one verdict, one error and the same values: about every legal move that play reaches,
     about what differs from it in one field, and about pairs of unrelated positions; of a game too large to walk, about
     a sample of each. Returns how many cases there were. Raises `TwinsDiffer`.
@@ -170,16 +170,16 @@ def require_both_alike(bench: Bench, space: Space, *, random_pairs: int = 200) -
     def look_at_moves(visit: Visit) -> None:
         states.add(visit.state)
         for to in visit.successors:
-            call = Call(visit.state, to, space.seats)
+            call = TransitionCall(visit.state, to, space.seats)
             if not bench.compare(call, [call.unchanged()])[0]:
                 raise AssertionError(f"both refuse the legal move {visit.state} -> {to}")
 
     def look_at_neighbours(visit: Visit) -> None:
         for to in visit.played:
-            call = Call(visit.state, to, space.seats)
+            call = TransitionCall(visit.state, to, space.seats)
             bench.compare(call, neighbours(call))
             for count in (space.seats - 1, space.seats + 1):
-                another = Call(visit.state, to, count)
+                another = TransitionCall(visit.state, to, count)
                 bench.compare(another, [another.unchanged()])
 
     space.check("both alike: legal moves", look_at_moves)
@@ -208,11 +208,11 @@ def _compare_strangers(bench: Bench, states: list[VariablePart], pairs: int, ran
     for _ in range(pairs):
         from_, to = random.choice(states), random.choice(states)
         follower = VariablePart(to.outcome, to.app_data, from_.turn_num + 1)
-        call = Call(from_, follower, len(from_.outcome))
+        call = TransitionCall(from_, follower, len(from_.outcome))
         bench.compare(call, [call.unchanged()])
 
 
-def neighbours(call: Call) -> list[Variation]:
+def neighbours(call: TransitionCall) -> list[Variation]:
     """The call itself, and what differs from it in one field of either state: a bit or the value of a word, the length
     of appData, an amount."""
     found = [call.unchanged()]
@@ -221,7 +221,7 @@ def neighbours(call: Call) -> list[Variation]:
     return found
 
 
-def _words(call: Call, side: int) -> Iterator[Variation]:
+def _words(call: TransitionCall, side: int) -> Iterator[Variation]:
     app_data = (call.from_, call.to)[side].app_data
     for index in range(len(app_data) // _WORD):
         value = int.from_bytes(app_data[index * _WORD : (index + 1) * _WORD], "big")
@@ -229,12 +229,12 @@ def _words(call: Call, side: int) -> Iterator[Variation]:
             yield call.word(side, index, other)
 
 
-def _lengths(call: Call, side: int) -> Iterable[Variation]:
+def _lengths(call: TransitionCall, side: int) -> Iterable[Variation]:
     length = len((call.from_, call.to)[side].app_data)
     return [call.length(side, other) for other in {0, length - 1, length + 1, length + _WORD} if other >= 0]
 
 
-def _amounts(call: Call, side: int) -> Iterator[Variation]:
+def _amounts(call: TransitionCall, side: int) -> Iterator[Variation]:
     """A unit from each participant to each other, and a unit more or less in the total."""
     amounts = [entry.amount for entry in (call.from_, call.to)[side].outcome]
     for giver in range(len(amounts)):

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from secrets import randbelow
 
-__all__ = ["SECONDS", "Session", "session"]
+__all__ = ["SECONDS", "RunSettings", "session"]
 
 SECONDS = 2.0
 """How long one look at a game takes at most, unless a test or the command line says otherwise."""
@@ -20,7 +20,7 @@ def _print(text: str) -> None:
 
 
 @dataclass
-class Session:
+class RunSettings:
     """`seed`: another one in each run, unless it is given. `seconds`: for each look. `say_progress`: is called with a
     line while a look goes on. `say_coverage`: is called with a line at the end of each look."""
 
@@ -30,5 +30,5 @@ class Session:
     say_coverage: Callable[[str], None] = _print
 
 
-session = Session()
+session = RunSettings()
 """That of this process."""

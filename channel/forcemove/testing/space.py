@@ -14,7 +14,7 @@ from forcemove.protocol.state import VariablePart
 from forcemove.testing.session import session
 from forcemove.testing.walk import LegalMoves, Path, Walk, key_of, successors
 
-__all__ = ["Bounds", "Coverage", "Space", "Visit"]
+__all__ = ["Bounds", "Coverage", "StateSpace", "Visit"]
 
 _PROGRESS = 2.0
 """After so many seconds without a word something is said."""
@@ -61,7 +61,7 @@ class Coverage:
     seconds: float = 0
 
 
-class Space:
+class StateSpace:
     """A game from a state on: `begin`, and the moves that are legal after each state."""
 
     def __init__(

@@ -5,8 +5,8 @@ The value `GAME` is what a command line plays. It is a game over a log without m
 
 from __future__ import annotations
 
-from forcemove_games.discard.demonstration import Discard
+from forcemove_games.discard.demonstration import DiscardGame
 
 __all__ = ["GAME"]
 
-GAME = Discard()
+GAME = DiscardGame()

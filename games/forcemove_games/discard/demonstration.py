@@ -22,14 +22,14 @@ from forcemove_games.discard import picture, rules
 from forcemove_games.discard.bot import best_move
 from forcemove_games.discard.cards import HAND, SIZE
 from forcemove_games.discard.flow import discard
-from forcemove_games.discard.rules import Phase
-from forcemove_games.discard.table import DiscardTable, Leaves, Result, open_queue, sit_down
+from forcemove_games.discard.rules import DiscardPhase
+from forcemove_games.discard.table import DiscardResult, DiscardTable, Leaves, open_queue, sit_down
 from forcemove_games.randomness import seeded, system_randomness
 from forcemove_games.sra.flow import Choose
 
-__all__ = ["Ask", "Discard", "Tell"]
+__all__ = ["Ask", "DiscardGame", "Notify"]
 
-Tell = Callable[[str], None]
+Notify = Callable[[str], None]
 """Shows a line of plain text."""
 Ask = Callable[[str, Sequence[str]], Awaitable[int]]
 """Asks a person: given a prompt, with the board in lines of its own, and the options, the number of the one that is
@@ -39,7 +39,7 @@ _PATIENCE = 60.0
 """Seconds in which a bot must have acted; it takes a fraction of one."""
 
 
-class Discard:
+class DiscardGame:
     """The game as a command line knows it: a table game, found by the entry-point group `forcemove.table_games`."""
 
     name = "discard"
@@ -48,7 +48,7 @@ class Discard:
     """The rows of the rules, which the diagram is made of."""
 
     async def demonstrate(
-        self, tell: Tell, names: tuple[str, str], *, encoding: str | None = None
+        self, notify: Notify, names: tuple[str, str], *, encoding: str | None = None
     ) -> Mapping[str, object]:
         """Let two bots play a game, and tell what the first one sees.
 
@@ -57,17 +57,17 @@ class Discard:
         `turns`, `counts` (cards that each holds), `messages` (on the log) and `seconds`. Raises `InvalidValue` and
         `MalformedAction` on names that cannot be used.
         """
-        return await _play(_Narrator(tell, names, encoding), (_bot, _bot), within=_PATIENCE)
+        return await _play(_Narrator(notify, names, encoding), (_bot, _bot), within=_PATIENCE)
 
     async def play(
-        self, tell: Tell, ask: Ask, names: tuple[str, str], *, encoding: str | None = None
+        self, notify: Notify, ask: Ask, names: tuple[str, str], *, encoding: str | None = None
     ) -> Mapping[str, object]:
         """Let a person play against a bot; the person has the first name and the first turn.
 
         `ask` is given all that is legal, and waited for as long as it takes. As `demonstrate` otherwise; raises
         `InvalidValue`, too, where `ask` answers with the number of no option.
         """
-        narrator = _Narrator(tell, names, encoding, has_person=True)
+        narrator = _Narrator(notify, names, encoding, has_person=True)
 
         async def person(table: DiscardTable) -> Action:
             return await narrator.ask(ask, table)
@@ -75,7 +75,7 @@ class Discard:
         return await _play(narrator, (person, _bot), within=None)
 
     async def join(
-        self, place: Place, tell: Tell, ask: Ask | None, *, within: float | None, encoding: str | None = None
+        self, place: Place, notify: Notify, ask: Ask | None, *, within: float | None, encoding: str | None = None
     ) -> Mapping[str, object]:
         """Play a game with somebody elsewhere, from the beginning of the table's log: what we have said there before is
         not said again, and we are not asked for it again.
@@ -85,7 +85,7 @@ class Discard:
         """
         names = _two(place.names)
         name = names[place.seat]
-        narrator = _Narrator(tell, names, encoding, place.seat, has_person=ask is not None)
+        narrator = _Narrator(notify, names, encoding, place.seat, has_person=ask is not None)
         exchanged = await exchange_keys(place.log, place.table, name, place.key, place.players, within=within)
         queue = await open_queue(exchanged.transport, name)
         table = sit_down(names, place.seat, seeded(place.seed, place.table))
@@ -116,10 +116,10 @@ class _Narrator:
     """Tells what the player in a seat sees. `ending`: how it has ended, for JSON."""
 
     def __init__(
-        self, tell: Tell, names: tuple[str, str], encoding: str | None, seat: int = 0, *, has_person: bool = False
+        self, notify: Notify, names: tuple[str, str], encoding: str | None, seat: int = 0, *, has_person: bool = False
     ) -> None:
-        self.tell, self.names, self._has_person = tell, names, has_person
-        self._to_move = (Phase.A_TO_MOVE, Phase.B_TO_MOVE)[seat]
+        self.notify, self.names, self._has_person = notify, names, has_person
+        self._to_move = (DiscardPhase.A_TO_MOVE, DiscardPhase.B_TO_MOVE)[seat]
         self._us_and_them = (names[seat], names[1 - seat])
         self.ending: dict[str, object] = {}
         self.suits = picture.suits_for(encoding or sys.stdout.encoding)
@@ -127,25 +127,25 @@ class _Narrator:
     def begin(self) -> None:
         """Before anything has happened."""
         first, second = self.names
-        self.tell(f"{first} and {second} exchange keys; from then on each signs what it says.")
-        self.tell(f"There is no dealer: both encrypt and shuffle {SIZE} cards, and neither can read the deck.")
-        self.tell(f"Each sees {HAND} cards by the other's keys, and both see the card that is turned up.")
+        self.notify(f"{first} and {second} exchange keys; from then on each signs what it says.")
+        self.notify(f"There is no dealer: both encrypt and shuffle {SIZE} cards, and neither can read the deck.")
+        self.notify(f"Each sees {HAND} cards by the other's keys, and both see the card that is turned up.")
 
     def watch(self, table: DiscardTable) -> None:
         """When something has happened at the table of seat 0."""
         if table.result is not None:
             if table.result.left is None:
-                self.tell(f"The deck had all {SIZE} cards, each once, and every turn was legal.")
-            self.tell(picture.result_text(table.result))
+                self.notify(f"The deck had all {SIZE} cards, each once, and every turn was legal.")
+            self.notify(picture.result_text(table.result))
             self.ending = _ending(table.result)
             return
         for turn in rules.turns(table.history)[-1:]:
-            self.tell(picture.turn_text(turn, table, self.suits))
-        if table.phase is Phase.AUDITING:
-            self.tell("The cards are played. Both show all their keys for the audit.")
+            self.notify(picture.turn_text(turn, table, self.suits))
+        if table.phase is DiscardPhase.AUDITING:
+            self.notify("The cards are played. Both show all their keys for the audit.")
         elif table.phase is self._to_move and not self._has_person:
             for line in self._board(table).splitlines():
-                self.tell(line)
+                self.notify(line)
 
     def _board(self, table: DiscardTable) -> str:
         us, them = self._us_and_them
@@ -193,7 +193,7 @@ async def _together(clients: Sequence[Coroutine[Any, Any, None]]) -> None:
         raise failed.exceptions[0] from None
 
 
-def _ending(result: Result) -> dict[str, object]:
+def _ending(result: DiscardResult) -> dict[str, object]:
     ending: dict[str, object] = {
         "winner": result.winner,
         "stuck": result.is_stuck,

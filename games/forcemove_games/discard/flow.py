@@ -12,7 +12,7 @@ from forcemove.flow.queue import ActionQueue
 from forcemove.flow.steps import Step, Steps, local, repeat, sequence
 from forcemove_games.discard import rules
 from forcemove_games.discard.cards import HAND
-from forcemove_games.discard.table import CannotMove, DiscardTable, Leaves, Result
+from forcemove_games.discard.table import CannotMove, DiscardResult, DiscardTable, Leaves
 from forcemove_games.sra.flow import (
     Choose,
     auditing,
@@ -20,7 +20,7 @@ from forcemove_games.sra.flow import (
     dealing,
     discarding,
     drawing,
-    hearing,
+    receiving,
     shuffling,
     turning_up,
 )
@@ -48,8 +48,8 @@ def turn(choose: Choose[DiscardTable], within: float | None) -> Step[DiscardTabl
     branches: dict[type[Any], Steps[DiscardTable]] = {
         Discard: discarding(),
         Draw: drawing(within=within),
-        CannotMove: hearing(hear_cannot_move, expects=CannotMove),
-        Leaves: hearing(hear_leave, expects=Leaves),
+        CannotMove: receiving(accept_cannot_move, expects=CannotMove),
+        Leaves: receiving(accept_leave, expects=Leaves),
     }
     return card_turn(seat_to_move, choose, branches, within=within)
 
@@ -62,9 +62,9 @@ def is_over(table: DiscardTable) -> bool:
     return table.result is not None or rules.is_over(table.history)
 
 
-def hear_leave(action: Leaves, table: DiscardTable) -> None:
+def accept_leave(action: Leaves, table: DiscardTable) -> None:
     """Nothing is audited, and nobody wins."""
-    table.result = Result(None, False, table.counts, len(table.history) - 1, left=action.client_id)
+    table.result = DiscardResult(None, False, table.counts, len(table.history) - 1, left=action.client_id)
     table.watch(table)
 
 
@@ -78,7 +78,7 @@ def unless_left(step: Step[DiscardTable]) -> Step[DiscardTable]:
     return inner
 
 
-def hear_cannot_move(action: CannotMove, table: DiscardTable) -> None:
+def accept_cannot_move(action: CannotMove, table: DiscardTable) -> None:
     """That no card of the hand fits has to be believed until the audit."""
     rules.require_pile_empty(table.player.pile, table.clients.index(action.client_id))
 
@@ -94,5 +94,5 @@ def settle(_queue: ActionQueue[Any], table: DiscardTable) -> None:
     rules.require_rightful(table.history, table.order, table.clients)
     seat = rules.winner(table.history)
     winner = None if seat is None else table.clients[seat]
-    table.result = Result(winner, winner is None, table.counts, len(table.history) - 1)
+    table.result = DiscardResult(winner, winner is None, table.counts, len(table.history) - 1)
     table.watch(table)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from forcemove_games.discard.cards import PLAIN_SUITS, SUITS, name, names
 from forcemove_games.discard.rules import Kind, Move, Position, Turn
-from forcemove_games.discard.table import DiscardTable, Result
+from forcemove_games.discard.table import DiscardResult, DiscardTable
 
 __all__ = ["move_text", "result_text", "screen", "suits_for", "turn_text"]
 
@@ -51,7 +51,7 @@ def turn_text(turn: Turn, table: DiscardTable, suits: str = SUITS) -> str:
     return f"{who} draws a card." if drawn is None else f"{who} draws {name(drawn, suits)}."
 
 
-def result_text(result: Result) -> str:
+def result_text(result: DiscardResult) -> str:
     """The winner, and how many cards each client holds at the end; or who has left."""
     if result.left is not None:
         return f"{result.left} has left the game, after {result.turns} turns: it counts for nobody."

@@ -18,7 +18,7 @@ from forcemove.errors import LocalError
 from forcemove.game import LabelledEnum
 from forcemove_games.discard.cards import fits
 from forcemove_games.sra.faults import CardFault, DiscardNotAllowed, DrawNotAllowed
-from forcemove_games.sra.pile import Pile, Rules
+from forcemove_games.sra.pile import Pile, PileRules
 from forcemove_games.two_player import PLAYERS
 
 __all__ = [
@@ -28,7 +28,7 @@ __all__ = [
     "Kind",
     "Move",
     "NotStuck",
-    "Phase",
+    "DiscardPhase",
     "PileNotEmpty",
     "Position",
     "Row",
@@ -139,7 +139,7 @@ def _may_discard(pile: Pile, _seat: int, card: int) -> bool:
     return fits(card, top_discard(pile))
 
 
-RULES = Rules(_may_draw, _may_discard)
+RULES = PileRules(_may_draw, _may_discard)
 """Of draws and discards; whose turn it is, the flow knows."""
 
 
@@ -220,7 +220,7 @@ def _require_stuck(number: int, turn: Turn, order: Sequence[int]) -> None:
 # ----------------------------------------------------------------------------------------------------------- as a table
 
 
-class Phase(LabelledEnum):
+class DiscardPhase(LabelledEnum):
     """The phase of a game. A has seat 0."""
 
     SHUFFLING = 0
@@ -235,27 +235,27 @@ class Phase(LabelledEnum):
 class Row(NamedTuple):
     """How a game goes from one phase to another, and by what."""
 
-    from_phase: Phase
-    to_phase: Phase
+    from_phase: DiscardPhase
+    to_phase: DiscardPhase
     what: str
 
 
-def _turn_rows(name: str, other: str, own: Phase, next_: Phase) -> tuple[Row, ...]:
+def _turn_rows(name: str, other: str, own: DiscardPhase, next_: DiscardPhase) -> tuple[Row, ...]:
     return (
         Row(own, next_, f"{name} discards a card that fits"),
         Row(own, next_, f"{name} draws, {other} gives the key"),
         Row(own, next_, f"{name} can't move"),
-        Row(own, Phase.AUDITING, f"{name} discards the last card"),
-        Row(own, Phase.AUDITING, f"{name} can't move either"),
+        Row(own, DiscardPhase.AUDITING, f"{name} discards the last card"),
+        Row(own, DiscardPhase.AUDITING, f"{name} can't move either"),
     )
 
 
 TABLE: tuple[Row, ...] = (
-    Row(Phase.SHUFFLING, Phase.DEALING, "A and B send the deck twice each"),
-    Row(Phase.DEALING, Phase.TURNING_UP, "each gives the keys of the other's five cards"),
-    Row(Phase.TURNING_UP, Phase.A_TO_MOVE, "each gives the key of the top card"),
-    *_turn_rows("A", "B", Phase.A_TO_MOVE, Phase.B_TO_MOVE),
-    *_turn_rows("B", "A", Phase.B_TO_MOVE, Phase.A_TO_MOVE),
-    Row(Phase.AUDITING, Phase.OVER, "each gives all keys, and all was right"),
+    Row(DiscardPhase.SHUFFLING, DiscardPhase.DEALING, "A and B send the deck twice each"),
+    Row(DiscardPhase.DEALING, DiscardPhase.TURNING_UP, "each gives the keys of the other's five cards"),
+    Row(DiscardPhase.TURNING_UP, DiscardPhase.A_TO_MOVE, "each gives the key of the top card"),
+    *_turn_rows("A", "B", DiscardPhase.A_TO_MOVE, DiscardPhase.B_TO_MOVE),
+    *_turn_rows("B", "A", DiscardPhase.B_TO_MOVE, DiscardPhase.A_TO_MOVE),
+    Row(DiscardPhase.AUDITING, DiscardPhase.OVER, "each gives all keys, and all was right"),
 )
 """All that can happen between two players that keep to the rules."""

@@ -13,13 +13,13 @@ from forcemove.flow.signed import BadSignature, MessageReplayed, UnknownClient, 
 from forcemove.flow.transport import Transport
 from forcemove_games.discard import rules
 from forcemove_games.discard.cards import SIZE
-from forcemove_games.discard.rules import RULES, Kind, Move, NotStuck, Phase, Position
+from forcemove_games.discard.rules import RULES, DiscardPhase, Kind, Move, NotStuck, Position
 from forcemove_games.randomness import Randomness
 from forcemove_games.sra.deck import begin
-from forcemove_games.sra.pile import Pile, Rules
+from forcemove_games.sra.pile import Pile, PileRules
 from forcemove_games.sra.table import CARDS, CardTable
 
-__all__ = ["ACTIONS", "CannotMove", "DiscardTable", "Leaves", "Result", "open_queue", "sit_down"]
+__all__ = ["ACTIONS", "CannotMove", "DiscardTable", "Leaves", "DiscardResult", "open_queue", "sit_down"]
 
 
 class CannotMove(Action, frozen=True):
@@ -35,7 +35,7 @@ ACTIONS: ActionCodec[Any] = ActionCodec(*CARDS.types, CannotMove, Leaves)
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class DiscardResult:
     """How a game has ended. There is no winner before the deck was audited and all turns were found legal.
 
     `winner`: a client's id, or None where both could not move: then it `is_stuck`; or where a client has `left`: then
@@ -58,23 +58,23 @@ class DiscardTable(CardTable):
     """One side's context. `watch`: is called when the first discard lies open, after each turn, and with the result.
     `history`: the pile as it was at these times. `result`: None before the end, and after a fault for ever."""
 
-    rules: Rules = RULES
+    rules: PileRules = RULES
     watch: Callable[[DiscardTable], object] = _nobody
     history: tuple[Pile, ...] = ()
-    result: Result | None = None
+    result: DiscardResult | None = None
 
     @property
-    def phase(self) -> Phase:
+    def phase(self) -> DiscardPhase:
         """The phase of the game."""
         if not self.shuffle.is_finished:
-            return Phase.SHUFFLING
+            return DiscardPhase.SHUFFLING
         if self.result is not None:
-            return Phase.OVER
+            return DiscardPhase.OVER
         if not self.history:
-            return Phase.TURNING_UP if self.player.hand and self._other_has_its_hand else Phase.DEALING
+            return DiscardPhase.TURNING_UP if self.player.hand and self._other_has_its_hand else DiscardPhase.DEALING
         if rules.is_over(self.history):
-            return Phase.AUDITING
-        return (Phase.A_TO_MOVE, Phase.B_TO_MOVE)[rules.seat_to_move(self.history)]
+            return DiscardPhase.AUDITING
+        return (DiscardPhase.A_TO_MOVE, DiscardPhase.B_TO_MOVE)[rules.seat_to_move(self.history)]
 
     @property
     def _other_has_its_hand(self) -> bool:

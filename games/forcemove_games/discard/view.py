@@ -17,7 +17,7 @@ from forcemove_games.discard.table import DiscardTable
 from forcemove_games.two_player import PLAYERS
 from forcemove_games.views import Filter, Json, PlayResult, apply_update, play_action
 
-__all__ = ["PUBLIC", "HiddenHands", "NotLegal", "Seen", "is_over"]
+__all__ = ["PUBLIC", "HiddenHands", "NotLegal", "ClientView", "is_over"]
 
 PUBLIC = ""
 """The viewer without a seat. No client has this name: theirs have a character or more."""
@@ -161,7 +161,7 @@ def _show_nobody(_action: Json, _played: PlayResult) -> None:
 
 
 @dataclass
-class Seen:
+class ClientView:
     """What one client at a table knows, as a state of `HiddenHands`. Make its `watch` the table's.
 
     `clients`: by seat. `client_id`: whose table it is. `show`: is called with each action and what it has led to,

@@ -39,7 +39,7 @@ __all__ = [
     "HiddenRound",
     "NoSuchWeapon",
     "Play",
-    "Result",
+    "RoundResult",
     "Reveal",
     "Round",
     "any_weapon",
@@ -125,7 +125,7 @@ def any_weapon(randomness: Randomness) -> Weapon:
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class RoundResult:
     """How a round has ended. `winner`: a client's id, None for a tie. `weapons`: what each has played."""
 
     winner: str | None
@@ -172,11 +172,11 @@ class Round:
         }
 
     @property
-    def result(self) -> Result | None:
+    def result(self) -> RoundResult | None:
         """The winner and the weapons; None before everybody has revealed."""
         if self.state["result"] is None:
             return None
-        return Result(self.state["result"]["winner"], _weapons(self.state))
+        return RoundResult(self.state["result"]["winner"], _weapons(self.state))
 
     def opening(self) -> Opening:
         """What opens our commitment; the weapon is chosen when this is first asked for."""

@@ -48,7 +48,7 @@ __all__ = [
     "MAX_CARDS",
     "MIN_CARDS",
     "DecryptionKey",
-    "Key",
+    "CipherKey",
     "card_number",
     "card_numbers",
     "find_card",
@@ -121,7 +121,7 @@ class DecryptionKey:
         return cls(decode_number(text))
 
 
-class Key:
+class CipherKey:
     """A secret exponent. It is in no repr, and it refuses to be pickled, copied or made into JSON."""
 
     __slots__ = ("_exponent",)
@@ -133,7 +133,7 @@ class Key:
         self._exponent = exponent
 
     @classmethod
-    def fresh(cls, randomness: Randomness = system_randomness) -> Key:
+    def fresh(cls, randomness: Randomness = system_randomness) -> CipherKey:
         """A key that nobody had before, each as likely as the others.
 
         Setting the last bit makes two numbers one, for every odd one alike; what is not valid then is drawn again.
@@ -150,9 +150,9 @@ class Key:
         """The number without this key."""
         return power(number, inverse(self._exponent))
 
-    def replaced_by(self, other: Key) -> Key:
+    def replaced_by(self, other: CipherKey) -> CipherKey:
         """The key that takes this one off and puts the other one on, at the price of one power."""
-        return Key(product(inverse(self._exponent), other._exponent))
+        return CipherKey(product(inverse(self._exponent), other._exponent))
 
     def disclose(self) -> DecryptionKey:
         """What opens to others whatever is encrypted with this key."""

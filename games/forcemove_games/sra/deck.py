@@ -22,7 +22,7 @@ from typing import TypeVar
 from forcemove.errors import InvalidValue
 from forcemove_games.randomness import Randomness, choose, system_randomness
 from forcemove_games.sra.arithmetic import MODULUS, Numbers, inverse, is_square, power, product
-from forcemove_games.sra.cipher import DecryptionKey, Key, card_numbers, find_card, open_number, require_size
+from forcemove_games.sra.cipher import CipherKey, DecryptionKey, card_numbers, find_card, open_number, require_size
 from forcemove_games.sra.faults import (
     CardTwice,
     DeckNotDue,
@@ -39,7 +39,7 @@ from forcemove_games.two_player import PLAYERS, require_seat
 __all__ = [
     "STEPS",
     "Secrets",
-    "Shown",
+    "DisclosedKeys",
     "Shuffle",
     "audit",
     "begin",
@@ -62,14 +62,14 @@ _Item = TypeVar("_Item")
 class Secrets:
     """The keys of one side for one shuffle: that of phase 1, and one for each card. Used again, they betray cards."""
 
-    phase_key: Key
-    card_keys: tuple[Key, ...] = field(repr=False)
+    phase_key: CipherKey
+    card_keys: tuple[CipherKey, ...] = field(repr=False)
 
     @classmethod
     def fresh(cls, size: int, randomness: Randomness = system_randomness) -> Secrets:
         """New keys for a deck of `size` cards. Raises `InvalidValue` unless there are 2 to 120."""
         require_size(size)
-        return cls(Key.fresh(randomness), tuple(Key.fresh(randomness) for _ in range(size)))
+        return cls(CipherKey.fresh(randomness), tuple(CipherKey.fresh(randomness) for _ in range(size)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +149,7 @@ def shuffle_between_two(size: int, randomness: Randomness = system_randomness) -
 # ------------------------------------------------------------------------------------------------------- the two phases
 
 
-def encrypt_and_permute(numbers: Numbers, key: Key, randomness: Randomness = system_randomness) -> Numbers:
+def encrypt_and_permute(numbers: Numbers, key: CipherKey, randomness: Randomness = system_randomness) -> Numbers:
     """Phase 1: all under one key, in an order that nobody else knows."""
     return permute(tuple(map(key.encrypt, numbers)), randomness)
 
@@ -242,14 +242,14 @@ def audit(numbers: Numbers, first: Sequence[DecryptionKey], second: Sequence[Dec
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class DisclosedKeys:
     """All keys that one side has used for a shuffle, given away when the hand is over."""
 
     phase_key: DecryptionKey
     card_keys: tuple[DecryptionKey, ...] = field(repr=False)
 
 
-def false_step(decks: Sequence[Numbers], sides: tuple[Shown, Shown]) -> int:
+def false_step(decks: Sequence[Numbers], sides: tuple[DisclosedKeys, DisclosedKeys]) -> int:
     """The first step whose deck its sender's keys do not make of the deck before it: seat `step % 2` has cheated.
 
     `decks`: all four, of a shuffle that `audit` has refused. Everybody who has read the log finds the same step, and
@@ -268,7 +268,7 @@ def _opened(numbers: Numbers, key: DecryptionKey) -> frozenset[int]:
     return frozenset(power(number, key.exponent) for number in numbers)
 
 
-def _has_exchanged(before: Numbers, after: Numbers, side: Shown) -> bool:
+def _has_exchanged(before: Numbers, after: Numbers, side: DisclosedKeys) -> bool:
     """Whether each number has its own key now, in the place of the phase key."""
     on_again = inverse(side.phase_key.exponent)
     return before == tuple(

@@ -20,7 +20,7 @@ __all__ = [
     "DrawNotAllowed",
     "InvalidExponent",
     "KeyNotDue",
-    "KeyTwice",
+    "KeyGivenTwice",
     "NoSuchCard",
     "NotASquare",
     "NotEncrypted",
@@ -143,7 +143,7 @@ class KeyNotDue(CardFault):
 
 
 @dataclass(eq=False)
-class KeyTwice(CardFault):
+class KeyGivenTwice(CardFault):
     """`seat` has given its key for this card before."""
 
     seat: int

@@ -22,7 +22,7 @@ from forcemove.flow.queue import ActionQueue
 from forcemove.flow.steps import Step, Steps, choice, local, repeat, sequence, transition
 from forcemove_games.sra import deck, player
 from forcemove_games.sra.arithmetic import encode_numbers
-from forcemove_games.sra.deck import Shown
+from forcemove_games.sra.deck import DisclosedKeys
 from forcemove_games.sra.faults import CardFault, WrongCount
 from forcemove_games.sra.player import Player
 from forcemove_games.sra.table import (
@@ -47,7 +47,7 @@ __all__ = [
     "dealing",
     "discarding",
     "drawing",
-    "hearing",
+    "receiving",
     "shuffling",
     "turning_up",
 ]
@@ -59,7 +59,7 @@ Choose = Callable[[_Table], Action | Awaitable[Action]]
 `CardTable.discard` make the actions of cards."""
 
 
-def hearing(
+def receiving(
     accept: Callable[[_Said, _Table], object],
     *,
     expects: type[_Said],
@@ -87,7 +87,7 @@ def hearing(
 
 def shuffling(*, within: float | None = None) -> Step[CardTable]:
     """The four decks go back and forth. Raises what `deck.receive` and `transition` raise, and `MalformedAction`."""
-    one = sequence(local(_send_deck), hearing(_accept_deck, expects=Deck, sender=_shuffler, within=within))
+    one = sequence(local(_send_deck), receiving(_accept_deck, expects=Deck, sender=_shuffler, within=within))
     return repeat(one, until=lambda table: table.shuffle.is_finished)
 
 
@@ -128,7 +128,7 @@ def dealing(count: int, *, within: float | None = None) -> Step[CardTable]:
     def has_not_dealt(table: CardTable) -> tuple[str, ...]:
         return tuple(name for seat, name in enumerate(table.clients) if _is_waiting(table.player, 1 - seat))
 
-    dealt = hearing(_accept_deal, expects=Deal, sender=has_not_dealt, within=within)
+    dealt = receiving(_accept_deal, expects=Deal, sender=has_not_dealt, within=within)
     return sequence(local(deal), repeat(dealt, PLAYERS))
 
 
@@ -147,9 +147,9 @@ def _accept_deal(action: Deal, table: CardTable) -> None:
 def turning_up(*, within: float | None = None) -> Step[CardTable]:
     """The card at the top is turned up for all: both give their keys, in any order.
 
-    Raises what `player.turn_up` and `player.see_turned` raise, `MalformedAction`, and as `transition` does.
+    Raises what `player.turn_up` and `player.record_turned` raise, `MalformedAction`, and as `transition` does.
     """
-    turned = hearing(_accept_turned, expects=TurnUp, sender=_has_not_turned, within=within)
+    turned = receiving(_accept_turned, expects=TurnUp, sender=_has_not_turned, within=within)
     return sequence(local(_turn_up), repeat(turned, PLAYERS))
 
 
@@ -167,7 +167,7 @@ def _accept_turned(action: TurnUp, table: CardTable) -> None:
     if table.is_ours(action):
         table.player, _ = player.give(table.player, action.index)
     else:
-        table.player = player.see_turned(table.player, action.index, keys_of(action, (action.key,))[0])
+        table.player = player.record_turned(table.player, action.index, keys_of(action, (action.key,))[0])
 
 
 # ---------------------------------------------------------------------------------------------------------------- turns
@@ -212,16 +212,16 @@ def drawing(*, within: float | None = None) -> Step[CardTable]:
     Raises what `player.hand_over` and `player.take` raise, `MalformedAction`, and as `transition` does.
     """
     return sequence(
-        hearing(_accept_draw, expects=Draw),
+        receiving(_accept_draw, expects=Draw),
         local(_serve),
-        hearing(_accept_key, expects=Serve, sender=_server, within=within),
+        receiving(_accept_key, expects=Serve, sender=_server, within=within),
     )
 
 
 def discarding() -> Step[CardTable]:
-    """A branch of `card_turn`: the mover lays down a card. Raises what `player.see_discard` raises, and
+    """A branch of `card_turn`: the mover lays down a card. Raises what `player.record_discard` raises, and
     `MalformedAction`."""
-    return hearing(_accept_discard, expects=Discard)
+    return receiving(_accept_discard, expects=Discard)
 
 
 def _accept_draw(action: Draw, table: CardTable) -> None:
@@ -255,7 +255,9 @@ def _accept_discard(action: Discard, table: CardTable) -> None:
     if table.is_ours(action):
         table.player, _ = player.discard(table.player, action.index, table.rules)
     else:
-        table.player, _ = player.see_discard(table.player, action.index, keys_of(action, (action.key,))[0], table.rules)
+        table.player, _ = player.record_discard(
+            table.player, action.index, keys_of(action, (action.key,))[0], table.rules
+        )
 
 
 # ---------------------------------------------------------------------------------------------------------------- audit
@@ -267,7 +269,7 @@ def auditing(*, within: float | None = None) -> Step[CardTable]:
     Raises what `deck.audit` raises, alike for both, with the client that has cheated as its culprit. And `WrongCount`,
     `InvalidExponent`, `MalformedAction` and as `transition` does, for the counterparty's message.
     """
-    keys = hearing(_accept_all_keys, expects=AllKeys, sender=_has_not_shown, within=within)
+    keys = receiving(_accept_all_keys, expects=AllKeys, sender=_has_not_shown, within=within)
     return sequence(local(_show_all_keys), repeat(keys, PLAYERS), local(_audit))
 
 
@@ -285,7 +287,7 @@ def _accept_all_keys(action: AllKeys, table: CardTable) -> None:
     if len(action.keys) != table.shuffle.size:
         raise WrongCount(table.shuffle.size, len(action.keys))
     (phase_key,) = keys_of(action, (action.phase_key,))
-    table.shown[action.client_id] = Shown(phase_key, keys_of(action, action.keys))
+    table.shown[action.client_id] = DisclosedKeys(phase_key, keys_of(action, action.keys))
 
 
 def _audit(_queue: Queue, table: CardTable) -> None:

@@ -12,13 +12,13 @@ from dataclasses import dataclass, field, replace
 from forcemove_games.sra.arithmetic import Numbers
 from forcemove_games.sra.cipher import DecryptionKey
 from forcemove_games.sra.deck import open_card
-from forcemove_games.sra.faults import CardTwice, KeyNotDue, KeyTwice, NotTheTop, PileEmpty
+from forcemove_games.sra.faults import CardTwice, KeyGivenTwice, KeyNotDue, NotTheTop, PileEmpty
 
-__all__ = ["ANYTHING", "Pile", "Place", "Rules", "lift", "publish", "require_unseen"]
+__all__ = ["ANYTHING", "Pile", "CardPlace", "PileRules", "lift", "publish", "require_unseen"]
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class CardPlace:
     """A card that has left the pile.
 
     `holder`: the seat that drew it or was dealt it, or None where it was turned up for all. `keys`: those that seats 0
@@ -36,7 +36,7 @@ class Pile:
     `opened`: the indices of those that are open to all, in the order in which they became so."""
 
     numbers: Numbers = field(repr=False)
-    places: tuple[Place, ...] = ()
+    places: tuple[CardPlace, ...] = ()
     opened: tuple[int, ...] = ()
 
     @property
@@ -81,7 +81,7 @@ def _always(*_: object) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class PileRules:
     """What a game allows, to both sides alike. Only `True` is a yes.
 
     `may_draw(pile, seat)`: whether a seat may draw the card at the top now. `may_discard(pile, seat, card)`: whether it
@@ -92,7 +92,7 @@ class Rules:
     may_discard: Callable[[Pile, int, int], bool] = _always
 
 
-ANYTHING = Rules()
+ANYTHING = PileRules()
 """For games without rules about draws and discards."""
 
 
@@ -105,14 +105,15 @@ def lift(pile: Pile, holder: int | None, index: int) -> Pile:
         raise PileEmpty(holder)
     if index != pile.top:
         raise NotTheTop(pile.top, index)
-    return replace(pile, places=(*pile.places, Place(holder)))
+    return replace(pile, places=(*pile.places, CardPlace(holder)))
 
 
 def publish(pile: Pile, seat: int, index: int, key: DecryptionKey) -> Pile:
     """The pile after a seat has given its key for a card. Where it is the second, the card is open.
 
-    Raises `KeyNotDue`, `KeyTwice`; `NoSuchCard` and `CardTwice` where the keys of both open no card of the deck, or one
-    that is open already. Of a turned-up card either key may come first; of a drawn one, the drawer's own comes second.
+    Raises `KeyNotDue`, `KeyGivenTwice`; `NoSuchCard` and `CardTwice` where the keys of both open no card of the deck,
+    or one that is open already. Of a turned-up card either key may come first; of a drawn one, the drawer's own comes
+    second.
     """
     _require_due(pile, seat, index)
     place = pile.places[index]
@@ -130,7 +131,7 @@ def _require_due(pile: Pile, seat: int, index: int) -> None:
     if not 0 <= index < pile.top:
         raise KeyNotDue(seat, index)
     if pile.has_key(index, seat):
-        raise KeyTwice(seat, index)
+        raise KeyGivenTwice(seat, index)
     if pile.places[index].holder == seat and not pile.has_key(index, 1 - seat):
         raise KeyNotDue(seat, index)
 

@@ -5,7 +5,7 @@ drawer's own stays hidden; a hand is dealt with all keys at once. To discard, th
 card up, both give theirs.
 
 Nothing changes where an error is raised: the old value is all there is then. `CardFault`s are the counterparty's,
-`LocalError`s ours: what the `Rules` of a game forbid the other side, they forbid us.
+`LocalError`s ours: what the `PileRules` of a game forbid the other side, they forbid us.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from forcemove.errors import InvalidValue
-from forcemove_games.sra.cipher import DecryptionKey, Key
+from forcemove_games.sra.cipher import CipherKey, DecryptionKey
 from forcemove_games.sra.deck import Shuffle, open_card
 from forcemove_games.sra.faults import (
     DiscardNotAllowed,
@@ -27,7 +27,7 @@ from forcemove_games.sra.faults import (
     ShuffleNotFinished,
     WrongCount,
 )
-from forcemove_games.sra.pile import Pile, Rules, lift, publish, require_unseen
+from forcemove_games.sra.pile import Pile, PileRules, lift, publish, require_unseen
 from forcemove_games.two_player import PLAYERS
 
 __all__ = [
@@ -39,8 +39,8 @@ __all__ = [
     "give_hand",
     "hand_over",
     "key_to_discard",
-    "see_discard",
-    "see_turned",
+    "record_discard",
+    "record_turned",
     "sit_down",
     "take",
     "take_hand",
@@ -54,7 +54,7 @@ class Player:
 
     seat: int
     pile: Pile
-    keys: tuple[Key, ...] = field(repr=False)
+    keys: tuple[CipherKey, ...] = field(repr=False)
     hand: tuple[tuple[int, int], ...] = field(default=(), repr=False)
 
     @property
@@ -111,7 +111,7 @@ def _unseen(pile: Pile, seat: int) -> tuple[int, ...]:
 # -------------------------------------------------------------------------------------------------------------- drawing
 
 
-def draw(player: Player, rules: Rules) -> tuple[Player, int]:
+def draw(player: Player, rules: PileRules) -> tuple[Player, int]:
     """Ask for the card at the top: the index to ask for. Its key is then `take`n.
 
     Raises `NothingToDraw`, and `OurDrawNotAllowed` where the rules answer anything but True.
@@ -123,7 +123,7 @@ def draw(player: Player, rules: Rules) -> tuple[Player, int]:
     return replace(player, pile=lift(player.pile, player.seat, top)), top
 
 
-def hand_over(player: Player, index: int, rules: Rules) -> tuple[Player, DecryptionKey]:
+def hand_over(player: Player, index: int, rules: PileRules) -> tuple[Player, DecryptionKey]:
     """Answer the counterparty, who asks for the card at `index`: our key for it, to be sent.
 
     Raises `PileEmpty`; `NotTheTop`; `DrawNotAllowed` where the rules answer anything but True. The key has not left
@@ -160,13 +160,13 @@ def turn_up(player: Player) -> tuple[Player, int]:
 
 def give(player: Player, index: int) -> tuple[Player, DecryptionKey]:
     """Our key for a card that is turned up, to be sent. Raises `NotInHand` for any other card; if the other's key came
-    before, what `see_turned` raises."""
+    before, what `record_turned` raises."""
     if not 0 <= index < player.pile.top or player.pile.places[index].holder is not None:
         raise NotInHand(index)
     return _give(player, index)
 
 
-def see_turned(player: Player, index: int, key: DecryptionKey) -> Player:
+def record_turned(player: Player, index: int, key: DecryptionKey) -> Player:
     """Accept the counterparty's key for a card that is turned up. Raises what `publish` raises, `KeyNotDue` for any
     other card, and `CardTwice` where we have the card in our hand."""
     pile = publish(player.pile, player.other, index, key)
@@ -174,7 +174,7 @@ def see_turned(player: Player, index: int, key: DecryptionKey) -> Player:
     return _seen(player, pile, index)
 
 
-def key_to_discard(player: Player, index: int, rules: Rules) -> DecryptionKey:
+def key_to_discard(player: Player, index: int, rules: PileRules) -> DecryptionKey:
     """Our key for a card of our hand, with which all can see it, to be sent.
 
     Raises `NotInHand`, and `OurDiscardNotAllowed` where the rules answer anything but True.
@@ -187,14 +187,14 @@ def key_to_discard(player: Player, index: int, rules: Rules) -> DecryptionKey:
     return player.keys[index].disclose()
 
 
-def discard(player: Player, index: int, rules: Rules) -> tuple[Player, DecryptionKey]:
+def discard(player: Player, index: int, rules: PileRules) -> tuple[Player, DecryptionKey]:
     """Lay down the card at `index`: our key for it. Raises what `key_to_discard` raises."""
     key_to_discard(player, index, rules)
     hand = tuple(each for each in player.hand if each[0] != index)
     return _give(replace(player, hand=hand), index)
 
 
-def see_discard(player: Player, index: int, key: DecryptionKey, rules: Rules) -> tuple[Player, int]:
+def record_discard(player: Player, index: int, key: DecryptionKey, rules: PileRules) -> tuple[Player, int]:
     """Accept the counterparty's discard, and see which card it is.
 
     Raises what `publish` raises, `KeyNotDue` where the counterparty does not hold that card, `CardTwice` where we have

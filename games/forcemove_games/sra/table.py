@@ -17,8 +17,8 @@ from forcemove_games.randomness import Randomness, system_randomness
 from forcemove_games.sra import player
 from forcemove_games.sra.arithmetic import Numbers, decode_numbers
 from forcemove_games.sra.cipher import DecryptionKey
-from forcemove_games.sra.deck import Shown, Shuffle
-from forcemove_games.sra.pile import ANYTHING, Rules
+from forcemove_games.sra.deck import DisclosedKeys, Shuffle
+from forcemove_games.sra.pile import ANYTHING, PileRules
 from forcemove_games.sra.player import Player
 from forcemove_games.two_player import PLAYERS
 
@@ -122,9 +122,9 @@ class CardTable:
 
     clients: tuple[str, str]
     shuffle: Shuffle
-    rules: Rules = ANYTHING
+    rules: PileRules = ANYTHING
     randomness: Randomness = system_randomness
-    shown: dict[str, Shown] = field(default_factory=dict, repr=False)
+    shown: dict[str, DisclosedKeys] = field(default_factory=dict, repr=False)
     order: tuple[int, ...] = ()
     sent: Shuffle | None = field(default=None, repr=False)
     """The shuffle after the deck that we have posted, until it comes back."""

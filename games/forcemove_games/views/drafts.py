@@ -15,7 +15,7 @@ from typing import Protocol
 
 from forcemove_games.views.errors import NestedAction, NotAwaited, OutsideAction, TwoResults
 from forcemove_games.views.faults import Json
-from forcemove_games.views.values import UNWRITABLE, Known, is_same, json_of, text_of
+from forcemove_games.views.values import UNWRITABLE, StrictValue, is_same, json_of, text_of
 
 __all__ = ["Change", "Update", "ViewedGame", "apply_update", "changed", "perform", "placed"]
 
@@ -86,7 +86,7 @@ def apply_update(state: Json, fn: Change) -> Json:
     return run.hand_over(state, fn)
 
 
-def perform(game: ViewedGame, draft: Known, action: Json, update: Update) -> Json:
+def perform(game: ViewedGame, draft: StrictValue, action: Json, update: Update) -> Json:
     """What `update_state` makes of a draft and an action, which are its own. Raises `NestedAction`."""
     outer = _RUN.get()
     if any(run.game is game for run in _runs(outer)):
@@ -116,7 +116,7 @@ def called(name: str, function: Callable[..., Json | None], *arguments: Json) ->
     return result
 
 
-def changed(name: str, change: Change, draft: Json, before: Known) -> Json:
+def changed(name: str, change: Change, draft: Json, before: StrictValue) -> Json:
     """What a change has made of a draft, which was the same as `before`: the draft itself or another value, and then
     the draft is still the same. Raises `TwoResults` and `NotAwaited`, with this name."""
     result = called(name, change, draft)
@@ -149,6 +149,6 @@ def _fill(root: Json, content: Json) -> None:
 def _has_changed(draft: Json, text: bytes) -> bool:
     """Whether it is still what it was; another order of a dictionary is no change."""
     try:
-        return text_of(draft) != text and not is_same(Known(json_of(text), text), draft)
+        return text_of(draft) != text and not is_same(StrictValue(json_of(text), text), draft)
     except UNWRITABLE:
         return True

@@ -13,7 +13,7 @@ import jsonpatch
 
 from forcemove_games.views.errors import DisclosureMalformed, NotJson
 from forcemove_games.views.faults import MAX_DEPTH, Json, escaped
-from forcemove_games.views.values import Known, copy_of, depth_of, strict, text_of
+from forcemove_games.views.values import StrictValue, copy_of, depth_of, strict, text_of
 
 __all__ = ["MAX_OPERATIONS", "MAX_VIEW", "OPERATIONS", "NewInfo", "Patch", "difference", "patched"]
 
@@ -95,7 +95,7 @@ def _common(before: list[Json], after: list[Json]) -> int:
 # ------------------------------------------------------------------------------------------------------------- applying
 
 
-def patched(view: Json, patch: Patch, index: int) -> Known:
+def patched(view: Json, patch: Patch, index: int) -> StrictValue:
     """The view with a patch, changed in place as far as it stays the same root; where this fails, it may be half done.
 
     Raises `DisclosureMalformed`; `index`: which entry of `new_info` it is.
@@ -133,14 +133,14 @@ def _require_operation(operation: dict[str, Json]) -> None:
         raise _TooMuch(_TOO_DEEP)
 
 
-def _bounded(result: Json, patch: Patch) -> Known:
+def _bounded(result: Json, patch: Patch) -> StrictValue:
     """What is put in is not too deep for its path; what is moved may be."""
     if any(operation["op"] == "move" for operation in patch) and depth_of(result) > MAX_DEPTH:
         raise _TooMuch(_TOO_DEEP)
     text = text_of(result)
     if len(text) > MAX_VIEW:
         raise _TooMuch(f"the view would have {len(text)} bytes; {MAX_VIEW} are allowed")
-    return Known(result, text)
+    return StrictValue(result, text)
 
 
 class _TooMuch(Exception):

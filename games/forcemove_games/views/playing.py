@@ -17,12 +17,12 @@ from forcemove_games.views.errors import (
 )
 from forcemove_games.views.faults import Json
 from forcemove_games.views.patches import NewInfo, difference, patched
-from forcemove_games.views.values import Known, is_same, renewed, strict, taken, text_of, unshare
+from forcemove_games.views.values import StrictValue, is_same, renewed, strict, taken, text_of, unshare
 
 __all__ = ["Filter", "PlayResult", "filter_state", "play_action", "replay_action"]
 
 Viewer = str | None
-Views = Mapping[Viewer, Known]
+Views = Mapping[Viewer, StrictValue]
 
 
 class PlayResult(NamedTuple):
@@ -55,7 +55,7 @@ def replay_action(game: ViewedGame, view: Json, action: Json, new_info: NewInfo 
     """
     known, own_view = strict(view)
     _, own_action = strict(action)
-    return renewed(known, _replayed(game, Known(own_view, known.text), own_action, new_info)).value
+    return renewed(known, _replayed(game, StrictValue(own_view, known.text), own_action, new_info)).value
 
 
 def filter_state(game: ViewedGame, state: Json, viewer: str | None = None) -> Json:
@@ -97,7 +97,7 @@ def _filter_of(filters: Filters, viewer: Viewer) -> Change:
     return filters[viewer]
 
 
-def _view(filter_: Change, state: Known) -> Json:
+def _view(filter_: Change, state: StrictValue) -> Json:
     """What a filter makes of a state: as yet, anything."""
     return changed("filter", filter_, state.copy(), state)
 
@@ -111,9 +111,9 @@ class _Play:
     `latest`: the views after the last update."""
 
     game: ViewedGame
-    start: Known
+    start: StrictValue
     filters: Filters
-    filtered: Known = field(init=False)
+    filtered: StrictValue = field(init=False)
     latest: Views = field(default_factory=dict, init=False)
     new_infos: dict[Viewer, NewInfo] = field(init=False)
 
@@ -142,14 +142,14 @@ class _Play:
         unshare(result, within=given)
         return placed(given, result), after.text
 
-    def _views(self, state: Known, near: Views, *, is_exact: bool = False) -> Views:
+    def _views(self, state: StrictValue, near: Views, *, is_exact: bool = False) -> Views:
         """The views of a state; where they are the same as those that are `near`, they have the same objects."""
         if state.text != self.filtered.text:
             self.filtered, self.filters = state, _filters(self.game, state.copy())
         views = {viewer: _view(_filter_of(self.filters, viewer), state) for viewer in near}
         return {viewer: renewed(near[viewer], view, is_exact=is_exact) for viewer, view in views.items()}
 
-    def require_lawful(self, action: Known, result: Known) -> None:
+    def require_lawful(self, action: StrictValue, result: StrictValue) -> None:
         """Raise `ReplayMismatch` where a viewer's replay does not lead to its view of the new state."""
         for viewer, expected in self._views(result, self.latest or self.first_views, is_exact=True).items():
             new_info = self.new_infos[viewer]
@@ -164,7 +164,7 @@ class _Play:
 # ------------------------------------------------------------------------------------------------------------ replaying
 
 
-def _replayed(game: ViewedGame, view: Known, action: Json, new_info: NewInfo | None) -> Json:
+def _replayed(game: ViewedGame, view: StrictValue, action: Json, new_info: NewInfo | None) -> Json:
     """What an action makes of a view; both are its own."""
     if new_info is not None and type(new_info) is not list:
         raise DisclosureMalformed(0, "new_info is a list of patches")

@@ -21,7 +21,7 @@ from forcemove_games.views.faults import MAX_DEPTH, Json, fault
 
 __all__ = [
     "UNWRITABLE",
-    "Known",
+    "StrictValue",
     "copy_of",
     "depth_of",
     "is_same",
@@ -44,7 +44,7 @@ UNWRITABLE = (TypeError, ValueError, RecursionError, msgspec.MsgspecError)
 """What is raised on values that JSON text cannot express."""
 
 
-class Known(NamedTuple):
+class StrictValue(NamedTuple):
     """A value that is known to be strict, with its text."""
 
     value: Json
@@ -54,9 +54,9 @@ class Known(NamedTuple):
         """The value again, which shares nothing with it."""
         return json_of(self.text)
 
-    def again(self) -> Known:
+    def again(self) -> StrictValue:
         """The same, of which the value may be changed."""
-        return Known(self.copy(), self.text)
+        return StrictValue(self.copy(), self.text)
 
 
 def json_of(text: bytes) -> Json:
@@ -74,16 +74,16 @@ def copy_of(value: Json) -> Json:
     return _DECODER.decode(_ENCODER.encode(value))
 
 
-def strict(value: Json) -> tuple[Known, Json]:
+def strict(value: Json) -> tuple[StrictValue, Json]:
     """The value as it is, known to be strict, and a copy. Raises `NotJson` on anything that would not come back from
     JSON text as it is, and on what is too deep."""
     copy, text = taken(value)
     if depth_of(copy) > MAX_DEPTH:
         raise fault(value)
-    return Known(value, text), copy
+    return StrictValue(value, text), copy
 
 
-def taken(value: Json, *, is_exact: bool = True) -> Known:
+def taken(value: Json, *, is_exact: bool = True) -> StrictValue:
     """A copy, known to be strict but for its depth; `is_exact` as for `renewed`. Raises `NotJson`."""
     try:
         if is_exact:
@@ -91,13 +91,13 @@ def taken(value: Json, *, is_exact: bool = True) -> Known:
         text = _ENCODER.encode(value)
         copy = _DECODER.decode(text)
         if copy == value:
-            return Known(copy, text)
+            return StrictValue(copy, text)
     except UNWRITABLE:
         pass
     raise fault(value)
 
 
-def is_same(known: Known, other: Json) -> bool:
+def is_same(known: StrictValue, other: Json) -> bool:
     """Whether they are the same JSON: True, 1 and 1.0 are three values; the order of a dictionary says nothing."""
     try:
         return renewed(known, other, is_exact=False) is known
@@ -105,7 +105,7 @@ def is_same(known: Known, other: Json) -> bool:
         return False
 
 
-def renewed(old: Known, new: Json, *, is_exact: bool = True) -> Known:
+def renewed(old: StrictValue, new: Json, *, is_exact: bool = True) -> StrictValue:
     """The new value, with objects of the old one wherever it is the same, and with copies elsewhere; the old one itself
     if all is the same. Raises `NotJson`.
 
@@ -119,7 +119,7 @@ def renewed(old: Known, new: Json, *, is_exact: bool = True) -> Known:
         raise fault(new) from None
 
 
-def _renewed_known(old: Known, new: Json, text: bytes) -> Known:
+def _renewed_known(old: StrictValue, new: Json, text: bytes) -> StrictValue:
     """Whether True, 1 and 1.0 were taken for one another, the text tells of all at once. Only then, and where the order
     differs, is each part compared as text."""
     if old.value == new:
@@ -128,9 +128,9 @@ def _renewed_known(old: Known, new: Json, text: bytes) -> Known:
     else:
         value = _renewed(old.value, new, 0, eq)
         if text_of(value) == text:
-            return Known(value, text)
+            return StrictValue(value, text)
     value = _renewed(old.value, new, 0, _is_same_text)
-    return old if value is old.value else Known(value, text_of(value))
+    return old if value is old.value else StrictValue(value, text_of(value))
 
 
 _Same = Callable[[Json, Json], bool]

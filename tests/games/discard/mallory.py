@@ -18,7 +18,7 @@ from forcemove_games.discard.cards import SIZE
 from forcemove_games.discard.flow import discard
 from forcemove_games.discard.table import ACTIONS, DiscardTable, open_queue
 from forcemove_games.sra.arithmetic import MODULUS, Numbers, power
-from forcemove_games.sra.cipher import Key, card_number
+from forcemove_games.sra.cipher import CipherKey, card_number
 from forcemove_games.sra.deck import Shuffle, begin, exchange_keys, permute, receive, send
 from forcemove_games.sra.faults import CardFault
 from tests.flow.table import signed
@@ -162,7 +162,7 @@ def stacked(deck: Numbers) -> Numbers:
 def with_a_card_twice(first: int, second: int) -> tuple[Shuffle, Shuffle]:
     """Bob cheats: the card that lies at `first` lies at `second`, too, and another one is missing."""
     randomness = stream("doubling")
-    extra = Key.fresh(randomness)
+    extra = CipherKey.fresh(randomness)
     alice, bob = begin(SIZE, ALICE, randomness), begin(SIZE, BOB, randomness)
     alice = send(alice, randomness)
     bob = send(receive(bob, alice.latest), randomness)

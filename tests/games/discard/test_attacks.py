@@ -17,16 +17,16 @@ from forcemove.flow.steps import UnexpectedAction, UnexpectedSender
 from forcemove.flow.transport import MemoryTransport
 from forcemove.protocol.signing import Key as SigningKey
 from forcemove_games.discard.cards import SIZE, fits, names
-from forcemove_games.discard.rules import CouldMove, Kind, Move, Phase, PileNotEmpty, Position
+from forcemove_games.discard.rules import CouldMove, DiscardPhase, Kind, Move, PileNotEmpty, Position
 from forcemove_games.discard.table import ACTIONS, CannotMove
 from forcemove_games.sra.arithmetic import MODULUS, encode_number, encode_numbers
-from forcemove_games.sra.cipher import Key, card_number
+from forcemove_games.sra.cipher import CipherKey, card_number
 from forcemove_games.sra.faults import (
     CardTwice,
     DiscardNotAllowed,
     InvalidExponent,
+    KeyGivenTwice,
     KeyNotDue,
-    KeyTwice,
     NoSuchCard,
     NotASquare,
     NotEncrypted,
@@ -55,7 +55,7 @@ from tests.games.discard.tables import anything, best, by, play, said, seated, s
 from tests.games.sra.forgeries import NO_SQUARE
 from tests.games.sra.shuffled import ALICE, BOB, keys, stream
 
-FALSE = Key.fresh(stream("false")).disclose().encode()
+FALSE = CipherKey.fresh(stream("false")).disclose().encode()
 KEYS_OF = [[key.encode() for key in keys(side)] for side in shuffled()]
 BOBS = KEYS_OF[BOB]
 DECKS = [Deck(CLIENTS[step % 2], encode_numbers(numbers)) for step, numbers in enumerate(shuffled()[ALICE].decks)]
@@ -83,7 +83,7 @@ def draws(position: Position) -> Move:
         (lambda: only(TurnUp, key=BOBS[11]), NoSuchCard),
         (lambda: only(TurnUp, index=11, key=BOBS[11]), KeyNotDue),
         (lambda: only(TurnUp, index=5, key=BOBS[5]), KeyNotDue),
-        (lambda: only(TurnUp, index=0, key=BOBS[0]), KeyTwice),
+        (lambda: only(TurnUp, index=0, key=BOBS[0]), KeyGivenTwice),
         (lambda: only(Draw, index=10), NotTheTop),
         (lambda: only(Draw, index=13), NotTheTop),
         (lambda: only(Draw, index=SIZE), NotTheTop),
@@ -91,7 +91,7 @@ def draws(position: Position) -> Move:
         (lambda: instead(Draw, lambda draw: (draw, draw)), UnexpectedAction),
         (lambda: instead(Draw, lambda _: Serve("bob", 11, BOBS[11])), UnexpectedAction),
         (lambda: instead(Draw, lambda _: Discard("bob", 12, BOBS[12])), KeyNotDue),
-        (lambda: instead(Draw, lambda _: Discard("bob", 0, BOBS[0])), KeyTwice),
+        (lambda: instead(Draw, lambda _: Discard("bob", 0, BOBS[0])), KeyGivenTwice),
         (lambda: instead(Draw, lambda _: CannotMove("bob")), PileNotEmpty),
         (lambda: instead(Draw, lambda _: AllKeys("bob", FALSE, tuple(BOBS))), UnexpectedAction),
         (lambda: instead(Draw, lambda draw: replaced(draw, client_id="bob", index=10**400)), NotTheTop),
@@ -99,7 +99,7 @@ def draws(position: Position) -> Move:
         (lambda: only(Serve, key=BOBS[23]), NoSuchCard),
         (lambda: only(Serve, index=23, key=BOBS[23]), KeyNotDue),
         (lambda: only(Serve, index=5, key=BOBS[5]), KeyNotDue),
-        (lambda: only(Serve, index=0, key=BOBS[0]), KeyTwice),
+        (lambda: only(Serve, index=0, key=BOBS[0]), KeyGivenTwice),
         (lambda: instead(Serve, lambda serve: (serve, serve)), UnexpectedAction),
         (lambda: instead(Serve, lambda serve: (serve, Draw("bob", 13))), NotTheTop),
         (lambda: instead(Serve, lambda _: CannotMove("bob")), UnexpectedAction),
@@ -145,7 +145,7 @@ def test_a_discard_that_does_not_fit_is_refused_when_it_is_laid() -> None:
     ("changes", "fault"),
     [
         ({"key": FALSE}, NoSuchCard),
-        ({"index": 0}, KeyTwice),
+        ({"index": 0}, KeyGivenTwice),
         ({"index": 23}, KeyNotDue),
         ({"key": ""}, MalformedAction),
     ],
@@ -227,7 +227,7 @@ def test_a_forged_deck_is_refused_when_it_comes(
     end = honest_against(honest, mallory, forging)
     assert type(end) is fault
     assert blamed(end) == (mallory.name,)
-    assert honest.phase is Phase.SHUFFLING
+    assert honest.phase is DiscardPhase.SHUFFLING
     assert honest.result is None
 
 
@@ -246,7 +246,7 @@ def test_a_deck_with_a_dummy_deals_its_maker_what_it_wants_and_only_the_audit_te
     end = honest_against(bob, alice)
     assert names(CHOSEN) in hands[0]
     assert bob.history[-1].laid == alice.history[-1].laid
-    assert bob.phase is Phase.AUDITING
+    assert bob.phase is DiscardPhase.AUDITING
     assert end == NoSuchCard(SIZE - 1, culprit="alice")
     assert (alice.result, bob.result) == (None, None)
 

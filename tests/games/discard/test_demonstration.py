@@ -17,7 +17,7 @@ from forcemove_games.discard import GAME
 from forcemove_games.discard.cards import PLAIN_SUITS, SUITS
 from forcemove_games.discard.picture import move_text, result_text, screen, suits_for
 from forcemove_games.discard.rules import Kind, Move, Position
-from forcemove_games.discard.table import Result
+from forcemove_games.discard.table import DiscardResult
 
 PYPROJECT = Path(__file__).parents[3] / "pyproject.toml"
 NAMES = ("Alice", "Bob")
@@ -158,9 +158,9 @@ def test_moves_and_endings_have_a_text() -> None:
     assert move_text(Move(Kind.DISCARD, 7)) == "discard 10♥"
     assert move_text(Move(Kind.DRAW)) == "draw a card"
     assert move_text(Move(Kind.CANNOT_MOVE)) == "say that you can't move"
-    won = Result("Alice", is_stuck=False, counts={"Alice": 0, "Bob": 1}, turns=9)
+    won = DiscardResult("Alice", is_stuck=False, counts={"Alice": 0, "Bob": 1}, turns=9)
     assert result_text(won) == "Alice wins after 9 turns; Bob holds 1 card."
-    stuck = Result(None, is_stuck=True, counts={"Alice": 3, "Bob": 2}, turns=40)
+    stuck = DiscardResult(None, is_stuck=True, counts={"Alice": 3, "Bob": 2}, turns=40)
     assert (
         result_text(stuck) == "Nobody wins: neither can move. Alice holds 3 cards, Bob holds 2 cards, after 40 turns."
     )

@@ -13,7 +13,7 @@ from forcemove.flow.steps import NothingHeard
 from forcemove.flow.transport import MemoryTransport
 from forcemove_games.discard import flow
 from forcemove_games.discard.flow import discard
-from forcemove_games.discard.rules import TABLE, Kind, Move, NotStuck, Phase, Position
+from forcemove_games.discard.rules import TABLE, DiscardPhase, Kind, Move, NotStuck, Position
 from forcemove_games.discard.table import ACTIONS, CannotMove, DiscardTable
 from forcemove_games.sra.faults import NotInHand, OurDiscardNotAllowed
 from tests.flow.table import Delayed, signed
@@ -84,10 +84,10 @@ def test_the_flow_of_the_game_is_at_most_60_lines() -> None:
 
 def test_what_happens_is_what_the_table_of_the_game_says() -> None:
     """And all of it happens: the diagram of games/README.md shows no arrow that no game takes."""
-    seen: set[tuple[Phase, Phase]] = set()
+    seen: set[tuple[DiscardPhase, DiscardPhase]] = set()
 
     class Watching(ActionQueue):  # type: ignore[type-arg]  # of any actions
-        phase = Phase.SHUFFLING
+        phase = DiscardPhase.SHUFFLING
 
         async def dequeue(self) -> object:
             self.note()

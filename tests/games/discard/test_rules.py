@@ -23,7 +23,7 @@ from forcemove_games.discard.rules import (
 )
 from forcemove_games.sra.cipher import DecryptionKey
 from forcemove_games.sra.faults import CardFault, DiscardNotAllowed, DrawNotAllowed
-from forcemove_games.sra.pile import Pile, Place
+from forcemove_games.sra.pile import CardPlace, Pile
 from tests.games.sra.shuffled import ALICE, BOB
 
 KEY = DecryptionKey(3)
@@ -36,10 +36,10 @@ NINE, TEN, JACK, QUEEN, KING, ACE = range(6)
 
 def dealt(*hands: tuple[int, ...], top: int = NINE, left: int = 0) -> Pile:
     """A pile of which the two hold these cards (by index, which is the card), and `top` is turned up."""
-    places = [Place(None, (KEY, KEY), card) for card in range(SIZE - left)]
+    places = [CardPlace(None, (KEY, KEY), card) for card in range(SIZE - left)]
     for seat, hand in enumerate(hands):
         for index in hand:
-            places[index] = Place(seat, (None, KEY) if seat == ALICE else (KEY, None))
+            places[index] = CardPlace(seat, (None, KEY) if seat == ALICE else (KEY, None))
     return Pile(tuple(range(SIZE)), tuple(places), (top,))
 
 
@@ -50,7 +50,7 @@ def discarded(pile: Pile, index: int, card: int | None = None) -> Pile:
 
 
 def drawn(pile: Pile, seat: int) -> Pile:
-    return replace(pile, places=(*pile.places, Place(seat, (None, KEY) if seat == ALICE else (KEY, None))))
+    return replace(pile, places=(*pile.places, CardPlace(seat, (None, KEY) if seat == ALICE else (KEY, None))))
 
 
 def test_there_are_six_values_in_four_suits() -> None:

@@ -15,8 +15,8 @@ from forcemove.flow.steps import run
 from forcemove.flow.transport import MemoryTransport, Transport
 from forcemove_games.discard.cards import SIZE
 from forcemove_games.discard.table import DiscardTable
-from forcemove_games.discard.view import PUBLIC, HiddenHands, NotLegal, Seen, is_over
-from forcemove_games.spectator import FEED, FalseDisclosure, Relay, Shown, Spectator, Start, following
+from forcemove_games.discard.view import PUBLIC, ClientView, HiddenHands, NotLegal, is_over
+from forcemove_games.spectator import FEED, Disclosure, FalseDisclosure, Relay, Spectator, Start, following
 from forcemove_games.sra.table import AllKeys
 from forcemove_games.views import filter_state, replay_action
 from tests.flow.virtual_time import run_virtual
@@ -40,7 +40,7 @@ class Watched:
     def __init__(self, number: int, chooses: tuple[Choose, Choose] = (best, best)) -> None:
         self.feeds = (MemoryTransport(), MemoryTransport())
         self.alice, self.bob = seated(number)
-        self.seen = Seen(CLIENTS, "alice")
+        self.seen = ClientView(CLIENTS, "alice")
         self.relay = Relay("alice", HiddenHands(), self.seen.state, PUBLIC)
         self.seen.show = self.relay.show
         self.late = asyncio.Event()
@@ -101,7 +101,7 @@ def test_a_spectator_sees_the_counts_and_the_laid_cards(number: int) -> None:
 def expected_from_what_is_public(game: Watched) -> list[bytes]:
     """What the first feed must be, made only of laid cards and of the players that have drawn."""
     beginning = {**BEGUN, "counts": {"alice": 0, "bob": 0}, "left": SIZE, "laid": []}
-    messages: list[Start | Shown] = [Start("alice", beginning)]
+    messages: list[Start | Disclosure] = [Start("alice", beginning)]
     cards = list(game.alice.player.pile.laid)
     actions: list[dict[str, object]] = [{"type": "Begin", "card": cards.pop(0)}]
     for number, (before, after) in enumerate(zip(game.alice.history, game.alice.history[1:], strict=False)):
@@ -114,7 +114,7 @@ def expected_from_what_is_public(game: Watched) -> list[bytes]:
             action["type"] = "CannotMove"
         actions.append(action)
     actions.append({"type": "Result"})
-    return [FEED.encode(message) for message in [*messages, *(Shown("alice", action, [[]]) for action in actions)]]
+    return [FEED.encode(message) for message in [*messages, *(Disclosure("alice", action, [[]]) for action in actions)]]
 
 
 @pytest.mark.parametrize("number", [0, 1])
@@ -165,7 +165,7 @@ def test_the_client_itself_sees_its_own_hand_and_no_other() -> None:
 
 def test_a_game_without_a_result_shows_none() -> None:
     alice, bob = seated()
-    seen = Seen(CLIENTS, "alice")
+    seen = ClientView(CLIENTS, "alice")
     alice.watch = seen.watch
     end = honest_against(alice, bob, only(AllKeys, keys=()))
     assert end is not None
@@ -216,7 +216,7 @@ def test_who_relays_what_breaks_the_rules_is_named() -> None:
     async def story() -> None:
         feed = MemoryTransport()
         await feed.post(FEED.encode(Start("alice", BEGUN)))
-        await feed.post(FEED.encode(Shown("alice", {"type": "Result"}, [[]])))
+        await feed.post(FEED.encode(Disclosure("alice", {"type": "Result"}, [[]])))
         await watch(feed)
 
     with pytest.raises(FalseDisclosure) as refused:

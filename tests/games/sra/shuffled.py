@@ -10,7 +10,7 @@ from itertools import count
 
 from forcemove_games.randomness import Randomness
 from forcemove_games.sra.arithmetic import Numbers
-from forcemove_games.sra.cipher import DecryptionKey, Key
+from forcemove_games.sra.cipher import CipherKey, DecryptionKey
 from forcemove_games.sra.deck import STEPS, Shuffle, audit, begin, receive, send, shuffle_between_two
 from forcemove_games.sra.pile import Pile
 from forcemove_games.sra.player import Player, sit_down
@@ -72,7 +72,7 @@ def sides_before(step: int) -> tuple[Shuffle, Shuffle]:
     return sides[0], sides[1]
 
 
-def cheated(cheats: dict[int, Cheat], mallory_keys: tuple[Key, ...] = ()) -> tuple[Shuffle, Shuffle]:
+def cheated(cheats: dict[int, Cheat], mallory_keys: tuple[CipherKey, ...] = ()) -> tuple[Shuffle, Shuffle]:
     """Alice's and mallory's view of a finished shuffle in which mallory sends something else in some of its steps."""
     randomness = stream("cheated")
     alice, mallory = begin(SIZE, ALICE, randomness), begin(SIZE, MALLORY, randomness)

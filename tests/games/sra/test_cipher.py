@@ -18,8 +18,8 @@ from forcemove.protocol.limits import MAX_ACTION
 from forcemove_games.sra.arithmetic import MODULUS, ORDER, encode_number, encode_numbers, is_square, product
 from forcemove_games.sra.cipher import (
     MAX_CARDS,
+    CipherKey,
     DecryptionKey,
-    Key,
     card_number,
     card_numbers,
     find_card,
@@ -103,24 +103,24 @@ def test_the_largest_deck_fits_into_an_action() -> None:
 
 
 def test_keys_commute() -> None:
-    a, b = Key.fresh(stream("a")), Key.fresh(stream("b"))
+    a, b = CipherKey.fresh(stream("a")), CipherKey.fresh(stream("b"))
     assert a.encrypt(b.encrypt(ANY)) == b.encrypt(a.encrypt(ANY))
     assert a.decrypt(b.decrypt(a.encrypt(b.encrypt(ANY)))) == ANY
 
 
 def test_what_is_encrypted_is_another_square() -> None:
-    encrypted = Key.fresh(stream("a")).encrypt(ANY)
+    encrypted = CipherKey.fresh(stream("a")).encrypt(ANY)
     assert encrypted != ANY
     assert is_square(encrypted)
 
 
 def test_one_key_replaces_another_as_if_it_was_taken_off_first() -> None:
-    a, b = Key.fresh(stream("a")), Key.fresh(stream("b"))
+    a, b = CipherKey.fresh(stream("a")), CipherKey.fresh(stream("b"))
     assert a.replaced_by(b).encrypt(a.encrypt(ANY)) == b.encrypt(ANY)
 
 
 def test_a_number_is_opened_with_the_keys_of_both() -> None:
-    a, b = Key.fresh(stream("a")), Key.fresh(stream("b"))
+    a, b = CipherKey.fresh(stream("a")), CipherKey.fresh(stream("b"))
     assert open_number(a.encrypt(b.encrypt(ANY)), a.disclose(), b.disclose()) == ANY
 
 
@@ -133,24 +133,24 @@ def test_a_fresh_key_is_drawn_until_it_is_valid() -> None:
         asked.append(count)
         return next(drawn).to_bytes(count, "big")
 
-    assert Key.fresh(source).encrypt(2) == pow(2, 1001, MODULUS)
+    assert CipherKey.fresh(source).encrypt(2) == pow(2, 1001, MODULUS)
     assert asked == [256] * (len(invalid) + 1)
 
 
 def test_every_odd_number_comes_of_two_draws() -> None:
     """And of no third one, so that none is likelier than the others."""
-    keys = [Key.fresh(scripted(value)) for value in range(2, 12)]
+    keys = [CipherKey.fresh(scripted(value)) for value in range(2, 12)]
     assert [key.encrypt(2) for key in keys] == [2**odd for odd in (3, 3, 5, 5, 7, 7, 9, 9, 11, 11)]
 
 
 @pytest.mark.parametrize("length", [255, 257, 32, 0])
 def test_a_source_that_gives_another_length_is_refused(length: int) -> None:
     with pytest.raises(InvalidValue):
-        Key.fresh(lambda _: b"\x07" * length)
+        CipherKey.fresh(lambda _: b"\x07" * length)
 
 
 def test_fresh_keys_are_of_full_size_and_all_different() -> None:
-    exponents = {Key.fresh(stream(f"size {i}")).disclose().exponent for i in range(200)}
+    exponents = {CipherKey.fresh(stream(f"size {i}")).disclose().exponent for i in range(200)}
     assert len(exponents) == 200
     assert max(exponents).bit_length() == 2_048
     assert min(exponents).bit_length() > 2_000
@@ -159,7 +159,7 @@ def test_fresh_keys_are_of_full_size_and_all_different() -> None:
 @pytest.mark.parametrize("exponent", [0, 1, 2, ORDER, MODULUS - 2, MODULUS, True, None, "3"])
 def test_no_key_is_made_of_what_is_no_exponent(exponent: int) -> None:
     with pytest.raises(InvalidValue) as refused:
-        Key(exponent)
+        CipherKey(exponent)
     assert refused.value.value == "hidden"
 
 
@@ -168,7 +168,7 @@ def test_no_key_is_made_of_what_is_no_exponent(exponent: int) -> None:
 
 @pytest.mark.parametrize("show", [repr, str, ascii, "{}".format, "{!r}".format, "%s".__mod__])
 def test_a_key_does_not_show_its_secret(show: Callable[[object], str]) -> None:
-    key = Key(SECRET)
+    key = CipherKey(SECRET)
     assert show(key) == "Key()"
     assert show((key.disclose(),)[0]) == "DecryptionKey()"
 
@@ -176,13 +176,13 @@ def test_a_key_does_not_show_its_secret(show: Callable[[object], str]) -> None:
 @pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
 def test_a_key_is_not_pickled(protocol: int) -> None:
     with pytest.raises(TypeError, match="not to be pickled"):
-        pickle.dumps(Key(SECRET), protocol)
+        pickle.dumps(CipherKey(SECRET), protocol)
 
 
 @pytest.mark.parametrize("write", [copy.copy, copy.deepcopy, msgspec.json.encode, msgspec.to_builtins, vars])
 def test_a_key_is_not_written_down_in_other_ways(write: Callable[[object], object]) -> None:
     with pytest.raises(TypeError):
-        write(Key(SECRET))
+        write(CipherKey(SECRET))
 
 
 @pytest.mark.parametrize("write", [pickle.dumps, asdict, msgspec.json.encode])
@@ -204,7 +204,7 @@ def test_nothing_that_has_keys_shows_them() -> None:
 
 
 def test_decoding_a_key_inverts_encoding() -> None:
-    key = Key(SECRET).disclose()
+    key = CipherKey(SECRET).disclose()
     assert product(key.exponent, SECRET) == 1
     assert len(key.encode()) == 512
     assert DecryptionKey.decode(key.encode()) == key

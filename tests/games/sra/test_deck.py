@@ -12,7 +12,7 @@ import pytest
 
 from forcemove.errors import InvalidValue
 from forcemove_games.sra.arithmetic import MODULUS, Numbers
-from forcemove_games.sra.cipher import Key, card_numbers, find_card
+from forcemove_games.sra.cipher import CipherKey, card_numbers, find_card
 from forcemove_games.sra.deck import (
     STEPS,
     Secrets,
@@ -243,7 +243,7 @@ def test_the_product_of_two_cards_opens_to_none() -> None:
 
 def duplicating() -> tuple[Shuffle, Shuffle]:
     """Mallory puts in the card at the top twice, the second time under one more key, which it takes off in phase 2."""
-    extra = Key.fresh(stream("extra"))
+    extra = CipherKey.fresh(stream("extra"))
 
     def put_in_twice(view: Shuffle) -> Numbers:
         return (view.latest[0], extra.encrypt(view.latest[0]), *view.latest[2:])

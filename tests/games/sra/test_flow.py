@@ -17,7 +17,7 @@ from forcemove.flow.transport import MemoryTransport, Transport
 from forcemove.protocol.limits import MAX_ACTION, MAX_CLIENT_ID
 from forcemove_games.randomness import seeded
 from forcemove_games.sra.arithmetic import MODULUS, encode_number, encode_numbers
-from forcemove_games.sra.cipher import MAX_CARDS, Key, card_numbers
+from forcemove_games.sra.cipher import MAX_CARDS, CipherKey, card_numbers
 from forcemove_games.sra.deck import begin
 from forcemove_games.sra.faults import (
     DiscardNotAllowed,
@@ -40,11 +40,11 @@ from forcemove_games.sra.flow import (
     dealing,
     discarding,
     drawing,
-    hearing,
+    receiving,
     shuffling,
     turning_up,
 )
-from forcemove_games.sra.pile import Pile, Rules
+from forcemove_games.sra.pile import Pile, PileRules
 from forcemove_games.sra.table import CARDS, AllKeys, CardTable, Deck, Discard, Draw, Serve
 from tests.flow.table import Delayed, signed
 from tests.flow.virtual_time import at_every_wait, cancelled_at, run_virtual
@@ -122,7 +122,7 @@ def test_who_discards_shows_the_card_to_all() -> None:
 
 
 def test_nothing_is_handed_over_where_the_game_does_not_allow_the_draw() -> None:
-    bob = table_of(BOB, rules=Rules(may_draw=lambda _pile, seat: seat == BOB))
+    bob = table_of(BOB, rules=PileRules(may_draw=lambda _pile, seat: seat == BOB))
     with pytest.raises(DrawNotAllowed) as refused:
         against(bob, card_turn(ALICE, draws), Draw("alice", 0))
     assert refused.value == DrawNotAllowed(ALICE, 0, culprit="alice")
@@ -130,7 +130,7 @@ def test_nothing_is_handed_over_where_the_game_does_not_allow_the_draw() -> None
 
 
 def test_our_own_forbidden_draw_is_our_own_error_and_nothing_is_posted() -> None:
-    log, alice = MemoryTransport(), table_of(ALICE, rules=Rules(may_draw=lambda _pile, seat: seat == BOB))
+    log, alice = MemoryTransport(), table_of(ALICE, rules=PileRules(may_draw=lambda _pile, seat: seat == BOB))
 
     async def story() -> None:
         await run(card_turn(ALICE, draws, within=HOUR), ActionQueue(log, CARDS), alice)
@@ -146,7 +146,7 @@ def no_discards(_pile: Pile, _seat: int, _card: int) -> bool:
 
 def test_our_own_forbidden_discard_is_our_own_error_and_nothing_is_posted() -> None:
     alice, _ = play(card_turn(ALICE, draws), table_of(ALICE), table_of(BOB))
-    log, alice.rules = MemoryTransport(), Rules(may_discard=no_discards)
+    log, alice.rules = MemoryTransport(), PileRules(may_discard=no_discards)
 
     async def story() -> None:
         await run(card_turn(ALICE, discards_first, within=HOUR), ActionQueue(log, CARDS), alice)
@@ -159,7 +159,7 @@ def test_our_own_forbidden_discard_is_our_own_error_and_nothing_is_posted() -> N
 
 def test_a_discard_that_the_game_does_not_allow_is_refused() -> None:
     alice, bob = play(card_turn(ALICE, draws), table_of(ALICE), table_of(BOB))
-    discard, bob.rules = alice.discard(0), Rules(may_discard=no_discards)
+    discard, bob.rules = alice.discard(0), PileRules(may_discard=no_discards)
     with pytest.raises(DiscardNotAllowed) as refused:
         against(bob, card_turn(ALICE, discards_first), discard)
     assert refused.value == DiscardNotAllowed(ALICE, 0, order()[0], culprit="alice")
@@ -223,7 +223,7 @@ def test_a_game_has_actions_of_its_own() -> None:
         seen.append(f"{table.name} sees {action.client_id}")
 
     def turn(seat: int, choose: Choose[CardTable]) -> Step[CardTable]:
-        return card_turn(seat, choose, {Draw: drawing(), Discard: discarding(), Wave: hearing(wave, expects=Wave)})
+        return card_turn(seat, choose, {Draw: drawing(), Discard: discarding(), Wave: receiving(wave, expects=Wave)})
 
     flow = [turn(ALICE, draws), turn(BOB, waves), turn(ALICE, discards_first)]
     alice, bob = play(sequence(flow), table_of(ALICE), table_of(BOB), codec=ActionCodec(*CARDS.types, Wave))
@@ -253,7 +253,7 @@ def test_only_the_top_card_can_be_drawn(index: int) -> None:
 
 def test_a_key_that_opens_nothing_is_refused() -> None:
     alice = table_of(ALICE)
-    wrong = Key.fresh(stream("wrong")).disclose().encode()
+    wrong = CipherKey.fresh(stream("wrong")).disclose().encode()
     with pytest.raises(NoSuchCard):
         against(alice, card_turn(ALICE, draws), Draw("alice", 0), Serve("bob", 0, wrong))
     assert alice.player.hand == ()

@@ -16,14 +16,14 @@ from forcemove.flow.queue import ActionQueue
 from forcemove.flow.steps import Step, UnexpectedAction, run, sequence
 from forcemove.flow.transport import MemoryTransport, Reader, Transport
 from forcemove_games.sra.arithmetic import MODULUS, Numbers, decode_numbers, encode_number, encode_numbers, power
-from forcemove_games.sra.cipher import DecryptionKey, Key, card_numbers
-from forcemove_games.sra.deck import STEPS, Shown, false_step
+from forcemove_games.sra.cipher import CipherKey, DecryptionKey, card_numbers
+from forcemove_games.sra.deck import STEPS, DisclosedKeys, false_step
 from forcemove_games.sra.faults import (
     CardFault,
     CardTwice,
     InvalidExponent,
+    KeyGivenTwice,
     KeyNotDue,
-    KeyTwice,
     NoSuchCard,
     NotTheTop,
     WrongCount,
@@ -120,7 +120,7 @@ def test_a_forged_deck_is_refused_in_every_step(step: int, forgery: str) -> None
     assert honest.shuffle.step == step
 
 
-FALSE = Key.fresh(stream("false")).disclose().encode()
+FALSE = CipherKey.fresh(stream("false")).disclose().encode()
 NO_KEY = MalformedAction(str(MalformedBytes("number", "it is not a text of 512 hex digits")), "bob")
 KEYS_OF = [[key.encode() for key in keys(side)] for side in both()]
 
@@ -164,7 +164,7 @@ def test_who_serves_gives_no_key_to_a_cheat(forge: Forge, fault: ForcemoveError)
     [
         (only(Discard, key=KEYS_OF[BOB][1]), NoSuchCard(0, culprit="bob")),
         (only(Discard, key=FALSE), NoSuchCard(0, culprit="bob")),
-        (only(Discard, index=1), KeyTwice(BOB, 1, culprit="bob")),
+        (only(Discard, index=1), KeyGivenTwice(BOB, 1, culprit="bob")),
         (only(Discard, index=2, key=KEYS_OF[BOB][2]), KeyNotDue(BOB, 2, culprit="bob")),
         (only(Discard, key=""), NO_KEY),
     ],
@@ -183,7 +183,7 @@ def test_what_is_discarded_is_checked_by_everybody(forge: Forge, fault: Forcemov
 
 def put_in_twice() -> Forge:
     """Mallory puts in the card at the top twice, the second time under one more key, which it takes off in phase 2."""
-    extra = Key.fresh(stream("extra"))
+    extra = CipherKey.fresh(stream("extra"))
     first = in_step(1, lambda deck: (deck[0], extra.encrypt(deck[0]), *deck[2:]))
     second = in_step(3, lambda deck: (deck[0], extra.decrypt(deck[1]), *deck[2:]))
     return lambda action: second(first(action))
@@ -278,8 +278,8 @@ def test_all_who_read_the_log_know_who_stacked_the_deck(stacking: str) -> None:
     assert false_step(decks, (shown["alice"], shown["bob"])) == step
 
 
-def decoded(action: AllKeys) -> Shown:
-    return Shown(DecryptionKey.decode(action.phase_key), tuple(map(DecryptionKey.decode, action.keys)))
+def decoded(action: AllKeys) -> DisclosedKeys:
+    return DisclosedKeys(DecryptionKey.decode(action.phase_key), tuple(map(DecryptionKey.decode, action.keys)))
 
 
 # ------------------------------------------------------------------------------------------- dealing and turning up
@@ -318,7 +318,7 @@ def test_keys_that_are_none_are_the_fault_of_who_deals_them() -> None:
         (only(TurnUp, key=FALSE), NoSuchCard(2)),
         (only(TurnUp, key=key_of(BOB, 1)), NoSuchCard(2)),
         (only(TurnUp, index=1, key=key_of(BOB, 1)), KeyNotDue(BOB, 1)),
-        (only(TurnUp, index=0, key=key_of(BOB, 0)), KeyTwice(BOB, 0)),
+        (only(TurnUp, index=0, key=key_of(BOB, 0)), KeyGivenTwice(BOB, 0)),
         (only(TurnUp, index=3, key=key_of(BOB, 3)), KeyNotDue(BOB, 3)),
         (only(TurnUp, index=-1), KeyNotDue(BOB, -1)),
     ],

@@ -17,8 +17,8 @@ from forcemove_games.sra.faults import (
     CardTwice,
     DiscardNotAllowed,
     DrawNotAllowed,
+    KeyGivenTwice,
     KeyNotDue,
-    KeyTwice,
     NoSuchCard,
     NothingToDraw,
     NotInHand,
@@ -29,7 +29,7 @@ from forcemove_games.sra.faults import (
     ShuffleNotFinished,
     WrongCount,
 )
-from forcemove_games.sra.pile import ANYTHING, Pile, Rules, lift, publish
+from forcemove_games.sra.pile import ANYTHING, Pile, PileRules, lift, publish
 from forcemove_games.sra.player import (
     Player,
     deal,
@@ -38,8 +38,8 @@ from forcemove_games.sra.player import (
     give,
     give_hand,
     hand_over,
-    see_discard,
-    see_turned,
+    record_discard,
+    record_turned,
     sit_down,
     take,
     take_hand,
@@ -56,14 +56,14 @@ def nobody(_pile: Pile, _seat: int) -> bool:
     return False
 
 
-NO_DRAWS = Rules(may_draw=nobody)
+NO_DRAWS = PileRules(may_draw=nobody)
 
 
 def turned_up(first: Player, second: Player) -> tuple[Player, Player, int]:
     """Both after they have turned up a card; and the card."""
     (first, index), (second, _) = turn_up(first), turn_up(second)
     (first, of_first), (second, of_second) = give(first, index), give(second, index)
-    first, second = see_turned(first, index, of_second), see_turned(second, index, of_first)
+    first, second = record_turned(first, index, of_second), record_turned(second, index, of_first)
     return first, second, first.pile.laid[-1]
 
 
@@ -115,7 +115,7 @@ def test_several_cards_may_be_asked_for_before_the_first_key_comes() -> None:
 def test_a_discarded_card_is_seen_by_all() -> None:
     alice, bob, card = drawn(*seated())
     alice, key = discard(alice, 0, ANYTHING)
-    bob, seen = see_discard(bob, 0, key, ANYTHING)
+    bob, seen = record_discard(bob, 0, key, ANYTHING)
     assert seen == card
     assert alice.hand == ()
     assert alice.pile == bob.pile
@@ -134,7 +134,7 @@ def test_a_card_turned_up_is_seen_by_both() -> None:
 def test_a_card_is_turned_up_whichever_key_comes_first() -> None:
     alice, bob = seated()
     (alice, index), (bob, _) = turn_up(alice), turn_up(bob)
-    alice = see_turned(alice, index, give(bob, index)[1])
+    alice = record_turned(alice, index, give(bob, index)[1])
     assert alice.pile.places[0].card is None
     assert alice.pile.laid == ()
     alice, _ = give(alice, index)
@@ -149,8 +149,8 @@ def test_the_rule_is_asked_about_the_pile_before_the_draw_and_the_drawer() -> No
         asked.append((pile, seat))
         return True
 
-    hand_over(bob, 0, Rules(may_draw=rule))
-    draw(bob, Rules(may_draw=rule))
+    hand_over(bob, 0, PileRules(may_draw=rule))
+    draw(bob, PileRules(may_draw=rule))
     assert asked == [(bob.pile, ALICE), (bob.pile, BOB)]
 
 
@@ -267,7 +267,7 @@ def test_nothing_is_handed_over_of_an_empty_pile() -> None:
 @pytest.mark.parametrize("answer", [False, None, 1, "yes"])
 def test_a_draw_that_the_game_does_not_allow_gets_no_key(answer: bool) -> None:
     _, bob = seated()
-    refused(DrawNotAllowed(ALICE, 0), lambda: hand_over(bob, 0, Rules(may_draw=lambda *_: answer)))
+    refused(DrawNotAllowed(ALICE, 0), lambda: hand_over(bob, 0, PileRules(may_draw=lambda *_: answer)))
     assert bob == seated()[BOB]
 
 
@@ -282,7 +282,7 @@ def test_what_the_rule_raises_goes_through() -> None:
     def rule(pile: Pile, seat: int) -> bool:
         raise LocalError
 
-    refused(LocalError(), lambda: hand_over(bob, 0, Rules(may_draw=rule)))
+    refused(LocalError(), lambda: hand_over(bob, 0, PileRules(may_draw=rule)))
 
 
 # ------------------------------------------------------------------------------------------------------ giving a key
@@ -301,23 +301,23 @@ def test_a_key_for_the_card_after_the_drawn_one_is_refused() -> None:
 
 def test_a_key_that_was_given_before_is_refused() -> None:
     alice, _, _ = drawn(*seated())
-    refused(KeyTwice(BOB, 0), lambda: take(alice, 0, BOBS_KEYS[0]))
+    refused(KeyGivenTwice(BOB, 0), lambda: take(alice, 0, BOBS_KEYS[0]))
     alice, _ = discard(alice, 0, ANYTHING)
-    refused(KeyTwice(BOB, 0), lambda: take(alice, 0, BOBS_KEYS[0]))
+    refused(KeyGivenTwice(BOB, 0), lambda: take(alice, 0, BOBS_KEYS[0]))
 
 
 def test_a_discarded_card_is_not_discarded_again() -> None:
     alice, bob, _ = drawn(*seated())
     alice, key = discard(alice, 0, ANYTHING)
-    bob, _ = see_discard(bob, 0, key, ANYTHING)
-    refused(KeyTwice(ALICE, 0), lambda: see_discard(bob, 0, key, ANYTHING))
+    bob, _ = record_discard(bob, 0, key, ANYTHING)
+    refused(KeyGivenTwice(ALICE, 0), lambda: record_discard(bob, 0, key, ANYTHING))
     refused(NotInHand(0), lambda: discard(alice, 0, ANYTHING))
 
 
 def test_a_turned_up_cards_key_is_not_taken_again() -> None:
     alice, _ = turn_up(seated()[ALICE])
-    alice = see_turned(alice, 0, BOBS_KEYS[0])
-    refused(KeyTwice(BOB, 0), lambda: see_turned(alice, 0, BOBS_KEYS[0]))
+    alice = record_turned(alice, 0, BOBS_KEYS[0])
+    refused(KeyGivenTwice(BOB, 0), lambda: record_turned(alice, 0, BOBS_KEYS[0]))
 
 
 def test_a_key_for_a_card_of_another_kind_is_not_due() -> None:
@@ -327,9 +327,9 @@ def test_a_key_for_a_card_of_another_kind_is_not_due() -> None:
     alice, bob, _ = turned_up(alice, bob)
     alice, _ = draw(alice, ANYTHING)
     refused(KeyNotDue(BOB, 1), lambda: take(alice, 1, BOBS_KEYS[1]))
-    refused(KeyNotDue(BOB, 1), lambda: see_turned(alice, 1, BOBS_KEYS[1]))
-    refused(KeyNotDue(BOB, 3), lambda: see_turned(alice, 3, BOBS_KEYS[3]))
-    refused(KeyNotDue(BOB, 3), lambda: see_discard(alice, 3, BOBS_KEYS[3], ANYTHING))
+    refused(KeyNotDue(BOB, 1), lambda: record_turned(alice, 1, BOBS_KEYS[1]))
+    refused(KeyNotDue(BOB, 3), lambda: record_turned(alice, 3, BOBS_KEYS[3]))
+    refused(KeyNotDue(BOB, 3), lambda: record_discard(alice, 3, BOBS_KEYS[3], ANYTHING))
     for index in (0, 1, 3, -1, SIZE):
         refused(NotInHand(index), partial(give, alice, index))
 
@@ -337,7 +337,7 @@ def test_a_key_for_a_card_of_another_kind_is_not_due() -> None:
 def test_a_key_for_a_turned_up_card_is_for_nothing_else() -> None:
     alice, _ = turn_up(seated()[ALICE])
     refused(KeyNotDue(BOB, 0), lambda: take(alice, 0, BOBS_KEYS[0]))
-    refused(KeyNotDue(BOB, 0), lambda: see_discard(give(alice, 0)[0], 0, BOBS_KEYS[0], ANYTHING))
+    refused(KeyNotDue(BOB, 0), lambda: record_discard(give(alice, 0)[0], 0, BOBS_KEYS[0], ANYTHING))
 
 
 def test_who_draws_does_not_open_the_card_before_the_other_has_given_its_key() -> None:
@@ -353,11 +353,11 @@ def test_a_discard_that_the_game_does_not_allow_is_refused_on_both_sides() -> No
         asked.append((pile, seat, laid))
         return False
 
-    refused(OurDiscardNotAllowed(0, card), lambda: discard(alice, 0, Rules(may_discard=rule)))
+    refused(OurDiscardNotAllowed(0, card), lambda: discard(alice, 0, PileRules(may_discard=rule)))
     _, key = discard(alice, 0, ANYTHING)
-    refused(DiscardNotAllowed(ALICE, 0, card), lambda: see_discard(bob, 0, key, Rules(may_discard=rule)))
+    refused(DiscardNotAllowed(ALICE, 0, card), lambda: record_discard(bob, 0, key, PileRules(may_discard=rule)))
     assert asked == [(alice.pile, ALICE, card), (bob.pile, ALICE, card)]
-    assert see_discard(bob, 0, key, ANYTHING)[1] == card
+    assert record_discard(bob, 0, key, ANYTHING)[1] == card
 
 
 @pytest.mark.parametrize("index", [-1, 0, 1, SIZE])
@@ -383,13 +383,13 @@ def test_a_false_key_is_refused_and_the_true_one_taken_afterwards(false: Decrypt
 def test_a_false_key_for_a_discard_is_refused_and_the_true_one_taken_afterwards() -> None:
     alice, bob = seated()
     bob, alice, card = drawn(bob, alice)
-    refused(NoSuchCard(0), lambda: see_discard(alice, 0, BOBS_KEYS[1], ANYTHING))
-    assert see_discard(alice, 0, BOBS_KEYS[0], ANYTHING)[1] == card
+    refused(NoSuchCard(0), lambda: record_discard(alice, 0, BOBS_KEYS[1], ANYTHING))
+    assert record_discard(alice, 0, BOBS_KEYS[0], ANYTHING)[1] == card
 
 
 def test_a_false_key_for_a_turned_up_card_is_refused() -> None:
     alice, _ = give(turn_up(seated()[ALICE])[0], 0)
-    refused(NoSuchCard(0), lambda: see_turned(alice, 0, BOBS_KEYS[1]))
+    refused(NoSuchCard(0), lambda: record_turned(alice, 0, BOBS_KEYS[1]))
 
 
 # ------------------------------------------------------------------------------------------------ a card that is twice
@@ -409,7 +409,7 @@ def test_a_discard_of_a_card_that_we_hold_is_refused() -> None:
     alice, mallory, card = drawn(alice, mallory)
     mallory, alice, _ = drawn(mallory, alice)
     mallory, key = discard(mallory, 1, ANYTHING)
-    refused(CardTwice(card, 0, 1), lambda: see_discard(alice, 1, key, ANYTHING))
+    refused(CardTwice(card, 0, 1), lambda: record_discard(alice, 1, key, ANYTHING))
 
 
 @pytest.mark.parametrize("way", ["drawn", "discarded", "turned up"])
@@ -417,15 +417,15 @@ def test_a_card_that_is_open_already_does_not_come_again(way: str) -> None:
     alice, mallory = map(sit_down, duplicating())
     alice, mallory, card = drawn(alice, mallory)
     alice, opened = discard(alice, 0, ANYTHING)
-    mallory, _ = see_discard(mallory, 0, opened, ANYTHING)
+    mallory, _ = record_discard(mallory, 0, opened, ANYTHING)
     key = mallory.keys[1].disclose()
     see: Callable[[], object]
     if way == "drawn":
         see = partial(take, draw(alice, ANYTHING)[0], 1, key)
     elif way == "discarded":
-        see = partial(see_discard, hand_over(alice, 1, ANYTHING)[0], 1, key, ANYTHING)
+        see = partial(record_discard, hand_over(alice, 1, ANYTHING)[0], 1, key, ANYTHING)
     else:
-        see = partial(see_turned, give(turn_up(alice)[0], 1)[0], 1, key)
+        see = partial(record_turned, give(turn_up(alice)[0], 1)[0], 1, key)
     refused(CardTwice(card, 0, 1), see)
 
 
@@ -435,7 +435,7 @@ def test_a_card_that_we_hold_is_not_turned_up_whichever_key_comes_first(ours_fir
     alice, mallory, card = drawn(alice, mallory)
     alice, index = turn_up(alice)
     key = mallory.keys[index].disclose()
-    steps: list[Callable[[Player], Player]] = [lambda side: give(side, 1)[0], lambda side: see_turned(side, 1, key)]
+    steps: list[Callable[[Player], Player]] = [lambda side: give(side, 1)[0], lambda side: record_turned(side, 1, key)]
     first, second = steps if ours_first else reversed(steps)
     alice = first(alice)
     refused(CardTwice(card, 0, 1), lambda: second(alice))
@@ -461,7 +461,7 @@ def test_in_any_game_all_see_one_pile_and_each_its_own_cards(moves: list[tuple[s
         if kind == "discard" and us.hand:
             index = us.hand[-1][0]
             us, key = discard(us, index, ANYTHING)
-            them, card = see_discard(them, index, key, ANYTHING)
+            them, card = record_discard(them, index, key, ANYTHING)
             pile = publish(pile, seat, index, key)
             assert card == cards[index]
         elif kind == "draw" and not pile.is_empty:
@@ -482,7 +482,7 @@ def test_in_any_game_all_see_one_pile_and_each_its_own_cards(moves: list[tuple[s
 
 def test_a_hand_does_not_show() -> None:
     alice, _, _ = drawn(*seated())
-    assert repr(alice) == "Player(seat=0, pile=Pile(places=(Place(holder=0, card=None),), opened=()))"
+    assert repr(alice) == "Player(seat=0, pile=Pile(places=(CardPlace(holder=0, card=None),), opened=()))"
 
 
 def test_a_player_is_a_value() -> None:

@@ -12,9 +12,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forcemove.line.errors import Reason
-from forcemove.line.terms import proof_digest
-from forcemove.line.wire import Outbox, Posted, Prove, Proved, Refused, encode
 from forcemove.relay.admission.accounts import Account, Accounts
 from forcemove.relay.admission.frames import MOST_CARRIED, Border, carried
 from forcemove.relay.admission.listening import Intake
@@ -25,10 +22,13 @@ from forcemove.relay.clients.services import Services
 from forcemove.relay.limits import PENDING, Limits
 from forcemove.relay.metrics import Metrics
 from forcemove.relay.offers.lobby import Lobby
-from tests.line.people import ALICE, new_table, run
+from forcemove.transport.errors import Reason
+from forcemove.transport.terms import proof_digest
+from forcemove.transport.wire import Posted, Prove, Proved, RequestRefused, SendBuffer, encode
 from tests.relay.inside import Clock, Ear, Inside
 from tests.relay.process import RelayProcess, running_relay
 from tests.relay.raw import post, raw
+from tests.transport.people import ALICE, new_table, run
 
 REQUEST = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 payloads = st.binary(max_size=300)
@@ -198,7 +198,7 @@ def test_posts_are_in_the_order_in_which_they_were_said_whatever_pieces_they_com
             await alice.hear(Proved)
             writer, stream, cuts = alice.transport(), b"", []
             for number in range(count):
-                outbox = Outbox()
+                outbox = SendBuffer()
                 outbox.add(encode(post(table, number, number.to_bytes(2))))
                 stream += frame(outbox.take())
                 cuts.append(len(stream) if chance.random() < 0.7 else len(stream) - chance.randrange(40))
@@ -285,6 +285,6 @@ def test_a_single_post_is_refused_where_nobody_has_proved_to_take_part(relay: Re
             await mallory.opened(table.id)
             for number in range(3):
                 await mallory.say(post(table, number, b"not mine"))
-                assert (await mallory.hear(Refused)).reason == Reason.NOT_PROVED.value
+                assert (await mallory.hear(RequestRefused)).reason == Reason.NOT_PROVED.value
 
     run(story())

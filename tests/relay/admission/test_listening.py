@@ -14,13 +14,13 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from forcemove.line.errors import Reason
-from forcemove.line.offers import OFFERS, SignedOffer
-from forcemove.line.wire import ListOffers, MakeOffer, OffersListed, Open, Opened, Posted, Proved, Refused
-from tests.line.offered import new_offer
-from tests.line.people import ALICE, new_table, run
+from forcemove.transport.errors import Reason
+from forcemove.transport.offers import OFFERS, SignedOffer
+from forcemove.transport.wire import ListOffers, MakeOffer, OffersListed, Open, Opened, Posted, Proved, RequestRefused
 from tests.relay.process import RelayProcess, running_relay
 from tests.relay.raw import Raw, post, raw, raw_from
+from tests.transport.offered import new_offer
+from tests.transport.people import ALICE, new_table, run
 
 OTHER = "127.0.0.2"
 UPGRADE = (
@@ -166,8 +166,8 @@ def test_threat_59_tables_are_bounded_by_address(tmp_path: Path) -> None:
                 tables = [new_table() for _ in range(3)]
                 await client.say(*(client.proof(table, ALICE) for table in [*tables, tables[0]]))
                 said = [await client.next() for _ in range(4)]
-                assert [type(each) for each in said] == [Proved, Proved, Refused, Proved]
-                assert isinstance(said[2], Refused)
+                assert [type(each) for each in said] == [Proved, Proved, RequestRefused, Proved]
+                assert isinstance(said[2], RequestRefused)
                 assert said[2].reason == Reason.TOO_MANY_TABLES.value
                 await _seated(other)
 

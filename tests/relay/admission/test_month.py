@@ -6,20 +6,20 @@ from pathlib import Path
 
 import pytest
 
-from forcemove.line.offers import OFFERS, SignedOffer
-from forcemove.line.terms import Table, TableKind
-from forcemove.line.wire import MakeOffer
 from forcemove.protocol.hashing import keccak256
 from forcemove.relay.admission.accounts import Accounts
 from forcemove.relay.keeping import Addition
 from forcemove.relay.limits import Limits
 from forcemove.relay.offers.lobby import Lobby, NotOffered
 from forcemove.relay.tables import TooManyTables
-from tests.line.offered import new_offer
-from tests.line.people import ALICE, run
+from forcemove.transport.offers import OFFERS, SignedOffer
+from forcemove.transport.terms import TableKind, TableTerms
+from forcemove.transport.wire import MakeOffer
 from tests.relay.inside import Clock, Ear, Inside
 from tests.relay.raw import post
 from tests.relay.strangers.crowd import key
+from tests.transport.offered import new_offer
+from tests.transport.people import ALICE, run
 
 HOUR, DAY = 3_600, 24
 LIMITS = Limits(
@@ -53,7 +53,7 @@ class Month:
         if made.wait(1, self.clock.now):
             return False
         made.take(1, self.clock.now)
-        table = Table(TableKind.GAME, (ALICE.address,), keccak256(self.count.to_bytes(8)))
+        table = TableTerms(TableKind.GAME, (ALICE.address,), keccak256(self.count.to_bytes(8)))
         try:
             log = await tables.make(table, address)
         except TooManyTables:

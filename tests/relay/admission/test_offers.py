@@ -8,27 +8,27 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forcemove.line.errors import Reason
-from forcemove.line.offers import JOINS, OFFERS, Join, SignedJoin, SignedOffer, meeting_table
-from forcemove.line.wire import (
+from forcemove.protocol.signing import Key
+from forcemove.relay.offers.listing import PAGE, Listing
+from forcemove.transport.errors import Reason
+from forcemove.transport.offers import JOINS, OFFERS, Join, SignedJoin, SignedOffer, meeting_table
+from forcemove.transport.wire import (
     JoinOffer,
     MakeOffer,
     Message,
     OfferShown,
     OffersListed,
     Proved,
-    Refused,
+    RequestRefused,
     WatchOffer,
     decode_from_relay,
 )
-from forcemove.line.wire import Outbox as Frames
-from forcemove.protocol.signing import Key
-from forcemove.relay.offers.listing import PAGE, Listing
-from tests.line.offered import new_offer
-from tests.line.people import ALICE, run
+from forcemove.transport.wire import SendBuffer as Frames
 from tests.relay.process import running_relay
 from tests.relay.raw import Raw, raw, raw_from
 from tests.relay.strangers.crowd import key
+from tests.transport.offered import new_offer
+from tests.transport.people import ALICE, run
 
 OTHER = "127.0.0.2"
 
@@ -111,9 +111,9 @@ def _join(offer: bytes, guest: Key) -> JoinOffer:
     return JoinOffer(b"join", JOINS.encode(signed.join), signed.signature.compact)
 
 
-async def _answer(client: Raw, message: Message) -> OfferShown | Refused:
+async def _answer(client: Raw, message: Message) -> OfferShown | RequestRefused:
     await client.say(message)
-    while not (isinstance(answer := await client.next(), OfferShown | Refused) and answer.id == b"join"):
+    while not (isinstance(answer := await client.next(), OfferShown | RequestRefused) and answer.id == b"join"):
         pass
     return answer
 
@@ -136,7 +136,7 @@ def test_threat_59_a_stranger_does_not_hold_an_offer_by_joining_again_and_again(
                     assert isinstance(await _answer(mallory, _join(offer, key(f"mallory {attempt}"))), OfferShown)
                     await _open_again(host)
                 refused = await _answer(mallory, _join(offer, key("mallory 3")))
-                assert isinstance(refused, Refused)
+                assert isinstance(refused, RequestRefused)
                 assert refused.reason == Reason.OFFER_TAKEN.value
                 assert "come to nothing" in refused.detail
                 assert isinstance(await _answer(bob, _join(offer, key("bob"))), OfferShown)
@@ -177,12 +177,12 @@ def test_threat_59_offers_are_bounded_by_address_and_a_full_lobby_has_room_for_o
                 for _, make in made:
                     await mallory.say(make)
                     answers.append(await mallory.next())
-                assert [type(each) for each in answers] == [OfferShown] * 9 + [Refused] * 3
+                assert [type(each) for each in answers] == [OfferShown] * 9 + [RequestRefused] * 3
                 for number in range(3):
                     await alice.say(_offered(key(f"alice {number}"))[1])
                     await alice.hear(OfferShown)
                 await alice.say(WatchOffer(b"", made[0][0]))
-                assert (await alice.hear(Refused)).reason == Reason.UNKNOWN_OFFER.value
+                assert (await alice.hear(RequestRefused)).reason == Reason.UNKNOWN_OFFER.value
                 await alice.say(WatchOffer(b"", made[8][0]))
                 await alice.hear(OfferShown)
 

@@ -9,7 +9,7 @@ import pytest
 from forcemove.relay.admission.accounts import Account
 from forcemove.relay.admission.turns import Gate, Turns
 from forcemove.relay.limits import Limits
-from tests.line.people import run
+from tests.transport.people import run
 
 MALLORY, ALICE = (Account(host, Limits(), 0.0) for host in ("192.0.2.1", "192.0.2.2"))
 

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from forcemove.line.errors import Reason
-from forcemove.line.terms import Table
-from forcemove.line.wire import Posted, Proved, Refused
-from tests.line.people import ALICE, new_table, run
+from forcemove.transport.errors import Reason
+from forcemove.transport.terms import TableTerms
+from forcemove.transport.wire import Posted, Proved, RequestRefused
 from tests.relay.raw import Raw, post, raw
+from tests.transport.people import ALICE, new_table, run
 
 MiB = 2**20
 DISK = 80
@@ -84,10 +84,10 @@ def _free(disk: Path) -> int:
     return found.f_bavail * found.f_frsize
 
 
-async def _is_taken(alice: Raw, table: Table, number: int) -> bool:
+async def _is_taken(alice: Raw, table: TableTerms, number: int) -> bool:
     await alice.say(post(table, number, LARGE))
     answer = await alice.next()
-    if isinstance(answer, Refused):
+    if isinstance(answer, RequestRefused):
         assert answer.reason == Reason.BUSY.value
         return False
     assert isinstance(answer, Posted), answer

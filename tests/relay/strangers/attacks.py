@@ -11,15 +11,15 @@ from urllib.parse import urlsplit
 
 import aiohttp
 
-from forcemove.line.limits import MAX_ENTRY
-from forcemove.line.offers import OFFERS, SignedOffer
-from forcemove.line.terms import Table, TableKind
-from forcemove.line.wire import ListOffers, MakeOffer, Message, Open, Post, Proved, encode
-from forcemove.line.wire import Outbox as Frames
 from forcemove.protocol.signing import Key
-from tests.line.offered import new_offer
+from forcemove.transport.limits import MAX_ENTRY
+from forcemove.transport.offers import OFFERS, SignedOffer
+from forcemove.transport.terms import TableKind, TableTerms
+from forcemove.transport.wire import ListOffers, MakeOffer, Message, Open, PostEntry, Proved, encode
+from forcemove.transport.wire import SendBuffer as Frames
 from tests.relay.raw import Raw, raw_from
 from tests.relay.strangers.crowd import key, table_of
+from tests.transport.offered import new_offer
 
 __all__ = ["ATTACKS", "Attack"]
 
@@ -61,7 +61,7 @@ async def wrong_proofs(url: str, address: str, _: int) -> None:
     """200 in each frame, of signatures that somebody has made."""
     mallory = key(address)
     async with _reading(url, address) as client:
-        table = Table(TableKind.GAME, (mallory.address,), bytes(32))
+        table = TableTerms(TableKind.GAME, (mallory.address,), bytes(32))
         wrong = [client.proof(table, mallory, nonce=secrets.token_bytes(32)) for _ in range(200)]
         frame = _frame(list(wrong))
         while True:
@@ -73,7 +73,7 @@ async def many_proofs(url: str, address: str, number: int) -> None:
     """Good ones, each for the table that there is already."""
     mallory = key(address)
     async with _reading(url, address) as client:
-        table = Table(TableKind.GAME, (mallory.address,), bytes(32))
+        table = TableTerms(TableKind.GAME, (mallory.address,), bytes(32))
         frame = _frame([client.proof(table, mallory)] * 200)
         while True:
             await client.socket.send_bytes(frame)
@@ -85,7 +85,7 @@ async def tables(url: str, address: str, number: int) -> None:
     mallory = key(address)
     async with _reading(url, address) as client:
         while True:
-            made = [Table(TableKind.GAME, (mallory.address,), secrets.token_bytes(32)) for _ in range(50)]
+            made = [TableTerms(TableKind.GAME, (mallory.address,), secrets.token_bytes(32)) for _ in range(50)]
             await client.socket.send_bytes(_frame([client.proof(table, mallory) for table in made]))
             await asyncio.sleep(0)
 
@@ -93,14 +93,14 @@ async def tables(url: str, address: str, number: int) -> None:
 async def _posts(url: str, address: str, number: int, size: int) -> None:
     mallory = key(address)
     async with raw_from(url, address) as client:
-        table = Table(TableKind.CHANNEL, (mallory.address,), number.to_bytes(32))
+        table = TableTerms(TableKind.CHANNEL, (mallory.address,), number.to_bytes(32))
         await client.say(client.proof(table, mallory))
         await client.hear(Proved)
         reading = asyncio.create_task(client.closed())
         together = max(1, min(1_000, 60_000 // (size + 60)))
         try:
             while True:
-                posts = [Post(table.id, secrets.token_bytes(16), bytes(size), None) for _ in range(together)]
+                posts = [PostEntry(table.id, secrets.token_bytes(16), bytes(size), None) for _ in range(together)]
                 await client.socket.send_bytes(_frame(list(posts)))
                 await asyncio.sleep(0)
         finally:
@@ -125,11 +125,11 @@ async def found_again(url: str, address: str, number: int) -> None:
     """Posts that may have been posted before, at a log that is long: each is looked for."""
     mallory = key(address)
     async with _reading(url, address) as client:
-        table = Table(TableKind.CHANNEL, (mallory.address,), number.to_bytes(32))
+        table = TableTerms(TableKind.CHANNEL, (mallory.address,), number.to_bytes(32))
         await client.say(client.proof(table, mallory))
-        await client.say(*(Post(table.id, secrets.token_bytes(16), b"", None) for _ in range(1_000)))
+        await client.say(*(PostEntry(table.id, secrets.token_bytes(16), b"", None) for _ in range(1_000)))
         while True:
-            again = [Post(table.id, secrets.token_bytes(16), b"", 0) for _ in range(100)]
+            again = [PostEntry(table.id, secrets.token_bytes(16), b"", 0) for _ in range(100)]
             await client.socket.send_bytes(_frame(list(again)))
             await asyncio.sleep(0)
 

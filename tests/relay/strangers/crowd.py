@@ -15,10 +15,10 @@ from multiprocessing.connection import Connection
 from random import Random
 from typing import Any
 
-from forcemove.line.terms import Table, TableKind
-from forcemove.line.wire import Entries, Posted, Proved
 from forcemove.protocol.hashing import keccak256
 from forcemove.protocol.signing import Key
+from forcemove.transport.terms import TableKind, TableTerms
+from forcemove.transport.wire import Entries, Posted, Proved
 from tests.forked import CONTEXT
 from tests.relay.raw import Raw, post, raw_from
 
@@ -64,9 +64,9 @@ def key(name: str) -> Key:
     return Key(keccak256(name.encode()))
 
 
-def table_of(pair: int) -> Table:
+def table_of(pair: int) -> TableTerms:
     people = key(f"{pair} white").address, key(f"{pair} black").address
-    return Table(TableKind.CHANNEL, people, keccak256(b"crowd" + pair.to_bytes(4)))
+    return TableTerms(TableKind.CHANNEL, people, keccak256(b"crowd" + pair.to_bytes(4)))
 
 
 class _Process:
@@ -156,7 +156,7 @@ async def _pair(url: str, pair: int, moves: list[float], failures: list[str], se
         seated.set()
 
 
-async def _sit(player: Raw, table: Table, key: Key) -> None:
+async def _sit(player: Raw, table: TableTerms, key: Key) -> None:
     await player.say(player.proof(table, key))
     await _until(player, Proved)
     await player.opened(table.id)
@@ -191,7 +191,7 @@ async def _arrivals(url: str, newcomers: list[float], failures: list[str]) -> No
 
 async def _arrive(url: str, number: int) -> None:
     who = key(f"newcomer {number}")
-    table = Table(TableKind.GAME, (who.address,), number.to_bytes(32))
+    table = TableTerms(TableKind.GAME, (who.address,), number.to_bytes(32))
     async with raw_from(url, f"127.0.{1 + number // 250}.{1 + number % 250}") as client:
         await _sit(client, table, who)
         await client.say(post(table, 1, b"here"))

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from forcemove.line.websocket.connection import RelayConnection
-from tests.line.people import ALICE, BOB, new_table, read, run
+from forcemove.transport.websocket.connection import RelayConnection
 from tests.relay.process import RelayProcess, running_relay
 from tests.relay.strangers.attacks import ATTACKS
 from tests.relay.strangers.crowd import Strangers
+from tests.transport.people import ALICE, BOB, new_table, read, run
 
 STRANGERS = [f"127.0.0.{number}" for number in range(2, 12)]
 KILLS, POSTS = 3, 20

@@ -34,9 +34,9 @@ def challenge(
     If it is answered, the clock stops, and play can go on.
     """
     from forcemove.cli.channel import settling
-    from forcemove.cli.channel.session import Asked
+    from forcemove.cli.channel.session import SessionOptions
 
-    settling.challenge(Asked(store, endpoints, key_file, account_file, most), id_, waits=waits)
+    settling.challenge(SessionOptions(store, endpoints, key_file, account_file, most), id_, waits=waits)
 
 
 @click.command()
@@ -55,9 +55,9 @@ def conclude(
     time that it leaves them to answer. Whoever interrupts this loses nothing: the same command goes on.
     """
     from forcemove.cli.channel import settling
-    from forcemove.cli.channel.session import Asked
+    from forcemove.cli.channel.session import SessionOptions
 
-    settling.conclude(Asked(store, endpoints, key_file, account_file, most), id_)
+    settling.conclude(SessionOptions(store, endpoints, key_file, account_file, most), id_)
 
 
 @click.command()
@@ -86,6 +86,6 @@ def collect(
     Exits with 1 if something is left on the chain.
     """
     from forcemove.cli.channel import settling
-    from forcemove.cli.channel.session import Asked
+    from forcemove.cli.channel.session import SessionOptions
 
-    return settling.collect(Asked(store, endpoints, key_file, account_file, most), ids, waits=waits)
+    return settling.collect(SessionOptions(store, endpoints, key_file, account_file, most), ids, waits=waits)

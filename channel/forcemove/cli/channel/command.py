@@ -28,7 +28,7 @@ from forcemove.store.records import ExportKind, Standing
 
 if TYPE_CHECKING:
     from forcemove.chain.adjudicator import Adjudicator
-    from forcemove.inspect.kept import KeptChannel
+    from forcemove.inspect.journal_channel import JournalChannel
     from forcemove.inspect.onchain import ChannelOnChain
     from forcemove.inspect.signed_state import SignedStateReport
 
@@ -84,11 +84,11 @@ def list_(store: str, wants_all: bool, endpoint: str | None, as_json: bool) -> i
     return EXIT_ERROR if damaged else 0
 
 
-def _elsewhere(kept: Sequence[KeptChannel], endpoint: str) -> list[bytes]:
+def _elsewhere(stored: Sequence[JournalChannel], endpoint: str) -> list[bytes]:
     """Those of the chain's id that did not begin on it."""
     chain = open_node(endpoint)
     with waiting("Reading the chain"):
-        ours = (each for each in kept if each.channel.agreement.domain.chain_id == chain.chain_id)
+        ours = (each for each in stored if each.channel.agreement.domain.chain_id == chain.chain_id)
         return [each.id for each in ours if each.elsewhere(chain) is not None]
 
 
@@ -103,44 +103,44 @@ def show(store: str, id_: str, endpoint: str | None, as_json: bool) -> None:
     With --chain what the chain has is shown beside it.
     """
     with open_store(store) as journal:
-        kept = find_channel(journal, id_)
-    now, report = int(time.time()), _report(kept, endpoint)
+        stored = find_channel(journal, id_)
+    now, report = int(time.time()), _report(stored, endpoint)
     if as_json:
-        _print(pages.kept_json(kept, now) | {"newest": report and to_json(report)})
+        _print(pages.channel_json(stored, now) | {"newest": report and to_json(report)})
         return
-    echo(pages.kept_page(kept, now))
+    echo(pages.channel_page(stored, now))
     if report is not None:
         echo("\n" + page(report))
 
 
-def _report(kept: KeptChannel, endpoint: str | None) -> SignedStateReport | None:
+def _report(stored: JournalChannel, endpoint: str | None) -> SignedStateReport | None:
     """Of the newest state; None where there is none."""
     from forcemove.inspect.apps import KnownApp, KnownBy
 
-    if kept.newest_file is None:
+    if stored.newest_file is None:
         return None
-    app = KnownApp(kept.game, KnownBy.BOOK) if kept.game else None
-    return report_signed_state(kept.newest_file, app, _read_chain(kept, endpoint) if endpoint else None)
+    app = KnownApp(stored.game, KnownBy.BOOK) if stored.game else None
+    return report_signed_state(stored.newest_file, app, _read_chain(stored, endpoint) if endpoint else None)
 
 
-def _read_chain(kept: KeptChannel, endpoint: str) -> tuple[Adjudicator, ChannelOnChain]:
+def _read_chain(stored: JournalChannel, endpoint: str) -> tuple[Adjudicator, ChannelOnChain]:
     """Raises `WrongChain`, `AnotherChain`, and what reading a chain raises."""
     from forcemove.chain.adjudicator import Adjudicator
     from forcemove.chain.errors import WrongChain
     from forcemove.chain.reverts import NO_ERRORS, app_errors
     from forcemove.inspect.onchain import read_channel
 
-    domain, chain = kept.channel.agreement.domain, open_node(endpoint)
+    domain, chain = stored.channel.agreement.domain, open_node(endpoint)
     if chain.chain_id != domain.chain_id:
         raise WrongChain(chain.endpoint, domain.chain_id, chain.chain_id)
-    if (elsewhere := kept.elsewhere(chain)) is not None:
+    if (elsewhere := stored.elsewhere(chain)) is not None:
         raise elsewhere
-    errors = app_errors(kept.game.artifact, kept.game.errors) if kept.game else NO_ERRORS
+    errors = app_errors(stored.game.artifact, stored.game.errors) if stored.game else NO_ERRORS
     adjudicator = Adjudicator(chain, domain.adjudicator, errors)
-    outcome = kept.newest.state.outcome if kept.newest else ()
+    outcome = stored.newest.state.outcome if stored.newest else ()
     with waiting("Reading the chain"):
-        participants = kept.channel.agreement.fixed_part.participants
-        return adjudicator, read_channel(adjudicator, kept.id, kept.about.from_block, participants, outcome)
+        participants = stored.channel.agreement.fixed_part.participants
+        return adjudicator, read_channel(adjudicator, stored.id, stored.about.from_block, participants, outcome)
 
 
 @channel.command()
@@ -152,13 +152,13 @@ def history(store: str, id_: str, endpoint: str | None, as_json: bool) -> None:
     """Show what has happened in a channel: the states that are kept, what the chain has logged (with --chain), and what
     counterparties did wrong."""
     with open_store(store) as journal:
-        kept = find_channel(journal, id_)
-        evidence = journal.evidence(kept.id)
-    logs = _read_chain(kept, endpoint)[1].logs if endpoint else None
+        stored = find_channel(journal, id_)
+        evidence = journal.evidence(stored.id)
+    logs = _read_chain(stored, endpoint)[1].logs if endpoint else None
     if as_json:
-        _print(pages.history_json(kept, evidence, logs))
+        _print(pages.history_json(stored, evidence, logs))
     else:
-        echo(pages.history_page(kept, evidence, logs))
+        echo(pages.history_page(stored, evidence, logs))
 
 
 @channel.command()
@@ -172,14 +172,14 @@ def verify(store: str, id_: str, endpoint: str | None, as_json: bool) -> int:
     from forcemove.inspect.soundness import examine, examine_on_chain
 
     with open_store(store) as journal:
-        kept = find_channel(journal, id_)
-    findings = [*examine(kept), *(examine_on_chain(kept, *_read_chain(kept, endpoint)) if endpoint else ())]
+        stored = find_channel(journal, id_)
+    findings = [*examine(stored), *(examine_on_chain(stored, *_read_chain(stored, endpoint)) if endpoint else ())]
     is_sound = not any(each.is_wrong for each in findings)
     if as_json:
         found = [{"what": each.what, "problem": each.problem, "known": each.is_known} for each in findings]
-        _print({"channelId": hex_text(kept.id), "sound": is_sound, "findings": found})
+        _print({"channelId": hex_text(stored.id), "sound": is_sound, "findings": found})
     else:
-        echo(click.style(f"{kept.title} in channel {hex_text(kept.id)}", bold=True))
+        echo(click.style(f"{stored.title} in channel {hex_text(stored.id)}", bold=True))
         echo("\n".join(map(pages.finding_line, findings)) or "  nothing was signed yet")
         echo("It is sound." if is_sound else "It is NOT sound.")
     return 0 if is_sound else EXIT_ERROR
@@ -241,5 +241,5 @@ def import_(store: str, file: Path) -> None:
     """
     with open_store(store, may_be_new=True) as journal:
         ids = journal.import_(file.read_bytes())
-        kept = [find_channel(journal, hex_text(id_)) for id_ in ids]
-    echo(pages.table(kept, int(time.time())))
+        stored = [find_channel(journal, hex_text(id_)) for id_ in ids]
+    echo(pages.table(stored, int(time.time())))

@@ -13,7 +13,7 @@ from forcemove.chain.adjudicator import PlacedLog
 from forcemove.cli.amounts import format_amount
 from forcemove.cli.layout import short_address, show_asset, show_field, show_time, show_title
 from forcemove.cli.results import ending_text, result_json, result_lines
-from forcemove.inspect.kept import KeptChannel
+from forcemove.inspect.journal_channel import JournalChannel
 from forcemove.inspect.onchain import turn_of
 from forcemove.inspect.soundness import Finding
 from forcemove.protocol.channel import OVER, Phase
@@ -30,8 +30,8 @@ __all__ = [
     "finding_line",
     "history_json",
     "history_page",
-    "kept_json",
-    "kept_page",
+    "channel_json",
+    "channel_page",
     "listed_json",
     "short_id",
     "table",
@@ -71,35 +71,35 @@ def advice(phase: Phase) -> str:
 # --------------------------------------------------------------------------------------------------------------- lists
 
 
-def table(channels: Sequence[KeptChannel], now: int) -> str:
+def table(channels: Sequence[JournalChannel], now: int) -> str:
     """Two lines for each: when it began, which game, and with whom; and what has come of it."""
     head = click.style(_ROW.format("channel", "begun", "game", "with"), bold=True)
     return "\n".join([head, *(line for each in channels for line in _rows(each, now))])
 
 
-def _rows(kept: KeptChannel, now: int) -> Iterator[str]:
-    others = kept.counterparties
+def _rows(stored: JournalChannel, now: int) -> Iterator[str]:
+    others = stored.counterparties
     with_ = short_address(others[0]) if len(others) == 1 else f"{len(others)} others"
-    begun = kept.about.begun_at
+    begun = stored.about.begun_at
     when = f"{datetime.fromtimestamp(begun):{_TIME}}" if begun else "-"  # the reader's own time
-    yield _ROW.format(short_id(kept.id), when, kept.title[:20], with_)
-    yield f"{_BELOW}{_came_of_it(kept, now)}"
+    yield _ROW.format(short_id(stored.id), when, stored.title[:20], with_)
+    yield f"{_BELOW}{_came_of_it(stored, now)}"
 
 
-def _came_of_it(kept: KeptChannel, now: int) -> str:
+def _came_of_it(stored: JournalChannel, now: int) -> str:
     """How it stands, or how it has ended for us."""
-    phase = kept.channel.phase(now)
+    phase = stored.channel.phase(now)
     marks = {Standing.BACKUP: " (a copy)", Standing.MOVED: " (moved away)"}
-    mark = marks.get(kept.standing, "")
+    mark = marks.get(stored.standing, "")
     if phase not in OVER:
-        turn = "nothing signed yet" if kept.newest is None else f"turn {kept.newest.state.turn_num}"
-        amounts = ", ".join(_short_amount(*each) for each in kept.ours) or "nothing"
-        stake = "for nothing" if kept.channel.agreement.is_friendly else f"ours now: {amounts}"
+        turn = "nothing signed yet" if stored.newest is None else f"turn {stored.newest.state.turn_num}"
+        amounts = ", ".join(_short_amount(*each) for each in stored.ours) or "nothing"
+        stake = "for nothing" if stored.channel.agreement.is_friendly else f"ours now: {amounts}"
         return f"{phase.value}, {turn}; {stake}{mark}"
-    if kept.channel.agreement.is_friendly:
+    if stored.channel.agreement.is_friendly:
         return f"over: nothing was at stake{mark}"
-    result = result_of(kept.channel, now)
-    ours = [each for each in result.shares if each.participant == kept.channel.index]
+    result = result_of(stored.channel, now)
+    ours = [each for each in result.shares if each.participant == stored.channel.index]
     return f"{phase.value}: {', '.join(map(_won, ours))}; {ending_text(result.ending)}{mark}"
 
 
@@ -115,23 +115,25 @@ def _short_amount(asset: bytes, amount: int) -> str:
 # ---------------------------------------------------------------------------------------------------------- one of them
 
 
-def kept_page(kept: KeptChannel, now: int) -> str:
+def channel_page(stored: JournalChannel, now: int) -> str:
     """What the journal says of a channel."""
-    agreement, channel = kept.channel.agreement, kept.channel
+    agreement, channel = stored.channel.agreement, stored.channel
     phase = channel.phase(now)
     lines = [
-        click.style(f"{kept.title}, as the journal has it", bold=True),
-        show_field("channel", hex_text(kept.id)),
-        show_field("begun", show_time(kept.about.begun_at) if kept.about.begun_at else "nobody has noted it"),
-        show_field("standing", _STANDINGS[kept.standing]),
+        click.style(f"{stored.title}, as the journal has it", bold=True),
+        show_field("channel", hex_text(stored.id)),
+        show_field("begun", show_time(stored.about.begun_at) if stored.about.begun_at else "nobody has noted it"),
+        show_field("standing", _STANDINGS[stored.standing]),
         show_field("phase", phase.value),
         show_field("chain id", agreement.domain.chain_id),
         show_field("adjudicator", show_address(agreement.domain.adjudicator)),
-        show_field("we are", f"participant {channel.index}, paid at {_payee(kept)}"),
-        show_field("with", "\n".join(map(show_address, kept.counterparties))),
-        show_field("deposits", "\n".join(_deposits(kept))),
-        show_field("ours", "\n".join(show_asset(*each) for each in kept.ours) or "nothing"),
-        show_field("held", "\n".join(show_asset(*each) for each in kept.held) or "nothing, when it was last looked at"),
+        show_field("we are", f"participant {channel.index}, paid at {_payee(stored)}"),
+        show_field("with", "\n".join(map(show_address, stored.counterparties))),
+        show_field("deposits", "\n".join(_deposits(stored))),
+        show_field("ours", "\n".join(show_asset(*each) for each in stored.ours) or "nothing"),
+        show_field(
+            "held", "\n".join(show_asset(*each) for each in stored.held) or "nothing, when it was last looked at"
+        ),
         show_field("duration", f"{agreement.fixed_part.challenge_duration:,} seconds to answer a challenge"),
     ]
     if phase in OVER:
@@ -144,51 +146,51 @@ def kept_page(kept: KeptChannel, now: int) -> str:
     return "\n".join([*lines, show_field("next", advice(phase))])
 
 
-def _payee(kept: KeptChannel) -> str:
-    payee = kept.channel.payee
+def _payee(stored: JournalChannel) -> str:
+    payee = stored.channel.payee
     return "another channel" if payee is None else show_address(payee)
 
 
-def _deposits(kept: KeptChannel) -> Iterable[str]:
-    for asset, amounts in kept.channel.agreement.deposits:
+def _deposits(stored: JournalChannel) -> Iterable[str]:
+    for asset, amounts in stored.channel.agreement.deposits:
         for index, amount in enumerate(amounts):
             yield f"{show_asset(asset, amount)} by participant {index}"
 
 
-def kept_json(kept: KeptChannel, now: int) -> dict[str, Any]:
+def channel_json(stored: JournalChannel, now: int) -> dict[str, Any]:
     """`{"channelId", "game", "contract", "standing", "phase", "chainId", "adjudicator", "participant", "participants",
     "turnNum", "isOurTurn", "finalizesAt", "deposits", "ours", "held", "result", "begunAt"}`: amounts are decimal digits
     in quotes; `result`, as of `result_json`, is null before it is over; `begunAt` is in Unix seconds, null where nobody
     has noted it."""
-    channel, agreement = kept.channel, kept.channel.agreement
+    channel, agreement = stored.channel, stored.channel.agreement
     return {
-        "channelId": hex_text(kept.id),
-        "game": kept.game.name if kept.game else None,
-        "contract": kept.about.app,
-        "standing": kept.standing.name.lower(),
+        "channelId": hex_text(stored.id),
+        "game": stored.game.name if stored.game else None,
+        "contract": stored.about.app,
+        "standing": stored.standing.name.lower(),
         "phase": channel.phase(now).name.lower(),
         "chainId": str(agreement.domain.chain_id),
         "adjudicator": show_address(agreement.domain.adjudicator),
         "participant": channel.index,
         "participants": [show_address(each) for each in agreement.fixed_part.participants],
-        "turnNum": kept.newest.state.turn_num if kept.newest else None,
+        "turnNum": stored.newest.state.turn_num if stored.newest else None,
         "isOurTurn": channel.is_our_turn,
         "finalizesAt": channel.status.finalizes_at or None,
         "deposits": [
             {"asset": show_address(asset), "amounts": [str(each) for each in amounts]}
             for asset, amounts in agreement.deposits
         ],
-        "ours": _amounts_json(kept.ours),
-        "held": _amounts_json(kept.held),
+        "ours": _amounts_json(stored.ours),
+        "held": _amounts_json(stored.held),
         "result": result_json(result_of(channel, now)),
-        "begunAt": kept.about.begun_at or None,
+        "begunAt": stored.about.begun_at or None,
     }
 
 
-def listed_json(kept: KeptChannel, now: int, elsewhere: Sequence[bytes] | None) -> dict[str, Any]:
+def listed_json(stored: JournalChannel, now: int, elsewhere: Sequence[bytes] | None) -> dict[str, Any]:
     """The same, and `"isElsewhere"`: whether it is of another chain with the id of the one that was asked, null where
     none was."""
-    return kept_json(kept, now) | {"isElsewhere": None if elsewhere is None else kept.id in elsewhere}
+    return channel_json(stored, now) | {"isElsewhere": None if elsewhere is None else stored.id in elsewhere}
 
 
 def elsewhere_line(channel_id: bytes) -> str:
@@ -203,10 +205,13 @@ def _amounts_json(amounts: Iterable[tuple[bytes, int]]) -> list[dict[str, str]]:
 # ------------------------------------------------------------------------------------------------------------- history
 
 
-def history_page(kept: KeptChannel, evidence: Sequence[KeptEvidence], logs: Sequence[PlacedLog] | None) -> str:
+def history_page(stored: JournalChannel, evidence: Sequence[KeptEvidence], logs: Sequence[PlacedLog] | None) -> str:
     """States, what the chain has logged, and what counterparties did wrong. `logs`: None where no chain was asked."""
-    lines = [click.style(f"{kept.title} in channel {hex_text(kept.id)}", bold=True), show_title("States that are kept")]
-    lines += [_state_line(kept, each) for each in _states(kept)] or ["  none"]
+    lines = [
+        click.style(f"{stored.title} in channel {hex_text(stored.id)}", bold=True),
+        show_title("States that are kept"),
+    ]
+    lines += [_state_line(stored, each) for each in _states(stored)] or ["  none"]
     lines.append(show_title("On the chain"))
     if logs is None:
         lines.append("  --chain URL reads it")
@@ -219,20 +224,20 @@ def history_page(kept: KeptChannel, evidence: Sequence[KeptEvidence], logs: Sequ
     return "\n".join(lines)
 
 
-def _states(kept: KeptChannel) -> list[SignedState]:
+def _states(stored: JournalChannel) -> list[SignedState]:
     """All that are kept, oldest first."""
-    return sorted((*kept.channel.kept_states, *kept.channel.signed_states), key=lambda each: each.state.turn_num)
+    return sorted((*stored.channel.kept_states, *stored.channel.signed_states), key=lambda each: each.state.turn_num)
 
 
-def _state_line(kept: KeptChannel, signed: SignedState) -> str:
+def _state_line(stored: JournalChannel, signed: SignedState) -> str:
     signers = ", ".join(str(index) for index in sorted(signed.signatures)) or "nobody"
-    return f"  turn {signed.state.turn_num:>5}  signed by {signers:<6}  {_description(kept, signed)}"
+    return f"  turn {signed.state.turn_num:>5}  signed by {signers:<6}  {_description(stored, signed)}"
 
 
-def _description(kept: KeptChannel, signed: SignedState) -> str:
+def _description(stored: JournalChannel, signed: SignedState) -> str:
     if signed.state.is_final:
         return "the final state"
-    return kept.game.describe(signed.state) if kept.game else f"{len(signed.state.app_data)} bytes of app data"
+    return stored.game.describe(signed.state) if stored.game else f"{len(signed.state.app_data)} bytes of app data"
 
 
 def _log_line(placed: PlacedLog) -> str:
@@ -243,19 +248,19 @@ def _log_line(placed: PlacedLog) -> str:
 
 
 def history_json(
-    kept: KeptChannel, evidence: Sequence[KeptEvidence], logs: Sequence[PlacedLog] | None
+    stored: JournalChannel, evidence: Sequence[KeptEvidence], logs: Sequence[PlacedLog] | None
 ) -> dict[str, Any]:
     """`{"channelId", "states", "logs", "evidence"}`; `logs` is null where no chain was asked."""
     return {
-        "channelId": hex_text(kept.id),
+        "channelId": hex_text(stored.id),
         "states": [
             {
                 "turnNum": each.state.turn_num,
                 "isFinal": each.state.is_final,
                 "signedBy": sorted(each.signatures),
-                "description": _description(kept, each),
+                "description": _description(stored, each),
             }
-            for each in _states(kept)
+            for each in _states(stored)
         ],
         "logs": None
         if logs is None

@@ -19,12 +19,12 @@ from forcemove.cli.endpoints import open_nodes
 from forcemove.cli.errors import Explained
 from forcemove.cli.explanations import headline
 from forcemove.cli.key import open_key_file
-from forcemove.cli.match.ends import EndSeen, race_text
+from forcemove.cli.match.ends import EndObserver, race_text
 from forcemove.cli.progress import waiting
 from forcemove.cli.terminal import Terminal
 from forcemove.errors import ForcemoveError, PassingError
 from forcemove.follower.errors import AnotherChain
-from forcemove.inspect.kept import KeptChannel
+from forcemove.inspect.journal_channel import JournalChannel
 from forcemove.node.driven import Driven
 from forcemove.node.errors import ChannelInUse
 from forcemove.node.events import Event, Mined, Refused
@@ -34,13 +34,13 @@ from forcemove.protocol.signing import Key
 from forcemove.sender.errors import GasTooDear
 from forcemove.store.journal import Journal
 
-__all__ = ["Asked", "Session", "opened"]
+__all__ = ["SessionOptions", "JournalSession", "opened"]
 
-_LOOK_EVERY = 0.25
+_POLL_SECONDS = 0.25
 
 
 @dataclass(frozen=True)
-class Asked:
+class SessionOptions:
     """What a command was told to work with: files and URLs, as they were typed. `most`: see `Node.add`."""
 
     store: str
@@ -50,7 +50,7 @@ class Asked:
     most: int | None
 
 
-class Session:
+class JournalSession:
     """`journal`: the one that was named. `chain`: the one that was named, by its first endpoint. All else that the
     journal has on it is defended meanwhile."""
 
@@ -67,37 +67,37 @@ class Session:
         shown of the end of the channel that it is about."""
         self._payer, self._chains = payer, tuple(chains)
         self.journal, self.chain, self._key, self._most, self._terminal = journal, chains[0], key, most, terminal
-        self._node = Node(journal, trouble=self._hear_trouble)
+        self._node = Node(journal, trouble=self._on_node_error)
         self._defence = Defence(journal, self._node, chains, payer or key, terminal.note)
         self._defence.start()
-        self.seen = EndSeen()
-        self._lasting: ForcemoveError | None = None
+        self.seen = EndObserver()
+        self._fatal_error: ForcemoveError | None = None
 
     @property
     def account(self) -> bytes:
         """The participant's address, 20 bytes."""
         return self._key.address
 
-    def require_ours(self, kept: KeptChannel) -> None:
+    def require_ours(self, stored: JournalChannel) -> None:
         """Refuse a channel of another chain or another key. Raises `WrongChain`, `AnotherChain`, `Explained`,
         `GameMissing`."""
-        agreement = kept.channel.agreement
+        agreement = stored.channel.agreement
         if agreement.domain.chain_id != self.chain.chain_id:
             raise WrongChain(self.chain.endpoint, agreement.domain.chain_id, self.chain.chain_id)
-        if kept.address != self._key.address:
+        if stored.address != self._key.address:
             raise Explained("That is not the key that plays this channel.", "Name its key file with --key.")
-        kept.require_game()
-        if (elsewhere := self.elsewhere(kept)) is not None:
+        stored.require_game()
+        if (elsewhere := self.elsewhere(stored)) is not None:
             raise elsewhere
 
-    def elsewhere(self, kept: KeptChannel) -> AnotherChain | None:
+    def elsewhere(self, stored: JournalChannel) -> AnotherChain | None:
         """Why none of the endpoints is of the chain on which the channel began, though it has its chain id; None where
         one is. Raises `PassingError` where none says."""
         found: AnotherChain | None = None
         failure: PassingError | None = None
         for chain in self._chains:
             try:
-                elsewhere = kept.elsewhere(chain)
+                elsewhere = stored.elsewhere(chain)
             except PassingError as error:
                 failure = failure or error
                 continue
@@ -108,13 +108,13 @@ class Session:
             raise failure
         return found
 
-    def drive(self, kept: KeptChannel, *, signs: bool = True) -> Driven:
+    def drive(self, stored: JournalChannel, *, signs: bool = True) -> Driven:
         """Drive a channel. Where another process drives it, or has until it died, that is waited for once.
 
         Raises as `require_ours`, and what `Node.add` raises.
         """
-        self.require_ours(kept)
-        assembly = kept.assembly(self.chain, self._chains[1:])
+        self.require_ours(stored)
+        assembly = stored.assembly(self.chain, self._chains[1:])
 
         def add() -> Driven:
             return self._node.add(
@@ -123,7 +123,7 @@ class Session:
                 Nobody(),
                 lambda _: None,
                 report=self._report,
-                confirmations=kept.about.confirmations,
+                confirmations=stored.about.confirmations,
                 most=self._most,
                 signs=signs,
                 payer=self._payer,
@@ -146,27 +146,27 @@ class Session:
         while True:
             self._defence.step()
             is_busy = self._node.poll()
-            if self._lasting is not None:
-                raise self._lasting
+            if self._fatal_error is not None:
+                raise self._fatal_error
             is_quiet = not is_busy and not self._node.is_sending and self._defence.has_looked
             if is_quiet and is_done():
                 return
             self._terminal.status(status())
             if not is_busy:
-                time.sleep(_LOOK_EVERY)
+                time.sleep(_POLL_SECONDS)
 
     def close(self) -> None:
         """Give the leases back."""
         self._defence.stop()
         self._node.release()
 
-    def _hear_trouble(self, error: Exception) -> None:
+    def _on_node_error(self, error: Exception) -> None:
         if not isinstance(error, ForcemoveError):
             raise error
         if isinstance(error, PassingError):
             self._terminal.status(f"{headline(error)} Trying again")
         else:
-            self._lasting = error
+            self._fatal_error = error
 
     def _report(self, event: Event) -> None:
         match event:
@@ -177,7 +177,7 @@ class Session:
             case Refused(_, error):
                 self.seen.add(event)
                 if isinstance(error, GasTooDear):
-                    self._lasting = error
+                    self._fatal_error = error
                 else:
                     self._terminal.note(race_text(event) or headline(error))
             case _:
@@ -185,7 +185,7 @@ class Session:
 
 
 @contextmanager
-def opened(asked: Asked) -> Iterator[Session]:
+def opened(asked: SessionOptions) -> Iterator[JournalSession]:
     """A session; afterwards others may drive what it has driven."""
     with open_store(asked.store) as journal:
         found, _ = read_all(journal)
@@ -193,7 +193,7 @@ def opened(asked: Asked) -> Iterator[Session]:
         key = open_key_file(Path(asked.key_file))
         payer = None if asked.account_file is None else open_key_file(Path(asked.account_file))
         with waiting("Reading the chain") as terminal:
-            session = Session(journal, chains, key, payer, asked.most, terminal)
+            session = JournalSession(journal, chains, key, payer, asked.most, terminal)
             try:
                 yield session
             finally:

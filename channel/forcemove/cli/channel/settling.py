@@ -6,15 +6,15 @@ from collections.abc import Callable
 
 from forcemove.cli.amounts import format_amount
 from forcemove.cli.channel.pages import advice, elsewhere_line, short_id
-from forcemove.cli.channel.session import Asked, Session, opened
+from forcemove.cli.channel.session import JournalSession, SessionOptions, opened
 from forcemove.cli.channel.stores import find_channel, find_channels, read_all
 from forcemove.cli.errors import Explained
 from forcemove.cli.layout import show_asset, show_field, show_time
-from forcemove.cli.match.ends import EndSeen
+from forcemove.cli.match.ends import EndObserver
 from forcemove.cli.results import result_lines
 from forcemove.cli.wrapping import echo
 from forcemove.flow.channel import is_stuck
-from forcemove.inspect.kept import KeptChannel, left_in
+from forcemove.inspect.journal_channel import JournalChannel, left_in
 from forcemove.node.driven import Driven
 from forcemove.protocol.channel import Phase
 from forcemove.protocol.effects import SubmitChallenge, SubmitConclude
@@ -28,13 +28,13 @@ __all__ = ["challenge", "collect", "conclude"]
 _RUNNING = (Phase.CHALLENGED, Phase.FINALIZED)
 
 
-def challenge(asked: Asked, id_: str, *, waits: bool) -> None:
+def challenge(asked: SessionOptions, id_: str, *, waits: bool) -> None:
     """Start the clock; with `waits`, stay until it has run out and all is paid, or it was answered."""
     with opened(asked) as session:
-        kept = find_channel(session.journal, id_)
-        session.require_ours(kept)
-        _require_begun(kept)
-        driven = session.drive(kept)
+        stored = find_channel(session.journal, id_)
+        session.require_ours(stored)
+        _require_begun(stored)
+        driven = session.drive(stored)
         status = _status_of([driven], session.seen)
         session.run(lambda: True, status)
         if driven.phase is not Phase.CHALLENGED:
@@ -44,13 +44,13 @@ def challenge(asked: Asked, id_: str, *, waits: bool) -> None:
             echo(f"The clock runs until {show_time(driven.channel.status.finalizes_at)}.")
         if waits:
             session.run(lambda: driven.phase not in _RUNNING, status)
-            _tell_end(driven, session.seen)
+            _report_end(driven, session.seen)
         else:
             echo("After that, `forcemove channel collect` brings home what is paid.")
 
 
-def _require_begun(kept: KeptChannel) -> None:
-    channel = kept.channel
+def _require_begun(stored: JournalChannel) -> None:
+    channel = stored.channel
     if channel.next_turn < 2 * channel.agreement.count:
         raise Explained(
             "Play has not begun in this channel: there is no move to wait for.",
@@ -58,18 +58,18 @@ def _require_begun(kept: KeptChannel) -> None:
         )
 
 
-def conclude(asked: Asked, id_: str) -> None:
+def conclude(asked: SessionOptions, id_: str) -> None:
     """Leave a channel, and stay until nothing of it is left on the chain."""
     with opened(asked) as session:
-        kept = find_channel(session.journal, id_)
-        session.require_ours(kept)
-        if kept.channel.record.closed:
+        stored = find_channel(session.journal, id_)
+        session.require_ours(stored)
+        if stored.channel.record.closed:
             echo("All is paid out already.")
             return
-        driven = session.drive(kept)
+        driven = session.drive(stored)
         driven.feed(ConcludeWanted())  # before anything else is done, such as paying in
         session.run(lambda: _is_left(driven), _status_of([driven], session.seen))
-        _tell_end(driven, session.seen)
+        _report_end(driven, session.seen)
 
 
 def _is_left(driven: Driven) -> bool:
@@ -84,17 +84,17 @@ def _is_left(driven: Driven) -> bool:
     return False
 
 
-def collect(asked: Asked, ids: tuple[str, ...], *, waits: bool) -> int:
+def collect(asked: SessionOptions, ids: tuple[str, ...], *, waits: bool) -> int:
     """Bring home what needs no signature; 1 if something is left. With `waits`, stay while a clock runs."""
     with opened(asked) as session:
         chosen = _here(session, _chosen(session, ids))
         if not chosen:
             echo("No open channel of this key is of this chain.")
             return 0
-        driven = [session.drive(kept, signs=False) for kept in chosen]
+        driven = [session.drive(stored, signs=False) for stored in chosen]
         session.run(lambda: not (waits and any(map(_is_waiting, driven))), _status_of(driven))
-        for kept, each in zip(chosen, driven, strict=True):
-            echo(_what_is_left(kept, each))
+        for stored, each in zip(chosen, driven, strict=True):
+            echo(_what_is_left(stored, each))
     return 1 if any(left_in(each.channel) for each in driven) else 0
 
 
@@ -102,7 +102,7 @@ def _is_waiting(driven: Driven) -> bool:
     return driven.phase in _RUNNING or (driven.phase is Phase.CONCLUDING and driven.channel.conclude_at is not None)
 
 
-def _chosen(session: Session, ids: tuple[str, ...]) -> list[KeptChannel]:
+def _chosen(session: JournalSession, ids: tuple[str, ...]) -> list[JournalChannel]:
     """Those that are named; else all of this key and chain that are not finished, damaged ones aside."""
     if ids:
         return find_channels(session.journal, ids)
@@ -113,7 +113,7 @@ def _chosen(session: Session, ids: tuple[str, ...]) -> list[KeptChannel]:
     return [each for each in open_ if each.is_of(session.chain.chain_id, session.account)]
 
 
-def _here(session: Session, chosen: list[KeptChannel]) -> list[KeptChannel]:
+def _here(session: JournalSession, chosen: list[JournalChannel]) -> list[JournalChannel]:
     """Those of this very chain; of the others it is said that they are not."""
     here = [each for each in chosen if session.elsewhere(each) is None]
     for each in chosen:
@@ -125,12 +125,12 @@ def _here(session: Session, chosen: list[KeptChannel]) -> list[KeptChannel]:
 # ------------------------------------------------------------------------------------------------------------- telling
 
 
-def _status_of(driven: list[Driven], seen: EndSeen | None = None) -> Callable[[], str]:
+def _status_of(driven: list[Driven], seen: EndObserver | None = None) -> Callable[[], str]:
     """`seen`: of the only one, where there is one."""
 
     def status() -> str:
         if seen is not None:
-            seen.see(driven[0].channel, driven[0].chain.time)
+            seen.observe(driven[0].channel, driven[0].chain.time)
         ends = [left for each in driven if (left := each.channel.status.finalizes_at - each.chain.time) > 0]
         clock = f"; {max(ends):,} seconds until the clock runs out" if ends else ""
         return f"Waiting for the chain{clock}"
@@ -138,7 +138,7 @@ def _status_of(driven: list[Driven], seen: EndSeen | None = None) -> Callable[[]
     return status
 
 
-def _tell_end(driven: Driven, seen: EndSeen) -> None:
+def _report_end(driven: Driven, seen: EndObserver) -> None:
     if driven.phase is Phase.CLOSED:
         echo("All is paid out.")
     elif left_in(driven.channel):
@@ -151,10 +151,10 @@ def _tell_end(driven: Driven, seen: EndSeen) -> None:
         echo(show_field("gas", f"{format_amount(seen.cost)}, since this command began"))
 
 
-def _what_is_left(kept: KeptChannel, driven: Driven) -> str:
+def _what_is_left(stored: JournalChannel, driven: Driven) -> str:
     channel, phase = driven.channel, driven.phase
     held = ", ".join(show_asset(asset, amount) for asset, amount in left_in(channel))
-    start = f"{short_id(kept.id)} {kept.title}: {phase.value}"
+    start = f"{short_id(stored.id)} {stored.title}: {phase.value}"
     if not held:
         return f"{start}; nothing is left on the chain"
     until = channel.status.finalizes_at or channel.conclude_at

@@ -11,7 +11,7 @@ from string import hexdigits
 from forcemove.cli.errors import Explained
 from forcemove.cli.games import usable_games
 from forcemove.errors import MalformedBytes, UnknownVersion
-from forcemove.inspect.kept import KeptChannel, read_kept
+from forcemove.inspect.journal_channel import JournalChannel, read_journal_channel
 from forcemove.protocol.json_text import hex_text
 from forcemove.store.errors import JournalDamaged
 from forcemove.store.journal import Journal
@@ -34,9 +34,9 @@ def open_store(where: str, *, may_be_new: bool = False) -> Iterator[Journal]:
         yield journal
 
 
-def read_all(journal: Journal) -> tuple[list[KeptChannel], list[tuple[bytes, str]]]:
+def read_all(journal: Journal) -> tuple[list[JournalChannel], list[tuple[bytes, str]]]:
     """All channels that can be read, and the ids of the others with what is wrong."""
-    good: list[KeptChannel] = []
+    good: list[JournalChannel] = []
     damaged: list[tuple[bytes, str]] = []
     for id_ in journal.ids():
         try:
@@ -46,13 +46,13 @@ def read_all(journal: Journal) -> tuple[list[KeptChannel], list[tuple[bytes, str
     return good, damaged
 
 
-def find_channels(journal: Journal, typed: Sequence[str]) -> list[KeptChannel]:
+def find_channels(journal: Journal, typed: Sequence[str]) -> list[JournalChannel]:
     """The channels with these ids, or these beginnings of ids, each once."""
     ids = dict.fromkeys(_find_id(journal, each) for each in typed)
     return [_read(journal, id_) for id_ in ids]
 
 
-def find_channel(journal: Journal, typed: str) -> KeptChannel:
+def find_channel(journal: Journal, typed: str) -> JournalChannel:
     """The channel with this id, or this beginning of an id. Raises `Explained`, and `JournalDamaged`."""
     return _read(journal, _find_id(journal, typed))
 
@@ -77,8 +77,8 @@ def _find_id(journal: Journal, typed: str) -> bytes:
     return found[0]
 
 
-def _read(journal: Journal, channel_id: bytes) -> KeptChannel:
-    kept = journal.load(channel_id)
-    if kept is None:
+def _read(journal: Journal, channel_id: bytes) -> JournalChannel:
+    stored = journal.load(channel_id)
+    if stored is None:
         raise Explained(f"Channel {hex_text(channel_id)} is in the journal no more.")
-    return read_kept(kept, usable_games())
+    return read_journal_channel(stored, usable_games())

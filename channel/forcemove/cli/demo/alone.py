@@ -15,12 +15,12 @@ from forcemove.chain.deployment import deploy
 from forcemove.chain.local import EmbeddedChain, local_keys
 from forcemove.cli.amounts import format_amount
 from forcemove.cli.demo.budget import DEPOSIT_IN_STAKES
-from forcemove.cli.demo.show import NAMES
+from forcemove.cli.demo.output import NAMES
 from forcemove.cli.match.ends import end_lines
-from forcemove.cli.match.match import Match, beside
+from forcemove.cli.match.match import Match, run_with_background
 from forcemove.cli.match.rounds import choose_rounds
-from forcemove.cli.match.scenes import names_for
 from forcemove.cli.match.screen import PutAside
+from forcemove.cli.match.screen_content import names_for
 from forcemove.cli.match.seats import PersonSeat
 from forcemove.cli.play.signals import run_until_terminated
 from forcemove.cli.terminal import Terminal
@@ -46,7 +46,7 @@ _ASIDE = "you leave the table, and the chain in this process is gone."
 
 
 @dataclass(frozen=True)
-class _Ground:
+class _LocalVenue:
     """`nodes`, and what they drive, by seat. `before`: the players' balances before they paid in, in wei."""
 
     chain: EmbeddedChain
@@ -73,17 +73,17 @@ def play_alone(game: Game, seats: int, stake: int, duration: int, terminal: Term
     terminal.say(game.title, "bold")
     terminal.status("Bringing up the chain")
     with ExitStack() as stack:
-        ground = _ground(game, seats, stake, duration, stack)
+        venue = _venue(game, seats, stake, duration, stack)
         names = NAMES[:seats]
         bots = " and ".join(names[1:])
         terminal.say(f"You are {names[_PERSON]}, and play against {bots}, in a channel on a chain in this process.")
         deposit = format_amount(stake * DEPOSIT_IN_STAKES)
         terminal.say(f"A round is for {format_amount(stake)}; each pays in {deposit}. The money is worth nothing.")
         terminal.close()
-        run_until_terminated(_play(game, ground, terminal))
+        run_until_terminated(_play(game, venue, terminal))
 
 
-def _ground(game: Game, seats: int, stake: int, duration: int, stack: ExitStack) -> _Ground:
+def _venue(game: Game, seats: int, stake: int, duration: int, stack: ExitStack) -> _LocalVenue:
     chain, keys = EmbeddedChain(), local_keys()
     with tempfile.TemporaryDirectory() as folder:
         book = deploy(chain, keys[-1], Path(folder) / "book.json", [game])
@@ -92,7 +92,7 @@ def _ground(game: Game, seats: int, stake: int, duration: int, stack: ExitStack)
     assembly = assemble(chain, book, game, addresses, stake=stake, deposit=deposit, duration=duration)
     journals = [stack.enter_context(open_journal(MEMORY, owner=secrets.token_bytes(OWNER_LENGTH))) for _ in addresses]
     before = tuple(map(chain.balance, addresses))
-    return _Ground(chain, assembly, tuple(Node(each, policy=None, trouble=_fail) for each in journals), before)
+    return _LocalVenue(chain, assembly, tuple(Node(each, policy=None, trouble=_fail) for each in journals), before)
 
 
 def _fail(error: Exception) -> None:
@@ -100,20 +100,20 @@ def _fail(error: Exception) -> None:
     raise error
 
 
-async def _play(game: Game, ground: _Ground, terminal: Terminal) -> None:
-    seats, keys, lines = len(ground.nodes), local_keys(), MemoryLine.table(len(ground.nodes))
+async def _play(game: Game, venue: _LocalVenue, terminal: Terminal) -> None:
+    seats, keys, lines = len(venue.nodes), local_keys(), MemoryLine.table(len(venue.nodes))
     is_seen = sys.stdin.isatty() and sys.stdout.isatty()
     seat = PersonSeat(game, _left, _ASIDE, None if is_seen else terminal)
-    match = Match(game, seat.choose, math.inf, seat.voice, NAMES[:seats])
-    person, *bots = ground.nodes
-    driven = person.add(ground.assembly, keys[_PERSON], lines[_PERSON], match.answer, report=match.report, most=_MOST)
+    match = Match(game, seat.choose, math.inf, seat.output, NAMES[:seats])
+    person, *bots = venue.nodes
+    driven = person.add(venue.assembly, keys[_PERSON], lines[_PERSON], match.answer, report=match.report, most=_MOST)
     others = [
-        node.add(ground.assembly, keys[at], lines[at], choose_rounds(game, at, _ROUNDS, seats), most=_MOST)
+        node.add(venue.assembly, keys[at], lines[at], choose_rounds(game, at, _ROUNDS, seats), most=_MOST)
         for at, node in enumerate(bots, 1)
     ]
     seat.attach(driven)
-    await beside(match.until(lambda: _are_over([driven, *others]), driven), ground.drive(), seat.run())
-    _tell_end(ground, driven, match, terminal)
+    await run_with_background(match.until(lambda: _are_over([driven, *others]), driven), venue.drive(), seat.run())
+    _report_end(venue, driven, match, terminal)
 
 
 def _left() -> PutAside:
@@ -127,14 +127,14 @@ def _are_over(driven: list[Driven]) -> bool:
     return all(each.channel.is_over_and_paid and not each.client.has_work for each in driven)
 
 
-def _tell_end(ground: _Ground, driven: Driven, match: Match, terminal: Terminal) -> None:
-    names = NAMES[: len(ground.nodes)]
-    result = match.end_seen.of(driven.channel, driven.time())
-    for line in end_lines(result, _PERSON, match.end_seen, names):
+def _report_end(venue: _LocalVenue, driven: Driven, match: Match, terminal: Terminal) -> None:
+    names = NAMES[: len(venue.nodes)]
+    result = match.end_observer.of(driven.channel, driven.time())
+    for line in end_lines(result, _PERSON, match.end_observer, names):
         terminal.say(line)
-    told = zip(names_for(_PERSON, names), ground.before, ground.addresses, strict=True)
-    for number, (name, before, address) in enumerate(told):
+    balances = zip(names_for(_PERSON, names), venue.before, venue.addresses, strict=True)
+    for number, (name, before, address) in enumerate(balances):
         heading = "" if number else "balance"
-        after = ground.chain.balance(address)
+        after = venue.chain.balance(address)
         terminal.say(f"{heading:<12}{name}: {format_amount(before)} before, {format_amount(after)} now")
     terminal.say(f"channel     {hex_text(driven.id)}")

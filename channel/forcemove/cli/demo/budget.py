@@ -10,7 +10,7 @@ import click
 
 from forcemove.chain.addresses import show_address
 from forcemove.cli.amounts import format_amount
-from forcemove.cli.demo.show import NAMES
+from forcemove.cli.demo.output import NAMES
 from forcemove.cli.errors import Explained
 
 if TYPE_CHECKING:
@@ -25,12 +25,12 @@ __all__ = [
     "TRANSFER_GAS",
     "NotEnough",
     "gas_for_deployment",
-    "gas_for_stories",
+    "gas_for_scenarios",
     "gas_for_token",
     "require_local_funds",
     "require_node_funds",
     "require_playable",
-    "stories_of",
+    "scenarios_of",
 ]
 
 DEPOSIT_IN_STAKES = 5
@@ -38,7 +38,7 @@ TRANSFER_GAS = 75_000
 """Gas that must be paid for in advance to send ether: the limit has headroom."""
 Seats = Sequence[int]
 """How many players each of the stories has."""
-_STORY_GAS = 1_200_000
+_SCENARIO_GAS = 1_200_000
 """Gas that one player is given ether for: what any story uses, and the limit of its last transaction beside that."""
 _TOKEN_CALL_GAS = 120_000
 _MAX_HOLDINGS = 2**254 - 1
@@ -75,12 +75,12 @@ class _Gas:
         return f"{self.purpose}: {self.gas:,} gas at up to {self.fee / 10**9:.9g} gwei, {format_amount(self.cost)}"
 
 
-def gas_for_stories(stories: int) -> int:
+def gas_for_scenarios(scenarios: int) -> int:
     """What one player keeps for the gas of so many stories."""
-    return _STORY_GAS * stories
+    return _SCENARIO_GAS * scenarios
 
 
-def stories_of(seat: int, seats: Seats) -> int:
+def scenarios_of(seat: int, seats: Seats) -> int:
     """In how many of the stories somebody sits in this seat."""
     return sum(seat < count for count in seats)
 
@@ -137,11 +137,11 @@ def require_local_funds(chain: Chain, keys: Sequence[Key], stake: int, seats: Se
     """Refuse what one of the players' accounts on a chain of our own cannot pay. Raises `NotEnough`."""
     fee = chain.fees().max_fee_per_gas
     for seat, (name, key) in enumerate(zip(NAMES, keys, strict=False)):
-        stories, there = stories_of(seat, seats), chain.balance(key.address)
-        deposits = _deposits(stake, stories) if in_ether else 0
-        gas = _Gas("gas", gas_for_stories(stories), fee)
+        scenarios, there = scenarios_of(seat, seats), chain.balance(key.address)
+        deposits = _deposits(stake, scenarios) if in_ether else 0
+        gas = _Gas("gas", gas_for_scenarios(scenarios), fee)
         if there < deposits + gas.cost:
-            parts = [_deposits_shown(_stories_shown(stories), stories, stake), str(gas)]
+            parts = [_deposits_shown(_scenarios_shown(scenarios), scenarios, stake), str(gas)]
             raise NotEnough(f"{name} ({show_address(key.address)})", deposits + gas.cost, there, parts, f"{_LESS}.")
 
 
@@ -163,14 +163,14 @@ def require_node_funds(
     deposits = _deposits(stake, sum(seats)) if in_ether else 0
     players = "both players" if len(others) == 1 else f"{len(keys)} players"
     gas = [
-        _Gas(f"gas for {players}", gas_for_stories(sum(seats)) + 2 * len(others) * TRANSFER_GAS, fee + dearer),
+        _Gas(f"gas for {players}", gas_for_scenarios(sum(seats)) + 2 * len(others) * TRANSFER_GAS, fee + dearer),
         _Gas("contracts to deploy", gas_for_deployment(chain, factory, games), fee),
         _Gas("a token to deploy", 0 if in_ether else gas_for_token(len(keys)), fee + dearer),
     ]
     already = {}
     for seat, other in enumerate(others, 1):
-        stories = stories_of(seat, seats)
-        need = (_deposits(stake, stories) if in_ether else 0) + gas_for_stories(stories) * (fee + dearer)
+        scenarios = scenarios_of(seat, seats)
+        need = (_deposits(stake, scenarios) if in_ether else 0) + gas_for_scenarios(scenarios) * (fee + dearer)
         already[other] = min(chain.balance(other), need)
     there = chain.balance(payer)
     needed = deposits + sum(each.cost for each in gas) + for_factory - sum(already.values())
@@ -199,12 +199,12 @@ def _deposits_shown(who: str, count: int, stake: int) -> str:
     return f"deposits: {who} x {DEPOSIT_IN_STAKES} stakes of {format_amount(stake)}, {total}"
 
 
-def _stories_shown(stories: int) -> str:
-    return "1 story" if stories == 1 else f"{stories} stories"
+def _scenarios_shown(scenarios: int) -> str:
+    return "1 story" if scenarios == 1 else f"{scenarios} stories"
 
 
 def _seats_shown(seats: Seats) -> str:
     """How many deposits there are, in as few words as the stories allow."""
     if len(set(seats)) == 1:
-        return f"{seats[0]} players x {_stories_shown(len(seats))}"
-    return f"{sum(seats)} players in {_stories_shown(len(seats))}"
+        return f"{seats[0]} players x {_scenarios_shown(len(seats))}"
+    return f"{sum(seats)} players in {_scenarios_shown(len(seats))}"

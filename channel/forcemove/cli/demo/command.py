@@ -15,7 +15,7 @@ import click
 from click.core import ParameterSource
 
 from forcemove.cli.amounts import AMOUNT
-from forcemove.cli.demo.show import NAMES
+from forcemove.cli.demo.output import NAMES
 from forcemove.cli.errors import EXIT_ERROR, Explained
 from forcemove.cli.games import find_table_game, game_names, load_game, table_game_names, usable_games
 from forcemove.cli.terminal import Terminal
@@ -24,7 +24,7 @@ from forcemove.protocol.types import MAX_PARTICIPANTS, MIN_PARTICIPANTS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from forcemove.cli.demo.performance import Performance, Plan
+    from forcemove.cli.demo.run import DemoRun, Plan
     from forcemove.cli.games import TableGame
     from forcemove.game import Game
 
@@ -59,7 +59,7 @@ class _Command(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """See `click.Command.parse_args`."""
-        ctx.obj = _Told("--json" in args)
+        ctx.obj = _JsonReport("--json" in args)
         with ctx.obj:
             return super().parse_args(ctx, args)
 
@@ -69,7 +69,7 @@ class _Command(click.Command):
             return super().invoke(ctx)
 
 
-class _Told:
+class _JsonReport:
     """The JSON of a run: its results as far as they are known, and the error that ends it."""
 
     def __init__(self, wanted: bool) -> None:
@@ -81,9 +81,9 @@ class _Told:
 
     def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
         if error is not None and not isinstance(error, click.exceptions.Exit):
-            self.tell(error)
+            self.print_out(error)
 
-    def tell(self, error: BaseException | None) -> None:
+    def print_out(self, error: BaseException | None) -> None:
         """Print it, once there is nothing to be added."""
         if not self._wanted:
             return
@@ -214,16 +214,16 @@ def demo(
         return _alone(ctx, game_name, seats, stake, duration)
     if network:
         _require_no_options_but(ctx, _OF_THE_NETWORK, "--network brings its own chain")
-        return _over_a_network(ctx.obj, _stories(game_name, scenario, _TWO), stake, duration, as_json)
+        return _over_a_network(ctx.obj, _scenarios(game_name, scenario, _TWO), stake, duration, as_json)
     is_local = not set(chain_names).isdisjoint(_LOCAL_CHAINS)
     if is_local and len(chain_names) > 1:
         raise click.UsageError("A chain of our own has no other nodes: name it alone, or nodes alone.")
     if not is_local and key_file is None:
         raise click.UsageError("A node wants --key FILE: the account that plays and pays (`forcemove key new FILE`).")
-    from forcemove.cli.demo.performance import Plan
+    from forcemove.cli.demo.run import Plan
 
     plan = Plan(
-        stories=tuple(_stories(game_name, scenario, seats)),
+        scenarios=tuple(_scenarios(game_name, scenario, seats)),
         chains=chain_names,
         key_file=None if is_local else key_file,
         stake=stake if stake is not None else (_LOCAL_STAKE if is_local else _STAKE),
@@ -237,7 +237,7 @@ def demo(
     return _in_channels(ctx.obj, plan)
 
 
-def _stories(game_name: str | None, scenario: str | None, seats: int | None) -> list[tuple[str, Game, int]]:
+def _scenarios(game_name: str | None, scenario: str | None, seats: int | None) -> list[tuple[str, Game, int]]:
     """Which scenario is played with which game, by how many. The disputes are for two. If no game was named the games
     take turns in them, the last one first."""
     games = [load_game(game_name)] if game_name else usable_games()
@@ -245,15 +245,15 @@ def _stories(game_name: str | None, scenario: str | None, seats: int | None) -> 
     for_two = [game for game in able if _TWO in game.seats and seats in (None, _TWO)]
     honest = [("honest", game, seats or min(game.seats)) for game in able]
     if scenario in _DISPUTES:
-        stories = [(scenario, game, _TWO) for game in for_two]
+        scenarios = [(scenario, game, _TWO) for game in for_two]
     elif scenario:
-        stories = honest
+        scenarios = honest
     else:
         in_turn = zip(_DISPUTES, cycle(reversed(for_two)), strict=False)
-        stories = honest + [(name, game, _TWO) for name, game in in_turn]
-    if not stories:
+        scenarios = honest + [(name, game, _TWO) for name, game in in_turn]
+    if not scenarios:
         raise click.UsageError(_why_nothing_is_played(games, scenario, seats))
-    return stories
+    return scenarios
 
 
 def _why_nothing_is_played(games: Sequence[Game], scenario: str | None, seats: int | None) -> str:
@@ -267,29 +267,29 @@ def _why_nothing_is_played(games: Sequence[Game], scenario: str | None, seats: i
 # ------------------------------------------------------------------------------------------------------ in channels
 
 
-def _in_channels(told: _Told, plan: Plan) -> int:
+def _in_channels(report: _JsonReport, plan: Plan) -> int:
     from forcemove.cli.demo.budget import require_playable
-    from forcemove.cli.demo.performance import Performance
+    from forcemove.cli.demo.run import DemoRun
 
     require_playable(plan.stake, plan.seats)
     if plan.save_to is not None:
         plan.save_to.mkdir(parents=True, exist_ok=True)
     terminal = Terminal()
-    performance = Performance(plan, terminal)
+    run = DemoRun(plan, terminal)
     try:
-        performance.play()
+        run.play()
     finally:
         terminal.close()
-        told.content = performance.to_json()
-    told.tell(None)
+        report.content = run.to_json()
+    report.print_out(None)
     if plan.quiet:
-        return 0 if performance.is_right else EXIT_ERROR
-    _conclude(performance, terminal)
+        return 0 if run.is_right else EXIT_ERROR
+    _conclude(run, terminal)
     return 0
 
 
-def _conclude(performance: Performance, terminal: Terminal) -> None:
-    results = performance.results
+def _conclude(run: DemoRun, terminal: Terminal) -> None:
+    results = run.results
     wrong = [result for result in results if not result.is_right]
     terminal.say("")
     if wrong:
@@ -309,7 +309,7 @@ def _alone(
         games = ", ".join([*game_names(), *table_game_names()]) or "none is installed"
         raise click.UsageError(f"--play wants --game with the game that you want to play: {games}.")
     _require_no_options_but(ctx, _OF_A_PERSON, "--play brings its own chain, and is for people")
-    ((_, game, count),) = _stories(game_name, "honest", seats)
+    ((_, game, count),) = _scenarios(game_name, "honest", seats)
     from forcemove.cli.demo.alone import play_alone
     from forcemove.cli.demo.budget import require_playable
 
@@ -327,30 +327,32 @@ def _alone(
 
 
 def _over_a_network(
-    told: _Told, stories: list[tuple[str, Game, int]], stake: int | None, duration: int | None, as_json: bool
+    report: _JsonReport, scenarios: list[tuple[str, Game, int]], stake: int | None, duration: int | None, as_json: bool
 ) -> int:
-    from forcemove.cli.demo.network.performance import NetworkPerformance
+    from forcemove.cli.demo.network.run import NetworkDemoRun
     from forcemove.cli.play.signals import run_until_terminated
 
     terminal = Terminal()
-    performance = NetworkPerformance(
-        tuple((scenario, game) for scenario, game, _ in stories),
+    run = NetworkDemoRun(
+        tuple((scenario, game) for scenario, game, _ in scenarios),
         _LOCAL_STAKE if stake is None else stake,
         duration or _LOCAL_DURATION,
         terminal,
         quiet=as_json,
     )
     try:
-        run_until_terminated(performance.play())
+        run_until_terminated(run.play())
     finally:
         terminal.close()
-        told.content = performance.to_json()
-    told.tell(None)
-    if not performance.is_right:
+        report.content = run.to_json()
+    report.print_out(None)
+    if not run.is_right:
         raise Explained("A story did not end as it must (see WRONG above).", "This is a mistake of Forcemove's.")
     if not as_json:
         terminal.say("")
-        terminal.say(f"{len(stories)} of {len(stories)} stories ended with the balances that were expected.", "bold")
+        terminal.say(
+            f"{len(scenarios)} of {len(scenarios)} stories ended with the balances that were expected.", "bold"
+        )
     return 0
 
 
@@ -368,15 +370,15 @@ def _require_no_options_but(ctx: click.Context, sensible: tuple[str, ...], why: 
         raise click.UsageError(f"{why}: leave {', '.join(senseless)} out.")
 
 
-def _at_a_table(told: _Told, game: TableGame, play: bool, as_json: bool) -> int:
+def _at_a_table(report: _JsonReport, game: TableGame, play: bool, as_json: bool) -> int:
     from forcemove.cli.demo.without_money import sit_down, watch
 
-    told.content = {"game": game.name, "result": None}
+    report.content = {"game": game.name, "result": None}
     if play and as_json:
         raise click.UsageError("--play is for people, and --json for programs: leave one of them out.")
     terminal = Terminal(indent=0)
     names = (NAMES[0], NAMES[1])
     result = sit_down(game, names, terminal) if play else watch(game, names, terminal, quiet=as_json)
-    told.content["result"] = result
-    told.tell(None)
+    report.content["result"] = result
+    report.print_out(None)
     return 0

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from forcemove.chain.addresses import show_address
 from forcemove.cli.amounts import format_amount
 from forcemove.cli.demo.signals import Stopped
-from forcemove.cli.demo.unfinished import Locked, locked_in
+from forcemove.cli.demo.unfinished import LockedFunds, locked_in
 from forcemove.cli.errors import EXIT_ERROR, Explained, words_of
 from forcemove.errors import ChainError
 
@@ -25,7 +25,7 @@ _DUST = 10**14
 class CutOff(Explained):
     """A demonstration did not come to its end, because of `cause`: a signal, a node, or a mistake of ours."""
 
-    def __init__(self, cause: BaseException, then: str, locked: tuple[Locked, ...] = ()) -> None:
+    def __init__(self, cause: BaseException, then: str, locked: tuple[LockedFunds, ...] = ()) -> None:
         super().__init__(words_of(cause), then, cause=type(cause).__name__, locked=[each.to_json() for each in locked])
         self._cause = cause
 
@@ -57,7 +57,7 @@ def cut_off_on_a_node(
     return CutOff(cause, "\n".join(lines), locked)
 
 
-def _shown(locked: Locked) -> list[str]:
+def _shown(locked: LockedFunds) -> list[str]:
     """In lines that a terminal of 80 columns need not break."""
     return [
         f"Locked: {locked.shown_amount}",
@@ -68,7 +68,7 @@ def _shown(locked: Locked) -> list[str]:
 
 def _ask(
     endpoints: Sequence[str], journals: Journals, counterparties: Sequence[bytes]
-) -> tuple[tuple[Locked, ...], Mapping[bytes, int | None]]:
+) -> tuple[tuple[LockedFunds, ...], Mapping[bytes, int | None]]:
     """What is locked, and each account's balance, None where the chain does not tell. Over connections of their own:
     others may have been left in the middle of an answer."""
     from forcemove.chain.local import connect

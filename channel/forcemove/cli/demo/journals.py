@@ -16,7 +16,7 @@ from typing import Self
 from forcemove.cli.errors import Explained
 from forcemove.cli.games import usable_games
 from forcemove.cli.private_file import write_private
-from forcemove.inspect.kept import KeptChannel, read_kept
+from forcemove.inspect.journal_channel import JournalChannel, read_journal_channel
 from forcemove.node.about import About
 from forcemove.protocol.agreement import Agreement
 from forcemove.protocol.types import MAX_PARTICIPANTS
@@ -24,10 +24,10 @@ from forcemove.store.journal import Journal
 from forcemove.store.opening import MEMORY, open_journal
 from forcemove.store.records import OWNER_LENGTH, Account, Batch, ExportKind, Saving, Standing
 
-__all__ = ["AlreadyPlaying", "Journals", "Left", "journal_path"]
+__all__ = ["AlreadyPlaying", "Journals", "UnfinishedChannel", "journal_path"]
 
 _LEASE = 60.0
-_BESIDE = ("", "-wal", "-shm")
+_ENDINGS = ("", "-wal", "-shm")
 
 
 class AlreadyPlaying(Explained):
@@ -47,13 +47,13 @@ def journal_path(book: Path, payer: bytes, seat: int) -> Path:
 
 
 @dataclass(frozen=True, slots=True)
-class Left:
+class UnfinishedChannel:
     """A channel that is not over, as those of its players see it whose journals have it, by seat."""
 
-    seats: dict[int, KeptChannel]
+    seats: dict[int, JournalChannel]
 
     @property
-    def first(self) -> KeptChannel:
+    def first(self) -> JournalChannel:
         """What one of them has."""
         return next(iter(self.seats.values()))
 
@@ -107,20 +107,20 @@ class Journals:
         return self._opened[seat]
 
     @property
-    def channels(self) -> tuple[Left, ...]:
+    def channels(self) -> tuple[UnfinishedChannel, ...]:
         """What is not over, oldest first."""
-        found: dict[bytes, dict[int, KeptChannel]] = {}
+        found: dict[bytes, dict[int, JournalChannel]] = {}
         for seat, journal in sorted(self._opened.items()):
-            for kept in journal.channels(Standing.ACTIVE):
-                found.setdefault(kept.channel_id, {})[seat] = read_kept(kept, usable_games())
-        return tuple(sorted(map(Left, found.values()), key=lambda left: left.about.from_block))
+            for stored in journal.channels(Standing.ACTIVE):
+                found.setdefault(stored.channel_id, {})[seat] = read_journal_channel(stored, usable_games())
+        return tuple(sorted(map(UnfinishedChannel, found.values()), key=lambda left: left.about.from_block))
 
     def finish(self, channel_id: bytes) -> None:
         """A channel is over, and nothing is left in it."""
         for journal in self._opened.values():
-            kept = journal.load(channel_id)
-            if kept is not None and kept.standing is Standing.ACTIVE:
-                journal.commit(Batch((Saving(channel_id, kept.version, kept.snapshot, finished=True),)))
+            stored = journal.load(channel_id)
+            if stored is not None and stored.standing is Standing.ACTIVE:
+                journal.commit(Batch((Saving(channel_id, stored.version, stored.snapshot, finished=True),)))
 
     def set_aside(self, channel_id: bytes) -> list[tuple[Path, Path]]:
         """Move a channel, which is not of this chain, to a file for each player; returns each journal with its file."""
@@ -128,8 +128,8 @@ class Journals:
 
     def _seats_of(self, channel_id: bytes) -> Iterator[int]:
         for seat, journal in self._opened.items():
-            kept = journal.load(channel_id)
-            if kept is not None and kept.standing is Standing.ACTIVE:
+            stored = journal.load(channel_id)
+            if stored is not None and stored.standing is Standing.ACTIVE:
                 yield seat
 
     def _move(self, seat: int, channel_id: bytes) -> tuple[Path, Path]:
@@ -144,7 +144,7 @@ class Journals:
         self._close_all()
         if is_over:
             for path in filter(None, map(self._path, range(MAX_PARTICIPANTS))):
-                for end in _BESIDE:
+                for end in _ENDINGS:
                     path.with_name(path.name + end).unlink(missing_ok=True)
 
     def _close_all(self) -> None:

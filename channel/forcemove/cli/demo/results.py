@@ -5,7 +5,7 @@
 Of each story: `game`, `scenario`, `chain_id`, `adjudicator`, `channel_id`, `asset` (an address; zero is ether),
 `stake`; `players`, each with `name`, `address`, `deposit`, `received`, `net`, `gas_used`, `gas_cost`,
 `balance_expected`, `balance_found`; `transactions`, each with `hash`, `operation`, `from`, `gas_used`, `gas_cost`;
-`balances_as_expected`, and `as_told`: whether everything else went as the story wants it.
+`balances_as_expected`, and `as_told`: whether everything else went as it must.
 
 Amounts are decimal numbers in quotes, in the asset's smallest unit, `gas_cost` always in wei; gas and the chain's id
 are plain numbers. `net` is what was received less the deposit, and, where ether is played for, less `gas_cost`.
@@ -26,11 +26,11 @@ from forcemove.chain.chain import Receipt
 from forcemove.cli.errors import Explained, words_of
 from forcemove.protocol.types import ETHER
 
-__all__ = ["PlayerResult", "StoryResult", "Transaction", "error_json", "results_json"]
+__all__ = ["PlayerResult", "ScenarioResult", "MinedTransaction", "error_json", "results_json"]
 
 
 @dataclass(frozen=True, slots=True)
-class Transaction:
+class MinedTransaction:
     """One that was mined: `hash` 32 bytes, `operation` the adjudicator's function or what it was for, `sender` 20
     bytes, `gas_cost` in wei."""
 
@@ -41,7 +41,7 @@ class Transaction:
     gas_cost: int
 
     @classmethod
-    def of(cls, receipt: Receipt[Any], operation: str, sender: bytes) -> Transaction:
+    def of(cls, receipt: Receipt[Any], operation: str, sender: bytes) -> MinedTransaction:
         """From its receipt."""
         cost = receipt.gas_used * receipt.gas_price
         return cls(receipt.transaction_hash, operation, sender, receipt.gas_used, cost)
@@ -93,8 +93,9 @@ class PlayerResult:
 
 
 @dataclass(frozen=True, slots=True)
-class StoryResult:
-    """One story. `as_told`: whether it went as it must, money aside; `is_closed`: whether the channel has paid all."""
+class ScenarioResult:
+    """How one scenario has ended. `as_expected`: whether it went as it must, money aside; `is_closed`: whether the
+    channel has paid all."""
 
     game: str
     scenario: str
@@ -104,8 +105,8 @@ class StoryResult:
     asset: bytes
     stake: int
     players: tuple[PlayerResult, ...]
-    transactions: tuple[Transaction, ...]
-    as_told: bool
+    transactions: tuple[MinedTransaction, ...]
+    as_expected: bool
     is_closed: bool
 
     @property
@@ -116,7 +117,7 @@ class StoryResult:
     @property
     def is_right(self) -> bool:
         """Whether there is nothing to complain about."""
-        return self.as_told and self.balances_as_expected
+        return self.as_expected and self.balances_as_expected
 
     def to_json(self) -> dict[str, Any]:
         """See the module."""
@@ -131,7 +132,7 @@ class StoryResult:
             "players": [player.to_json() for player in self.players],
             "transactions": [transaction.to_json() for transaction in self.transactions],
             "balances_as_expected": self.balances_as_expected,
-            "as_told": self.as_told,
+            "as_told": self.as_expected,
         }
 
 
@@ -141,10 +142,10 @@ def error_json(error: BaseException) -> dict[str, Any]:
     return {"type": type(error).__name__, "message": words_of(error)} | facts
 
 
-def results_json(stories: Sequence[StoryResult], others: Sequence[Transaction]) -> dict[str, Any]:
+def results_json(scenarios: Sequence[ScenarioResult], others: Sequence[MinedTransaction]) -> dict[str, Any]:
     """See the module."""
     return {
-        "stories": [story.to_json() for story in stories],
+        "stories": [scenario.to_json() for scenario in scenarios],
         "other_transactions": [transaction.to_json() for transaction in others],
     }
 

@@ -7,8 +7,8 @@ import time
 from collections.abc import Coroutine
 from typing import Any
 
-from forcemove.cli.demo.results import PlayerResult, StoryResult, Transaction
-from forcemove.cli.demo.stage import Stage
+from forcemove.cli.demo.environment import DemoEnvironment
+from forcemove.cli.demo.results import MinedTransaction, PlayerResult, ScenarioResult
 from forcemove.errors import ChainError, ForcemoveError
 from forcemove.flow.channel import UPDATES, ConcludeWanted, Line, MoveChosen, Seat, moves_of
 from forcemove.flow.queue import ActionQueue
@@ -25,7 +25,7 @@ from forcemove.protocol.outcome import Outcome
 from forcemove.protocol.state import SignedState, VariablePart
 from forcemove.protocol.types import ETHER
 
-__all__ = ["Player", "Table", "new_table"]
+__all__ = ["DemoPlayer", "DemoTable", "new_table"]
 
 _DONE = {
     "deposit": "deposits",
@@ -41,7 +41,7 @@ _GIVE_UP_AFTER = 10.0
 """Real seconds without an answer after which a node counts as gone."""
 
 
-class Player:
+class DemoPlayer:
     """One seat: a client, its place on the table's log, and a bot."""
 
     def __init__(self, seat: int, name: str, bot: Bot, log: MemoryTransport, node: Node) -> None:
@@ -50,16 +50,16 @@ class Player:
         self.refusals: list[ForcemoveError] = []
         self.client: Driven
 
-    def place(self, stage: Stage) -> Seat:
+    def place(self, environment: DemoEnvironment) -> Seat:
         """What the steps of a flow are run with."""
 
         def trouble(error: Exception) -> None:
             """An error of the chain passes, or `_watch_the_chain` ends the story. Any other is not for trying again."""
             if not isinstance(error, ChainError):
                 raise error
-            stage.show.status("The chain does not answer; trying again")
+            environment.output.status("The chain does not answer; trying again")
 
-        return Seat(self.name, self.client, self.line, stage.patience, stage.look_every, trouble=trouble)
+        return Seat(self.name, self.client, self.line, environment.patience, environment.look_every, trouble=trouble)
 
     def move(self, *, another_round: bool) -> MoveChosen | ConcludeWanted:
         """What the bot would do next."""
@@ -75,47 +75,51 @@ class Player:
         return newest.signed
 
 
-def new_table(stage: Stage, game: Game, seats: int, *, careless: int | None = None) -> Table:
+def new_table(environment: DemoEnvironment, game: Game, seats: int, *, careless: int | None = None) -> DemoTable:
     """A new channel between `seats` players. `careless`: the seat of one that does not think."""
     assembly = assemble(
-        stage.chain,
-        stage.book,
+        environment.chain,
+        environment.book,
         game,
-        [key.address for key in stage.keys[:seats]],
-        stake=stage.stake,
-        deposit=stage.deposit,
-        duration=stage.duration,
-        asset=stage.asset,
-        others=stage.others,
+        [key.address for key in environment.keys[:seats]],
+        stake=environment.stake,
+        deposit=environment.deposit,
+        duration=environment.duration,
+        asset=environment.asset,
+        others=environment.others,
     )
-    return Table(stage, game, assembly, careless=careless)
+    return DemoTable(environment, game, assembly, careless=careless)
 
 
-class Table:
+class DemoTable:
     """One channel: an agreement, the players around a log, and everything that was signed. Made inside an event loop;
     `challenged` is who has made the first challenge, once somebody has."""
 
-    def __init__(self, stage: Stage, game: Game, assembly: Assembly, *, careless: int | None = None) -> None:
-        self.stage, self.game, self.agreement = stage, game, assembly.agreement
-        self.number = stage.take_number()
+    def __init__(
+        self, environment: DemoEnvironment, game: Game, assembly: Assembly, *, careless: int | None = None
+    ) -> None:
+        self.environment, self.game, self.agreement = environment, game, assembly.agreement
+        self.number = environment.take_number()
         self._assembly, self.adjudicator = assembly, assembly.adjudicator
         self.log = MemoryTransport()
         self.signed: list[SignedState] = []
         self.attempt = "sends something"
-        self._silence: tuple[Player, float] | None = None
-        self.challenged: asyncio.Future[Player] = asyncio.get_running_loop().create_future()
+        self._silence: tuple[DemoPlayer, float] | None = None
+        self.challenged: asyncio.Future[DemoPlayer] = asyncio.get_running_loop().create_future()
         self._asset = self.agreement.deposits[0][0]
         self._refused: set[tuple[int, str]] = set()
-        self._before = tuple(stage.balance(key.address, self._asset) for key in stage.keys[: self.agreement.count])
-        self._first_transaction = len(stage.spent)
+        self._before = tuple(
+            environment.balance(key.address, self._asset) for key in environment.keys[: self.agreement.count]
+        )
+        self._first_transaction = len(environment.spent)
         self.players = tuple(self._player(seat, careless) for seat in range(self.agreement.count))
 
-    def _player(self, seat: int, careless: int | None) -> Player:
+    def _player(self, seat: int, careless: int | None) -> DemoPlayer:
         bot = self.game.careless_bot(seat) if seat == careless else self.game.bot(seat)
-        player = Player(seat, self.stage.show.names[seat], bot, self.log, self.stage.node(seat))
+        player = DemoPlayer(seat, self.environment.output.names[seat], bot, self.log, self.environment.node(seat))
         player.client = player.node.add(
             self._assembly,
-            self.stage.keys[seat],
+            self.environment.keys[seat],
             player.line,
             undecided,
             report=lambda event: self._report(player, event),
@@ -123,22 +127,24 @@ class Table:
         )
         return player
 
-    async def together(self, *flows: Step[Seat], beside: Coroutine[Any, Any, None] | None = None) -> None:
-        """All players' flows, side by side, until all have ended; `beside`: what goes on meanwhile. Raises what ends
-        one of them early, and what the chain says when it has failed for too long."""
-        await self._watched([self._run(*each) for each in zip(self.players, flows, strict=True)], beside)
+    async def together(self, *flows: Step[Seat], background: Coroutine[Any, Any, None] | None = None) -> None:
+        """All players' flows, side by side, until all have ended; `background`: what goes on meanwhile. Raises what
+        ends one of them early, and what the chain says when it has failed for too long."""
+        await self._watched([self._run(*each) for each in zip(self.players, flows, strict=True)], background)
 
-    async def alone(self, player: Player, flow: Step[Seat]) -> None:
+    async def alone(self, player: DemoPlayer, flow: Step[Seat]) -> None:
         """One player's flow, while the others do nothing. Raises as `together` does."""
         await self._watched([self._run(player, flow)], None)
 
-    async def _run(self, player: Player, flow: Step[Seat]) -> None:
-        await run(flow, player.queue, player.place(self.stage))
+    async def _run(self, player: DemoPlayer, flow: Step[Seat]) -> None:
+        await run(flow, player.queue, player.place(self.environment))
 
-    async def _watched(self, flows: list[Coroutine[Any, Any, None]], beside: Coroutine[Any, Any, None] | None) -> None:
+    async def _watched(
+        self, flows: list[Coroutine[Any, Any, None]], background: Coroutine[Any, Any, None] | None
+    ) -> None:
         try:
             async with asyncio.TaskGroup() as group:
-                others = [group.create_task(each) for each in (self._watch_the_chain(), beside) if each]
+                others = [group.create_task(each) for each in (self._watch_the_chain(), background) if each]
                 await asyncio.wait([group.create_task(flow) for flow in flows])
                 for other in others:
                     other.cancel()
@@ -150,7 +156,7 @@ class Table:
         the clients make of that."""
         answered = time.monotonic()
         while True:
-            await asyncio.sleep(self.stage.look_every)
+            await asyncio.sleep(self.environment.look_every)
             try:
                 self._show_clock()
                 answered = time.monotonic()
@@ -158,44 +164,44 @@ class Table:
                 if time.monotonic() > answered + _GIVE_UP_AFTER:
                     raise
 
-    def fall_silent(self, player: Player) -> None:
+    def fall_silent(self, player: DemoPlayer) -> None:
         """A player answers no more, and the others wait."""
-        self._silence = player, asyncio.get_running_loop().time() + self.stage.patience
+        self._silence = player, asyncio.get_running_loop().time() + self.environment.patience
 
     def _show_clock(self) -> None:
         """What is waited for, as the status: the end of a challenge, or a player who is silent."""
         finalizes_at = self.adjudicator.status_of(self.agreement.channel_id).finalizes_at
-        left = finalizes_at - self.stage.chain.next_time() if finalizes_at else 0
+        left = finalizes_at - self.environment.chain.next_time() if finalizes_at else 0
         text = f"{left:,} seconds left to answer the challenge" if left > 0 else "Playing"
         if self._silence is not None and not finalizes_at:
             player, end = self._silence
             patience = max(0, round(end - asyncio.get_running_loop().time()))
             text = f"{self._others_of(player)} waits for {player.name}: {patience} more seconds"
-        self.stage.show.status(text)
+        self.environment.output.status(text)
 
-    def say(self, player: Player, message: bytes) -> None:
+    def say(self, player: DemoPlayer, message: bytes) -> None:
         """Let the other players' clients hear this, whatever it is."""
         for other in self.players:
             if other is not player:
                 other.line.heard.append(message)
                 other.node.poll()
 
-    def _others_of(self, player: Player) -> str:
+    def _others_of(self, player: DemoPlayer) -> str:
         """The name of the other, where there is one other."""
         others = [other.name for other in self.players if other is not player]
         return others[0] if len(others) == 1 else "another player"
 
     # ------------------------------------------------------------------------------------------------------- showing
 
-    def _report(self, player: Player, event: Event) -> None:
-        show = self.stage.show
+    def _report(self, player: DemoPlayer, event: Event) -> None:
+        output = self.environment.output
         match event:
             case Sent(signed):
                 self._show_turn(player.seat, signed)
             case Mined(submission, receipt):
                 operation = operation_name(submission)
-                if self.stage.charge(self.stage.keys[player.seat].address, receipt, operation):
-                    show.transaction(player.name, _DONE[operation], receipt.gas_used)
+                if self.environment.charge(self.environment.keys[player.seat].address, receipt, operation):
+                    output.transaction(player.name, _DONE[operation], receipt.gas_used)
                 if isinstance(submission, SubmitChallenge) and not self.challenged.done():
                     self.challenged.set_result(player)
             case Refused(submission, error):
@@ -203,68 +209,68 @@ class Table:
             case Fault(error):
                 self._show_refusal(player, self._others_of(player), self.attempt, error)
 
-    def _show_refusal(self, player: Player, who: str, what: str, error: ForcemoveError) -> None:
+    def _show_refusal(self, player: DemoPlayer, who: str, what: str, error: ForcemoveError) -> None:
         player.refusals.append(error)
         line = f"{who} {what}: {error}"
         if (player.seat, line) not in self._refused:
             self._refused.add((player.seat, line))
-            self.stage.show.refused(who, what, error)
+            self.environment.output.refused(who, what, error)
 
     def _show_turn(self, seat: int, signed: SignedState) -> None:
         """A state that this seat has signed: a client tells it once, however often it sends it."""
-        show, state, mover = self.stage.show, signed.state, signed.state.turn_num % self.agreement.count
+        output, state, mover = self.environment.output, signed.state, signed.state.turn_num % self.agreement.count
         self.signed.append(signed)
         self._save(signed)
         if seat != mover:
-            show.countersigned(seat, state.turn_num)
+            output.countersigned(seat, state.turn_num)
         elif state.turn_num < 2 * self.agreement.count and not state.is_final:
-            show.setup(seat, "prefund" if state.turn_num < self.agreement.count else "postfund", state.turn_num)
+            output.setup(seat, "prefund" if state.turn_num < self.agreement.count else "postfund", state.turn_num)
         else:
-            show.turn(self.game, seat, state, self.agreement.count)
+            output.turn(self.game, seat, state, self.agreement.count)
 
     def _save(self, signed: SignedState) -> None:
-        if self.stage.save_to is None:
+        if self.environment.save_to is None:
             return
         from forcemove.protocol.wire import SignedStateFile, encode_file
 
         file = SignedStateFile(self.agreement.domain, self.agreement.fixed_part, signed)
         name = f"{self.game.name}-{self.number}-turn-{signed.state.turn_num}.json"
-        (self.stage.save_to / name).write_text(encode_file(file), "utf-8")
+        (self.environment.save_to / name).write_text(encode_file(file), "utf-8")
 
     # ------------------------------------------------------------------------------------------------------- settling
 
-    def settle(self, scenario: str, outcome: Outcome, *, as_told: bool = True) -> StoryResult:
+    def settle(self, scenario: str, outcome: Outcome, *, as_expected: bool = True) -> ScenarioResult:
         """Compare the balances on the chain with the expected ones: deposits out, the outcome in, less gas. A channel
-        in which nothing is left needs to be kept no longer. `as_told`: whether the rest went as it must."""
+        in which nothing is left needs to be kept no longer. `as_expected`: whether the rest went as it must."""
         holdings = self.adjudicator.holdings_of(self.agreement.channel_id, self._asset)
         is_closed = holdings.closed and holdings.held == 0
         if is_closed:
-            self.stage.forget(self.agreement.channel_id)
-        transactions = tuple(self.stage.spent[self._first_transaction :])
-        result = StoryResult(
+            self.environment.forget(self.agreement.channel_id)
+        transactions = tuple(self.environment.spent[self._first_transaction :])
+        result = ScenarioResult(
             self.game.name,
             scenario,
             self.agreement.domain.chain_id,
             self.agreement.domain.adjudicator,
             self.agreement.channel_id,
             self._asset,
-            self.stage.stake,
+            self.environment.stake,
             tuple(self._player_result(each.seat, outcome, transactions) for each in self.players),
             transactions,
-            as_told,
+            as_expected,
             is_closed,
         )
-        self.stage.show.result(result)
+        self.environment.output.result(result)
         return result
 
-    def _player_result(self, seat: int, outcome: Outcome, transactions: tuple[Transaction, ...]) -> PlayerResult:
-        address, deposit = self.stage.keys[seat].address, self.agreement.deposits[0][1][seat]
+    def _player_result(self, seat: int, outcome: Outcome, transactions: tuple[MinedTransaction, ...]) -> PlayerResult:
+        address, deposit = self.environment.keys[seat].address, self.agreement.deposits[0][1][seat]
         own = [each for each in transactions if each.sender == address]
         cost = sum(each.gas_cost for each in own)
         left = self._before[seat] - deposit - (cost if self._asset == ETHER else 0)
-        found = self.stage.balance(address, self._asset)
+        found = self.environment.balance(address, self._asset)
         return PlayerResult(
-            self.stage.show.names[seat],
+            self.environment.output.names[seat],
             address,
             self._asset,
             deposit,

@@ -12,20 +12,20 @@ from forcemove.chain.adjudicator import Adjudicator
 from forcemove.chain.chain import Chain
 from forcemove.chain.errors import EndpointFailed
 from forcemove.cli.amounts import format_amount
-from forcemove.cli.demo.budget import gas_for_stories
-from forcemove.cli.demo.journals import Journals, Left
+from forcemove.cli.demo.budget import gas_for_scenarios
+from forcemove.cli.demo.environment import DemoEnvironment
+from forcemove.cli.demo.journals import Journals, UnfinishedChannel
 from forcemove.cli.demo.signals import run_until_stopped
-from forcemove.cli.demo.stage import Stage
-from forcemove.cli.demo.table import Table
+from forcemove.cli.demo.table import DemoTable
 from forcemove.cli.errors import Explained
 from forcemove.flow.channel import concluding
 from forcemove.protocol.signing import Key
 from forcemove.protocol.types import ETHER
 
-__all__ = ["Locked", "StillWaiting", "bring_home", "locked_in", "settle_accounts"]
+__all__ = ["LockedFunds", "StillWaiting", "bring_home", "locked_in", "settle_accounts"]
 
 _WAIT_SECONDS = 120.0
-_LOOK_SECONDS = 0.25
+_POLL_SECONDS = 0.25
 
 
 class StillWaiting(Explained):
@@ -40,7 +40,7 @@ class StillWaiting(Explained):
 
 
 @dataclass(frozen=True, slots=True)
-class Locked:
+class LockedFunds:
     """What a channel holds. `amount`: of `asset`, in its smallest unit; where it is not `exact` the chain could not be
     asked, and it is the most that there can be."""
 
@@ -67,25 +67,25 @@ class Locked:
         }
 
 
-def locked_in(chain: Chain | None, journals: Journals) -> tuple[Locked, ...]:
+def locked_in(chain: Chain | None, journals: Journals) -> tuple[LockedFunds, ...]:
     """What is in the channels that are not over, as the chain says. Without a chain to ask, the record says how much it
     can be. Raises what the chain raises."""
     found = (_locked(chain, left) for left in journals.channels)
     return tuple(locked for locked in found if locked.amount)
 
 
-def _locked(chain: Chain | None, left: Left) -> Locked:
+def _locked(chain: Chain | None, left: UnfinishedChannel) -> LockedFunds:
     agreement, (asset, amounts) = left.agreement, left.agreement.deposits[0]
     adjudicator = agreement.domain.adjudicator
     if chain is not None:
         stands = bool(chain.code(adjudicator))
         held = Adjudicator(chain, adjudicator).holdings_of(agreement.channel_id, asset).held if stands else 0
-        return Locked(agreement.channel_id, adjudicator, asset, held, True)
+        return LockedFunds(agreement.channel_id, adjudicator, asset, held, True)
     most = sum(amounts) if _may_have_deposits(left) else 0
-    return Locked(agreement.channel_id, adjudicator, asset, most, False)
+    return LockedFunds(agreement.channel_id, adjudicator, asset, most, False)
 
 
-def _may_have_deposits(left: Left) -> bool:
+def _may_have_deposits(left: UnfinishedChannel) -> bool:
     """Nobody pays in before knowing every prefund state."""
     return any(kept.channel.next_turn >= left.agreement.count for kept in left.seats.values())
 
@@ -100,38 +100,38 @@ def settle_accounts(chain: Chain, keys: Sequence[Key]) -> None:
         while _count(chain, key, "pending") > _count(chain, key, "latest"):
             if time.monotonic() > deadline:
                 raise StillWaiting(key.address)
-            time.sleep(_LOOK_SECONDS)
+            time.sleep(_POLL_SECONDS)
 
 
 def _count(chain: Chain, key: Key, block: str) -> int:
     return chain.rpc.number("eth_getTransactionCount", "0x" + key.address.hex(), block)
 
 
-def bring_home(stage: Stage, journals: Journals) -> None:
+def bring_home(environment: DemoEnvironment, journals: Journals) -> None:
     """Bring every channel of an earlier run to its end, and what the counterparty then has back to the payer.
 
     Raises what the chain and the clients raise; what is unfinished then, stays written down.
     """
     for left in journals.channels:
-        stage.show.title(f"Left over from an earlier run: a channel of {left.first.require_game().name}")
-        locked, id_ = _locked(stage.chain, left), left.agreement.channel_id
+        environment.output.title(f"Left over from an earlier run: a channel of {left.first.require_game().name}")
+        locked, id_ = _locked(environment.chain, left), left.agreement.channel_id
         if locked.amount:
-            stage.show.say(f"{locked.shown_amount} in channel 0x{id_.hex()}: it is brought home.")
-            _top_up(stage)
-            run_until_stopped(_conclude(stage, left))
-            stage.show.say("The channel is closed, and all are paid.")
-        elif not _is_of(stage.chain, left):
-            stage.show.say("It is of another chain with the same id, and is set aside. If that chain lives on:")
+            environment.output.say(f"{locked.shown_amount} in channel 0x{id_.hex()}: it is brought home.")
+            _top_up(environment)
+            run_until_stopped(_conclude(environment, left))
+            environment.output.say("The channel is closed, and all are paid.")
+        elif not _is_of(environment.chain, left):
+            environment.output.say("It is of another chain with the same id, and is set aside. If that chain lives on:")
             for journal, file in journals.set_aside(id_):
-                stage.show.say(f"  forcemove channel import --store {journal} {file}")
+                environment.output.say(f"  forcemove channel import --store {journal} {file}")
             continue
         else:
-            stage.show.say("Nothing is locked in it: it is given up.")
-        stage.forget(id_)
-    stage.return_rest()
+            environment.output.say("Nothing is locked in it: it is given up.")
+        environment.forget(id_)
+    environment.return_rest()
 
 
-def _is_of(chain: Chain, left: Left) -> bool:
+def _is_of(chain: Chain, left: UnfinishedChannel) -> bool:
     """Whether the chain has the block at which the channel began. A test chain that began anew has not, though its id
     and its contracts' addresses may be the same."""
     try:
@@ -140,15 +140,17 @@ def _is_of(chain: Chain, left: Left) -> bool:
         return False
 
 
-def _top_up(stage: Stage) -> None:
+def _top_up(environment: DemoEnvironment) -> None:
     """Gas to finish with, if it has become dearer. A payer with too little gives none: what is there may be enough."""
-    payer, *others = stage.keys
-    fee = stage.chain.fees().max_fee_per_gas
+    payer, *others = environment.keys
+    fee = environment.chain.fees().max_fee_per_gas
     for seat in range(1, 1 + len(others)):
-        if stage.chain.balance(payer.address) > 2 * gas_for_stories(1) * fee:
-            stage.bring_counterparty_to(seat, gas_for_stories(1) * fee)
+        if environment.chain.balance(payer.address) > 2 * gas_for_scenarios(1) * fee:
+            environment.bring_counterparty_to(seat, gas_for_scenarios(1) * fee)
 
 
-async def _conclude(stage: Stage, left: Left) -> None:
-    table = Table(stage, left.first.require_game(), left.first.assembly(stage.chain, stage.others))
+async def _conclude(environment: DemoEnvironment, left: UnfinishedChannel) -> None:
+    table = DemoTable(
+        environment, left.first.require_game(), left.first.assembly(environment.chain, environment.others)
+    )
     await table.together(*(concluding() for _ in table.players))

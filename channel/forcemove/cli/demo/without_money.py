@@ -6,10 +6,10 @@ import math
 import sys
 from typing import TYPE_CHECKING, Any
 
-from forcemove.cli.demo.show import shortened
+from forcemove.cli.demo.output import shortened
 from forcemove.cli.demo.signals import run_until_stopped, stopped_by_signals
 from forcemove.cli.errors import EXIT_INTERRUPTED, Explained
-from forcemove.cli.match.match import beside
+from forcemove.cli.match.match import run_with_background
 from forcemove.cli.person.numbered import Numbered
 from forcemove.cli.play.signals import run_until_terminated
 
@@ -32,15 +32,15 @@ class LeftTheTable(Explained):
 def watch(game: TableGame, names: tuple[str, str], terminal: Terminal, *, quiet: bool) -> dict[str, Any]:
     """Two bots play one game; its result."""
 
-    def tell(line: str) -> None:
+    def notify(line: str) -> None:
         if not quiet:
             terminal.say(shortened(line))
 
-    tell(game.title)
+    notify(game.title)
     terminal.status("Playing")
     try:
         with stopped_by_signals():
-            return dict(run_until_stopped(game.demonstrate(tell, names)))
+            return dict(run_until_stopped(game.demonstrate(notify, names)))
     except KeyboardInterrupt:
         raise LeftTheTable from None
     finally:
@@ -59,9 +59,9 @@ def sit_down(game: TableGame, names: tuple[str, str], terminal: Terminal) -> dic
         person = Numbered(names[1], math.inf, LeftTheTable, aside, None if is_seen else terminal)
 
         async def main() -> None:
-            result.update(await game.play(lambda line: person.tell(shortened(line)), person.ask, names))
+            result.update(await game.play(lambda line: person.notify(shortened(line)), person.ask, names))
 
-        await beside(main(), person.run())
+        await run_with_background(main(), person.run())
 
     try:
         run_until_terminated(play())

@@ -11,12 +11,12 @@ from functools import partial
 from forcemove.cli.lobby.listing import open_offers
 from forcemove.cli.lobby.numbers import Numbers
 from forcemove.cli.lobby.rows import rows
-from forcemove.cli.match.match import beside
-from forcemove.cli.match.reach import telling_of_reach
-from forcemove.cli.match.scenes import Scene
+from forcemove.cli.match.connectivity import reporting_connectivity
+from forcemove.cli.match.match import run_with_background
 from forcemove.cli.match.screen import PutAside, Screen
-from forcemove.line.connect import Connection
-from forcemove.line.offers import Offer
+from forcemove.cli.match.screen_content import ScreenContent
+from forcemove.transport.connect import Connection
+from forcemove.transport.offers import Offer
 
 __all__ = ["choose"]
 
@@ -32,8 +32,8 @@ async def choose(
     """The offer that a person chooses, None for one of their own, if that is allowed. `what`: are listed, in words.
     Raises what the lobby raises, and `PutAside` where the person leaves."""
     choosing = _Choosing(connection, wanted, what, may_offer=may_offer)
-    async with telling_of_reach(connection, choosing.screen.say):
-        await beside(choosing.until_chosen(), choosing.screen.run(), choosing.follow(), choosing.tick())
+    async with reporting_connectivity(connection, choosing.screen.say):
+        await run_with_background(choosing.until_chosen(), choosing.screen.run(), choosing.follow(), choosing.tick())
     return choosing.chosen
 
 
@@ -66,9 +66,9 @@ class _Choosing:
             self._show()
 
     def _show(self) -> None:
-        self.screen.show(Scene(*self._scene()))
+        self.screen.show(ScreenContent(*self._content()))
 
-    def _scene(self) -> tuple[str, Sequence[str]]:
+    def _content(self) -> tuple[str, Sequence[str]]:
         url = self._connection.url
         if not self._is_listed:
             return f"Asking {url} for {self._what}.", ()

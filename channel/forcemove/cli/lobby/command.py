@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from forcemove.line.offers import Offer
+    from forcemove.transport.offers import Offer
 
 __all__ = ["lobby"]
 
@@ -62,7 +62,7 @@ def lobby(
         asyncio.run(_print_once(relay, is_wanted, as_json))
         return
     from forcemove.cli.play import play
-    from forcemove.line.links import public_url
+    from forcemove.transport.links import public_url
 
     arguments = _join_arguments(asyncio.run(_choose(relay, is_wanted)), relay, key_file, endpoints, options)
     shown = (public_url(each) if each == relay else each for each in arguments)  # a password is not shown
@@ -73,8 +73,8 @@ def lobby(
 async def _print_once(relay: str, is_wanted: Callable[[Offer], bool], as_json: bool) -> None:
     from forcemove.cli.lobby.rows import offer_json, rows
     from forcemove.cli.terminal import Terminal
-    from forcemove.line.connect import connect
-    from forcemove.line.faults import FAULT_SECONDS
+    from forcemove.transport.connect import connect
+    from forcemove.transport.faults import FAULT_SECONDS
 
     async with connect(relay, fault_seconds=FAULT_SECONDS) as connection:
         found = await connection.lobby.list(is_wanted, _MOST + 1)
@@ -97,8 +97,8 @@ async def _print_once(relay: str, is_wanted: Callable[[Offer], bool], as_json: b
 
 async def _choose(relay: str, is_wanted: Callable[[Offer], bool]) -> Offer:
     from forcemove.cli.lobby.choosing import choose
-    from forcemove.line.connect import connect
-    from forcemove.line.faults import FAULT_SECONDS
+    from forcemove.transport.connect import connect
+    from forcemove.transport.faults import FAULT_SECONDS
 
     async with connect(relay, fault_seconds=FAULT_SECONDS) as connection:
         offer = await choose(connection, is_wanted, "open games", may_offer=False)
@@ -111,7 +111,7 @@ def _join_arguments(
     offer: Offer, relay: str, key_file: Path | None, endpoints: Sequence[str], options: Sequence[str]
 ) -> list[str]:
     """Of `forcemove play`; who has not said what is needed is asked for it."""
-    from forcemove.line.links import Link, public_url
+    from forcemove.transport.links import Link, public_url
 
     link = Link(public_url(relay), offer.hash)
     where = [] if relay == link.relay else ["--relay", relay]

@@ -10,42 +10,44 @@ from forcemove.cli.amounts import AMOUNT
 from forcemove.cli.errors import Explained
 from forcemove.cli.lobby.choosing import choose
 from forcemove.cli.play.errors import OfferDiffers
-from forcemove.cli.play.terms import Ground, require_ours
-from forcemove.cli.play.wishes import Wishes
+from forcemove.cli.play.options import PlayOptions
+from forcemove.cli.play.terms import Venue, require_ours
 from forcemove.cli.terminal import Terminal
-from forcemove.line.connect import Connection
-from forcemove.line.links import Link
-from forcemove.line.offers import Offer, OfferOfAnotherChain
+from forcemove.transport.connect import Connection
+from forcemove.transport.links import Link
+from forcemove.transport.offers import Offer, OfferOfAnotherChain
 
 __all__ = ["find"]
 
 
-async def find(connection: Connection, wishes: Wishes, ground: Ground, ours: bytes, terminal: Terminal) -> Link | int:
+async def find(
+    connection: Connection, options: PlayOptions, venue: Venue, ours: bytes, terminal: Terminal
+) -> Link | int:
     """The link to join by, or the stake to offer, in wei. `ours`: our address (20 bytes), whose own offers are not
     shown. Raises what the lobby raises, `PutAside` where the person leaves, and `Explained` where there is none."""
-    if wishes.link is not None:
-        return wishes.link
-    if wishes.stake is not None:
-        return wishes.stake
-    if not wishes.has_person:
+    if options.link is not None:
+        return options.link
+    if options.stake is not None:
+        return options.stake
+    if not options.has_person:
         raise Explained(
             "The journal has no open channel of this game, chain and key to go on with.",
             "Offer a game with --create --stake AMOUNT, or join one with --join LINK.",
         )
 
     def is_wanted(offer: Offer) -> bool:
-        return offer.host != ours and _is_ours(offer, ground)
+        return offer.host != ours and _is_ours(offer, venue)
 
     terminal.close()  # the screen is the person's
-    chosen = await choose(connection, is_wanted, f"open games of {ground.title.lower()}", may_offer=True)
+    chosen = await choose(connection, is_wanted, f"open games of {venue.title.lower()}", may_offer=True)
     if chosen is not None:
         return Link(connection.url, chosen.hash)
-    return await _ask_stake() if ground.chain_id else 0
+    return await _ask_stake() if venue.chain_id else 0
 
 
-def _is_ours(offer: Offer, ground: Ground) -> bool:
+def _is_ours(offer: Offer, venue: Venue) -> bool:
     try:
-        require_ours(offer, ground)
+        require_ours(offer, venue)
     except (OfferOfAnotherChain, OfferDiffers):
         return False
     return True

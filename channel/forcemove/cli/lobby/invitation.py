@@ -8,8 +8,8 @@ from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 from forcemove.cli.terminal import Terminal
-from forcemove.line.links import Link, public_url
-from forcemove.line.offers import Offer
+from forcemove.transport.links import Link, public_url
+from forcemove.transport.offers import Offer
 
 __all__ = ["join_command", "say_invitation"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable
 
-from forcemove.line.connect import LobbyPort
-from forcemove.line.offers import Offer, SignedOffer
+from forcemove.transport.connect import LobbyPort
+from forcemove.transport.offers import Offer, SignedOffer
 
 __all__ = ["open_offers"]
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from operator import itemgetter
 
-from forcemove.line.offers import Offer
+from forcemove.transport.offers import Offer
 
 __all__ = ["Numbers"]
 

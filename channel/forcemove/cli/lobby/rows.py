@@ -9,10 +9,10 @@ from forcemove.chain.addresses import show_address
 from forcemove.cli.amounts import format_amount
 from forcemove.cli.harmless import harmless
 from forcemove.cli.layout import short_address
-from forcemove.line.links import Link
-from forcemove.line.offers import Offer
 from forcemove.protocol.json_text import hex_text
 from forcemove.protocol.types import ETHER
+from forcemove.transport.links import Link
+from forcemove.transport.offers import Offer
 
 __all__ = ["offer_json", "rows"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from forcemove.cli.amounts import format_amount
-from forcemove.cli.match.scenes import NAMES, names_for
+from forcemove.cli.match.screen_content import NAMES, names_for
 from forcemove.game import Names
 from forcemove.node.events import Mined, Refused
 from forcemove.protocol.channel import Channel, Phase
@@ -13,7 +13,7 @@ from forcemove.protocol.effects import operation_name
 from forcemove.protocol.results import Ending, Result, result_of
 from forcemove.sender.errors import Overtaken, RevertsAgain
 
-__all__ = ["EndSeen", "end_lines", "race_text"]
+__all__ = ["EndObserver", "end_lines", "race_text"]
 
 _ENDINGS = {
     Ending.OPEN: "It is not over.",
@@ -23,7 +23,7 @@ _ENDINGS = {
 }
 
 
-class EndSeen:
+class EndObserver:
     """Remembers of a channel what nobody knows any more once it is paid out, and what this run has paid for it:
     `cost`, the gas of so many `transactions`, in wei."""
 
@@ -32,7 +32,7 @@ class EndSeen:
         self._seen: Result | None = None
         self._time = 0
 
-    def see(self, channel: Channel, now: int) -> None:
+    def observe(self, channel: Channel, now: int) -> None:
         """As it is at block time `now` (seconds)."""
         self._time = now
         if channel.phase(now) is Phase.FINALIZED and not channel.record.payout_begun:
@@ -56,7 +56,7 @@ class EndSeen:
         return self._seen if self._seen and channel.phase(now) is Phase.CLOSED else result_of(channel, now)
 
 
-def end_lines(result: Result, index: int, seen: EndSeen, names: Names = NAMES) -> Iterator[str]:
+def end_lines(result: Result, index: int, seen: EndObserver, names: Names = NAMES) -> Iterator[str]:
     """For people, of a channel in one asset, ether. `index`: which participant we are. `names`: by seat."""
     ours = next(share for share in result.shares if share.participant == index)
     won = ours.payable - ours.deposited

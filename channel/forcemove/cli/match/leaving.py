@@ -21,7 +21,7 @@ class Leaving:
         self._game, self._randomness = game, randomness
         self._before: VariablePart | None = None
 
-    def see(self, state: VariablePart) -> None:
+    def observe(self, state: VariablePart) -> None:
         """A state of the channel, newer than those before."""
         if self._is_between(state):
             self._before = state

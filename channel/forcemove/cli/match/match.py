@@ -8,10 +8,10 @@ from collections.abc import Callable, Coroutine
 from typing import Any, Protocol
 
 from forcemove.cli.explanations import headline
-from forcemove.cli.match.ends import EndSeen, race_text
+from forcemove.cli.match.ends import EndObserver, race_text
 from forcemove.cli.match.errors import GuestMissing
-from forcemove.cli.match.scenes import NAMES, balances, scene_of
-from forcemove.cli.match.voices import Voice
+from forcemove.cli.match.output import Output
+from forcemove.cli.match.screen_content import NAMES, balances, content_of
 from forcemove.errors import ForcemoveError
 from forcemove.flow.channel import is_stuck
 from forcemove.game import Game, Names
@@ -21,9 +21,9 @@ from forcemove.protocol.effects import ChooseMove, operation_name
 from forcemove.protocol.inputs import ChallengeWanted, ConcludeWanted, Input, MoveChosen
 from forcemove.protocol.state import VariablePart
 
-__all__ = ["Match", "Played", "beside", "is_unpaid"]
+__all__ = ["Match", "Played", "run_with_background", "is_unpaid"]
 
-_LOOK_EVERY = 0.25
+_POLL_SECONDS = 0.25
 _BEGINNING = (Phase.CHECKING, Phase.PREFUND, Phase.FUNDING)
 
 
@@ -60,49 +60,49 @@ def is_unpaid(channel: Channel) -> bool:
 
 
 class Match:
-    """Tells one channel. `warning`: what the player must know of besides. `lasting`: an error that trying again does
-    not mend; it ends the match. `end_seen`: what is known of its end."""
+    """Shows one channel to its player. `warning`: what the player must know of besides. `fatal_error`: an error that
+    trying again does not mend; it ends the match. `end_observer`: what is known of the channel's end."""
 
     def __init__(
         self,
         game: Game,
         choose: Callable[[ChooseMove], MoveChosen | ConcludeWanted | None],
         patience: float,
-        voice: Voice,
+        output: Output,
         names: Names = NAMES,
     ) -> None:
         """`patience`: seconds that a counterparty may be silent before it is challenged; it may be infinite. `names`:
         of the players, by seat."""
         self.warning = ""
-        self.lasting: Exception | None = None
-        self._game, self._choose, self._patience, self._voice = game, choose, patience, voice
+        self.fatal_error: Exception | None = None
+        self._game, self._choose, self._patience, self._output = game, choose, patience, output
         self._names = names
         self._shown = -1
         self._played: Played | None = None
         self._since = time.monotonic()
         self._progress: object = None
-        self.end_seen = EndSeen()
+        self.end_observer = EndObserver()
 
     # -------------------------------------------------------------------------------------------------------- waiting
 
     async def until(self, is_over: Callable[[], bool], played: Played) -> None:
-        """Show it until it is over. Raises `lasting`, and `GuestMissing`."""
+        """Show it until it is over. Raises `fatal_error`, and `GuestMissing`."""
         self._played = played
         while not is_over():
-            self.end_seen.see(played.channel, played.time())
-            if self.lasting is not None:
-                raise self.lasting
+            self.end_observer.observe(played.channel, played.time())
+            if self.fatal_error is not None:
+                raise self.fatal_error
             self._press(played)
-            self._show_scene()
-            await asyncio.sleep(_LOOK_EVERY)
-        self.end_seen.see(played.channel, played.time())
+            self._show_content()
+            await asyncio.sleep(_POLL_SECONDS)
+        self.end_observer.observe(played.channel, played.time())
 
-    def _show_scene(self) -> None:
+    def _show_content(self) -> None:
         played = self._played
         if played is None:
             return
         left = self._patience - (time.monotonic() - self._since)
-        scene = scene_of(
+        content = content_of(
             self._game,
             played.channel,
             played.phase,
@@ -111,7 +111,7 @@ class Match:
             warning=self.warning,
             names=self._names,
         )
-        self._voice.show(scene)
+        self._output.show(content)
 
     def _press(self, played: Played) -> None:
         """Let the chain decide where nothing has happened for too long. Raises `GuestMissing` where there is nothing to
@@ -131,55 +131,55 @@ class Match:
     def _press_on(self, played: Played) -> None:
         if played.channel.agreement.is_friendly:
             raise GuestMissing(played.id, self._patience)
-        self._voice.say(f"Nothing was heard for {self._patience:.0f} seconds: a challenge asks the chain.")
+        self._output.say(f"Nothing was heard for {self._patience:.0f} seconds: a challenge asks the chain.")
         try:
             played.feed(ChallengeWanted())
         except ForcemoveError as error:
-            self._voice.note(headline(error))
+            self._output.note(headline(error))
 
     # -------------------------------------------------------------------------------------------------------- telling
 
     def answer(self, question: ChooseMove) -> MoveChosen | ConcludeWanted | None:
         """What the player does, once the state that it answers was told."""
-        self._tell_state(question.state)
+        self._show_state(question.state)
         decided = self._choose(question)
-        self._show_scene()
+        self._show_content()
         return decided
 
     def report(self, event: Event) -> None:
         """Something that has happened."""
         if self._played is not None:
-            self.end_seen.see(self._played.channel, self._played.time())
+            self.end_observer.observe(self._played.channel, self._played.time())
         match event:
             case Sent(signed):
-                self._tell_state(signed.state)
+                self._show_state(signed.state)
             case Mined(submission, receipt):
-                self.end_seen.add(event)
+                self.end_observer.add(event)
                 what = operation_name(submission)
-                self._voice.say(f"chain       {what}: in block {receipt.block_number:,}, {receipt.gas_used:,} gas")
+                self._output.say(f"chain       {what}: in block {receipt.block_number:,}, {receipt.gas_used:,} gas")
             case Refused(_, error):
-                self.end_seen.add(event)
+                self.end_observer.add(event)
                 race = race_text(event)
                 if race is not None:
-                    self._voice.say(race)
+                    self._output.say(race)
                 else:
-                    self._voice.note(headline(error))
+                    self._output.note(headline(error))
             case Fault(error):
-                self._voice.note(headline(error))
+                self._output.note(headline(error))
 
-    def _tell_state(self, state: VariablePart) -> None:
+    def _show_state(self, state: VariablePart) -> None:
         """Each turn of the game once, and nothing of the opening."""
         if state.turn_num <= max(self._shown, 2 * len(self._names) - 1):
             return
         self._shown = state.turn_num
-        self._show_scene()
+        self._show_content()
         what = "the game is over: pay this." if state.is_final else self._game.describe(state, self._names)
-        self._voice.say(f"turn {state.turn_num:>4}   {what}")
+        self._output.say(f"turn {state.turn_num:>4}   {what}")
         if any(each.amount for each in state.outcome):
-            self._voice.say(f"            if it ended now: {balances(state.outcome, self._names)}")
+            self._output.say(f"            if it ended now: {balances(state.outcome, self._names)}")
 
 
-async def beside(main: Coroutine[Any, Any, None], *others: Coroutine[Any, Any, None]) -> None:
+async def run_with_background(main: Coroutine[Any, Any, None], *others: Coroutine[Any, Any, None]) -> None:
     """Until `main` has ended, or another raises; raises the first error."""
     try:
         async with asyncio.TaskGroup() as group:

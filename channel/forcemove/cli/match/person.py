@@ -48,12 +48,12 @@ class Person:
     def choose(self, question: ChooseMove) -> MoveChosen | ConcludeWanted | None:
         """The answer where there is nothing to decide; None where the person is asked. Raises as `Game.choices`."""
         counts, own = with_counts(question.secrets)
-        self._leaving.see(question.state)
+        self._leaving.observe(question.state)
         found = tuple(self._game.choices(question.state, self._randomness, own))
         if not found:
             return ConcludeWanted()
         if len(found) == 1 and found[0].is_forced:
-            self._leaving.see(found[0].move.after(question.state))
+            self._leaving.observe(found[0].move.after(question.state))
             return _move(found[0], counts)
         self._question, self._choices = question, found
         return None
@@ -111,22 +111,22 @@ class Person:
             return f"If you leave in this round you lose {most}{format_amount(cost)}. Leave? Type yes or no."
         self._doubt = 0
         try:
-            self._take(played, self._wish(word))
+            self._take(played, self._input_for(word))
         except ForcemoveError as error:
             return headline(error)
         return ""
 
-    def _take(self, played: Played, wish: MoveChosen | ConcludeWanted | ChallengeWanted) -> None:
+    def _take(self, played: Played, chosen: MoveChosen | ConcludeWanted | ChallengeWanted) -> None:
         newest = played.channel.newest
-        played.feed(wish)
-        if isinstance(wish, MoveChosen) and newest is not None:
-            self._leaving.see(VariablePart(wish.outcome, wish.app_data, newest.state.turn_num + 1))
+        played.feed(chosen)
+        if isinstance(chosen, MoveChosen) and newest is not None:
+            self._leaving.observe(VariablePart(chosen.outcome, chosen.app_data, newest.state.turn_num + 1))
 
     def _help(self, played: Played) -> None:
         for line in help_lines(self._aside, has_stake=not played.channel.agreement.is_friendly):
             self.say(line)
 
-    def _wish(self, word: str) -> MoveChosen | ConcludeWanted | ChallengeWanted:
+    def _input_for(self, word: str) -> MoveChosen | ConcludeWanted | ChallengeWanted:
         for choice in self._open_choices:
             if choice.word == word and self._question is not None:
                 return _move(choice, with_counts(self._question.secrets)[0])

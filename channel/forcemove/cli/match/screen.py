@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from forcemove.cli.errors import EXIT_INTERRUPTED, Explained
-from forcemove.cli.match.scenes import Scene
-from forcemove.cli.person.layout import Styled, option_lines, scene_lines
+from forcemove.cli.match.screen_content import ScreenContent
+from forcemove.cli.person.layout import Styled, content_lines, option_lines
 from forcemove.cli.terminal import wants_colours
 from forcemove.cli.wrapping import wrapped
 
@@ -48,20 +48,20 @@ class Screen:
         aside: Callable[[], Exception],
     ) -> None:
         self._take, self._options, self._aside = take, options, aside
-        self._scene, self._hint = Scene("Waiting."), ""
+        self._content, self._hint = ScreenContent("Waiting."), ""
         self._app = _application(self._text, self._accept, self._leave)
         self._said: list[str] = []
         self._has_said = asyncio.Event()
 
     async def run(self) -> None:
         """Until it is cancelled. Raises what `aside` makes where the person leaves it."""
-        telling = asyncio.create_task(self._tell())
+        reporting = asyncio.create_task(self._notify())
         try:
             await self._app.run_async(set_exception_handler=False)
             raise self._aside()
         finally:
-            telling.cancel()
-            await asyncio.wait([telling])
+            reporting.cancel()
+            await asyncio.wait([reporting])
             self._flush()
 
     def say(self, text: str) -> None:
@@ -73,17 +73,17 @@ class Screen:
         """A line about something that has gone wrong."""
         self.say(text)
 
-    def show(self, scene: Scene) -> None:
+    def show(self, content: ScreenContent) -> None:
         """How it looks now."""
-        if scene != self._scene:
-            if scene.headline != self._scene.headline:
+        if content != self._content:
+            if content.headline != self._content.headline:
                 self._hint = ""  # it was about what has passed
-            self._scene = scene
+            self._content = content
             self._app.invalidate()
 
     # -------------------------------------------------------------------------------------------------------- writing
 
-    async def _tell(self) -> None:
+    async def _notify(self) -> None:
         """Lines are printed above what stays below."""
         from prompt_toolkit.application import run_in_terminal
 
@@ -105,7 +105,7 @@ class Screen:
 
     def _text(self) -> StyleAndTextTuples:
         width = self._width
-        lines: list[Styled] = [("", ""), *scene_lines(self._scene, width)]
+        lines: list[Styled] = [("", ""), *content_lines(self._content, width)]
         lines += (("", line) for line in option_lines(self._options(), width))
         lines += (("reverse", line) for line in (wrapped(self._hint, width) if self._hint else ()))
         return [(style, f"{line}\n") for style, line in lines]

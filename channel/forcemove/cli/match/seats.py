@@ -8,10 +8,10 @@ from collections.abc import Callable
 from typing import Protocol
 
 from forcemove.cli.match.match import Played
+from forcemove.cli.match.output import Output, TerminalOutput
 from forcemove.cli.match.person import Person
 from forcemove.cli.match.rounds import choose_rounds
 from forcemove.cli.match.screen import Screen
-from forcemove.cli.match.voices import TerminalVoice, Voice
 from forcemove.cli.person.lines import Lines
 from forcemove.cli.terminal import Terminal
 from forcemove.errors import ForcemoveError
@@ -19,14 +19,14 @@ from forcemove.game import Game
 from forcemove.protocol.effects import ChooseMove
 from forcemove.protocol.inputs import ConcludeWanted, MoveChosen
 
-__all__ = ["BotSeat", "PersonSeat", "Seat"]
+__all__ = ["BotSeat", "PersonSeat", "PlayerSeat"]
 
 
-class Seat(Protocol):
+class PlayerSeat(Protocol):
     """Decides, and is told."""
 
     @property
-    def voice(self) -> Voice:
+    def output(self) -> Output:
         """Where it is told what happens."""
         ...
 
@@ -48,19 +48,19 @@ class BotSeat:
 
     def __init__(self, game: Game, seat: int, rounds: int, seats: int, terminal: Terminal, pace: float = 0) -> None:
         self._choose, self._pace = choose_rounds(game, seat, rounds, seats), pace
-        self.voice = TerminalVoice(terminal)
+        self.output = TerminalOutput(terminal)
         self._played: Played | None = None
         self._questions: asyncio.Queue[ChooseMove] = asyncio.Queue()
 
     def choose(self, question: ChooseMove) -> MoveChosen | ConcludeWanted | None:
-        """See `Seat`."""
+        """See `PlayerSeat`."""
         if not self._pace:
             return self._choose(question)
         self._questions.put_nowait(question)
         return None
 
     def attach(self, played: Played) -> None:
-        """See `Seat`."""
+        """See `PlayerSeat`."""
         self._played = played
 
     async def run(self) -> None:
@@ -88,14 +88,14 @@ class PersonSeat:
     ) -> None:
         person = self._person = Person(game, aside=aside_text, agrees=agrees)
         self.choose = person.choose
-        self.voice: Screen | Lines
+        self.output: Screen | Lines
         if terminal is None:
-            self.voice = Screen(person.take, lambda: person.options, aside)
+            self.output = Screen(person.take, lambda: person.options, aside)
         else:
-            self.voice = Lines(person.take, lambda: person.options, lambda: person.is_asked, aside, terminal)
-        self.run = self.voice.run
-        person.say = self.voice.say
+            self.output = Lines(person.take, lambda: person.options, lambda: person.is_asked, aside, terminal)
+        self.run = self.output.run
+        person.say = self.output.say
 
     def attach(self, played: Played) -> None:
-        """See `Seat`."""
+        """See `PlayerSeat`."""
         self._person.played = played

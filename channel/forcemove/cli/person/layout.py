@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from forcemove.cli.match.scenes import Scene
+from forcemove.cli.match.screen_content import ScreenContent
 from forcemove.cli.wrapping import wrapped
 
-__all__ = ["Styled", "option_lines", "scene_lines"]
+__all__ = ["Styled", "option_lines", "content_lines"]
 
 Styled = tuple[str, str]
 """A style of the screen, and a line."""
@@ -18,14 +18,14 @@ _FEW = 5
 """Options that each have a line of their own; of more two stand side by side, so that all fit on a screen."""
 
 
-def scene_lines(scene: Scene, width: int) -> Iterator[Styled]:
+def content_lines(content: ScreenContent, width: int) -> Iterator[Styled]:
     """From the headline to the warning."""
     for style, text in (
-        ("bold", scene.headline),
-        *(("", f"    {line}") for line in scene.board),
-        ("", scene.money and f"balances    {scene.money}"),
-        ("", scene.outlook),
-        ("bold", scene.warning),
+        ("bold", content.headline),
+        *(("", f"    {line}") for line in content.board),
+        ("", content.money and f"balances    {content.money}"),
+        ("", content.outlook),
+        ("bold", content.warning),
     ):
         if text:
             yield from ((style, line) for line in wrapped(text, width))

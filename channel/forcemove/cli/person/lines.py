@@ -7,15 +7,15 @@ import asyncio
 import sys
 from collections.abc import Callable, Sequence
 
-from forcemove.cli.match.scenes import Scene
-from forcemove.cli.person.layout import option_lines, scene_lines
+from forcemove.cli.match.screen_content import ScreenContent
+from forcemove.cli.person.layout import content_lines, option_lines
 from forcemove.cli.terminal import Terminal
 from forcemove.cli.typed import TypedLines
 from forcemove.cli.wrapping import width_of
 
 __all__ = ["Lines"]
 
-_LOOK_EVERY = 0.02
+_POLL_SECONDS = 0.02
 _WIDTH = 120
 """Where nobody sees it on a terminal."""
 
@@ -33,18 +33,18 @@ class Lines:
     ) -> None:
         """`take`, `options`: as of `Screen`. `aside`: what ends the part of somebody whose input has ended."""
         self._take, self._options, self._is_asked, self._aside = take, options, is_asked, aside
-        self._terminal, self._typed, self._scene = terminal, TypedLines(), Scene("Waiting.")
+        self._terminal, self._typed, self._content = terminal, TypedLines(), ScreenContent("Waiting.")
         self.say, self.note = terminal.say, terminal.note
 
-    def show(self, scene: Scene) -> None:
+    def show(self, content: ScreenContent) -> None:
         """How it looks now."""
-        self._scene = scene
+        self._content = content
 
     async def run(self) -> None:
         """Until it is cancelled. Raises what `aside` makes where the input ends."""
         while True:
             while not self._is_asked():
-                await asyncio.sleep(_LOOK_EVERY)
+                await asyncio.sleep(_POLL_SECONDS)
             self._print()
             try:
                 typed = await self._typed.read()
@@ -56,7 +56,7 @@ class Lines:
 
     def _print(self) -> None:
         width = width_of(sys.stdout) or _WIDTH
-        for style, line in scene_lines(self._scene, width):
+        for style, line in content_lines(self._content, width):
             self._terminal.say(line, style)
         for line in option_lines(self._options(), width):
             self.say(line)

@@ -7,8 +7,8 @@ import math
 import time
 from collections.abc import Callable, Sequence
 
-from forcemove.cli.match.scenes import Scene, clock_text
 from forcemove.cli.match.screen import Screen
+from forcemove.cli.match.screen_content import ScreenContent, clock_text
 from forcemove.cli.person.help import HELP, help_lines
 from forcemove.cli.person.lines import Lines
 from forcemove.cli.terminal import Terminal
@@ -16,7 +16,7 @@ from forcemove.cli.terminal import Terminal
 __all__ = ["Numbered"]
 
 _LEAVE = "leave"
-_LOOK_EVERY = 0.25
+_POLL_SECONDS = 0.25
 _ENDS = (".", "?", "!", ":")
 _NOTHING_LOST = "Nothing is at stake: nobody loses anything by leaving."
 
@@ -40,11 +40,11 @@ class Numbered:
         self._options: Sequence[str] = ()
         self._chosen: asyncio.Future[int] | None = None
         self._is_leaving = False
-        self.voice: Screen | Lines
+        self.output: Screen | Lines
         if terminal is None:
-            self.voice = Screen(self.take, lambda: self.options, aside)
+            self.output = Screen(self.take, lambda: self.options, aside)
         else:
-            self.voice = Lines(self.take, lambda: self.options, lambda: self.is_asked, aside, terminal)
+            self.output = Lines(self.take, lambda: self.options, lambda: self.is_asked, aside, terminal)
         self._show()
 
     async def run(self) -> None:
@@ -52,14 +52,14 @@ class Numbered:
         async with asyncio.TaskGroup() as group:
             clock = group.create_task(self._keep_showing())
             try:
-                await self.voice.run()
+                await self.output.run()
             finally:
                 clock.cancel()
 
-    def tell(self, line: str) -> None:
+    def notify(self, line: str) -> None:
         """Something has happened."""
         self._since = time.monotonic()
-        self.voice.say(line)
+        self.output.say(line)
 
     async def ask(self, prompt: str, options: Sequence[str]) -> int:
         """See `forcemove.cli.games.Ask`. Raises `EOFError` of a person who leaves."""
@@ -89,20 +89,20 @@ class Numbered:
         return (*numbered, *leave, (HELP, "what can be done here"))
 
     def _show(self) -> None:
-        self.voice.show(self._scene())
+        self.output.show(self._content())
 
     async def _keep_showing(self) -> None:
         while True:
             self._show()
-            await asyncio.sleep(_LOOK_EVERY)
+            await asyncio.sleep(_POLL_SECONDS)
 
-    def _scene(self) -> Scene:
+    def _content(self) -> ScreenContent:
         if self.is_asked:
             headline = self._headline if self._headline.endswith(_ENDS) else f"{self._headline}."
-            return Scene(headline, self._board, outlook=f"{self._other} waits for you. {_NOTHING_LOST}")
+            return ScreenContent(headline, self._board, outlook=f"{self._other} waits for you. {_NOTHING_LOST}")
         left = self._patience - (time.monotonic() - self._since)
         more = "" if left == math.inf else f", and is waited for {clock_text(left)} more"
-        return Scene(f"{self._other} is to move{more}.", self._board, outlook=_NOTHING_LOST)
+        return ScreenContent(f"{self._other} is to move{more}.", self._board, outlook=_NOTHING_LOST)
 
     # ---------------------------------------------------------------------------------------------------------- typing
 
@@ -111,7 +111,7 @@ class Numbered:
         typed = typed.strip().lower()
         if typed == HELP:
             for line in help_lines(self._aside_text, has_stake=False):
-                self.voice.say(line)
+                self.output.say(line)
             return ""
         if typed and _LEAVE.startswith(typed):
             return self._leave()
@@ -137,5 +137,5 @@ class Numbered:
             self._chosen.set_exception(EOFError())
         elif not self._is_leaving:
             self._is_leaving = True
-            self.voice.say("You leave with your next turn.")
+            self.output.say("You leave with your next turn.")
         return ""

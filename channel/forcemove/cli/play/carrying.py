@@ -5,39 +5,41 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from forcemove.cli.explanations import headline
-from forcemove.cli.match.reach import telling_of_reach
+from forcemove.cli.match.connectivity import reporting_connectivity
 from forcemove.errors import ForcemoveError
-from forcemove.line.channel_line import ChannelLine
-from forcemove.line.connect import line_to
-from forcemove.line.terms import Table
 from forcemove.protocol.signing import Key
+from forcemove.transport.connect import messenger_to
+from forcemove.transport.messenger import ChannelMessenger
+from forcemove.transport.terms import TableTerms
 
-__all__ = ["carry", "line_for", "until_told"]
+__all__ = ["carry", "messenger_for", "until_delivered"]
 
 
-def line_for(url: str, table: Table, key: Key, say: Callable[[str], None], *, is_new: bool) -> ChannelLine:
+def messenger_for(
+    url: str, table: TableTerms, key: Key, say: Callable[[str], None], *, is_new: bool
+) -> ChannelMessenger:
     """A channel's line over the relay at `url`, which is not asked before `carry`. What fails is told once, and tried
     again. `is_new`: others may have said something that we have not read; else a greeting makes that good."""
-    told: list[str] = []
+    reported: list[str] = []
 
-    def tell(error: ForcemoveError) -> None:
+    def notify(error: ForcemoveError) -> None:
         text = headline(error)
-        if text not in told:
-            told[:] = [text]
+        if text not in reported:
+            reported[:] = [text]
             say(f"relay       {text} It is tried again; what is on the chain is defended meanwhile.")
 
-    return line_to(url, table, key, 0 if is_new else None, on_trouble=tell)
+    return messenger_to(url, table, key, 0 if is_new else None, on_error=notify)
 
 
-async def carry(line: ChannelLine, say: Callable[[str], None]) -> None:
+async def carry(messenger: ChannelMessenger, say: Callable[[str], None]) -> None:
     """Until it is cancelled."""
-    async with telling_of_reach(line, say):
-        await line.run()
+    async with reporting_connectivity(messenger, say):
+        await messenger.run()
 
 
-def until_told(
+def until_delivered(
     is_done: Callable[[], bool],
-    line: ChannelLine,
+    messenger: ChannelMessenger,
     patience: float,
     say: Callable[[str], None],
     clock: Callable[[], float],
@@ -48,14 +50,14 @@ def until_told(
 
     def has_ended() -> bool:
         nonlocal done_at
-        if not is_done() or line.is_idle:
+        if not is_done() or messenger.is_idle:
             return is_done()
         done_at = clock() if done_at is None else done_at
         if clock() - done_at < patience:
             return False
         say(
-            f"relay       {line.url} has not taken the end of the game for {patience:.0f} seconds. It is signed and "
-            "kept here; the other player may not have heard of it."
+            f"relay       {messenger.url} has not taken the end of the game for {patience:.0f} seconds. "
+            "It is signed and kept here; the other player may not have heard of it."
         )
         return True
 

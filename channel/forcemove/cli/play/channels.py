@@ -8,23 +8,21 @@ from functools import partial
 from typing import Any
 
 from forcemove.cli.channel.stores import read_all
-from forcemove.cli.match.ends import EndSeen, end_lines
+from forcemove.cli.match.ends import EndObserver, end_lines
 from forcemove.cli.match.match import Match, is_unpaid
-from forcemove.cli.match.scenes import NAMES
 from forcemove.cli.match.screen import PutAside
-from forcemove.cli.match.seats import BotSeat, PersonSeat, Seat
-from forcemove.cli.play.carrying import line_for
-from forcemove.cli.play.driving import Guard, drive_friendly
+from forcemove.cli.match.screen_content import NAMES
+from forcemove.cli.match.seats import BotSeat, PersonSeat, PlayerSeat
+from forcemove.cli.play.carrying import messenger_for
+from forcemove.cli.play.driving import PlayNode, drive_friendly
 from forcemove.cli.play.errors import NeverFunded
 from forcemove.cli.play.meeting import Meeting
+from forcemove.cli.play.options import PlayOptions, Wallet
 from forcemove.cli.play.standby import when_answered
-from forcemove.cli.play.terms import ChainGround, agreement_of
-from forcemove.cli.play.wishes import Purse, Wishes
+from forcemove.cli.play.terms import ChainVenue, agreement_of
 from forcemove.cli.terminal import Terminal
 from forcemove.game import Game
-from forcemove.inspect.kept import KeptChannel
-from forcemove.line.connect import connect, line_on
-from forcemove.line.terms import Table, TableKind
+from forcemove.inspect.journal_channel import JournalChannel
 from forcemove.protocol.agreement import Agreement
 from forcemove.protocol.channel import Channel
 from forcemove.protocol.encoding import NO_CHAIN
@@ -33,71 +31,73 @@ from forcemove.protocol.results import Ending
 from forcemove.protocol.values import CHANNELS
 from forcemove.store.journal import Journal
 from forcemove.store.records import Kept, Standing
+from forcemove.transport.connect import connect, messenger_on
+from forcemove.transport.terms import TableKind, TableTerms
 
-__all__ = ["ChannelPlay"]
+__all__ = ["ChannelGameRunner"]
 
 _PARTING = "The game goes on without you: be back before a challenge can run out."
 _FRIENDLY_PARTING = "You have put the game aside."
 _ASIDE = "the game is put aside; the same command goes on with it."
 
 
-class ChannelPlay:
-    """Of one game. `ground`: None for friendly games."""
+class ChannelGameRunner:
+    """Of one game. `venue`: None for friendly games."""
 
     def __init__(
         self,
         game: Game,
-        ground: ChainGround | None,
-        wishes: Wishes,
-        purse: Purse,
+        venue: ChainVenue | None,
+        options: PlayOptions,
+        wallet: Wallet,
         journal: Journal,
         terminal: Terminal,
     ) -> None:
-        self._game, self._ground, self._wishes, self._purse = game, ground, wishes, purse
+        self._game, self._venue, self._options, self._wallet = game, venue, options, wallet
         self._journal, self._terminal = journal, terminal
-        self._guard = Guard(journal, ground.chains, purse, wishes.lease, terminal) if ground else None
+        self._play_node = PlayNode(journal, venue.chains, wallet, options.lease, terminal) if venue else None
 
     async def run(self, main: Coroutine[Any, Any, None]) -> None:
         """See `playing.Play`: where there is a chain, all that the journal has on it is defended."""
-        await (main if self._guard is None else self._guard.run(main))
+        await (main if self._play_node is None else self._play_node.run(main))
 
     @property
     def has_money(self) -> bool:
         """See `playing.Play`."""
-        return self._guard is not None and self._guard.has_money
+        return self._play_node is not None and self._play_node.has_money
 
     async def go_on(self) -> bool:
         """See `playing.Play`: the first open channel of this game, chain and key."""
         found, _ = read_all(self._journal)
-        kept = next((each for each in found if self._is_ours(each)), None)
-        if kept is None:
+        stored = next((each for each in found if self._is_ours(each)), None)
+        if stored is None:
             return False
         self._terminal.say(f"Going on with the open channel of {self._journal.where}.")
-        await self._play(kept.channel.agreement, kept)
+        await self._play(stored.channel.agreement, stored)
         return True
 
-    def _is_ours(self, kept: KeptChannel) -> bool:
-        if kept.standing is not Standing.ACTIVE or (self._wishes.anew and is_unpaid(kept.channel)):
+    def _is_ours(self, stored: JournalChannel) -> bool:
+        if stored.standing is not Standing.ACTIVE or (self._options.from_scratch and is_unpaid(stored.channel)):
             return False
-        chain_id = self._ground.chain_id if self._ground else NO_CHAIN
-        is_same = kept.game is not None and kept.game.name == self._game.name
-        return is_same and kept.is_of(chain_id, self._purse.key.address)
+        chain_id = self._venue.chain_id if self._venue else NO_CHAIN
+        is_same = stored.game is not None and stored.game.name == self._game.name
+        return is_same and stored.is_of(chain_id, self._wallet.key.address)
 
-    def is_kept(self, meeting: Meeting) -> bool:
+    def is_stored(self, meeting: Meeting) -> bool:
         """See `playing.Play`."""
         return self._load(meeting) is not None
 
     def is_over(self, meeting: Meeting) -> bool:
         """See `playing.Play`."""
-        kept = self._load(meeting)
-        return kept is not None and kept.standing is Standing.FINISHED
+        stored = self._load(meeting)
+        return stored is not None and stored.standing is Standing.FINISHED
 
-    def tell_end(self, meeting: Meeting) -> None:
+    def report_end(self, meeting: Meeting) -> None:
         """See `playing.Play`."""
-        kept = self._load(meeting)
-        if kept is not None:
+        stored = self._load(meeting)
+        if stored is not None:
             self._terminal.say("The game is over that this command has begun before.")
-            self._say_result(CHANNELS.decode(kept.snapshot), EndSeen())
+            self._say_result(CHANNELS.decode(stored.snapshot), EndObserver())
 
     def _load(self, meeting: Meeting) -> Kept | None:
         return self._journal.load(agreement_of(meeting.offer, meeting.join, self._game).channel_id)
@@ -106,68 +106,74 @@ class ChannelPlay:
         """Play what was agreed on to its end."""
         await self._play(agreement_of(meeting.offer, meeting.join, self._game), None)
 
-    async def _play(self, agreement: Agreement, kept: KeptChannel | None) -> None:
-        number = agreement.fixed_part.participants.index(self._purse.key.address)
+    async def _play(self, agreement: Agreement, stored: JournalChannel | None) -> None:
+        number = agreement.fixed_part.participants.index(self._wallet.key.address)
         self._terminal.say(f"You are the {NAMES[number].lower()} in channel {hex_text(agreement.channel_id)}.")
         seat = self._seat(agreement, number)
-        match = Match(self._game, seat.choose, self._wishes.patience, seat.voice)
+        match = Match(self._game, seat.choose, self._options.patience, seat.output)
         try:
-            if self._guard is None or self._ground is None:
+            if self._play_node is None or self._venue is None:
                 channel = await self._drive_friendly(agreement, seat, match)
             else:
-                channel = await self._drive(self._guard, self._ground, agreement, kept, seat, match)
+                channel = await self._drive(self._play_node, self._venue, agreement, stored, seat, match)
         finally:
             self._terminal.close()
-        self._say_result(channel, match.end_seen)
+        self._say_result(channel, match.end_observer)
 
-    def _seat(self, agreement: Agreement, number: int) -> Seat:
-        if self._wishes.rounds is not None:
-            return BotSeat(self._game, number, self._wishes.rounds, agreement.count, self._terminal, self._wishes.pace)
+    def _seat(self, agreement: Agreement, number: int) -> PlayerSeat:
+        if self._options.rounds is not None:
+            return BotSeat(
+                self._game, number, self._options.rounds, agreement.count, self._terminal, self._options.pace
+            )
         self._terminal.close()  # the screen is the person's
         parting = _FRIENDLY_PARTING if agreement.is_friendly else _PARTING
-        return PersonSeat(self._game, partial(PutAside, parting), _ASIDE, agrees=self._wishes.agrees)
+        return PersonSeat(self._game, partial(PutAside, parting), _ASIDE, agrees=self._options.agrees)
 
-    async def _drive_friendly(self, agreement: Agreement, seat: Seat, match: Match) -> Channel:
-        key, journal = self._purse.key, self._journal
-        async with connect(self._wishes.relay) as connection:
-            line = line_on(connection, _table_of(agreement), key)  # who has ended the game and gone greets nobody
-            lease, patience = self._wishes.lease, self._wishes.patience
-            return await drive_friendly(journal, agreement, self._purse, self._game, line, seat, match, lease, patience)
+    async def _drive_friendly(self, agreement: Agreement, seat: PlayerSeat, match: Match) -> Channel:
+        key, journal = self._wallet.key, self._journal
+        async with connect(self._options.relay) as connection:
+            messenger = messenger_on(
+                connection, _table_of(agreement), key
+            )  # who has ended the game and gone greets nobody
+            lease, patience = self._options.lease, self._options.patience
+            return await drive_friendly(
+                journal, agreement, self._wallet, self._game, messenger, seat, match, lease, patience
+            )
 
     async def _drive(
         self,
-        guard: Guard,
-        ground: ChainGround,
+        play_node: PlayNode,
+        venue: ChainVenue,
         agreement: Agreement,
-        kept: KeptChannel | None,
-        seat: Seat,
+        stored: JournalChannel | None,
+        seat: PlayerSeat,
         match: Match,
     ) -> Channel:
-        if kept is None:
-            index = agreement.fixed_part.participants.index(self._purse.key.address)
-            await when_answered(lambda: ground.require_playable(agreement, index), seat.voice.note)
-            assembly = await when_answered(lambda: ground.assemble(agreement), seat.voice.note)
-            confirmations = ground.confirmations
+        if stored is None:
+            index = agreement.fixed_part.participants.index(self._wallet.key.address)
+            await when_answered(lambda: venue.require_playable(agreement, index), seat.output.note)
+            assembly = await when_answered(lambda: venue.assemble(agreement), seat.output.note)
+            confirmations = venue.confirmations
         else:
-            assembly = kept.assembly(ground.chains[0], ground.chains[1:])
-            confirmations = kept.about.confirmations
-        table, wishes = _table_of(agreement), self._wishes
-        line = line_for(wishes.relay, table, self._purse.key, seat.voice.say, is_new=kept is None)
-        return await guard.drive(assembly, confirmations, line, seat, match, wishes.towers)
+            assembly = stored.assembly(venue.chains[0], venue.chains[1:])
+            confirmations = stored.about.confirmations
+        table, options = _table_of(agreement), self._options
+        messenger = messenger_for(options.relay, table, self._wallet.key, seat.output.say, is_new=stored is None)
+        return await play_node.drive(assembly, confirmations, messenger, seat, match, options.towers)
 
-    def _say_result(self, channel: Channel, seen: EndSeen) -> None:
+    def _say_result(self, channel: Channel, seen: EndObserver) -> None:
         """What was paid to whom, what that is more or less than we had paid in, and what it has cost. Raises
         `NeverFunded` where there was nothing to play for."""
         if channel.agreement.is_friendly:
             self._terminal.say("result      The game is over, and both have signed its end. Nothing was at stake.")
         else:
             result = seen.of(channel, int(time.time()))
-            for line in end_lines(result, channel.index, seen):
-                self._terminal.say(line)
+            for messenger in end_lines(result, channel.index, seen):
+                self._terminal.say(messenger)
         self._terminal.say(f"channel     {hex_text(channel.agreement.channel_id)}")
         if not channel.agreement.is_friendly and result.ending is Ending.UNFUNDED:
             raise NeverFunded(channel.agreement.channel_id, result.shares[channel.index].payable)
 
 
-def _table_of(agreement: Agreement) -> Table:
-    return Table(TableKind.CHANNEL, agreement.fixed_part.participants, agreement.channel_id)
+def _table_of(agreement: Agreement) -> TableTerms:
+    return TableTerms(TableKind.CHANNEL, agreement.fixed_part.participants, agreement.channel_id)

@@ -21,12 +21,12 @@ from forcemove.cli.progress import waiting
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from forcemove.cli.play.playing import Playing
-    from forcemove.cli.play.terms import ChainGround
-    from forcemove.cli.play.wishes import Purse, Wishes
+    from forcemove.cli.play.options import PlayOptions, Wallet
+    from forcemove.cli.play.run import PlayRun
+    from forcemove.cli.play.terms import ChainVenue
     from forcemove.cli.terminal import Terminal
-    from forcemove.line.links import Link
     from forcemove.store.journal import Journal
+    from forcemove.transport.links import Link
     from forcemove.watching.client import TowerClient
 
 __all__ = ["play"]
@@ -173,12 +173,12 @@ def play(
     if not bot and not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise click.UsageError("There is no terminal to play at: say --bot, or type the command in a terminal.")
     from forcemove.cli.channel.stores import open_store
-    from forcemove.cli.play.wishes import Wishes
-    from forcemove.line.connect import connect
+    from forcemove.cli.play.options import PlayOptions
+    from forcemove.transport.connect import connect
 
     link = _link(join_text, relay)
     where = _place(relay, link)
-    wishes = Wishes(
+    options = PlayOptions(
         where,
         stake if creates or link else None,
         link,
@@ -192,15 +192,15 @@ def play(
         tuple(_tower(*each) for each in towers),
     )
     connect(where)  # what is no address of a relay is said before anything is begun
-    ground = _ground(name, endpoints, book_file, allow_mainnet) if endpoints else None
-    purse = _purse(key_file, account_file, payout)
+    venue = _venue(name, endpoints, book_file, allow_mainnet) if endpoints else None
+    wallet = _wallet(key_file, account_file, payout)
     with open_store(store, may_be_new=True) as journal, waiting("Asking the relay") as terminal:
-        run_until_terminated(_playing(name, ground, wishes, purse, journal, terminal).run())
+        run_until_terminated(_playing(name, venue, options, wallet, journal, terminal).run())
 
 
 def _link(text: str | None, relay: str | None) -> Link | None:
     """Raises `MalformedBytes`, `UnknownVersion` and `LinkCut`, and `click.UsageError` where it is for another relay."""
-    from forcemove.line.links import parse_link, public_url
+    from forcemove.transport.links import parse_link, public_url
 
     link = None if text is None else parse_link(text)
     if link is not None and relay is not None and link.relay != public_url(relay):
@@ -243,39 +243,43 @@ def _tower(url: str, address: bytes) -> TowerClient:
     return TowerClient(url, address)
 
 
-def _purse(key_file: Path, account_file: Path | None, payout: bytes | None) -> Purse:
-    from forcemove.cli.play.wishes import Purse
+def _wallet(key_file: Path, account_file: Path | None, payout: bytes | None) -> Wallet:
+    from forcemove.cli.play.options import Wallet
 
     key = open_key_file(key_file)
     payer = key if account_file is None else open_key_file(account_file)
-    return Purse(key, payer, payer.address if payout is None else payout)
+    return Wallet(key, payer, payer.address if payout is None else payout)
 
 
 def _playing(
-    name: str, ground: ChainGround | None, wishes: Wishes, purse: Purse, journal: Journal, terminal: Terminal
-) -> Playing:
+    name: str, venue: ChainVenue | None, options: PlayOptions, wallet: Wallet, journal: Journal, terminal: Terminal
+) -> PlayRun:
     """A game of the command's kind. Raises `click.UsageError` where the game has no contract, and a chain is named."""
-    from forcemove.cli.play.channels import ChannelPlay
-    from forcemove.cli.play.playing import Playing
-    from forcemove.cli.play.tables import TablePlay
-    from forcemove.cli.play.terms import FriendlyGround
+    from forcemove.cli.play.channels import ChannelGameRunner
+    from forcemove.cli.play.run import PlayRun
+    from forcemove.cli.play.tables import TableGameRunner
+    from forcemove.cli.play.terms import FriendlyVenue
 
-    table_game = None if ground else find_table_game(name)
+    table_game = None if venue else find_table_game(name)
     if table_game is not None:
-        on = FriendlyGround(table_game.name, table_game.title)
-        return Playing(wishes, on, purse, journal, terminal, TablePlay(table_game, wishes, purse, journal, terminal))
-    game = ground.game if ground else load_game(name)
-    on_ = ground or FriendlyGround(game.name, game.title)
-    return Playing(wishes, on_, purse, journal, terminal, ChannelPlay(game, ground, wishes, purse, journal, terminal))
+        on = FriendlyVenue(table_game.name, table_game.title)
+        return PlayRun(
+            options, on, wallet, journal, terminal, TableGameRunner(table_game, options, wallet, journal, terminal)
+        )
+    game = venue.game if venue else load_game(name)
+    on_ = venue or FriendlyVenue(game.name, game.title)
+    return PlayRun(
+        options, on_, wallet, journal, terminal, ChannelGameRunner(game, venue, options, wallet, journal, terminal)
+    )
 
 
-def _ground(name: str, endpoints: Sequence[str], book_file: Path | None, allow_mainnet: bool) -> ChainGround:
+def _venue(name: str, endpoints: Sequence[str], book_file: Path | None, allow_mainnet: bool) -> ChainVenue:
     """Raises `WrongChain` where the book is of another chain than the nodes, and `click.UsageError` where the game has
     no contract."""
-    from forcemove.cli.play.terms import ChainGround
+    from forcemove.cli.play.terms import ChainVenue
 
     if find_table_game(name) is not None:
         raise click.UsageError(f"No contract enforces {name}: play it with --stake 0, and without --chain.")
     game, chains = load_game(name), open_nodes(endpoints, expected=chain_ids_of_books(book_file))
     require_not_mainnet(chains[0], allow_mainnet)
-    return ChainGround(chains, open_book(book_file, chains[0]), game)
+    return ChainVenue(chains, open_book(book_file, chains[0]), game)

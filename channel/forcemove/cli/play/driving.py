@@ -10,18 +10,17 @@ from forcemove.chain.chain import Chain
 from forcemove.chain.errors import Unreachable
 from forcemove.cli.defending import Defence
 from forcemove.cli.explanations import headline
-from forcemove.cli.match.match import Match, beside
-from forcemove.cli.match.reach import ChainReach, telling_of_reach
-from forcemove.cli.match.seats import Seat
-from forcemove.cli.match.voices import TerminalVoice, Voice
-from forcemove.cli.play.carrying import carry, until_told
+from forcemove.cli.match.connectivity import ChainConnectivity, reporting_connectivity
+from forcemove.cli.match.match import Match, run_with_background
+from forcemove.cli.match.output import Output, TerminalOutput
+from forcemove.cli.match.seats import PlayerSeat
+from forcemove.cli.play.carrying import carry, until_delivered
+from forcemove.cli.play.options import Wallet
 from forcemove.cli.play.standby import when_free
-from forcemove.cli.play.wishes import Purse
 from forcemove.cli.terminal import Terminal
 from forcemove.errors import ChainError, ForcemoveError, JournalUnavailable, PassingError
 from forcemove.follower.errors import AnotherChain
 from forcemove.game import Game
-from forcemove.line.channel_line import ChannelLine
 from forcemove.node.assemble import Assembly
 from forcemove.node.driven import Driven
 from forcemove.node.errors import AccountInUse, LeaseLost
@@ -32,10 +31,11 @@ from forcemove.protocol.agreement import Agreement
 from forcemove.protocol.channel import Channel
 from forcemove.protocol.results import is_over
 from forcemove.store.journal import Journal
+from forcemove.transport.messenger import ChannelMessenger
 from forcemove.watching.client import TowerClient
 from forcemove.watching.courier import Acknowledged, Courier, Failed, Told, Unguarded
 
-__all__ = ["Guard", "drive_friendly"]
+__all__ = ["PlayNode", "drive_friendly"]
 
 _PASSING = (ChainError, PassingError, JournalUnavailable, AccountInUse)
 """What may have passed when it is tried again."""
@@ -45,10 +45,10 @@ _SENDING_SECONDS = 60.0
 async def drive_friendly(
     journal: Journal,
     agreement: Agreement,
-    purse: Purse,
+    wallet: Wallet,
     game: Game,
-    line: ChannelLine,
-    seat: Seat,
+    messenger: ChannelMessenger,
+    seat: PlayerSeat,
     match: Match,
     lease: float,
     patience: float,
@@ -58,37 +58,37 @@ async def drive_friendly(
 
     def begin() -> FriendlyChannel:
         return FriendlyChannel(
-            journal, agreement, purse.key, game, line, match.answer, report=match.report, lease=lease
+            journal, agreement, wallet.key, game, messenger, match.answer, report=match.report, lease=lease
         )
 
-    driven = await when_free(begin, seat.voice.say)
+    driven = await when_free(begin, seat.output.say)
     seat.attach(driven)
     try:
-        is_told = until_told(lambda: driven.is_done, line, patience, seat.voice.say, time.monotonic)
-        main = match.until(is_told, driven)
-        await beside(main, driven.run(), carry(line, seat.voice.say), seat.run())
+        is_reported = until_delivered(lambda: driven.is_done, messenger, patience, seat.output.say, time.monotonic)
+        main = match.until(is_reported, driven)
+        await run_with_background(main, driven.run(), carry(messenger, seat.output.say), seat.run())
     finally:
         driven.release()
     return driven.channel
 
 
-class Guard:
+class PlayNode:
     """The one node of a command that plays for money. It defends all that the journal has on the chain, from before
     anybody is met until the command ends, and drives the command's own channel among it."""
 
     def __init__(
-        self, journal: Journal, chains: Sequence[Chain], purse: Purse, lease: float, terminal: Terminal
+        self, journal: Journal, chains: Sequence[Chain], wallet: Wallet, lease: float, terminal: Terminal
     ) -> None:
         """`chains`: the chain through each endpoint. `lease`: see `Node`."""
-        self._purse, self._terminal = purse, terminal
+        self._wallet, self._terminal = wallet, terminal
         self._look_every = default_look_every(chains[0].chain_id)
         self._match: Match | None = None
         self._own: Driven | None = None
-        self._voice: Voice = TerminalVoice(terminal)
-        self._told = ""
+        self._output: Output = TerminalOutput(terminal)
+        self._reported = ""
         # The policy was asked before the channel was agreed on, where an endpoint that hangs delays no defence.
-        self._node = Node(journal, lease=lease, policy=None, trouble=self._hear_trouble)
-        self._defence = Defence(journal, self._node, chains, purse.payer, self._say)
+        self._node = Node(journal, lease=lease, policy=None, trouble=self._on_node_error)
+        self._defence = Defence(journal, self._node, chains, wallet.payer, self._say)
 
     @property
     def has_money(self) -> bool:
@@ -98,7 +98,7 @@ class Guard:
     async def run(self, main: Coroutine[Any, Any, None]) -> None:
         """Until `main` has ended. Raises what that raises."""
         try:
-            await beside(main, self._node.run(look_every=self._look_every), self._defence.run())
+            await run_with_background(main, self._node.run(look_every=self._look_every), self._defence.run())
         finally:
             left = self._defence.open_besides(self._own.id if self._own else None)
             self._node.release()
@@ -110,8 +110,8 @@ class Guard:
         self,
         assembly: Assembly,
         confirmations: int,
-        line: ChannelLine,
-        seat: Seat,
+        messenger: ChannelMessenger,
+        seat: PlayerSeat,
         match: Match,
         towers: Sequence[TowerClient],
     ) -> Channel:
@@ -121,26 +121,28 @@ class Guard:
         def begin() -> Driven:
             return self._node.add(
                 assembly,
-                self._purse.key,
-                line,
+                self._wallet.key,
+                messenger,
                 match.answer,
                 report=match.report,
                 confirmations=confirmations,
-                payer=self._purse.payer,
+                payer=self._wallet.payer,
             )
 
-        self._match, self._voice = match, seat.voice
-        driven = self._own = await when_free(begin, seat.voice.say)
+        self._match, self._output = match, seat.output
+        driven = self._own = await when_free(begin, seat.output.say)
         seat.attach(driven)
-        courier = Courier(towers, tell=_hear_tower(match, seat.voice))
+        courier = Courier(towers, tell=_on_tower_notice(match, seat.output))
         if towers:
-            courier.add(driven, self._purse.key)
-        carrying, reach = carry(line, seat.voice.say), ChainReach(driven.chain.views.viewers)
+            courier.add(driven, self._wallet.key)
+        carrying, connectivity = carry(messenger, seat.output.say), ChainConnectivity(driven.chain.views.viewers)
         try:
-            async with telling_of_reach(reach, seat.voice.say, "chain"):
-                await beside(match.until(self._until_sent(driven), driven), carrying, courier.run(), seat.run())
+            async with reporting_connectivity(connectivity, seat.output.say, "chain"):
+                await run_with_background(
+                    match.until(self._until_sent(driven), driven), carrying, courier.run(), seat.run()
+                )
         finally:
-            self._match, self._voice = None, TerminalVoice(self._terminal)
+            self._match, self._output = None, TerminalOutput(self._terminal)
         return driven.channel
 
     def _until_sent(self, driven: Driven) -> Callable[[], bool]:
@@ -158,21 +160,21 @@ class Guard:
         return has_ended
 
     def _say(self, text: str) -> None:
-        self._voice.say(text)
+        self._output.say(text)
 
-    def _hear_trouble(self, error: Exception) -> None:
+    def _on_node_error(self, error: Exception) -> None:
         """What has failed and will be tried again is told once; what that does not mend ends the match, if it is the
         match's."""
-        is_lasting = isinstance(error, AnotherChain) or not isinstance(error, _PASSING)
-        if is_lasting and self._match is not None and self._is_own(error):
-            self._match.lasting = self._match.lasting or error
+        is_fatal = isinstance(error, AnotherChain) or not isinstance(error, _PASSING)
+        if is_fatal and self._match is not None and self._is_own(error):
+            self._match.fatal_error = self._match.fatal_error or error
             return
         if isinstance(error, Unreachable) and self._own is not None:
             return  # how far the chain is in reach is told as that of the relay is
-        text = headline(error) if is_lasting and isinstance(error, ForcemoveError) else _passing_text(error)
-        if text != self._told:
-            self._told = text
-            self._voice.note(text)
+        text = headline(error) if is_fatal and isinstance(error, ForcemoveError) else _passing_text(error)
+        if text != self._reported:
+            self._reported = text
+            self._output.note(text)
 
     def _is_own(self, error: Exception) -> bool:
         """Whether it is of the command's own channel, or of no channel."""
@@ -189,20 +191,20 @@ def _passing_text(error: Exception) -> str:
     return f"{what} Trying again."
 
 
-def _hear_tower(match: Match, voice: Voice) -> Callable[[Told], None]:
+def _on_tower_notice(match: Match, output: Output) -> Callable[[Told], None]:
     """That nobody watches is shown until somebody does."""
     failed: dict[str, str] = {}
 
-    def hear(told: Told) -> None:
-        match told:
+    def on_notice(notice: Told) -> None:
+        match notice:
             case Acknowledged(url):
                 failed.pop(url, None)
                 match.warning = ""
             case Failed(url, error=error):
                 if failed.get(url) != (text := headline(error)):
                     failed[url] = text
-                    voice.note(f"tower       {text}")
+                    output.note(f"tower       {text}")
             case Unguarded(turn_num=turn_num):
                 match.warning = f"No watchtower has acknowledged turn {turn_num}: do not go away."
 
-    return hear
+    return on_notice

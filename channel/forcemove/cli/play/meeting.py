@@ -9,16 +9,25 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from forcemove.cli.play.errors import HostMissing, OfferOver
-from forcemove.line.connect import Connection
-from forcemove.line.errors import LineError, Reason, RelayRefused
-from forcemove.line.offers import Join, Offer, Shown, meeting_table
-from forcemove.line.terms import Table
 from forcemove.protocol.signing import Key
 from forcemove.protocol.values import Codec
+from forcemove.transport.connect import Connection
+from forcemove.transport.errors import Reason, RelayRefused, TransportError
+from forcemove.transport.offers import Join, Offer, OfferStatus, meeting_table
+from forcemove.transport.terms import TableTerms
 
-__all__ = ["MEETINGS", "Meeting", "Waiting", "has_come_about", "offer_again", "take", "take_back", "wait_for_guest"]
+__all__ = [
+    "MEETINGS",
+    "Meeting",
+    "PendingOffer",
+    "has_come_about",
+    "offer_again",
+    "take",
+    "take_back",
+    "wait_for_guest",
+]
 
-_LOOK_EVERY = 0.25
+_POLL_SECONDS = 0.25
 _WITHDRAWAL_SECONDS = 2.0
 _MEETING_SECONDS = 50.0
 """Within a relay's minute."""
@@ -36,7 +45,7 @@ class Meeting(Struct, frozen=True, tag=True):
         meeting_table(self.offer, self.join)
 
     @property
-    def table(self) -> Table:
+    def table(self) -> TableTerms:
         """Where they have met."""
         return meeting_table(self.offer, self.join)
 
@@ -46,13 +55,13 @@ class Meeting(Struct, frozen=True, tag=True):
         return self.offer.host, self.join.guest
 
 
-class Waiting(Struct, frozen=True, tag=True):
+class PendingOffer(Struct, frozen=True, tag="Waiting"):
     """An offer of ours that nobody has taken yet."""
 
     offer: Offer
 
 
-MEETINGS: Codec[Meeting | Waiting] = Codec("meeting", Meeting | Waiting)
+MEETINGS: Codec[Meeting | PendingOffer] = Codec("meeting", Meeting | PendingOffer)
 """Encodes and decodes them, for a journal."""
 
 
@@ -92,7 +101,7 @@ async def wait_for_guest(connection: Connection, offer: Offer, key: Key, keep: C
 
 async def take_back(connection: Connection, offer: Offer, key: Key) -> None:
     """Withdraw an offer of ours, if it is open and that can be done now."""
-    with contextlib.suppress(LineError, TimeoutError):
+    with contextlib.suppress(TransportError, TimeoutError):
         async with asyncio.timeout(_WITHDRAWAL_SECONDS):
             await connection.lobby.withdraw(offer.hash, key)
 
@@ -113,20 +122,20 @@ async def take(
             raise HostMissing(offer.hash)
 
 
-async def _have_met(connection: Connection, table: Table, join: Join, key: Key) -> bool:
+async def _have_met(connection: Connection, table: TableTerms, join: Join, key: Key) -> bool:
     """Be at the table until both are, which ends the offer; False where it is open again, or another's."""
     await connection.join(table, key)
     try:
         while (shown := await _look(connection, join.offer)) is not None and not shown.is_over:
             if shown.join is None or shown.join.join != join:
                 return False
-            await asyncio.sleep(_LOOK_EVERY)
+            await asyncio.sleep(_POLL_SECONDS)
     finally:
         connection.leave(table.id)
     return True
 
 
-async def _look(connection: Connection, offer: bytes) -> Shown | None:
+async def _look(connection: Connection, offer: bytes) -> OfferStatus | None:
     """The offer, or None where the lobby has it no more."""
     try:
         return await connection.lobby.look(offer)

@@ -19,30 +19,30 @@ _AGAIN_AFTER = 2.0
 _T = TypeVar("_T")
 
 
-async def when_free(begin: Callable[[], _T], tell: Callable[[str], None]) -> _T:
-    """What `begin` returns, once no other process has what it wants. `tell`: is told, once, that this is waited for.
+async def when_free(begin: Callable[[], _T], notify: Callable[[str], None]) -> _T:
+    """What `begin` returns, once no other process has what it wants. `notify`: is told, once, that this is waited for.
     Raises what else `begin` raises."""
-    is_told = False
+    is_reported = False
     while True:
         try:
             return begin()
         except ChannelInUse as error:
-            if not is_told:
-                tell("Another process plays this, or did until it died: this one waits, and goes on if it is gone.")
-            is_told = True
+            if not is_reported:
+                notify("Another process plays this, or did until it died: this one waits, and goes on if it is gone.")
+            is_reported = True
             await asyncio.sleep(min(max(error.until - time.time(), _SHORTEST), _LONGEST))
 
 
-async def when_answered(ask: Callable[[], _T], tell: Callable[[str], None]) -> _T:
-    """What `ask`, which runs in a thread of its own, returns once a node answers. `tell`: is told, once, that this is
+async def when_answered(ask: Callable[[], _T], notify: Callable[[str], None]) -> _T:
+    """What `ask`, which runs in a thread of its own, returns once a node answers. `notify`: is told, once, that this is
     waited for. Raises what else `ask` raises."""
-    is_told = False
+    is_reported = False
     while True:
         try:
             return await asyncio.to_thread(ask)
         except PassingError as error:
-            if not is_told:
+            if not is_reported:
                 what = f"{error.endpoint} is out of reach." if isinstance(error, Unreachable) else headline(error)
-                tell(f"chain       {what} It is tried again.")
-            is_told = True
+                notify(f"chain       {what} It is tried again.")
+            is_reported = True
         await asyncio.sleep(_AGAIN_AFTER)

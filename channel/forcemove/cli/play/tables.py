@@ -12,33 +12,35 @@ from typing import Any
 from forcemove.cli.errors import Explained
 from forcemove.cli.explanations import headline
 from forcemove.cli.games import TableGame
-from forcemove.cli.match.match import beside
-from forcemove.cli.match.reach import telling_of_reach
-from forcemove.cli.match.scenes import NAMES
+from forcemove.cli.match.connectivity import reporting_connectivity
+from forcemove.cli.match.match import run_with_background
 from forcemove.cli.match.screen import PutAside
+from forcemove.cli.match.screen_content import NAMES
 from forcemove.cli.person.numbered import Numbered
 from forcemove.cli.play.meeting import Meeting
+from forcemove.cli.play.options import PlayOptions, Wallet
 from forcemove.cli.play.standby import when_free
-from forcemove.cli.play.wishes import Purse, Wishes
 from forcemove.cli.terminal import Terminal
 from forcemove.errors import CounterpartyError
 from forcemove.flow.keys import KeysMissing
 from forcemove.flow.place import Place
 from forcemove.flow.steps import NothingHeard
-from forcemove.line.connect import Connection, connect
-from forcemove.line.faults import FAULT_SECONDS
 from forcemove.node.keeping import Hold
 from forcemove.store.journal import Journal
 from forcemove.store.records import SEED_LENGTH
+from forcemove.transport.connect import Connection, connect
+from forcemove.transport.faults import FAULT_SECONDS
 
-__all__ = ["TablePlay"]
+__all__ = ["TableGameRunner"]
 
 
-class TablePlay:
+class TableGameRunner:
     """Of one game."""
 
-    def __init__(self, game: TableGame, wishes: Wishes, purse: Purse, journal: Journal, terminal: Terminal) -> None:
-        self._game, self._wishes, self._purse = game, wishes, purse
+    def __init__(
+        self, game: TableGame, options: PlayOptions, wallet: Wallet, journal: Journal, terminal: Terminal
+    ) -> None:
+        self._game, self._options, self._wallet = game, options, wallet
         self._journal, self._terminal = journal, terminal
 
     async def run(self, main: Coroutine[Any, Any, None]) -> None:
@@ -54,7 +56,7 @@ class TablePlay:
         """See `playing.Play`: all that is kept of such a game is its meeting."""
         return False
 
-    def is_kept(self, meeting: Meeting) -> bool:  # noqa: ARG002  # the port's
+    def is_stored(self, meeting: Meeting) -> bool:  # noqa: ARG002  # the port's
         """See `playing.Play`."""
         return False
 
@@ -62,18 +64,18 @@ class TablePlay:
         """See `playing.Play`: its log tells, which is read again."""
         return False
 
-    def tell_end(self, meeting: Meeting) -> None:
+    def report_end(self, meeting: Meeting) -> None:
         """See `playing.Play`."""
 
     async def begin(self, meeting: Meeting) -> None:
         """See `playing.Play`."""
-        hold = await when_free(partial(Hold, self._journal, meeting.table.id, self._wishes.lease), self._terminal.say)
+        hold = await when_free(partial(Hold, self._journal, meeting.table.id, self._options.lease), self._terminal.say)
         try:
-            async with connect(self._wishes.relay, fault_seconds=FAULT_SECONDS) as connection:
-                await beside(self._play(connection, meeting), _keep(hold))
+            async with connect(self._options.relay, fault_seconds=FAULT_SECONDS) as connection:
+                await run_with_background(self._play(connection, meeting), _keep(hold))
         except (NothingHeard, KeysMissing):
             raise Explained(
-                f"Nothing was heard of the other player for {self._wishes.patience:,.0f} seconds.",
+                f"Nothing was heard of the other player for {self._options.patience:,.0f} seconds.",
                 "The game waits. Run the same command again to wait on, or with --anew to begin another one.",
             ) from None
         except EOFError:  # of a game that does not know how to be left
@@ -92,23 +94,23 @@ class TablePlay:
     async def _play(self, connection: Connection, meeting: Meeting) -> None:
         table = meeting.table
         seed = self._journal.keep_seed(table.id, secrets.token_bytes(SEED_LENGTH))
-        log = await connection.join(table, self._purse.key)
-        seat = meeting.players.index(self._purse.key.address)
+        log = await connection.join(table, self._wallet.key)
+        seat = meeting.players.index(self._wallet.key.address)
         self._terminal.say(f"You are the {NAMES[seat].lower()}.")
-        sitting = self._person(NAMES[1 - seat]) if self._wishes.has_person else None
-        tell = sitting.tell if sitting else self._terminal.say
+        sitting = self._person(NAMES[1 - seat]) if self._options.has_person else None
+        notify = sitting.notify if sitting else self._terminal.say
 
-        place = Place(log, table.id, NAMES, meeting.players, seat, self._purse.key, seed)
+        place = Place(log, table.id, NAMES, meeting.players, seat, self._wallet.key, seed)
 
         async def play() -> None:
-            await self._game.join(place, tell, sitting.ask if sitting else None, within=self._wishes.patience)
+            await self._game.join(place, notify, sitting.ask if sitting else None, within=self._options.patience)
 
-        async with telling_of_reach(connection, tell):
-            await beside(play(), *([sitting.run()] if sitting else []))
+        async with reporting_connectivity(connection, notify):
+            await run_with_background(play(), *([sitting.run()] if sitting else []))
 
     def _person(self, other: str) -> Numbered:
         self._terminal.close()  # the screen is the person's
-        aside, patience = partial(PutAside, "You have put the game aside."), self._wishes.patience
+        aside, patience = partial(PutAside, "You have put the game aside."), self._options.patience
         return Numbered(other, patience, aside, "the game is put aside; the same command goes on with it.")
 
 

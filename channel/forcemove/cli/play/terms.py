@@ -15,7 +15,6 @@ from forcemove.cli.asking import answering, answers
 from forcemove.cli.errors import Explained
 from forcemove.cli.play.errors import OfferDiffers
 from forcemove.game import Game
-from forcemove.line.offers import Join, Offer
 from forcemove.node.assemble import Assembly, begin, reassemble
 from forcemove.node.nonces import draw_nonce
 from forcemove.node.policy import (
@@ -30,8 +29,9 @@ from forcemove.protocol.agreement import Agreement, agree
 from forcemove.protocol.encoding import NO_CHAIN, Domain
 from forcemove.protocol.outcome import address_destination
 from forcemove.protocol.types import ETHER, ZERO_ADDRESS, FixedPart
+from forcemove.transport.offers import Join, Offer
 
-__all__ = ["ChainGround", "FriendlyGround", "Ground", "agreement_of", "new_offer", "require_ours", "terms_lines"]
+__all__ = ["ChainVenue", "FriendlyVenue", "Venue", "agreement_of", "new_offer", "require_ours", "terms_lines"]
 
 _DEPOSIT_IN_STAKES = 5
 _OFFER_SECONDS = 24 * 60 * 60
@@ -39,7 +39,7 @@ _DIGITS = 3
 _POLICY = Policy()
 
 
-class Ground(Protocol):
+class Venue(Protocol):
     """What we play on, for an offer."""
 
     @property
@@ -74,7 +74,7 @@ class Ground(Protocol):
 
 
 @dataclass(frozen=True)
-class FriendlyGround:
+class FriendlyVenue:
     """Nothing but the game: no chain, and no stake."""
 
     name: str
@@ -89,7 +89,7 @@ class FriendlyGround:
 
 
 @dataclass(frozen=True)
-class ChainGround:
+class ChainVenue:
     """A chain through each endpoint, at least one; the address book that names its contracts, and the game. What it
     asks takes some seconds where an endpoint hangs."""
 
@@ -99,17 +99,17 @@ class ChainGround:
 
     @property
     def name(self) -> str:
-        """See `Ground`."""
+        """See `Venue`."""
         return self.game.name
 
     @property
     def title(self) -> str:
-        """See `Ground`."""
+        """See `Venue`."""
         return self.game.title
 
     @property
     def chain_id(self) -> int:
-        """See `Ground`."""
+        """See `Venue`."""
         return self.chains[0].chain_id
 
     @property
@@ -161,7 +161,7 @@ class ChainGround:
             )
 
     def costs_lines(self, offer: Offer, payer: bytes) -> Sequence[str]:
-        """See `Ground`: at the present fees."""
+        """See `Venue`: at the present fees."""
         anybody = Join(offer.hash, offer.app, offer.app)  # whoever joins, it costs the same
         agreement = agreement_of(offer, anybody, self.game)
         self.require_playable(agreement, 0)
@@ -182,14 +182,14 @@ class ChainGround:
         )
 
 
-def new_offer(ground: Ground, host: bytes, payout: bytes, stake: int, duration: int) -> Offer:
+def new_offer(venue: Venue, host: bytes, payout: bytes, stake: int, duration: int) -> Offer:
     """What `host` (20 bytes), who is paid at `payout` (20 bytes), offers: `stake` in wei, five of which each puts in;
     `duration` of a challenge in seconds. It is good for a day. Raises `InvalidValue`, and `NotInBook`."""
     return Offer(
-        ground.name,
-        ground.chain_id,
-        ground.adjudicator,
-        ground.app,
+        venue.name,
+        venue.chain_id,
+        venue.adjudicator,
+        venue.app,
         ETHER,
         stake,
         stake * _DEPOSIT_IN_STAKES,
@@ -201,14 +201,14 @@ def new_offer(ground: Ground, host: bytes, payout: bytes, stake: int, duration: 
     )
 
 
-def require_ours(offer: Offer, ground: Ground) -> None:
+def require_ours(offer: Offer, venue: Venue) -> None:
     """Refuse what is not of our chain, our book and our game, or not for ether. Raises `OfferOfAnotherChain` and
     `OfferDiffers`."""
-    offer.require_chain(ground.chain_id)
+    offer.require_chain(venue.chain_id)
     for what, offered, ours in (
-        ("game", offer.game, ground.name),
-        ("adjudicator", offer.adjudicator, ground.adjudicator),
-        ("contract of the game", offer.app, ground.app),
+        ("game", offer.game, venue.name),
+        ("adjudicator", offer.adjudicator, venue.adjudicator),
+        ("contract of the game", offer.app, venue.app),
         ("asset", offer.asset, ETHER),
     ):
         if offered != ours:

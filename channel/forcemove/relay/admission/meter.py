@@ -5,7 +5,11 @@ from __future__ import annotations
 import asyncio
 import time
 
-from forcemove.line.wire import (
+from forcemove.relay.admission.accounts import Account
+from forcemove.relay.admission.turns import Turns
+from forcemove.relay.limits import Limits
+from forcemove.serving.rate import Bucket
+from forcemove.transport.wire import (
     JoinOffer,
     ListOffers,
     MakeOffer,
@@ -15,10 +19,6 @@ from forcemove.line.wire import (
     WatchOffer,
     WithdrawOffer,
 )
-from forcemove.relay.admission.accounts import Account
-from forcemove.relay.admission.turns import Turns
-from forcemove.relay.limits import Limits
-from forcemove.serving.rate import Bucket
 
 __all__ = ["FORGERY", "REFUSAL", "Meter"]
 

@@ -12,20 +12,6 @@ from collections.abc import Awaitable, Callable
 from aiohttp import WSMsgType, web
 
 from forcemove.errors import JournalError, MalformedBytes, UnknownVersion
-from forcemove.line.errors import Reason
-from forcemove.line.limits import MAX_ENTRY
-from forcemove.line.wire import (
-    Leave,
-    Open,
-    Post,
-    Prove,
-    Refused,
-    ToRelay,
-    Welcome,
-    decode_post,
-    decode_to_relay,
-    encode,
-)
 from forcemove.relay.admission.listening import Intake
 from forcemove.relay.admission.meter import FORGERY, REFUSAL, Meter
 from forcemove.relay.clients.seats import Seats
@@ -33,6 +19,20 @@ from forcemove.relay.clients.sending import Sender
 from forcemove.relay.clients.services import Services
 from forcemove.relay.offers.visiting import Visitor
 from forcemove.relay.tables import Reading, chunks
+from forcemove.transport.errors import Reason
+from forcemove.transport.limits import MAX_ENTRY
+from forcemove.transport.wire import (
+    Leave,
+    Open,
+    PostEntry,
+    Prove,
+    RequestRefused,
+    ToRelay,
+    Welcome,
+    decode_post,
+    decode_to_relay,
+    encode,
+)
 
 __all__ = ["Peer"]
 
@@ -172,7 +172,7 @@ class Peer:
 
     async def _handle(self, message: ToRelay) -> None:
         match message:
-            case Post():
+            case PostEntry():
                 await self._seats.post(message)
             case Open():
                 await self._seats.open(message)
@@ -187,7 +187,7 @@ class Peer:
         """See `seats.Client`. What is refused is charged besides."""
         self._services.metrics.refused.labels(reason.value).inc()
         self._meter.charge(FORGERY if reason is Reason.BAD_SIGNATURE else REFUSAL)
-        self.say(encode(Refused(about, id_, reason.value, detail)))
+        self.say(encode(RequestRefused(about, id_, reason.value, detail)))
 
     async def _close(self, code: int, label: str, reason: str) -> None:
         self._services.metrics.closed.labels(label).inc()

@@ -7,15 +7,15 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from forcemove.line.errors import Reason
-from forcemove.line.terms import Table
-from forcemove.line.wire import Open, Opened, Post, Posted, Prove, Proved, encode
 from forcemove.relay.admission.accounts import Account
 from forcemove.relay.admission.meter import Meter
 from forcemove.relay.clients.services import Services
 from forcemove.relay.keeping import Addition
 from forcemove.relay.proofs import fault_of
 from forcemove.relay.tables import Listener, LiveLog, Reading, TooManyTables
+from forcemove.transport.errors import Reason
+from forcemove.transport.terms import TableTerms
+from forcemove.transport.wire import Open, Opened, Posted, PostEntry, Prove, Proved, encode
 
 __all__ = ["Client", "Seats"]
 
@@ -61,7 +61,7 @@ class Seats:
             self.leave(table)
         self._account.players -= self._is_player
 
-    def take(self, post: Post, size: int, now: float) -> bool:
+    def take(self, post: PostEntry, size: int, now: float) -> bool:
         """Add an entry that was never posted before, of a frame of so many bytes, if nothing is to be waited for and
         nothing is wrong with it; else False, and nothing was done. `now`: seconds of `time.monotonic`."""
         services, account, seat = self._services, self._account, self._seats.get(post.table)
@@ -98,7 +98,7 @@ class Seats:
         self._client.say(encode(Proved(table)))
         await services.lobby.arrive(table, prove.participant)
 
-    async def _made(self, table: Table) -> LiveLog:
+    async def _made(self, table: TableTerms) -> LiveLog:
         """A table's log; made where there is none, if the address may make one more. Raises `TooManyTables`."""
         services, made = self._services, self._account.tables
         if log := await self._found(table.id):
@@ -164,7 +164,7 @@ class Seats:
         seat = self._seats[table] = _Seat(log)
         return seat
 
-    async def post(self, post: Post) -> None:
+    async def post(self, post: PostEntry) -> None:
         """An entry is to be added."""
         seat, services = self._seats.get(post.table), self._services
         if seat is None or seat.participant is None:
@@ -178,7 +178,7 @@ class Seats:
         addition, account = Addition(seat.log, self._client, seat.participant, post), self._account
         await services.keeper.add(addition, account.address, account.weight)
 
-    async def _is_there(self, seat: _Seat, author: bytes, post: Post, since: int) -> bool:
+    async def _is_there(self, seat: _Seat, author: bytes, post: PostEntry, since: int) -> bool:
         """Whether an id was posted before; then its author is told where. The store is asked after what waits for it,
         so that a post of the connection before is found. A long way to look counts for many messages."""
         services = self._services

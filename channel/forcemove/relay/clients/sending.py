@@ -10,8 +10,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 
-from forcemove.line.wire import Outbox
 from forcemove.relay.limits import OUTBOX
+from forcemove.transport.wire import SendBuffer
 
 __all__ = ["Sender"]
 
@@ -30,7 +30,7 @@ class Sender:
         self._transport, self._drained, self._on_full = transport, drained, on_full
         self._loop = asyncio.get_running_loop()
         self._most = transport.get_write_buffer_limits()[1]
-        self._outbox = Outbox()
+        self._outbox = SendBuffer()
         self._is_scheduled = self.is_full = False
         self.has_room = asyncio.Event()
         self.has_room.set()
@@ -62,7 +62,7 @@ class Sender:
         outbox, transport = self._outbox, self._transport
         while outbox:
             if transport.is_closing():
-                outbox = self._outbox = Outbox()
+                outbox = self._outbox = SendBuffer()
                 break
             if transport.get_write_buffer_size() > self._most:
                 self.is_full = True

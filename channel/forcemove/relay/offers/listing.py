@@ -7,7 +7,7 @@ from bisect import bisect_left, bisect_right, insort
 
 import msgspec
 
-from forcemove.line.wire import OffersListed
+from forcemove.transport.wire import OffersListed
 
 __all__ = ["Listing"]
 

@@ -8,22 +8,6 @@ from collections import Counter
 from collections.abc import Callable
 
 from forcemove.errors import ForcemoveError
-from forcemove.line.errors import Reason
-from forcemove.line.offers import (
-    JOINS,
-    OFFERS,
-    Offer,
-    SignedJoin,
-    SignedOffer,
-    meeting_table,
-    withdrawal_digest,
-)
-from forcemove.line.wire import (
-    JoinOffer,
-    ListOffers,
-    MakeOffer,
-    WithdrawOffer,
-)
 from forcemove.protocol.signing import require_signer
 from forcemove.protocol.types import Signature
 from forcemove.relay.admission.accounts import Account
@@ -32,6 +16,22 @@ from forcemove.relay.offers.listing import Listing
 from forcemove.relay.offers.shown import Joined, Shown, Watcher
 from forcemove.relay.storage.store import RelayStore
 from forcemove.relay.storage.worker import Worker
+from forcemove.transport.errors import Reason
+from forcemove.transport.offers import (
+    JOINS,
+    OFFERS,
+    Offer,
+    SignedJoin,
+    SignedOffer,
+    meeting_table,
+    withdrawal_digest,
+)
+from forcemove.transport.wire import (
+    JoinOffer,
+    ListOffers,
+    MakeOffer,
+    WithdrawOffer,
+)
 
 __all__ = ["Lobby", "NotOffered"]
 

@@ -6,9 +6,9 @@ from collections import OrderedDict
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from forcemove.line.offers import JOINS, OFFERS, SignedJoin, SignedOffer
-from forcemove.line.wire import OfferShown, encode
 from forcemove.relay.admission.accounts import Account
+from forcemove.transport.offers import JOINS, OFFERS, SignedJoin, SignedOffer
+from forcemove.transport.wire import OfferShown, encode
 
 __all__ = ["Joined", "Shown", "Watcher"]
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from forcemove.line.errors import Reason
-from forcemove.line.wire import JoinOffer, ListOffers, MakeOffer, WatchOffer, WithdrawOffer
 from forcemove.relay.admission.accounts import Account
 from forcemove.relay.clients.seats import Client
 from forcemove.relay.clients.services import Services
 from forcemove.relay.offers.lobby import NotOffered
+from forcemove.transport.errors import Reason
+from forcemove.transport.wire import JoinOffer, ListOffers, MakeOffer, WatchOffer, WithdrawOffer
 
 __all__ = ["Request", "Visitor"]
 

@@ -13,10 +13,10 @@ import msgspec
 
 from forcemove.errors import ForcemoveError
 from forcemove.flow.history import NOTHING_READ, running_hash
-from forcemove.line.terms import Table
 from forcemove.relay.storage.schema import Kept
 from forcemove.store.errors import JournalDamaged
 from forcemove.store.session import Session
+from forcemove.transport.terms import TableTerms
 
 __all__ = ["LogReader"]
 
@@ -81,9 +81,9 @@ class LogReader:
         """Write what is in the write-ahead log to its places in the file, while others write on; see `Space`."""
         self._session.rows("PRAGMA wal_checkpoint(PASSIVE)")
 
-    def _terms(self, id_: bytes, terms: bytes) -> Table:
+    def _terms(self, id_: bytes, terms: bytes) -> TableTerms:
         try:
-            table = msgspec.msgpack.decode(terms, type=Table)
+            table = msgspec.msgpack.decode(terms, type=TableTerms)
         except (msgspec.DecodeError, ForcemoveError) as error:
             raise JournalDamaged(self._session.where, f"a table's terms cannot be read: {error!s:.100}") from error
         if table.id != id_:

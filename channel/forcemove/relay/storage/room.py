@@ -8,10 +8,10 @@ import logging
 from hashlib import blake2b
 
 from forcemove.errors import ForcemoveError
-from forcemove.line.errors import Reason
 from forcemove.relay.limits import Limits
 from forcemove.relay.storage.quota import Quota
 from forcemove.relay.storage.schema import ENTRY_COST, TABLE_COST
+from forcemove.transport.errors import Reason
 
 __all__ = ["FULL_DISK", "Room", "account_id"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from forcemove.flow.history import NOTHING_READ
-from forcemove.line.terms import Table
 from forcemove.store.migrations import Step
+from forcemove.transport.terms import TableTerms
 
 __all__ = ["APPLICATION_ID", "ENTRY_COST", "STEPS", "TABLE_COST", "Entry", "Kept"]
 
@@ -51,7 +51,7 @@ class Kept:
 
     number: int
     id: bytes
-    table: Table
+    table: TableTerms
     first: int
     dropped: int
     touched: int

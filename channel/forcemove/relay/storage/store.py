@@ -14,7 +14,6 @@ from typing import IO
 import msgspec
 
 from forcemove.errors import JournalError
-from forcemove.line.terms import Table
 from forcemove.relay.errors import NotARelayStore, RelayStoreInUse, RelayStoreUnusable
 from forcemove.relay.storage.deleting import Deleting
 from forcemove.relay.storage.reader import LogReader
@@ -24,6 +23,7 @@ from forcemove.store.errors import NotAJournal
 from forcemove.store.migrations import Step
 from forcemove.store.session import Session
 from forcemove.store.sqlite import connect_file, connect_memory, open_file
+from forcemove.transport.terms import TableTerms
 
 __all__ = ["MEMORY", "RelayStore", "open_store"]
 
@@ -57,7 +57,7 @@ class RelayStore:
         """How many tables there are."""
         return int(self._session.row("SELECT count(*) FROM logs")[0])
 
-    def create(self, table: Table, account: bytes = b"") -> Kept:
+    def create(self, table: TableTerms, account: bytes = b"") -> Kept:
         """An empty log for a table that has none. `account`: of whose address it is made."""
         now = int(self._clock())
         with self._session.writing() as connection:

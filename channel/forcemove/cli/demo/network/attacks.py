@@ -8,14 +8,14 @@ from forcemove.chain.adjudicator import Adjudicator
 from forcemove.chain.chain import Chain
 from forcemove.cli.demo.network.players import WentWrong
 from forcemove.game import Game
-from forcemove.line.connect import connect
-from forcemove.line.terms import Table, TableKind
 from forcemove.protocol.channel import Channel
 from forcemove.protocol.encoding import digest, hash_state
 from forcemove.protocol.rules import build_support_proof
 from forcemove.protocol.signing import Key
 from forcemove.protocol.state import SignedState
 from forcemove.protocol.wire import encode_message
+from forcemove.transport.connect import connect
+from forcemove.transport.terms import TableKind, TableTerms
 
 __all__ = ["challenge_with", "say_something_illegal"]
 
@@ -42,7 +42,7 @@ async def say_something_illegal(relay: str, key: Key, game: Game, other: Channel
     signature = key.sign(digest(agreement.domain, hash_state(agreement.channel_id, state).state))
     message = encode_message(agreement.channel_id, SignedState(state, {seat: signature}))
     async with connect(relay) as connection:
-        table = Table(TableKind.CHANNEL, agreement.fixed_part.participants, agreement.channel_id)
+        table = TableTerms(TableKind.CHANNEL, agreement.fixed_part.participants, agreement.channel_id)
         log = await connection.join(table, key)
         await asyncio.wait_for(log.post(message), 30)
     return label

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 import sys
 
-from forcemove.cli.demo.show import shortened
-from forcemove.cli.match.scenes import NAMES as PARTS
+from forcemove.cli.demo.output import shortened
+from forcemove.cli.match.screen_content import NAMES as PARTS
 from forcemove.cli.terminal import Terminal
 from forcemove.cli.wrapping import width_of, wrapped
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from forcemove.cli.errors import Explained
 from forcemove.node.keys import UNLOCK_VARIABLE
 
-__all__ = ["Player", "WentWrong"]
+__all__ = ["PlayerProcess", "WentWrong"]
 
 _PATIENCE = 180.0
 """Seconds within which something must have happened; machines are slow at times."""
@@ -26,14 +26,14 @@ class WentWrong(Explained):
         super().__init__(what, "This is a mistake of Forcemove's, or the machine is very slow.")
 
 
-class Player:
-    """`home`: the folder with the key file and the journal. `told`: is given each line that the process prints."""
+class PlayerProcess:
+    """`home`: the folder with the key file and the journal. `on_line`: is given each line that the process prints."""
 
-    def __init__(self, name: str, home: Path, passphrase: str, told: Callable[[str], None]) -> None:
+    def __init__(self, name: str, home: Path, passphrase: str, on_line: Callable[[str], None]) -> None:
         self.name, self.home = name, home
-        self._passphrase, self._told = passphrase, told
+        self._passphrase, self._on_line = passphrase, on_line
         self._lines: list[str] = []
-        self._news = asyncio.Condition()
+        self._printed = asyncio.Condition()
         self._process: asyncio.subprocess.Process | None = None
         self._reading: asyncio.Task[None] | None = None
         self._has_ended = False
@@ -41,7 +41,7 @@ class Player:
     async def start(self, *arguments: str) -> None:
         """Type `forcemove` with these arguments."""
         self._lines, self._has_ended = [], False
-        self._told("$ forcemove " + " ".join(arguments[:2]) + " \N{HORIZONTAL ELLIPSIS}")
+        self._on_line("$ forcemove " + " ".join(arguments[:2]) + " \N{HORIZONTAL ELLIPSIS}")
         self._process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "forcemove", *arguments),
             cwd=self.home,
@@ -53,7 +53,7 @@ class Player:
         )
         self._reading = asyncio.create_task(self._read(self._process))
 
-    async def reach(self, text: str, times: int = 1) -> str:
+    async def wait_for_output(self, text: str, times: int = 1) -> str:
         """Wait until it has printed this so many times since it was started; returns the line. Raises `WentWrong`."""
         found: Sequence[str] = ()
 
@@ -80,22 +80,22 @@ class Player:
         with contextlib.suppress(ProcessLookupError):
             self._process.send_signal(signal.SIGKILL)
         await self._reading
-        self._told("\N{BALLOT X} killed")
+        self._on_line("\N{BALLOT X} killed")
 
     async def _wait(self, holds: Callable[[], bool], otherwise: str) -> None:
         try:
-            async with asyncio.timeout(_PATIENCE), self._news:
-                await self._news.wait_for(holds)
+            async with asyncio.timeout(_PATIENCE), self._printed:
+                await self._printed.wait_for(holds)
         except TimeoutError:
             raise WentWrong(f"{otherwise} within {_PATIENCE:.0f} seconds.") from None
 
     async def _read(self, process: asyncio.subprocess.Process) -> None:
         while process.stdout is not None and (line := await process.stdout.readline()):
             self._lines.append(line.decode(errors="replace").rstrip())
-            self._told(self._lines[-1])
-            async with self._news:
-                self._news.notify_all()
+            self._on_line(self._lines[-1])
+            async with self._printed:
+                self._printed.notify_all()
         await process.wait()
         self._has_ended = True
-        async with self._news:
-            self._news.notify_all()
+        async with self._printed:
+            self._printed.notify_all()

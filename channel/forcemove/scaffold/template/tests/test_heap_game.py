@@ -20,7 +20,7 @@ from forcemove.testing.properties import (
     require_no_gain_by_leaving,
     require_successors,
 )
-from forcemove.testing.space import Space, Visit
+from forcemove.testing.space import StateSpace, Visit
 from forcemove.testing.walk import first_state, terms_of
 
 from heap_game import GAME
@@ -32,7 +32,7 @@ STAKE = 3
 AMOUNTS = (STAKE,) * SEATS
 """Whoever has lost a round cannot pay for another: so the walk through all states ends."""
 BEGIN = first_state(GAME.initial_app_data(terms_of(AMOUNTS, STAKE)), AMOUNTS)
-SPACE = Space(BEGIN, legal_moves)
+SPACE = StateSpace(BEGIN, legal_moves)
 
 
 def is_settled(state: VariablePart) -> bool:

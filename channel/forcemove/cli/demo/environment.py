@@ -1,0 +1,154 @@
+"""The stage of a demonstration: a chain with the contracts, and players with money."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from forcemove.chain.book import AddressBook
+from forcemove.chain.chain import Call, Chain, Receipt, contract_address
+from forcemove.chain.codec import function
+from forcemove.chain.create2 import CUSTOMARY_FACTORY
+from forcemove.chain.token import Token
+from forcemove.cli.demo.budget import DEPOSIT_IN_STAKES, TRANSFER_GAS, Seats, gas_for_scenarios, scenarios_of
+from forcemove.cli.demo.journals import Journals
+from forcemove.cli.demo.output import DemoOutput
+from forcemove.cli.demo.results import MinedTransaction
+from forcemove.contracts import artifact
+from forcemove.errors import ChainError
+from forcemove.node.node import Node
+from forcemove.protocol.hashing import keccak256
+from forcemove.protocol.signing import Key
+from forcemove.protocol.types import ETHER
+
+__all__ = ["DemoEnvironment", "counterparty_key"]
+
+
+def counterparty_key(payer: Key, seat: int = 1) -> Key:
+    """The throw-away account of a seat other than the payer's, which is 0. Only its payer can make it again: what an
+    interrupted run leaves there is not lost."""
+    number = b"" if seat == 1 else b"%d" % seat
+    return Key(keccak256(b"forcemove demo counterparty" + number + payer.secret))
+
+
+@dataclass
+class DemoEnvironment:
+    """Where stories are played. `keys`: of the players, by seat, for the story that has most. `asset`: 20 bytes;
+    `stake`: in its smallest unit; `duration`: seconds. `patience`: seconds that each waits for another's turn;
+    `look_every`: seconds between looks at the chain. `journals`: of the players; in memory, unless the chain
+    outlives us. `deployment`: once the contracts are deployed. `factory`: 20 bytes, of the contracts that are deployed
+    already or will be. `spent`: every transaction so far. `nodes`: of the players, by seat. `others`: the chain through
+    other endpoints, by which channels are followed, too."""
+
+    chain: Chain
+    keys: tuple[Key, ...]
+    output: DemoOutput
+    stake: int
+    duration: int
+    tables: int = 0
+    save_to: Path | None = None
+    journals: Journals = field(default_factory=Journals)
+    deployment: AddressBook | None = None
+    factory: bytes = CUSTOMARY_FACTORY
+    asset: bytes = ETHER
+    patience: float = 60.0
+    look_every: float = 1.0
+    spent: list[MinedTransaction] = field(default_factory=list)
+    nodes: dict[int, Node] = field(default_factory=dict)
+    others: tuple[Chain, ...] = ()
+
+    @property
+    def book(self) -> AddressBook:
+        """Where the contracts are."""
+        if self.deployment is None:
+            raise RuntimeError("the contracts are not deployed yet")
+        return self.deployment
+
+    @property
+    def deposit(self) -> int:
+        """What each player puts into a channel: the stake is a fifth of it."""
+        return self.stake * DEPOSIT_IN_STAKES
+
+    def take_number(self) -> int:
+        """The number of one more table, from 1."""
+        self.tables += 1
+        return self.tables
+
+    def node(self, seat: int) -> Node:
+        """What drives a seat's channels. Both sides are ours, so nothing has to be worth its disputes."""
+        if seat not in self.nodes:
+            self.nodes[seat] = Node(self.journals.of(seat), policy=None, trouble=self._on_node_error)
+        return self.nodes[seat]
+
+    def _on_node_error(self, error: Exception) -> None:
+        """An error of the chain passes, or the story's own look at it ends the story. Any other is not for trying
+        again."""
+        if not isinstance(error, ChainError):
+            raise error
+        self.output.status("The chain does not answer; trying again")
+
+    def forget(self, channel_id: bytes) -> None:
+        """A channel is paid out."""
+        for node in self.nodes.values():
+            if channel_id in node.channels:
+                node.let_go(channel_id)
+        self.journals.finish(channel_id)
+
+    # --------------------------------------------------------------------------------------------------------- money
+
+    def transact(self, call: Call, key: Key, operation: str) -> Receipt[Any]:
+        """A transaction beside the channels, its cost counted."""
+        receipt = self.chain.send(call, key)
+        self.charge(key.address, receipt, operation)
+        return receipt
+
+    def charge(self, account: bytes, receipt: Receipt[Any], operation: str) -> bool:
+        """Count what a transaction has cost its sender, once; whether it is new."""
+        if any(each.hash == receipt.transaction_hash for each in self.spent):
+            return False
+        self.spent.append(MinedTransaction.of(receipt, operation, account))
+        return True
+
+    def balance(self, account: bytes, asset: bytes) -> int:
+        """What an account has of an asset."""
+        if asset == ETHER:
+            return self.chain.balance(account)
+        return Token(self.chain, asset).balance_of(account)
+
+    def fund_counterparties(self, seats: Seats, *, in_ether: bool) -> None:
+        """Give each throw-away account what it needs for stories of so many players, less what it has."""
+        for seat in range(1, len(self.keys)):
+            scenarios = scenarios_of(seat, seats)
+            gas = gas_for_scenarios(scenarios) * self.chain.fees().max_fee_per_gas
+            self.bring_counterparty_to(seat, gas + (self.deposit * scenarios if in_ether else 0))
+
+    def bring_counterparty_to(self, seat: int, balance: int) -> None:
+        """Send the throw-away account of a seat what it lacks of `balance` (wei)."""
+        payer, other = self.keys[0], self.keys[seat]
+        missing = balance - self.chain.balance(other.address)
+        if missing > 0:
+            receipt = self.transact(Call(other.address, b"", missing), payer, "fund")
+            self.output.transaction(self.output.names[0], "sends the throw-away counterparty ether", receipt.gas_used)
+
+    def return_rest(self) -> None:
+        """Send what is left on the throw-away accounts back to the payer."""
+        payer, *others = self.keys
+        for name, other in zip(self.output.names[1:], others, strict=False):
+            rest = self.chain.balance(other.address) - TRANSFER_GAS * self.chain.fees().max_fee_per_gas
+            if rest > 0:
+                receipt = self.transact(Call(payer.address, b"", rest), other, "return")
+                self.output.transaction(name, "sends back what is left", receipt.gas_used)
+
+    def make_token(self, scenarios: int) -> None:
+        """Deploy a worthless token, give each player enough of it, and let the adjudicator take it; it is played for
+        from now on."""
+        payer, amount = self.keys[0], self.deposit * scenarios
+        signed = self.chain.sign(Call(None, artifact("DemoToken").bytecode), payer)
+        self.chain.broadcast(signed)
+        self.charge(payer.address, self.chain.wait(signed), "deploy token")
+        self.asset, self.output.symbol = contract_address(signed.sender, signed.nonce), "DEMO"
+        mint, token = function("mint", "DemoToken"), Token(self.chain, self.asset)
+        for key in self.keys:
+            self.transact(Call(self.asset, mint.encode(key.address, amount)), payer, "mint")
+            self.transact(token.approve(self.book.adjudicator, amount), key, "approve")

@@ -1,0 +1,97 @@
+"""What the players share: a chain, the contracts on it, and a relay in a process of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import secrets
+import signal
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from forcemove.chain.book import AddressBook
+from forcemove.chain.deployment import deploy
+from forcemove.chain.local import AnvilChain, local_keys
+from forcemove.cli.demo.network.players import PlayerProcess, WentWrong
+from forcemove.game import Game
+from forcemove.node.keys import write_key_file
+from forcemove.protocol.channel import Channel
+from forcemove.protocol.signing import Key
+from forcemove.protocol.values import CHANNELS
+from forcemove.store.opening import open_journal
+from forcemove.store.records import OWNER_LENGTH
+
+__all__ = ["DemoNetwork", "channel_of", "opened_network"]
+
+_SCRYPT_WORK = 2**12
+"""For keys that are thrown away with the folder."""
+
+
+@dataclass(frozen=True)
+class DemoNetwork:
+    """`keys`: of the players, by seat."""
+
+    folder: Path
+    chain: AnvilChain
+    book: AddressBook
+    relay: str
+    keys: tuple[Key, ...]
+
+    @property
+    def book_file(self) -> Path:
+        """Where the address book is."""
+        return self.folder / "book.json"
+
+    def player(self, name: str, seat: int, on_line: Callable[[str], None]) -> PlayerProcess:
+        """A player with a new folder and a key file in it."""
+        home, passphrase = self.folder / secrets.token_hex(8), secrets.token_hex(16)
+        home.mkdir()
+        write_key_file(home / "key.json", self.keys[seat], passphrase, scrypt_work=_SCRYPT_WORK)
+        return PlayerProcess(name, home, passphrase, on_line)
+
+    def travel(self, seconds: int) -> None:
+        """Let the chain's clock go on by so much."""
+        self.chain.travel_to(self.chain.now() + seconds + 1)
+
+
+def channel_of(player: PlayerProcess) -> Channel:
+    """The one channel of a player's journal, as it was saved last."""
+    with open_journal(str(player.home / "forcemove.journal"), owner=secrets.token_bytes(OWNER_LENGTH)) as journal:
+        (kept,) = journal.channels()
+    return CHANNELS.decode(kept.snapshot)
+
+
+@asynccontextmanager
+async def opened_network(folder: Path, games: tuple[Game, ...]) -> AsyncIterator[DemoNetwork]:
+    """In a new folder. Raises `AnvilMissing`, `AnvilFailed`, `WentWrong`."""
+    deployer, *keys = local_keys()[:3]
+    chain = AnvilChain()
+    try:
+        book = await asyncio.to_thread(deploy, chain, deployer, folder / "book.json", games)
+        async with _relay(folder) as relay:
+            yield DemoNetwork(folder, chain, book, relay, tuple(keys))
+    finally:
+        chain.close()
+
+
+@asynccontextmanager
+async def _relay(folder: Path) -> AsyncIterator[str]:
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "forcemove", "relay", "--json", "--listen", "127.0.0.1:0"),
+        *("--store", str(folder / "relay.sqlite")),
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    try:
+        line = await process.stdout.readline() if process.stdout else b""
+        if not line:
+            raise WentWrong("The relay does not come up.")
+        yield json.loads(line)["ready"]
+    finally:
+        if process.returncode is None:
+            process.send_signal(signal.SIGTERM)
+        await process.wait()

@@ -1,0 +1,74 @@
+"""The demonstration over a network, from its set-up to the last balance."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from forcemove.cli.demo.network.columns import Columns
+from forcemove.cli.demo.network.local_network import DemoNetwork, opened_network
+from forcemove.cli.demo.network.scenarios import NAMES, SCENARIOS, ScenarioEnding, ScenarioRun, ending_line
+from forcemove.cli.terminal import Terminal
+from forcemove.game import Game
+
+__all__ = ["NetworkDemoRun"]
+
+
+@dataclass
+class NetworkDemoRun:
+    """One run of the demonstration over a network. `scenarios`: name and game of each; `stake`: in wei; `duration`:
+    seconds of a challenge. `endings`: of the scenarios so far."""
+
+    scenarios: tuple[tuple[str, Game], ...]
+    stake: int
+    duration: int
+    terminal: Terminal
+    quiet: bool
+    endings: list[tuple[str, Game, ScenarioEnding]] = field(default_factory=list)
+
+    @property
+    def is_right(self) -> bool:
+        """Whether each has ended as it must."""
+        return len(self.endings) == len(self.scenarios) and all(ending.is_right for _, _, ending in self.endings)
+
+    def to_json(self) -> dict[str, Any]:
+        """What has come of it: amounts are decimal digits, in wei."""
+        return {
+            "stories": [
+                {
+                    "scenario": scenario,
+                    "game": game.name,
+                    "paid": dict(zip(NAMES, map(str, ending.found), strict=True)),
+                    "expected": dict(zip(NAMES, map(str, ending.expected), strict=True)),
+                }
+                for scenario, game, ending in self.endings
+            ]
+        }
+
+    async def play(self) -> None:
+        """Raises `WentWrong`, and what the chain raises."""
+        self.terminal.status("Bringing up a chain and a relay")
+        games = tuple({game.name: game for _, game in self.scenarios}.values())
+        with tempfile.TemporaryDirectory() as folder:
+            async with opened_network(Path(folder), games) as network:
+                for scenario, game in self.scenarios:
+                    await self._play(network, scenario, game)
+
+    async def _play(self, network: DemoNetwork, scenario: str, game: Game) -> None:
+        self.terminal.close()
+        self._say("")
+        self._say(f"{game.title}: {scenario}", "bold")
+        run = ScenarioRun(network, game, self.stake, self.duration, Columns(NAMES, self.terminal, quiet=self.quiet))
+        try:
+            ending = await SCENARIOS[scenario](run)
+        finally:
+            await asyncio.gather(*(player.kill() for player in run.players))
+        self.endings.append((scenario, game, ending))
+        self._say(ending_line(ending), "green" if ending.is_right else "red")
+
+    def _say(self, text: str, style: str = "") -> None:
+        if not self.quiet:
+            self.terminal.say(text, style)

@@ -1,0 +1,186 @@
+"""The scenarios between two processes: each with one of them killed in the middle, and the balances checked at last."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from forcemove.cli.amounts import exact_amount, format_amount
+from forcemove.cli.demo.network.attacks import challenge_with, say_something_illegal
+from forcemove.cli.demo.network.columns import Columns
+from forcemove.cli.demo.network.local_network import DemoNetwork, channel_of
+from forcemove.cli.demo.network.players import PlayerProcess, WentWrong
+from forcemove.game import Game
+from forcemove.node.keys import new_key
+from forcemove.protocol.channel import Channel
+from forcemove.protocol.outcome import Outcome
+from forcemove.transport.links import LINK_HEAD
+
+__all__ = ["NAMES", "SCENARIOS", "ScenarioEnding", "ScenarioRun", "ending_line"]
+
+NAMES = ("Alice", "Bob")
+"""The host, and the guest, who is killed."""
+_ROUNDS, _PACE = "4", "0.2"
+_SHORT, _LONG = "4", "120"
+"""Seconds of patience, where nobody is to come back in time, and where somebody is."""
+_POLL_SECONDS, _POLLS = 0.2, 300
+
+
+@dataclass(frozen=True)
+class ScenarioEnding:
+    """Who was paid what (wei), by seat, and what the channel's last state says."""
+
+    expected: tuple[int, ...]
+    found: tuple[int, ...]
+
+    @property
+    def is_right(self) -> bool:
+        """Whether both are the same."""
+        return self.expected == self.found
+
+
+class ScenarioRun:
+    """One channel between two new players."""
+
+    def __init__(self, network: DemoNetwork, game: Game, stake: int, duration: int, columns: Columns) -> None:
+        self.network, self.game, self._stake, self.duration = network, game, stake, duration
+        self._columns = columns
+        self.host, self.guest = (network.player(name, seat, self._printer(name)) for seat, name in enumerate(NAMES))
+        self._payouts = [new_key().address for _ in NAMES]
+        self._join: tuple[str, ...] = ()
+        self._patience = _LONG
+
+    def _printer(self, name: str) -> Callable[[str], None]:
+        return lambda line: self._columns.add(name, line)
+
+    def comment(self, text: str) -> None:
+        """Something that is done to Bob, or that Bob does without his program."""
+        self._columns.add(NAMES[1], f"\N{EM DASH} {text}")
+
+    async def begin(self, patience: str = _LONG) -> None:
+        """Host and guest find each other, pay in, and play."""
+        self._patience = patience
+        await self._play(self.host, 0, "--create", "--stake", str(self._stake), "--duration", str(self.duration))
+        self._join = ("--join", await self.host.wait_for_output(LINK_HEAD), "--yes")
+        await self.go_on()
+
+    async def go_on(self) -> None:
+        """The guest types the same command once more."""
+        await self._play(self.guest, 1, *self._join)
+
+    async def _play(self, player: PlayerProcess, seat: int, *arguments: str) -> None:
+        network = self.network
+        where = ("--relay", network.relay, "--chain", network.chain.endpoint, "--book", str(network.book_file))
+        who = (
+            "--key",
+            "key.json",
+            "--payout",
+            f"0x{self._payouts[seat].hex()}",
+            "--bot",
+            "--rounds",
+            _ROUNDS,
+            "--pace",
+            _PACE,
+        )
+        await player.start("play", self.game.name, *where, *who, "--patience", self._patience, *arguments)
+
+    async def end(self) -> None:
+        """Both come to the end of their programs."""
+        for player in self.players:
+            await player.end()
+
+    async def kill_guest(self, turns: int) -> Channel:
+        """Kill the guest once it has printed so many turns; the channel as its journal has it."""
+        await self.guest.wait_for_output("turn ", turns)
+        await self.guest.kill()
+        return channel_of(self.guest)
+
+    async def until_guests_turn(self) -> Channel:
+        """Wait until the host has said all that there is to say; the channel as its journal has it."""
+        for _ in range(_POLLS):
+            channel = channel_of(self.host)
+            if not channel.is_our_turn:
+                return channel
+            await asyncio.sleep(_POLL_SECONDS)
+        raise WentWrong("Alice does not move.")
+
+    def ending(self, last: Channel) -> ScenarioEnding:
+        """What was paid, beside what the last state of this channel says."""
+        outcome: Outcome = last.newest.state.outcome if last.newest else ()
+        found = tuple(self.network.chain.balance(each) for each in self._payouts)
+        return ScenarioEnding(tuple(each.amount for each in outcome), found)
+
+    @property
+    def players(self) -> tuple[PlayerProcess, PlayerProcess]:
+        """By seat."""
+        return self.host, self.guest
+
+
+async def _honest(run: ScenarioRun) -> ScenarioEnding:
+    """A player is killed, comes back, and nothing is lost."""
+    await run.begin()
+    await run.kill_guest(turns=4)
+    await run.go_on()
+    await run.end()
+    return run.ending(channel_of(run.guest))
+
+
+async def _stall(run: ScenarioRun) -> ScenarioEnding:
+    """A player is killed and stays away: the chain decides, and pays both."""
+    await run.begin(_SHORT)
+    await run.kill_guest(turns=4)
+    await run.host.wait_for_output("challenge: in block")
+    last = channel_of(run.host)
+    run.comment(f"Bob does not come back: {run.duration:,} seconds pass.")
+    run.network.travel(run.duration + 1)
+    await run.host.end()
+    await run.go_on()
+    await run.guest.end()
+    return run.ending(last)
+
+
+async def _stale_state(run: ScenarioRun) -> ScenarioEnding:
+    """A player goes back to an old state: the other's program answers with a later one, and play goes on."""
+    await run.begin()
+    old = await run.kill_guest(turns=4)
+    await run.go_on()
+    await run.kill_guest(turns=6)
+    await run.until_guests_turn()
+    turn_num = await asyncio.to_thread(challenge_with, run.network.chain, run.network.keys[old.index], old)
+    run.comment(f"Bob challenges with turn {turn_num}, which is old.")
+    await run.host.wait_for_output("checkpoint: in block")
+    await run.go_on()
+    await run.end()
+    return run.ending(channel_of(run.host))
+
+
+async def _cheat(run: ScenarioRun) -> ScenarioEnding:
+    """A player signs what the rules forbid: the other's program refuses it, and play goes on."""
+    await run.begin()
+    await run.kill_guest(turns=4)
+    stuck = await run.until_guests_turn()
+    label = await say_something_illegal(run.network.relay, run.network.keys[1 - stuck.index], run.game, stuck)
+    run.comment(f"Bob signs what is illegal: {label}.")
+    await run.host.wait_for_output("counterparty")
+    await run.go_on()
+    await run.end()
+    return run.ending(channel_of(run.host))
+
+
+SCENARIOS: Mapping[str, Callable[[ScenarioRun], Awaitable[ScenarioEnding]]] = MappingProxyType(
+    {"honest": _honest, "stall": _stall, "stale-state": _stale_state, "cheat": _cheat}
+)
+
+
+def ending_line(ending: ScenarioEnding) -> str:
+    """What was paid, and whether that is right."""
+    if ending.is_right:
+        return f"paid        {_shares(ending.found, format_amount)}: as the last state says."
+    found, expected = (_shares(each, exact_amount) for each in (ending.found, ending.expected))
+    return f"WRONG       {found} was paid; the last state says {expected}."
+
+
+def _shares(amounts: tuple[int, ...], show: Callable[[int], str]) -> str:
+    return ", ".join(f"{name} {show(each)}" for name, each in zip(NAMES, amounts, strict=True))

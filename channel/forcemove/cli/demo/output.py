@@ -1,0 +1,128 @@
+"""What a demonstration shows: signed turns with their boards, transactions with their gas, and who won what."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from forcemove.cli.amounts import exact_amount, format_amount
+from forcemove.cli.explanations import describe
+from forcemove.protocol.errors import MessageRefused
+
+if TYPE_CHECKING:
+    from forcemove.cli.demo.results import PlayerResult, ScenarioResult
+    from forcemove.cli.terminal import Terminal
+    from forcemove.errors import ForcemoveError
+    from forcemove.game import Game
+    from forcemove.protocol.outcome import Outcome
+    from forcemove.protocol.state import VariablePart
+
+__all__ = ["NAMES", "DemoOutput", "shortened"]
+
+NAMES = ("Alice", "Bob", "Carol", "Dave", "Erin", "Frank", "Grace", "Heidi")
+"""Of the players, by seat: as many as a channel can have."""
+_INDENT = " " * 12
+_LONG_HEX = re.compile(r"\b(0x)?([0-9a-fA-F]{4})[0-9a-fA-F]{32,}([0-9a-fA-F]{4})\b")
+
+
+def shortened(text: str) -> str:
+    """The text with its addresses and hashes cut down to their ends, such as 0x1234\N{HORIZONTAL ELLIPSIS}abcd."""
+    return _LONG_HEX.sub("\\1\\2\N{HORIZONTAL ELLIPSIS}\\3", text)
+
+
+class DemoOutput:
+    """Writes a story line by line. Nothing but the status is written where the answer is to be JSON."""
+
+    def __init__(self, terminal: Terminal, *, quiet: bool = False) -> None:
+        self.names, self.symbol, self._terminal, self._quiet = NAMES, "ether", terminal, quiet
+
+    def title(self, text: str) -> None:
+        """The beginning of a story."""
+        self._line("")
+        self._line(text, "bold")
+
+    def say(self, text: str) -> None:
+        """Something that the story wants to be known."""
+        self._line(text, "cyan")
+
+    def status(self, text: str) -> None:
+        """What is waited for, beneath the story while it lasts."""
+        self._terminal.status(text)
+
+    def turn(self, game: Game, seat: int, state: VariablePart, seats: int) -> None:
+        """A state that one of so many participants has made, and what it would pay."""
+        names = self.names[:seats]
+        ending = f"{names[seat]} signs a final state: pay this."
+        what = ending if state.is_final else game.describe(state, names)
+        self._line(f"turn {state.turn_num:>4}   {what}")
+        self._line(f"{_INDENT}if it ended now: {self._outcome(state.outcome)}", "dim")
+        if not state.is_final:
+            for line in game.board(state, names).splitlines():
+                self._line(_INDENT + line)
+
+    def countersigned(self, seat: int, turn_num: int) -> None:
+        """A final state that another participant has signed, too."""
+        self._line(f"turn {turn_num:>4}   {self.names[seat]} signs the final state, too.")
+
+    def setup(self, seat: int, kind: str, turn_num: int) -> None:
+        """A state of the opening."""
+        self._line(f"turn {turn_num:>4}   {self.names[seat]} signs the {kind} state.")
+
+    def transaction(self, who: str, what: str, gas: int) -> None:
+        """A transaction that was mined."""
+        self._line(f"chain       {who} {what} ({gas:,} gas)", "green")
+
+    def refused(self, who: str, what: str, error: ForcemoveError) -> None:
+        """Something that was tried and failed."""
+        reason = error.reason if isinstance(error, MessageRefused) else error
+        self._line(f"refused     {who} {what}: {describe(reason)}", "yellow")
+
+    def result(self, result: ScenarioResult) -> None:
+        """The end of a story: who won what, what the gas has cost and what that leaves, each balance that was expected
+        beside the one that was found, and which channel it was."""
+        players = result.players
+        self._line(f"result      {'; '.join(map(self._won, players))}.", "bold")
+        self._each("gas", {each.name: f"{each.gas_used:,} gas, {format_amount(each.gas_cost)}" for each in players})
+        self._each("net", {each.name: self._signed(each.net) for each in players})
+        for player in players:
+            self._balance(player)
+        if not result.as_expected:
+            self._line("WRONG       The story did not go as it must.", "red")
+        self._whole_line(f"channel     0x{result.channel_id.hex()}")
+
+    def _won(self, player: PlayerResult) -> str:
+        won = player.received - player.deposit
+        if won == 0:
+            return f"{player.name} is even"
+        return f"{player.name} {'wins' if won > 0 else 'loses'} {format_amount(abs(won), self.symbol)}"
+
+    def _signed(self, amount: int) -> str:
+        sign = "+" if amount > 0 else "-" if amount < 0 else ""
+        return f"{sign}{format_amount(abs(amount), self.symbol)}"
+
+    def _balance(self, player: PlayerResult) -> None:
+        right = player.found == player.expected
+        show = format_amount if right else exact_amount
+        found, expected = (show(each, self.symbol) for each in (player.found, player.expected))
+        name = f"{player.name}: "
+        self._line(f"balance     {name}{expected} expected")
+        mark = "as expected" if right else "WRONG"
+        self._line(f"{_INDENT}{' ' * len(name)}{found} found, {mark}", "green" if right else "red")
+
+    def _each(self, what: str, lines: dict[str, str]) -> None:
+        """A line for each player, the first one with a heading."""
+        width = max(map(len, lines)) + 2
+        for number, (name, text) in enumerate(lines.items()):
+            heading = "" if number else what
+            self._line(f"{heading:<{len(_INDENT)}}{name + ':':<{width}}{text}")
+
+    def _outcome(self, outcome: Outcome) -> str:
+        shares = zip(self.names, outcome, strict=False)
+        return ", ".join(f"{name} {format_amount(entry.amount, self.symbol)}" for name, entry in shares)
+
+    def _line(self, text: str, style: str = "") -> None:
+        self._whole_line(shortened(text), style)
+
+    def _whole_line(self, text: str, style: str = "") -> None:
+        if not self._quiet:
+            self._terminal.say(text, style)

@@ -1,0 +1,246 @@
+"""The stories of a demonstration. Each plays one channel to its end and says whether the money ended where it must.
+
+Honest games have as many players as the game allows. The disputes are for two: one of them does wrong, and the other
+defends itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from functools import partial
+from typing import Any
+
+from forcemove.cli.demo.environment import DemoEnvironment
+from forcemove.cli.demo.results import ScenarioResult
+from forcemove.cli.demo.table import DemoPlayer, DemoTable, new_table
+from forcemove.errors import RuleError
+from forcemove.flow.channel import (
+    ChannelDecided,
+    MoveChosen,
+    Seat,
+    collecting,
+    concluding,
+    moves_of,
+    opening,
+    playing,
+    rounds,
+    turn,
+)
+from forcemove.flow.queue import ActionQueue
+from forcemove.flow.steps import Step, sequence
+from forcemove.game import Game
+from forcemove.protocol.encoding import digest, hash_state
+from forcemove.protocol.inputs import ChallengeWanted
+from forcemove.protocol.rules import build_support_proof
+from forcemove.protocol.state import SignedState, SupportProof, VariablePart
+from forcemove.protocol.wire import encode_message
+
+__all__ = ["SCENARIOS", "Scenario"]
+
+Scenario = Callable[[DemoEnvironment, Game, int], Coroutine[Any, Any, ScenarioResult]]
+"""Plays a game between so many players."""
+
+_LAST_TURN = 12
+"""The turn after which players have played for long enough and want to leave."""
+_WEARY_TURN = 40
+"""The turn from which on a dispute takes its course in a game that has no loser yet."""
+_CARELESS, _TWO = 1, 2
+"""The seat of the player that does wrong, and the number of players in a dispute."""
+_UNTIL_SENT = 3
+"""How often a node is polled until what it wants to send is sent, and mined on a chain that mines at once."""
+_ILLEGAL_MOVES = 4
+"""How many of a game's illegal moves are tried: enough to get the idea."""
+
+
+async def honest(environment: DemoEnvironment, game: Game, seats: int) -> ScenarioResult:
+    """All play a few rounds and conclude together."""
+    table = new_table(environment, game, seats)
+    await table.together(*(_to_the_end(player) for player in table.players))
+    return table.settle("honest", table.last.outcome)
+
+
+async def stall(environment: DemoEnvironment, game: Game, seats: int) -> ScenarioResult:
+    """One stops in a lost position, or, where nobody has lost after a while, all the same; the other challenges, and
+    collects when the clock has run out."""
+    table = new_table(environment, game, seats, careless=_CARELESS)
+    first, second = (_until_lost(table, player) for player in table.players)
+    await table.together(first, second, background=_let_the_time_pass(table))
+    environment.output.say("Nobody answered in time: the outcome of the challenged state was paid out.")
+    return table.settle("stall", table.challenged.result().newest.state.outcome)
+
+
+async def stale_state(environment: DemoEnvironment, game: Game, seats: int) -> ScenarioResult:
+    """The player that is behind challenges with an old state; the other's client checkpoints the newest by itself."""
+    table = new_table(environment, game, seats, careless=_CARELESS)
+    flows = (playing(moves_of(player.bot), until=partial(_is_decided, table)) for player in table.players)
+    await table.together(*(sequence(opening(), flow) for flow in flows))
+    newest = table.last
+    behind = min(table.players, key=lambda player: newest.outcome[player.seat].amount)
+    ahead, names = table.players[1 - behind.seat], environment.output.names
+    why = "is behind, and" if _has_loser(newest) else "has second thoughts, and"
+    environment.output.say(f"{names[behind.seat]} {why} takes the chain back to the beginning with an old state.")
+    _send(table, behind, "challenges with an old state", _opening_proof(table))
+    ahead.node.poll()
+    for player in table.players:
+        player.node.poll()
+    record = table.adjudicator.status_of(table.agreement.channel_id)
+    environment.output.say(
+        f"The newest state (turn {record.turn_num_record}) is recorded, no clock runs; they conclude."
+    )
+    await table.together(concluding(), concluding())
+    is_recorded = record.turn_num_record == newest.turn_num
+    return table.settle("stale-state", newest.outcome, as_expected=is_recorded)
+
+
+async def cheat(environment: DemoEnvironment, game: Game, seats: int) -> ScenarioResult:
+    """One sends illegal moves and forged signatures, tries the chain with them, and withholds a move. In vain."""
+    table = new_table(environment, game, seats)
+    honest_player, cheater = table.players
+    name = environment.output.names[cheater.seat]
+    await table.together(*(sequence(opening(), turn(moves_of(player.bot))) for player in table.players))
+    environment.output.say(f"{name} tries illegal moves, here and on the chain.")
+    state = table.last
+    moves = game.illegal_moves(state)
+    some = moves[:: max(1, len(moves) // _ILLEGAL_MOVES)][:_ILLEGAL_MOVES]
+    tried = [_try_illegal(table, *move) for move in some]
+    environment.output.say(f"{name} forges {environment.output.names[0]}'s signature.")
+    refused = _try_forgery(table, state) and all(tried)
+    environment.output.say(f"{name} makes a legal move, but tells only the chain.")
+    _withhold(cheater)
+    await table.alone(honest_player, sequence(*(turn(moves_of(honest_player.bot)) for _ in range(2))))
+    answered = honest_player.newest.state.turn_num > state.turn_num + 1
+    environment.output.say(
+        f"{environment.output.names[0]}'s client found the move in the chain's log and answered; they play on."
+    )
+    await table.together(*(_to_the_end(player) for player in table.players))
+    return table.settle("cheat", table.last.outcome, as_expected=refused and answered)
+
+
+SCENARIOS: dict[str, Scenario] = {"honest": honest, "stall": stall, "stale-state": stale_state, "cheat": cheat}
+"""The stories by name."""
+
+
+# -------------------------------------------------------------------------------------------------------------- scenes
+
+
+def _to_the_end(player: DemoPlayer) -> Step[Seat]:
+    """Opens the channel if it is not open, plays a few rounds, and concludes."""
+    return sequence(opening(), rounds(player.bot, another=lambda state: state.turn_num < _LAST_TURN), concluding())
+
+
+def _until_lost(table: DemoTable, player: DemoPlayer) -> Step[Seat]:
+    """Plays for as long as there is hope, and then does nothing any more. A player that waits for the other in vain
+    challenges, and collects what the chain has decided."""
+    hopeful = sequence(opening(), playing(moves_of(player.bot), until=partial(_gives_up, player)))
+
+    async def step(queue: ActionQueue[Any], seat: Seat) -> None:
+        try:
+            await hopeful(queue, seat)
+        except ChannelDecided:
+            await collecting()(queue, seat)
+        else:
+            has_lost = player.bot.is_lost(player.newest.state)
+            why = "has lost this round, and" if has_lost else "has had enough of it, and"
+            table.environment.output.say(f"{player.name} {why} stops answering.")
+            table.fall_silent(player)
+
+    return step
+
+
+def _gives_up(player: DemoPlayer, state: VariablePart) -> bool:
+    """Whether the player answers this state no more. In games that nobody loses, the careless one leaves after a
+    while."""
+    is_its_turn = (state.turn_num + 1) % _TWO == player.seat
+    is_weary = player.seat == _CARELESS and is_its_turn and state.turn_num >= _WEARY_TURN
+    return is_weary or player.bot.is_lost(state)
+
+
+async def _let_the_time_pass(table: DemoTable) -> None:
+    """Says how long a challenge leaves, and has it pass at once where that can be done. Else the table counts down."""
+    environment, challenged = table.environment, await table.challenged
+    end = table.adjudicator.status_of(table.agreement.channel_id).finalizes_at
+    seconds = end - environment.chain.now()
+    environment.output.say(f"{environment.output.names[1 - challenged.seat]} has {seconds} seconds to answer.")
+    if environment.chain.can_travel:
+        environment.chain.travel_to(end)
+        environment.output.say("(This chain's clock can be moved, so nobody waits.)")
+
+
+def _is_decided(table: DemoTable, state: VariablePart) -> bool:
+    """Whether somebody is behind, or nobody is after a while, and the mover may leave: no round is running."""
+    mover = table.players[(state.turn_num + 1) % len(table.players)]
+    is_enough = _has_loser(state) or state.turn_num >= _WEARY_TURN
+    return is_enough and mover.bot.move(state, another_round=False) is None
+
+
+def _has_loser(state: VariablePart) -> bool:
+    return len({entry.amount for entry in state.outcome}) > 1
+
+
+def _opening_proof(table: DemoTable) -> SupportProof:
+    setup = [signed for signed in table.signed if signed.state.turn_num < 2 * table.agreement.count]
+    return _proof(table, setup)
+
+
+def _proof(table: DemoTable, signed_states: list[SignedState]) -> SupportProof:
+    proof = build_support_proof(table.agreement.fixed_part, signed_states)
+    if proof is None:
+        raise RuntimeError("a signature is missing")
+    return proof
+
+
+def _send(table: DemoTable, player: DemoPlayer, what: str, proof: SupportProof) -> None:
+    """A challenge that no client of ours would send."""
+    key, environment = table.environment.keys[player.seat], table.environment
+    receipt = table.adjudicator.send(table.adjudicator.challenge(table.agreement.fixed_part, proof), key)
+    environment.charge(key.address, receipt, "challenge")
+    environment.output.transaction(player.name, what, receipt.gas_used)
+
+
+def _try_illegal(table: DemoTable, label: str, move: VariablePart) -> bool:
+    """Send an illegal move to the other player, and to the chain: whether both refuse it."""
+    signed = SignedState(move, {1: _signature(table, 1, move)})
+    table.attempt = f"sends a move that {label}"
+    there = _is_refused_by_client(table, signed)
+    previous = table.players[0].newest
+    try:
+        operation = table.adjudicator.challenge(table.agreement.fixed_part, _proof(table, [previous, signed]))
+        table.adjudicator.simulate(operation, table.environment.keys[1].address)
+    except RuleError as error:
+        table.environment.output.refused(table.environment.output.names[1], "gives it to the chain", error)
+        return there
+    return False
+
+
+def _try_forgery(table: DemoTable, state: VariablePart) -> bool:
+    """A final state that would pay the cheat everything, with the other's signature made up."""
+    table.attempt = "sends a final state with a forged signature"
+    forged = VariablePart(state.outcome, b"", state.turn_num + 1, True)
+    signature = _signature(table, 1, VariablePart(state.outcome, b"", state.turn_num + 2, True))
+    return _is_refused_by_client(table, SignedState(forged, {0: signature, 1: signature}))
+
+
+def _is_refused_by_client(table: DemoTable, signed: SignedState) -> bool:
+    """Whether the honest player's client finds the fault and stays where it was."""
+    player = table.players[0]
+    before, faults = player.client.channel, len(player.refusals)
+    table.say(table.players[1], encode_message(table.agreement.channel_id, signed))
+    return player.client.channel == before and len(player.refusals) == faults + 1
+
+
+def _signature(table: DemoTable, seat: int, state: VariablePart) -> Any:
+    hashes = hash_state(table.agreement.channel_id, state)
+    return table.environment.keys[seat].sign(digest(table.agreement.domain, hashes.state))
+
+
+def _withhold(cheater: DemoPlayer) -> None:
+    """The cheat moves, keeps its message to itself, and tells the chain."""
+    decision = cheater.move(another_round=True)
+    if not isinstance(decision, MoveChosen):
+        raise RuntimeError("the game is over already")
+    cheater.client.feed(decision)
+    cheater.node.step()
+    cheater.line.unsent.clear()
+    cheater.client.feed(ChallengeWanted())
+    for _ in range(_UNTIL_SENT):
+        cheater.node.poll()

@@ -1,0 +1,45 @@
+"""How a match is told to somebody: on a terminal that scrolls, or on a person's screen."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from forcemove.cli.match.screen_content import ScreenContent
+from forcemove.cli.terminal import Terminal
+
+__all__ = ["TerminalOutput", "Output"]
+
+
+class Output(Protocol):
+    """What a match says."""
+
+    def say(self, text: str) -> None:
+        """A line that stays."""
+        ...
+
+    def note(self, text: str) -> None:
+        """A line about something that has gone wrong."""
+        ...
+
+    def show(self, content: ScreenContent) -> None:
+        """How it looks now, in the place of how it looked before."""
+        ...
+
+
+class TerminalOutput:
+    """Lines, and the scene's headline beneath them."""
+
+    def __init__(self, terminal: Terminal) -> None:
+        self._terminal = terminal
+
+    def say(self, text: str) -> None:
+        """See `Output`."""
+        self._terminal.say(text)
+
+    def note(self, text: str) -> None:
+        """See `Output`."""
+        self._terminal.note(text)
+
+    def show(self, content: ScreenContent) -> None:
+        """See `Output`."""
+        self._terminal.status(content.headline)

@@ -1,0 +1,118 @@
+"""What a player sees of a channel now: the board, the balances, whose turn it is, and what happens at zero. Pure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from forcemove.cli.amounts import format_amount
+from forcemove.game import Game, Names
+from forcemove.protocol.channel import Channel, Phase
+from forcemove.protocol.outcome import Outcome
+
+__all__ = ["NAMES", "ScreenContent", "balances", "clock_text", "content_of"]
+
+NAMES = ("Host", "Guest")
+"""Of two players who have met in a lobby, by seat."""
+
+
+@dataclass(frozen=True)
+class ScreenContent:
+    """`headline`: one line. `board`: lines. `money`: who is paid what if it ended now, empty where there is none.
+    `outlook`: what happens if one of the two walks away. `warning`: what the player must know of besides."""
+
+    headline: str
+    board: Sequence[str] = ()
+    money: str = ""
+    outlook: str = ""
+    warning: str = ""
+
+
+def content_of(
+    game: Game,
+    channel: Channel,
+    phase: Phase,
+    now: int,
+    *,
+    silence_left: float,
+    warning: str = "",
+    names: Names = NAMES,
+) -> ScreenContent:
+    """`now`: the time of the chain, or our own of a friendly game, in seconds. `silence_left`: seconds until a silent
+    counterparty is challenged; infinite where nobody presses anybody. `names`: of the players, by seat."""
+    newest = channel.newest
+    last_of_opening = 2 * channel.agreement.count - 1
+    if newest is None or newest.state.turn_num < last_of_opening or phase not in (Phase.PLAYING, Phase.CHALLENGED):
+        return ScreenContent(f"{phase.value.capitalize()}.", warning=warning)
+    names = names_for(channel.index, names)
+    return ScreenContent(
+        f"Turn {channel.next_turn}. {game.describe(newest.state, names)}",
+        game.board(newest.state, names).splitlines(),
+        _money(channel, newest.state.outcome, names),
+        _outlook(channel, phase, now, silence_left, names),
+        warning,
+    )
+
+
+def names_for(seat: int, names: Names = NAMES) -> Names:
+    """The names, ours marked."""
+    return tuple(f"{name} (you)" if each == seat else name for each, name in enumerate(names))
+
+
+def balances(outcome: Outcome, names: Names = NAMES) -> str:
+    """Who is paid what."""
+    return ", ".join(f"{name} {format_amount(each.amount)}" for name, each in zip(names, outcome, strict=False))
+
+
+def _money(channel: Channel, outcome: Outcome, names: Names) -> str:
+    if channel.agreement.is_friendly:
+        return ""
+    shares = zip(names, outcome, channel.agreement.outcome, strict=True)
+    return ", ".join(f"{name} {_share(now.amount, now.amount - then.amount)}" for name, now, then in shares)
+
+
+def _share(amount: int, change: int) -> str:
+    """What somebody has, and what that is more or less than at the beginning."""
+    if not change:
+        return format_amount(amount)
+    return f"{format_amount(amount)} ({'-' if change < 0 else '+'}{format_amount(abs(change))})"
+
+
+def _outlook(channel: Channel, phase: Phase, now: int, silence_left: float, names: Names) -> str:
+    is_ours = channel.is_our_turn
+    other = _another(channel, names)
+    if channel.agreement.is_friendly:
+        return "Nothing is at stake: nobody loses anything by leaving."
+    if phase is Phase.CHALLENGED:
+        left = clock_text(channel.status.finalizes_at - now)
+        who = "you have" if is_ours else f"{other} has"
+        return f"A challenge is running: {who} {left} to answer. At zero the channel pays what is said above."
+    if silence_left == math.inf:
+        return "Take your time: nobody is challenged for being slow." if is_ours else f"{other} is to move."
+    given = clock_text(channel.agreement.fixed_part.challenge_duration)
+    if is_ours:
+        return (
+            f"If you stay silent, {other} can challenge you; then you have {given} to answer, or the channel pays what "
+            "is said above."
+        )
+    return (
+        f"If {other} stays silent for {clock_text(silence_left)} more, it is challenged, and has {given} to answer, or "
+        "the channel pays what is said above."
+    )
+
+
+def _another(channel: Channel, names: Names) -> str:
+    """Who is to move, or, where that is us, who waits for us."""
+    count, index = channel.agreement.count, channel.index
+    if channel.is_our_turn:
+        return names[1 - index] if count == len(NAMES) else "another player"
+    return names[channel.next_turn % count]
+
+
+def clock_text(seconds: float) -> str:
+    """Hours, minutes and seconds, such as 1:05:09, or 5:09; never below zero."""
+    whole = max(0, int(seconds))
+    minutes, rest = divmod(whole, 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

@@ -1,0 +1,48 @@
+"""What a run of `forcemove play` was asked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from forcemove.protocol.signing import Key
+from forcemove.transport.links import Link
+from forcemove.watching.client import TowerClient
+
+__all__ = ["Wallet", "PlayOptions"]
+
+
+@dataclass(frozen=True)
+class PlayOptions:
+    """`relay`: its address. `stake`: in wei, of the offer to make, or the only
+    one to join. `link`: of the offer to join. `rounds`: after which the bot leaves, None where a person plays. `pace`:
+    seconds that the bot takes for a move. `duration`: of a challenge, in seconds, to offer. `patience`: see `Match`.
+    `agrees`: nobody has to be asked whether to join. `from_scratch`: leave alone what was begun before and has no money
+    in it. `lease`: seconds after which another process may go on for one that has died. `towers`: who watches over
+    the channel."""
+
+    relay: str
+    stake: int | None = None
+    link: Link | None = None
+    rounds: int | None = None
+    pace: float = 0
+    duration: int = 3600
+    patience: float = 600.0
+    agrees: bool = False
+    from_scratch: bool = False
+    lease: float = 60.0
+    towers: tuple[TowerClient, ...] = ()
+
+    @property
+    def has_person(self) -> bool:
+        """Whether somebody sits at the screen."""
+        return self.rounds is None
+
+
+@dataclass(frozen=True)
+class Wallet:
+    """`key`: only signs states, and what is said to others. `payer`: deposits, and pays the gas. `payout`: is paid, 20
+    bytes."""
+
+    key: Key
+    payer: Key
+    payout: bytes

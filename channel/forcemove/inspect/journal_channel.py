@@ -1,0 +1,137 @@
+"""What can be said of a channel that a journal keeps. Reads no disk."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from forcemove.chain.adjudicator import Adjudicator
+from forcemove.chain.chain import Chain
+from forcemove.errors import LocalError
+from forcemove.follower.errors import AnotherChain
+from forcemove.follower.followed import Origin
+from forcemove.follower.origins import find_elsewhere
+from forcemove.game import Game
+from forcemove.node.about import ABOUTS, About
+from forcemove.node.assemble import Assembly, reassemble
+from forcemove.protocol.channel import Channel
+from forcemove.protocol.state import SignedState
+from forcemove.protocol.values import CHANNELS
+from forcemove.protocol.wire import SignedStateFile
+from forcemove.store.records import Kept, Standing
+
+__all__ = ["GameMissing", "JournalChannel", "left_in", "read_journal_channel"]
+
+
+@dataclass(eq=False)
+class GameMissing(LocalError):
+    """The channel plays the contract `contract`, and no game that is installed has it."""
+
+    contract: str
+
+
+@dataclass(frozen=True, slots=True)
+class JournalChannel:
+    """A channel as it was saved last. `game`: the one that it plays, None where that is not installed."""
+
+    standing: Standing
+    channel: Channel
+    about: About
+    game: Game | None
+
+    @property
+    def id(self) -> bytes:
+        """The channel's id."""
+        return self.channel.agreement.channel_id
+
+    @property
+    def chain_id(self) -> int:
+        """Of its chain; 0 for a friendly game."""
+        return self.channel.agreement.domain.chain_id
+
+    @property
+    def newest(self) -> SignedState | None:
+        """The newest state that is kept."""
+        return self.channel.newest.signed if self.channel.newest else None
+
+    @property
+    def newest_file(self) -> SignedStateFile | None:
+        """That state with its channel, for an inspection."""
+        agreement, newest = self.channel.agreement, self.newest
+        return SignedStateFile(agreement.domain, agreement.fixed_part, newest) if newest else None
+
+    @property
+    def title(self) -> str:
+        """The game for people; its contract's name where it is not installed."""
+        return self.game.title if self.game else self.about.app
+
+    @property
+    def address(self) -> bytes:
+        """Ours, 20 bytes."""
+        return self.channel.agreement.fixed_part.participants[self.channel.index]
+
+    @property
+    def counterparties(self) -> tuple[bytes, ...]:
+        """Their addresses, 20 bytes each."""
+        participants = self.channel.agreement.fixed_part.participants
+        return tuple(each for index, each in enumerate(participants) if index != self.channel.index)
+
+    @property
+    def ours(self) -> tuple[tuple[bytes, int], ...]:
+        """What the newest state would pay us, by asset, in its smallest unit; our deposits before there is one."""
+        destination = self.channel.agreement.destinations[self.channel.index]
+        outcome = self.newest.state.outcome if self.newest else self.channel.agreement.outcome
+        amounts: dict[bytes, int] = {}
+        for entry in outcome:
+            if entry.destination == destination:
+                amounts[entry.asset] = amounts.get(entry.asset, 0) + entry.amount
+        return tuple(sorted(amounts.items()))
+
+    @property
+    def held(self) -> tuple[tuple[bytes, int], ...]:
+        """What the channel held on its chain when it was last looked at, by asset."""
+        return left_in(self.channel)
+
+    def require_game(self) -> Game:
+        """The game that it plays. Raises `GameMissing`."""
+        if self.game is None:
+            raise GameMissing(self.about.app)
+        return self.game
+
+    def is_of(self, chain_id: int, address: bytes) -> bool:
+        """Whether it is on this chain, and this address (20 bytes) is ours in it."""
+        return self.channel.agreement.domain.chain_id == chain_id and self.address == address
+
+    def elsewhere(self, chain: Chain) -> AnotherChain | None:
+        """Why this chain, which has the channel's chain id, is not the one on which the channel began; None where it
+        is. Raises `ChainError`."""
+        agreement, about = self.channel.agreement, self.about
+        adjudicator = Adjudicator(chain, agreement.domain.adjudicator)
+        assets = [asset for asset, _ in agreement.deposits]
+        return find_elsewhere(adjudicator, self.id, assets, Origin(about.from_block, about.began))
+
+    def assembly(self, chain: Chain, others: Sequence[Chain] = ()) -> Assembly:
+        """The channel, put together again to be driven; `others`: the same chain through other endpoints. Asks no
+        chain. Raises `GameMissing`."""
+        about = self.about
+        return reassemble(
+            chain,
+            self.channel.agreement,
+            self.require_game(),
+            factory=about.factory,
+            from_block=about.from_block,
+            began=about.began,
+            others=others,
+        )
+
+
+def left_in(channel: Channel) -> tuple[tuple[bytes, int], ...]:
+    """What a channel is known to hold, by asset: nothing once it is closed."""
+    return () if channel.record.closed else tuple((asset, amount) for asset, amount in channel.holdings if amount)
+
+
+def read_journal_channel(stored: Kept, games: Iterable[Game]) -> JournalChannel:
+    """Raises `MalformedBytes`, `UnknownVersion`."""
+    about = ABOUTS.decode(stored.about)
+    game = next((each for each in games if each.artifact.name == about.app), None)
+    return JournalChannel(stored.standing, CHANNELS.decode(stored.snapshot), about, game)

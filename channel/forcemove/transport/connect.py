@@ -1,0 +1,214 @@
+"""The port to a place where tables are, whatever carries them; and the choice of the carrier by an address."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Collection
+from contextlib import asynccontextmanager
+from ssl import SSLContext
+from types import TracebackType
+from typing import Protocol
+from urllib.parse import urlsplit
+
+from forcemove.errors import ForcemoveError, InvalidValue
+from forcemove.flow.transport import Transport
+from forcemove.protocol.signing import Key
+from forcemove.transport.errors import NatsMissing
+from forcemove.transport.links import RELAY_FORM, public_url
+from forcemove.transport.messenger import ChannelMessenger, LogSource
+from forcemove.transport.offers import MAX_LISTED, Offer, OfferStatus, SignedOffer
+from forcemove.transport.terms import TableTerms
+
+__all__ = ["Connection", "LobbyPort", "connect", "messenger_on", "messenger_to"]
+
+OnError = Callable[[ForcemoveError], None]
+
+
+class LobbyPort(Protocol):
+    """Where offers are made, listed and joined. What others have put there is believed by its signature alone.
+
+    Besides what is said below, every call raises a `LineError` where the connection has ended, and `RelayUnreachable`
+    where there is one and nothing was answered for 10 seconds: it names what was asked.
+    """
+
+    async def make(self, offer: Offer, key: Key) -> bytes:
+        """Offer a game; returns the offer's hash, for a link. Raises `RelayRefused`, and `InvalidValue` where the key
+        is not the host's."""
+        ...
+
+    async def list(
+        self, wanted: Callable[[Offer], bool] = lambda _: True, most: int = MAX_LISTED
+    ) -> tuple[SignedOffer, ...]:
+        """The open offers that are wanted, at most so many, in the order of their hashes."""
+        ...
+
+    async def changed(self, offers: Collection[bytes]) -> None:
+        """Wait until something has happened to one of these offers (their hashes), or for 5 seconds."""
+        ...
+
+    async def look(self, offer: bytes) -> OfferStatus:
+        """One offer, by its hash. Raises `RelayRefused` where there is none, or none any more, and
+        `OtherOfferShown`."""
+        ...
+
+    async def join(self, offer: bytes, key: Key, payout: bytes, *, chain_id: int) -> TableTerms:
+        """Take an offer; returns the table where to meet its host within a minute, or the offer is open again.
+        `chain_id`: of the chain that we play on, 0 for none. Raises `OfferOfAnotherChain`, `OtherOfferShown`, and
+        `RelayRefused`, also where somebody else was faster."""
+        ...
+
+    async def joined(self, offer: bytes) -> OfferStatus:
+        """Wait until somebody has joined our offer, or it is over. Raises as `look` does."""
+        ...
+
+    async def withdraw(self, offer: bytes, key: Key) -> None:
+        """Take our offer back. Raises `RelayRefused` where it is over already, or not ours."""
+        ...
+
+
+class Connection(Protocol):
+    """A place with tables and a lobby. Used as `async with connect(url) as connection`; a lost connection is made anew
+    until the block is left. Entering it raises `RelayUnreachable` where nobody answers in time."""
+
+    async def __aenter__(self) -> Connection: ...
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+    ) -> None: ...
+
+    @property
+    def url(self) -> str:
+        """Where it is, as a link to a friend names it: without a password."""
+        ...
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether there is a connection now; what is said meanwhile waits for one."""
+        ...
+
+    @property
+    def error(self) -> ForcemoveError | None:
+        """Why there is no connection, None where there is one."""
+        ...
+
+    @property
+    def lobby(self) -> LobbyPort:
+        """The offers of this place."""
+        ...
+
+    async def join(self, terms: TableTerms, key: Key) -> Transport:
+        """The log of a table at which `key` is a participant's; the table is made if it is not there. It knows how long
+        the log is (`length`). Raises a `LineError`, also where a relay that is there does not open the table within 10
+        seconds, and `InvalidValue`. Joining twice gives the same log."""
+        ...
+
+    async def watch(self, table: bytes) -> Transport:
+        """The log of a table, by its id, to read only. Raises a `LineError`, also where there is no such table."""
+        ...
+
+    def leave(self, table: bytes) -> None:
+        """Read and post no more at a table; who waits there is given `LineClosed`."""
+        ...
+
+
+def connect(
+    url: str,
+    *,
+    patience: float | None = 10.0,
+    ssl: SSLContext | None = None,
+    on_error: OnError = lambda _: None,
+    fault_seconds: float | None = None,
+) -> Connection:
+    """A connection, not entered yet: to the relay at `url`, ws:// or wss://, or to the NATS server at `url`, nats:// or
+    tls://, with `name:password@` or `token@` before the host where that wants it.
+
+    `patience`: seconds until entering it gives up where nobody answers, and where what answers is of another version,
+    at once; None never gives up. Once it was entered, nothing ends it: what is wrong is tried again, after pauses of up
+    to a minute; but where `fault_seconds` is given, a place that answers, and says nothing of use for so long, is left:
+    whoever waits is given `RelayFaulty`. Leave that out where there is money in what the tables are of. `ssl`: if not
+    the system's certificates are to be trusted. `on_error`: is told why there is no connection, once, and each minute
+    as long as that lasts.
+
+    Raises `InvalidValue`, and `NatsMissing` where the extra `forcemove[nats]` is not installed.
+    """
+    match urlsplit(url).scheme:
+        case "ws" | "wss":
+            from forcemove.transport.websocket.connection import RelayConnection
+
+            return RelayConnection(url, patience=patience, ssl=ssl, on_error=on_error, fault_seconds=fault_seconds)
+        case "nats" | "tls":
+            _require_nats()
+            from forcemove.transport.jetstream.connection import JetStreamConnection
+
+            return JetStreamConnection(url, patience=patience, ssl=ssl, on_error=on_error, fault_seconds=fault_seconds)
+        case _:
+            raise InvalidValue("relay", public_url(url), RELAY_FORM)
+
+
+def messenger_on(
+    connection: Connection, table: TableTerms, key: Key, start: int | None = 0, *, on_error: OnError = lambda _: None
+) -> ChannelMessenger:
+    """A channel's line over a connection that others use, too; its owner enters and leaves it, which may come after
+    this. While the line runs, the table is the line's alone. Arguments as of `ChannelMessenger`."""
+    return ChannelMessenger(_SharedConnection(connection, table, key), start, on_error=on_error)
+
+
+def messenger_to(
+    url: str,
+    table: TableTerms,
+    key: Key,
+    start: int | None = 0,
+    *,
+    ssl: SSLContext | None = None,
+    on_error: OnError = lambda _: None,
+) -> ChannelMessenger:
+    """A channel's line with a connection of its own, which is there while the line runs. Nothing is asked before that.
+    Arguments as of `connect` and `ChannelMessenger`. Raises as `connect`."""
+    return ChannelMessenger(_OwnConnection(url, table, key, ssl, on_error), start, on_error=on_error)
+
+
+class _SharedConnection(LogSource):
+    def __init__(self, connection: Connection, table: TableTerms, key: Key) -> None:
+        self._connection, self._table, self._key = connection, table, key
+
+    @property
+    def url(self) -> str:
+        return self._connection.url
+
+    @property
+    def is_connected(self) -> bool:
+        return self._connection.is_connected
+
+    @property
+    def error(self) -> ForcemoveError | None:
+        return self._connection.error
+
+    @asynccontextmanager
+    async def opened(self) -> AsyncIterator[Transport]:
+        try:
+            yield await self._connection.join(self._table, self._key)
+        finally:
+            self._connection.leave(self._table.id)
+
+
+class _OwnConnection(_SharedConnection):
+    """Each time another connection: one that was left is not entered again."""
+
+    def __init__(self, url: str, table: TableTerms, key: Key, ssl: SSLContext | None, on_error: OnError) -> None:
+        self._address, self._ssl, self._on_error = url, ssl, on_error
+        super().__init__(self._new(), table, key)
+
+    @asynccontextmanager
+    async def opened(self) -> AsyncIterator[Transport]:
+        self._connection = self._new()
+        async with self._connection, super().opened() as transport:
+            yield transport
+
+    def _new(self) -> Connection:
+        return connect(self._address, patience=None, ssl=self._ssl, on_error=self._on_error)
+
+
+def _require_nats() -> None:
+    try:
+        import nats  # noqa: F401 - asked for here, so that who lacks it is told what to do
+    except ImportError as error:
+        raise NatsMissing(str(error)) from None

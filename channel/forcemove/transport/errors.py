@@ -1,0 +1,132 @@
+"""What can go wrong between a client and its relay, or the NATS server that is in a relay's place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from forcemove.errors import ForcemoveError, LocalError
+from forcemove.flow.transport import TransportFault
+
+__all__ = [
+    "TransportClosed",
+    "TransportError",
+    "LinkCut",
+    "LogBegins",
+    "LogReplaced",
+    "NatsMissing",
+    "Reason",
+    "RelayFaulty",
+    "RelayRefused",
+    "RelayUnreachable",
+    "StreamUnsuitable",
+    "refusal",
+]
+
+
+@dataclass(eq=False)
+class TransportError(ForcemoveError):
+    """The line to the others failed: it costs time, and no money."""
+
+
+@dataclass(eq=False)
+class RelayUnreachable(TransportError):
+    """Nobody answers at `url`, or what answers there is no relay."""
+
+    url: str
+    reason: str
+
+
+@dataclass(eq=False)
+class RelayFaulty(TransportError):
+    """What answers at `url` has made no sense for `seconds`, and is left; at last: `reason`."""
+
+    url: str
+    seconds: float
+    reason: str
+
+
+@dataclass(eq=False)
+class NatsMissing(TransportError):
+    """What speaks to NATS servers is not installed."""
+
+    reason: str
+
+
+@dataclass(eq=False)
+class StreamUnsuitable(TransportError):
+    """The NATS server at `url` has a stream of this name already, whose `setting` would lose or spoil messages. It was
+    not changed."""
+
+    url: str
+    stream: str
+    setting: str
+    found: str
+    wanted: str
+
+
+@dataclass(eq=False)
+class TransportClosed(TransportError):
+    """We have closed our connection to the relay at `url`; what was not acknowledged may be in the log or not."""
+
+    url: str
+
+
+class Reason(Enum):
+    """Why a relay does not do what it was asked. The values travel."""
+
+    NOT_A_PARTICIPANT = "not-a-participant"
+    WRONG_RELAY = "wrong-relay"
+    EXPIRED = "expired"
+    BAD_SIGNATURE = "bad-signature"
+    UNKNOWN_TABLE = "unknown-table"
+    NOT_PROVED = "not-proved"
+    TABLE_FULL = "table-full"
+    OTHER_LOG = "other-log"
+    TOO_MANY_TABLES = "too-many-tables"
+    BUSY = "busy"
+    UNKNOWN_OFFER = "unknown-offer"
+    OFFER_TAKEN = "offer-taken"
+    OTHER_CHAIN = "other-chain"
+    TOO_MANY_OFFERS = "too-many-offers"
+    MALFORMED = "malformed"
+
+
+@dataclass(eq=False)
+class RelayRefused(TransportError):
+    """The relay does not do what we have asked: `reason` says why, `detail` in words of its own. `about`: the id of the
+    table or the offer."""
+
+    about: bytes
+    reason: Reason
+    detail: str
+
+
+def refusal(about: bytes, reason: str, detail: str) -> RelayRefused:
+    """What a relay has refused, as an error; a reason that we do not know is taken for a fault of ours."""
+    known = reason in {each.value for each in Reason}
+    return RelayRefused(about, Reason(reason) if known else Reason.MALFORMED, detail)
+
+
+@dataclass(eq=False)
+class LinkCut(LocalError):
+    """Of a link `expected` characters long only `present` are there."""
+
+    present: int
+    expected: int
+
+
+@dataclass(eq=False)
+class LogReplaced(TransportError):
+    """The relay shows another log than before: entry `position` of the table's log (from 0), or one before it, is gone
+    or is not what it was. A game whose order counts cannot go on."""
+
+    table: bytes
+    position: int
+
+
+@dataclass(eq=False)
+class LogBegins(TransportFault):
+    """Entries before number `first` were dropped, or the relay has begun its log anew; reading goes on there."""
+
+    first: int

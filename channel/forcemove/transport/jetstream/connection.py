@@ -1,0 +1,297 @@
+"""The way to a NATS server, for any number of tables; it is made anew whenever it was lost."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import re
+from collections.abc import Callable, Coroutine, Sequence
+from ssl import SSLContext
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+
+from nats.errors import NoRespondersError, NoServersError
+from nats.js.errors import NotFoundError, ServiceUnavailableError
+
+from forcemove.errors import ForcemoveError, InvalidValue
+from forcemove.protocol.signing import Key
+from forcemove.transport.errors import (
+    Reason,
+    RelayFaulty,
+    RelayRefused,
+    RelayUnreachable,
+    StreamUnsuitable,
+    TransportClosed,
+    TransportError,
+)
+from forcemove.transport.jetstream.lobby import JOIN_SECONDS, JetStreamLobby
+from forcemove.transport.jetstream.publishing import PendingPublish
+from forcemove.transport.jetstream.session import NatsSession
+from forcemove.transport.jetstream.streams import STREAMS, subject_of
+from forcemove.transport.jetstream.transport import JetStreamTransport
+from forcemove.transport.limits import MAX_URL
+from forcemove.transport.links import public_url
+from forcemove.transport.reconnecting import SHORTEST, Pauses, Reconnecting
+from forcemove.transport.terms import TableKind, TableTerms
+
+__all__ = ["JetStreamConnection"]
+
+_LOG = logging.getLogger(__name__)
+_SWEEP_SECONDS = 1.0
+_LONGEST_PAUSE = 1.0
+_OPEN_SECONDS = 30.0
+"""That a server may take until everything is prepared."""
+_FORBIDDEN = re.compile(r"permissions violation for \w+ to \"([^\"]*)\"", re.IGNORECASE)
+"""What a server says of a subject that our account may not use: it says so in words only."""
+_GONE = (NoRespondersError, NotFoundError, ServiceUnavailableError)
+"""Nobody at the server answers for what was asked for."""
+_AWAY = (OSError, TimeoutError, NoServersError)
+"""What it is like where nobody is there: that is waited for."""
+ResultT = TypeVar("ResultT")
+
+
+class JetStreamConnection(Reconnecting[JetStreamTransport]):
+    """`async with JetStreamConnection("nats://nats.example") as place:` keeps a connection until the block is left.
+    `lobby`: that of the server.
+
+    What goes wrong at the server, or on the way to it, costs time only: the connection is made anew, after a pause that
+    doubles up to 10 seconds, of which a random part is waited.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        patience: float | None = 10.0,
+        heartbeat: float = 20.0,
+        ssl: SSLContext | None = None,
+        join_seconds: float = JOIN_SECONDS,
+        on_error: Callable[[ForcemoveError], None] = lambda _: None,
+        fault_seconds: float | None = None,
+    ) -> None:
+        """`url`: nats:// or tls://, with `name:password@` or `token@` before the host where the server wants it.
+        `patience`: seconds until entering the block gives up where nobody answers; None never does. `heartbeat`:
+        seconds between signs of life. `ssl`: if not the system's certificates are to be trusted. `join_seconds`: that
+        host and guest have to be at their table, the same for all who use the lobby. `on_error`,
+        `fault_seconds`: see `connect.connect`."""
+        if not _is_address(url):
+            raise InvalidValue("relay", public_url(url), f"nats://host:port or tls://host:port, up to {MAX_URL} bytes")
+        super().__init__(public_url(url), patience, heartbeat, ssl, on_error, fault_seconds)
+        self._address = url
+        self.lobby = JetStreamLobby(self._answered, join_seconds)
+        self._servers = [self.url]
+        self._following: dict[bytes, asyncio.Task[None]] = {}
+        self._session: NatsSession | None = None
+        self._changed = asyncio.Event()
+        self._is_prepared = False
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether there is a connection now on which everything is prepared."""
+        return self._session is not None
+
+    async def join(self, terms: TableTerms, key: Key) -> JetStreamTransport:
+        """The log of a table at which `key` is a participant's.
+
+        Raises `RelayRefused` where the account may not use it, `RelayUnreachable` where the server does not answer,
+        `InvalidValue`, and `LogReplaced`. Join a table once:
+        the second time it is the same log.
+        """
+        if key.address not in terms.participants:
+            raise InvalidValue("key", key.address, "that of a participant")
+        transport = await self._opened(JetStreamTransport(terms.kind, terms.id, key, self._send, self._forget))
+        await self.lobby.arrive(terms.id, key)
+        return transport
+
+    async def watch(self, table: bytes) -> JetStreamTransport:
+        """The log of a table at which others play. Raises `RelayRefused` where nothing was said there, and
+        `RelayUnreachable`."""
+        kind = await self._answered(lambda session: _kind_of(session, table), f"for table 0x{table.hex()}")
+        return await self._opened(JetStreamTransport(kind, table, None, self._send, self._forget))
+
+    def leave(self, table: bytes) -> None:
+        """Read and post no more at a table; who waits there is given `TransportClosed`."""
+        transport = self._tables.pop(table, None)
+        if transport is not None:
+            transport.fail(TransportClosed(self.url))
+            self._following.pop(table).cancel()
+
+    async def ask(self, do: Callable[[NatsSession], Coroutine[Any, Any, ResultT]]) -> ResultT:
+        """Do something on the connection, and again where it was lost meanwhile, or the server has said what nobody
+        understands. Raises what has ended us, and what is said on purpose: `ForcemoveError`s."""
+        pauses = Pauses(SHORTEST, _LONGEST_PAUSE)
+        while True:
+            session = await self._next_session()
+            try:
+                result = await session.during(do(session))
+            except ForcemoveError:
+                raise
+            except Exception as error:
+                await self._bear(error, session, pauses)
+            else:
+                self._faults.clear()
+                return result
+
+    async def _answered(self, do: Callable[[NatsSession], Coroutine[Any, Any, ResultT]], asked: str) -> ResultT:
+        """As `ask`, for as long as an answer may take. Raises `RelayUnreachable`."""
+        return await self._in_time(self.ask(do), asked)
+
+    # ------------------------------------------------------------------------------------------------------ the tables
+
+    def _begin(self, log: JetStreamTransport) -> None:
+        self._following[log.id] = asyncio.create_task(self._follow(log))
+
+    def _drop(self, table: bytes) -> None:
+        self.leave(table)
+
+    def _send(self, post: PendingPublish) -> None:
+        if self._session is not None:
+            self._session.outbox.send(post)
+
+    def _forget(self, post: str) -> None:
+        if self._session is not None:
+            self._session.outbox.forget(post)
+
+    async def _follow(self, transport: JetStreamTransport) -> None:
+        """Read a table's log until it fails, on one connection after the other. However it ends, who waits is told."""
+        try:
+            while transport.failure is None and self._end is None:
+                await self.ask(lambda session: self._follow_on(session, transport))
+        except TransportError:
+            pass  # what has ended the connection: the table's readers are told below
+        finally:
+            transport.fail(self._end or TransportClosed(self.url))
+
+    async def _follow_on(self, session: NatsSession, transport: JetStreamTransport) -> None:
+        """First what is new is listened to, then what there was is read: so nothing is missed between the two."""
+        stream, subject = transport.stream, transport.subject
+        try:
+            async with session.live(stream, subject, transport.on_new_message) as live:
+                async with session.feed(stream, subject, transport.resume(), transport.on_message) as feed:
+                    is_whole = await feed.catch_up() and transport.catch_up()
+                if is_whole:
+                    self._pauses.reset()
+                    self._faults.clear()
+                    await live.ended.wait()
+        finally:
+            transport.lose()
+
+    # -------------------------------------------------------------------------------------------------- the connection
+
+    async def _connected(self) -> None:
+        await self._next_session()
+
+    async def _next_session(self) -> NatsSession:
+        """As soon as there is a connection. Raises what has ended us."""
+        while self._session is None:
+            if self._end is not None:
+                raise self._end
+            await self._changed.wait()
+        return self._session
+
+    async def _run(self) -> None:
+        """Until it is cancelled, or the server turns out to be unsuitable while the block is entered. However it ends,
+        who waits is told."""
+        try:
+            await self._pauses.between(self._talk_once)
+        except (StreamUnsuitable, RelayFaulty) as error:
+            self._fail(error)
+        finally:
+            self._fail(TransportClosed(self.url))
+
+    async def _talk_once(self) -> None:
+        """Whatever a server says costs this connection, and nothing else."""
+        session = NatsSession(self._address, self._heartbeat, self._on_session_error)
+        self._faults.add()  # until it turns out that it was of use, or was not there
+        try:
+            async with asyncio.timeout(_OPEN_SECONDS):
+                await session.open(self._servers, self._ssl)
+                if not self._is_prepared:
+                    await session.prepare()
+            self._servers, self._is_prepared = session.servers(), True
+            self._show(session)
+            await self._with_sweeping(session)
+        except StreamUnsuitable as error:
+            self._on_lasting_error(error)
+        except RelayUnreachable as error:
+            self._report_error(error)
+        except Exception as error:
+            self._on_session_error(error)
+            if isinstance(error, _AWAY):
+                self._faults.clear()
+        finally:
+            self._show(None)
+            await self._close(session)
+        self._leave_if_hopeless()
+
+    async def _close(self, session: NatsSession) -> None:
+        try:
+            await session.close()
+        except Exception as error:
+            self._on_session_error(error)
+
+    async def _with_sweeping(self, session: NatsSession) -> None:
+        sweeping = asyncio.create_task(self._sweep(session))
+        try:
+            await session.run()
+        finally:
+            sweeping.cancel()
+
+    async def _sweep(self, session: NatsSession) -> None:
+        while True:
+            await asyncio.sleep(_SWEEP_SECONDS)
+            session.sweep()
+            for transport in self._tables.values():
+                transport.say_again()
+
+    def _tasks(self) -> Sequence[asyncio.Task[None]]:
+        return [*self._following.values(), self._running]
+
+    def _show(self, session: NatsSession | None) -> None:
+        self._session = session
+        self._changed.set()
+        self._changed = asyncio.Event()
+
+    async def _bear(self, error: Exception, session: NatsSession, pauses: Pauses) -> None:
+        """Wait for a better moment. Where a stream is gone, the next session makes it anew."""
+        self._on_session_error(error)
+        if isinstance(error, _GONE):
+            self._is_prepared = False
+            await self._close(session)
+        await pauses.wait()
+
+    def _on_session_error(self, error: Exception) -> None:
+        """What the server has said itself tells more than that a connection was lost. What it forbids may be about one
+        table."""
+        reason = f"{type(error).__name__}: {error}"[:200]
+        _LOG.info("trouble with %s: %s", self.url, reason)
+        if self._error is None or not isinstance(error, OSError | NoServersError):
+            self._report_error(RelayUnreachable(self.url, reason))
+        found = _FORBIDDEN.search(reason)
+        forbidden = "" if found is None else found[1]
+        for transport in self._tables.values():
+            if transport.id.hex() in forbidden:
+                transport.fail(RelayRefused(transport.id, Reason.NOT_A_PARTICIPANT, reason))
+
+    def _fail(self, failure: ForcemoveError) -> None:
+        super()._fail(failure)
+        self._show(None)
+
+
+def _is_address(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        has_place = bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
+    return has_place and parts.scheme in ("nats", "tls") and len(url.encode()) <= MAX_URL
+
+
+async def _kind_of(session: NatsSession, table: bytes) -> TableKind:
+    """Which stream has anything of the table."""
+    for kind, stream in STREAMS.items():
+        with contextlib.suppress(NotFoundError):
+            await session.js.get_last_msg(stream, subject_of(kind, table))
+            return kind
+    raise RelayRefused(table, Reason.UNKNOWN_TABLE, "nothing was said there")

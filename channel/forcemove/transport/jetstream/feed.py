@@ -1,0 +1,178 @@
+"""What a stream has under one subject, or under several, from some place on, in its order and without a gap.
+
+It is read by an ordered consumer: one that the server keeps in memory, that acknowledges nothing, and whose messages
+are numbered without a gap. Where the numbers or its heartbeats show that one was lost, the feed ends, and its owner
+opens another where this one has stopped.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from msgspec import Struct
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+from nats.aio.subscription import Subscription
+from nats.js import JetStreamContext
+from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy
+
+__all__ = ["LAST_SEQ", "NEW", "NEWEST", "POST_ID", "Delivered", "Feed", "From"]
+
+POST_ID, LAST_SEQ = "Nats-Msg-Id", "Nats-Expected-Last-Subject-Sequence"
+"""Headers that a message is kept with: its id, and the number of the one before it under its subject, if the server was
+to see to that; 0 where there is none."""
+_MESSAGE, _OLD_TOKENS = "$JS.ACK.", 9
+"""With what the reply subject of a message begins that is the stream's, and not from the consumer itself; how many
+words it has with older servers."""
+_MISSED = 3
+"""Heartbeats that may be late before the consumer is taken for gone."""
+_FORGOTTEN = 30.0
+"""Seconds after which the server drops a consumer that nobody listens to."""
+
+
+class Delivered(Struct, frozen=True):
+    """A message of a stream. `seq`: its number in the whole stream; `at`: Unix nanoseconds when it was stored, by the
+    server's clock; both together are never the same for two messages. `id`: of the post, if it had one; `is_first`:
+    there was nothing under its subject before it."""
+
+    seq: int
+    at: int
+    subject: str
+    entry: bytes
+    id: str
+    is_first: bool
+
+
+@dataclass(frozen=True)
+class From:
+    """Where a feed begins: at the beginning, at number `seq` of the stream, or as the server's `policy` says."""
+
+    seq: int | None = None
+    policy: DeliverPolicy = DeliverPolicy.ALL
+
+
+NEWEST, NEW = From(policy=DeliverPolicy.LAST_PER_SUBJECT), From(policy=DeliverPolicy.NEW)
+"""With the newest of each subject; with what is stored from now on."""
+
+
+class Feed:
+    """Opened once. `ended` is set when a message was lost, or the connection, or no more are wanted."""
+
+    def __init__(
+        self,
+        client: Client,
+        js: JetStreamContext,
+        stream: str,
+        subjects: Sequence[str],
+        on_message: Callable[[Delivered], bool],
+        heartbeat: float,
+    ) -> None:
+        """`on_message`: is given every message, and says whether it wants more. `heartbeat`: seconds between the
+        consumer's signs of life."""
+        self._client, self._js, self._stream, self._subjects = client, js, stream, subjects
+        self._on_message, self._heartbeat = on_message, heartbeat
+        self._inbox, self._start = client.new_inbox(), From()
+        self._name = self._inbox.rpartition(".")[2]
+        self._subscription: Subscription | None = None
+        self._count, self._expected = 0, -1
+        self._received_at = time.monotonic()
+        self.ended, self._caught_up = asyncio.Event(), asyncio.Event()
+
+    async def open(self, start: From) -> None:
+        """Begin to hear what there is, and then what is new. Raises NATS's errors."""
+        self._start = start
+        self._subscription = await self._client.subscribe(
+            self._inbox, cb=self._take, pending_msgs_limit=0, pending_bytes_limit=0
+        )
+        info = await self._js.add_consumer(self._stream, self._consumer())
+        delivered = 0 if info.delivered is None else info.delivered.consumer_seq
+        self._expected = (info.num_pending or 0) + delivered
+        if self._count >= self._expected:
+            self._caught_up.set()
+
+    async def catch_up(self) -> bool:
+        """Done when all was heard that there was at first; False where the feed has ended before."""
+        await self._caught_up.wait()
+        return not self.ended.is_set()
+
+    async def widen(self, subjects: Sequence[str]) -> None:
+        """Hear what is stored from now on under these subjects. Raises NATS's errors."""
+        self._subjects = subjects
+        await self._js.add_consumer(self._stream, self._consumer())
+
+    async def close(self) -> None:
+        """Hear nothing more."""
+        self.end()
+        if self._subscription is not None and not self._client.is_closed:
+            await self._subscription.unsubscribe()
+            await self._client.publish(f"$JS.API.CONSUMER.DELETE.{self._stream}.{self._name}")
+
+    def end(self) -> None:
+        """Hear nothing more."""
+        self.ended.set()
+        self._caught_up.set()
+
+    def end_if_silent(self) -> None:
+        """Consumers that are alive say so."""
+        if time.monotonic() - self._received_at > _MISSED * self._heartbeat:
+            self.end()
+
+    def _consumer(self) -> ConsumerConfig:
+        start = self._start
+        return ConsumerConfig(
+            name=self._name,
+            deliver_subject=self._inbox,
+            deliver_policy=start.policy if start.seq is None else DeliverPolicy.BY_START_SEQUENCE,
+            opt_start_seq=start.seq,
+            filter_subjects=list(self._subjects),
+            ack_policy=AckPolicy.NONE,
+            max_deliver=1,
+            mem_storage=True,
+            num_replicas=1,
+            flow_control=True,
+            idle_heartbeat=self._heartbeat,
+            inactive_threshold=_FORGOTTEN,
+        )
+
+    async def _take(self, message: Msg) -> None:
+        """What a stranger has posted is told from what the consumer says by the reply subject, which the server
+        sets."""
+        if self.ended.is_set():
+            return
+        self._received_at = time.monotonic()
+        if not message.reply.startswith(_MESSAGE):
+            await self._heed(message)
+            return
+        number, seq, at = _numbers(message.reply)
+        if number != self._count + 1:
+            self.end()
+            return
+        self._count = number
+        headers = message.headers or {}
+        found = Delivered(
+            seq, at, message.subject, message.data, headers.get(POST_ID, ""), headers.get(LAST_SEQ) == "0"
+        )
+        if not self._on_message(found):
+            self.end()
+        if number == self._expected:
+            self._caught_up.set()
+
+    async def _heed(self, message: Msg) -> None:
+        """A heartbeat says which message was the last; what asks for an answer wants to know that we keep up."""
+        headers = message.headers or {}
+        if headers.get("Nats-Last-Consumer", str(self._count)) != str(self._count):
+            self.end()
+        answer = message.reply or headers.get("Nats-Consumer-Stalled")
+        if answer:
+            await self._client.publish(answer)
+
+
+def _numbers(reply: str) -> tuple[int, int, int]:
+    """A message's number with its consumer, its number in the stream, and when it was stored, see NATS's ADR-15: newer
+    servers have names of domain and account before them, and a word without meaning behind."""
+    tokens = reply.split(".")
+    seq, number, at = tokens[5:8] if len(tokens) == _OLD_TOKENS else tokens[7:10]
+    return int(number), int(seq), int(at)

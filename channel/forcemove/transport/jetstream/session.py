@@ -1,0 +1,176 @@
+"""One connection to a NATS server, from its beginning to its end; what is to be said of a table or an offer is said on
+it. It is never made anew: that is its owner's business."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import defaultdict
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from contextlib import asynccontextmanager
+from datetime import datetime
+from functools import partial
+from ssl import SSLContext
+from typing import Any, TypeVar
+from urllib.parse import unquote, urlsplit
+
+import msgspec
+import nats.errors
+from msgspec import Struct
+from nats.aio.client import Client
+
+from forcemove.transport.errors import RelayUnreachable
+from forcemove.transport.jetstream.feed import Delivered, Feed, From
+from forcemove.transport.jetstream.live import Live
+from forcemove.transport.jetstream.publishing import PublishQueue
+from forcemove.transport.jetstream.streams import BUCKET, MAX_MESSAGE, prepare
+from forcemove.transport.links import public_url
+
+__all__ = ["FAILURES", "NatsSession"]
+
+FAILURES = (nats.errors.Error, OSError, TimeoutError)
+"""What a lost connection, or a server that is not ready, looks like."""
+_ANSWER_SECONDS = 5.0
+ResultT = TypeVar("ResultT")
+
+
+class _StreamTime(Struct):
+    """A part of what the server tells of a stream: the time by its clock."""
+
+    ts: datetime | None = None
+
+
+class _SturdyClient(Client):
+    """Reads on where a message has headers that are none. nats-py (2.16) stops reading there, without a word: so one
+    message of a stranger would make everybody deaf that reads its table. What is overridden is nats-py's own affair;
+    a test notices when it goes by another name."""
+
+    async def _process_headers(self, headers: bytes | None) -> dict[str, str] | None:
+        try:
+            return await super()._process_headers(headers)
+        except (IndexError, ValueError):
+            return None
+
+
+class NatsSession:
+    """Made by `open`. `is_over` is set when the connection is lost."""
+
+    def __init__(self, url: str, heartbeat: float, on_error: Callable[[Exception], None]) -> None:
+        """`heartbeat`: seconds between signs of life. `on_error`: is given what the server complains of."""
+        self._url, self._heartbeat, self._on_error = url, heartbeat, on_error
+        self.client = _SturdyClient()
+        self.js = self.client.jetstream(timeout=_ANSWER_SECONDS)
+        self.is_over = asyncio.Event()
+        self._feeds: set[Feed] = set()
+        self._lives: defaultdict[str, list[Live]] = defaultdict(list)
+        self._ahead: float | None = None
+        self.outbox: PublishQueue
+
+    async def open(self, servers: Sequence[str], ssl: SSLContext | None) -> None:
+        """Connect to the first of these servers that answers. Raises `RelayUnreachable` and `FAILURES`."""
+        parts = urlsplit(self._url)
+        name = None if parts.username is None else unquote(parts.username)
+        password = None if parts.password is None else unquote(parts.password)
+        await self.client.connect(
+            servers=list(servers),
+            name="forcemove",
+            user=name if password is not None else None,
+            password=password,
+            token=name if password is None else None,
+            tls=ssl,
+            allow_reconnect=False,
+            max_reconnect_attempts=1,
+            reconnect_time_wait=0,
+            ping_interval=max(1, int(self._heartbeat)),
+            error_cb=self._on_client_error,
+            closed_cb=self._on_closed,
+        )
+        if self.client.max_payload < MAX_MESSAGE:
+            raise RelayUnreachable(
+                public_url(self._url),
+                f"its max_payload is {self.client.max_payload} bytes, and tables need {MAX_MESSAGE}",
+            )
+        self.outbox = PublishQueue(self.client)
+
+    async def prepare(self) -> None:
+        """See that the server has what we need. Raises `StreamUnsuitable` and `FAILURES`."""
+        await prepare(self.js, public_url(self._url))
+
+    async def run(self) -> None:
+        """Send what is to be sent, until the connection is lost. Raises `FAILURES`."""
+        await self.during(self.outbox.run())
+
+    async def during(self, doing: Coroutine[Any, Any, ResultT]) -> ResultT:
+        """Do it. Raises `FAILURES`, also as soon as the connection is lost."""
+        tasks = asyncio.create_task(doing), asyncio.create_task(self.is_over.wait())
+        try:
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            if not tasks[0].done():
+                raise nats.errors.ConnectionClosedError
+            return tasks[0].result()
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.wait(tasks)
+
+    async def close(self) -> None:
+        """Say nothing more, and hear nothing more."""
+        await self._on_closed()
+        await self.client.close()
+
+    @asynccontextmanager
+    async def feed(
+        self, stream: str, subject: str, start: From, on_message: Callable[[Delivered], bool]
+    ) -> AsyncIterator[Feed]:
+        """What the stream has under a subject. Raises `FAILURES`."""
+        feed = self._new_feed(stream, (subject,), on_message)
+        try:
+            await self.during(feed.open(start))
+            yield feed
+        finally:
+            self._feeds.discard(feed)
+            await feed.close()
+
+    @asynccontextmanager
+    async def live(self, stream: str, subject: str, on_message: Callable[[Delivered], None]) -> AsyncIterator[Feed]:
+        """What is new under a subject; the feed is shared with other subjects. Raises `FAILURES`."""
+        for over in [each for each in self._lives[stream] if each.is_over]:
+            self._lives[stream].remove(over)
+            await over.close()
+        live = next((each for each in self._lives[stream] if each.has_room), None)
+        if live is None:
+            live = Live(partial(self._new_feed, stream), self.during)
+            self._lives[stream].append(live)
+        async with live.following(subject, on_message) as feed:
+            yield feed
+
+    def _new_feed(self, stream: str, subjects: Sequence[str], on_message: Callable[[Delivered], bool]) -> Feed:
+        feed = Feed(self.client, self.js, stream, subjects, on_message, self._heartbeat)
+        self._feeds.add(feed)
+        return feed
+
+    def sweep(self) -> None:
+        """To be called now and then: what has fallen silent is over."""
+        self._feeds = {feed for feed in self._feeds if not feed.ended.is_set()}
+        for feed in self._feeds:
+            feed.end_if_silent()
+
+    async def now(self) -> float:
+        """Unix seconds, by the server's clock. Raises `FAILURES`."""
+        if self._ahead is None:
+            answer = await self.client.request(f"$JS.API.STREAM.INFO.{BUCKET}", timeout=_ANSWER_SECONDS)
+            sent = msgspec.json.decode(answer.data, type=_StreamTime)
+            self._ahead = 0.0 if sent.ts is None else sent.ts.timestamp() - time.time()
+        return time.time() + self._ahead
+
+    def servers(self) -> list[str]:
+        """All that are known: those of a cluster tell of each other."""
+        return [f"{each.scheme}://{each.netloc.rpartition('@')[2]}" for each in self.client.servers]
+
+    async def _on_client_error(self, error: Exception) -> None:
+        self._on_error(error)
+
+    async def _on_closed(self) -> None:
+        self.is_over.set()
+        for feed in self._feeds:
+            feed.end()

@@ -1,0 +1,155 @@
+"""An offer as the lobby's bucket has it: all that was said about it in one value, signed by those that said it. Pure.
+
+Whoever may write to the bucket can write anything: what is not signed as it has to be counts as if it were not there.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta, Struct
+
+from forcemove.errors import ForcemoveError, UnknownVersion
+from forcemove.protocol.json_text import require_version
+from forcemove.protocol.signing import Key, require_signer
+from forcemove.protocol.types import Signature
+from forcemove.transport.jetstream.streams import MAX_OFFERED
+from forcemove.transport.offers import (
+    JOINS,
+    MAX_OFFER,
+    OFFERS,
+    OfferStatus,
+    OtherOfferShown,
+    SignedJoin,
+    SignedOffer,
+    presence_digest,
+    read_join,
+    read_offer,
+    withdrawal_digest,
+)
+from forcemove.transport.terms import Number
+
+__all__ = ["LONGEST_OFFER", "VERSION", "LobbyEntry", "StoredOffer", "read_entry"]
+
+VERSION = 1
+"""The version of the values that this program writes and reads."""
+LONGEST_OFFER = 7 * 86_400
+"""Seconds."""
+
+_Bytes = Annotated[bytes, Meta(max_length=MAX_OFFER)]
+_Signed = Annotated[bytes, Meta(min_length=64, max_length=64)]
+
+
+class StoredOffer(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """`until`: Unix seconds, of the join; 0 where it follows from when the value was kept. `withdrawal`, `host` and
+    `guest`: signatures of `withdrawal_digest` and, by each of the two, of `presence_digest`."""
+
+    offer: _Bytes
+    signature: _Signed
+    join: _Bytes | None = None
+    join_signature: _Signed | None = None
+    until: Number = 0
+    withdrawal: _Signed | None = None
+    host: _Signed | None = None
+    guest: _Signed | None = None
+
+    @classmethod
+    def of(cls, signed: SignedOffer) -> StoredOffer:
+        """An offer that is open."""
+        return cls(OFFERS.encode(signed.offer), signed.signature.compact)
+
+    def joined(self, signed: SignedJoin) -> StoredOffer:
+        """With this join, and nothing of another one."""
+        return StoredOffer(self.offer, self.signature, JOINS.encode(signed.join), signed.signature.compact)
+
+    def encode(self) -> bytes:
+        """Two bytes with the version, and MessagePack."""
+        return VERSION.to_bytes(2) + _encode(self)
+
+
+_encode = msgspec.msgpack.Encoder().encode
+_DECODER = msgspec.msgpack.Decoder(StoredOffer)
+
+
+@dataclass(frozen=True)
+class LobbyEntry:
+    """A value that was read and judged. `revision`: what a new value has to name."""
+
+    revision: int
+    value: StoredOffer
+    shown: OfferStatus
+    is_withdrawn: bool
+
+    @property
+    def meeting(self) -> bytes | None:
+        """The id of the table where host and guest are to be."""
+        table = self.shown.table
+        return None if table is None else table.id
+
+    def with_presence(self, key: Key) -> StoredOffer:
+        """The value that says that one of the two is at the table."""
+        digest = presence_digest(self.meeting or b"")
+        field = "host" if key.address == self.shown.signed.offer.host else "guest"
+        signature = {field: key.sign(digest).compact}
+        return msgspec.structs.replace(self.value, until=self.shown.until, **signature)
+
+
+def read_entry(hash_: bytes, data: bytes, revision: int, at: float, now: float, join_seconds: float) -> LobbyEntry:
+    """The offer with this hash. `at`: when the value was kept; `now`: both Unix seconds by the server's clock.
+    `join_seconds`: that host and guest have to be at their table. Raises `OtherOfferShown` where there is no offer in
+    it that its host has signed, and `UnknownVersion`."""
+    value = _decode(hash_, data)
+    signed = read_offer(hash_, value.offer, value.signature)
+    join = _sound_join(signed, value)
+    until = math.ceil(at + join_seconds)
+    until = min(until, value.until) if value.until else until
+    shown = OfferStatus(signed, join, until if join else 0, False)
+    is_withdrawn = _has_signed(signed.offer.host, withdrawal_digest(hash_), value.withdrawal)
+    if is_withdrawn or _has_begun(shown, value) or not now < signed.offer.expires <= now + LONGEST_OFFER:
+        shown = OfferStatus(signed, join, shown.until, True)
+    elif join is not None and until <= now:
+        shown = OfferStatus(signed, None, 0, False)
+    return LobbyEntry(revision, value, shown, is_withdrawn)
+
+
+def _decode(hash_: bytes, data: bytes) -> StoredOffer:
+    if len(data) > MAX_OFFERED:
+        raise OtherOfferShown(hash_)
+    try:
+        require_version(int.from_bytes(data[:2]), "offer in the lobby", VERSION)
+        return _DECODER.decode(memoryview(data)[2:])
+    except UnknownVersion:
+        raise
+    except (msgspec.DecodeError, ForcemoveError, ValueError, RecursionError):
+        raise OtherOfferShown(hash_) from None
+
+
+def _sound_join(signed: SignedOffer, value: StoredOffer) -> SignedJoin | None:
+    if value.join is None or value.join_signature is None:
+        return None
+    try:
+        join = read_join(signed.offer, value.join, value.join_signature)
+    except OtherOfferShown:
+        return None
+    return None if join.join.guest == signed.offer.host else join
+
+
+def _has_begun(shown: OfferStatus, value: StoredOffer) -> bool:
+    """Whether both have said that they are at their table."""
+    if shown.join is None or shown.table is None:
+        return False
+    digest, offer = presence_digest(shown.table.id), shown.signed.offer
+    return _has_signed(offer.host, digest, value.host) and _has_signed(shown.join.join.guest, digest, value.guest)
+
+
+def _has_signed(address: bytes, digest: bytes, signature: bytes | None) -> bool:
+    if signature is None:
+        return False
+    try:
+        require_signer(digest, Signature(signature), address)
+    except ForcemoveError:
+        return False
+    return True

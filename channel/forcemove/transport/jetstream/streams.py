@@ -1,0 +1,139 @@
+"""What a NATS server keeps for us: two streams with tables' logs, and the bucket of the lobby. They are made where they
+are missing, and never changed."""
+
+from __future__ import annotations
+
+from nats.js import JetStreamContext
+from nats.js.api import DiscardPolicy, RetentionPolicy, StorageType, StreamConfig
+from nats.js.errors import BadRequestError, NotFoundError
+
+from forcemove.transport.errors import StreamUnsuitable
+from forcemove.transport.limits import CHANNEL_ENTRIES, GAME_ENTRIES, MAX_ENTRY
+from forcemove.transport.terms import TableKind
+
+__all__ = [
+    "BUCKET",
+    "CONFIGS",
+    "LOBBY",
+    "LOBBY_SUBJECT",
+    "MAX_MESSAGE",
+    "MAX_OFFERED",
+    "STREAMS",
+    "prepare",
+    "subject_of",
+]
+
+_DAY = 86_400
+_HEADERS = 1_024
+"""Bytes of headers that a message may have beside its entry."""
+MAX_MESSAGE = MAX_ENTRY + _HEADERS
+"""Bytes of a message: the largest entry always fits."""
+_DUPLICATES = 120.0
+"""Seconds for which the server knows the ids of posts. What is posted again later is looked for in the log first."""
+LOBBY, BUCKET, LOBBY_SUBJECT = "forcemove_lobby", "KV_forcemove_lobby", "$KV.forcemove_lobby."
+"""The bucket, the stream that it is, and what its keys have before them as subjects."""
+MAX_OFFERED = 8_192
+"""Bytes of an offer in the bucket, with its join and all signatures."""
+
+STREAMS = {TableKind.CHANNEL: "FORCEMOVE_CHANNELS", TableKind.GAME: "FORCEMOVE_GAMES"}
+"""One for each kind of table: a stream drops the oldest entries of a full log, or it takes no more."""
+_SUBJECTS = {TableKind.CHANNEL: "forcemove.channels.", TableKind.GAME: "forcemove.games."}
+
+CONFIGS = (
+    StreamConfig(
+        name=STREAMS[TableKind.CHANNEL],
+        description="Forcemove: logs of channels' tables. The oldest entries of a full log are dropped.",
+        subjects=[_SUBJECTS[TableKind.CHANNEL] + "*"],
+        retention=RetentionPolicy.LIMITS,
+        storage=StorageType.FILE,
+        discard=DiscardPolicy.OLD,
+        max_msgs_per_subject=CHANNEL_ENTRIES,
+        max_msg_size=MAX_MESSAGE,
+        max_age=30 * _DAY,
+        duplicate_window=_DUPLICATES,
+        deny_delete=True,
+        allow_direct=True,
+    ),
+    StreamConfig(
+        name=STREAMS[TableKind.GAME],
+        description="Forcemove: logs of games' tables. A full log takes no more.",
+        subjects=[_SUBJECTS[TableKind.GAME] + "*"],
+        retention=RetentionPolicy.LIMITS,
+        storage=StorageType.FILE,
+        discard=DiscardPolicy.NEW,
+        discard_new_per_subject=True,
+        max_msgs_per_subject=GAME_ENTRIES,
+        max_msg_size=MAX_MESSAGE,
+        max_age=90 * _DAY,
+        duplicate_window=_DUPLICATES,
+        deny_delete=True,
+        allow_direct=True,
+    ),
+    StreamConfig(
+        name=BUCKET,
+        description="Forcemove: the lobby's offers, each under its hash.",
+        subjects=[LOBBY_SUBJECT + ">"],
+        retention=RetentionPolicy.LIMITS,
+        storage=StorageType.FILE,
+        discard=DiscardPolicy.NEW,
+        max_msgs_per_subject=1,
+        max_msg_size=MAX_OFFERED + _HEADERS,
+        max_age=8 * _DAY,
+        duplicate_window=_DUPLICATES,
+        deny_delete=True,
+        allow_rollup_hdrs=True,
+        allow_direct=True,
+    ),
+)
+"""What is made where it is missing."""
+_SAME = (
+    "subjects",
+    "retention",
+    "storage",
+    "discard",
+    "discard_new_per_subject",
+    "max_msgs_per_subject",
+    "no_ack",
+    "sealed",
+    "mirror",
+    "sources",
+    "subject_transform",
+)
+"""Settings that are as we make them, or messages would be lost, spoiled or not there. The others are the operator's."""
+_AT_LEAST = {"max_msg_size": MAX_MESSAGE, "max_age": _DAY, "duplicate_window": _DUPLICATES}
+"""Settings that may be larger, or without a limit. The bucket's messages are smaller."""
+
+
+def subject_of(kind: TableKind, table: bytes) -> str:
+    """Where the entries of a table's log are posted."""
+    return _SUBJECTS[kind] + table.hex()
+
+
+async def prepare(js: JetStreamContext, url: str) -> None:
+    """Make what is missing. Raises `StreamUnsuitable` where there is a stream of the same name that would not do, and
+    NATS's own errors."""
+    for wanted in CONFIGS:
+        _require_suitable(await _found_or_made(js, wanted), wanted, url)
+
+
+async def _found_or_made(js: JetStreamContext, wanted: StreamConfig) -> StreamConfig:
+    name = str(wanted.name)
+    try:
+        return (await js.stream_info(name)).config
+    except NotFoundError:
+        pass
+    try:
+        return (await js.add_stream(wanted)).config
+    except BadRequestError:  # somebody else was faster, and has made another one
+        return (await js.stream_info(name)).config
+
+
+def _require_suitable(found: StreamConfig, wanted: StreamConfig, url: str) -> None:
+    for setting in _SAME:
+        have, need = getattr(found, setting), getattr(wanted, setting)
+        if (have or None) != (need or None):
+            raise StreamUnsuitable(url, str(wanted.name), setting, str(have), str(need))
+    for setting, least in _AT_LEAST.items():
+        have, need = getattr(found, setting), min(least, getattr(wanted, setting))
+        if have is not None and 0 < have < need:
+            raise StreamUnsuitable(url, str(wanted.name), setting, f"{have:g}", f"{need:g} or more")

@@ -1,0 +1,237 @@
+"""A table's log on JetStream, as flows want it. What is delivered and acknowledged of this table; no connection.
+
+JetStream numbers the messages of a whole stream. Entries of a table are counted as they are delivered: a game's stream
+drops none, so that all count alike. After a lost connection reading begins with the entry that was read last: if the
+server has another one there, or none, the log is not the one that we know.
+
+A post has an id of 16 random bytes. It is done when the server has acknowledged it and we have read it. What was not
+acknowledged is looked for in the log after a lost connection, and posted again, with the same id, if it is not there.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from forcemove.protocol.signing import Key
+from forcemove.transport.errors import LogReplaced, Reason, RelayRefused
+from forcemove.transport.jetstream.feed import LAST_SEQ, POST_ID, Delivered, From
+from forcemove.transport.jetstream.publishing import NOT_FIRST, Ack, PendingPublish, PublishError
+from forcemove.transport.jetstream.streams import STREAMS, subject_of
+from forcemove.transport.limits import CHANNEL_BYTES, CHANNEL_ENTRIES, GAME_BYTES
+from forcemove.transport.remote_log import RemoteLog, finish
+from forcemove.transport.terms import TableKind
+
+__all__ = ["JetStreamTransport"]
+
+_ID_BYTES = 16
+_ACK_SECONDS = 5.0
+"""Seconds after which a post that was not answered is sent again."""
+_FULL = "per subject"
+"""In the server's words for a log that takes no more, which share a code with a disk that is full."""
+
+
+@dataclass(eq=False)
+class _Waiting:
+    """`seq`: its number in the stream, once that is known. `said`: when it was sent last, by the monotonic clock."""
+
+    message: bytes
+    done: asyncio.Future[None]
+    said: float = 0.0
+    is_acknowledged: bool = False
+    seq: int | None = None
+
+
+class JetStreamTransport(RemoteLog):
+    """One client's view of a table's log, see `flow.transport.Transport`; `connection.JetStreamConnection` makes
+    them."""
+
+    def __init__(
+        self,
+        kind: TableKind,
+        table: bytes,
+        key: Key | None,
+        send: Callable[[PendingPublish], None],
+        forget: Callable[[str], None],
+    ) -> None:
+        """`key`: None for a spectator. `send`: says something to the server if there is a connection. `forget`: nobody
+        waits for the answer to the post of this id any more."""
+        super().__init__(table, key, drops=kind is TableKind.CHANNEL)
+        self.kind, self._send, self._forget = kind, send, forget
+        self.stream, self.subject = STREAMS[kind], subject_of(kind, table)
+        self._log.restart(0, None)
+        self._size = 0
+        self._last: Delivered | None = None
+        self._new: list[Delivered] = []
+        self._new_size, self._has_missed = 0, False
+        self._is_resuming, self._is_caught_up = False, False
+        self._waiting: dict[str, _Waiting] = {}
+
+    # ------------------------------------------------------------------------------------------------- for flows
+
+    async def post(self, message: bytes) -> None:
+        """Say something to everybody. Done when the server has it.
+
+        While there is no connection it waits for one. Raises `InvalidValue` where the message is too large, and
+        `RelayRefused` where the server does not take it. If it is cancelled, the message may be in the log or not.
+        """
+        self._require_postable(message)
+        if not self._drops and self._size + len(message) > GAME_BYTES:
+            raise RelayRefused(self.id, Reason.TABLE_FULL, f"a game's log has {GAME_BYTES} bytes at most")
+        id_ = secrets.token_hex(_ID_BYTES)
+        waiting = self._waiting[id_] = _Waiting(bytes(message), asyncio.get_running_loop().create_future())
+        self._say(id_, waiting)
+        try:
+            await waiting.done
+        finally:
+            del self._waiting[id_]
+            self._forget(id_)
+
+    # -------------------------------------------------------------------------------------------- for the connection
+
+    def resume(self) -> From:
+        """Where reading begins on a new connection: with what we know already, if there is anything."""
+        self._is_caught_up, self._is_resuming = False, self._last is not None
+        self._forget_new(has_missed=False)
+        return From(None if self._last is None else self._last.seq)
+
+    def lose(self) -> None:
+        """The connection is gone: what is posted now waits for the next one."""
+        self._is_caught_up = False
+
+    def on_new_message(self, found: Delivered) -> None:
+        """A message that was stored since we listen. What there was before is heard first."""
+        if not self._is_caught_up:
+            self._keep(found)
+        elif self._last is None or found.seq > self._last.seq:
+            self._add(found)
+
+    def _keep(self, found: Delivered) -> None:
+        """Until all before it is heard. Where more comes meanwhile than is kept of a log, it is read from there on."""
+        if self._has_missed:
+            return
+        self._new.append(found)
+        self._new_size += len(found.entry)
+        if len(self._new) > CHANNEL_ENTRIES or self._new_size > CHANNEL_BYTES:
+            self._forget_new(has_missed=True)
+
+    def _forget_new(self, *, has_missed: bool) -> None:
+        self._new.clear()
+        self._new_size, self._has_missed = 0, has_missed
+
+    def on_message(self, found: Delivered) -> bool:
+        """The next message of those that there were. False where the log has failed."""
+        if self._is_resuming:
+            self._is_resuming = False
+            if self._is_last(found):
+                return True
+            self._miss()
+        if self.failure is None:
+            self._add(found)
+        return self.failure is None
+
+    def _add(self, found: Delivered) -> None:
+        if self._last is None and not found.is_first and not self._log.end:
+            self._log.restart(1, None)  # its beginning is gone, as old entries are after a while
+        self._last = found
+        self._size += len(found.entry)
+        self._log.add((found.entry,))
+        if self._waiting:
+            self._recognise(found)
+
+    def catch_up(self) -> bool:
+        """All that the log had when this connection came was heard; what was not acknowledged and is not in it is
+        posted again. False where it is to be read on: from its beginning, if the log is another one; from where we have
+        stopped, if more has come meanwhile than was kept."""
+        if self._is_resuming:
+            self._last = None
+            self._miss()
+            return False
+        if self._has_missed:
+            return False
+        self._is_caught_up = True
+        for found in self._new:
+            self.on_new_message(found)
+        self._forget_new(has_missed=False)
+        self._is_open.set()
+        for id_, waiting in self._waiting.items():
+            if self._has_read(waiting):
+                finish(waiting.done, None)
+            else:
+                self._say(id_, waiting)
+        return True
+
+    def say_again(self) -> None:
+        """What was not answered for some time."""
+        now = time.monotonic()
+        for id_, waiting in self._waiting.items():
+            if self._is_caught_up and now - waiting.said > _ACK_SECONDS:
+                self._say(id_, waiting)
+
+    def _posting(self) -> Iterable[asyncio.Future[None]]:
+        return (waiting.done for waiting in self._waiting.values())
+
+    # -------------------------------------------------------------------------------------------------------- posting
+
+    def _say(self, id_: str, waiting: _Waiting) -> None:
+        """The first entry of a log is known by its header, so that who reads it sees that nothing is missing."""
+        if not self._is_caught_up:
+            return
+        waiting.said = time.monotonic()
+        headers = {POST_ID: id_} | ({} if self._log.end else {LAST_SEQ: "0"})
+        self._send(PendingPublish(self.subject, waiting.message, headers, id_, lambda ack: self._on_ack(id_, ack)))
+
+    def _on_ack(self, id_: str, ack: Ack) -> None:
+        waiting = self._waiting.get(id_)
+        if waiting is None:
+            return
+        if ack.error is None:
+            waiting.seq, waiting.is_acknowledged = ack.seq, True
+            if self._has_read(waiting):
+                finish(waiting.done, None)
+        elif ack.error.err_code == NOT_FIRST:
+            waiting.said = 0.0  # another's was the first one: as soon as we have read it, ours follows
+            if self._log.end:
+                self._say(id_, waiting)
+        else:
+            finish(waiting.done, self._refusal(ack.error))
+
+    def _refusal(self, error: PublishError) -> RelayRefused:
+        reason = Reason.TABLE_FULL if _FULL in error.description else Reason.BUSY
+        return RelayRefused(self.id, reason, f"{error.description} ({error.err_code})"[:200])
+
+    def _has_read(self, waiting: _Waiting) -> bool:
+        return waiting.seq is not None and self._last is not None and waiting.seq <= self._last.seq
+
+    def _recognise(self, found: Delivered) -> None:
+        """Whether it is ours. Before the log is caught up it may be one whose acknowledgement was lost."""
+        waiting = self._waiting.get(found.id)
+        if waiting is not None and waiting.message == found.entry:
+            waiting.seq = found.seq
+            if waiting.is_acknowledged:
+                finish(waiting.done, None)
+        if self._log.end == 1:
+            self._say_rest()
+
+    def _say_rest(self) -> None:
+        """The log has its first entry: what waited for that follows."""
+        for id_, waiting in self._waiting.items():
+            if waiting.said == 0.0 and waiting.seq is None:
+                self._say(id_, waiting)
+
+    # -------------------------------------------------------------------------------------------------------- reading
+
+    def _is_last(self, found: Delivered) -> bool:
+        last = self._last
+        return last is not None and (found.seq, found.at, found.entry) == (last.seq, last.at, last.entry)
+
+    def _miss(self) -> None:
+        """The log is not the one that we know, or has dropped what we had read last. A channel goes on, and its readers
+        see one entry that is missing; a game ends."""
+        if self._drops:
+            self._log.restart(self._log.end + 1, None)
+        else:
+            self.fail(LogReplaced(self.id, self._log.end))

@@ -1,0 +1,107 @@
+"""What a client knows of one table's log: its newest entries, in order, and a running hash. Knows no network."""
+
+from __future__ import annotations
+
+import asyncio
+
+from forcemove.errors import ForcemoveError, InvalidValue
+from forcemove.flow.history import NOTHING_READ, running_hash
+from forcemove.transport.errors import LogBegins
+
+__all__ = ["TableLogReader", "TableLog"]
+
+
+class TableLog:
+    """Entries are counted from 0 on, those that are not here any more among them.
+
+    `first`: the number of the oldest entry that is here; `hash`: the running hash over all up to the newest, as
+    `flow.history` has it, or None; `length`: how many the log is known to have.
+    """
+
+    def __init__(self, max_entries: int, max_bytes: int) -> None:
+        """How much is kept here: the oldest entries are dropped."""
+        self._max_entries, self._max_bytes = max_entries, max_bytes
+        self._entries: list[bytes] = []
+        self._size = 0
+        self.first, self.length = 0, 0
+        self.hash: bytes | None = NOTHING_READ
+        self._failure: ForcemoveError | None = None
+        self._waiting: set[asyncio.Future[None]] = set()
+
+    @property
+    def end(self) -> int:
+        """The number of the entry that comes next."""
+        return self.first + len(self._entries)
+
+    def add(self, entries: tuple[bytes, ...]) -> None:
+        """The next entries."""
+        for entry in entries:
+            self.hash = None if self.hash is None else running_hash(self.hash, entry)
+            self._size += len(entry)
+        self._entries += entries
+        self.length = max(self.length, self.end)
+        self._drop_oldest()
+        self._wake()
+
+    def restart(self, first: int, hash_: bytes | None) -> None:
+        """What was here is gone, and the log goes on with entry number `first`, before which the hash is `hash_`, or
+        is not known."""
+        self._entries, self._size, self.first, self.hash = [], 0, first, hash_
+        self.length = max(self.length, first)
+        self._wake()
+
+    def fail(self, failure: ForcemoveError) -> None:
+        """There will be nothing more: readers that have read all that is here are given the failure."""
+        self._failure = self._failure or failure
+        self._wake()
+
+    async def entry(self, number: int) -> bytes:
+        """Entry `number`, as soon as it is there. Raises `LogBegins` where it was dropped, and what made the log
+        fail."""
+        while number >= self.end:
+            if self._failure is not None:
+                raise self._failure
+            await self._change()
+        if number < self.first:
+            raise LogBegins(self.first)
+        return self._entries[number - self.first]
+
+    def _drop_oldest(self) -> None:
+        """A quarter at a time, so that dropping is seldom."""
+        while len(self._entries) > self._max_entries or self._size > self._max_bytes:
+            count = len(self._entries) // 4 + 1
+            self._size -= sum(map(len, self._entries[:count]))
+            del self._entries[:count]
+            self.first += count
+
+    async def _change(self) -> None:
+        waiting = asyncio.get_running_loop().create_future()
+        self._waiting.add(waiting)
+        try:
+            await waiting
+        finally:
+            self._waiting.discard(waiting)
+
+    def _wake(self) -> None:
+        for waiting in self._waiting:
+            if not waiting.done():
+                waiting.set_result(None)
+
+
+class TableLogReader:
+    """See `flow.transport.Reader`; where entries were dropped, `LogBegins` is raised once in their place."""
+
+    def __init__(self, log: TableLog, start: int) -> None:
+        if start < 0:
+            raise InvalidValue("start", start, "0 or more")
+        self._log, self._next = log, start
+
+    async def read(self) -> bytes:
+        """The next entry, as soon as there is one."""
+        try:
+            entry = await self._log.entry(self._next)
+        except LogBegins as fault:
+            self._next = fault.first
+            raise
+        self._next += 1
+        return entry

@@ -1,0 +1,263 @@
+"""A node's line (`node.ports.WakingLine`) on a table's log: what is sent is posted, what others post is received.
+
+It needs no network to be made, and nothing that a network does ends it: what fails is told and tried again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from abc import ABC, abstractmethod
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from hashlib import blake2b
+
+from forcemove.errors import ForcemoveError, InvalidValue
+from forcemove.flow.transport import TRANSPORT_FAULTS, Transport
+from forcemove.transport.errors import LogBegins, Reason, RelayRefused, RelayUnreachable
+from forcemove.transport.limits import CHANNEL_ENTRIES, MAX_ENTRY
+from forcemove.transport.reconnecting import Pauses, answered
+
+__all__ = ["ChannelMessenger", "LogSource"]
+
+_LOG = logging.getLogger(__name__)
+_AT_ONCE = 64
+"""Messages that the node is given at once, and that are read before others in this event loop have their turns."""
+_MAX_RECEIVED, _MAX_RECEIVED_BYTES = 1_000, 16 * MAX_ENTRY
+"""Messages that wait for the node, and their bytes; then nothing more is read, and the log keeps the rest."""
+_MAX_UNSENT, _MAX_UNSENT_BYTES = CHANNEL_ENTRIES, 64 * MAX_ENTRY
+"""Messages that wait for the log, and their bytes; then the oldest is forgotten: the newest states are what counts, and
+what the others lack they ask for by a greeting."""
+_MAX_OWN = CHANNEL_ENTRIES
+_FAULT_SECONDS = 0.01
+_SHORTEST, _LONGEST = 1.0, 60.0
+"""Seconds between two attempts."""
+_BEARABLE = (Reason.TABLE_FULL, Reason.BUSY)
+"""Refusals of a post that leave the rest of the table as it is."""
+
+
+class LogSource(ABC):
+    """How a line comes to its log."""
+
+    @property
+    @abstractmethod
+    def url(self) -> str:
+        """Where the log is, as it may be shown."""
+
+    @property
+    @abstractmethod
+    def is_connected(self) -> bool:
+        """Whether there is a connection now, so that an answer may be expected."""
+
+    @property
+    @abstractmethod
+    def error(self) -> ForcemoveError | None:
+        """Why there is none."""
+
+    @abstractmethod
+    def opened(self) -> AbstractAsyncContextManager[Transport]:
+        """The log, for as long as the block lasts. Entering it may take as long as there is no connection, and raises
+        what keeps the log from being opened."""
+
+
+class _OpenLog(LogSource):
+    """A log that is open: whoever has opened it sees to its connection."""
+
+    url, is_connected, error = "", False, None
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    @asynccontextmanager
+    async def opened(self) -> AsyncIterator[Transport]:
+        yield self._transport
+
+
+class ChannelMessenger:
+    """One participant's end. `run` carries messages, in the event loop in which the node is driven; before it runs, and
+    while there is no connection, what is sent is kept, and nothing is received.
+
+    `connect.line_to` and `connect.line_on` make one that finds its log itself.
+    """
+
+    def __init__(
+        self,
+        source: LogSource | Transport,
+        start: int | None = 0,
+        *,
+        on_error: Callable[[ForcemoveError], None] = lambda _: None,
+    ) -> None:
+        """`start`: from which entry of the log on others are heard, None for its end as it is when it is first opened:
+        what was said before is answered by a greeting. `on_error`: is told of what fails, which is
+        tried again after seconds, and at last each minute."""
+        self._source = source if isinstance(source, LogSource) else _OpenLog(source)
+        self._next, self._on_error = start, on_error
+        self._pauses = Pauses(_SHORTEST, _LONGEST)
+        self._refusals = Pauses(_SHORTEST, _LONGEST)
+        self._unsent: dict[bytes, None] = {}
+        self._received: deque[bytes] = deque()
+        self._received_bytes = 0
+        self._own: dict[bytes, None] = {}
+        self._error: ForcemoveError | None = None
+        self._has_mail, self._has_room = asyncio.Event(), asyncio.Event()
+        self._has_room.set()
+        self._wake: Callable[[], None] = lambda: None
+
+    def listen(self, wake: Callable[[], None]) -> None:
+        """Call this whenever a message has come in. One listener at a time: the last one counts."""
+        self._wake = wake
+
+    def send(self, message: bytes) -> None:
+        """Post it as soon as that is possible; what waits already is not posted twice. Of more than 4,096 messages, or
+        so many bytes as 64 of the largest have, the oldest are forgotten."""
+        self._unsent[message] = None
+        while len(self._unsent) > _MAX_UNSENT or _size(self._unsent) > _MAX_UNSENT_BYTES:
+            del self._unsent[next(iter(self._unsent))]
+        self._has_mail.set()
+
+    def receive(self) -> Sequence[bytes]:
+        """What others have posted since the last call, up to 64 messages; where there are more, whoever listens is
+        called at once."""
+        messages = tuple(self._received.popleft() for _ in range(min(_AT_ONCE, len(self._received))))
+        self._received_bytes -= sum(map(len, messages))
+        if self._received:
+            self._wake()
+        self._has_room.set()
+        return messages
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether all that was sent is in the log."""
+        return not self._unsent
+
+    @property
+    def url(self) -> str:
+        """Where the log is, as it may be shown."""
+        return self._source.url
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether there is a connection now."""
+        return self._source.is_connected
+
+    @property
+    def error(self) -> ForcemoveError | None:
+        """What keeps messages from going to and fro, None where nothing does. It is tried again."""
+        return self._error or self._source.error
+
+    async def run(self) -> None:
+        """Until it is cancelled. What fails, a relay that refuses or is of another version among it, is told and tried
+        again; it is never raised."""
+        await self._pauses.between(self._carry_once)
+
+    async def _carry_once(self) -> None:
+        try:
+            async with self._source.opened() as transport:
+                if not self._unsent:
+                    self._error = None
+                await self._carry(transport)
+        except Exception as error:
+            self._report_error(error)
+
+    async def _carry(self, transport: Transport) -> None:
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._post(transport))
+            group.create_task(self._read(transport))
+
+    def _report_error(self, error: Exception) -> None:
+        """What its owner makes of it undoes nothing."""
+        while isinstance(error, ExceptionGroup):
+            error = error.exceptions[0]
+        if not isinstance(error, ForcemoveError):
+            error = RelayUnreachable(self.url, f"{type(error).__name__}: {error}"[:200])
+        self._error = error
+        try:
+            self._on_error(error)
+        except Exception:
+            _LOG.exception("trouble with %s could not be told", self.url)
+
+    # --------------------------------------------------------------------------------------------------------- posting
+
+    async def _post(self, transport: Transport) -> None:
+        """One after the other, so that they keep their order. A post that is cut off stays unsent."""
+        while True:
+            while self._unsent:
+                await self._post_one(transport, next(iter(self._unsent)))
+            self._has_mail.clear()
+            await self._has_mail.wait()
+
+    async def _post_one(self, transport: Transport, message: bytes) -> None:
+        self._remember(message)
+        try:
+            await answered(transport.post(message), self.url, "to keep a message", lambda: self.is_connected)
+        except InvalidValue as error:  # and will never be anything else
+            self._unsent.pop(message, None)
+            self._report_error(error)
+        except RelayRefused as error:
+            if error.reason not in _BEARABLE:
+                raise
+            await self._postpone(message, error)
+        else:
+            self._unsent.pop(message, None)
+            self._error = None
+            self._refusals.reset()
+
+    async def _postpone(self, message: bytes, refused: RelayRefused) -> None:
+        """Others go first, so that one that is never taken holds nothing up."""
+        if message in self._unsent:
+            del self._unsent[message]
+            self._unsent[message] = None
+        self._report_error(refused)
+        await self._refusals.wait()
+
+    def _remember(self, message: bytes) -> None:
+        """The newest of what we have said: it is not to be heard as if it were another's."""
+        own = _digest(message)
+        self._own.pop(own, None)
+        self._own[own] = None
+        if len(self._own) > _MAX_OWN:
+            del self._own[next(iter(self._own))]
+
+    # --------------------------------------------------------------------------------------------------------- reading
+
+    async def _read(self, transport: Transport) -> None:
+        """A log that says much, however fast, lets the others in this event loop have their turns."""
+        self._next = _next_entry(self._next, transport.length())
+        reader, count = transport.reader(self._next), 0
+        while True:
+            await self._has_room.wait()
+            try:
+                message = await reader.read()
+            except TRANSPORT_FAULTS as fault:  # an entry that is gone is made good by the next greeting
+                self._next = fault.first if isinstance(fault, LogBegins) else self._next + 1
+                await asyncio.sleep(_FAULT_SECONDS)
+                continue
+            self._next, count = self._next + 1, count + 1
+            if _digest(message) not in self._own:
+                self._receive_one(message)
+            if count % _AT_ONCE == 0:
+                await asyncio.sleep(0)
+
+    def _receive_one(self, message: bytes) -> None:
+        self._received.append(message)
+        self._received_bytes += len(message)
+        self._wake()
+        if len(self._received) >= _MAX_RECEIVED or self._received_bytes >= _MAX_RECEIVED_BYTES:
+            self._has_room.clear()
+
+
+def _size(messages: Collection[bytes]) -> int:
+    """Bytes of messages, of which those of few need not be counted: none has more than the largest entry."""
+    return 0 if len(messages) <= _MAX_UNSENT_BYTES // MAX_ENTRY else sum(map(len, messages))
+
+
+def _digest(message: bytes) -> bytes:
+    return blake2b(message, digest_size=16).digest()
+
+
+def _next_entry(next_: int | None, length: int) -> int:
+    """Where to read on in a log that was opened: where we have stopped, unless it is another and shorter one by now."""
+    if next_ is None:
+        return length
+    return next_ if next_ <= length else 0

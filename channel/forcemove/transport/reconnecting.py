@@ -1,0 +1,273 @@
+"""What connections for any number of tables have in common, whatever carries these: a lost one is made anew, after
+pauses that double while nothing comes of it, and what is asked is answered in time or told."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from contextlib import suppress
+from ssl import SSLContext
+from types import TracebackType
+from typing import Any, Generic, NoReturn, Protocol, Self, TypeVar
+
+from forcemove.errors import ForcemoveError, InvalidValue
+from forcemove.transport.errors import RelayFaulty, RelayUnreachable, TransportClosed
+from forcemove.transport.faults import Faults
+from forcemove.transport.remote_log import RemoteLog
+
+__all__ = ["ANSWER_SECONDS", "REQUEST_SECONDS", "SHORTEST", "InTime", "Pauses", "Reconnecting", "answered"]
+
+_LOG = logging.getLogger(__name__)
+SHORTEST = 0.1
+_LONGEST = 10.0
+_LONG = 30.0
+"""Seconds after which a connection was a good one."""
+_FIRST_LASTING, _LONGEST_LASTING = 1.0, 60.0
+"""Seconds between two attempts where only an operator, or an update, will mend what is wrong."""
+ANSWER_SECONDS = 10.0
+"""That who has welcomed us may take to answer."""
+REQUEST_SECONDS = 30.0
+"""That a request of the lobby may take, however often the connection is lost meanwhile."""
+_REPORT_AGAIN = 60.0
+"""Seconds after which the same trouble is told once more."""
+
+
+LogT = TypeVar("LogT", bound=RemoteLog)
+ResultT = TypeVar("ResultT")
+
+
+class InTime(Protocol):
+    """Waits for an answer, for as long as that may take."""
+
+    async def __call__(self, asking: Coroutine[Any, Any, ResultT], asked: str) -> ResultT:
+        """`asked`: what for, in words. Raises `RelayUnreachable`, and as `asking`."""
+        ...
+
+
+class Pauses:
+    """Between attempts: they double, and a random part is waited, so that clients spread."""
+
+    def __init__(self, shortest: float = SHORTEST, longest: float = _LONGEST) -> None:
+        """In seconds."""
+        self._shortest, self._longest = shortest, longest
+        self.reset()
+
+    def reset(self) -> None:
+        """The last attempt has been of use: the next failure is a new one."""
+        self._next, self._ceiling = self._shortest, self._longest
+
+    def lengthen(self) -> None:
+        """What is wrong will not pass soon: seconds, up to a minute."""
+        self._next, self._ceiling = max(self._next, _FIRST_LASTING), max(self._ceiling, _LONGEST_LASTING)
+
+    async def wait(self) -> None:
+        """Until the next attempt."""
+        await asyncio.sleep(random.uniform(0.5, 1) * self._next)  # noqa: S311  # no secret
+        self._next = min(2 * self._next, self._ceiling)
+
+    async def between(self, attempt: Callable[[], Awaitable[None]]) -> NoReturn:
+        """Attempt again and again. Raises what an attempt raises."""
+        while True:
+            began = time.monotonic()
+            await attempt()
+            if time.monotonic() - began > _LONG:
+                self.reset()
+            await self.wait()
+
+
+class Reconnecting(ABC, Generic[LogT]):
+    """Used as `async with`: kept until the block is left. `url`: where it is, without a password."""
+
+    def __init__(
+        self,
+        url: str,
+        patience: float | None,
+        heartbeat: float,
+        ssl: SSLContext | None,
+        on_error: Callable[[ForcemoveError], None],
+        fault_seconds: float | None,
+    ) -> None:
+        """`patience`: seconds until entering the block gives up where nobody answers; None never does, whatever
+        answers. `heartbeat`: seconds between signs of life. `ssl`: if not the system's certificates are to be trusted.
+        `on_error` and `fault_seconds`: see `connect.connect`."""
+        self.url, self._patience, self._heartbeat, self._ssl = url, patience, heartbeat, ssl
+        self._tables: dict[bytes, LogT] = {}
+        self._on_error = on_error
+        self._error: ForcemoveError | None = None
+        self._reported: tuple[ForcemoveError, float] | None = None
+        self._end: ForcemoveError | None = None
+        self._is_entered = False
+        self._pauses = Pauses()
+        self._faults = Faults(fault_seconds)
+
+    @property
+    @abstractmethod
+    def is_connected(self) -> bool:
+        """Whether there is a connection now."""
+
+    @property
+    def error(self) -> ForcemoveError | None:
+        """Why there is no connection, None where there is one."""
+        return None if self.is_connected else self._error
+
+    async def __aenter__(self) -> Self:
+        """Raises `RelayUnreachable`, and what no other attempt would mend; nothing where its patience has no end."""
+        self._running = asyncio.create_task(self._run())
+        try:
+            await self._first()
+        except BaseException:
+            await self._stop()
+            raise
+        self._is_entered = True
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+    ) -> None:
+        await self._stop()
+
+    async def _first(self) -> None:
+        try:
+            async with asyncio.timeout(self._patience):
+                await self._connected()
+        except TimeoutError:
+            raise self._error or RelayUnreachable(self.url, "it has not answered in time") from None
+
+    async def _stop(self) -> None:
+        """Raises what has ended a task of the connection, if that was a mistake of ours."""
+        self._fail(TransportClosed(self.url))
+        tasks = self._tasks()
+        for task in tasks:
+            task.cancel()
+        for task in tasks:
+            with suppress(asyncio.CancelledError):
+                await task
+
+    async def _opened(self, new: LogT) -> LogT:
+        """A table's log, once it was looked at: the one that we have already, or this new one."""
+        if self._end is not None:
+            raise self._end
+        log = self._tables.setdefault(new.id, new)
+        if log.participant != new.participant:
+            raise InvalidValue("key", new.participant, "the one with which this connection has joined the table before")
+        if log is new:
+            self._begin(new)
+        asked = f"to open table 0x{new.id.hex()}"
+        try:
+            await answered(log.opened(), self.url, asked, lambda: self.is_connected, log.length)
+        except ForcemoveError:
+            self._drop(new.id)
+            raise
+        return log
+
+    async def _in_time(self, asking: Coroutine[Any, Any, ResultT], asked: str) -> ResultT:
+        """The answer to a request, which may take 30 seconds at most. Raises `RelayUnreachable`, and as `asking`."""
+        return await answered(
+            asking,
+            self.url,
+            asked,
+            lambda: self.is_connected,
+            within=REQUEST_SECONDS,
+            last_error=lambda: self._error,
+        )
+
+    def _tasks(self) -> Sequence[asyncio.Task[None]]:
+        """What is cancelled in the end."""
+        return [self._running]
+
+    def _report_error(self, error: ForcemoveError) -> None:
+        """It is told once, and again where it lasts. What its owner makes of it undoes nothing."""
+        self._error, now = error, time.monotonic()
+        if self._reported is None or self._reported[0] != error or now - self._reported[1] > _REPORT_AGAIN:
+            self._reported = error, now
+            try:
+                self._on_error(error)
+            except Exception:
+                _LOG.exception("trouble with %s could not be told", self.url)
+
+    def _on_lasting_error(self, error: ForcemoveError) -> None:
+        """What hardly passes by itself is tried again, more seldom: there may be money in what the tables are of. Only
+        who enters the block, and would give up, is given it at once: then this raises it."""
+        if self._patience is not None and not self._is_entered:
+            raise error
+        self._pauses.lengthen()
+        self._report_error(error)
+
+    def _leave_if_hopeless(self) -> None:
+        """Raises `RelayFaulty` where nothing but faults has come for too long."""
+        if self._faults.are_hopeless:
+            error = self._error
+            reason = error.reason if isinstance(error, RelayUnreachable) else type(error).__name__
+            raise RelayFaulty(self.url, self._faults.seconds, reason)
+
+    def _fail(self, failure: ForcemoveError) -> None:
+        """It has ended: who waits at a table is told."""
+        self._end = self._end or failure
+        for log in self._tables.values():
+            log.fail(failure)
+
+    def _drop(self, table: bytes) -> None:
+        """A log that could not be opened."""
+        self._tables.pop(table, None)
+
+    @abstractmethod
+    def _begin(self, log: LogT) -> None:
+        """Have a new log looked at."""
+
+    @abstractmethod
+    async def _connected(self) -> None:
+        """As soon as there is a connection. Raises what has ended us."""
+
+    @abstractmethod
+    async def _run(self) -> None:
+        """Until it is cancelled. However it ends, who waits is told."""
+
+
+async def answered(
+    asking: Coroutine[Any, Any, ResultT],
+    url: str,
+    asked: str,
+    is_connected: Callable[[], bool],
+    progress: Callable[[], int] = lambda: 0,
+    *,
+    within: float | None = None,
+    last_error: Callable[[], ForcemoveError | None] = lambda: None,
+) -> ResultT:
+    """What comes of asking. Without a connection it is waited for; who has one, and says nothing for 10 seconds, will
+    not answer. `asked`: what for, in words; `progress`: changes as long as an answer that takes long is coming.
+    `within`: seconds that it may take at most, with or without a connection; `last_error`: with that, if any.
+
+    Raises `RelayUnreachable`, which names what was asked, and what asking raises.
+    """
+    task, seen, before = asyncio.create_task(asking), progress(), last_error()
+    left = within
+    try:
+        while not (await asyncio.wait([task], timeout=_least(ANSWER_SECONDS, left)))[0]:
+            left = None if left is None else left - ANSWER_SECONDS
+            is_silent = is_connected() and progress() == seen and last_error() is before
+            if is_silent or (left is not None and left <= 0):
+                raise RelayUnreachable(url, _missing(asked, is_silent, within, before, last_error()))
+            seen = progress()
+        return task.result()
+    finally:
+        if not task.done():
+            task.cancel()
+            await asyncio.wait([task])
+
+
+def _least(most: float, left: float | None) -> float:
+    return most if left is None else min(most, left)
+
+
+def _missing(
+    asked: str, is_silent: bool, within: float | None, before: ForcemoveError | None, last: ForcemoveError | None
+) -> str:
+    """What was not answered, and what was wrong meanwhile."""
+    if is_silent or within is None:
+        return f"it was asked {asked}, and has said nothing for {ANSWER_SECONDS:g} seconds"
+    wrong = f"; at last: {last.reason}" if isinstance(last, RelayUnreachable) and last is not before else ""
+    return f"it was asked {asked}, and has not answered within {within:g} seconds{wrong}"[:400]

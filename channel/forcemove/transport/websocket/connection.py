@@ -1,0 +1,277 @@
+"""One connection to a relay, for any number of tables; it is made anew whenever it was lost.
+
+Knows sockets, and of what goes over them the frames alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from ssl import SSLContext
+
+import aiohttp
+
+from forcemove.errors import ForcemoveError, InvalidValue, MalformedBytes, UnknownVersion
+from forcemove.protocol.signing import Key
+from forcemove.transport.errors import Reason, RelayFaulty, RelayUnreachable, TransportClosed
+from forcemove.transport.limits import MAX_FRAME, MAX_URL
+from forcemove.transport.reconnecting import ANSWER_SECONDS, Reconnecting
+from forcemove.transport.terms import TableTerms
+from forcemove.transport.websocket.lobby import WebSocketLobby
+from forcemove.transport.websocket.transport import NewConnection, WebSocketTransport
+from forcemove.transport.wire import (
+    Entries,
+    FromRelay,
+    Leave,
+    Message,
+    OfferShown,
+    OffersListed,
+    Posted,
+    RequestRefused,
+    SendBuffer,
+    Welcome,
+    decode_from_relay,
+    encode,
+)
+
+__all__ = ["RelayConnection"]
+
+_LOG = logging.getLogger(__name__)
+_AT_ONCE = 64
+"""Messages and entries that are heard before others have their turn of the event loop, however many have come."""
+_MAX_USELESS = 10_000
+"""Messages in a row that are of no use to anybody here: then the connection is given up, for each costs time."""
+_MAX_UNSENT = 64 * 2**20
+"""Bytes that wait for a relay which reads nothing, and makes us say more: then the connection is given up."""
+
+
+class RelayConnection(Reconnecting[WebSocketTransport]):
+    """`async with RelayConnection("wss://relay.example") as relay:` keeps a connection until the block is left.
+    `lobby`: the relay's.
+
+    What a relay does wrong, or the way to it, costs time only: the connection is closed and made anew, after a pause
+    that doubles up to 10 seconds, of which a random part is waited.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        patience: float | None = 10.0,
+        heartbeat: float = 20.0,
+        ssl: SSLContext | None = None,
+        clock: Callable[[], float] = time.time,
+        on_error: Callable[[ForcemoveError], None] = lambda _: None,
+        fault_seconds: float | None = None,
+    ) -> None:
+        """`url`: ws:// or wss://, as the relay's operator has named it. `patience`: seconds until entering the block
+        gives up where nobody answers; None never does. `heartbeat`: seconds between pings; half as long may an answer
+        take. `ssl`: for wss://, if not the system's certificates are to be trusted. `clock`: Unix seconds, for
+        proofs. `on_error`, `fault_seconds`: see `connect.connect`."""
+        if not url.startswith(("ws://", "wss://")) or len(url.encode()) > MAX_URL:
+            raise InvalidValue("relay", url, f"ws://host:port or wss://host:port, up to {MAX_URL} bytes")
+        super().__init__(url, patience, heartbeat, ssl, on_error, fault_seconds)
+        self._clock = clock
+        self.lobby = WebSocketLobby(self._send, clock, self._in_time)
+        self._outbox, self._has_mail = SendBuffer(), asyncio.Event()
+        self._new_connection: NewConnection | None = None
+        self._welcomed = asyncio.Event()
+        self._limit: asyncio.Timeout | None = None
+        self._has_answered, self._is_of_use = False, False
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether the relay has welcomed us on a connection that is there now."""
+        return self._new_connection is not None
+
+    async def join(self, terms: TableTerms, key: Key) -> WebSocketTransport:
+        """The log of a table at which `key` is a participant's; the table is made if the relay does not have it.
+
+        Raises `RelayRefused`, `RelayUnreachable` where the relay does not open it, and `InvalidValue`. Join a table
+        once: the second time it is the same log.
+        """
+        return await self._opened(WebSocketTransport(terms.id, terms, key, self._send))
+
+    async def watch(self, table: bytes) -> WebSocketTransport:
+        """The log of a table at which others play. Raises `RelayRefused` where the relay does not have it, and
+        `RelayUnreachable`."""
+        return await self._opened(WebSocketTransport(table, None, None, self._send))
+
+    def leave(self, table: bytes) -> None:
+        """Read and post no more at a table; who waits there is given `TransportClosed`."""
+        transport = self._tables.pop(table, None)
+        if transport is not None:
+            self._send(Leave(table))
+            transport.fail(TransportClosed(self.url))
+
+    # ------------------------------------------------------------------------------------------------------ the tables
+
+    def _begin(self, log: WebSocketTransport) -> None:
+        if self._new_connection is not None:
+            self._send_all(
+                log.on_connected(replace(self._new_connection, now=int(self._clock())))
+            )  # or the proof is of long ago
+
+    def _send(self, message: Message) -> None:
+        if self._new_connection is not None:
+            self._outbox.add(encode(message))
+            self._has_mail.set()
+
+    def _send_all(self, messages: Iterable[Message]) -> None:
+        for message in messages:
+            self._send(message)
+
+    def _fail(self, failure: ForcemoveError) -> None:
+        super()._fail(failure)
+        self.lobby.fail(self._end or failure)
+
+    # -------------------------------------------------------------------------------------------------- the connection
+
+    async def _connected(self) -> None:
+        await self._welcomed.wait()
+        if self._end is not None:
+            raise self._end
+
+    async def _run(self) -> None:
+        """Until it is cancelled, or the relay turns out to be of another version while the block is entered. However it
+        ends, who waits is told."""
+        try:
+            async with aiohttp.ClientSession() as session:
+                await self._pauses.between(lambda: self._talk_once(session))
+        except (UnknownVersion, RelayFaulty) as error:
+            self._fail(error)
+        finally:
+            self._fail(TransportClosed(self.url))
+            self._welcomed.set()
+
+    async def _talk_once(self, session: aiohttp.ClientSession) -> None:
+        """Whatever a relay says costs this connection, and nothing else."""
+        self._has_answered, self._is_of_use = False, False
+        try:
+            await self._talk(session)
+        except UnknownVersion as error:
+            self._on_lasting_error(error)
+        except MalformedBytes as error:
+            self._pauses.lengthen()
+            self._note(f"what it says is none of a relay's messages: {error.reason}")
+        except Exception as error:
+            is_late = isinstance(error, TimeoutError) and not str(error)
+            self._note("it has not welcomed us in time" if is_late else f"{type(error).__name__}: {error}")
+        finally:
+            self._lose()
+        if self._has_answered and not self._is_of_use:
+            self._faults.add()
+            self._leave_if_hopeless()
+
+    def _note(self, reason: str) -> None:
+        _LOG.info("lost the connection to %s: %s", self.url, reason)
+        self._report_error(RelayUnreachable(self.url, reason[:200]))
+
+    async def _talk(self, session: aiohttp.ClientSession) -> None:
+        timeout = aiohttp.ClientWSTimeout(ws_close=1.0)
+        async with (
+            asyncio.timeout(ANSWER_SECONDS) as self._limit,
+            session.ws_connect(
+                self.url,
+                heartbeat=self._heartbeat,
+                max_msg_size=MAX_FRAME,
+                compress=0,
+                timeout=timeout,
+                ssl=self._ssl or True,
+            ) as socket,
+        ):
+            self._has_answered = True
+            writing = asyncio.create_task(self._write(socket))
+            try:
+                await self._listen(socket)
+            finally:
+                writing.cancel()
+                await asyncio.wait([writing])
+
+    async def _listen(self, socket: aiohttp.ClientWebSocketResponse) -> None:
+        """A relay that says much, however fast, lets the others in this event loop have their turns."""
+        received, useless = 0, 0
+        async for frame in socket:
+            if frame.type is not aiohttp.WSMsgType.BINARY:
+                raise MalformedBytes("frame", "it is no binary one")
+            for message in decode_from_relay(frame.data):
+                for part in _parts(message):
+                    useless = 0 if self._on_message(part) else useless + 1
+                    if useless > _MAX_USELESS:
+                        raise MalformedBytes("frame", "it says what nobody has asked for")
+                    received += len(part.entries) if isinstance(part, Entries) else 1
+                    if received >= _AT_ONCE:
+                        received = 0
+                        await asyncio.sleep(0)
+            if self._outbox.size > _MAX_UNSENT:
+                raise ConnectionError("it asks for much, and reads nothing")
+        self._note(f"it was closed with code {socket.close_code}")
+
+    async def _write(self, socket: aiohttp.ClientWebSocketResponse) -> None:
+        """A connection that cannot be written to is closed, which ends the listening, too."""
+        try:
+            while True:
+                await self._has_mail.wait()
+                self._has_mail.clear()
+                while self._outbox:
+                    await socket.send_bytes(self._outbox.take())
+        except Exception:
+            await socket.close()
+
+    def _on_message(self, message: FromRelay) -> bool:
+        """Whether it was of use."""
+        match message:
+            case Welcome(nonce):
+                self._be_welcomed(nonce)
+                return False
+            case RequestRefused(_, _, reason) if reason == Reason.BUSY.value:
+                raise ConnectionError(f"the relay is busy: {message.detail}")
+            case OfferShown() | OffersListed():
+                is_of_use = self.lobby.on_message(message)
+            case RequestRefused(about) if about not in self._tables:
+                is_of_use = self.lobby.on_message(message)
+            case RequestRefused(about):
+                is_of_use = self._pass_on(about, message)
+            case _:
+                is_of_use = self._pass_on(message.table, message)
+        if is_of_use:
+            self._is_of_use = True
+            self._faults.clear()
+        return is_of_use
+
+    def _pass_on(self, table: bytes, message: FromRelay) -> bool:
+        """Where entries go to and fro, the next loss is a new one; that a relay answers says nothing of its disk."""
+        if isinstance(message, Posted | Entries):
+            self._pauses.reset()
+        transport = self._tables.get(table)
+        return transport is not None and transport.on_message(message)
+
+    def _be_welcomed(self, nonce: bytes) -> None:
+        """Once: each welcome makes us sign and say much."""
+        if self._new_connection is not None:
+            raise MalformedBytes("frame", "we were welcomed already")
+        if self._limit is not None:
+            self._limit.reschedule(None)
+        self._new_connection = NewConnection(self.url, nonce, int(self._clock()))
+        self._welcomed.set()
+        for transport in self._tables.values():
+            self._send_all(transport.on_connected(self._new_connection))
+        self._send_all(self.lobby.unanswered())
+
+    def _lose(self) -> None:
+        self._new_connection = None
+        self._outbox = SendBuffer()
+        for transport in self._tables.values():
+            transport.lose()
+
+
+def _parts(message: FromRelay) -> Iterator[FromRelay]:
+    """The same in parts of so many entries that hearing one takes little time."""
+    if not isinstance(message, Entries) or len(message.entries) <= _AT_ONCE:
+        yield message
+        return
+    for at in range(0, len(message.entries), _AT_ONCE):
+        yield Entries(message.table, message.first + at, message.entries[at : at + _AT_ONCE])

@@ -1,0 +1,259 @@
+"""The lobby of a relay, as a client sees it: offers are made, listed, joined. Nothing that the relay shows is believed
+before its signature is checked; no socket.
+
+What was asked is asked again after the connection was lost: every request may be made twice.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator
+from functools import partial
+from itertools import count
+from typing import TypeGuard
+
+from forcemove.errors import ForcemoveError
+from forcemove.protocol.signing import Key
+from forcemove.protocol.types import Signature
+from forcemove.transport.errors import Reason, RelayRefused, refusal
+from forcemove.transport.offers import (
+    CHANGE_SECONDS,
+    JOINS,
+    MAX_LISTED,
+    OFFERS,
+    Join,
+    Offer,
+    OfferStatus,
+    OtherOfferShown,
+    SignedJoin,
+    SignedOffer,
+    meeting_table,
+    read_join,
+    read_offer,
+    withdrawal_digest,
+)
+from forcemove.transport.reconnecting import InTime
+from forcemove.transport.terms import TableTerms
+from forcemove.transport.wire import (
+    JoinOffer,
+    ListOffers,
+    MakeOffer,
+    Message,
+    OfferShown,
+    OffersListed,
+    RequestRefused,
+    WatchOffer,
+    WithdrawOffer,
+)
+
+__all__ = ["WebSocketLobby", "OtherOfferShown", "OfferStatus"]
+
+_REQUEST_ID = 8
+"""Bytes."""
+_LISTING_SECONDS = 30.0
+
+
+_Answer = OfferShown | OffersListed
+_Updates = asyncio.Queue[OfferShown | RequestRefused | ForcemoveError]
+"""Has the newest of an offer alone, however much the relay says."""
+
+
+class WebSocketLobby:
+    """Made by a `connection.RelayConnection`."""
+
+    def __init__(
+        self,
+        send: Callable[[Message], None],
+        clock: Callable[[], float],
+        in_time: InTime,
+    ) -> None:
+        """`send`: says something to the relay if there is a connection. `clock`: Unix seconds. `in_time`: waits for
+        an answer, and raises where there is none in time."""
+        self._send, self._clock, self._in_time = send, clock, in_time
+        self._requests: dict[bytes, tuple[Message, asyncio.Future[_Answer]]] = {}
+        self._ids = count()
+        self._watched: dict[bytes, _Updates] = {}
+        self._listed: frozenset[bytes] = frozenset()
+        self._change = asyncio.Event()
+        self._failure: ForcemoveError | None = None
+
+    # ------------------------------------------------------------------------------------------------- what players do
+
+    async def make(self, offer: Offer, key: Key) -> bytes:
+        """Offer a game; returns the offer's hash, for a link. Raises `RelayRefused`, and `InvalidValue` where the key
+        is not the host's."""
+        signed = SignedOffer.sign(offer, key)
+        encoded = OFFERS.encode(offer)
+        answer = await self._ask(lambda id_: MakeOffer(id_, encoded, signed.signature.compact), "to show an offer")
+        _read(answer, offer.hash)
+        return offer.hash
+
+    async def list(
+        self, wanted: Callable[[Offer], bool] = lambda _: True, most: int = MAX_LISTED
+    ) -> tuple[SignedOffer, ...]:
+        """The open offers that are wanted, at most so many, in the order of their hashes; those that no host has
+        signed, or that are over, are left out. However many pages a relay has, it is asked for no more after 30
+        seconds."""
+        found: list[SignedOffer] = []
+        after, until = bytes(32), time.monotonic() + _LISTING_SECONDS
+        while len(found) < most and time.monotonic() < until:
+            page = await self._ask(partial(ListOffers, after=after if any(after) else None), "for the open offers")
+            if not isinstance(page, OffersListed):
+                raise OtherOfferShown(b"")
+            fresh = {hash_: each for hash_, each in _decoded(page.offers) if hash_ > after}
+            good = (each for _, each in sorted(fresh.items()) if wanted(each.offer) and _is_sound(each))
+            found += [each for each in good if each.offer.expires > self._clock()]
+            if page.is_all or not fresh:
+                break
+            after = max(fresh)
+        return tuple(found[:most])
+
+    async def changed(self, offers: Collection[bytes]) -> None:
+        """Wait until something has happened to one of these offers, or for some seconds. New ones are not told of:
+        the list has them. Raises what has ended the connection."""
+        new = [each for each in offers if each not in self._listed]
+        self._listed = frozenset(offers)
+        self._change.clear()
+        for each in new:
+            self._send(WatchOffer(b"", each))
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(CHANGE_SECONDS):
+                await self._change.wait()
+        if self._failure is not None:
+            raise self._failure
+
+    async def look(self, offer: bytes) -> OfferStatus:
+        """One offer, by its hash. Raises `RelayRefused` where there is none, and `OtherOfferShown`."""
+        return _read(await self._ask(partial(WatchOffer, offer=offer), f"for offer 0x{offer.hex()}"), offer)
+
+    async def join(self, offer: bytes, key: Key, payout: bytes, *, chain_id: int) -> TableTerms:
+        """Take an offer; returns the table where to meet its host, who is there within a minute, or the offer is open
+        again. Look at the offer first: this signs all of its terms. `chain_id`: of the chain that we play on, 0 for
+        none.
+
+        Raises `OfferOfAnotherChain`, `OtherOfferShown`, and `RelayRefused`, also where somebody else was faster.
+        """
+        shown = await self.look(offer)
+        shown.signed.offer.require_chain(chain_id)
+        signed = SignedJoin.sign(Join(offer, key.address, payout), key)
+        encoded = JOINS.encode(signed.join)
+        answer = await self._ask(lambda id_: JoinOffer(id_, encoded, signed.signature.compact), "to take our join")
+        if _read(answer, offer).join != signed:
+            raise RelayRefused(offer, Reason.OFFER_TAKEN, "somebody else has joined")
+        return meeting_table(shown.signed.offer, signed.join)
+
+    async def joined(self, offer: bytes) -> OfferStatus:
+        """Wait until somebody has joined our offer, or it is over. Raises as `look` does."""
+        updates = self._watched.setdefault(offer, asyncio.Queue(1))
+        try:
+            shown = await self.look(offer)
+            while shown.join is None and not shown.is_over:
+                shown = await _next(updates, offer)
+        finally:
+            self._watched.pop(offer, None)
+        return shown
+
+    async def withdraw(self, offer: bytes, key: Key) -> None:
+        """Take our offer back. Raises `RelayRefused` where it is over already, or not ours."""
+        signature = key.sign(withdrawal_digest(offer)).compact
+        withdraw = partial(WithdrawOffer, offer=offer, signature=signature)
+        _read(await self._ask(withdraw, f"to withdraw offer 0x{offer.hex()}"), offer)
+
+    # -------------------------------------------------------------------------------------------- for the connection
+
+    def unanswered(self) -> Iterator[Message]:
+        """What is to be asked on a new connection."""
+        yield from [message for message, _ in self._requests.values()]
+        yield from (WatchOffer(b"", offer) for offer in {*self._watched, *self._listed})
+
+    def on_message(self, message: OfferShown | OffersListed | RequestRefused) -> bool:
+        """What the relay says of its lobby; whether that was of use."""
+        if not isinstance(message, OffersListed) and (updates := self._watched.get(message.about)):
+            _replace(updates, message)
+        if _is_change(message) and message.about in self._listed:
+            self._change.set()
+        _, answer = self._requests.get(message.id, (None, None))
+        if answer is None or answer.done():
+            return not isinstance(message, OffersListed) and message.about in {*self._watched, *self._listed}
+        if isinstance(message, RequestRefused):
+            answer.set_exception(refusal(message.about, message.reason, message.detail))
+        else:
+            answer.set_result(message)
+        return True
+
+    def fail(self, failure: ForcemoveError) -> None:
+        """Nothing can come any more."""
+        self._failure = failure
+        self._change.set()
+        for updates in self._watched.values():
+            _replace(updates, failure)
+        for _, answer in self._requests.values():
+            if not answer.done():
+                answer.set_exception(failure)
+
+    async def _ask(self, make: Callable[[bytes], Message], asked: str) -> _Answer:
+        """The answer to a message, which is made with an id of its own. Raises `RelayUnreachable` if there is none."""
+        return await self._in_time(self._answer(make), asked)
+
+    async def _answer(self, make: Callable[[bytes], Message]) -> _Answer:
+        if self._failure is not None:
+            raise self._failure
+        id_ = next(self._ids).to_bytes(_REQUEST_ID)
+        message = make(id_)
+        answer: asyncio.Future[_Answer] = asyncio.get_running_loop().create_future()
+        self._requests[id_] = message, answer
+        self._send(message)
+        try:
+            return await answer
+        finally:
+            del self._requests[id_]
+
+
+def _replace(updates: _Updates, message: OfferShown | RequestRefused | ForcemoveError) -> None:
+    while not updates.empty():
+        updates.get_nowait()
+    updates.put_nowait(message)
+
+
+async def _next(updates: _Updates, offer: bytes) -> OfferStatus:
+    message = await updates.get()
+    if isinstance(message, ForcemoveError):
+        raise message
+    if isinstance(message, RequestRefused):
+        raise refusal(message.about, message.reason, message.detail)
+    return _read(message, offer)
+
+
+def _read(message: OfferShown | OffersListed, offer: bytes) -> OfferStatus:
+    """What the relay shows of the offer with this hash. Raises `OtherOfferShown`."""
+    if not isinstance(message, OfferShown):
+        raise OtherOfferShown(offer)
+    signed, join = read_offer(offer, message.offer, message.signature), None
+    if message.join is not None and message.join_signature is not None:
+        join = read_join(signed.offer, message.join, message.join_signature)
+    return OfferStatus(signed, join, message.until, message.is_over)
+
+
+def _is_change(message: OfferShown | OffersListed | RequestRefused) -> TypeGuard[OfferShown | RequestRefused]:
+    """Whether an offer that we have listed as open may be so no more. Nothing but another look follows from it."""
+    if isinstance(message, OfferShown):
+        return message.is_over or message.join is not None
+    return isinstance(message, RequestRefused)
+
+
+def _decoded(listed: Iterable[tuple[bytes, bytes]]) -> Iterator[tuple[bytes, SignedOffer]]:
+    """Those that are offers, each with its hash."""
+    for offer, signature in listed:
+        with contextlib.suppress(ForcemoveError):
+            signed = SignedOffer(OFFERS.decode(offer), Signature(signature))
+            yield signed.offer.hash, signed
+
+
+def _is_sound(signed: SignedOffer) -> bool:
+    try:
+        signed.verify()
+    except ForcemoveError:
+        return False
+    return True

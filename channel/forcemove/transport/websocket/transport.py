@@ -1,0 +1,220 @@
+"""A table's log on a relay, as flows want it. What a connection hears and says of this table; no socket.
+
+A post has an id of 16 random bytes. It is posted again, with the same id, after every loss of the connection, until the
+relay has acknowledged it: the relay takes an id once, so that the log never has a message twice.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from forcemove.errors import InvalidValue
+from forcemove.flow.history import NOTHING_READ
+from forcemove.protocol.signing import Key
+from forcemove.protocol.types import UINT64_MAX
+from forcemove.transport.errors import LogReplaced, Reason, refusal
+from forcemove.transport.remote_log import RemoteLog, finish
+from forcemove.transport.terms import TableKind, TableTerms, proof_digest
+from forcemove.transport.wire import (
+    POST_ID,
+    Entries,
+    FromRelay,
+    Message,
+    Open,
+    Opened,
+    Posted,
+    PostEntry,
+    Prove,
+    RequestRefused,
+)
+
+__all__ = ["NewConnection", "WebSocketTransport"]
+
+_PROOF_SECONDS = 300
+"""How long a proof may take to arrive; clocks may differ by as much."""
+_LAST = UINT64_MAX >> 1
+"""The largest number that a message has room for. A relay that has claimed more is asked from there on: it has another
+log, which is what a right one then says."""
+
+
+@dataclass(frozen=True)
+class NewConnection:
+    """What a table needs to know of a new connection: the relay's address and nonce, and the time in Unix seconds."""
+
+    relay: str
+    nonce: bytes
+    now: int
+
+
+@dataclass(eq=False)
+class _Waiting:
+    post: PostEntry
+    done: asyncio.Future[None]
+    since: int | None = None
+
+
+class WebSocketTransport(RemoteLog):
+    """One client's view of a table's log, see `flow.transport.Transport`; `connection.RelayConnection` makes them.
+
+    A lost connection costs time only: what was not acknowledged is posted again, and reading goes on where it stopped.
+    """
+
+    def __init__(
+        self, table: bytes, terms: TableTerms | None, key: Key | None, send: Callable[[Message], None]
+    ) -> None:
+        """`terms`, `key`: None for a spectator, who knows the table's id alone and may not post. `send`: says something
+        to the relay if there is a connection."""
+        if key is not None and (terms is None or key.address not in terms.participants):
+            raise InvalidValue("key", key.address, "that of a participant")
+        super().__init__(table, key, drops=terms is not None and terms.kind is TableKind.CHANNEL)
+        self._terms, self._send = terms, send
+        self._shift = 0  # our number of an entry, less the relay's: not 0 once the relay has begun its log anew
+        self._asked = 0
+        self._waiting: dict[bytes, _Waiting] = {}
+        self._is_connected, self._is_opening = False, False
+
+    # ------------------------------------------------------------------------------------------------- for flows
+
+    async def post(self, message: bytes) -> None:
+        """Say something to everybody. Done when the relay has it on disk.
+
+        While there is no connection it waits for one. Raises `InvalidValue` where the message is too large, and
+        `RelayRefused` where the relay does not take it. If it is cancelled, the message may be in the log or not.
+        """
+        self._require_postable(message)
+        post = PostEntry(self.id, secrets.token_bytes(POST_ID), bytes(message), None)
+        waiting = _Waiting(post, asyncio.get_running_loop().create_future())
+        self._waiting[post.id] = waiting
+        self._say(waiting)
+        try:
+            await waiting.done
+        finally:
+            self._waiting.pop(post.id, None)
+
+    # -------------------------------------------------------------------------------------------- for the connection
+
+    def on_connected(self, connection: NewConnection) -> Iterator[Message]:
+        """What is to be said on a new connection: who we are, what we lack, and what was not acknowledged."""
+        self._is_connected = False
+        if self.failure is not None:
+            return
+        if self._key is not None and self._terms is not None:
+            yield self._proof(connection, self._terms, self._key)
+        yield self._open()
+        for waiting in self._waiting.values():
+            yield self._again(waiting)
+        self._is_connected = True
+
+    def lose(self) -> None:
+        """The connection is gone: what is posted now waits for the next one."""
+        self._is_connected = False
+
+    def on_message(self, message: FromRelay) -> bool:
+        """What the relay says of this table; whether that was of use. What was not asked for is passed over: it can do
+        no more than nothing."""
+        match message:
+            case Opened():
+                is_awaited, self._is_opening = self._is_opening, False
+                self._begin(message)
+                return is_awaited
+            case Entries():
+                end = self._log.end
+                self._take(message)
+                return self._log.end > end
+            case Posted(_, id_, index) if waiting := self._waiting.get(id_):
+                self._log.length = max(self._log.length, index + self._shift + 1)
+                finish(waiting.done, None)
+                return True
+            case RequestRefused():
+                is_answer = message.id in self._waiting
+                self._be_refused(message)
+                return is_answer
+        return False
+
+    def _posting(self) -> Iterable[asyncio.Future[None]]:
+        return (waiting.done for waiting in self._waiting.values())
+
+    # -------------------------------------------------------------------------------------------------------- posting
+
+    def _say(self, waiting: _Waiting) -> None:
+        if self._is_connected:
+            waiting.since = self._length_there
+            self._send(waiting.post)
+
+    def _again(self, waiting: _Waiting) -> PostEntry:
+        """The same bytes with the same id, and from where on they may be in the log."""
+        post, since = waiting.post, waiting.since
+        waiting.since = self._length_there if since is None else since
+        return PostEntry(post.table, post.id, post.entry, since)
+
+    @property
+    def _length_there(self) -> int:
+        """How long the relay's log is at least: what we post comes after that."""
+        return min(max(0, self._log.length - self._shift), _LAST)
+
+    def _proof(self, connection: NewConnection, terms: TableTerms, key: Key) -> Prove:
+        expiry = connection.now + _PROOF_SECONDS
+        digest = proof_digest(connection.relay, self.id, key.address, expiry, connection.nonce)
+        return Prove(terms, key.address, connection.relay, expiry, key.sign(digest).compact)
+
+    def _be_refused(self, refused: RequestRefused) -> None:
+        error = refusal(refused.about, refused.reason, refused.detail)
+        if waiting := self._waiting.get(refused.id):
+            finish(waiting.done, error)
+        elif error.reason is Reason.OTHER_LOG and self._asked:
+            self._restart()
+        elif not refused.id:
+            self.fail(error)
+
+    # -------------------------------------------------------------------------------------------------------- reading
+
+    def _open(self) -> Open:
+        """Asks for what we lack. Of the log's beginning there is no hash to compare."""
+        self._asked = min(max(0, self._log.end - self._shift), _LAST)
+        self._is_opening = True
+        return Open(self.id, self._asked, self._log.hash if self._asked else None)
+
+    def _begin(self, opened: Opened) -> None:
+        """Where entries that we lack are gone, a channel goes on after them and a game ends."""
+        self._drops = opened.kind is TableKind.CHANNEL
+        start = opened.start + self._shift
+        if start < self._log.end:
+            return
+        if start > self._log.end:
+            self._skip_to(start, opened.hash)
+        self._log.length = max(self._log.length, opened.length + self._shift)
+        self._is_open.set()
+
+    def _skip_to(self, start: int, hash_: bytes | None) -> None:
+        """A first look at a log may begin anywhere; what has been read may have no gap in a game."""
+        if self._drops or not self._is_open.is_set():
+            self._log.restart(start, hash_)
+        else:
+            self.fail(LogReplaced(self.id, self._log.end))
+
+    def _restart(self) -> None:
+        """The relay's log is another one than that which we know. A channel reads it from its beginning: readers see
+        one entry that is missing, and then the rest."""
+        if not self._drops:
+            self.fail(LogReplaced(self.id, self._log.end))
+            return
+        self._shift = self._log.end + 1
+        for waiting in self._waiting.values():
+            waiting.since = None if waiting.since is None else 0
+        self._log.restart(self._shift, NOTHING_READ)
+        self._send(self._open())
+
+    def _take(self, message: Entries) -> None:
+        """Entries that are new. With a gap before them they are not what was asked for, unless the relay has dropped
+        what a slow reader had not been sent yet."""
+        first, end = message.first + self._shift, self._log.end
+        if not self._is_open.is_set():
+            return
+        if first > end:
+            self._skip_to(first, None)
+            end = self._log.end
+        if first <= end < first + len(message.entries):
+            self._log.add(message.entries[end - first :])

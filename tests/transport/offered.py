@@ -1,0 +1,36 @@
+"""What is offered in the tests of lobbies."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from forcemove.transport.errors import Reason, RelayRefused
+from forcemove.transport.offers import Offer
+from tests.flow.table import KEYS
+from tests.transport.people import ALICE
+
+__all__ = ["CAROL", "CHAIN", "FRIENDLY", "PAYOUT", "new_offer", "refused"]
+
+CAROL = KEYS["carol"]
+CHAIN = 31_337
+PAYOUT = b"\x0b" * 20
+FRIENDLY = {"chain_id": 0, "adjudicator": bytes(20), "app": bytes(20), "stake": 0, "deposit": 0}
+_nonces = iter(range(1, 100_000))
+
+
+def new_offer(**other: object) -> Offer:
+    """Alice's, for ether on our chain."""
+    address = b"\xad" * 20
+    terms = {"game": "tic-tac-toe", "chain_id": CHAIN, "adjudicator": address, "app": b"\xa9" * 20, "asset": bytes(20)}
+    terms |= {"stake": 10**18, "deposit": 20 * 10**18, "duration": 3_600, "nonce": next(_nonces)}
+    terms |= {"host": ALICE.address, "payout": ALICE.address, "expires": int(time.time()) + 3_600}
+    return Offer(**(terms | other))  # type: ignore[arg-type]
+
+
+async def refused(doing: object) -> Reason:
+    """Why it is refused."""
+    with pytest.raises(RelayRefused) as error:
+        await doing  # type: ignore[misc]
+    return error.value.reason
