@@ -27,7 +27,7 @@ COUNTERPARTY = counterparty_key(PAYER)
 PASSPHRASE = "long enough for a test"  # noqa: S105  # it opens a key that everybody knows
 START = 10 * 10**18
 GAS_AT_MOST = 5 * 10**16
-"""Wei: more than a deployment and all stories use on a local chain."""
+"""Wei: more than a deployment and all scenarios use on a local chain."""
 DUST = 10**15
 QUICK = """
 from functools import partialmethod

@@ -1,4 +1,4 @@
-"""The demonstration, as a user runs it: each story on the embedded chain, a part on a real anvil, and bad flags."""
+"""The demonstration, as a user runs it: each scenario on the embedded chain, a part on a real anvil, and bad flags."""
 
 from __future__ import annotations
 

@@ -79,7 +79,9 @@ def test_the_highest_stake_of_a_token_can_be_played_for(forcemove: Command) -> N
     said = forcemove("demo", "--asset", "token", "--stake", str(MOST), *ONE)
 
     assert said.code == 0
-    assert forcemove("demo", "--asset", "token", "--stake", str(MOST)).code == 2, "five stories need five times as much"
+    assert forcemove("demo", "--asset", "token", "--stake", str(MOST)).code == 2, (
+        "five scenarios need five times as much"
+    )
 
 
 def test_on_a_chain_of_its_own_the_accounts_are_the_limit(forcemove: Command) -> None:
@@ -89,7 +91,7 @@ def test_on_a_chain_of_its_own_the_accounts_are_the_limit(forcemove: Command) ->
     assert "Alice (0x" in said.err
     assert "needs 1000000." in said.err
     assert "and has 1000000 ether" in said.err
-    assert "deposits: 1 story x 5 stakes of 200000 ether, 1000000 ether" in said.err
+    assert "deposits: 1 scenario x 5 stakes of 200000 ether, 1000000 ether" in said.err
     assert "turn" not in said.out
 
 
@@ -100,7 +102,7 @@ def test_on_a_node_nothing_is_sent_before_the_payer_can_pay_it_all(node: Node, t
 
     assert said.code == 1
     assert "has 1 ether: nothing is played" in said.err
-    assert "deposits: 2 players x 1 story x 5 stakes of 0.3 ether, 3 ether" in said.err
+    assert "deposits: 2 players x 1 scenario x 5 stakes of 0.3 ether, 3 ether" in said.err
     assert "gas for both players: 2,550,000 gas at up to" in said.err
     assert "contracts to deploy: " in said.err
     assert node.chain.balance(PAYER.address) == 10**18

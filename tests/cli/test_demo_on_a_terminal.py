@@ -1,4 +1,4 @@
-"""What a person sees of a demonstration: every line of the story whole, and the status beneath it while it lasts."""
+"""What a person sees of a demonstration: every line of the scenario whole, and the status beneath it while it lasts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ STORY_LINE = re.compile(
     r"|channel     0x[0-9a-f]{64}|refused     .*| {12}.*|\(This chain's .*|Bob .*|Alice .*|Nobody answered .*"
     r"|The .*"
 )
-LAST = "The story ended with the balances that were expected."
+LAST = "The scenario ended with the balances that were expected."
 
 
 def shown(folder: Path, columns: int, *arguments: str, **environment: str) -> Shown:
@@ -25,7 +25,7 @@ def shown(folder: Path, columns: int, *arguments: str, **environment: str) -> Sh
 
 
 def require_whole(lines: list[str]) -> None:
-    """Whatever is there is a line of the story as it is written, with nothing of a status in it or left over."""
+    """Whatever is there is a line of the scenario as it is written, with nothing of a status in it or left over."""
     for line in lines:
         assert STORY_LINE.fullmatch(line), line
         assert "Playing" not in line

@@ -1,4 +1,4 @@
-"""`forcemove demo`: the command, and the scenery that its stories are played in."""
+"""`forcemove demo`: the command, and what its scenarios are played with."""
 
 from forcemove.cli.demo.command import demo
 

@@ -37,9 +37,9 @@ DEPOSIT_IN_STAKES = 5
 TRANSFER_GAS = 75_000
 """Gas that must be paid for in advance to send ether: the limit has headroom."""
 Seats = Sequence[int]
-"""How many players each of the stories has."""
+"""How many players each of the scenarios has."""
 _SCENARIO_GAS = 1_200_000
-"""Gas that one player is given ether for: what any story uses, and the limit of its last transaction beside that."""
+"""Gas that one player is given ether for: what any scenario uses, and the limit of its last transaction beside that."""
 _TOKEN_CALL_GAS = 120_000
 _MAX_HOLDINGS = 2**254 - 1
 
@@ -76,12 +76,12 @@ class _Gas:
 
 
 def gas_for_scenarios(scenarios: int) -> int:
-    """What one player keeps for the gas of so many stories."""
+    """What one player keeps for the gas of so many scenarios."""
     return _SCENARIO_GAS * scenarios
 
 
 def scenarios_of(seat: int, seats: Seats) -> int:
-    """In how many of the stories somebody sits in this seat."""
+    """In how many of the scenarios somebody sits in this seat."""
     return sum(seat < count for count in seats)
 
 
@@ -124,8 +124,8 @@ def require_playable(stake: int, seats: Seats) -> None:
     most = _MAX_HOLDINGS // (DEPOSIT_IN_STAKES * sum(seats))
     if stake > most:
         raise click.UsageError(
-            f"A stake of {_shown(stake)} is too high: each player deposits {DEPOSIT_IN_STAKES} stakes a story, and a "
-            f"channel holds less than 2**254 of an asset; give --stake {_shown(most)} or less."
+            f"A stake of {_shown(stake)} is too high: each player deposits {DEPOSIT_IN_STAKES} stakes a scenario, and "
+            f"a channel holds less than 2**254 of an asset; give --stake {_shown(most)} or less."
         )
 
 
@@ -200,11 +200,11 @@ def _deposits_shown(who: str, count: int, stake: int) -> str:
 
 
 def _scenarios_shown(scenarios: int) -> str:
-    return "1 story" if scenarios == 1 else f"{scenarios} stories"
+    return "1 scenario" if scenarios == 1 else f"{scenarios} scenarios"
 
 
 def _seats_shown(seats: Seats) -> str:
-    """How many deposits there are, in as few words as the stories allow."""
+    """How many deposits there are, in as few words as the scenarios allow."""
     if len(set(seats)) == 1:
         return f"{seats[0]} players x {_scenarios_shown(len(seats))}"
     return f"{sum(seats)} players in {_scenarios_shown(len(seats))}"

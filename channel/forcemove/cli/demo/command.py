@@ -84,7 +84,7 @@ class _JsonReport:
             self.print_out(error)
 
     def print_out(self, error: BaseException | None) -> None:
-        """Print it, once there is nothing to be added."""
+        """Print the JSON, once there is nothing to be added to it."""
         if not self._wanted:
             return
         from forcemove.cli.demo.results import error_json
@@ -294,10 +294,10 @@ def _conclude(run: DemoRun, terminal: Terminal) -> None:
     terminal.say("")
     if wrong:
         raise Explained(
-            f"{len(wrong)} of {len(results)} stories did not end as they must (see WRONG above).",
+            f"{len(wrong)} of {len(results)} scenarios did not end as they must (see WRONG above).",
             "This is a mistake of Forcemove's, or somebody else used the accounts meanwhile.",
         )
-    what = "The story" if len(results) == 1 else f"All {len(results)} stories"
+    what = "The scenario" if len(results) == 1 else f"All {len(results)} scenarios"
     terminal.say(f"{what} ended with the balances that were expected.", "bold")
 
 
@@ -347,11 +347,11 @@ def _over_a_network(
         report.content = run.to_json()
     report.print_out(None)
     if not run.is_right:
-        raise Explained("A story did not end as it must (see WRONG above).", "This is a mistake of Forcemove's.")
+        raise Explained("A scenario did not end as it must (see WRONG above).", "This is a mistake of Forcemove's.")
     if not as_json:
         terminal.say("")
         terminal.say(
-            f"{len(scenarios)} of {len(scenarios)} stories ended with the balances that were expected.", "bold"
+            f"{len(scenarios)} of {len(scenarios)} scenarios ended with the balances that were expected.", "bold"
         )
     return 0
 

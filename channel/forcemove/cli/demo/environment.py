@@ -1,4 +1,4 @@
-"""The stage of a demonstration: a chain with the contracts, and players with money."""
+"""The environment of a demonstration: a chain with the contracts, and players with money."""
 
 from __future__ import annotations
 
@@ -34,12 +34,23 @@ def counterparty_key(payer: Key, seat: int = 1) -> Key:
 
 @dataclass
 class DemoEnvironment:
-    """Where stories are played. `keys`: of the players, by seat, for the story that has most. `asset`: 20 bytes;
-    `stake`: in its smallest unit; `duration`: seconds. `patience`: seconds that each waits for another's turn;
-    `look_every`: seconds between looks at the chain. `journals`: of the players; in memory, unless the chain
-    outlives us. `deployment`: once the contracts are deployed. `factory`: 20 bytes, of the contracts that are deployed
-    already or will be. `spent`: every transaction so far. `nodes`: of the players, by seat. `others`: the chain through
-    other endpoints, by which channels are followed, too."""
+    """What scenarios are played with: a chain with the contracts, and players with money.
+
+    - `chain`: the chain; `others`: the same through other endpoints, by which channels are followed, too.
+    - `keys`: of the players, by seat, for the scenario that has most.
+    - `output`: where the scenarios are shown.
+    - `stake`: in the smallest unit of `asset` (20 bytes).
+    - `duration`: of a challenge, in seconds.
+    - `tables`: how many channels were opened so far.
+    - `save_to`: the folder for every signed state, None for none.
+    - `journals`: of the players; in memory, unless the chain outlives us.
+    - `deployment`: once the contracts are deployed.
+    - `factory`: 20 bytes, of the contracts that are deployed already or will be.
+    - `patience`: seconds that each waits for another's turn.
+    - `look_every`: seconds between looks at the chain.
+    - `spent`: every transaction so far.
+    - `nodes`: of the players, by seat.
+    """
 
     chain: Chain
     keys: tuple[Key, ...]
@@ -82,8 +93,8 @@ class DemoEnvironment:
         return self.nodes[seat]
 
     def _on_node_error(self, error: Exception) -> None:
-        """An error of the chain passes, or the story's own look at it ends the story. Any other is not for trying
-        again."""
+        """An error of the chain is shown, and tried again: if it lasts, the scenario's own look at the chain raises it.
+        Raises every other error."""
         if not isinstance(error, ChainError):
             raise error
         self.output.status("The chain does not answer; trying again")
@@ -117,7 +128,7 @@ class DemoEnvironment:
         return Token(self.chain, asset).balance_of(account)
 
     def fund_counterparties(self, seats: Seats, *, in_ether: bool) -> None:
-        """Give each throw-away account what it needs for stories of so many players, less what it has."""
+        """Give each throw-away account what it needs for scenarios of so many players, less what it has."""
         for seat in range(1, len(self.keys)):
             scenarios = scenarios_of(seat, seats)
             gas = gas_for_scenarios(scenarios) * self.chain.fees().max_fee_per_gas

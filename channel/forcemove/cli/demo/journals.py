@@ -48,7 +48,7 @@ def journal_path(book: Path, payer: bytes, seat: int) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class UnfinishedChannel:
-    """A channel that is not over, as those of its players see it whose journals have it, by seat."""
+    """A channel that is not over. `seats`: what the journals of its players have of it, by seat."""
 
     seats: dict[int, JournalChannel]
 
@@ -69,7 +69,7 @@ class UnfinishedChannel:
 
 
 class Journals:
-    """Of one payer and its throw-away counterparties on one chain, or in memory."""
+    """The journals of one payer and its throw-away counterparties on one chain, or in memory."""
 
     def __init__(self, book: Path | None = None, account: Account | None = None) -> None:
         """`book`: beside which they are, and `account`: the payer's, which no other demonstration has until `close`.

@@ -31,22 +31,22 @@ def shortened(text: str) -> str:
 
 
 class DemoOutput:
-    """Writes a story line by line. Nothing but the status is written where the answer is to be JSON."""
+    """Writes what happens in a scenario, line by line; with `quiet` nothing but the status."""
 
     def __init__(self, terminal: Terminal, *, quiet: bool = False) -> None:
         self.names, self.symbol, self._terminal, self._quiet = NAMES, "ether", terminal, quiet
 
     def title(self, text: str) -> None:
-        """The beginning of a story."""
+        """The beginning of a scenario."""
         self._line("")
         self._line(text, "bold")
 
     def say(self, text: str) -> None:
-        """Something that the story wants to be known."""
+        """Something that the player must know of the scenario."""
         self._line(text, "cyan")
 
     def status(self, text: str) -> None:
-        """What is waited for, beneath the story while it lasts."""
+        """What is waited for, beneath the scenario while it lasts."""
         self._terminal.status(text)
 
     def turn(self, game: Game, seat: int, state: VariablePart, seats: int) -> None:
@@ -78,8 +78,8 @@ class DemoOutput:
         self._line(f"refused     {who} {what}: {describe(reason)}", "yellow")
 
     def result(self, result: ScenarioResult) -> None:
-        """The end of a story: who won what, what the gas has cost and what that leaves, each balance that was expected
-        beside the one that was found, and which channel it was."""
+        """The end of a scenario: who won what, what the gas has cost and what that leaves, each balance that was
+        expected beside the one that was found, and which channel it was."""
         players = result.players
         self._line(f"result      {'; '.join(map(self._won, players))}.", "bold")
         self._each("gas", {each.name: f"{each.gas_used:,} gas, {format_amount(each.gas_cost)}" for each in players})
@@ -87,7 +87,7 @@ class DemoOutput:
         for player in players:
             self._balance(player)
         if not result.as_expected:
-            self._line("WRONG       The story did not go as it must.", "red")
+            self._line("WRONG       The scenario did not go as it must.", "red")
         self._whole_line(f"channel     0x{result.channel_id.hex()}")
 
     def _won(self, player: PlayerResult) -> str:

@@ -1,8 +1,8 @@
-"""How a story has ended, in numbers, and the JSON that `forcemove demo --json` prints.
+"""How a scenario has ended, in numbers, and the JSON that `forcemove demo --json` prints.
 
     {"stories": [...], "other_transactions": [...], "error": null}
 
-Of each story: `game`, `scenario`, `chain_id`, `adjudicator`, `channel_id`, `asset` (an address; zero is ether),
+Of each scenario: `game`, `scenario`, `chain_id`, `adjudicator`, `channel_id`, `asset` (an address; zero is ether),
 `stake`; `players`, each with `name`, `address`, `deposit`, `received`, `net`, `gas_used`, `gas_cost`,
 `balance_expected`, `balance_found`; `transactions`, each with `hash`, `operation`, `from`, `gas_used`, `gas_cost`;
 `balances_as_expected`, and `as_told`: whether everything else went as it must.
@@ -59,7 +59,7 @@ class MinedTransaction:
 
 @dataclass(frozen=True, slots=True)
 class PlayerResult:
-    """One player of a story. Amounts are in the asset's smallest unit, `gas_cost` in wei; `received` is what the
+    """One player of a scenario. Amounts are in the asset's smallest unit, `gas_cost` in wei; `received` is what the
     channel has paid out, `expected` and `found` are balances on the chain."""
 
     name: str

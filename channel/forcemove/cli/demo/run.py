@@ -38,9 +38,19 @@ __all__ = ["DemoRun", "Plan"]
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is to be played. `scenarios`: scenario, game and number of players each; `chains`: one as `open_chain` names
-    it, or several endpoints of one; `key_file`: of the player that pays on a node; `stake`: of ether or the token, in
-    its smallest unit; `duration`: seconds."""
+    """What a demonstration is to play, and on which chain.
+
+    - `scenarios`: name, game and number of players of each.
+    - `chains`: one as `open_chain` names it, or several endpoints of one.
+    - `key_file`: of the player that pays on a node; None for a chain that ends with the run.
+    - `stake`: of ether or the token, in its smallest unit.
+    - `duration`: of a challenge, in seconds.
+    - `in_ether`: whether ether is played for, and not a token made for the occasion.
+    - `book_file`: the address book; None for the usual one.
+    - `save_to`: the folder for every signed state, None for none.
+    - `allow_mainnet`: whether real money may be played for.
+    - `quiet`: whether nothing is shown, since JSON is printed at the end.
+    """
 
     scenarios: tuple[tuple[str, Game, int], ...]
     chains: tuple[str, ...]
@@ -55,24 +65,24 @@ class Plan:
 
     @property
     def chain(self) -> str:
-        """The first one."""
+        """The first of the chain's endpoints."""
         return self.chains[0]
 
     @property
     def games(self) -> tuple[Game, ...]:
-        """Those of the stories, each once."""
+        """The games of the scenarios, each once."""
         return tuple({game.name: game for _, game, _ in self.scenarios}.values())
 
     @property
     def seats(self) -> tuple[int, ...]:
-        """The number of players of each story."""
+        """The number of players of each scenario."""
         return tuple(count for _, _, count in self.scenarios)
 
 
 @dataclass
 class DemoRun:
-    """One run of the demonstration. `results` and `others` (transactions beside the channels) are what has come of it,
-    also when it was cut off."""
+    """One run of the demonstration. `results`: of the scenarios that have ended; `others`: transactions beside the
+    channels. Both are there when the run was cut off, too."""
 
     plan: Plan
     terminal: Terminal
@@ -81,13 +91,13 @@ class DemoRun:
 
     @property
     def others(self) -> list[MinedTransaction]:
-        """The transactions that are no part of a story that has ended."""
+        """The transactions that are no part of a scenario that has ended."""
         counted = {each.hash for result in self.results for each in result.transactions}
         return [each for each in (self.environment.spent if self.environment else ()) if each.hash not in counted]
 
     @property
     def is_right(self) -> bool:
-        """Whether every story has ended as it must."""
+        """Whether every scenario has ended as it must."""
         return all(result.is_right for result in self.results)
 
     def to_json(self) -> dict[str, Any]:

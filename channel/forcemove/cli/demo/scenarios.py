@@ -1,4 +1,4 @@
-"""The stories of a demonstration. Each plays one channel to its end and says whether the money ended where it must.
+"""The scenarios of a demonstration. Each plays one channel to its end and says whether the money ended where it must.
 
 Honest games have as many players as the game allows. The disputes are for two: one of them does wrong, and the other
 defends itself.
@@ -117,10 +117,10 @@ async def cheat(environment: DemoEnvironment, game: Game, seats: int) -> Scenari
 
 
 SCENARIOS: dict[str, Scenario] = {"honest": honest, "stall": stall, "stale-state": stale_state, "cheat": cheat}
-"""The stories by name."""
+"""The scenarios by name."""
 
 
-# -------------------------------------------------------------------------------------------------------------- scenes
+# --------------------------------------------------------------------------------------------------------- their parts
 
 
 def _to_the_end(player: DemoPlayer) -> Step[Seat]:

@@ -54,7 +54,8 @@ class DemoPlayer:
         """What the steps of a flow are run with."""
 
         def trouble(error: Exception) -> None:
-            """An error of the chain passes, or `_watch_the_chain` ends the story. Any other is not for trying again."""
+            """An error of the chain is shown, and tried again: `_watch_the_chain` raises one that lasts. Raises every
+            other error."""
             if not isinstance(error, ChainError):
                 raise error
             environment.output.status("The chain does not answer; trying again")
@@ -180,7 +181,7 @@ class DemoTable:
         self.environment.output.status(text)
 
     def say(self, player: DemoPlayer, message: bytes) -> None:
-        """Let the other players' clients hear this, whatever it is."""
+        """Give this message to the other players' clients, whatever it is."""
         for other in self.players:
             if other is not player:
                 other.line.heard.append(message)

@@ -30,7 +30,8 @@ _POLL_SECONDS, _POLLS = 0.2, 300
 
 @dataclass(frozen=True)
 class ScenarioEnding:
-    """Who was paid what (wei), by seat, and what the channel's last state says."""
+    """How a scenario has ended: `found`, what each player was paid (wei, by seat), and `expected`, what the channel's
+    last state says."""
 
     expected: tuple[int, ...]
     found: tuple[int, ...]
