@@ -66,8 +66,8 @@ class LobbyPort(Protocol):
 
 
 class Connection(Protocol):
-    """A place with tables and a lobby. Used as `async with connect(url) as connection`; a lost connection is made anew
-    until the block is left. Entering it raises `RelayUnreachable` where nobody answers in time."""
+    """A place with tables and a lobby. Used as `async with connect(url) as connection`; a lost connection is opened
+    again until the block is left. Entering the block raises `RelayUnreachable` where nobody answers in time."""
 
     async def __aenter__(self) -> Connection: ...
 
@@ -121,12 +121,13 @@ def connect(
     """A connection, not entered yet: to the relay at `url`, ws:// or wss://, or to the NATS server at `url`, nats:// or
     tls://, with `name:password@` or `token@` before the host where that wants it.
 
-    `patience`: seconds until entering it gives up where nobody answers, and where what answers is of another version,
-    at once; None never gives up. Once it was entered, nothing ends it: what is wrong is tried again, after pauses of up
-    to a minute; but where `fault_seconds` is given, a place that answers, and says nothing of use for so long, is left:
-    whoever waits is given `RelayFaulty`. Leave that out where there is money in what the tables are of. `ssl`: if not
-    the system's certificates are to be trusted. `on_error`: is told why there is no connection, once, and each minute
-    as long as that lasts.
+    - `patience`: seconds until entering the connection gives up where nobody answers, and where what answers is of
+      another version, at once; None never gives up. Once the connection was entered, nothing ends it: what is wrong is
+      tried again, after pauses of up to a minute.
+    - `fault_seconds`: seconds after which a place that answers, and says nothing of use, is left all the same: whoever
+      waits is given `RelayFaulty`. None leaves no place: so where there is money in what the tables are of.
+    - `ssl`: if not the system's certificates are to be trusted.
+    - `on_error`: is called with the reason why there is no connection, once, and each minute as long as that lasts.
 
     Raises `InvalidValue`, and `NatsMissing` where the extra `forcemove[nats]` is not installed.
     """
@@ -147,8 +148,9 @@ def connect(
 def messenger_on(
     connection: Connection, table: TableTerms, key: Key, start: int | None = 0, *, on_error: OnError = lambda _: None
 ) -> ChannelMessenger:
-    """A channel's line over a connection that others use, too; its owner enters and leaves it, which may come after
-    this. While the line runs, the table is the line's alone. Arguments as of `ChannelMessenger`."""
+    """A channel's messenger over a connection that others use, too; the connection's owner enters and leaves it, which
+    may come after this. While the messenger runs, the table is the messenger's alone. Arguments as of
+    `ChannelMessenger`."""
     return ChannelMessenger(_SharedConnection(connection, table, key), start, on_error=on_error)
 
 
@@ -161,7 +163,8 @@ def messenger_to(
     ssl: SSLContext | None = None,
     on_error: OnError = lambda _: None,
 ) -> ChannelMessenger:
-    """A channel's line with a connection of its own, which is there while the line runs. Nothing is asked before that.
+    """A channel's messenger with a connection of its own, which is there while the messenger runs. Nothing is asked
+    before that.
     Arguments as of `connect` and `ChannelMessenger`. Raises as `connect`."""
     return ChannelMessenger(_OwnConnection(url, table, key, ssl, on_error), start, on_error=on_error)
 

@@ -26,7 +26,7 @@ __all__ = [
 
 @dataclass(eq=False)
 class TransportError(ForcemoveError):
-    """The line to the others failed: it costs time, and no money."""
+    """The transport between players failed, which costs time and no money."""
 
 
 @dataclass(eq=False)

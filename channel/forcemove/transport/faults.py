@@ -14,7 +14,7 @@ _LEAST = 5
 
 
 class Faults:
-    """Those of one place, in a row."""
+    """The faults of one place, in a row."""
 
     def __init__(self, patience: float | None, clock: Callable[[], float] = time.monotonic) -> None:
         """`patience`: seconds of nothing but faults that are borne; None bears them for ever."""

@@ -12,7 +12,7 @@ __all__ = ["TableLogReader", "TableLog"]
 
 
 class TableLog:
-    """Entries are counted from 0 on, those that are not here any more among them.
+    """The newest entries of one table's log. They are counted from 0 on, those that were dropped here among them.
 
     `first`: the number of the oldest entry that is here; `hash`: the running hash over all up to the newest, as
     `flow.history` has it, or None; `length`: how many the log is known to have.

@@ -1,6 +1,8 @@
-"""A node's line (`node.ports.WakingLine`) on a table's log: what is sent is posted, what others post is received.
+"""A channel's messages over a table's log, as a node wants them (`node.ports.WakingLine`): what is sent is posted, what
+others post is received.
 
-It needs no network to be made, and nothing that a network does ends it: what fails is told and tried again.
+A messenger needs no network to be made, and nothing that a network does ends it: what fails is reported and tried
+again.
 """
 
 from __future__ import annotations
@@ -38,7 +40,7 @@ _BEARABLE = (Reason.TABLE_FULL, Reason.BUSY)
 
 
 class LogSource(ABC):
-    """How a line comes to its log."""
+    """Where a messenger's log comes from, and how the connection to it is."""
 
     @property
     @abstractmethod
@@ -53,7 +55,7 @@ class LogSource(ABC):
     @property
     @abstractmethod
     def error(self) -> ForcemoveError | None:
-        """Why there is none."""
+        """Why there is no connection, None where there is one."""
 
     @abstractmethod
     def opened(self) -> AbstractAsyncContextManager[Transport]:
@@ -75,8 +77,8 @@ class _OpenLog(LogSource):
 
 
 class ChannelMessenger:
-    """One participant's end. `run` carries messages, in the event loop in which the node is driven; before it runs, and
-    while there is no connection, what is sent is kept, and nothing is received.
+    """One participant's end of a channel's log. `run` carries messages, in the event loop in which the node is driven;
+    before it runs, and while there is no connection, what is sent waits, and nothing is received.
 
     `connect.line_to` and `connect.line_on` make one that finds its log itself.
     """
@@ -88,9 +90,11 @@ class ChannelMessenger:
         *,
         on_error: Callable[[ForcemoveError], None] = lambda _: None,
     ) -> None:
-        """`start`: from which entry of the log on others are heard, None for its end as it is when it is first opened:
-        what was said before is answered by a greeting. `on_error`: is told of what fails, which is
-        tried again after seconds, and at last each minute."""
+        """A messenger on the log of `source`, or on a log itself.
+
+        `start`: the entry of the log from which on messages are received; None for the log's end as it is when it is
+        first opened: what was said before is answered by a greeting. `on_error`: is called with each error, after which
+        the messenger tries again: after seconds, and at last each minute."""
         self._source = source if isinstance(source, LogSource) else _OpenLog(source)
         self._next, self._on_error = start, on_error
         self._pauses = Pauses(_SHORTEST, _LONGEST)
@@ -147,8 +151,8 @@ class ChannelMessenger:
         return self._error or self._source.error
 
     async def run(self) -> None:
-        """Until it is cancelled. What fails, a relay that refuses or is of another version among it, is told and tried
-        again; it is never raised."""
+        """Carry messages until this is cancelled. An error, such as of a relay that refuses or is of another version,
+        is reported and tried again; it is never raised."""
         await self._pauses.between(self._carry_once)
 
     async def _carry_once(self) -> None:
@@ -166,7 +170,7 @@ class ChannelMessenger:
             group.create_task(self._read(transport))
 
     def _report_error(self, error: Exception) -> None:
-        """What its owner makes of it undoes nothing."""
+        """Reports an error to the owner, whose own failure in taking it is logged and no more."""
         while isinstance(error, ExceptionGroup):
             error = error.exceptions[0]
         if not isinstance(error, ForcemoveError):
@@ -175,7 +179,7 @@ class ChannelMessenger:
         try:
             self._on_error(error)
         except Exception:
-            _LOG.exception("trouble with %s could not be told", self.url)
+            _LOG.exception("an error of %s could not be reported", self.url)
 
     # --------------------------------------------------------------------------------------------------------- posting
 
@@ -204,7 +208,7 @@ class ChannelMessenger:
             self._refusals.reset()
 
     async def _postpone(self, message: bytes, refused: RelayRefused) -> None:
-        """Others go first, so that one that is never taken holds nothing up."""
+        """Puts a message that was refused behind the others, so that one that is never taken holds nothing up."""
         if message in self._unsent:
             del self._unsent[message]
             self._unsent[message] = None
@@ -212,7 +216,7 @@ class ChannelMessenger:
         await self._refusals.wait()
 
     def _remember(self, message: bytes) -> None:
-        """The newest of what we have said: it is not to be heard as if it were another's."""
+        """Remembers the newest of our own messages, so that they are not received as if they were another's."""
         own = _digest(message)
         self._own.pop(own, None)
         self._own[own] = None

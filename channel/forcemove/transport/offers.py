@@ -252,7 +252,7 @@ def presence_digest(table: bytes) -> bytes:
 
 
 class OfferStatus(Struct, frozen=True):
-    """What a lobby tells of an offer, its signatures checked. `join`: who has joined, until when (Unix seconds) both
+    """What a lobby has of an offer, its signatures checked. `join`: who has joined, until when (Unix seconds) both
     have to be at their table; `is_over`: withdrawn, expired, or begun."""
 
     signed: SignedOffer

@@ -1,5 +1,5 @@
-"""What connections for any number of tables have in common, whatever carries these: a lost one is made anew, after
-pauses that double while nothing comes of it, and what is asked is answered in time or told."""
+"""What connections for any number of tables have in common, whatever carries these: a lost one is opened again,
+after pauses that double while nothing comes of it, and a request is answered in time or fails."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ ANSWER_SECONDS = 10.0
 REQUEST_SECONDS = 30.0
 """That a request of the lobby may take, however often the connection is lost meanwhile."""
 _REPORT_AGAIN = 60.0
-"""Seconds after which the same trouble is told once more."""
+"""Seconds after which the same error is reported once more."""
 
 
 LogT = TypeVar("LogT", bound=RemoteLog)
@@ -49,10 +49,11 @@ class InTime(Protocol):
 
 
 class Pauses:
-    """Between attempts: they double, and a random part is waited, so that clients spread."""
+    """The pauses between attempts: each is twice the one before it, and a random part of it is waited, so that clients
+    spread."""
 
     def __init__(self, shortest: float = SHORTEST, longest: float = _LONGEST) -> None:
-        """In seconds."""
+        """`shortest`, `longest`: of the pauses, in seconds."""
         self._shortest, self._longest = shortest, longest
         self.reset()
 
@@ -61,11 +62,11 @@ class Pauses:
         self._next, self._ceiling = self._shortest, self._longest
 
     def lengthen(self) -> None:
-        """What is wrong will not pass soon: seconds, up to a minute."""
+        """What is wrong will not pass soon: pause for seconds, up to a minute."""
         self._next, self._ceiling = max(self._next, _FIRST_LASTING), max(self._ceiling, _LONGEST_LASTING)
 
     async def wait(self) -> None:
-        """Until the next attempt."""
+        """Wait until the next attempt."""
         await asyncio.sleep(random.uniform(0.5, 1) * self._next)  # noqa: S311  # no secret
         self._next = min(2 * self._next, self._ceiling)
 
@@ -80,7 +81,8 @@ class Pauses:
 
 
 class Reconnecting(ABC, Generic[LogT]):
-    """Used as `async with`: kept until the block is left. `url`: where it is, without a password."""
+    """A connection that is opened again whenever it was lost. Used as `async with`: kept until the block is left.
+    `url`: its address, without a password."""
 
     def __init__(
         self,
@@ -91,9 +93,13 @@ class Reconnecting(ABC, Generic[LogT]):
         on_error: Callable[[ForcemoveError], None],
         fault_seconds: float | None,
     ) -> None:
-        """`patience`: seconds until entering the block gives up where nobody answers; None never does, whatever
-        answers. `heartbeat`: seconds between signs of life. `ssl`: if not the system's certificates are to be trusted.
-        `on_error` and `fault_seconds`: see `connect.connect`."""
+        """Connect to `url`, once the block is entered.
+
+        - `patience`: seconds until entering the block gives up where nobody answers; None never does, whatever answers.
+        - `heartbeat`: seconds between signs of life.
+        - `ssl`: if not the system's certificates are to be trusted.
+        - `on_error` and `fault_seconds`: see `connect.connect`.
+        """
         self.url, self._patience, self._heartbeat, self._ssl = url, patience, heartbeat, ssl
         self._tables: dict[bytes, LogT] = {}
         self._on_error = on_error
@@ -180,14 +186,15 @@ class Reconnecting(ABC, Generic[LogT]):
         return [self._running]
 
     def _report_error(self, error: ForcemoveError) -> None:
-        """It is told once, and again where it lasts. What its owner makes of it undoes nothing."""
+        """Reports an error once, and again where it lasts. The owner's own failure in taking it is logged and no
+        more."""
         self._error, now = error, time.monotonic()
         if self._reported is None or self._reported[0] != error or now - self._reported[1] > _REPORT_AGAIN:
             self._reported = error, now
             try:
                 self._on_error(error)
             except Exception:
-                _LOG.exception("trouble with %s could not be told", self.url)
+                _LOG.exception("an error of %s could not be reported", self.url)
 
     def _on_lasting_error(self, error: ForcemoveError) -> None:
         """What hardly passes by itself is tried again, more seldom: there may be money in what the tables are of. Only
@@ -205,7 +212,7 @@ class Reconnecting(ABC, Generic[LogT]):
             raise RelayFaulty(self.url, self._faults.seconds, reason)
 
     def _fail(self, failure: ForcemoveError) -> None:
-        """It has ended: who waits at a table is told."""
+        """The connection has ended: who waits at a table gets the failure."""
         self._end = self._end or failure
         for log in self._tables.values():
             log.fail(failure)
@@ -224,7 +231,7 @@ class Reconnecting(ABC, Generic[LogT]):
 
     @abstractmethod
     async def _run(self) -> None:
-        """Until it is cancelled. However it ends, who waits is told."""
+        """Runs until it is cancelled. However it ends, whoever waits gets the failure."""
 
 
 async def answered(

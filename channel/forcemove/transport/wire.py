@@ -61,7 +61,7 @@ Text = Annotated[str, Meta(max_length=200)]
 
 
 class Message(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
-    """One message. Subclasses are told apart by their tags."""
+    """A message between client and relay. Its tag says which."""
 
 
 # ----------------------------------------------------------------------------------------------------- to the relay
@@ -265,7 +265,7 @@ def _decode(frame: bytes, decoder: msgspec.msgpack.Decoder[Any]) -> Any:
 
 
 class SendBuffer:
-    """Messages that wait to be sent, and frames made of them."""
+    """Messages that wait to be sent, which leave in frames."""
 
     def __init__(self) -> None:
         self._messages: deque[bytes] = deque()

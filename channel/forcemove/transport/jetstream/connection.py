@@ -1,4 +1,4 @@
-"""The way to a NATS server, for any number of tables; it is made anew whenever it was lost."""
+"""The connection to a NATS server, for any number of tables; it is opened again whenever it was lost."""
 
 from __future__ import annotations
 
@@ -55,9 +55,8 @@ class JetStreamConnection(Reconnecting[JetStreamTransport]):
     """`async with JetStreamConnection("nats://nats.example") as place:` keeps a connection until the block is left.
     `lobby`: that of the server.
 
-    What goes wrong at the server, or on the way to it, costs time only: the connection is made anew, after a pause that
-    doubles up to 10 seconds, of which a random part is waited.
-    """
+    What goes wrong at the server, or on the way to it, costs time only: the connection is opened again, after a pause
+    that doubles up to 10 seconds, of which a random part is waited."""
 
     def __init__(
         self,
@@ -265,7 +264,7 @@ class JetStreamConnection(Reconnecting[JetStreamTransport]):
         """What the server has said itself tells more than that a connection was lost. What it forbids may be about one
         table."""
         reason = f"{type(error).__name__}: {error}"[:200]
-        _LOG.info("trouble with %s: %s", self.url, reason)
+        _LOG.info("error of %s: %s", self.url, reason)
         if self._error is None or not isinstance(error, OSError | NoServersError):
             self._report_error(RelayUnreachable(self.url, reason))
         found = _FORBIDDEN.search(reason)

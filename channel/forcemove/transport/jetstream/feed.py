@@ -82,7 +82,7 @@ class Feed:
         self.ended, self._caught_up = asyncio.Event(), asyncio.Event()
 
     async def open(self, start: From) -> None:
-        """Begin to hear what there is, and then what is new. Raises NATS's errors."""
+        """Begin to receive what is stored, and then what is new. Raises NATS's errors."""
         self._start = start
         self._subscription = await self._client.subscribe(
             self._inbox, cb=self._take, pending_msgs_limit=0, pending_bytes_limit=0
@@ -94,12 +94,12 @@ class Feed:
             self._caught_up.set()
 
     async def catch_up(self) -> bool:
-        """Done when all was heard that there was at first; False where the feed has ended before."""
+        """Wait until all was received that was stored at first; False where the feed has ended before."""
         await self._caught_up.wait()
         return not self.ended.is_set()
 
     async def widen(self, subjects: Sequence[str]) -> None:
-        """Hear what is stored from now on under these subjects. Raises NATS's errors."""
+        """Receive what is stored from now on under these subjects, too. Raises NATS's errors."""
         self._subjects = subjects
         await self._js.add_consumer(self._stream, self._consumer())
 

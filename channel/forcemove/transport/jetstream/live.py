@@ -17,13 +17,13 @@ MAX_SUBJECTS = 256
 
 
 class During(Protocol):
-    """Does something as long as there is a connection."""
+    """Runs something as long as there is a connection."""
 
     async def __call__(self, doing: Coroutine[Any, Any, None]) -> None: ...
 
 
 class Live:
-    """Over as soon as its feed is."""
+    """Followers of many subjects on one feed; it is over as soon as the feed is."""
 
     def __init__(self, make: Callable[[Sequence[str], Callable[[Delivered], bool]], Feed], during: During) -> None:
         """`make`: a feed of some subjects, not opened yet. `during`: asks the server for something."""

@@ -38,7 +38,8 @@ _ACKS = msgspec.json.Decoder(Ack)
 
 @dataclass(frozen=True)
 class PendingPublish:
-    """`on_message` is given the answer, if there is one: after some time it is to be sent again."""
+    """A message on its way to the stream. `on_message`: is given the server's answer; where none comes, the message is
+    to be sent again after some time."""
 
     subject: str
     message: bytes

@@ -1,5 +1,5 @@
 """One connection to a NATS server, from its beginning to its end; what is to be said of a table or an offer is said on
-it. It is never made anew: that is its owner's business."""
+it. A session is never opened again: its owner makes another."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ class NatsSession:
             await asyncio.wait(tasks)
 
     async def close(self) -> None:
-        """Say nothing more, and hear nothing more."""
+        """Send nothing more, and receive nothing more."""
         await self._on_closed()
         await self.client.close()
 

@@ -76,7 +76,7 @@ _DECODER = msgspec.msgpack.Decoder(StoredOffer)
 
 @dataclass(frozen=True)
 class LobbyEntry:
-    """A value that was read and judged. `revision`: what a new value has to name."""
+    """An offer's value that was read from the bucket and judged. `revision`: what a new value has to name."""
 
     revision: int
     value: StoredOffer

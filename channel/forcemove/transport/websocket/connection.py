@@ -1,4 +1,4 @@
-"""One connection to a relay, for any number of tables; it is made anew whenever it was lost.
+"""One connection to a relay, for any number of tables; it is opened again whenever it was lost.
 
 Knows sockets, and of what goes over them the frames alone.
 """
@@ -41,7 +41,7 @@ __all__ = ["RelayConnection"]
 
 _LOG = logging.getLogger(__name__)
 _AT_ONCE = 64
-"""Messages and entries that are heard before others have their turn of the event loop, however many have come."""
+"""Messages and entries that are taken in before others have their turn of the event loop, however many have come."""
 _MAX_USELESS = 10_000
 """Messages in a row that are of no use to anybody here: then the connection is given up, for each costs time."""
 _MAX_UNSENT = 64 * 2**20
@@ -52,7 +52,7 @@ class RelayConnection(Reconnecting[WebSocketTransport]):
     """`async with RelayConnection("wss://relay.example") as relay:` keeps a connection until the block is left.
     `lobby`: the relay's.
 
-    What a relay does wrong, or the way to it, costs time only: the connection is closed and made anew, after a pause
+    What a relay does wrong, or the way to it, costs time only: the connection is closed and opened again, after a pause
     that doubles up to 10 seconds, of which a random part is waited.
     """
 

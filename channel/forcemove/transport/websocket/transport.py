@@ -1,4 +1,4 @@
-"""A table's log on a relay, as flows want it. What a connection hears and says of this table; no socket.
+"""A table's log on a relay, as flows want it. What a connection receives and sends of this table; no socket.
 
 A post has an id of 16 random bytes. It is posted again, with the same id, after every loss of the connection, until the
 relay has acknowledged it: the relay takes an id once, so that the log never has a message twice.
@@ -97,7 +97,7 @@ class WebSocketTransport(RemoteLog):
     # -------------------------------------------------------------------------------------------- for the connection
 
     def on_connected(self, connection: NewConnection) -> Iterator[Message]:
-        """What is to be said on a new connection: who we are, what we lack, and what was not acknowledged."""
+        """What is to be sent on a new connection: who we are, what we lack, and what was not acknowledged."""
         self._is_connected = False
         if self.failure is not None:
             return
