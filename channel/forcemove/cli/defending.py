@@ -49,10 +49,10 @@ _Seen = tuple[int, dict[bytes, Status]]
 
 
 class Nobody:
-    """A line on which nobody is."""
+    """A transport to nobody."""
 
     def send(self, message: bytes) -> None:
-        """Lost, as on any line it may be."""
+        """Drops the message, as any transport may."""
 
     def receive(self) -> Sequence[bytes]:
         """Nothing, ever."""
@@ -82,13 +82,14 @@ class _Effort:
 
 
 class Defence:
-    """Of one journal on one chain. `step` is called again and again by whoever drives the node; `run` does that."""
+    """The defence of one journal on one chain. `step` is called again and again by whoever drives the node; `run` does
+    that."""
 
     def __init__(
         self, journal: Journal, node: Node, chains: Sequence[Chain], payer: Key, notify: Callable[[str], None]
     ) -> None:
         """`chains`: the chain through each endpoint, none of which is asked here. `payer`: sends, and pays the gas.
-        `notify`: is told what is done."""
+        `notify`: is given a text of what is done."""
         self._journal, self._node, self._chains, self._payer, self._notify = journal, node, tuple(chains), payer, notify
         chain_id = chains[0].chain_id
         self._chain_id, self._every = chain_id, 1.0 if chain_id not in LOCAL_CHAINS else default_look_every(chain_id)

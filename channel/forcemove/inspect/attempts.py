@@ -27,7 +27,7 @@ _REFUSALS = (RuleError, CallRefused, Panicked, RevertedWithText, UnknownRevert)
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """Something that was simulated. `refusal`: what the adjudicator or the app would answer; None where it works."""
+    """An action that was simulated. `refusal`: what the adjudicator or the app would answer; None where it works."""
 
     action: PossibleAction
     refusal: ForcemoveError | None

@@ -23,7 +23,7 @@ __all__ = ["Report", "inspect_channel", "inspect_file", "require_channel_id"]
 Report = SignedStateReport | BareReport | ChannelReport
 """Everything that an inspection can end with."""
 Notify = Callable[[str], None]
-"""Hears what is done at the moment, in a few words."""
+"""Is called with what is done at the moment, in a few words."""
 
 
 def _quietly(_: str) -> None:

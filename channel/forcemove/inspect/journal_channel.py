@@ -1,4 +1,4 @@
-"""What can be said of a channel that a journal keeps. Reads no disk."""
+"""What can be said of a channel that a journal has stored. Reads no disk."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ class JournalChannel:
 
     @property
     def chain_id(self) -> int:
-        """Of its chain; 0 for a friendly game."""
+        """The id of the channel's chain; 0 for a friendly game."""
         return self.channel.agreement.domain.chain_id
 
     @property
     def newest(self) -> SignedState | None:
-        """The newest state that is kept."""
+        """The newest state that is stored."""
         return self.channel.newest.signed if self.channel.newest else None
 
     @property
@@ -67,12 +67,12 @@ class JournalChannel:
 
     @property
     def address(self) -> bytes:
-        """Ours, 20 bytes."""
+        """Our address in the channel, 20 bytes."""
         return self.channel.agreement.fixed_part.participants[self.channel.index]
 
     @property
     def counterparties(self) -> tuple[bytes, ...]:
-        """Their addresses, 20 bytes each."""
+        """The addresses of the counterparties, 20 bytes each."""
         participants = self.channel.agreement.fixed_part.participants
         return tuple(each for index, each in enumerate(participants) if index != self.channel.index)
 
@@ -131,7 +131,8 @@ def left_in(channel: Channel) -> tuple[tuple[bytes, int], ...]:
 
 
 def read_journal_channel(stored: Kept, games: Iterable[Game]) -> JournalChannel:
-    """Raises `MalformedBytes`, `UnknownVersion`."""
+    """The channel that a journal has stored; `games`: those that are installed. Raises `MalformedBytes`,
+    `UnknownVersion`."""
     about = ABOUTS.decode(stored.about)
     game = next((each for each in games if each.artifact.name == about.app), None)
     return JournalChannel(stored.standing, CHANNELS.decode(stored.snapshot), about, game)

@@ -23,8 +23,8 @@ __all__ = ["Finding", "examine", "examine_on_chain"]
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something that was looked at. `what`: that which must be so. `problem`: what is wrong with it, or None.
-    `is_known`: False where it could not be looked at, for the reason that `problem` gives."""
+    """What was found when one promise was checked. `what`: that which must be so. `problem`: what is wrong with it, or
+    None. `is_known`: False where it could not be looked at, for the reason that `problem` gives."""
 
     what: str
     problem: str | None = None

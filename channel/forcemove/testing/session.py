@@ -21,8 +21,9 @@ def _print(text: str) -> None:
 
 @dataclass
 class RunSettings:
-    """`seed`: another one in each run, unless it is given. `seconds`: for each look. `say_progress`: is called with a
-    line while a look goes on. `say_coverage`: is called with a line at the end of each look."""
+    """The settings of one run of tests. `seed`: another one in each run, unless it is given. `seconds`: for each look.
+    `say_progress`: is called with a line while a look goes on. `say_coverage`: is called with a line at the end of each
+    look."""
 
     seed: int = field(default_factory=lambda: randbelow(_SEEDS))
     seconds: float = SECONDS

@@ -82,7 +82,7 @@ def _always(*_: object) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class PileRules:
-    """What a game allows, to both sides alike. Only `True` is a yes.
+    """Which draws and discards a game allows, to both sides alike. Only `True` is a yes.
 
     `may_draw(pile, seat)`: whether a seat may draw the card at the top now. `may_discard(pile, seat, card)`: whether it
     may discard this card now, which it holds. The pile is as it is before that.

@@ -1,6 +1,6 @@
 """A node on a journal for as long as a command takes: it drives what the command names, and says what happens.
 
-Nobody is on the line: counterparties hear nothing from here, and all that is done is done on the chain.
+No counterparty is connected: nothing is sent to them from here, and all that is done is done on the chain.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _POLL_SECONDS = 0.25
 
 @dataclass(frozen=True)
 class SessionOptions:
-    """What a command was told to work with: files and URLs, as they were typed. `most`: see `Node.add`."""
+    """The options of a command on a journal: files and URLs, as they were typed. `most`: see `Node.add`."""
 
     store: str
     endpoints: tuple[str, ...]
@@ -51,8 +51,8 @@ class SessionOptions:
 
 
 class JournalSession:
-    """`journal`: the one that was named. `chain`: the one that was named, by its first endpoint. All else that the
-    journal has on it is defended meanwhile."""
+    """A node on a journal. `journal`: the one that was named. `chain`: the one that was named, by its first endpoint.
+    All else that the journal has on it is defended meanwhile."""
 
     def __init__(
         self,

@@ -15,7 +15,7 @@ _MOST = 10_000
 
 
 class Numbers:
-    """`open`: the offers that are open now, by number."""
+    """The numbers of offers. `open`: the offers that are open now, by number."""
 
     def __init__(self) -> None:
         self._numbers: dict[bytes, int] = {}

@@ -1,4 +1,4 @@
-"""Tells a player that the relay or the chain is out of reach, and when it is back: both in the same words."""
+"""Reports to a player that the relay or the chain is out of reach, and when it is back: both in the same words."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ __all__ = ["ChainConnectivity", "Connectivity", "back_text", "lost_text", "repor
 
 _POLL_SECONDS = 0.25
 _BEARABLE = 2.0
-"""Seconds: what is made good sooner need not be told."""
+"""Seconds: what is made good sooner is not reported."""
 _SILENT = 8.0
 """Seconds without an answer after which a chain counts as out of reach: while it fails it is asked every five."""
 
 
 class Connectivity(Protocol):
-    """A connection, or a line that has one."""
+    """A connection, or what has one."""
 
     @property
     def url(self) -> str:
@@ -35,7 +35,7 @@ class Connectivity(Protocol):
 
 
 class ChainConnectivity:
-    """A chain, through any of its endpoints, as a node looks at it."""
+    """The connectivity of a chain through any of its endpoints, as a node looks at it."""
 
     def __init__(self, viewers: Sequence[Viewer], clock: Callable[[], float] = seconds) -> None:
         """`clock`: that of the node."""
@@ -54,12 +54,12 @@ class ChainConnectivity:
 
 
 def lost_text(what: str, url: str) -> str:
-    """That it is out of reach."""
+    """The text that a relay or chain is out of reach."""
     return f"{what:<12}{url} is out of reach. What you do is kept, and sent when it is back."
 
 
 def back_text(what: str, url: str) -> str:
-    """That it is in reach again."""
+    """The text that a relay or chain is in reach again."""
     return f"{what:<12}{url} is in reach again."
 
 
@@ -67,7 +67,8 @@ def back_text(what: str, url: str) -> str:
 async def reporting_connectivity(
     connection: Connectivity, notify: Callable[[str], None], what: str = "relay"
 ) -> AsyncIterator[None]:
-    """Until the block is left. `what`: the relay, or the chain. Raises then what `notify` has raised."""
+    """Reports until the block is left. `connection`: whose connectivity; `notify`: is given each text; `what`: the
+    relay, or the chain. Raises then what `notify` has raised."""
     reporting = asyncio.create_task(_notify(connection, notify, what))
     try:
         yield

@@ -24,8 +24,8 @@ _ENDINGS = {
 
 
 class EndObserver:
-    """Remembers of a channel what nobody knows any more once it is paid out, and what this run has paid for it:
-    `cost`, the gas of so many `transactions`, in wei."""
+    """Observes a channel, and remembers what nobody knows any more once it is paid out, and what this run has paid for
+    it: `cost`, the gas of so many `transactions`, in wei."""
 
     def __init__(self) -> None:
         self.cost = self.transactions = 0

@@ -1,4 +1,4 @@
-"""One channel, played from where it is to its end: says what happens, and lets the chain decide where nothing does."""
+"""One channel, played from where it is to its end: shows what happens, and lets the chain decide where nothing does."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Played(Protocol):
         ...
 
     def feed(self, input_: Input) -> None:
-        """A wish of ours. Raises a `ForcemoveError` where it cannot be."""
+        """Give the channel an input of ours. Raises a `ForcemoveError` where it is not possible."""
         ...
 
 
@@ -71,8 +71,13 @@ class Match:
         output: Output,
         names: Names = NAMES,
     ) -> None:
-        """`patience`: seconds that a counterparty may be silent before it is challenged; it may be infinite. `names`:
-        of the players, by seat."""
+        """Show a channel of `game`.
+
+        - `choose`: the player's decision on a move; None where it comes later.
+        - `patience`: seconds that a counterparty may be silent before it is challenged; it may be infinite.
+        - `output`: where the match is shown.
+        - `names`: of the players, by seat.
+        """
         self.warning = ""
         self.fatal_error: Exception | None = None
         self._game, self._choose, self._patience, self._output = game, choose, patience, output
@@ -140,7 +145,7 @@ class Match:
     # -------------------------------------------------------------------------------------------------------- telling
 
     def answer(self, question: ChooseMove) -> MoveChosen | ConcludeWanted | None:
-        """What the player does, once the state that it answers was told."""
+        """What the player does, once the state that it answers was shown."""
         self._show_state(question.state)
         decided = self._choose(question)
         self._show_content()
@@ -180,7 +185,7 @@ class Match:
 
 
 async def run_with_background(main: Coroutine[Any, Any, None], *others: Coroutine[Any, Any, None]) -> None:
-    """Until `main` has ended, or another raises; raises the first error."""
+    """Run `main` to its end with the others beside it, which are cancelled then; raises the first error of any."""
     try:
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(each) for each in others]

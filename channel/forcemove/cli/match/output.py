@@ -1,4 +1,4 @@
-"""How a match is told to somebody: on a terminal that scrolls, or on a person's screen."""
+"""How a match is shown to somebody: on a terminal that scrolls, or on a person's screen."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["TerminalOutput", "Output"]
 
 
 class Output(Protocol):
-    """What a match says."""
+    """Where a match is shown."""
 
     def say(self, text: str) -> None:
         """A line that stays."""
@@ -22,12 +22,12 @@ class Output(Protocol):
         ...
 
     def show(self, content: ScreenContent) -> None:
-        """How it looks now, in the place of how it looked before."""
+        """How the match looks now, in the place of how it looked before."""
         ...
 
 
 class TerminalOutput:
-    """Lines, and the scene's headline beneath them."""
+    """Shows a match as lines of a terminal, with the headline of how it looks now beneath them."""
 
     def __init__(self, terminal: Terminal) -> None:
         self._terminal = terminal

@@ -23,11 +23,11 @@ __all__ = ["BotSeat", "PersonSeat", "PlayerSeat"]
 
 
 class PlayerSeat(Protocol):
-    """Decides, and is told."""
+    """Who plays a seat: decides on moves, and is shown what happens."""
 
     @property
     def output(self) -> Output:
-        """Where it is told what happens."""
+        """Where the player is shown what happens."""
         ...
 
     def choose(self, question: ChooseMove) -> MoveChosen | ConcludeWanted | None:

@@ -18,8 +18,8 @@ __all__ = ["carry", "messenger_for", "until_delivered"]
 def messenger_for(
     url: str, table: TableTerms, key: Key, say: Callable[[str], None], *, is_new: bool
 ) -> ChannelMessenger:
-    """A channel's line over the relay at `url`, which is not asked before `carry`. What fails is told once, and tried
-    again. `is_new`: others may have said something that we have not read; else a greeting makes that good."""
+    """A channel's messenger over the relay at `url`, which is not asked before `carry`. An error is reported once, and
+    tried again. `is_new`: others may have said something that we have not read; else a greeting makes that good."""
     reported: list[str] = []
 
     def notify(error: ForcemoveError) -> None:

@@ -42,7 +42,7 @@ _ASIDE = "the game is put aside; the same command goes on with it."
 
 
 class ChannelGameRunner:
-    """Of one game. `venue`: None for friendly games."""
+    """Plays one game in channels. `venue`: None for friendly games."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""What a run of `forcemove play` was asked for."""
+"""The options of a run of `forcemove play`, and the accounts that it plays with."""
 
 from __future__ import annotations
 
@@ -13,12 +13,20 @@ __all__ = ["Wallet", "PlayOptions"]
 
 @dataclass(frozen=True)
 class PlayOptions:
-    """`relay`: its address. `stake`: in wei, of the offer to make, or the only
-    one to join. `link`: of the offer to join. `rounds`: after which the bot leaves, None where a person plays. `pace`:
-    seconds that the bot takes for a move. `duration`: of a challenge, in seconds, to offer. `patience`: see `Match`.
-    `agrees`: nobody has to be asked whether to join. `from_scratch`: leave alone what was begun before and has no money
-    in it. `lease`: seconds after which another process may go on for one that has died. `towers`: who watches over
-    the channel."""
+    """The options of a run.
+
+    - `relay`: the relay's address.
+    - `stake`: in wei, of the offer to make, or the only one to join.
+    - `link`: of the offer to join.
+    - `rounds`: after how many the bot leaves; None where a person plays.
+    - `pace`: seconds that the bot takes for a move.
+    - `duration`: of a challenge, in seconds, to offer.
+    - `patience`: seconds that a counterparty may be silent, see `Match`.
+    - `agrees`: nobody has to be asked whether to join.
+    - `from_scratch`: leave alone what was begun before and has no money in it.
+    - `lease`: seconds after which another process may go on for one that has died.
+    - `towers`: the watchtowers of the channel.
+    """
 
     relay: str
     stake: int | None = None
@@ -40,8 +48,8 @@ class PlayOptions:
 
 @dataclass(frozen=True)
 class Wallet:
-    """`key`: only signs states, and what is said to others. `payer`: deposits, and pays the gas. `payout`: is paid, 20
-    bytes."""
+    """The keys and accounts of a player. `key`: only signs states, and what is said to others. `payer`: deposits, and
+    pays the gas. `payout`: is paid, 20 bytes."""
 
     key: Key
     payer: Key

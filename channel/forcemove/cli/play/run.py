@@ -73,7 +73,7 @@ class GameRunner(Protocol):
         ...
 
     def report_end(self, meeting: Meeting) -> None:
-        """Say which one."""
+        """Print the end that it has come to."""
         ...
 
     async def begin(self, meeting: Meeting) -> None:
@@ -82,7 +82,7 @@ class GameRunner(Protocol):
 
 
 class PlayRun:
-    """Everything that one run needs."""
+    """One run of the command, with everything that it needs."""
 
     def __init__(
         self,

@@ -20,8 +20,8 @@ _T = TypeVar("_T")
 
 
 async def when_free(begin: Callable[[], _T], notify: Callable[[str], None]) -> _T:
-    """What `begin` returns, once no other process has what it wants. `notify`: is told, once, that this is waited for.
-    Raises what else `begin` raises."""
+    """What `begin` returns, once no other process has what it wants. `notify`: is given the text, once, that this is
+    waited for. Raises what else `begin` raises."""
     is_reported = False
     while True:
         try:

@@ -35,7 +35,7 @@ __all__ = ["TableGameRunner"]
 
 
 class TableGameRunner:
-    """Of one game."""
+    """Plays one game over a table's log."""
 
     def __init__(
         self, game: TableGame, options: PlayOptions, wallet: Wallet, journal: Journal, terminal: Terminal
@@ -53,7 +53,7 @@ class TableGameRunner:
         return False
 
     async def go_on(self) -> bool:
-        """See `playing.Play`: all that is kept of such a game is its meeting."""
+        """See `run.GameRunner`: all that is kept of such a game is its meeting."""
         return False
 
     def is_stored(self, meeting: Meeting) -> bool:  # noqa: ARG002  # the port's
@@ -61,7 +61,7 @@ class TableGameRunner:
         return False
 
     def is_over(self, meeting: Meeting) -> bool:  # noqa: ARG002
-        """See `playing.Play`: its log tells, which is read again."""
+        """See `run.GameRunner`: its log tells, which is read again."""
         return False
 
     def report_end(self, meeting: Meeting) -> None:

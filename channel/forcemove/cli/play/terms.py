@@ -40,7 +40,7 @@ _POLICY = Policy()
 
 
 class Venue(Protocol):
-    """What we play on, for an offer."""
+    """What a game is played on: a chain, or nothing."""
 
     @property
     def name(self) -> str:
