@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import sys
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,7 @@ html_title = f"Forcemove {release}"
 html_copy_source = False
 myst_heading_anchors = 4
 default_role = "code"
+autodoc_preserve_defaults = True
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 autodoc_typehints_format = "short"
@@ -50,18 +52,23 @@ _LINK = re.compile(r"\[(?P<text>[^\]]*)\]\((?P<path>[^)#\s]+)(?P<anchor>#[^)\s]*
 def _adapt(_: Sphinx, page: str, source: list[str]) -> None:
     """Give an index its place above the pages that it lists, and show a link to a folder or file that is no page as its
     text."""
-    index = ROOT / f"{page}.md"
-    paths = [link["path"] for link in _LINK.finditer(source[0]) if link["path"].endswith(".md")]
-    beneath = [path for path in paths if _index_of((index.parent / path).resolve()) == index]
+    trees = "".join(_trees(ROOT / f"{page}.md", source[0]))
 
     def shown(link: re.Match[str]) -> str:
         is_page = "://" in link["path"] or link["path"].endswith((".md", ".svg"))
         return link[0] if is_page else link["text"]
 
-    source[0] = _LINK.sub(shown, source[0])
-    if beneath:
-        names = "\n".join(dict.fromkeys(path.removesuffix(".md") for path in beneath))
-        source[0] += f"\n```{{toctree}}\n:hidden:\n\n{names}\n```\n"
+    source[0] = _LINK.sub(shown, source[0]) + trees
+
+
+def _trees(page: Path, text: str) -> Iterator[str]:
+    """For each section of an index what puts the pages that it lists beneath it."""
+    for section in re.split(r"^## ", text, flags=re.MULTILINE):
+        paths = dict.fromkeys(link["path"] for link in _LINK.finditer(section) if link["path"].endswith(".md"))
+        beneath = [path.removesuffix(".md") for path in paths if _index_of((page.parent / path).resolve()) == page]
+        caption = f":caption: {section.partition(chr(10))[0]}\n" if section[:1] != "#" else ""
+        if beneath:
+            yield "\n".join(["\n```{toctree}", f":hidden:\n{caption}", *beneath, "```\n"])
 
 
 def _index_of(page: Path) -> Path | None:
