@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from forcemove.cli.play.run import PlayRun
     from forcemove.cli.play.terms import ChainVenue
     from forcemove.cli.terminal import Terminal
+    from forcemove.game import Game
     from forcemove.store.journal import Journal
     from forcemove.transport.links import Link
     from forcemove.watching.client import TowerClient
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 __all__ = ["play"]
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
+_SEATS = 2
+"""At a table of this command's."""
 
 
 class _Tower(click.ParamType[tuple[str, bytes]]):
@@ -198,6 +201,17 @@ def play(
         run_until_terminated(_playing(name, venue, options, wallet, journal, terminal).run())
 
 
+def _game_for_two(name: str) -> Game:
+    """The channel game of this name. Raises `Explained`, and `click.UsageError` where it does not take two."""
+    game = load_game(name)
+    if _SEATS not in game.seats:
+        seats = ", ".join(map(str, game.seats))
+        raise click.UsageError(
+            f"{name} takes {seats} players, and `play` seats two. `forcemove demo --game {name}` plays it here."
+        )
+    return game
+
+
 def _link(text: str | None, relay: str | None) -> Link | None:
     """Raises `MalformedBytes`, `UnknownVersion` and `LinkCut`, and `click.UsageError` where it is for another relay."""
     from forcemove.transport.links import parse_link, public_url
@@ -266,7 +280,7 @@ def _playing(
         return PlayRun(
             options, on, wallet, journal, terminal, TableGameRunner(table_game, options, wallet, journal, terminal)
         )
-    game = venue.game if venue else load_game(name)
+    game = venue.game if venue else _game_for_two(name)
     on_ = venue or FriendlyVenue(game.name, game.title)
     return PlayRun(
         options, on_, wallet, journal, terminal, ChannelGameRunner(game, venue, options, wallet, journal, terminal)
@@ -280,6 +294,6 @@ def _venue(name: str, endpoints: Sequence[str], book_file: Path | None, allow_ma
 
     if find_table_game(name) is not None:
         raise click.UsageError(f"No contract enforces {name}: play it with --stake 0, and without --chain.")
-    game, chains = load_game(name), open_nodes(endpoints, expected=chain_ids_of_books(book_file))
+    game, chains = _game_for_two(name), open_nodes(endpoints, expected=chain_ids_of_books(book_file))
     require_not_mainnet(chains[0], allow_mainnet)
     return ChainVenue(chains, open_book(book_file, chains[0]), game)
