@@ -71,7 +71,9 @@ ROWS: Mapping[str, Row] = {
     "three moves": Row("ladder 3x1", Bounds(transactions=1), is_long=True),
     "two transactions": Row("ladder 1x1", Bounds(transactions=2), is_long=True),
     "opening, one transaction": Row("ladder 1x1", Bounds(opening=True, transactions=1), is_long=True),
-    "opening, one transaction, second seat": Row("ladder 1x1", Bounds(seat=1, opening=True, transactions=1), is_long=True),
+    "opening, one transaction, second seat": Row(
+        "ladder 1x1", Bounds(seat=1, opening=True, transactions=1), is_long=True
+    ),
     "a reorganisation beyond the confirmations": Row(
         "ladder 1x1", Bounds(transactions=1, reorganisations=1), is_long=True
     ),

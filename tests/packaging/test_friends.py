@@ -26,10 +26,13 @@ _QUESTION = re.compile(r"\[y/N\]|Passphrase|\?:")
 START = 10**18
 
 
-def typed(kind: int) -> list[str]:
-    """The page's commands for a friendly game (0), or for one with a stake (1), each as it is typed."""
-    (section,) = [each for each in sections_with("text") if str(each).endswith("Play with a friend")]
-    block = section.blocks("text")[kind].replace(".venv/bin/forcemove", "forcemove")
+FRIENDLY, FOR_A_STAKE = "README.md: Play with a friend", "docs/play.md: For a stake"
+
+
+def typed(title: str) -> list[str]:
+    """The commands of a section, each as it is typed."""
+    (section,) = [each for each in sections_with("text") if str(each) == title]
+    block = section.blocks("text")[0].replace(".venv/bin/forcemove", "forcemove")
     return re.sub(r" *\\\n *", " ", block).splitlines()
 
 
@@ -90,7 +93,7 @@ class Place:
         for friend in (self.alice, self.bob):
             self.node.give(friend.key.address, START)
         self._relay = Friend(wheel, folder, "relay", where)
-        self._relay.enter(typed(0)[0])
+        self._relay.enter(typed(FRIENDLY)[0])
         self._relay.reach("The relay listens at")
 
     def close(self) -> None:
@@ -126,7 +129,7 @@ def questions(shown: Shown) -> list[str]:
 
 @pytest.mark.long
 def test_friends_play_for_nothing_with_the_link_as_it_is_printed(place: Place) -> None:
-    _, create, join = typed(0)
+    _, create, join = typed(FRIENDLY)
     alice, bob = place.alice, place.bob
     alice.enter(create)
     link = alice.copied(LINK_HEAD)
@@ -143,7 +146,7 @@ def test_friends_play_for_nothing_with_the_link_as_it_is_printed(place: Place) -
 
 
 def test_friends_play_for_a_stake_with_the_command_as_it_is_printed(place: Place) -> None:
-    deploy, create, copy, join = typed(1)
+    deploy, create, copy, join = typed(FOR_A_STAKE)
     alice, bob = place.alice, place.bob
     alice.run(deploy)
     bob.run(copy)
