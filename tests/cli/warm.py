@@ -64,9 +64,10 @@ class Process:
         return code
 
     def send_signal(self, number: int) -> None:
-        """Unless it has ended."""
+        """Unless it has ended: the word of its end may come later than the end."""
         if self.poll() is None:
-            os.kill(self.pid, number)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.pid, number)
 
     def kill(self) -> None:
         """As a power cut would."""
