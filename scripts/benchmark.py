@@ -35,17 +35,17 @@ from forcemove.flow.queue import ActionQueue  # noqa: E402
 from forcemove.flow.signed import SignedTransport  # noqa: E402
 from forcemove.flow.transport import MemoryTransport, Transport  # noqa: E402
 from forcemove.protocol.agreement import agree  # noqa: E402
-from forcemove.protocol.channel import Channel  # noqa: E402
-from forcemove.protocol.effects import SendState  # noqa: E402
+from forcemove.protocol.codec.msgpack_codec import CHANNELS  # noqa: E402
 from forcemove.protocol.encoding import Domain, digest, hash_state  # noqa: E402
 from forcemove.protocol.hashing import keccak256  # noqa: E402
-from forcemove.protocol.inputs import ContractsGenuine, HoldingsSeen, Input, MoveChosen, StateReceived  # noqa: E402
-from forcemove.protocol.machine import step  # noqa: E402
+from forcemove.protocol.machine.channel import Channel  # noqa: E402
+from forcemove.protocol.machine.effects import SendState  # noqa: E402
+from forcemove.protocol.machine.inputs import ContractsGenuine, HoldingsSeen, Input, MoveChosen, StateReceived  # noqa: E402
+from forcemove.protocol.machine.machine import step  # noqa: E402
 from forcemove.protocol.outcome import address_destination  # noqa: E402
 from forcemove.protocol.signing import Key, require_signer  # noqa: E402
 from forcemove.protocol.state import SignedState, VariablePart  # noqa: E402
 from forcemove.protocol.types import ETHER, FixedPart, Signature  # noqa: E402
-from forcemove.protocol.values import CHANNELS  # noqa: E402
 from forcemove_games.rock_paper_scissors import GAME  # noqa: E402
 from forcemove_games.sra.deck import shuffle_between_two  # noqa: E402
 from forcemove_games.views import Json, apply_update, filter_state, play_action, replay_action  # noqa: E402

@@ -33,11 +33,11 @@ sys.path.insert(0, str(ROOT))
 os.environ.setdefault("ETH_HASH_BACKEND", "pysha3")  # as the command line sets it
 
 from forcemove.chain.local import AnvilChain, connect  # noqa: E402
-from forcemove.node.about import ABOUTS  # noqa: E402
 from forcemove.node.assemble import reassemble  # noqa: E402
-from forcemove.node.memory import MemoryLine  # noqa: E402
+from forcemove.node.memory import MemoryMessenger  # noqa: E402
+from forcemove.node.metadata import METADATA  # noqa: E402
 from forcemove.node.node import Node  # noqa: E402
-from forcemove.protocol.values import CHANNELS  # noqa: E402
+from forcemove.protocol.codec.msgpack_codec import CHANNELS  # noqa: E402
 from forcemove.store.journal import Journal  # noqa: E402
 from forcemove.store.opening import open_journal  # noqa: E402
 from forcemove_games.tic_tac_toe import GAME  # noqa: E402
@@ -108,11 +108,11 @@ def _resumed(journal: Journal, url: str) -> Node:
     chain = connect(url)
     node, assemblies = Node(journal, lease=DURATION), []
     for kept in journal.channels():
-        agreement, about = CHANNELS.decode(kept.snapshot).agreement, ABOUTS.decode(kept.about)
+        agreement, about = CHANNELS.decode(kept.snapshot).agreement, METADATA.decode(kept.metadata)
         assemblies.append(reassemble(chain, agreement, GAME, from_block=about.from_block))
     node.reserve(assemblies, ALICE)
     for each in assemblies:
-        node.add(each, ALICE, MemoryLine(), lambda _: None)
+        node.add(each, ALICE, MemoryMessenger(), lambda _: None)
     return node
 
 
@@ -125,7 +125,7 @@ def _block(ask: Callable[[str], object], node: Node) -> float:
 
 def _requests_of_a_block(ask: Callable[[str], object], node: Node) -> int:
     (driven, *_) = node.channels.values()
-    rpc, asked = driven.performer._adjudicator.chain.rpc, list[str]()
+    rpc, asked = driven.executor._adjudicator.chain.rpc, list[str]()
     answers = rpc.ask
 
     def counting(method: str, *params: object) -> object:
@@ -165,7 +165,7 @@ def adding(count: int) -> str:
         playground, key, asked = Playground.on(chain), ALICE, list[str]()
         block = chain.block_number()
         began, agreements = chain.block_hash(block), crowd.agreements(playground, count, DURATION)
-        assemblies = [reassemble(chain, each, GAME, from_block=block, began=began) for each in agreements]
+        assemblies = [reassemble(chain, each, GAME, from_block=block, origin_hash=began) for each in agreements]
         with open_journal(str(Path(folder) / "journal"), owner=secrets.token_bytes(16)) as journal:
             node, answers = Node(journal), chain.rpc.ask
 
@@ -177,7 +177,7 @@ def adding(count: int) -> str:
             begun = time.perf_counter()
             node.reserve(assemblies, key)
             for each in assemblies:
-                node.add(each, key, MemoryLine(), lambda _: None)
+                node.add(each, key, MemoryMessenger(), lambda _: None)
             seconds = time.perf_counter() - begun
             node.release()
     return f"{count:,} new channels: {seconds:.2f} s, {seconds / count * 1e3:.2f} ms each; {len(asked):,} requests"

@@ -17,7 +17,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from forcemove.store.opening import open_journal
-from forcemove.store.records import Batch, Saving
+from forcemove.store.records import Batch, ChannelUpdate
 
 __all__ = ["commit_ratio", "timed"]
 
@@ -50,7 +50,7 @@ def _ours(folder: str, snapshot: bytes) -> Iterator[Callable[[], object]]:
         def commit() -> None:
             nonlocal version
             about = None if version else bytes(200)
-            if journal.commit(Batch((Saving(id_, version, _differing(snapshot, version), about),))):
+            if journal.commit(Batch((ChannelUpdate(id_, version, _differing(snapshot, version), about),))):
                 raise SystemExit("the journal has dropped a channel: what was measured is worthless")
             version += 1
 

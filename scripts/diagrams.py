@@ -27,9 +27,9 @@ sys.path.insert(0, str(ROOT))
 
 from forcemove.cli.games import TABLE_GROUP  # noqa: E402
 from forcemove.game import Game  # noqa: E402
-from forcemove.installed import installed_games  # noqa: E402
-from forcemove.protocol.channel import Phase  # noqa: E402
-from forcemove.protocol.duties import DUTIES  # noqa: E402
+from forcemove.protocol.machine.automatic_actions import AUTOMATIC_ACTIONS  # noqa: E402
+from forcemove.protocol.machine.channel import Phase  # noqa: E402
+from forcemove.registry import installed_games  # noqa: E402
 from scripts.excerpt import excerpt, figures_aside  # noqa: E402
 from scripts.reference import PUBLIC, reference  # noqa: E402
 
@@ -95,7 +95,7 @@ _DOING = {
 def life_diagram() -> str:
     """The phases with their duties, and the steps between them."""
     lines = ["stateDiagram-v2"]
-    for phase, duties in DUTIES.items():
+    for phase, duties in AUTOMATIC_ACTIONS.items():
         lines.append(f'state "{phase.value}" as {phase.name}')
         lines += [f"{phase.name} : {_DOING[duty.__name__]}" for duty in duties]
     lines.append(f"[*] --> {Phase.CHECKING.name} : all have agreed on the terms")

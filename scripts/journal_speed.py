@@ -21,10 +21,10 @@ from tempfile import TemporaryDirectory
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from forcemove.protocol.values import CHANNELS  # noqa: E402
+from forcemove.protocol.codec.msgpack_codec import CHANNELS  # noqa: E402
 from forcemove.store.journal import Journal  # noqa: E402
 from forcemove.store.opening import open_journal  # noqa: E402
-from forcemove.store.records import Batch, ChannelLease, Saving  # noqa: E402
+from forcemove.store.records import Batch, ChannelLease, ChannelUpdate  # noqa: E402
 from scripts.benchmark import TARGETS, Table  # noqa: E402
 from scripts.commit_ratio import commit_ratio, timed  # noqa: E402
 
@@ -39,7 +39,7 @@ def measure(where: str, channels: int, rounds: int) -> dict[str, float]:
     ids = [number.to_bytes(32) for number in range(1, channels + 1)]
     snapshot = CHANNELS.encode(Table().channels[0])
     with open_journal(where, owner=os.urandom(16)) as journal:
-        journal.commit(Batch(tuple(Saving(each, 0, snapshot, about=bytes(200)) for each in ids)))
+        journal.commit(Batch(tuple(ChannelUpdate(each, 0, snapshot, metadata=bytes(200)) for each in ids)))
         many, one = _commits(journal, ids, snapshot, rounds)
         names = [ChannelLease(each) for each in ids]
         rows = {
@@ -61,11 +61,11 @@ def _commits(journal: Journal, ids: Sequence[bytes], snapshot: bytes, rounds: in
     """The quickest commits of all channels and of one, in turn."""
     many, one = [], []
     for version in range(1, 2 * rounds, 2):
-        everything = Batch(tuple(Saving(each, version, snapshot) for each in ids))
+        everything = Batch(tuple(ChannelUpdate(each, version, snapshot) for each in ids))
         many.append(timed(lambda batch=everything: journal.commit(batch)))  # type: ignore[misc]
-        first = Batch((Saving(ids[0], version + 1, snapshot),))
+        first = Batch((ChannelUpdate(ids[0], version + 1, snapshot),))
         one.append(timed(lambda batch=first: journal.commit(batch)))  # type: ignore[misc]
-        journal.commit(Batch(tuple(Saving(each, version + 1, snapshot) for each in ids[1:])))
+        journal.commit(Batch(tuple(ChannelUpdate(each, version + 1, snapshot) for each in ids[1:])))
     return min(many), min(one)
 
 

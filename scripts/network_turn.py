@@ -22,21 +22,21 @@ from tempfile import TemporaryDirectory
 import aiohttp
 
 from forcemove.flow.channel import moves_of_new
-from forcemove.installed import find_game
-from forcemove.node.about import ABOUTS, About
 from forcemove.node.events import Event, Sent
 from forcemove.node.friendly import FriendlyChannel
+from forcemove.node.metadata import METADATA, ChannelMetadata
 from forcemove.protocol.agreement import Agreement, agree
-from forcemove.protocol.channel import Channel
+from forcemove.protocol.codec.msgpack_codec import CHANNELS
+from forcemove.protocol.codec.wire import encode_message
 from forcemove.protocol.encoding import NO_CHAIN, Domain
 from forcemove.protocol.hashing import keccak256
+from forcemove.protocol.machine.channel import Channel
 from forcemove.protocol.outcome import address_destination
 from forcemove.protocol.signing import Key
 from forcemove.protocol.types import ETHER, ZERO_ADDRESS, FixedPart
-from forcemove.protocol.values import CHANNELS
-from forcemove.protocol.wire import encode_message
+from forcemove.registry import find_game
 from forcemove.store.opening import open_journal
-from forcemove.store.records import OWNER_LENGTH, Batch, Saving
+from forcemove.store.records import OWNER_LENGTH, Batch, ChannelUpdate
 from forcemove.transport.connect import connect
 from forcemove.transport.messenger import ChannelMessenger
 from forcemove.transport.terms import TableKind, TableTerms
@@ -110,7 +110,7 @@ async def _play(url: str, folder: Path, number: int, seat: int, writing: Connect
         choose = moves_of_new(lambda secrets: game.bot(seat, secrets=secrets))
         with open_journal(str(folder / f"{seat}.journal"), owner=secrets.token_bytes(OWNER_LENGTH)) as journal:
             watch = _Watch()
-            channel = FriendlyChannel(journal, agreement, _KEYS[seat], game, line, choose, report=watch.hear)
+            channel = FriendlyChannel(journal, agreement, _KEYS[seat], game, line, choose, on_event=watch.hear)
             running = [asyncio.create_task(channel.run()), asyncio.create_task(line.run())]
             await watch.is_over.wait()
             if seat == 0:
@@ -141,13 +141,13 @@ class _Watch:
 
 def _commit(folder: Path, channel: Channel) -> float:
     """Seconds of one commit of this channel."""
-    about = ABOUTS.encode(About("RockPaperScissors", 0, bytes(20), 0))
+    about = METADATA.encode(ChannelMetadata("RockPaperScissors", 0, bytes(20), 0))
     times = []
     with open_journal(str(folder / "journal"), owner=secrets.token_bytes(OWNER_LENGTH)) as journal:
         for version in range(TURNS):
             began = time.perf_counter()
             id_, first = channel.agreement.channel_id, None if version else about
-            journal.commit(Batch((Saving(id_, version, CHANNELS.encode(channel), first),)))
+            journal.commit(Batch((ChannelUpdate(id_, version, CHANNELS.encode(channel), first),)))
             times.append(time.perf_counter() - began)
     return statistics.fmean(times)
 

@@ -19,15 +19,15 @@ from typing import Any
 from forcemove.chain.chain import Chain
 from forcemove.chain.local import AnvilChain
 from forcemove.node.assemble import Assembly, assemble
-from forcemove.node.memory import MemoryLine
+from forcemove.node.memory import MemoryMessenger
 from forcemove.node.node import Node
 from forcemove.node.policy import Policy
-from forcemove.protocol.channel import Channel
-from forcemove.protocol.effects import ChooseMove, Effect, SendState
-from forcemove.protocol.inputs import ContractsGenuine, HoldingsSeen, Input, MoveChosen
-from forcemove.protocol.machine import step
+from forcemove.protocol.codec.wire import decode_message, encode_message
+from forcemove.protocol.machine.channel import Channel
+from forcemove.protocol.machine.effects import ChooseMove, Effect, SendState
+from forcemove.protocol.machine.inputs import ContractsGenuine, HoldingsSeen, Input, MoveChosen
+from forcemove.protocol.machine.machine import step
 from forcemove.protocol.types import ETHER
-from forcemove.protocol.wire import decode_message, encode_message
 from forcemove.store.opening import open_journal
 from forcemove_games.rock_paper_scissors import GAME
 from tests.scenarios.story import KEYS, Playground
@@ -70,11 +70,11 @@ class Nodes:
 
         return chosen
 
-    def open(self, lines: Sequence[tuple[MemoryLine, ...]]) -> None:
+    def open(self, lines: Sequence[tuple[MemoryMessenger, ...]]) -> None:
         """Until every channel is funded, and nobody has anything to do."""
         for seat, node in enumerate(self.nodes):
             for assembly, table in zip(self.assemblies, lines, strict=True):
-                node.add(assembly, KEYS[seat], table[seat], self.choose(seat), most=10**18)
+                node.add(assembly, KEYS[seat], table[seat], self.choose(seat), max_cost=10**18)
         while sum(node.poll() for node in self.nodes):
             pass
 
@@ -93,7 +93,7 @@ def opened(count: int, chain: Chain, *others: Chain) -> Iterator[Nodes]:
     with TemporaryDirectory() as folder:
         journals = [open_journal(str(Path(folder) / str(seat)), owner=os.urandom(16)) for seat in range(2)]
         nodes = Nodes(assemblies, [Node(journal, policy=Policy(multiple=0)) for journal in journals])
-        nodes.open([MemoryLine.table(2) for _ in range(count)])
+        nodes.open([MemoryMessenger.table(2) for _ in range(count)])
         yield nodes
         for journal in journals:
             journal.close()

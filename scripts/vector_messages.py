@@ -7,9 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from forcemove.errors import ForcemoveError
-from forcemove.protocol.encoding import word
-from forcemove.protocol.state import SignedState, VariablePart
-from forcemove.protocol.wire import (
+from forcemove.protocol.codec.wire import (
     SignedStateFile,
     decode_file,
     decode_message,
@@ -17,6 +15,8 @@ from forcemove.protocol.wire import (
     encode_greeting,
     encode_message,
 )
+from forcemove.protocol.encoding import word
+from forcemove.protocol.state import SignedState, VariablePart
 from scripts.vector_values import CHANNELS, KEYS, allocation_to, hex_, id_of, sign, state_to_json
 
 __all__ = ["file_vectors", "message_vectors"]

@@ -38,7 +38,7 @@ WAITING = (
     "cli/test_demo_network.py",
     "cli/test_play.py",
     "cli/test_demo_on_a_terminal.py",
-    "watching/test_service.py",
+    "watchtower/service/test_server.py",
     "packaging/test_new_game.py",
     "node/test_killed.py",
     "node/test_thousand.py",

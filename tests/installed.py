@@ -13,7 +13,7 @@ import pytest
 
 from forcemove.chain.deployment import contracts_to_deploy
 from forcemove.game import Game
-from forcemove.installed import installed_games
+from forcemove.registry import installed_games
 
 __all__ = ["CONTRACTS", "GAMES", "GAMES_FOR_TWO", "each_game", "part_of", "space_of"]
 

@@ -64,8 +64,6 @@ if TYPE_CHECKING:
     from forcemove.game import Randomness as Randomness
     from forcemove.game import TransitionRow as TransitionRow
     from forcemove.game import seat_names as seat_names
-    from forcemove.installed import find_game as find_game
-    from forcemove.installed import installed_games as installed_games
     from forcemove.node.assemble import Assembly as Assembly
     from forcemove.node.assemble import assemble as assemble
     from forcemove.node.keys import new_key as new_key
@@ -81,15 +79,15 @@ if TYPE_CHECKING:
     from forcemove.protocol.agreement import agree as agree
     from forcemove.protocol.app import App as App
     from forcemove.protocol.app import Terms as Terms
-    from forcemove.protocol.channel import Channel as Channel
-    from forcemove.protocol.channel import Phase as Phase
-    from forcemove.protocol.effects import ChooseMove as ChooseMove
     from forcemove.protocol.encoding import Domain as Domain
     from forcemove.protocol.encoding import channel_id as channel_id
     from forcemove.protocol.encoding import word as word
-    from forcemove.protocol.inputs import ChallengeWanted as ChallengeWanted
-    from forcemove.protocol.inputs import ConcludeWanted as ConcludeWanted
-    from forcemove.protocol.inputs import MoveChosen as MoveChosen
+    from forcemove.protocol.machine.channel import Channel as Channel
+    from forcemove.protocol.machine.channel import Phase as Phase
+    from forcemove.protocol.machine.effects import ChooseMove as ChooseMove
+    from forcemove.protocol.machine.inputs import ChallengeWanted as ChallengeWanted
+    from forcemove.protocol.machine.inputs import ConcludeWanted as ConcludeWanted
+    from forcemove.protocol.machine.inputs import MoveChosen as MoveChosen
     from forcemove.protocol.outcome import Allocation as Allocation
     from forcemove.protocol.outcome import Outcome as Outcome
     from forcemove.protocol.outcome import address_destination as address_destination
@@ -98,6 +96,8 @@ if TYPE_CHECKING:
     from forcemove.protocol.state import VariablePart as VariablePart
     from forcemove.protocol.types import ETHER as ETHER
     from forcemove.protocol.types import FixedPart as FixedPart
+    from forcemove.registry import find_game as find_game
+    from forcemove.registry import installed_games as installed_games
     from forcemove.store.opening import open_journal as open_journal
 
 _MODULES = {
@@ -177,7 +177,7 @@ _MODULES = {
     ),
     "forcemove.node.node": ("Node",),
     "forcemove.node.polled": ("PolledClient",),
-    "forcemove.installed": (
+    "forcemove.registry": (
         "find_game",
         "installed_games",
     ),
@@ -200,17 +200,17 @@ _MODULES = {
         "App",
         "Terms",
     ),
-    "forcemove.protocol.channel": (
+    "forcemove.protocol.machine.channel": (
         "Channel",
         "Phase",
     ),
-    "forcemove.protocol.effects": ("ChooseMove",),
+    "forcemove.protocol.machine.effects": ("ChooseMove",),
     "forcemove.protocol.encoding": (
         "Domain",
         "channel_id",
         "word",
     ),
-    "forcemove.protocol.inputs": (
+    "forcemove.protocol.machine.inputs": (
         "ChallengeWanted",
         "ConcludeWanted",
         "MoveChosen",

@@ -23,7 +23,7 @@ from forcemove.flow.actions import Action, ActionCodec, MalformedAction, require
 from forcemove.flow.queue import ActionQueue
 from forcemove.flow.steps import Step, UnexpectedAction, transition
 from forcemove.flow.transport import Transport
-from forcemove.protocol.limits import MAX_ACTION, MAX_RELAYED
+from forcemove.protocol.codec.limits import MAX_ACTION, MAX_RELAYED
 from forcemove_games.views import Json, NewInfo, PlayResult, ViewedGame, filter_state, replay_action
 
 __all__ = [

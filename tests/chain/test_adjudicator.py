@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 import requests
 
-from forcemove.chain.adjudicator import Adjudicator, Holdings, Operation
+from forcemove.chain.adjudicator import Adjudicator, ChannelHoldings, Operation
 from forcemove.chain.chain import Call
 from forcemove.chain.codec import function
 from forcemove.chain.errors import CallRefused, EndpointFailed, Panicked, RevertedWithText, TransactionReverted
@@ -77,7 +77,7 @@ def test_a_deposit_is_logged_and_held(world: World) -> None:
     id_ = world.id_of(world.channel())
 
     assert logs_of(world, world.adjudicator.deposit(id_, ETHER, 0, 7)) == [Deposited(id_, ETHER, 7)]
-    assert world.adjudicator.holdings_of(id_, ETHER) == Holdings(7, payout_begun=False, closed=False)
+    assert world.adjudicator.holdings_of(id_, ETHER) == ChannelHoldings(7, payout_begun=False, closed=False)
 
 
 def test_a_deposit_of_tokens_has_only_the_adjudicators_logs(world: World) -> None:
@@ -157,7 +157,7 @@ def test_concluding_beyond_the_holdings_pays_what_is_there(world: World) -> None
 
     left = PartlyPaid(id_, world.state_hash(fixed, last), outcome(3, 5))
     assert logs_of(world, conclude) == [Concluded(id_, 14), left]
-    assert world.adjudicator.holdings_of(id_, ETHER) == Holdings(0, payout_begun=True, closed=False)
+    assert world.adjudicator.holdings_of(id_, ETHER) == ChannelHoldings(0, payout_begun=True, closed=False)
 
 
 def expired(world: World, outcome_: Outcome) -> tuple[bytes, bytes]:

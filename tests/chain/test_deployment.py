@@ -18,14 +18,14 @@ from forcemove.chain.create2 import CUSTOMARY_FACTORY, deploying_calldata
 from forcemove.chain.deployment import (
     BookOfOtherContracts,
     ContractNamedTwice,
+    DeploymentStage,
     Progress,
-    Stage,
     deploy,
 )
 from forcemove.chain.errors import NotMined, WrongChain
 from forcemove.chain.genuine import adjudicator_artifact, derived_address
 from forcemove.chain.local import AnvilChain, EmbeddedChain, local_keys
-from forcemove.chain.verification import Standing, verify
+from forcemove.chain.verification import ContractStatus, verify
 from forcemove.contracts import artifact
 from forcemove.protocol.signing import Key
 from tests.chain.world import bring_factory
@@ -65,21 +65,21 @@ def stalled(fresh: AnvilChain) -> Iterator[AnvilChain]:
     fresh.rpc.ask("evm_setAutomine", True)
 
 
-def stages(chain: Chain, path: Path) -> dict[str, list[Stage]]:
+def stages(chain: Chain, path: Path) -> dict[str, list[DeploymentStage]]:
     """Deploy, and tell what happened to each contract."""
     told: list[Progress] = []
-    deploy(chain, KEY, path, report=told.append)
+    deploy(chain, KEY, path, on_progress=told.append)
     return {name: [each.stage for each in told if each.contract == name] for name in CONTRACTS}
 
 
 def genuine(chain: Chain, path: Path) -> bool:
     verdicts = verify(chain, load_book(path))
     return {verdict.contract for verdict in verdicts} == set(CONTRACTS) and all(
-        verdict.standing is Standing.GENUINE for verdict in verdicts
+        verdict.status is ContractStatus.GENUINE for verdict in verdicts
     )
 
 
-NEW, AGAIN = [Stage.SENT, Stage.DEPLOYED], [Stage.RESUMED, Stage.DEPLOYED]
+NEW, AGAIN = [DeploymentStage.SENT, DeploymentStage.DEPLOYED], [DeploymentStage.RESUMED, DeploymentStage.DEPLOYED]
 
 
 @pytest.mark.parametrize("kind", ["eth-tester", "anvil"])
@@ -103,7 +103,7 @@ def test_what_stands_is_kept(embedded: EmbeddedChain, path: Path) -> None:
     stages(embedded, path)
     before, block = path.read_text(), embedded.block_number()
 
-    assert stages(embedded, path) == {name: [Stage.KEPT] for name in CONTRACTS}
+    assert stages(embedded, path) == {name: [DeploymentStage.KEPT] for name in CONTRACTS}
 
     assert (path.read_text(), embedded.block_number()) == (before, block)
 
@@ -118,11 +118,11 @@ def kill(progress):
     if (progress.contract, progress.stage.name) == ({contract!r}, {stage!r}):
         os.kill(os.getpid(), signal.SIGKILL)
 
-deploy(connect({endpoint!r}), local_keys()[2], Path({path!r}), report=kill)
+deploy(connect({endpoint!r}), local_keys()[2], Path({path!r}), on_progress=kill)
 """
 
 
-def kill_at(chain: Chain, path: Path, contract: str, stage: Stage) -> None:
+def kill_at(chain: Chain, path: Path, contract: str, stage: DeploymentStage) -> None:
     """Let a process deploy that kills itself as it tells of this."""
     text = _KILLED.format(contract=contract, stage=stage.name, endpoint=chain.endpoint, path=str(path))
     killed = warm.run([], folder=path.parent, environment=os.environ, before=text)
@@ -137,7 +137,7 @@ def kill_on(contract: str) -> Callable[[Progress], None]:
     """Interrupts a deployment as soon as it has sent this."""
 
     def kill(progress: Progress) -> None:
-        if (progress.contract, progress.stage) == (contract, Stage.SENT):
+        if (progress.contract, progress.stage) == (contract, DeploymentStage.SENT):
             raise Killed
 
     return kill
@@ -149,8 +149,10 @@ def sent_by(chain: Chain, key: Key) -> int:
 
 
 @pytest.mark.parametrize("contract", CONTRACTS)
-@pytest.mark.parametrize("stage", [Stage.SENT, Stage.DEPLOYED])
-def test_a_killed_deployment_goes_on_where_it_stood(fresh: AnvilChain, path: Path, contract: str, stage: Stage) -> None:
+@pytest.mark.parametrize("stage", [DeploymentStage.SENT, DeploymentStage.DEPLOYED])
+def test_a_killed_deployment_goes_on_where_it_stood(
+    fresh: AnvilChain, path: Path, contract: str, stage: DeploymentStage
+) -> None:
     kill_at(fresh, path, contract, stage)
     done = CONTRACTS.index(contract)
     nonce = sent_by(fresh, KEY)
@@ -158,8 +160,8 @@ def test_a_killed_deployment_goes_on_where_it_stood(fresh: AnvilChain, path: Pat
     told = stages(fresh, path)
 
     for index, name in enumerate(CONTRACTS):
-        resumed = AGAIN if stage is Stage.SENT else [Stage.KEPT]
-        assert told[name] == ([Stage.KEPT] if index < done else resumed if index == done else NEW)
+        resumed = AGAIN if stage is DeploymentStage.SENT else [DeploymentStage.KEPT]
+        assert told[name] == ([DeploymentStage.KEPT] if index < done else resumed if index == done else NEW)
     assert genuine(fresh, path)
     left = len(CONTRACTS) - done - 1
     assert sent_by(fresh, KEY) == nonce + left
@@ -171,16 +173,16 @@ def test_what_was_sent_of_another_game_is_waited_for_and_found_by_those_who_want
     """Else the book would forget what is still on its way."""
     first, other = GAMES[:2]
     with pytest.raises(Killed):
-        deploy(fresh, KEY, path, [first], report=kill_on(first.artifact.name))
+        deploy(fresh, KEY, path, [first], on_progress=kill_on(first.artifact.name))
     sent = sent_by(fresh, KEY)
 
     told: list[Progress] = []
-    book = deploy(fresh, KEY, path, [other], report=told.append)
+    book = deploy(fresh, KEY, path, [other], on_progress=told.append)
 
-    assert (told[0].contract, told[0].stage) == (first.artifact.name, Stage.RESUMED)
+    assert (told[0].contract, told[0].stage) == (first.artifact.name, DeploymentStage.RESUMED)
     assert set(book.contracts) == {CONTRACTS[0], other.artifact.name}
     assert book.pending is None
-    assert stages(fresh, path)[first.artifact.name] == [Stage.FOUND]
+    assert stages(fresh, path)[first.artifact.name] == [DeploymentStage.FOUND]
     assert sent_by(fresh, KEY) == sent + 1, "for the other game alone"
 
 
@@ -271,11 +273,11 @@ def test_verifying_tells_what_is_different(embedded: EmbeddedChain, path: Path) 
     verdicts = {verdict.contract: verdict for verdict in verify(embedded, swapped(load_book(path)))}
 
     adjudicator = verdicts["Adjudicator"]
-    assert (adjudicator.standing, adjudicator.has_code) == (Standing.DIFFERENT, True)
+    assert (adjudicator.status, adjudicator.has_code) == (ContractStatus.DIFFERENT, True)
     assert adjudicator.derived == derived_address(artifact("Adjudicator")) != adjudicator.address
-    assert [verdict.standing for name, verdict in verdicts.items() if name != "Adjudicator"] == [Standing.GENUINE] * (
-        len(CONTRACTS) - 1
-    )
+    assert [verdict.status for name, verdict in verdicts.items() if name != "Adjudicator"] == [
+        ContractStatus.GENUINE
+    ] * (len(CONTRACTS) - 1)
 
 
 def test_verifying_tells_what_is_missing(embedded: EmbeddedChain, path: Path) -> None:
@@ -283,7 +285,7 @@ def test_verifying_tells_what_is_missing(embedded: EmbeddedChain, path: Path) ->
 
     verdicts = verify(EmbeddedChain(), load_book(path))
 
-    assert {verdict.standing for verdict in verdicts} == {Standing.MISSING}
+    assert {verdict.status for verdict in verdicts} == {ContractStatus.MISSING}
     assert {verdict.has_code for verdict in verdicts} == {False}
 
 
@@ -292,10 +294,10 @@ def test_verifying_tells_what_is_not_deep_enough(embedded: EmbeddedChain, path: 
     book = load_book(path)
     depth = embedded.block_number() - book.find("Adjudicator").block_number + 1
 
-    verdicts = {verdict.contract: verdict.standing for verdict in verify(embedded, book, confirmations=depth)}
+    verdicts = {verdict.contract: verdict.status for verdict in verify(embedded, book, confirmations=depth)}
 
-    others = dict.fromkeys(CONTRACTS[1:], Standing.UNCONFIRMED)
-    assert verdicts == {"Adjudicator": Standing.GENUINE} | others
+    others = dict.fromkeys(CONTRACTS[1:], ContractStatus.UNCONFIRMED)
+    assert verdicts == {"Adjudicator": ContractStatus.GENUINE} | others
 
 
 def test_verifying_derives_with_the_books_factory(embedded: EmbeddedChain, path: Path) -> None:
@@ -303,7 +305,7 @@ def test_verifying_derives_with_the_books_factory(embedded: EmbeddedChain, path:
 
     verdicts = verify(embedded, replace(load_book(path), factory=b"\x4f" * 20))
 
-    assert {verdict.standing for verdict in verdicts} == {Standing.DIFFERENT}
+    assert {verdict.status for verdict in verdicts} == {ContractStatus.DIFFERENT}
     assert {verdict.has_code for verdict in verdicts} == {False}
 
 
@@ -340,5 +342,5 @@ def test_a_creation_that_failed_is_sent_anew(embedded: EmbeddedChain, path: Path
     pending = Pending("Adjudicator", address, signed.hash, 0)
     save_book(replace(load_book(path), contracts={}, pending=pending), path)
 
-    assert stages(embedded, path)["Adjudicator"] == [Stage.RESUMED, *NEW]
+    assert stages(embedded, path)["Adjudicator"] == [DeploymentStage.RESUMED, *NEW]
     assert load_book(path).pending is None

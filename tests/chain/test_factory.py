@@ -18,9 +18,9 @@ from forcemove.chain.book import AddressBook, load_book, save_book
 from forcemove.chain.chain import Call, Chain, Fees, SignedTransaction, contract_address
 from forcemove.chain.create2 import CUSTOMARY_FACTORY, PRESIGNER, deploying_calldata
 from forcemove.chain.deployment import (
+    DeploymentStage,
     NotAFactory,
     Progress,
-    Stage,
     deploy,
     deploy_beside,
 )
@@ -29,7 +29,7 @@ from forcemove.chain.factory import FACTORY, FUNDS, deployment_block
 from forcemove.chain.genuine import adjudicator_artifact, derived_address
 from forcemove.chain.local import AnvilChain, EmbeddedChain, connect, local_keys
 from forcemove.chain.reverts import NO_ERRORS, ErrorTable
-from forcemove.chain.verification import Standing, verify
+from forcemove.chain.verification import ContractStatus, verify
 from forcemove.contracts import artifact
 from forcemove.protocol.signing import Key
 from scripts.compile_contracts import PINNED
@@ -64,13 +64,13 @@ def path(tmp_path: Path) -> Path:
 def told(chain: Chain, path: Path, key: Key = KEY) -> list[Progress]:
     """What a deployment tells."""
     found: list[Progress] = []
-    deploy(chain, key, path, report=found.append)
+    deploy(chain, key, path, on_progress=found.append)
     return found
 
 
 def is_genuine(chain: Chain, book: AddressBook) -> bool:
-    standings = {verdict.contract: verdict.standing for verdict in verify(chain, book)}
-    return standings == dict.fromkeys(CONTRACTS, Standing.GENUINE)
+    standings = {verdict.contract: verdict.status for verdict in verify(chain, book)}
+    return standings == dict.fromkeys(CONTRACTS, ContractStatus.GENUINE)
 
 
 def pass_time(chain: Chain, blocks: int) -> None:
@@ -115,7 +115,10 @@ def test_a_chain_without_the_factory_gets_it(request: pytest.FixtureRequest, kin
 
     found = told(chain, path)
 
-    assert [(each.contract, each.stage) for each in found[:2]] == [(FUNDS, Stage.SENT), (FACTORY, Stage.DEPLOYED)]
+    assert [(each.contract, each.stage) for each in found[:2]] == [
+        (FUNDS, DeploymentStage.SENT),
+        (FACTORY, DeploymentStage.DEPLOYED),
+    ]
     assert load_book(path).factory == CUSTOMARY_FACTORY
     assert is_genuine(chain, load_book(path))
 
@@ -126,7 +129,7 @@ def test_the_contracts_do_not_pay_what_the_presigned_transaction_pays(bare: Anvi
 
     found = told(bare, path)
 
-    hashes = [each.transaction_hash for each in found if each.stage is Stage.SENT]
+    hashes = [each.transaction_hash for each in found if each.stage is DeploymentStage.SENT]
     assert len(hashes) == 1 + len(CONTRACTS)
     for hash_ in hashes:
         assert hash_ is not None
@@ -156,13 +159,16 @@ def test_a_node_that_refuses_the_presigned_transaction_gets_a_factory_of_ours(ba
         found = told(node, path)
         book = load_book(path)
 
-        assert [(each.contract, each.stage) for each in found[:2]] == [(FACTORY, Stage.SENT), (FACTORY, Stage.DEPLOYED)]
+        assert [(each.contract, each.stage) for each in found[:2]] == [
+            (FACTORY, DeploymentStage.SENT),
+            (FACTORY, DeploymentStage.DEPLOYED),
+        ]
         assert book.factory == found[0].address != CUSTOMARY_FACTORY
         assert node.balance(PRESIGNER) == 0, "nothing is paid for what is refused"
         assert is_genuine(node, book)
         adjudicator = adjudicator_artifact()
         assert book.adjudicator == derived_address(adjudicator, book.factory) != derived_address(adjudicator)
-        assert {each.stage for each in told(node, path, OTHER_KEY)} == {Stage.KEPT}, "the book names it"
+        assert {each.stage for each in told(node, path, OTHER_KEY)} == {DeploymentStage.KEPT}, "the book names it"
         assert load_book(path) == book
 
 
@@ -174,8 +180,10 @@ def test_an_account_that_cannot_pay_for_the_factory_is_told(bare: AnvilChain, pa
     assert bare.balance(PRESIGNER) == 0
 
 
-@pytest.mark.parametrize(("name", "stage"), [(FUNDS, Stage.SENT), (FACTORY, Stage.DEPLOYED)])
-def test_a_deployment_killed_at_the_factory_goes_on(bare: AnvilChain, path: Path, name: str, stage: Stage) -> None:
+@pytest.mark.parametrize(("name", "stage"), [(FUNDS, DeploymentStage.SENT), (FACTORY, DeploymentStage.DEPLOYED)])
+def test_a_deployment_killed_at_the_factory_goes_on(
+    bare: AnvilChain, path: Path, name: str, stage: DeploymentStage
+) -> None:
     kill_at(bare, path, name, stage)
     sent = sent_by(bare, KEY)
 
@@ -186,8 +194,8 @@ def test_a_deployment_killed_at_the_factory_goes_on(bare: AnvilChain, path: Path
     assert is_genuine(bare, load_book(path))
 
 
-@pytest.mark.parametrize("stage", [Stage.SENT, Stage.DEPLOYED])
-def test_a_deployment_killed_at_our_own_factory_goes_on(bare: AnvilChain, path: Path, stage: Stage) -> None:
+@pytest.mark.parametrize("stage", [DeploymentStage.SENT, DeploymentStage.DEPLOYED])
+def test_a_deployment_killed_at_our_own_factory_goes_on(bare: AnvilChain, path: Path, stage: DeploymentStage) -> None:
     with node_before(bare, wants_replay_protection) as node:
         address = contract_address(KEY.address, sent_by(node, KEY))
         kill_at(node, path, FACTORY, stage)
@@ -254,7 +262,7 @@ def test_what_somebody_else_has_deployed_is_taken_over(embedded: EmbeddedChain, 
     found = told(embedded, tmp_path / "b" / "book.json", OTHER_KEY)
 
     assert [(each.contract, each.stage, each.is_certain) for each in found] == [
-        (name, Stage.FOUND, True) for name in CONTRACTS
+        (name, DeploymentStage.FOUND, True) for name in CONTRACTS
     ]
     assert load_book(tmp_path / "b" / "book.json") == first
     assert embedded.block_number() == block
@@ -269,7 +277,7 @@ def test_a_node_without_old_states_gives_an_early_block(anvil: AnvilChain, path:
     with node_before(anvil, forgets(oldest, admits_it=admits_it)) as node:
         found = told(node, path, OTHER_KEY)
 
-    assert {(each.stage, each.block_number, each.is_certain) for each in found} == {(Stage.FOUND, 0, False)}
+    assert {(each.stage, each.block_number, each.is_certain) for each in found} == {(DeploymentStage.FOUND, 0, False)}
     assert load_book(path).deployment_block == 0
 
 
@@ -345,8 +353,10 @@ class _Overtaken(EmbeddedChain):
             deploy(self, OTHER_KEY, self._path)
 
 
-@pytest.mark.parametrize(("at", "stages"), [("signing", [Stage.FOUND]), ("sending", [Stage.SENT, Stage.FOUND])])
-def test_to_be_overtaken_is_success(tmp_path: Path, at: str, stages: list[Stage]) -> None:
+@pytest.mark.parametrize(
+    ("at", "stages"), [("signing", [DeploymentStage.FOUND]), ("sending", [DeploymentStage.SENT, DeploymentStage.FOUND])]
+)
+def test_to_be_overtaken_is_success(tmp_path: Path, at: str, stages: list[DeploymentStage]) -> None:
     chain = _Overtaken()
     bring_factory(chain)
     for folder in ("ours", "theirs"):
@@ -356,7 +366,7 @@ def test_to_be_overtaken_is_success(tmp_path: Path, at: str, stages: list[Stage]
     found = told(chain, tmp_path / "ours" / "book.json")
 
     assert [each.stage for each in found if each.contract == "Adjudicator"] == stages
-    assert {each.stage for each in found if each.contract != "Adjudicator"} == {Stage.FOUND}
+    assert {each.stage for each in found if each.contract != "Adjudicator"} == {DeploymentStage.FOUND}
     assert load_book(tmp_path / "ours" / "book.json") == load_book(tmp_path / "theirs" / "book.json")
 
 
@@ -388,7 +398,7 @@ def test_what_waits_for_a_block_is_waited_for(path: Path) -> None:
         anvil.rpc.ask("evm_mine")
         anvil.rpc.ask("evm_setAutomine", True)
 
-        assert [each.stage for each in deployment.result() if each.contract == "Adjudicator"] == [Stage.FOUND]
+        assert [each.stage for each in deployment.result() if each.contract == "Adjudicator"] == [DeploymentStage.FOUND]
         assert is_genuine(anvil, load_book(path))
 
 

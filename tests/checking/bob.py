@@ -12,7 +12,8 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from forcemove.protocol.effects import (
+from forcemove.protocol.encoding import digest, hash_state
+from forcemove.protocol.machine.effects import (
     Submission,
     SubmitChallenge,
     SubmitCheckpoint,
@@ -21,8 +22,7 @@ from forcemove.protocol.effects import (
     SubmitRespond,
     SubmitTransfer,
 )
-from forcemove.protocol.encoding import digest, hash_state
-from forcemove.protocol.inputs import Greeted, Input, StateReceived
+from forcemove.protocol.machine.inputs import Greeted, Input, StateReceived
 from forcemove.protocol.state import SignedState, SupportProof, VariablePart
 from forcemove.protocol.status import Mode
 from forcemove.protocol.types import ETHER, Signature

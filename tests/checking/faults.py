@@ -10,13 +10,14 @@ from unittest.mock import patch
 
 from msgspec.structs import replace
 
-from forcemove.protocol import adjudication, duties, hearing, machine, news, rules
-from forcemove.protocol.channel import Accepted, Channel, Phase, Step
-from forcemove.protocol.duties import DUTIES
-from forcemove.protocol.effects import SubmitCheckpoint, SubmitDeposit, SubmitRespond
+from forcemove.protocol import adjudication, rules
 from forcemove.protocol.encoding import digest, hash_state
 from forcemove.protocol.errors import OutOfTurn
-from forcemove.protocol.inputs import SubmissionFailed
+from forcemove.protocol.machine import automatic_actions, chain_updates, machine, peer_messages
+from forcemove.protocol.machine.automatic_actions import AUTOMATIC_ACTIONS
+from forcemove.protocol.machine.channel import Accepted, Channel, Phase, Step
+from forcemove.protocol.machine.effects import SubmitCheckpoint, SubmitDeposit, SubmitRespond
+from forcemove.protocol.machine.inputs import SubmissionFailed
 from forcemove.protocol.signing import Key
 from forcemove.protocol.state import SignedState
 from tests.checking.ladder import Ladder
@@ -52,10 +53,10 @@ def _in(where: Any, name: str, instead: Any) -> Patches:
 
 
 def _duty(phase: Phase, *duties_: Any) -> Patches:
-    return lambda stack: stack.enter_context(patch.dict(DUTIES, {phase: duties_}))
+    return lambda stack: stack.enter_context(patch.dict(AUTOMATIC_ACTIONS, {phase: duties_}))
 
 
-_real_answer = duties._answer_record
+_real_answer = automatic_actions._answer_record
 
 
 def _answer_at_the_end(channel: Channel, now: int, key: Key | None) -> Step | None:
@@ -74,7 +75,7 @@ def _deposit_at_once(channel: Channel, _now: int, _key: Key | None) -> Step | No
     held = channel.held(asset)
     if held != sum(amounts[: channel.index]):
         return None
-    return duties.ask(channel, SubmitDeposit(asset, held, amounts[channel.index]))
+    return automatic_actions.request_once(channel, SubmitDeposit(asset, held, amounts[channel.index]))
 
 
 def _any_end(*arguments: Any) -> None:
@@ -85,7 +86,7 @@ def _any_end(*arguments: Any) -> None:
 
 
 _real_transition = rules.require_valid_transition
-_real_again = hearing._receive_again
+_real_again = peer_messages._receive_again
 
 
 def _last_word(channel: Channel, signed: SignedState) -> Channel:
@@ -100,15 +101,15 @@ def _conclude_if_ours(channel: Channel, now: int, key: Key | None) -> Step | Non
     return _real_conclude(channel, now, key) if is_ours else None
 
 
-_real_conclude = duties._conclude
-_real_see = news.see
+_real_conclude = automatic_actions._conclude
+_real_see = chain_updates.on_chain_change
 
 
 def _forget_failures(channel: Channel, seen: Any, now: int, app: Any) -> Channel:
     return channel if isinstance(seen, SubmissionFailed) else _real_see(channel, seen, now, app)
 
 
-_real_take_over = news._take_over
+_real_take_over = chain_updates._take_over
 
 
 def _keep_requests(channel: Channel, recorded: Any, app: Any) -> Channel:
@@ -116,8 +117,12 @@ def _keep_requests(channel: Channel, recorded: Any, app: Any) -> Channel:
 
 
 def _one_answer_is_enough(stack: ExitStack) -> None:
-    _in(news, "_take_over", _keep_requests)(stack)
-    _in(duties, "is_answered", lambda channel, _: any(isinstance(each, _ANSWERS) for each in channel.requested))(stack)
+    _in(chain_updates, "_take_over", _keep_requests)(stack)
+    _in(
+        automatic_actions,
+        "is_answered",
+        lambda channel, _: any(isinstance(each, _ANSWERS) for each in channel.requested),
+    )(stack)
 
 
 _ANSWERS = (SubmitCheckpoint, SubmitRespond)
@@ -136,12 +141,12 @@ _real_challenge = machine._challenge
 def _sign_final_when_funded(channel: Channel, _now: int, key: Key | None) -> Step | None:
     if not channel.leaving or not channel.is_our_turn or channel.lacks_money:
         return None
-    return duties.finish(channel, key)
+    return automatic_actions.finish(channel, key)
 
 
 def _hole_33(stack: ExitStack) -> None:
     _in(machine, "_challenge", _no_way_out)(stack)
-    _duty(Phase.PLAYING, duties._deposit, _sign_final_when_funded, duties._ask_for_move)(stack)
+    _duty(Phase.PLAYING, automatic_actions._deposit, _sign_final_when_funded, automatic_actions._ask_for_move)(stack)
 
 
 def _any_turn(draft: Any, id_: bytes, status: Any, fixed_part: Any, proof: Any, app: Any) -> Any:
@@ -153,8 +158,8 @@ def _anybodys(_digest: bytes, _signature: Any, _expected: bytes) -> None:
 
 
 def _two_ends(stack: ExitStack) -> None:
-    _in(hearing, "require_valid_transition", _any_end)(stack)
-    _in(duties, "_may_finish", lambda _channel, _newest: True)(stack)
+    _in(peer_messages, "require_valid_transition", _any_end)(stack)
+    _in(automatic_actions, "_may_finish", lambda _channel, _newest: True)(stack)
     _in(Channel, "_sign", lambda self, _, hashes, key: key.sign(digest(self.agreement.domain, hashes.state)))(stack)
 
 
@@ -162,13 +167,16 @@ _SMALL = Ladder(1, 1)
 
 FAULTS: dict[str, Fault] = {
     "answer margin ignored": Fault(
-        "settled as due", 3, Bounds(transactions=1), _in(duties, "_answer_record", _answer_at_the_end)
+        "settled as due", 3, Bounds(transactions=1), _in(automatic_actions, "_answer_record", _answer_at_the_end)
     ),
     "deposit before the prefund": Fault(
-        "no early deposit", 2, Bounds(opening=True), _duty(Phase.PREFUND, duties._sign_setup, _deposit_at_once)
+        "no early deposit",
+        2,
+        Bounds(opening=True),
+        _duty(Phase.PREFUND, automatic_actions._sign_setup, _deposit_at_once),
     ),
     "another outcome taken in a final state": Fault(
-        "settled as due", 3, Bounds(), _in(hearing, "require_valid_transition", _any_end)
+        "settled as due", 3, Bounds(), _in(peer_messages, "require_valid_transition", _any_end)
     ),
     "a second end is signed": Fault("nothing after the end", 2, Bounds(), _two_ends),
     "sent before saved": Fault("one signature a turn", 2, Bounds(crashes=1), saves_first=False),
@@ -176,15 +184,17 @@ FAULTS: dict[str, Fault] = {
         "no postfund before the money", 2, Bounds(opening=True), _in(Channel, "is_funded", property(lambda _: True))
     ),
     "the last word wins": Fault(
-        "settled as due", 4, Bounds(), _in(hearing, "_receive_again", _last_word), Ladder(2, 2)
+        "settled as due", 4, Bounds(), _in(peer_messages, "_receive_again", _last_word), Ladder(2, 2)
     ),
     "an old challenge not answered": Fault(
-        "settled as due", 3, Bounds(transactions=1), _in(duties, "_answer_record", _answer_only_the_newest)
+        "settled as due", 3, Bounds(transactions=1), _in(automatic_actions, "_answer_record", _answer_only_the_newest)
     ),
     "only the maker concludes": Fault(
-        "out in time", 3, Bounds(), _duty(Phase.CONCLUDING, duties._countersign, _conclude_if_ours)
+        "out in time", 3, Bounds(), _duty(Phase.CONCLUDING, automatic_actions._countersign, _conclude_if_ours)
     ),
-    "a failed transaction forgotten": Fault("out in time", 4, Bounds(drops=1), _in(news, "see", _forget_failures)),
+    "a failed transaction forgotten": Fault(
+        "out in time", 4, Bounds(drops=1), _in(chain_updates, "see", _forget_failures)
+    ),
     "answers not asked anew after a new record": Fault(
         "settled as due", 6, Bounds(transactions=2), _one_answer_is_enough, _SMALL
     ),

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Hashable
 
 from forcemove.protocol.adjudication import Adjudication
-from forcemove.protocol.channel import Accepted, Channel
-from forcemove.protocol.duties import answer_margin
 from forcemove.protocol.logs import ChallengeRegistered, Log
-from forcemove.protocol.record import Record
+from forcemove.protocol.machine.automatic_actions import answer_margin
+from forcemove.protocol.machine.channel import Accepted, Channel
+from forcemove.protocol.machine.record import Record
 from forcemove.protocol.status import Status
 from forcemove.protocol.types import ETHER
 from tests.checking.world import DURATION, Block, Setting, World
@@ -64,7 +64,7 @@ class Keys:
             asked = (asked[0], asked[1] - channel.status.finalizes_at + _MARGIN)
         return (
             tuple([_accepted(each) for each in channel.accepted]),
-            tuple([_accepted(each) for each in channel.kept]),
+            tuple([_accepted(each) for each in channel.superseded]),
             channel.last_signed,
             channel.final_outcome,
             channel.leaving,
@@ -73,7 +73,7 @@ class Keys:
             asked,
             None if channel.conclude_at is None else max(channel.conclude_at - now, 0),
             tuple([self._number(each) for each in channel.requested]),
-            channel.was_harried,
+            channel.was_griefed,
             channel.genuine,
         )
 

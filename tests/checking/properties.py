@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import pairwise
 
-from forcemove.protocol.duties import answer_margin
+from forcemove.protocol.machine.automatic_actions import answer_margin
 from forcemove.protocol.outcome import Outcome
 from forcemove.protocol.state import VariablePart
 from forcemove.protocol.types import ETHER

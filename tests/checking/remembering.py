@@ -7,7 +7,8 @@ from contextlib import ExitStack, contextmanager
 from functools import cache
 from unittest.mock import patch
 
-from forcemove.protocol import adjudication, record, signing
+from forcemove.protocol import adjudication, signing
+from forcemove.protocol.machine import record
 from forcemove.protocol.signing import Key, recover
 from forcemove.protocol.types import Signature
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import msgspec
 
-from forcemove.protocol.effects import (
+from forcemove.protocol.machine.effects import (
     SubmitChallenge,
     SubmitCheckpoint,
     SubmitConclude,

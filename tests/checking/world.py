@@ -16,8 +16,10 @@ from forcemove.errors import ChainError, CounterpartyError, LocalError, RuleErro
 from forcemove.protocol.adjudication import Adjudication, Transaction
 from forcemove.protocol.agreement import Agreement, agree
 from forcemove.protocol.app import App
-from forcemove.protocol.channel import Channel
-from forcemove.protocol.effects import (
+from forcemove.protocol.encoding import Domain
+from forcemove.protocol.logs import Log
+from forcemove.protocol.machine.channel import Channel
+from forcemove.protocol.machine.effects import (
     ChooseMove,
     Effect,
     SendGreeting,
@@ -29,19 +31,17 @@ from forcemove.protocol.effects import (
     SubmitRespond,
     SubmitTransfer,
 )
-from forcemove.protocol.encoding import Domain
-from forcemove.protocol.inputs import (
-    ChainRead,
+from forcemove.protocol.machine.inputs import (
+    ChainChange,
+    ChainUpdate,
     HoldingsSeen,
     Input,
     LogSeen,
-    News,
     SubmissionFailed,
 )
-from forcemove.protocol.logs import Log
-from forcemove.protocol.machine import step
+from forcemove.protocol.machine.machine import step
+from forcemove.protocol.machine.record import EMPTY_RECORD, Record, fold
 from forcemove.protocol.outcome import Outcome, address_destination
-from forcemove.protocol.record import EMPTY_RECORD, Record, fold
 from forcemove.protocol.signing import Key
 from forcemove.protocol.state import SignedState, VariablePart
 from forcemove.protocol.types import ETHER, FixedPart
@@ -233,9 +233,9 @@ class Setting:
         anew = world.seen < 0
         end = self.visible(world)
         before = world._replace(told=True, seen=end, failed=())
-        news: list[News] = [SubmissionFailed(each) for each in world.failed]
+        news: list[ChainChange] = [SubmissionFailed(each) for each in world.failed]
         news += [LogSeen(each) for each in world.logs[max(world.seen, 0) : end]]
-        read = ChainRead((*news, HoldingsSeen(ETHER, self._held(world))), anew)
+        read = ChainUpdate((*news, HoldingsSeen(ETHER, self._held(world))), anew)
         channel, effects = step(world.alice, read, world.now, self.alice, self.game)
         return [("", self._done(before, channel, effects)), *self._killed(before, channel, effects)]
 
@@ -258,7 +258,7 @@ class Setting:
                     pass
                 case _:
                     waiting += (Waiting(effect),)
-                    for accepted in (*channel.kept, *channel.accepted):
+                    for accepted in (*channel.superseded, *channel.accepted):
                         if accepted.state in _states_of(effect):
                             signed = _with(signed, accepted.signed, channel.index)
         return world._replace(alice=channel, signed=signed, waiting=waiting)

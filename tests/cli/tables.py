@@ -13,14 +13,14 @@ from pathlib import Path
 from forcemove.chain.adjudicator import Adjudicator
 from forcemove.chain.deployment import deploy
 from forcemove.chain.local import local_keys
-from forcemove.installed import installed_games
 from forcemove.node.keys import write_key_file
-from forcemove.protocol.channel import Channel
+from forcemove.protocol.codec.msgpack_codec import CHANNELS
+from forcemove.protocol.machine.channel import Channel
 from forcemove.protocol.signing import Key
 from forcemove.protocol.types import ETHER
-from forcemove.protocol.values import CHANNELS
+from forcemove.registry import installed_games
 from forcemove.store.opening import open_journal
-from forcemove.store.records import Standing
+from forcemove.store.records import Ownership
 from forcemove.transport.links import LINK_HEAD
 from tests.cli.nodes import PASSPHRASE, Demo, Node, start, wait_until
 from tests.cli.screens import COMMAND, Screen
@@ -91,12 +91,12 @@ class House:
 
     def is_finished(self, home: Path) -> bool:
         """Whether the one channel of a journal is."""
-        return self._kept(home)[1] is Standing.FINISHED
+        return self._kept(home)[1] is Ownership.FINISHED
 
     def channel(self, home: Path) -> Channel:
         """The one channel of a journal, which is finished."""
         channel, standing = self._kept(home)
-        assert standing is Standing.FINISHED
+        assert standing is Ownership.FINISHED
         return channel
 
     def meetings(self, home: Path) -> int:
@@ -109,10 +109,10 @@ class House:
         for each in self._started:
             each.process.send_signal(signal.SIGKILL)
 
-    def _kept(self, home: Path) -> tuple[Channel, Standing]:
+    def _kept(self, home: Path) -> tuple[Channel, Ownership]:
         with open_journal(self._stores[home], owner=os.urandom(16)) as journal:
             (kept,) = journal.channels()
-        return CHANNELS.decode(kept.snapshot), kept.standing
+        return CHANNELS.decode(kept.snapshot), kept.ownership
 
 
 class World(House):

@@ -15,11 +15,11 @@ import pytest
 from forcemove.chain.adjudicator import Adjudicator
 from forcemove.chain.local import AnvilChain, connect, local_keys
 from forcemove.node.keys import UNLOCK_VARIABLE, write_key_file
-from forcemove.protocol.channel import Phase
+from forcemove.protocol.machine.channel import Phase
 from forcemove.protocol.rules import build_support_proof
 from forcemove.protocol.state import SignedState
 from forcemove.store.opening import open_journal
-from forcemove.store.records import Standing
+from forcemove.store.records import Ownership
 from forcemove_games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
 from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.cli.command import Command, Said
@@ -336,7 +336,7 @@ def test_a_move_takes_a_channel_away_and_it_goes_on_elsewhere(home: Callable[...
     said = forcemove("channel", "import", "--store", "elsewhere.journal", "moved.bin")
     assert said.code == 0, said.err
     with open_journal("elsewhere.journal", owner=os.urandom(16)) as journal:
-        assert [each.standing for each in journal.channels()] == [Standing.ACTIVE]
+        assert [each.ownership for each in journal.channels()] == [Ownership.ACTIVE]
 
 
 def test_a_move_that_cannot_be_written_down_takes_nothing_away(home: Callable[..., Home]) -> None:
@@ -345,7 +345,7 @@ def test_a_move_that_cannot_be_written_down_takes_nothing_away(home: Callable[..
     said = alice("export", alice.ids[0].hex(), "--move", "--out", "moved.bin")
     assert said.code == 1
     with open_journal("0.journal", owner=os.urandom(16)) as journal:
-        assert [each.standing for each in journal.channels()] == [Standing.ACTIVE]
+        assert [each.ownership for each in journal.channels()] == [Ownership.ACTIVE]
 
 
 def test_an_export_that_was_interrupted_is_found_again(

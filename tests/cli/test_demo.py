@@ -17,7 +17,7 @@ from forcemove.cli.demo.environment import counterparty_key
 from forcemove.cli.errors import run
 from forcemove.cli.main import forcemove
 from forcemove.node.keys import write_key_file
-from forcemove.protocol.wire import decode_file
+from forcemove.protocol.codec.wire import decode_file
 from tests.installed import GAMES
 from tests.sampled import sampled
 

@@ -15,13 +15,13 @@ from forcemove.chain.addresses import show_address
 from forcemove.chain.adjudicator import Adjudicator
 from forcemove.chain.errors import Unreachable
 from forcemove.chain.local import connect
-from forcemove.protocol.channel import Channel
+from forcemove.protocol.codec.msgpack_codec import CHANNELS
+from forcemove.protocol.codec.wire import decode_file
 from forcemove.protocol.encoding import hash_state
+from forcemove.protocol.machine.channel import Channel
 from forcemove.protocol.types import ETHER
-from forcemove.protocol.values import CHANNELS
-from forcemove.protocol.wire import decode_file
 from forcemove.store.opening import open_journal
-from forcemove.store.records import Standing
+from forcemove.store.records import Ownership
 from tests.cli.nodes import (
     COUNTERPARTY,
     PAYER,
@@ -92,7 +92,7 @@ def unfinished(folder: Path) -> dict[bytes, list[Channel]]:
     for path in records(folder):
         assert path.stat().st_mode & 0o777 == 0o600
         with open_journal(str(path), owner=os.urandom(16)) as journal:
-            for kept in journal.channels(Standing.ACTIVE):
+            for kept in journal.channels(Ownership.ACTIVE):
                 found.setdefault(kept.channel_id, []).append(CHANNELS.decode(kept.snapshot))
     return found
 
@@ -269,8 +269,8 @@ def signed_states(folder: Path) -> dict[tuple[bytes, int], bytes]:
 
 
 def _channel_id(file: object) -> bytes:
+    from forcemove.protocol.codec.wire import SignedStateFile
     from forcemove.protocol.encoding import channel_id
-    from forcemove.protocol.wire import SignedStateFile
 
     assert isinstance(file, SignedStateFile)
     return channel_id(file.fixed_part, file.domain)

@@ -8,11 +8,11 @@ import pytest
 
 from forcemove.cli.demo.journals import AlreadyPlaying, Journals, journal_path
 from forcemove.errors import JournalError
-from forcemove.node.about import ABOUTS, About
-from forcemove.protocol.channel import Channel
-from forcemove.protocol.values import CHANNELS
+from forcemove.node.metadata import METADATA, ChannelMetadata
+from forcemove.protocol.codec.msgpack_codec import CHANNELS
+from forcemove.protocol.machine.channel import Channel
 from forcemove.store.journal import Journal
-from forcemove.store.records import Account, Batch, Saving
+from forcemove.store.records import Account, Batch, ChannelUpdate
 from forcemove_games.tic_tac_toe import GAME
 from tests.protocol.builders import PLAYERS
 from tests.protocol.table import agreement_for
@@ -28,9 +28,11 @@ def book(tmp_path: Path) -> Path:
 def begin(journal: Journal, seat: int, block: int = 7, nonce: int = 0) -> bytes:
     """A channel between Alice and Bob."""
     agreement = agreement_for(GAME, nonce=nonce)
-    about = About(GAME.artifact.name, block, bytes(20), 1, b"\x07" * 32)
+    about = ChannelMetadata(GAME.artifact.name, block, bytes(20), 1, b"\x07" * 32)
     journal.commit(
-        Batch((Saving(agreement.channel_id, 0, CHANNELS.encode(Channel(agreement, seat)), ABOUTS.encode(about)),))
+        Batch(
+            (ChannelUpdate(agreement.channel_id, 0, CHANNELS.encode(Channel(agreement, seat)), METADATA.encode(about)),)
+        )
     )
     return agreement.channel_id
 

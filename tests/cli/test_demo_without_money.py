@@ -21,10 +21,10 @@ ROOT = Path(__file__).parents[2]
 WITH_THE_GAME = f"""
 import sys
 sys.path.insert(0, {str(ROOT)!r})
-import forcemove.installed
+import forcemove.registry
 from forcemove.cli.main import main
 from tests.cli.table_game import installed
-forcemove.installed.entry_points = installed
+forcemove.registry.entry_points = installed
 main()
 """
 
@@ -32,7 +32,7 @@ main()
 @pytest.fixture
 def higher(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The game, as if it were installed."""
-    monkeypatch.setattr("forcemove.installed.entry_points", installed)
+    monkeypatch.setattr("forcemove.registry.entry_points", installed)
     games.table_game_names.cache_clear()
     yield
     games.table_game_names.cache_clear()

@@ -29,9 +29,9 @@ import forcemove.scaffold.scaffold
 import forcemove.sender.errors
 import forcemove.serving.errors
 import forcemove.store.errors
-import forcemove.tower.errors
 import forcemove.transport.errors
-import forcemove.watching.errors
+import forcemove.watchtower.client_errors
+import forcemove.watchtower.errors
 from forcemove.chain.errors import NotMined, TransactionReverted, Unreachable
 from forcemove.cli.errors import Explained, MainnetRefused, run
 from forcemove.cli.explanations import EXPLANATIONS, describe, explain
@@ -218,8 +218,8 @@ def _named_errors() -> list[type[ForcemoveError]]:
         forcemove.cli.match.errors,
         forcemove.cli.play.errors,
         forcemove.serving.errors,
-        forcemove.tower.errors,
-        forcemove.watching.errors,
+        forcemove.watchtower.errors,
+        forcemove.watchtower.client_errors,
     )
     return [
         found

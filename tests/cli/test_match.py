@@ -11,10 +11,10 @@ from forcemove.chain.errors import TransactionReverted
 from forcemove.cli.amounts import format_amount
 from forcemove.cli.match.ends import EndObserver, end_lines, race_text
 from forcemove.cli.play.carrying import messenger_for, until_delivered
-from forcemove.node.events import Mined, Refused
-from forcemove.protocol.channel import Phase
-from forcemove.protocol.effects import SubmitPayCredit
-from forcemove.protocol.inputs import ChallengeWanted
+from forcemove.node.events import Mined, SubmissionRefused
+from forcemove.protocol.machine.channel import Phase
+from forcemove.protocol.machine.effects import SubmitPayCredit
+from forcemove.protocol.machine.inputs import ChallengeWanted
 from forcemove.protocol.types import ETHER
 from forcemove.sender.errors import Overtaken, RevertsAgain
 from forcemove.transport.terms import TableKind
@@ -82,15 +82,15 @@ def test_who_was_never_joined_is_told_what_came_back() -> None:
 
 def test_what_came_too_late_is_told_with_what_it_cost() -> None:
     seen = EndObserver()
-    late = Refused(SUBMISSION, Overtaken(bytes(32), 7, 21_000, None, 5))
+    late = SubmissionRefused(SUBMISSION, Overtaken(bytes(32), 7, 21_000, None, 5))
     seen.add(Mined(SUBMISSION, Receipt(bytes(32), 7, bytes(32), 10, 2, None, ())))
     seen.add(late)
-    seen.add(Refused(SUBMISSION, RevertsAgain(bytes(32), 7, 21_000, None, 3, 7)))
+    seen.add(SubmissionRefused(SUBMISSION, RevertsAgain(bytes(32), 7, 21_000, None, 3, 7)))
     assert (seen.cost, seen.transactions) == (20 + 5 + 7, 3)
     assert race_text(late) == (
         f"chain       paycredit: the other was faster, in block 7. Nothing is lost; it cost {format_amount(5)}."
     )
-    assert race_text(Refused(SUBMISSION, TransactionReverted(bytes(32), 7, 21_000, None))) is None
+    assert race_text(SubmissionRefused(SUBMISSION, TransactionReverted(bytes(32), 7, 21_000, None))) is None
 
 
 @pytest.mark.parametrize("patience", [1, 3])

@@ -15,7 +15,7 @@ import pytest
 
 from forcemove.chain.local import local_keys
 from forcemove.cli.demo.network.attacks import challenge_with
-from forcemove.protocol.channel import Channel
+from forcemove.protocol.machine.channel import Channel
 from forcemove.transport.links import LINK_HEAD
 from tests.cli.nodes import Node, wait_until
 from tests.cli.tables import DEPOSIT, GUEST, HOST, START, World, link_of
@@ -26,7 +26,7 @@ CAROL = local_keys()[5]
 SOON = 15.0
 """Seconds; a challenge lasts for an hour."""
 _PAYS_NOTHING = """
-from forcemove.node.accounts import AccountWorker
+from forcemove.node.account_worker import AccountWorker
 AccountWorker.want = lambda self, wanted: None
 """
 """A player that signs, and sends no transaction."""

@@ -10,7 +10,7 @@ from itertools import product
 import pytest
 
 from forcemove.cli.demo.network.attacks import challenge_with, say_something_illegal
-from forcemove.installed import installed_games
+from forcemove.registry import installed_games
 from tests.cli.nodes import wait_until
 from tests.cli.tables import GUEST, World
 from tests.sampled import with_sample

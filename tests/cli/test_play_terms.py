@@ -15,9 +15,9 @@ from forcemove.cli.play.errors import OfferDiffers
 from forcemove.cli.play.terms import ChainVenue, agreement_of, new_offer, require_ours
 from forcemove.errors import MalformedBytes
 from forcemove.game import Game
-from forcemove.installed import find_game
 from forcemove.protocol.outcome import address_destination
 from forcemove.protocol.signing import Key
+from forcemove.registry import find_game
 from forcemove.transport.offers import Join, Offer, OfferOfAnotherChain
 
 HOST, GUEST = local_keys()[:2]

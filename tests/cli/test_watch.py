@@ -19,8 +19,8 @@ from forcemove.chain.local import AnvilChain
 from forcemove.node.keys import UNLOCK_VARIABLE, write_key_file
 from tests.cli.command import Command
 from tests.scenarios.story import ALICE, Playground
-from tests.tower.keeper import TOWER
-from tests.watching.process import TowerProcess, running_tower
+from tests.watchtower.keeper import TOWER
+from tests.watchtower.service.process import TowerProcess, running_tower
 
 _FOR = show_address(ALICE.address)
 _NOBODY = "http://127.0.0.1:9"

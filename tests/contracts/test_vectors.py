@@ -19,6 +19,13 @@ from forcemove.chain.reverts import app_errors
 from forcemove.contracts import artifact
 from forcemove.errors import ForcemoveError, MalformedBytes
 from forcemove.protocol.adjudication import Adjudication, Transaction, checkpoint
+from forcemove.protocol.codec.wire import (
+    SignedStateFile,
+    decode_file,
+    decode_message,
+    encode_greeting,
+    encode_message,
+)
 from forcemove.protocol.encoding import (
     Domain,
     challenge_hash,
@@ -33,19 +40,12 @@ from forcemove.protocol.encoding import (
     word,
 )
 from forcemove.protocol.hashing import keccak256
-from forcemove.protocol.inputs import Greeted, StateReceived
+from forcemove.protocol.machine.inputs import Greeted, StateReceived
 from forcemove.protocol.outcome import Allocation
 from forcemove.protocol.signing import Key, require_signer
 from forcemove.protocol.state import SignedState, SupportProof, VariablePart
 from forcemove.protocol.status import Status
 from forcemove.protocol.types import FixedPart, Signature
-from forcemove.protocol.wire import (
-    SignedStateFile,
-    decode_file,
-    decode_message,
-    encode_greeting,
-    encode_message,
-)
 from scripts import vectors
 from scripts.vectors import EIP712, VECTORS
 from tests.protocol.builders import COUNTING, MalformedCount, WrongCount

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forcemove.flow.actions import Action, ActionCodec, MalformedAction, client_of
-from forcemove.protocol.limits import MAX_ACTION
+from forcemove.protocol.codec.limits import MAX_ACTION
 from tests.flow.table import CODEC, Left, Said
 
 said = st.builds(Said, st.text(min_size=1, max_size=64), st.integers(-(2**63), 2**63 - 1))

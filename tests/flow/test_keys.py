@@ -25,8 +25,8 @@ from forcemove.flow.keys import (
     next_in_turn,
 )
 from forcemove.flow.transport import MemoryTransport, Transport
+from forcemove.protocol.codec.json_text import hex_text
 from forcemove.protocol.encoding import key_digest
-from forcemove.protocol.json_text import hex_text
 from forcemove.protocol.signing import Key
 from tests.flow.table import ADDRESSES, KEYS, MALLORY, NAMES, TABLE_ID, Delayed, Said, queue_of
 from tests.flow.virtual_time import at_every_wait, cancelled_at, run_virtual

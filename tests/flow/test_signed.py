@@ -22,9 +22,9 @@ from forcemove.flow.signed import (
     UnsignedMessage,
 )
 from forcemove.flow.transport import MemoryTransport, Reader, TransportFault
+from forcemove.protocol.codec.limits import MAX_ENVELOPE
 from forcemove.protocol.encoding import key_digest, message_digest
 from forcemove.protocol.hashing import keccak256
-from forcemove.protocol.limits import MAX_ENVELOPE
 from forcemove.protocol.signing import ORDER, Key
 from tests.flow.table import ADDRESSES, CODEC, KEYS, MALLORY, TABLE_ID, Left, Said, signed
 from tests.flow.virtual_time import run_virtual

@@ -15,10 +15,7 @@ from forcemove.flow.queue import ActionQueue
 from forcemove.flow.seat import UPDATES, Line, Seat, Update, drive, hear
 from forcemove.flow.signed import SignedTransport, UnsignedMessage
 from forcemove.flow.transport import MemoryTransport
-from forcemove.protocol.channel import Channel, Phase
-from forcemove.protocol.encoding import Domain, channel_id, digest, encode_variable_part, hash_state
-from forcemove.protocol.inputs import Input, StateReceived
-from forcemove.protocol.limits import (
+from forcemove.protocol.codec.limits import (
     MAX_ACTION,
     MAX_CLIENT_ID,
     MAX_ENVELOPE,
@@ -26,12 +23,15 @@ from forcemove.protocol.limits import (
     MAX_STATE_FILE,
     MAX_UPDATE,
 )
+from forcemove.protocol.codec.wire import SignedStateFile, decode_file, decode_message, encode_file, encode_message
+from forcemove.protocol.encoding import Domain, channel_id, digest, encode_variable_part, hash_state
+from forcemove.protocol.machine.channel import Channel, Phase
+from forcemove.protocol.machine.inputs import Input, StateReceived
 from forcemove.protocol.outcome import MAX_ALLOCATIONS, MAX_ASSETS, Outcome
 from forcemove.protocol.rules import require_valid_state
 from forcemove.protocol.signing import Key, require_signer
 from forcemove.protocol.state import SignedState, VariablePart
 from forcemove.protocol.types import MAX_APP_DATA, MAX_PARTICIPANTS, UINT48_MAX, FixedPart
-from forcemove.protocol.wire import SignedStateFile, decode_file, decode_message, encode_file, encode_message
 from tests.flow.test_signed import envelope, packed
 from tests.flow.virtual_time import run_virtual
 from tests.protocol.builders import DOMAIN, allocation, fixed_part, outcome, players

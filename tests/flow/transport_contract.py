@@ -9,7 +9,7 @@ from collections.abc import Coroutine, Sequence
 from typing import Any
 
 from forcemove.flow.transport import Reader, Transport
-from forcemove.protocol.limits import MAX_ACTION
+from forcemove.protocol.codec.limits import MAX_ACTION
 from tests.flow.table import CODEC, NAMES, Said
 from tests.flow.virtual_time import run_virtual
 

@@ -12,13 +12,13 @@ import pytest
 from forcemove.chain.adjudicator import Adjudicator
 from forcemove.chain.errors import EndpointFailed, NotAnEthereumEndpoint, Unreachable
 from forcemove.errors import PassingError
+from forcemove.follower.endpoint_quorum import EndpointQuorum, QuorumUpdate
+from forcemove.follower.endpoint_viewer import FollowRequest
 from forcemove.follower.errors import BehindItself, LogsLeftOut
-from forcemove.follower.viewer import Following
-from forcemove.follower.views import Told, Views
-from forcemove.protocol.channel import Channel
 from forcemove.protocol.errors import ChannelIdUsed
-from forcemove.protocol.inputs import ChainRead, HoldingsSeen, LogSeen
-from forcemove.protocol.machine import step
+from forcemove.protocol.machine.channel import Channel
+from forcemove.protocol.machine.inputs import ChainUpdate, HoldingsSeen, LogSeen
+from forcemove.protocol.machine.machine import step
 from forcemove.protocol.outcome import destination_address
 from forcemove_games.tic_tac_toe import GAME
 from tests.scenarios.story import DEPOSIT, KEYS, Playground, Story
@@ -42,9 +42,9 @@ class Reader:
         address = playground.book.adjudicator
         self.time = 0.0
         adjudicators = [Adjudicator(MemoryChain(endpoint), address) for endpoint in self.endpoints]
-        self.views = Views(adjudicators, confirmations, lambda: self.time, own_time=None)
+        self.views = EndpointQuorum(adjudicators, confirmations, lambda: self.time, own_time=None)
         self.channels: dict[bytes, Channel] = {}
-        self.reads: dict[bytes, list[ChainRead]] = {}
+        self.reads: dict[bytes, list[ChainUpdate]] = {}
 
     @property
     def endpoint(self) -> Endpoint:
@@ -53,12 +53,12 @@ class Reader:
     def follow(self, story: Story) -> None:
         agreement = story.agreement
         self.views.follow(
-            Following(agreement, destination_address(agreement.destinations[0]), story.first_block, is_new=True)
+            FollowRequest(agreement, destination_address(agreement.destinations[0]), story.first_block, is_new=True)
         )
         self.channels[agreement.channel_id] = Channel(agreement, 0, genuine=True)
         self.reads[agreement.channel_id] = []
 
-    def look(self, *uncertain: Story) -> Told:
+    def look(self, *uncertain: Story) -> QuorumUpdate:
         """Through every endpoint. Raises what the first one that has failed raises, when the others were asked."""
         failures = []
         for viewer in self.views.viewers:
@@ -69,7 +69,7 @@ class Reader:
                 failures.append(error)
             viewer.take()
         told = self.views.take_in()
-        for id_, read in told.reads.items():
+        for id_, read in told.updates.items():
             self.reads[id_].append(read)
             self.channels[id_] = step(self.channels[id_], read, self.views.time, KEYS[0], GAME)[0]
         if failures:
@@ -87,8 +87,8 @@ class Reader:
         """What was told of the channel, since it was told anew."""
         told: list[str] = []
         for read in self.reads[story.agreement.channel_id]:
-            told = ([] if read.anew else told) + [
-                type(each.log).__name__ for each in read.news if isinstance(each, LogSeen)
+            told = ([] if read.from_scratch else told) + [
+                type(each.log).__name__ for each in read.changes if isinstance(each, LogSeen)
             ]
         return told
 
@@ -129,7 +129,7 @@ def test_a_channels_whole_life_is_told_in_order(reader: Reader, story: Story) ->
     story.go_on()
     reader.look()
     assert reader.logs(story) == ["Deposited", "Deposited", "ChallengeRegistered", "Checkpointed", "Closed"]
-    assert [read.anew for read in reader.reads[story.agreement.channel_id]] == [True, False]
+    assert [read.from_scratch for read in reader.reads[story.agreement.channel_id]] == [True, False]
     assert reader.channel(story).record.closed
 
 
@@ -143,9 +143,9 @@ def test_the_news_lead_to_what_a_client_knows(reader: Reader, story: Story) -> N
 def test_nothing_new_is_no_news(reader: Reader, story: Story) -> None:
     story.play_until(4)
     reader.look()
-    assert reader.look().reads == {}
+    assert reader.look().updates == {}
     story.mine()
-    assert reader.look().reads == {}
+    assert reader.look().updates == {}
 
 
 @pytest.mark.parametrize("count", [1, 30])
@@ -171,14 +171,14 @@ def test_a_channel_that_is_followed_later_is_told_from_its_beginning(playground:
     reader.follow(story)
     reader.look()
     assert reader.logs(story)[-1] == "Checkpointed"
-    assert reader.reads[other.agreement.channel_id] == [ChainRead((HoldingsSeen(bytes(20), 0),), anew=True)]
+    assert reader.reads[other.agreement.channel_id] == [ChainUpdate((HoldingsSeen(bytes(20), 0),), from_scratch=True)]
 
 
 def test_a_channel_that_is_let_go_is_told_no_more(reader: Reader, story: Story) -> None:
     reader.look()
-    reader.views.let_go(story.agreement.channel_id)
+    reader.views.unfollow(story.agreement.channel_id)
     dispute(story)
-    assert reader.look().reads == {}
+    assert reader.look().updates == {}
 
 
 def test_only_what_is_deep_enough_is_told(playground: Playground, story: Story) -> None:
@@ -211,10 +211,10 @@ def test_threat_43_a_log_that_is_left_out_is_found_out_and_not_believed(reader: 
     reader.endpoint.replace("eth_getLogs", lambda _: [])
     story.challenge(0, *story.opening()[2:4])
     id_, look = story.agreement.channel_id, reader.look()
-    assert look.wrong == {id_: LogsLeftOut("memory 0", id_, story.chain.block_number())}
-    assert look.reads == {}
+    assert look.channel_errors == {id_: LogsLeftOut("memory 0", id_, story.chain.block_number())}
+    assert look.updates == {}
     reader.endpoint.be_honest()
-    assert reader.look().wrong == {}
+    assert reader.look().channel_errors == {}
     assert reader.logs(story)[-1] == "ChallengeRegistered"
 
 
@@ -225,7 +225,7 @@ def test_threat_43_an_endpoint_that_is_asked_again_tells(reader: Reader, story: 
     story.challenge(0, *story.opening()[2:4])
     left_out = [True]
     reader.endpoint.replace("eth_getLogs", lambda logs: [] if left_out and left_out.pop() else logs)
-    assert reader.look().wrong == {}
+    assert reader.look().channel_errors == {}
     assert reader.logs(story)[-1] == "ChallengeRegistered"
 
 
@@ -252,9 +252,9 @@ def test_threat_43_each_kind_of_log_is_missed(playground: Playground, story: Sto
         story.go_on()
     other.endpoint.replace("eth_getLogs", lambda _: [])
     concerned = (story,) if name == "Closed" else ()
-    assert other.look(*concerned).wrong.keys() == {story.agreement.channel_id}
+    assert other.look(*concerned).channel_errors.keys() == {story.agreement.channel_id}
     other.endpoint.be_honest()
-    assert other.look(*concerned).wrong == {}
+    assert other.look(*concerned).channel_errors == {}
     assert other.logs(story)[-1] == name
 
 
@@ -385,7 +385,7 @@ def test_threat_43_a_lagging_endpoint_is_not_taken_for_a_reorganisation(playgrou
         with pytest.raises(BehindItself):
             reader.look()
     look = reader.look()  # by now it is a shorter chain to this endpoint, and not to the other one
-    assert look.reads == {}
+    assert look.updates == {}
     assert reader.channel(story).is_funded
 
 
@@ -409,10 +409,10 @@ def test_threat_42_an_id_that_has_paid_out_is_told_as_wrong(playground: Playgrou
     story.mine()
     reader = Reader(playground)
     id_ = story.agreement.channel_id
-    reader.views.follow(Following(story.agreement, None, story.chain.block_number(), is_new=True))
+    reader.views.follow(FollowRequest(story.agreement, None, story.chain.block_number(), is_new=True))
     look = reader.look()
-    assert look.wrong == {id_: ChannelIdUsed(id_)}
-    assert look.reads == {}
+    assert look.channel_errors == {id_: ChannelIdUsed(id_)}
+    assert look.updates == {}
 
 
 def test_logs_of_strangers_and_of_credits_are_nobodys_news(
@@ -420,7 +420,7 @@ def test_logs_of_strangers_and_of_credits_are_nobodys_news(
 ) -> None:
     reader.look()
     dispute(playground.story(GAME))
-    assert reader.look().reads == {}
+    assert reader.look().updates == {}
 
 
 def test_a_range_is_read_in_parts(reader: Reader, story: Story, monkeypatch: pytest.MonkeyPatch) -> None:

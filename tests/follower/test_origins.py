@@ -10,9 +10,9 @@ from contextlib import suppress
 import pytest
 
 from forcemove.chain.adjudicator import Adjudicator
+from forcemove.follower.endpoint_quorum import EndpointQuorum, QuorumUpdate
+from forcemove.follower.endpoint_viewer import FollowRequest
 from forcemove.follower.errors import AnotherChain, BehindItself, EndpointContradicted
-from forcemove.follower.viewer import Following
-from forcemove.follower.views import Told, Views
 from forcemove_games.tic_tac_toe import GAME
 from tests.scenarios.story import Playground, Story
 from tests.simulation.chain import MemoryChain
@@ -44,19 +44,19 @@ class Resumed:
     """A follower that is given a channel from before, through an endpoint of each of these nodes."""
 
     def __init__(self, playground: Playground, story: Story, *nodes: MemoryNode, is_doubted: bool = True) -> None:
-        self.story, self.began = story, story.assembly.began
+        self.story, self.began = story, story.assembly.origin_hash
         self.endpoints = [Endpoint(node, f"memory {number}") for number, node in enumerate(nodes)]
         address = playground.book.adjudicator
         adjudicators = [Adjudicator(MemoryChain(each), address) for each in self.endpoints]
-        self.views = Views(adjudicators, 1, time.monotonic, own_time=None)
+        self.views = EndpointQuorum(adjudicators, 1, time.monotonic, own_time=None)
         from_block, agreement = story.assembly.from_block, story.agreement
-        self.views.follow(Following(agreement, None, from_block, False, self.began, is_doubted))
+        self.views.follow(FollowRequest(agreement, None, from_block, False, self.began, is_doubted))
 
     @property
     def id(self) -> bytes:
         return self.story.agreement.channel_id
 
-    def look(self) -> Told:
+    def look(self) -> QuorumUpdate:
         for viewer in self.views.viewers:
             viewer.expire()
             viewer.prepare()()
@@ -77,8 +77,8 @@ def test_threat_43_a_channel_of_another_chain_is_told_as_wrong_and_has_no_news(
     resumed = Resumed(playground, story, node)
     for _ in range(2):
         look = resumed.look()
-        assert look.wrong == {resumed.id: resumed.error(node)}
-        assert look.reads == {}
+        assert look.channel_errors == {resumed.id: resumed.error(node)}
+        assert look.updates == {}
 
 
 def test_a_chain_that_ends_before_the_channel_began(playground: Playground, story: Story) -> None:
@@ -86,7 +86,7 @@ def test_a_chain_that_ends_before_the_channel_began(playground: Playground, stor
     node = begun_anew()
     node.blocks = node.blocks[: story.assembly.from_block]
     resumed = Resumed(playground, story, node)
-    (error,) = resumed.look().wrong.values()
+    (error,) = resumed.look().channel_errors.values()
     assert isinstance(error, AnotherChain)
     assert error.found is None
 
@@ -98,14 +98,14 @@ def test_a_chain_without_the_contracts(playground: Playground, story: Story) -> 
         node.next_time += 5
         node.mine()
     resumed = Resumed(playground, story, node)
-    assert resumed.look().wrong == {resumed.id: resumed.error(node)}
+    assert resumed.look().channel_errors == {resumed.id: resumed.error(node)}
 
 
 def test_the_chain_on_which_it_began_is_believed(playground: Playground, story: Story) -> None:
     resumed = Resumed(playground, story, _node(playground))
     look = resumed.look()
-    assert look.wrong == {}
-    assert look.reads.keys() == {resumed.id}
+    assert look.channel_errors == {}
+    assert look.updates.keys() == {resumed.id}
 
 
 def test_what_the_adjudicator_knows_is_followed_whatever_became_of_the_block(
@@ -115,10 +115,10 @@ def test_what_the_adjudicator_knows_is_followed_whatever_became_of_the_block(
     story.play_until(6)
     resumed = Resumed(playground, story, _node(playground))
     resumed.began = bytes(32)
-    resumed.views.follow(Following(story.agreement, None, story.assembly.from_block, False, bytes(32), True))
+    resumed.views.follow(FollowRequest(story.agreement, None, story.assembly.from_block, False, bytes(32), True))
     look = resumed.look()
-    assert look.wrong == {}
-    assert look.reads.keys() == {resumed.id}
+    assert look.channel_errors == {}
+    assert look.updates.keys() == {resumed.id}
 
 
 def test_threat_43_what_the_endpoint_of_another_chain_says_is_told_and_does_not_count(
@@ -129,9 +129,9 @@ def test_threat_43_what_the_endpoint_of_another_chain_says_is_told_and_does_not_
     resumed = Resumed(playground, story, node, _node(playground))
     look = resumed.look()
     assert look.errors == [EndpointContradicted("memory 0", resumed.id, resumed.error(node))]
-    assert look.wrong == {}
-    assert look.reads.keys() == {resumed.id}
-    assert not look.differ
+    assert look.channel_errors == {}
+    assert look.updates.keys() == {resumed.id}
+    assert not look.differences
 
 
 @pytest.mark.parametrize("later", [0, 60])
@@ -139,7 +139,7 @@ def test_threat_22_a_chain_that_begins_anew_while_it_is_read(playground: Playgro
     """Its old blocks are all gone, the first ones, too."""
     story.play_until(6)
     resumed = Resumed(playground, story, _node(playground), is_doubted=False)
-    assert resumed.look().wrong == {}
+    assert resumed.look().channel_errors == {}
     resumed.endpoints[0].answer = begun_anew(blocks=later).ask
     errors = _wrong_at_last(resumed.look)
     assert [type(each) for each in errors] == [AnotherChain]
@@ -154,16 +154,16 @@ def test_threat_22_a_reorganisation_is_none(playground: Playground, story: Story
     story.reorganise(before - 1)
     story.mine(30)
     look = resumed.look()
-    assert look.wrong == {}
-    assert look.reads.keys() == {resumed.id}
+    assert look.channel_errors == {}
+    assert look.updates.keys() == {resumed.id}
 
 
-def _wrong_at_last(look: Callable[[], Told]) -> list[Exception]:
+def _wrong_at_last(look: Callable[[], QuorumUpdate]) -> list[Exception]:
     """After the looks at which a shorter chain is not believed yet."""
     for _ in range(2):
         with suppress(BehindItself):
             look()
-    return list(look().wrong.values())
+    return list(look().channel_errors.values())
 
 
 def _node(playground: Playground) -> MemoryNode:

@@ -15,7 +15,7 @@ from forcemove.flow.actions import MalformedAction
 from forcemove.flow.queue import ActionQueue
 from forcemove.flow.steps import NothingHeard, UnexpectedAction, UnexpectedSender, run
 from forcemove.flow.transport import MemoryTransport, Transport
-from forcemove.protocol.limits import MAX_ACTION
+from forcemove.protocol.codec.limits import MAX_ACTION
 from forcemove_games.spectator import FEED, Disclosure, Part, PartRefused, Relay, Spectator, Start, following
 from forcemove_games.views import Json, apply_update, play_action
 from tests.flow.table import Delayed, signed

@@ -19,7 +19,7 @@ from forcemove.flow.queue import ActionQueue
 from forcemove.flow.signed import BadSignature
 from forcemove.flow.steps import NothingHeard, UnexpectedAction, UnexpectedSender, run
 from forcemove.flow.transport import MemoryTransport, Reader, Transport
-from forcemove.protocol.limits import MAX_RELAYED
+from forcemove.protocol.codec.limits import MAX_RELAYED
 from forcemove_games.commitment import Opening
 from forcemove_games.rock_paper_scissors.position import Weapon
 from forcemove_games.rock_paper_scissors.table import (

@@ -31,11 +31,11 @@ from forcemove.inspect.possibilities import ACTIONS
 from forcemove.inspect.report_json import to_json
 from forcemove.inspect.signatures import SignatureVerdict
 from forcemove.inspect.states import StateKind
+from forcemove.protocol.codec.wire import SignedStateFile
 from forcemove.protocol.encoding import encode_record, encode_variable_part
-from forcemove.protocol.record import EMPTY_RECORD
+from forcemove.protocol.machine.record import EMPTY_RECORD
 from forcemove.protocol.state import SignedState
 from forcemove.protocol.status import Mode
-from forcemove.protocol.wire import SignedStateFile
 from forcemove_games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
 from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.cli.saved import Saved, final_of, state_of

@@ -13,7 +13,7 @@ import pytest
 
 from forcemove.node.assemble import reassemble
 from forcemove.node.events import Sent
-from forcemove.protocol.channel import Phase
+from forcemove.protocol.machine.channel import Phase
 from forcemove.protocol.rules import build_support_proof
 from forcemove.sender.sender import Sender
 from forcemove_games.tic_tac_toe import GAME
@@ -24,7 +24,7 @@ from tests.simulation.chain import MemoryChain
 from tests.simulation.faults import Endpoint
 from tests.simulation.liars import telling
 from tests.simulation.node import MemoryNode
-from tests.tower.keeper import ETHER, TOWER, Keeper, stale
+from tests.watchtower.keeper import ETHER, TOWER, Keeper, stale
 
 __all__ = ["BLOCK", "LAST", "NodeAmongLiars", "TowerAmongLiars", "honest"]
 
@@ -69,9 +69,9 @@ class _AmongLiars:
         self.node, self.now = node, 0.0
         self.liars = _Liars(node, tells)
         self.first_block = 0
-        for part in ("node.crew", "tower.desk"):
+        for part in ("node.workers", "watchtower.budgeted_sender"):
             monkeypatch.setattr(f"forcemove.{part}.Sender", partial(Sender, clock=lambda: self.now))
-        for part in ("node.crew", "tower.tower"):
+        for part in ("node.workers", "watchtower.tower"):
             # As on a chain whose clock is not moved by hand: ours shows the same time.
             monkeypatch.setattr(f"forcemove.{part}.own_clock", lambda _: lambda: node.next_time)
 
@@ -131,7 +131,12 @@ class NodeAmongLiars(_AmongLiars):
         assembly = self.home.assemblies[0]
         first, *others = self.liars.chains
         self.home.assemblies[0] = reassemble(
-            first, assembly.agreement, GAME, from_block=assembly.from_block, began=assembly.began, others=others
+            first,
+            assembly.agreement,
+            GAME,
+            from_block=assembly.from_block,
+            origin_hash=assembly.origin_hash,
+            others=others,
         )
         self.id, self.agreement = assembly.agreement.channel_id, assembly.agreement
         self.begin()
@@ -266,7 +271,7 @@ class TowerAmongLiars(_AmongLiars):
         self.liars.be_honest()
         for _ in range(_LONG_ENOUGH):
             self.tick()
-            if self.is_answered and not self.keeper.tower._desk._sender.purposes:  # type: ignore[union-attr]
+            if self.is_answered and not self.keeper.tower._sender._sender.request_ids:  # type: ignore[union-attr]
                 break
         assert self.is_answered
         for _ in range(10):

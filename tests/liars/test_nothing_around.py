@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from forcemove.chain.errors import EndpointFailed, Unreachable
-from forcemove.node.memory import MemoryLine
+from forcemove.node.memory import MemoryMessenger
 from tests.liars.places import BLOCK, NodeAmongLiars, TowerAmongLiars, honest
 from tests.liars.proxy import Ask, Tell
 from tests.node.test_node import House
@@ -79,7 +79,7 @@ class Echo(Line):
         return self._said[-64:]
 
 
-LINES: dict[str, Callable[[], object]] = {"silent": MemoryLine, "raising": Line, "flood": Flood, "echo": Echo}
+LINES: dict[str, Callable[[], object]] = {"silent": MemoryMessenger, "raising": Line, "flood": Flood, "echo": Echo}
 
 
 class Player:

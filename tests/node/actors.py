@@ -16,13 +16,13 @@ from typing import Any
 from forcemove.chain.local import connect, local_keys
 from forcemove.flow.channel import moves_of
 from forcemove.node.assemble import reassemble
-from forcemove.node.driven import Driven
 from forcemove.node.errors import ChannelInUse
+from forcemove.node.managed_channel import ManagedChannel
 from forcemove.node.node import Node
 from forcemove.protocol.agreement import Agreement
-from forcemove.protocol.channel import Phase
-from forcemove.protocol.effects import ChooseMove
-from forcemove.protocol.inputs import ConcludeWanted, MoveChosen
+from forcemove.protocol.machine.channel import Phase
+from forcemove.protocol.machine.effects import ChooseMove
+from forcemove.protocol.machine.inputs import ConcludeWanted, MoveChosen
 from forcemove.store.opening import open_journal
 from forcemove_games.tic_tac_toe import GAME
 from tests.forked import CONTEXT
@@ -66,16 +66,16 @@ def play(job: Job, said: Connection) -> None:
     points.around(chain, "broadcast")
     node = Node(journal, lease=LEASE)
     assembly = reassemble(chain, job.agreement, GAME, from_block=job.from_block)
-    driven: Driven | None = None
-    while driven is None or driven.phase is not Phase.CLOSED:
-        if driven is None or driven.id not in node.channels:
-            driven = add(lambda: node.add(assembly, local_keys()[job.seat], line, choose(job.seat), silence=SILENCE))
+    managed: ManagedChannel | None = None
+    while managed is None or managed.phase is not Phase.CLOSED:
+        if managed is None or managed.id not in node.channels:
+            managed = add(lambda: node.add(assembly, local_keys()[job.seat], line, choose(job.seat), silence=SILENCE))
         node.poll()
         time.sleep(0.02)
     said.send(points.passed)
 
 
-def add(once: Callable[[], Driven]) -> Driven | None:
+def add(once: Callable[[], ManagedChannel]) -> ManagedChannel | None:
     """None while another process has a lease, one that has died or one that lives."""
     try:
         return once()

@@ -21,14 +21,14 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from forcemove.chain.local import connect
-from forcemove.node.about import ABOUTS
 from forcemove.node.assemble import reassemble
-from forcemove.node.memory import MemoryLine
+from forcemove.node.memory import MemoryMessenger
+from forcemove.node.metadata import METADATA
 from forcemove.node.node import Node
-from forcemove.protocol.channel import Phase
-from forcemove.protocol.effects import ChooseMove
-from forcemove.protocol.inputs import MoveChosen
-from forcemove.protocol.values import CHANNELS
+from forcemove.protocol.codec.msgpack_codec import CHANNELS
+from forcemove.protocol.machine.channel import Phase
+from forcemove.protocol.machine.effects import ChooseMove
+from forcemove.protocol.machine.inputs import MoveChosen
 from forcemove.store.opening import open_journal
 from forcemove_games.tic_tac_toe import GAME
 from tests.forked import CONTEXT
@@ -97,13 +97,13 @@ def _drive(
     first, *others = (connect(url, expected_chain_id=chain_id, timeout=timeout) for url in urls)
     journal = open_journal(journal_url, owner=secrets.token_bytes(16))
     idle, troubles = _largest(), Counter[str]()
-    node = Node(journal, trouble=lambda error: troubles.update([type(error).__name__]))
+    node = Node(journal, on_error=lambda error: troubles.update([type(error).__name__]))
     for id_ in journal.ids():
         kept = journal.load(id_)
         assert kept is not None
-        agreement, about = CHANNELS.decode(kept.snapshot).agreement, ABOUTS.decode(kept.about)
+        agreement, about = CHANNELS.decode(kept.snapshot).agreement, METADATA.decode(kept.metadata)
         assembly = reassemble(first, agreement, GAME, from_block=about.from_block, others=others)
-        node.add(assembly, ALICE, MemoryLine(), _choose)
+        node.add(assembly, ALICE, MemoryMessenger(), _choose)
     asyncio.run(_run(node, look_every, said, idle, troubles))
 
 
@@ -120,12 +120,12 @@ async def _run(node: Node, look_every: float, said: Connection, idle: int, troub
     while not running.done():
         if said.poll():
             said.recv()
-            driven = node.channels.values()
+            managed = node.channels.values()
             said.send(
                 Report(
-                    channels=len(driven),
-                    phases=dict(Counter(each.phase.name for each in driven)),
-                    has_looked=all(each.chain.time and each.channel.holdings for each in driven),
+                    channels=len(managed),
+                    phases=dict(Counter(each.phase.name for each in managed)),
+                    has_looked=all(each.chain.time and each.channel.holdings for each in managed),
                     idle_bytes=idle,
                     bytes=_largest(),
                     cpu=time.process_time() - begun,

@@ -43,7 +43,7 @@ def pair() -> Pair:
 def test_a_channel_begins_at_a_block_that_all_have(pair: Pair) -> None:
     begun = pair.begin()
     assert begun.from_block == pair.height
-    assert begun.began == pair.playground.chain.block_hash(pair.height)
+    assert begun.origin_hash == pair.playground.chain.block_hash(pair.height)
 
 
 @pytest.mark.parametrize("liar", [0, 1])
@@ -52,14 +52,14 @@ def test_threat_54_a_channel_begins_where_every_endpoint_is(pair: Pair, liar: in
     pair.endpoints[liar].replace("eth_blockNumber", lambda _: hex(pair.height + ahead))
     begun = pair.begin()
     assert begun.from_block == pair.height
-    assert begun.began == pair.playground.chain.block_hash(pair.height)
+    assert begun.origin_hash == pair.playground.chain.block_hash(pair.height)
 
 
 @pytest.mark.parametrize("liar", [0, 1])
 def test_threat_54_a_block_of_which_two_differ_is_not_written_down(pair: Pair, liar: int) -> None:
     pair.endpoints[liar].replace("eth_getBlockByNumber", lambda found: {**found, "hash": bytes(31) + b"\x07"})
     begun = pair.begin()
-    assert (begun.from_block, begun.began) == (pair.height, b"")
+    assert (begun.from_block, begun.origin_hash) == (pair.height, b"")
 
 
 @pytest.mark.parametrize("away", [0, 1])

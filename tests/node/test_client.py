@@ -6,18 +6,18 @@ import pytest
 
 from forcemove.errors import InvalidValue, LocalError, MalformedBytes
 from forcemove.node.client import Client
-from forcemove.node.events import Fault, Mined, Sent
-from forcemove.node.memory import MemoryLine, MemoryStore
+from forcemove.node.events import CounterpartyFault, Mined, Sent
+from forcemove.node.memory import MemoryMessenger, MemoryStore
 from forcemove.node.polled import PolledClient
 from forcemove.protocol.agreement import agree
-from forcemove.protocol.channel import Channel, Phase
-from forcemove.protocol.effects import ChooseMove
+from forcemove.protocol.codec.limits import MAX_MESSAGE
+from forcemove.protocol.codec.wire import encode_greeting, encode_message
 from forcemove.protocol.errors import OutOfTurn, WrongPhase
-from forcemove.protocol.inputs import ChainRead, ConcludeWanted, MoveChosen, Reconnected
-from forcemove.protocol.limits import MAX_MESSAGE
+from forcemove.protocol.machine.channel import Channel, Phase
+from forcemove.protocol.machine.effects import ChooseMove
+from forcemove.protocol.machine.inputs import ChainUpdate, ConcludeWanted, MoveChosen, Reconnected
 from forcemove.protocol.signing import Key
 from forcemove.protocol.types import UINT48_MAX
-from forcemove.protocol.wire import encode_greeting, encode_message
 from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 from forcemove_games.two_player import WrongPositionLength
 from tests.scenarios.story import ALICE, BOB, DEPOSIT, MALLORY, STAKE, Playground, Story
@@ -94,7 +94,7 @@ def test_threat_21_what_is_signed_is_saved_before_it_is_sent(story: Story) -> No
     store = story.alice.store
     saved: list[int] = []
 
-    class Faulty(MemoryLine):
+    class Faulty(MemoryMessenger):
         def send(self, message: bytes) -> None:
             channel = store.load(story.agreement.channel_id)
             if self is story.lines[0] and channel and channel.last_signed:
@@ -203,7 +203,7 @@ def test_the_owner_is_told_what_was_sent_and_mined(story: Story) -> None:
     last = story.alice.newest.state.turn_num
     assert sent == sorted([*range(last + 1), last])
     assert len([event for event in events if isinstance(event, Mined)]) == 3
-    assert not [event for event in events if isinstance(event, Fault)]
+    assert not [event for event in events if isinstance(event, CounterpartyFault)]
 
 
 def test_a_bad_choice_is_the_players_mistake_and_stops_nothing_else(story: Story) -> None:
@@ -253,7 +253,7 @@ def test_what_a_dead_process_had_asked_for_is_asked_again(story: Story) -> None:
     remembered = story.alice.client.channel
     assert remembered.asked is not None
     again = Client(remembered, ALICE, TIC_TAC_TOE)
-    again.see(ChainRead(()), story.chain.now(), is_new_block=True)
+    again.on_chain_update(ChainUpdate(()), story.chain.now(), is_new_block=True)
     due = []
     while (effect := again.take_due()) is not None:
         due.append(type(effect))

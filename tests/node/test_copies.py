@@ -9,16 +9,16 @@ from pathlib import Path
 import pytest
 
 from forcemove.node.events import Event, Mined, Sent
-from forcemove.node.looking import look_now
 from forcemove.node.node import Node
-from forcemove.protocol.channel import Phase
-from forcemove.protocol.effects import SubmitCheckpoint, SubmitConclude, SubmitRespond
+from forcemove.node.polling import poll_once
 from forcemove.protocol.errors import SignsNothing
-from forcemove.protocol.inputs import ChallengeWanted, ConcludeWanted, Input, MoveChosen
+from forcemove.protocol.machine.channel import Phase
+from forcemove.protocol.machine.effects import SubmitCheckpoint, SubmitConclude, SubmitRespond
+from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted, Input, MoveChosen
 from forcemove.protocol.rules import build_support_proof
 from forcemove.store.journal import Journal
 from forcemove.store.opening import open_journal
-from forcemove.store.records import ExportKind, Standing
+from forcemove.store.records import ExportKind, Ownership
 from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.node.test_node import House
 from tests.scenarios.story import DURATION, KEYS, Playground
@@ -40,8 +40,8 @@ class Copied:
         self.journal: Journal = open_journal(str(folder / "copy"), owner=secrets.token_bytes(16))
         self.journal.import_(data)
         self.events: list[Event] = []
-        self.node = Node(self.journal, trouble=self.alice.troubles.append)
-        self.driven = self.node.add(home.assemblies[0], KEYS[0], home.lines[0][0], _never, report=self.events.append)
+        self.node = Node(self.journal, on_error=self.alice.troubles.append)
+        self.managed = self.node.add(home.assemblies[0], KEYS[0], home.lines[0][0], _never, on_event=self.events.append)
         self.node.poll()
 
     def play(self) -> None:
@@ -83,25 +83,25 @@ def sent(copied: Copied) -> list[object]:
 
 @after_turns
 def test_threat_53_a_copy_signs_nothing_whatever_is_wanted_of_it(copied: Copied) -> None:
-    newest = copied.driven.channel.newest
+    newest = copied.managed.channel.newest
     assert newest is not None
     wishes: list[Input] = [ConcludeWanted(), MoveChosen(newest.state.outcome, b"")]
     for wish in wishes:
         with pytest.raises(SignsNothing):
-            copied.driven.feed(wish)
+            copied.managed.feed(wish)
     copied.home.stops_at = 10**6
     copied.play()
-    assert copied.driven.phase is Phase.PLAYING
+    assert copied.managed.phase is Phase.PLAYING
     assert sent(copied) == []
-    assert copied.driven.channel.last_signed is not None
+    assert copied.managed.channel.last_signed is not None
 
 
 @after_turns
 def test_threat_53_a_copy_answers_an_old_state_with_what_it_has(copied: Copied) -> None:
     assembly = copied.home.assemblies[0]
-    fixed_part, newest = assembly.agreement.fixed_part, copied.driven.channel.newest
+    fixed_part, newest = assembly.agreement.fixed_part, copied.managed.channel.newest
     assert newest is not None
-    proof = build_support_proof(fixed_part, copied.driven.channel.signed_states[:2])
+    proof = build_support_proof(fixed_part, copied.managed.channel.signed_states[:2])
     assert proof is not None
     assembly.adjudicator.send(assembly.adjudicator.challenge(fixed_part, proof), KEYS[1])
     copied.play()
@@ -115,28 +115,28 @@ def test_threat_53_a_copy_answers_an_old_state_with_what_it_has(copied: Copied) 
 def test_threat_53_a_copy_challenges_and_collects(copied: Copied) -> None:
     """Nobody answers any more."""
     assembly = copied.home.assemblies[0]
-    copied.driven.feed(ChallengeWanted())
+    copied.managed.feed(ChallengeWanted())
     copied.poll()
     copied.home.chain.travel_to(copied.home.chain.now() + DURATION + 1)
     copied.poll()
-    assert copied.driven.phase is Phase.CLOSED
+    assert copied.managed.phase is Phase.CLOSED
     assert assembly.adjudicator.holdings_of(assembly.agreement.channel_id, bytes(20)).held == 0
-    assert copied.journal.channels()[0].standing is Standing.BACKUP
+    assert copied.journal.channels()[0].ownership is Ownership.BACKUP
 
 
 def test_threat_53_a_copy_concludes_what_all_have_signed(playground: Playground, tmp_path: Path) -> None:
     """Bob's signature on the final state has arrived, and was not read before the copy was made."""
     home = played(playground, tmp_path, 7)
     alice, bob = home.processes
-    (driven,) = alice.node.channels.values()
-    driven.feed(ConcludeWanted())
+    (managed,) = alice.node.channels.values()
+    managed.feed(ConcludeWanted())
     alice.node.step()
     bob.node.step()
     copied = Copied(home, tmp_path)
     copied.poll()
     mined = [type(event.submission) for event in copied.events if isinstance(event, Mined)]
     assert mined == [SubmitConclude]
-    assert copied.driven.phase is Phase.CLOSED
+    assert copied.managed.phase is Phase.CLOSED
     assert sent(copied) == []
     copied.journal.close()
     home.close()
@@ -146,15 +146,15 @@ def test_threat_53_a_copy_pays_nothing_in(playground: Playground, tmp_path: Path
     """The original has asked for a deposit, and has died before it was sent."""
     home = House(playground, tmp_path, 1, TIC_TAC_TOE)
     alice, bob = home.processes
-    (driven,) = alice.node.channels.values()
-    (chain,) = alice.node._crew.chains.values()
-    while driven.phase is not Phase.FUNDING:
-        look_now(chain.workers[0], alice.troubles.append)
+    (managed,) = alice.node.channels.values()
+    (chain,) = alice.node._workers.chains.values()
+    while managed.phase is not Phase.FUNDING:
+        poll_once(chain.workers[0], alice.troubles.append)
         alice.node.step()
         bob.node.poll()
     copied = Copied(home, tmp_path)
     copied.poll()
-    assert copied.driven.phase is Phase.FUNDING
+    assert copied.managed.phase is Phase.FUNDING
     assert home.held() == 0
     assert [event for event in copied.events if isinstance(event, Mined)] == []
     copied.journal.close()

@@ -16,13 +16,13 @@ from forcemove.chain.local import AnvilChain, connect
 from forcemove.errors import InvalidValue, PassingError
 from forcemove.follower.errors import EndpointsDisagree
 from forcemove.node.assemble import Assembly, assemble, reassemble
-from forcemove.node.driven import Driven
-from forcemove.node.memory import MemoryLine
+from forcemove.node.managed_channel import ManagedChannel
+from forcemove.node.memory import MemoryMessenger
 from forcemove.node.node import Node
-from forcemove.node.policy import Market
-from forcemove.protocol.channel import Phase
-from forcemove.protocol.effects import ChooseMove
-from forcemove.protocol.inputs import ConcludeWanted
+from forcemove.node.policy import ConditionsCache
+from forcemove.protocol.machine.channel import Phase
+from forcemove.protocol.machine.effects import ChooseMove
+from forcemove.protocol.machine.inputs import ConcludeWanted
 from forcemove.protocol.rules import build_support_proof
 from forcemove.store.opening import open_journal
 from forcemove_games.tic_tac_toe import GAME
@@ -49,14 +49,14 @@ class Table:
         self.troubles = list[Exception]()
         self.journals = [open_journal(str(folder / str(seat)), owner=secrets.token_bytes(16)) for seat in (0, 1)]
         self.time = 0.0
-        self.nodes = [Node(each, trouble=self.troubles.append, clock=lambda: self.time) for each in self.journals]
-        self.driven: list[Driven] = []
+        self.nodes = [Node(each, on_error=self.troubles.append, clock=lambda: self.time) for each in self.journals]
+        self.managed: list[ManagedChannel] = []
         for _ in range(channels):
-            bobs, lines = self.assemble(playground), MemoryLine.table(2)
+            bobs, lines = self.assemble(playground), MemoryMessenger.table(2)
             first, *others = self.chains
             alices = reassemble(first, bobs.agreement, GAME, factory=self.book.factory, others=others)
             for node, each, key, line in zip(self.nodes, (alices, bobs), KEYS, lines, strict=True):
-                self.driven.append(node.add(each, key, line, leave))
+                self.managed.append(node.add(each, key, line, leave))
 
     def assemble(self, playground: Playground) -> Assembly:
         terms: dict[str, Any] = {"stake": STAKE, "deposit": DEPOSIT, "duration": DURATION}
@@ -81,7 +81,7 @@ class Table:
 
     @property
     def phases(self) -> list[Phase]:
-        return [each.phase for each in self.driven]
+        return [each.phase for each in self.managed]
 
     def close(self) -> None:
         for journal in self.journals:
@@ -171,13 +171,13 @@ def test_threat_46_many_new_channels_wait_for_an_endpoint_that_is_down_as_long_a
 def test_threat_43_a_channel_is_not_begun_on_what_makes_no_sense(tmp_path: Path, fields: dict[str, str]) -> None:
     table = Table(tmp_path)
     new = table.assemble(Playground(table.chains[0], table.book))
-    table.nodes[0]._market = Market(lambda: table.time)  # what was read for the first channel has grown old
+    table.nodes[0]._market = ConditionsCache(lambda: table.time)  # what was read for the first channel has grown old
     table.endpoints[0].replace("eth_getBlockByNumber", lambda _: fields)
     with pytest.raises(PassingError):
-        table.nodes[0].add(new, KEYS[0], MemoryLine(), leave)
+        table.nodes[0].add(new, KEYS[0], MemoryMessenger(), leave)
     table.endpoints[0].be_honest()
     table.time += 11
-    assert table.nodes[0].add(new, KEYS[0], MemoryLine(), leave).channel.last_signed is None
+    assert table.nodes[0].add(new, KEYS[0], MemoryMessenger(), leave).channel.last_signed is None
     table.close()
 
 
@@ -241,13 +241,13 @@ def test_threat_43_a_challenge_that_one_endpoint_hides_is_answered(tmp_path: Pat
     endpoints = [Endpoint(node, str(number)) for number in range(2)]
     first, *others = map(MemoryChain, endpoints)
     home.assemblies[0] = reassemble(
-        first, assembly.agreement, GAME, from_block=assembly.from_block, began=assembly.began, others=others
+        first, assembly.agreement, GAME, from_block=assembly.from_block, origin_hash=assembly.origin_hash, others=others
     )
     endpoints[liar].stay_at(playground.chain.block_number(), forks=True)
     alice.die()
     alice.node.poll()
-    (driven,) = alice.node.channels.values()
-    proof = build_support_proof(assembly.agreement.fixed_part, driven.channel.signed_states[:2])
+    (managed,) = alice.node.channels.values()
+    proof = build_support_proof(assembly.agreement.fixed_part, managed.channel.signed_states[:2])
     assert proof is not None
     assembly.adjudicator.send(assembly.adjudicator.challenge(assembly.agreement.fixed_part, proof), KEYS[1])
     for _ in range(6):

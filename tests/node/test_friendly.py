@@ -12,21 +12,21 @@ from forcemove.errors import InvalidValue
 from forcemove.flow.channel import moves_of_new
 from forcemove.game import Game
 from forcemove.node.errors import ChannelInUse, LeaseLost
-from forcemove.node.events import Event, Fault, Sent
+from forcemove.node.events import CounterpartyFault, Event, Sent
 from forcemove.node.friendly import FriendlyChannel
-from forcemove.node.memory import MemoryLine
+from forcemove.node.memory import MemoryMessenger
 from forcemove.protocol.agreement import Agreement, agree
-from forcemove.protocol.channel import Phase
+from forcemove.protocol.codec.msgpack_codec import CHANNELS
+from forcemove.protocol.codec.wire import decode_message
 from forcemove.protocol.encoding import NO_CHAIN, Domain, digest, hash_state
-from forcemove.protocol.inputs import ConcludeWanted, Greeted, StateReceived
+from forcemove.protocol.machine.channel import Phase
+from forcemove.protocol.machine.inputs import ConcludeWanted, Greeted, StateReceived
 from forcemove.protocol.outcome import address_destination
 from forcemove.protocol.signing import require_signer
 from forcemove.protocol.types import ETHER, ZERO_ADDRESS, FixedPart
-from forcemove.protocol.values import CHANNELS
-from forcemove.protocol.wire import decode_message
 from forcemove.store.journal import Journal
 from forcemove.store.opening import open_journal
-from forcemove.store.records import Standing
+from forcemove.store.records import Ownership
 from tests.installed import GAMES_FOR_TWO
 from tests.sampled import sampled
 from tests.scenarios.story import KEYS
@@ -54,9 +54,9 @@ class Table:
 
     def __init__(self, folder: Path, game: Game) -> None:
         self.folder, self.game, self.agreement, self.now = folder, game, agreement_of(game), 1_000.0
-        self.lines = MemoryLine.table(2)
+        self.lines = MemoryMessenger.table(2)
         self.signed: list[list[Sent]] = [[], []]
-        self.faults: list[Fault] = []
+        self.faults: list[CounterpartyFault] = []
         self.journals: list[Journal] = []
         self.players: list[FriendlyChannel] = []
         for seat in range(2):
@@ -75,11 +75,11 @@ class Table:
         def hear(event: Event) -> None:
             if isinstance(event, Sent):
                 self.signed[seat].append(event)
-            elif isinstance(event, Fault):
+            elif isinstance(event, CounterpartyFault):
                 self.faults.append(event)
 
         line, clock = self.lines[seat], lambda: self.now
-        return FriendlyChannel(journal, self.agreement, KEYS[seat], self.game, line, choose, report=hear, clock=clock)
+        return FriendlyChannel(journal, self.agreement, KEYS[seat], self.game, line, choose, on_event=hear, clock=clock)
 
     def restart(self, seat: int, *, loses: bool) -> None:
         """As after kill -9: nothing is given back. `loses`: what was on the line, too."""
@@ -127,7 +127,7 @@ def require_right_end(table: Table) -> None:
         states = {each.signed.state.turn_num: each.signed.state for each in signed}
         assert all(states[each.signed.state.turn_num] == each.signed.state for each in signed)
     assert [each.phase for each in table.players] == [Phase.CLOSED] * 2
-    assert [[kept.standing for kept in each.channels()] for each in table.journals] == [[Standing.FINISHED]] * 2
+    assert [[kept.ownership for kept in each.channels()] for each in table.journals] == [[Ownership.FINISHED]] * 2
 
 
 @each_game_for_two

@@ -17,15 +17,15 @@ import pytest
 
 from forcemove.chain.local import AnvilChain
 from forcemove.node.assemble import assemble
-from forcemove.node.driven import Driven
+from forcemove.node.managed_channel import ManagedChannel
 from forcemove.node.node import Node
-from forcemove.protocol.channel import Phase
-from forcemove.protocol.effects import ChooseMove
+from forcemove.protocol.codec.wire import decode_message
 from forcemove.protocol.encoding import digest, hash_state
-from forcemove.protocol.inputs import ConcludeWanted, MoveChosen, StateReceived
+from forcemove.protocol.machine.channel import Phase
+from forcemove.protocol.machine.effects import ChooseMove
+from forcemove.protocol.machine.inputs import ConcludeWanted, MoveChosen, StateReceived
 from forcemove.protocol.rules import build_support_proof
 from forcemove.protocol.state import SignedState
-from forcemove.protocol.wire import decode_message
 from forcemove.store.opening import open_journal
 from forcemove_games.tic_tac_toe import GAME
 from tests.node.actors import LEASE, SILENCE, Job, ListeningLine, choose, start
@@ -61,7 +61,9 @@ class Match:
         ours = 1 - seat
         self._choose = choose(ours)
         self._until: int | None = None
-        self.driven: Driven = self.node.add(self.assembly, KEYS[ours], self.line, self._chosen, silence=SILENCE)
+        self.managed: ManagedChannel = self.node.add(
+            self.assembly, KEYS[ours], self.line, self._chosen, silence=SILENCE
+        )
         self.was_challenged = False
 
     def play(self, *deaths: int | None, stale: bool = False) -> int:
@@ -71,7 +73,7 @@ class Match:
             process, said = start(replace(self.job, die_at=die_at))
             deadline = time.monotonic() + PATIENCE
             while process.is_alive() and not said.poll():
-                assert time.monotonic() < deadline, f"it stays {self.driven.phase}: {self.driven.trouble}"
+                assert time.monotonic() < deadline, f"it stays {self.managed.phase}: {self.managed.error}"
                 self.node.poll()
                 if stale:
                     self._challenge_with_the_opening()
@@ -89,10 +91,10 @@ class Match:
 
     def keep_playing(self, *, until: int | None) -> None:
         """We make no move after this turn; with None we go on. On a slow machine play may not even have begun."""
-        self._until, newest = until, self.driven.channel.newest
-        may_move = self.driven.phase in (Phase.PLAYING, Phase.CHALLENGED) and self.driven.channel.is_our_turn
+        self._until, newest = until, self.managed.channel.newest
+        may_move = self.managed.phase in (Phase.PLAYING, Phase.CHALLENGED) and self.managed.channel.is_our_turn
         if until is None and newest is not None and may_move:
-            self.driven.feed(self._choose(ChooseMove(newest.state, None)))
+            self.managed.feed(self._choose(ChooseMove(newest.state, None)))
 
     def poll_for(self, seconds: float) -> None:
         """Meanwhile the others do what they do."""
@@ -103,7 +105,7 @@ class Match:
 
     def _challenge_with_the_opening(self) -> None:
         """Once, in the middle of the game."""
-        if self.was_challenged or self.driven.channel.next_turn < 6 or self.driven.phase is not Phase.PLAYING:
+        if self.was_challenged or self.managed.channel.next_turn < 6 or self.managed.phase is not Phase.PLAYING:
             return
         self.was_challenged = True
         agreement, adjudicator = self.assembly.agreement, self.assembly.adjudicator
@@ -118,7 +120,7 @@ class Match:
 
     def require_right(self) -> None:
         """Closed and paid in full, and no turn signed twice by the one that was killed."""
-        assert self.driven.phase is Phase.CLOSED
+        assert self.managed.phase is Phase.CLOSED
         holdings = self.assembly.adjudicator.holdings_of(self.assembly.agreement.channel_id, bytes(20))
         assert (holdings.held, holdings.closed) == (0, True)
         signed: dict[int, set[bytes]] = {}

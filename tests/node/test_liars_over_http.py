@@ -24,7 +24,7 @@ from tests.liars.proxy import Ask, lying
 from tests.node.test_node import House
 from tests.sampled import with_sample
 from tests.scenarios.story import KEYS, Playground
-from tests.tower.keeper import Keeper, stale
+from tests.watchtower.keeper import Keeper, stale
 
 LAST = 7
 SECONDS, REQUEST = 40.0, 1.0
@@ -101,11 +101,16 @@ def test_threat_43_a_node_answers_beside_a_liar_over_http(
     with endpoints(anvil, tell, place) as urls:
         first, *others = [connect(each, expected_chain_id=anvil.chain_id, timeout=REQUEST) for each in urls]
         home.assemblies[0] = reassemble(
-            first, assembly.agreement, GAME, from_block=assembly.from_block, began=assembly.began, others=others
+            first,
+            assembly.agreement,
+            GAME,
+            from_block=assembly.from_block,
+            origin_hash=assembly.origin_hash,
+            others=others,
         )
         alice.die()
-        (driven,) = alice.node.channels.values()
-        proof = build_support_proof(fixed_part, driven.channel.signed_states[:2])
+        (managed,) = alice.node.channels.values()
+        proof = build_support_proof(fixed_part, managed.channel.signed_states[:2])
         assert proof is not None
         assembly.adjudicator.send(assembly.adjudicator.challenge(fixed_part, proof), KEYS[1])
         challenged_at, before = anvil.block_number(), anvil.balance(KEYS[0].address)

@@ -7,9 +7,9 @@ import pytest
 from forcemove.chain.local import local_keys
 from forcemove.errors import InvalidValue
 from forcemove.node.local import local_table
-from forcemove.protocol.channel import Phase
-from forcemove.protocol.effects import ChooseMove
-from forcemove.protocol.inputs import ConcludeWanted
+from forcemove.protocol.machine.channel import Phase
+from forcemove.protocol.machine.effects import ChooseMove
+from forcemove.protocol.machine.inputs import ConcludeWanted
 from forcemove.protocol.types import ETHER
 from forcemove_games.tic_tac_toe import GAME
 from tests.sampled import sampled

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from forcemove.errors import MalformedBytes
-from forcemove.node.memory import MemoryLine, MemoryStore
-from forcemove.protocol.channel import Channel
+from forcemove.node.memory import MemoryMessenger, MemoryStore
+from forcemove.protocol.machine.channel import Channel
 from tests.protocol.table import CountingGame, agreement_for
 
 
 @pytest.mark.parametrize("count", [2, 3])
 def test_what_one_says_all_others_hear_once_and_in_order(count: int) -> None:
-    first, *others = MemoryLine.table(count)
+    first, *others = MemoryMessenger.table(count)
     first.send(b"a")
     first.send(b"b")
     for other in others:

@@ -21,22 +21,22 @@ from forcemove.chain.errors import NotGenuine, Unreachable
 from forcemove.flow.channel import moves_of_new
 from forcemove.follower.errors import AnotherChain
 from forcemove.game import Game
-from forcemove.node.about import REACHED
 from forcemove.node.assemble import Assembly, assemble, reassemble
-from forcemove.node.driven import Driven
 from forcemove.node.errors import ChannelInUse, LeaseLost, NotOursToDrive
 from forcemove.node.events import Event, Mined, Sent
-from forcemove.node.memory import MemoryLine
+from forcemove.node.managed_channel import ManagedChannel
+from forcemove.node.memory import MemoryMessenger
+from forcemove.node.metadata import CURSORS
 from forcemove.node.node import Node
-from forcemove.protocol.channel import Phase
-from forcemove.protocol.effects import ChooseMove
-from forcemove.protocol.inputs import ChainRead, ChallengeWanted, ConcludeWanted, MoveChosen
+from forcemove.protocol.codec.msgpack_codec import CHANNELS
+from forcemove.protocol.machine.channel import Phase
+from forcemove.protocol.machine.effects import ChooseMove
+from forcemove.protocol.machine.inputs import ChainUpdate, ChallengeWanted, ConcludeWanted, MoveChosen
 from forcemove.protocol.rules import build_support_proof
-from forcemove.protocol.values import CHANNELS
 from forcemove.store.errors import JournalUnwritable
 from forcemove.store.journal import Journal
 from forcemove.store.opening import open_journal
-from forcemove.store.records import Account, Batch, ChannelLease, ExportKind, Saving
+from forcemove.store.records import Account, Batch, ChannelLease, ChannelUpdate, ExportKind
 from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.chain.world import place
 from tests.installed import GAMES_FOR_TWO
@@ -66,9 +66,9 @@ class Process:
 
     def start(self) -> None:
         self.journal = open_journal(str(self.path), owner=secrets.token_bytes(16), clock=lambda: self.now)
-        self.node = Node(self.journal, clock=lambda: self.now, trouble=self.troubles.append)
+        self.node = Node(self.journal, clock=lambda: self.now, on_error=self.troubles.append)
 
-    def drive(self, number: int) -> Driven:
+    def drive(self, number: int) -> ManagedChannel:
         answers = moves_of_new(
             lambda secrets: self.house.game.bot(self.seat, secrets=secrets),
             another_round=lambda state: state.turn_num < self.house.leave_after,
@@ -79,7 +79,7 @@ class Process:
 
         line = self.house.lines[number][self.seat]
         assembly, key = self.house.assemblies[number], KEYS[self.seat]
-        return self.node.add(assembly, key, line, choose, report=lambda event: self.told.append((number, event)))
+        return self.node.add(assembly, key, line, choose, on_event=lambda event: self.told.append((number, event)))
 
     @property
     def events(self) -> list[Event]:
@@ -104,7 +104,7 @@ class House:
     def __init__(self, playground: Playground, folder: Path, count: int, game: Game = TIC_TAC_TOE) -> None:
         self.chain, self.game, self.stops_at, self.leave_after = playground.chain, game, 10**6, 8
         self.assemblies = [_assembly(playground, game) for _ in range(count)]
-        self.lines = [MemoryLine.table(2) for _ in range(count)]
+        self.lines = [MemoryMessenger.table(2) for _ in range(count)]
         self.processes = [Process(self, seat, folder / f"{seat}.journal") for seat in range(2)]
         for process in self.processes:
             process.start()
@@ -173,10 +173,10 @@ def test_a_turn_is_one_commit(house: Callable[[int], House], monkeypatch: pytest
     home = house(1)
     home.leave_after = 60
     alice, bob = home.processes
-    (driven,) = alice.node.channels.values()
+    (managed,) = alice.node.channels.values()
 
     def play_until(turn: int) -> None:
-        while driven.channel.next_turn < turn:
+        while managed.channel.next_turn < turn:
             alice.node.poll()
             bob.node.poll()
 
@@ -242,12 +242,12 @@ def test_a_dispute_is_settled_while_others_play(house: Callable[[int], House]) -
     mover = alice.node.channels[disputed].channel.next_turn % 2
     assert mover == 0 or alice.node.channels[disputed].phase is Phase.PLAYING
     for process in home.processes:
-        for driven in list(process.node.channels.values()):
-            if driven.id != disputed and driven.channel.is_our_turn:
-                question = driven.channel.newest
+        for managed in list(process.node.channels.values()):
+            if managed.id != disputed and managed.channel.is_our_turn:
+                question = managed.channel.newest
                 assert question is not None
                 bot_move = home.game.bot(process.seat).move(question.state, another_round=False)
-                driven.feed(ConcludeWanted() if bot_move is None else MoveChosen(*bot_move))
+                managed.feed(ConcludeWanted() if bot_move is None else MoveChosen(*bot_move))
     if mover == 1:
         alice.node.channels[disputed].feed(ChallengeWanted())
     home.play()
@@ -260,19 +260,19 @@ def test_threat_51_a_round_that_was_disputed_without_need_is_the_last(house: Cal
     home = house(1)
     home.leave_after = 60
     alice, bob = home.processes
-    (driven,) = alice.node.channels.values()
-    while driven.channel.next_turn < 8:
+    (managed,) = alice.node.channels.values()
+    while managed.channel.next_turn < 8:
         alice.node.poll()
         bob.node.poll()
-    assembly, states = home.assemblies[0], driven.channel.signed_states
+    assembly, states = home.assemblies[0], managed.channel.signed_states
     proof = build_support_proof(assembly.agreement.fixed_part, states[:2])
     assert proof is not None
     assembly.adjudicator.send(assembly.adjudicator.challenge(assembly.agreement.fixed_part, proof), KEYS[1])
     home.play()
-    newest = driven.channel.newest
+    newest = managed.channel.newest
     assert newest is not None
     assert newest.state.turn_num < home.leave_after
-    assert (driven.phase, bob.phases) == (Phase.CLOSED, {Phase.CLOSED})
+    assert (managed.phase, bob.phases) == (Phase.CLOSED, {Phase.CLOSED})
 
 
 # ------------------------------------------------------------------------------------------------------------- leases
@@ -314,16 +314,16 @@ def test_threat_48_who_was_away_for_longer_than_its_lease_sends_nothing(house: C
     heir.start()
     heir.drive(0)
     home.stops_at = 10**6
-    (driven,) = asleep.channels.values()
-    newest = driven.channel.newest
+    (managed,) = asleep.channels.values()
+    newest = managed.channel.newest
     assert newest is not None
     home.lines[0][1].receive()
-    if driven.channel.is_our_turn:
+    if managed.channel.is_our_turn:
         move = home.game.bot(0).move(newest.state, another_round=True)
         assert move is not None
-        driven.feed(MoveChosen(*move))
+        managed.feed(MoveChosen(*move))
     else:
-        driven.feed(ChallengeWanted())
+        managed.feed(ChallengeWanted())
     asleep.poll()
     assert asleep.channels == {}
     assert [type(each) for each in alice.troubles] == [LeaseLost]
@@ -442,12 +442,12 @@ def test_threat_32_nothing_is_signed_where_a_contract_is_not_the_games(
     agreement = home.assemblies[0].agreement
     fixed_part = structs.replace(agreement.fixed_part, app_definition=strange)
     home.assemblies.append(replace(home.assemblies[0], agreement=structs.replace(agreement, fixed_part=fixed_part)))
-    home.lines.append(MemoryLine.table(2))
-    driven = alice.drive(1)
+    home.lines.append(MemoryMessenger.table(2))
+    managed = alice.drive(1)
     for _ in range(3):
         alice.node.poll()
-    assert isinstance(driven.trouble, NotGenuine)
-    assert driven.channel.last_signed is None
+    assert isinstance(managed.error, NotGenuine)
+    assert managed.channel.last_signed is None
     home.play()
     assert alice.node.channels[agreement.channel_id].phase is Phase.CLOSED
 
@@ -456,16 +456,16 @@ def test_news_that_could_not_be_taken_in_are_told_again(
     house: Callable[[int], House], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     home = house(1)
-    (driven,) = home.processes[0].node.channels.values()
-    see, fails = driven.client.see, [True] * 3
+    (managed,) = home.processes[0].node.channels.values()
+    see, fails = managed.client.on_chain_update, [True] * 3
 
-    def failing(read: ChainRead | None, now: int, **others: Any) -> None:
+    def failing(read: ChainUpdate | None, now: int, **others: Any) -> None:
         if read is not None and fails:
             fails.pop()
             raise RuntimeError("a bug of somebody's")
         see(read, now, **others)
 
-    monkeypatch.setattr(driven.client, "see", failing)
+    monkeypatch.setattr(managed.client, "on_chain_update", failing)
     for _ in range(3):
         home.play()
     assert home.processes[0].phases == {Phase.CLOSED}
@@ -508,16 +508,16 @@ def test_threat_43_nothing_is_signed_or_sent_on_another_chain(house: Callable[[i
         other.node.mine()
     kept = alice.journal.load(assembly.agreement.channel_id)
     home.assemblies[0] = reassemble(
-        other, assembly.agreement, TIC_TAC_TOE, from_block=assembly.from_block, began=assembly.began
+        other, assembly.agreement, TIC_TAC_TOE, from_block=assembly.from_block, origin_hash=assembly.origin_hash
     )
     home.stops_at = 10**6
     nonce, height = other.nonce_of(KEYS[0].address), other.block_number()
     alice.die()
-    (driven,) = alice.node.channels.values()
+    (managed,) = alice.node.channels.values()
     for _ in range(10):
         alice.node.poll()
         other.node.mine()
-    assert isinstance(driven.trouble, AnotherChain)
+    assert isinstance(managed.error, AnotherChain)
     assert {type(each) for each in alice.troubles} == {AnotherChain}
     assert (other.nonce_of(KEYS[0].address), other.block_number()) == (nonce, height + 10)
     after = alice.journal.load(assembly.agreement.channel_id)
@@ -581,7 +581,7 @@ def test_where_nothing_happens_for_long_what_was_read_is_kept_all_the_same(house
     assert [after - before for before, after in pairwise(versions)] == [0, 1, 0]
     kept = process.journal.load(id_)
     assert kept is not None
-    assert REACHED.decode(kept.reached).block_number > node.latest.number - 1_000
+    assert CURSORS.decode(kept.cursor).block_number > node.latest.number - 1_000
 
 
 @pytest.mark.parametrize("reached", [b"\xff", b"\x93\x01", b"{}"])
@@ -593,7 +593,7 @@ def test_a_cursor_that_nobody_can_read_strands_no_channel(house: Callable[[int],
     process, id_ = home.processes[0], home.assemblies[0].agreement.channel_id
     kept = process.journal.load(id_)
     assert kept is not None
-    process.journal.commit(Batch((Saving(id_, kept.version, kept.snapshot, reached=reached),)))
+    process.journal.commit(Batch((ChannelUpdate(id_, kept.version, kept.snapshot, cursor=reached),)))
     process.die()
     home.stops_at = 10**6
     home.play()

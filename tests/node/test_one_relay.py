@@ -21,8 +21,8 @@ from forcemove.cli.play.standby import when_free
 from forcemove.node.assemble import reassemble
 from forcemove.node.node import Node
 from forcemove.protocol.agreement import Agreement
-from forcemove.protocol.effects import ChooseMove
-from forcemove.protocol.inputs import MoveChosen
+from forcemove.protocol.machine.effects import ChooseMove
+from forcemove.protocol.machine.inputs import MoveChosen
 from forcemove.store.opening import open_journal
 from forcemove.transport import connect as carriers
 from forcemove.transport.messenger import ChannelMessenger

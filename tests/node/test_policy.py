@@ -14,11 +14,11 @@ from forcemove.node import policy
 from forcemove.node.assemble import Assembly, assemble
 from forcemove.node.errors import ChannelInUse
 from forcemove.node.local import undecided
-from forcemove.node.memory import MemoryLine
+from forcemove.node.memory import MemoryMessenger
 from forcemove.node.node import Node
 from forcemove.node.policy import (
+    ConditionsCache,
     DurationTooShort,
-    Market,
     NotWorthItsDisputes,
     Policy,
     block_time,
@@ -27,7 +27,7 @@ from forcemove.node.policy import (
 )
 from forcemove.protocol.types import ETHER
 from forcemove.store.opening import open_journal
-from forcemove.store.records import ChannelLease, LeaseName, Taking
+from forcemove.store.records import ChannelLease, LeaseName, TakenLeases
 from forcemove_games.tic_tac_toe import GAME
 from tests.scenarios.story import KEYS, Playground
 from tests.simulation.chain import MemoryChain
@@ -109,13 +109,13 @@ def test_a_node_believes_logs_at_the_depth_that_the_chain_wants(
     """One block on a chain of our own, six on others; what its owner says counts more."""
     with open_journal(str(tmp_path / "journal"), owner=secrets.token_bytes(16)) as journal:
         node = Node(journal, policy=None)
-        lines = MemoryLine.table(2)
+        lines = MemoryMessenger.table(2)
         node.add(channel(playground), KEYS[0], lines[0], undecided)
         monkeypatch.setattr(policy, "LOCAL_CHAINS", frozenset())
         node.add(channel(playground), KEYS[0], lines[0], undecided)
         node.add(channel(playground), KEYS[0], lines[0], undecided, confirmations=3)
         node.poll()
-        assert sorted(depth for _, _, depth in node._crew.chains) == [1, 3, 6]
+        assert sorted(depth for _, _, depth in node._workers.chains) == [1, 3, 6]
 
 
 def test_confirmations_are_few_on_chains_of_our_own() -> None:
@@ -131,7 +131,7 @@ def test_threat_50_and_51_a_node_does_not_begin_what_its_policy_refuses(
     with open_journal(str(tmp_path / "journal"), owner=secrets.token_bytes(16)) as journal:
         node = Node(journal, policy=Policy())
         with pytest.raises((NotWorthItsDisputes, DurationTooShort)):
-            node.add(made, KEYS[0], MemoryLine.table(2)[0], undecided)
+            node.add(made, KEYS[0], MemoryMessenger.table(2)[0], undecided)
         assert node.channels == {}
         assert journal.ids() == ()
 
@@ -141,10 +141,10 @@ def test_a_clock_that_was_moved_by_hand_says_nothing_about_the_pace(monkeypatch:
     agreement = channel(moved, duration=3600).agreement
     moved.chain.travel_to(moved.chain.now() + 10**6)
     assert block_time(moved.chain) > 3600
-    Policy().require(agreement, 0, 1, *Market(lambda: 0.0).conditions([moved.chain]))
+    Policy().require(agreement, 0, 1, *ConditionsCache(lambda: 0.0).conditions([moved.chain]))
     monkeypatch.setattr(policy, "LOCAL_CHAINS", frozenset())
     with pytest.raises(DurationTooShort):
-        Policy().require(agreement, 0, 1, *Market(lambda: 0.0).conditions([moved.chain]))
+        Policy().require(agreement, 0, 1, *ConditionsCache(lambda: 0.0).conditions([moved.chain]))
 
 
 def test_fees_and_pace_are_read_once_for_channels_that_are_begun_together(
@@ -161,7 +161,7 @@ def test_fees_and_pace_are_read_once_for_channels_that_are_begun_together(
         asked = []
         for each in made:
             endpoint.counts.clear()
-            node.add(each, KEYS[0], MemoryLine(), undecided)
+            node.add(each, KEYS[0], MemoryMessenger(), undecided)
             asked.append(endpoint.counts.total())
             now[0] += 2.5
         assert asked == [asked[0], 0, 0, 0, asked[0], 0]
@@ -181,7 +181,7 @@ def test_leases_of_many_are_taken_in_one_commit(playground: Playground, tmp_path
         node, taken = Node(journal), list[int]()
         take = journal.leases.take
 
-        def counting(names: Iterable[LeaseName], seconds: float) -> Taking:
+        def counting(names: Iterable[LeaseName], seconds: float) -> TakenLeases:
             chosen = list(names)
             taken.append(len(chosen))
             return take(chosen, seconds)
@@ -189,10 +189,10 @@ def test_leases_of_many_are_taken_in_one_commit(playground: Playground, tmp_path
         journal.leases.take = counting  # type: ignore[method-assign]
         node.reserve(made, KEYS[0])
         for each in made[:2]:
-            node.add(each, KEYS[0], MemoryLine(), undecided)
+            node.add(each, KEYS[0], MemoryMessenger(), undecided)
         assert taken == [5]
         with pytest.raises(ChannelInUse):
-            node.add(made[2], KEYS[0], MemoryLine(), undecided)
+            node.add(made[2], KEYS[0], MemoryMessenger(), undecided)
         node.release()
         ids = [ChannelLease(each.agreement.channel_id) for each in made]
         assert another.leases.take(ids, 60).granted == set(ids)
@@ -206,7 +206,7 @@ def test_threat_54_what_gas_costs_is_asked_of_all_endpoints() -> None:
     node.base_fee = 10**12
     node.mine()
     endpoints[0].replace("eth_getBlockByNumber", lambda found: {**found, "baseFeePerGas": 0})
-    prices = [each.fees.max_fee_per_gas for each in Market(lambda: 0.0).conditions(chains)]
+    prices = [each.fees.max_fee_per_gas for each in ConditionsCache(lambda: 0.0).conditions(chains)]
     assert prices[0] < 10**10 < 10**12 < prices[1]
 
 
@@ -219,7 +219,7 @@ def test_threat_46_one_that_fails_is_asked_once_for_many_channels() -> None:
         raise Unreachable("0", "down")
 
     endpoints[0].answer = down
-    market = Market(lambda: now)
+    market = ConditionsCache(lambda: now)
     for _ in range(3):
         assert len(market.conditions(chains)) == 1
     assert endpoints[0].counts.total() == 2  # one was its chain's id
@@ -228,4 +228,4 @@ def test_threat_46_one_that_fails_is_asked_once_for_many_channels() -> None:
     assert endpoints[0].counts.total() == 3
     endpoints[1].answer = down
     with pytest.raises(Unreachable):
-        Market(lambda: now).conditions(chains)
+        ConditionsCache(lambda: now).conditions(chains)

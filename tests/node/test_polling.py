@@ -6,9 +6,9 @@ from collections import Counter
 
 import pytest
 
-from forcemove.protocol.channel import Phase
-from forcemove.protocol.inputs import Reconnected
-from forcemove.protocol.wire import encode_greeting, encode_message
+from forcemove.protocol.codec.wire import encode_greeting, encode_message
+from forcemove.protocol.machine.channel import Phase
+from forcemove.protocol.machine.inputs import Reconnected
 from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.scenarios.story import Playground, Story
 from tests.simulation.chain import MemoryChain

@@ -11,8 +11,8 @@ from forcemove.chain.errors import EndpointFailed
 from forcemove.node.assemble import assemble
 from forcemove.node.errors import AccountInUse
 from forcemove.node.events import Mined
-from forcemove.node.memory import MemoryLine
-from forcemove.protocol.channel import Phase
+from forcemove.node.memory import MemoryMessenger
+from forcemove.protocol.machine.channel import Phase
 from forcemove.store.records import Account
 from forcemove_games.tic_tac_toe import GAME
 from tests.node.test_node import House, Process
@@ -36,7 +36,7 @@ class Home(House):
         through = Playground(MemoryChain(self.endpoint), playground.book)
         terms = {"stake": STAKE, "deposit": DEPOSIT, "duration": DURATION}
         self.assemblies.append(assemble(through.chain, through.book, GAME, addresses, **terms))  # type: ignore[arg-type]
-        self.lines.append(MemoryLine.table(2))
+        self.lines.append(MemoryMessenger.table(2))
         self.first, self.bob = self.processes
         self.first.node.poll()
         self.bob.drive(1)
@@ -67,7 +67,7 @@ class Home(House):
 
     @property
     def wishes(self) -> int:
-        return len(self.second.journal.transactions.wishes(self.account))
+        return len(self.second.journal.transactions.outbox(self.account))
 
 
 @pytest.fixture
@@ -181,8 +181,8 @@ def test_threat_48_who_loses_the_account_sends_nothing_more_and_asks(home: Home)
     home.first.now += 3_600
     home.second.now += 3_600
     home.go_on(home.second, rounds=2)
-    worker = next(iter(home.second.node._crew.accounts.values()))
+    worker = next(iter(home.second.node._workers.accounts.values()))
     assert worker.is_ours
     home.go_on(home.first, home.second, home.bob)
     assert home.first.phases == home.second.phases == {Phase.CLOSED}
-    assert not next(iter(home.first.node._crew.accounts.values())).is_ours
+    assert not next(iter(home.first.node._workers.accounts.values())).is_ours

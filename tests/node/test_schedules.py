@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from forcemove.chain.local import AnvilChain
-from forcemove.protocol.channel import Phase
+from forcemove.protocol.machine.channel import Phase
 from tests.sampled import with_sample
 from tests.scenarios.story import DURATION, Playground
 from tests.simulation.chain import MemoryChain
@@ -88,7 +88,7 @@ def undo_the(number: int, again: float, seen: bool, table: Table) -> None:
     """Played in fine weather, with one challenge with old states; the block of this transaction is undone once, before
     or after both have seen it."""
     mined = 0
-    while table.alice.driven.phase is not Phase.CLOSED:
+    while table.alice.managed.phase is not Phase.CLOSED:
         table.poll()
         table.pass_time()
         if not table.was_challenged:
@@ -99,7 +99,7 @@ def undo_the(number: int, again: float, seen: bool, table: Table) -> None:
                 for _ in range(seen):
                     table.poll()
                 table.reorganise(1, again=again)
-        assert table.now < LONG_ENOUGH, table.alice.driven.phase
+        assert table.now < LONG_ENOUGH, table.alice.managed.phase
     table.clear_up()
     table.require_paid()
     assert mined >= max(number, LAST - 1)  # a challenge that is forgotten needs no answer
@@ -148,10 +148,10 @@ def test_threat_49_every_transaction_can_be_undone_once_on_a_real_chain(
 
 def stay_away(table: Table) -> None:
     """Alice's machine is not back in time; then her loss is found."""
-    while table.alice.driven.channel.next_turn < 40:
+    while table.alice.managed.channel.next_turn < 40:
         table.poll()
         table.pass_time()
-    newest = table.alice.driven.channel.newest
+    newest = table.alice.managed.channel.newest
     assert newest is not None
     owed = newest.state.outcome[0].amount
     opening = table.assembly.agreement.outcome[0].amount

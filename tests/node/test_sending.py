@@ -9,8 +9,8 @@ import pytest
 
 from forcemove.chain.adjudicator import Adjudicator, Operation
 from forcemove.chain.local import AnvilChain
-from forcemove.node.orders import gas_of
-from forcemove.protocol.effects import (
+from forcemove.node.tx_requests import gas_of
+from forcemove.protocol.machine.effects import (
     Submission,
     SubmitChallenge,
     SubmitCheckpoint,

@@ -17,8 +17,8 @@ import pytest
 from forcemove.chain.adjudicator import Adjudicator, Operation
 from forcemove.chain.local import AnvilChain
 from forcemove.node.policy import LOCAL_CHAINS, DurationTooShort, Policy
-from forcemove.protocol.channel import Phase
 from forcemove.protocol.logs import ChallengeRegistered, Checkpointed, Log, Responded
+from forcemove.protocol.machine.channel import Phase
 from forcemove.protocol.types import ETHER
 from forcemove.store.opening import open_journal
 from tests.liars.proxy import lying

@@ -14,12 +14,12 @@ import pytest
 from forcemove.chain.adjudicator import Adjudicator
 from forcemove.chain.chain import Chain
 from forcemove.chain.errors import Unreachable
-from forcemove.node.events import Event, Fault, Mined, Sent
-from forcemove.node.memory import MemoryLine, MemoryStore
-from forcemove.protocol.channel import Channel, Phase
-from forcemove.protocol.effects import ChooseMove
-from forcemove.protocol.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
-from forcemove.protocol.wire import decode_message, encode_message
+from forcemove.node.events import CounterpartyFault, Event, Mined, Sent
+from forcemove.node.memory import MemoryMessenger, MemoryStore
+from forcemove.protocol.codec.wire import decode_message, encode_message
+from forcemove.protocol.machine.channel import Channel, Phase
+from forcemove.protocol.machine.effects import ChooseMove
+from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
 from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.scenarios.story import Playground, Story
 from tests.simulation.chain import MemoryChain
@@ -42,7 +42,7 @@ class BrokenError(Exception):
 class DownLine:
     """A line that carries nothing while it is down."""
 
-    def __init__(self, line: MemoryLine) -> None:
+    def __init__(self, line: MemoryMessenger) -> None:
         self.line, self.is_down = line, False
 
     def send(self, message: bytes) -> None:
@@ -297,7 +297,7 @@ def test_what_a_report_raises_undoes_and_repeats_nothing(story: Story) -> None:
         raise BrokenError
 
     story.start(story.alice)
-    story.alice.client._performer.report = report
+    story.alice.client._executor.on_event = report
     play_to_the_end(story)
     assert story.alice.phase is Phase.CLOSED
     sent = [event.signed.state.turn_num for event in events if isinstance(event, Sent)]
@@ -373,7 +373,7 @@ def test_a_flow_that_starts_again_records_no_honest_message_as_a_fault(story: St
     for message in said:
         story.lines[1].send(message)
     story.alice.client.poll()
-    assert not [event for event in story.alice.events if isinstance(event, Fault)]
+    assert not [event for event in story.alice.events if isinstance(event, CounterpartyFault)]
     assert story.alice.store.evidence == []
 
 

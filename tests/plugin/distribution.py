@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from forcemove.contracts.place import CONTRACTS
-from forcemove.installed import GROUP
+from forcemove.registry import GROUP
 from scripts.compile_contracts import ARTIFACTS, standard_json
 from tests.cli import warm
 

@@ -6,7 +6,7 @@ from forcemove.protocol import adjudication as twin
 from forcemove.protocol.adjudication import Adjudication, Result, Transaction
 from forcemove.protocol.agreement import Agreement
 from forcemove.protocol.app import Rules
-from forcemove.protocol.effects import (
+from forcemove.protocol.machine.effects import (
     Submission,
     SubmitChallenge,
     SubmitCheckpoint,

@@ -17,8 +17,12 @@ from forcemove.errors import ChainError, ForcemoveError, LocalError, RuleError
 from forcemove.protocol.adjudication import Adjudication, Transaction
 from forcemove.protocol.agreement import Agreement, agree
 from forcemove.protocol.app import App, Terms
-from forcemove.protocol.channel import Channel, Phase
-from forcemove.protocol.effects import (
+from forcemove.protocol.codec.wire import decode_message, encode_greeting, encode_message
+from forcemove.protocol.encoding import word
+from forcemove.protocol.errors import MessageRefused
+from forcemove.protocol.logs import Log
+from forcemove.protocol.machine.channel import Channel, Phase
+from forcemove.protocol.machine.effects import (
     ChooseMove,
     Effect,
     SendGreeting,
@@ -27,10 +31,8 @@ from forcemove.protocol.effects import (
     SubmitChallenge,
     SubmitDeposit,
 )
-from forcemove.protocol.encoding import word
-from forcemove.protocol.errors import MessageRefused
-from forcemove.protocol.inputs import (
-    ChainRead,
+from forcemove.protocol.machine.inputs import (
+    ChainUpdate,
     ConcludeWanted,
     ContractsGenuine,
     Greeted,
@@ -43,13 +45,11 @@ from forcemove.protocol.inputs import (
     SubmissionFailed,
     Tick,
 )
-from forcemove.protocol.logs import Log
-from forcemove.protocol.machine import step
+from forcemove.protocol.machine.machine import step
 from forcemove.protocol.outcome import address_destination
 from forcemove.protocol.signing import Key
 from forcemove.protocol.state import SignedState, VariablePart
 from forcemove.protocol.types import ETHER
-from forcemove.protocol.wire import decode_message, encode_greeting, encode_message
 from tests.protocol import builders
 from tests.protocol.builders import DOMAIN, CountingRules, fixed_part, players
 from tests.protocol.operations import ether_with, perform
@@ -150,13 +150,13 @@ class Seat:
         self.feed(Tick())
 
     def read_chain(self) -> None:
-        anew, first, last = self.seen < 0, max(self.seen, 0), len(self.table.logs)
-        if anew or first < last or self.failed:
+        from_scratch, first, last = self.seen < 0, max(self.seen, 0), len(self.table.logs)
+        if from_scratch or first < last or self.failed:
             failed = [SubmissionFailed(submission) for submission in self.failed]
             seen = [LogSeen(log) for log in self.table.logs[first:last]]
             self.failed, self.seen = [], last
-            self.feed(ChainRead((*failed, *seen, HoldingsSeen(ETHER, self.table.held)), anew))
-        if anew:
+            self.feed(ChainUpdate((*failed, *seen, HoldingsSeen(ETHER, self.table.held)), from_scratch))
+        if from_scratch:
             self.feed(Reconnected())
 
     def take(self, message: bytes) -> None:

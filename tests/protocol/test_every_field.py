@@ -11,6 +11,8 @@ import pytest
 from msgspec.structs import replace
 
 from forcemove.chain.codec import fixed_part_values, function, proof_values
+from forcemove.protocol.codec.msgpack_codec import Codec
+from forcemove.protocol.codec.wire import SignedStateFile, decode_file, decode_message, encode_file, encode_message
 from forcemove.protocol.encoding import (
     channel_id,
     decode_record,
@@ -22,8 +24,6 @@ from forcemove.protocol.encoding import (
 from forcemove.protocol.outcome import Allocation
 from forcemove.protocol.state import SignedState, SupportProof, VariablePart
 from forcemove.protocol.types import FixedPart
-from forcemove.protocol.values import Codec
-from forcemove.protocol.wire import SignedStateFile, decode_file, decode_message, encode_file, encode_message
 from tests.protocol.builders import ALICE, CAROL, DOMAIN, NO_SIGNATURE, TOKEN, fixed_part, sign, state
 
 FIXED, STATE = fixed_part(), state()

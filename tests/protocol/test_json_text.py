@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from forcemove.errors import MalformedBytes
-from forcemove.protocol.json_text import MAX_LENGTH, parse_json
-from forcemove.protocol.limits import MAX_DEPTH
+from forcemove.protocol.codec.json_text import MAX_LENGTH, parse_json
+from forcemove.protocol.codec.limits import MAX_DEPTH
 
 
 @pytest.mark.parametrize(

@@ -9,12 +9,13 @@ from msgspec.structs import replace
 
 from forcemove.errors import ForcemoveError
 from forcemove.game import Game
-from forcemove.protocol.channel import Channel, Phase
-from forcemove.protocol.effects import SendState, SubmitTransfer
 from forcemove.protocol.encoding import word
 from forcemove.protocol.errors import MessageRefused
-from forcemove.protocol.inputs import (
-    ChainRead,
+from forcemove.protocol.logs import Checkpointed, Closed, Deposited
+from forcemove.protocol.machine.channel import Channel, Phase
+from forcemove.protocol.machine.effects import SendState, SubmitTransfer
+from forcemove.protocol.machine.inputs import (
+    ChainUpdate,
     ChallengeWanted,
     ConcludeWanted,
     ContractsGenuine,
@@ -28,8 +29,7 @@ from forcemove.protocol.inputs import (
     SubmissionFailed,
     Tick,
 )
-from forcemove.protocol.logs import Checkpointed, Closed, Deposited
-from forcemove.protocol.machine import step
+from forcemove.protocol.machine.machine import step
 from forcemove.protocol.state import SignedState, VariablePart
 from forcemove.protocol.types import ETHER, UINT48_MAX
 from tests.installed import GAMES_FOR_TWO
@@ -231,7 +231,7 @@ def the_end(alice: Seat) -> Input:
 
 
 def the_whole_chain(alice: Seat) -> Input:
-    return ChainRead((*map(LogSeen, alice.table.logs), HoldingsSeen(ETHER, alice.table.held)), anew=True)
+    return ChainUpdate((*map(LogSeen, alice.table.logs), HoldingsSeen(ETHER, alice.table.held)), from_scratch=True)
 
 
 def a_failure(alice: Seat) -> Input:

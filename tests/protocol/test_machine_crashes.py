@@ -12,8 +12,8 @@ from random import Random
 import pytest
 
 from forcemove.game import Game
-from forcemove.protocol.channel import Phase
-from forcemove.protocol.inputs import ChallengeWanted
+from forcemove.protocol.machine.channel import Phase
+from forcemove.protocol.machine.inputs import ChallengeWanted
 from tests.installed import GAMES_FOR_TWO
 from tests.protocol.table import DEPOSIT, Table, counting, counting_table, playing
 from tests.sampled import with_sample

@@ -5,18 +5,18 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from forcemove.protocol.channel import Phase
-from forcemove.protocol.duties import answer_margin, next_due
-from forcemove.protocol.effects import (
+from forcemove.protocol.encoding import word
+from forcemove.protocol.errors import StateConflict
+from forcemove.protocol.machine.automatic_actions import answer_margin, next_due
+from forcemove.protocol.machine.channel import Phase
+from forcemove.protocol.machine.effects import (
     SubmitChallenge,
     SubmitCheckpoint,
     SubmitDeposit,
     SubmitRespond,
     SubmitTransfer,
 )
-from forcemove.protocol.encoding import word
-from forcemove.protocol.errors import StateConflict
-from forcemove.protocol.inputs import (
+from forcemove.protocol.machine.inputs import (
     ChallengeWanted,
     ConcludeWanted,
     ContractsGenuine,

@@ -17,24 +17,24 @@ from msgspec.structs import replace
 
 from forcemove.errors import AppError, ForcemoveError, InvalidValue
 from forcemove.game import Bot, Game
-from forcemove.protocol.channel import Phase
-from forcemove.protocol.duties import answer_margin, next_due
-from forcemove.protocol.effects import (
+from forcemove.protocol.codec.wire import decode_message
+from forcemove.protocol.encoding import fingerprint, outcome_hash
+from forcemove.protocol.machine.automatic_actions import answer_margin, next_due
+from forcemove.protocol.machine.channel import Phase
+from forcemove.protocol.machine.effects import (
     Submission,
     SubmitChallenge,
     SubmitCheckpoint,
     SubmitDeposit,
     SubmitRespond,
 )
-from forcemove.protocol.encoding import fingerprint, outcome_hash
-from forcemove.protocol.inputs import ChallengeWanted, ConcludeWanted, MoveChosen, StateReceived, Tick
-from forcemove.protocol.machine import step
-from forcemove.protocol.record import fold_all
+from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted, MoveChosen, StateReceived, Tick
+from forcemove.protocol.machine.machine import step
+from forcemove.protocol.machine.record import fold_all
+from forcemove.protocol.machine.responses import concluding_answer
 from forcemove.protocol.rules import build_support_proof
 from forcemove.protocol.state import SignedState, VariablePart
 from forcemove.protocol.types import ETHER, Signature
-from forcemove.protocol.watch import concluding_answer
-from forcemove.protocol.wire import decode_message
 from tests.installed import GAMES_FOR_TWO
 from tests.protocol.builders import ALICE, BOB, DOMAIN, MALLORY
 from tests.protocol.table import DEPOSIT, DURATION, Table, playing

@@ -6,12 +6,12 @@ import pytest
 from msgspec.structs import replace
 
 from forcemove.errors import InvalidValue
-from forcemove.protocol.channel import Channel, Phase
-from forcemove.protocol.duties import next_due
-from forcemove.protocol.effects import SubmitCheckpoint, SubmitConclude, SubmitDeposit
 from forcemove.protocol.encoding import hash_state, word
 from forcemove.protocol.errors import AlreadySigned, FinalStateSigned, OpeningMismatch, StateConflict
-from forcemove.protocol.inputs import (
+from forcemove.protocol.machine.automatic_actions import next_due
+from forcemove.protocol.machine.channel import Channel, Phase
+from forcemove.protocol.machine.effects import SubmitCheckpoint, SubmitConclude, SubmitDeposit
+from forcemove.protocol.machine.inputs import (
     ConcludeWanted,
     ContractsGenuine,
     HoldingsSeen,

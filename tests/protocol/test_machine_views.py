@@ -9,17 +9,18 @@ import pytest
 from msgspec.structs import replace
 
 from forcemove.errors import ForcemoveError
-from forcemove.protocol.channel import Channel, Phase
-from forcemove.protocol.duties import answer_margin
-from forcemove.protocol.effects import (
+from forcemove.protocol.encoding import fingerprint, hash_state, word
+from forcemove.protocol.errors import EndpointsDiffer, NotSupported
+from forcemove.protocol.logs import ChallengeRegistered, Checkpointed
+from forcemove.protocol.machine.automatic_actions import answer_margin
+from forcemove.protocol.machine.channel import Channel, Phase
+from forcemove.protocol.machine.effects import (
     Submission,
     SubmitChallenge,
     SubmitDeposit,
     SubmitTransfer,
 )
-from forcemove.protocol.encoding import fingerprint, hash_state, word
-from forcemove.protocol.errors import EndpointsDiffer, NotSupported
-from forcemove.protocol.inputs import (
+from forcemove.protocol.machine.inputs import (
     ChallengeWanted,
     Clock,
     ConcludeWanted,
@@ -30,15 +31,14 @@ from forcemove.protocol.inputs import (
     Tick,
     ViewsDiffer,
 )
-from forcemove.protocol.logs import ChallengeRegistered, Checkpointed
-from forcemove.protocol.machine import step
-from forcemove.protocol.record import Owed, Recorded, fold_all
+from forcemove.protocol.machine.machine import step
+from forcemove.protocol.machine.record import Owed, Recorded, fold_all
+from forcemove.protocol.machine.responses import clears, concluding_answer
+from forcemove.protocol.machine.view_differences import acts_first
 from forcemove.protocol.rules import build_support_proof
 from forcemove.protocol.state import VariablePart
 from forcemove.protocol.status import Status
 from forcemove.protocol.types import ETHER
-from forcemove.protocol.views import acts_first
-from forcemove.protocol.watch import clears, concluding_answer
 from tests.protocol.builders import ALICE, BOB, DOMAIN, players, sign
 from tests.protocol.table import DEPOSIT, DURATION, Seat, Table, open_table
 from tests.protocol.test_machine import INPUTS, SITUATIONS

@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from forcemove.protocol.channel import Phase
+from forcemove.protocol.machine.channel import Phase
 from tests.protocol.table import Seat, Table, counting_table
 
 

@@ -12,9 +12,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forcemove.errors import ForcemoveError, InvalidValue, MalformedBytes, UnknownVersion
+from forcemove.protocol.codec.limits import MAX_FILE, MAX_MESSAGE, MAX_RECORD, MAX_STATE_FILE
+from forcemove.protocol.codec.wire import (
+    SignedStateFile,
+    decode_file,
+    decode_message,
+    encode_file,
+    encode_greeting,
+    encode_message,
+    parse_hex,
+)
 from forcemove.protocol.encoding import Domain, encode_record
-from forcemove.protocol.inputs import Greeted, StateReceived
-from forcemove.protocol.limits import MAX_FILE, MAX_MESSAGE, MAX_RECORD, MAX_STATE_FILE
+from forcemove.protocol.machine.inputs import Greeted, StateReceived
 from forcemove.protocol.outcome import MAX_ALLOCATIONS, Allocation
 from forcemove.protocol.state import SignedState, VariablePart
 from forcemove.protocol.types import (
@@ -26,15 +35,6 @@ from forcemove.protocol.types import (
     UINT256_MAX,
     FixedPart,
     Signature,
-)
-from forcemove.protocol.wire import (
-    SignedStateFile,
-    decode_file,
-    decode_message,
-    encode_file,
-    encode_greeting,
-    encode_message,
-    parse_hex,
 )
 from tests.protocol.builders import ALICE, BOB, DOMAIN, fixed_part, signed, state
 

@@ -10,11 +10,11 @@ from msgspec.structs import replace
 
 from forcemove.chain.local import local_keys
 from forcemove.node.local import LocalTable, local_table
-from forcemove.node.memory import MemoryLine, MemoryStore
+from forcemove.node.memory import MemoryMessenger, MemoryStore
 from forcemove.node.polled import PolledClient
-from forcemove.protocol.channel import Phase
-from forcemove.protocol.effects import ChooseMove
-from forcemove.protocol.inputs import ChallengeWanted, ConcludeWanted, Input, MoveChosen
+from forcemove.protocol.machine.channel import Phase
+from forcemove.protocol.machine.effects import ChooseMove
+from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted, Input, MoveChosen
 from forcemove.protocol.signing import Key
 from forcemove_games.tic_tac_toe import GAME, rules
 from scripts.diagrams import LIFE
@@ -25,7 +25,7 @@ Edge = tuple[Phase, Phase]
 class Seat:
     """A client that makes its moves when the story wants them."""
 
-    def __init__(self, local: LocalTable, index: int, nonce: int, line: MemoryLine) -> None:
+    def __init__(self, local: LocalTable, index: int, nonce: int, line: MemoryMessenger) -> None:
         adjudicator = local.adjudicator
         self.phases = [Phase.CHECKING]
         self.plays = True
@@ -64,7 +64,7 @@ class Stage:
     """Alice and Bob in one channel."""
 
     def __init__(self, local: LocalTable, nonce: int) -> None:
-        lines = MemoryLine.table(2)
+        lines = MemoryMessenger.table(2)
         self.chain = local.chain
         self.alice, self.bob = (Seat(local, index, nonce, line) for index, line in enumerate(lines))
 

@@ -7,8 +7,8 @@ from typing import Any, get_args
 
 import pytest
 
+from forcemove.protocol.codec.limits import MAX_ACTION
 from forcemove.protocol.encoding import MESSAGE_TYPE
-from forcemove.protocol.limits import MAX_ACTION
 from forcemove.transport.errors import Reason
 from forcemove.transport.limits import MAX_ENTRY, MAX_FRAME
 from forcemove.transport.links import LINK_HEAD

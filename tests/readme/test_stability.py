@@ -8,8 +8,8 @@ import tomllib
 import pytest
 
 from forcemove.flow.signed import ENVELOPE_VERSION
-from forcemove.protocol import values
-from forcemove.protocol.wire import MESSAGE_VERSION
+from forcemove.protocol.codec import msgpack_codec
+from forcemove.protocol.codec.wire import MESSAGE_VERSION
 from forcemove.transport import wire
 from forcemove.transport.links import LINK_VERSION
 from tests.readme.text import DOCS, ROOT
@@ -24,7 +24,7 @@ TEXT = (DOCS / "stability.md").read_text("utf-8")
         ("signed actions", ENVELOPE_VERSION),
         ("frames of the relay", wire.VERSION),
         ("links", LINK_VERSION),
-        ("hand-overs, receipts, offers, joins", values.VERSION),
+        ("hand-overs, receipts, offers, joins", msgpack_codec.VERSION),
     ],
 )
 def test_the_version_of_a_format_is_that_of_the_code(what: str, version: int) -> None:

@@ -23,20 +23,20 @@ from forcemove.errors import ForcemoveError
 from forcemove.flow.channel import moves_of
 from forcemove.game import Bot, Game
 from forcemove.node.assemble import Assembly, assemble
-from forcemove.node.events import Event, Fault, Mined, Refused
-from forcemove.node.memory import MemoryLine, MemoryStore
+from forcemove.node.events import CounterpartyFault, Event, Mined, SubmissionRefused
+from forcemove.node.memory import MemoryMessenger, MemoryStore
 from forcemove.node.polled import PolledClient
-from forcemove.node.ports import Line
-from forcemove.protocol.channel import Phase
-from forcemove.protocol.effects import ChooseMove
+from forcemove.node.ports import Messenger
+from forcemove.protocol.codec.wire import encode_message
 from forcemove.protocol.encoding import digest, hash_state
-from forcemove.protocol.inputs import ConcludeWanted, MoveChosen
+from forcemove.protocol.machine.channel import Phase
+from forcemove.protocol.machine.effects import ChooseMove
+from forcemove.protocol.machine.inputs import ConcludeWanted, MoveChosen
 from forcemove.protocol.outcome import Outcome
 from forcemove.protocol.rules import build_support_proof
 from forcemove.protocol.signing import Key
 from forcemove.protocol.state import SignedState, SupportProof, VariablePart
 from forcemove.protocol.types import ETHER
-from forcemove.protocol.wire import encode_message
 from tests.simulation.chain import MemoryChain
 
 ALICE, BOB, MALLORY, MINER = local_keys()[:4]
@@ -129,11 +129,11 @@ class Player:
 
     @property
     def refused(self) -> list[ForcemoveError]:
-        return [event.error for event in self.events if isinstance(event, Refused)]
+        return [event.error for event in self.events if isinstance(event, SubmissionRefused)]
 
     @property
     def faults(self) -> list[ForcemoveError]:
-        return [event.error for event in self.events if isinstance(event, Fault)]
+        return [event.error for event in self.events if isinstance(event, CounterpartyFault)]
 
 
 class Story:
@@ -145,7 +145,7 @@ class Story:
         self.confirmations = confirmations
         self.asset = self.agreement.deposits[0][0]
         self.first_block = self.chain.block_number()
-        self.lines = MemoryLine.table(2)
+        self.lines = MemoryMessenger.table(2)
         self.spent = [0, 0]
         self.seconds = 0.0
         self.players = (Player(0, game.bot(0)), Player(1, game.bot(1)))
@@ -163,7 +163,7 @@ class Story:
 
     # ------------------------------------------------------------------------------------------------------- clients
 
-    def start(self, player: Player, line: Line | None = None, **options: Any) -> None:
+    def start(self, player: Player, line: Messenger | None = None, **options: Any) -> None:
         """Start the player's process, or start it again with what its store remembers; on the table's line or this."""
 
         def report(event: Event) -> None:
@@ -176,7 +176,7 @@ class Story:
             line or self.lines[player.seat],
             player.store,
             player.choose,
-            report=report,
+            on_event=report,
             confirmations=self.confirmations,
             clock=lambda: self.seconds,
             **options,

@@ -11,9 +11,9 @@ from forcemove.chain.local import AnvilChain
 from forcemove.errors import ForcemoveError
 from forcemove.node.events import Mined
 from forcemove.node.memory import MemoryStore
-from forcemove.protocol.channel import Channel, Phase
 from forcemove.protocol.errors import MoneyMissing
-from forcemove.protocol.inputs import ChallengeWanted
+from forcemove.protocol.machine.channel import Channel, Phase
+from forcemove.protocol.machine.inputs import ChallengeWanted
 from forcemove.protocol.state import VariablePart
 from forcemove_games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
 from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE

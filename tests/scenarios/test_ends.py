@@ -11,10 +11,10 @@ from forcemove.follower.errors import LogsLeftOut
 from forcemove.node.local import local_table
 from forcemove.node.memory import MemoryStore
 from forcemove.node.nonces import draw_nonce
-from forcemove.protocol.channel import Phase
 from forcemove.protocol.encoding import word
 from forcemove.protocol.errors import ChannelIdUsed
-from forcemove.protocol.inputs import ConcludeWanted
+from forcemove.protocol.machine.channel import Phase
+from forcemove.protocol.machine.inputs import ConcludeWanted
 from forcemove.protocol.rule_errors import PaymentRefused
 from forcemove.protocol.types import ETHER
 from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE

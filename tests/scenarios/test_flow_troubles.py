@@ -26,7 +26,7 @@ from forcemove.flow.channel import (
 from forcemove.flow.steps import Step, repeat, sequence
 from forcemove.flow.transport import MemoryTransport, Reader
 from forcemove.game import Game
-from forcemove.protocol.channel import Phase
+from forcemove.protocol.machine.channel import Phase
 from forcemove.protocol.state import VariablePart
 from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.chain.world import deploy_contract

@@ -33,10 +33,10 @@ from forcemove.flow.signed import LogsDiffer
 from forcemove.flow.steps import NothingHeard, Step, repeat, run, sequence
 from forcemove.flow.transport import MemoryTransport, Transport
 from forcemove.game import Game
-from forcemove.node.events import Fault
-from forcemove.protocol.channel import Phase
+from forcemove.node.events import CounterpartyFault
+from forcemove.protocol.codec.wire import encode_message
+from forcemove.protocol.machine.channel import Phase
 from forcemove.protocol.state import VariablePart
-from forcemove.protocol.wire import encode_message
 from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 from forcemove_games.tic_tac_toe.flow import one_round as tic_tac_toe_round
 from tests.flow.table import Flooded
@@ -299,7 +299,7 @@ def test_rubbish_on_the_log_is_the_counterpartys_fault_and_play_goes_on(channel:
         await run(sequence(rounds(channel.bob.bot, another=lambda _: False), concluding()), queue, seat)
 
     alice, _ = play(channel, bot_of(channel, 0), loud, log=log)
-    faults = [event.error for event in channel.alice.events if isinstance(event, Fault)]
+    faults = [event.error for event in channel.alice.events if isinstance(event, CounterpartyFault)]
     assert [type(each) for each in faults] == [MalformedBytes] * 3 + [UnknownVersion]
     assert [type(each) for each in alice.faults] == [MalformedAction] * 2
     channel.ends_with(channel.alice.newest.state.outcome)

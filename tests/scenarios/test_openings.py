@@ -10,12 +10,12 @@ from msgspec.structs import replace
 from forcemove.chain.adjudicator import Adjudicator
 from forcemove.chain.errors import NoContract, NotGenuine
 from forcemove.errors import InvalidValue
-from forcemove.node.memory import MemoryLine, MemoryStore
+from forcemove.node.memory import MemoryMessenger, MemoryStore
 from forcemove.node.polled import PolledClient
 from forcemove.protocol.agreement import agree
-from forcemove.protocol.channel import Channel, Phase
 from forcemove.protocol.errors import MessageRefused, OpeningMismatch
-from forcemove.protocol.inputs import ChallengeWanted, ConcludeWanted
+from forcemove.protocol.machine.channel import Channel, Phase
+from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted
 from forcemove.protocol.outcome import address_destination
 from forcemove.protocol.rule_errors import HoldingsBelowExpected
 from forcemove.protocol.state import VariablePart
@@ -195,7 +195,7 @@ def test_threat_32_nothing_is_signed_where_the_adjudicator_is_a_look_alike(playg
         honest.agreement.deposits,
         honest.agreement.destinations,
     )
-    line, other = MemoryLine.table(2)
+    line, other = MemoryMessenger.table(2)
     client = PolledClient(agreement, ALICE, TIC_TAC_TOE, fake, line, MemoryStore(), lambda _: None)
     with pytest.raises((NotGenuine, NoContract)):
         client.poll()

@@ -13,13 +13,13 @@ import pytest
 
 from forcemove.chain.rpc import as_number
 from forcemove.node.assemble import assemble
-from forcemove.node.driven import Driven
-from forcemove.node.events import Event, Mined, Refused
-from forcemove.node.memory import MemoryLine
+from forcemove.node.events import Event, Mined, SubmissionRefused
+from forcemove.node.managed_channel import ManagedChannel
+from forcemove.node.memory import MemoryMessenger
 from forcemove.node.node import Node
-from forcemove.protocol.channel import Phase
-from forcemove.protocol.effects import ChooseMove, SubmitRespond
-from forcemove.protocol.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
+from forcemove.protocol.machine.channel import Phase
+from forcemove.protocol.machine.effects import ChooseMove, SubmitRespond
+from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
 from forcemove.store.journal import Journal
 from forcemove.store.opening import open_journal
 from forcemove_games.tic_tac_toe import GAME
@@ -47,14 +47,14 @@ class Duel:
         addresses = [key.address for key in KEYS]
         terms: dict[str, Any] = {"stake": STAKE, "deposit": DEPOSIT, "duration": DURATION}
         self.assembly = assemble(chain, playground.book, GAME, addresses, **terms)
-        self.lines, self.stops_at = MemoryLine.table(2), TURN
+        self.lines, self.stops_at = MemoryMessenger.table(2), TURN
         self.nodes = [Node(_journal(), clock=self.clock) for _ in KEYS]
         self.seats = [self._add(seat) for seat in range(2)]
 
     def clock(self) -> float:
         return self.now
 
-    def _add(self, seat: int) -> Driven:
+    def _add(self, seat: int) -> ManagedChannel:
         bot = GAME.bot(seat)
 
         def choose(question: ChooseMove) -> MoveChosen | ConcludeWanted | None:
@@ -64,7 +64,7 @@ class Duel:
             return ConcludeWanted() if move is None else MoveChosen(*move)
 
         report = partial(self._take_down, seat)
-        return self.nodes[seat].add(self.assembly, KEYS[seat], self.lines[seat], choose, report=report)
+        return self.nodes[seat].add(self.assembly, KEYS[seat], self.lines[seat], choose, on_event=report)
 
     def _take_down(self, seat: int, event: Event) -> None:
         self.events.append((seat, event))
@@ -127,7 +127,7 @@ def test_two_honest_players_do_not_race(seed: int) -> None:
     duel.until(lambda: all(each.phase is Phase.CLOSED for each in duel.seats))
     assert duel.answered_by() == [mover]
     assert duel.reverted() == 0
-    assert not [event for _, event in duel.events if isinstance(event, Refused)]
+    assert not [event for _, event in duel.events if isinstance(event, SubmissionRefused)]
 
 
 @pytest.mark.parametrize("seed", SEEDS[:5])

@@ -13,7 +13,7 @@ from forcemove.errors import RuleError
 from forcemove.game import Game
 from forcemove.node.events import Mined
 from forcemove.protocol.errors import MessageRefused
-from forcemove.protocol.inputs import ChallengeWanted, ConcludeWanted
+from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted
 from forcemove.protocol.state import SignedState, VariablePart
 from tests.chain.world import deploy_contract
 from tests.scenarios.story import ALICE, BOB, DEPOSIT, KEYS, Playground, Story

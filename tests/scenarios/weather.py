@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from random import Random
 
-from forcemove.protocol.inputs import StateReceived
-from forcemove.protocol.wire import decode_message
+from forcemove.protocol.codec.wire import decode_message
+from forcemove.protocol.machine.inputs import StateReceived
 
 __all__ = ["MOST_SENT", "Weather", "WeatherLine"]
 

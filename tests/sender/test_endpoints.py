@@ -12,7 +12,7 @@ from forcemove.chain.local import AnvilChain, local_keys
 from forcemove.chain.rpc import Reverted
 from forcemove.protocol.hashing import keccak256
 from forcemove.sender.sender import Sender
-from forcemove.sender.transactions import Failed, Landed, MemoryTransactions, Outcome, Wanted
+from forcemove.sender.transactions import Confirmed, MemoryTxStore, TxFailed, TxOutcome, TxRequest
 from tests.simulation.chain import MemoryChain
 from tests.simulation.grounds import AnvilGround, Ground, MemoryGround
 
@@ -46,15 +46,13 @@ class Desk:
 
     def __init__(self, ground: Ground, **pool: bool) -> None:
         self.ground, self.pool, self.time = ground, Pool(ground, **pool), 0.0
-        self.outcomes: list[Outcome] = []
+        self.outcomes: list[TxOutcome] = []
         self.before = ground.chain.balance(PAYEE.address)
         first, second = ground.through(self.pool.answer), ground.through(ground.ask)
-        self.sender = Sender(
-            first, KEY, MemoryTransactions(), patience=PATIENCE, clock=lambda: self.time, others=[second]
-        )
+        self.sender = Sender(first, KEY, MemoryTxStore(), bump_after=PATIENCE, clock=lambda: self.time, others=[second])
 
     def want(self, deadline: int | None = None) -> None:
-        self.sender.want(Wanted(b"a", PAYEE.address, b"", 1, ETHER, deadline))
+        self.sender.submit(TxRequest(b"a", PAYEE.address, b"", 1, ETHER, deadline))
 
     def look(self, seconds: int = 1) -> None:
         """After so many seconds, and a block."""
@@ -65,7 +63,7 @@ class Desk:
     @property
     def landed(self) -> int:
         """How often, as its owner hears; what was paid must fit."""
-        count = sum(isinstance(each, Landed) for each in self.outcomes)
+        count = sum(isinstance(each, Confirmed) for each in self.outcomes)
         paid = self.ground.chain.balance(PAYEE.address) - self.before
         assert paid == count
         return count
@@ -123,10 +121,10 @@ def test_threat_43_what_one_endpoint_refuses_alone_is_sent_all_the_same() -> Non
 def test_what_every_endpoint_refuses_is_refused_once() -> None:
     ground = memory()
     desk = Desk(ground)
-    desk.sender.want(Wanted(b"a", PAYEE.address, b"", 10**30, ETHER))
+    desk.sender.submit(TxRequest(b"a", PAYEE.address, b"", 10**30, ETHER))
     for _ in range(3):
         desk.look()
-    assert [type(each) for each in desk.outcomes] == [Failed]
+    assert [type(each) for each in desk.outcomes] == [TxFailed]
 
 
 def test_threat_46_an_endpoint_that_is_down_is_shown_nothing_for_a_while() -> None:
@@ -142,7 +140,7 @@ def test_threat_46_an_endpoint_that_is_down_is_shown_nothing_for_a_while() -> No
     desk = Desk(ground)
     second = ground.through(down)
     desk.sender = Sender(
-        ground.through(desk.pool.answer), KEY, MemoryTransactions(), clock=lambda: desk.time, others=[second]
+        ground.through(desk.pool.answer), KEY, MemoryTxStore(), clock=lambda: desk.time, others=[second]
     )
     desk.want()
     for _ in range(5):
@@ -161,11 +159,11 @@ def test_threat_46_an_endpoint_that_has_failed_holds_up_no_other_and_is_told() -
 
     desk = Desk(ground)
     desk.sender = Sender(
-        ground.through(down), KEY, MemoryTransactions(), clock=lambda: desk.time, others=[ground.through(ground.ask)]
+        ground.through(down), KEY, MemoryTxStore(), clock=lambda: desk.time, others=[ground.through(ground.ask)]
     )
     desk.want(deadline=ground.chain.now() + 3_600)
     for _ in range(3):
         desk.look()
     assert desk.landed == 1
     assert len(asked) == 1
-    assert [type(each) for each in desk.sender.take_troubles()] == [Unreachable]
+    assert [type(each) for each in desk.sender.take_errors()] == [Unreachable]

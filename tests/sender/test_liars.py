@@ -18,7 +18,7 @@ from forcemove.chain.rpc import Reverted
 from forcemove.errors import PassingError
 from forcemove.sender.errors import NotTaken, OpinionsDiffer, RevertsAgain
 from forcemove.sender.sender import Sender
-from forcemove.sender.transactions import FLYING, Failed, Landed, MemoryTransactions, Outcome, Wanted
+from forcemove.sender.transactions import PENDING_TXS, Confirmed, MemoryTxStore, TxFailed, TxOutcome, TxRequest
 from tests.chain.world import place
 from tests.simulation.chain import MemoryChain
 from tests.simulation.faults import Endpoint
@@ -53,19 +53,19 @@ class Table:
         self.endpoints = [Endpoint(self.node, str(number)) for number in range(count)]
         self.chains = [Estimating(each) for each in self.endpoints]
         self.liar, self.lying = self.endpoints[liar], self.chains[liar]
-        self.kept = MemoryTransactions()
-        self.outcomes: list[Outcome] = []
+        self.kept = MemoryTxStore()
+        self.outcomes: list[TxOutcome] = []
         self.troubles: list[PassingError] = []
         self.began = len(self.node.blocks)
         self.restart()
 
     def restart(self) -> None:
         first, *others = self.chains
-        self.sender = Sender(first, KEY, self.kept, patience=PATIENCE, clock=lambda: self.time, others=others)
+        self.sender = Sender(first, KEY, self.kept, bump_after=PATIENCE, clock=lambda: self.time, others=others)
 
     def want(self, name: bytes = b"answer", value: int = 0, most: int = ETHER // 2) -> None:
         deadline = None if value else self.chain.now() + HOUR
-        self.sender.want(Wanted(name, PAYEE.address, b"", value, most, deadline, gas=21_000))
+        self.sender.submit(TxRequest(name, PAYEE.address, b"", value, most, deadline, gas=21_000))
 
     def pass_blocks(self, count: int = 1) -> None:
         for _ in range(count):
@@ -230,7 +230,7 @@ def test_holes_23_and_24_one_that_lies_keeps_no_answer_from_the_chain(lie: str, 
     assert table.answered >= 1
     table.pass_blocks(40)
     assert table.cost <= 3 * honest_cost
-    assert any(isinstance(each, Landed) for each in table.outcomes)
+    assert any(isinstance(each, Confirmed) for each in table.outcomes)
 
 
 @pytest.mark.parametrize("lie", LIES)
@@ -292,7 +292,7 @@ def test_hole_24_a_tip_is_never_beyond_our_own() -> None:
     table.want()
     table.pass_blocks(1)
     ((_, kept),) = table.kept.all()
-    assert FLYING.decode(kept).newest.tip == 2 * GWEI
+    assert PENDING_TXS.decode(kept).newest.tip == 2 * GWEI
 
 
 def test_threat_44_what_one_keeps_to_itself_is_raised_at_both(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -303,7 +303,7 @@ def test_threat_44_what_one_keeps_to_itself_is_raised_at_both(monkeypatch: pytes
     table.pass_blocks(60)
     (waiting,) = table.node.waiting
     ((_, kept),) = table.kept.all()
-    assert waiting.hash == FLYING.decode(kept).newest.hash
+    assert waiting.hash == PENDING_TXS.decode(kept).newest.hash
 
 
 # --------------------------------------------------------------------------------------------------- what reverts
@@ -320,32 +320,32 @@ def costly(table: Table) -> bytes:
 def test_hole_27_what_reverts_is_given_more_gas_then_more_time_and_then_its_owner_is_told() -> None:
     """Our own table says too little here, and the endpoint, too."""
     table = Table(count=1)
-    wanted = Wanted(b"transfer", costly(table), b"", 0, ETHER, gas=30_000)
+    wanted = TxRequest(b"transfer", costly(table), b"", 0, ETHER, gas=30_000)
     gas: list[int] = []
     times: list[float] = []
     for _ in range(60):
-        table.sender.want(wanted)
+        table.sender.submit(wanted)
         before = {nonce for nonce, _ in table.kept.all()}
         table.pass_blocks()
         for nonce, body in table.kept.all():
             if nonce not in before:
-                gas.append(FLYING.decode(body).gas)
+                gas.append(PENDING_TXS.decode(body).gas)
                 times.append(table.time)
-    errors = [each.error for each in table.outcomes if isinstance(each, Failed)]
+    errors = [each.error for each in table.outcomes if isinstance(each, TxFailed)]
     assert gas[:3] == [45_000, 90_000, 90_000]
     assert [type(each) for each in errors[:3]] == [TransactionReverted, TransactionReverted, RevertsAgain]
     assert len(errors) < 8
     assert times[3] - times[2] > times[2] - times[1] > times[1] - times[0]
-    assert all(each.cost > 0 for each in table.outcomes if isinstance(each, Failed))
+    assert all(each.cost > 0 for each in table.outcomes if isinstance(each, TxFailed))
 
 
 def test_hole_27_what_needs_more_than_our_own_table_says_lands_at_the_second_try() -> None:
     table = Table(count=1)
-    wanted = Wanted(b"transfer", costly(table), b"", 0, ETHER, gas=70_000)
+    wanted = TxRequest(b"transfer", costly(table), b"", 0, ETHER, gas=70_000)
     for _ in range(6):
-        table.sender.want(wanted)
+        table.sender.submit(wanted)
         table.pass_blocks()
-    assert [type(each) for each in table.outcomes][:2] == [Failed, Landed]
+    assert [type(each) for each in table.outcomes][:2] == [TxFailed, Confirmed]
 
 
 # ------------------------------------------------------------------------------------------------- what hangs
@@ -390,12 +390,12 @@ def test_hole_28_on_a_real_node_every_endpoint_gets_what_defends(hardfork: str, 
 
         chains: list[Chain] = [ground.through(ground.ask)]
         chains.insert(place_, ground.through(lying))
-        sender = Sender(chains[0], KEY, MemoryTransactions(), others=chains[1:])
+        sender = Sender(chains[0], KEY, MemoryTxStore(), others=chains[1:])
         before = anvil.balance(KEY.address)
-        sender.want(Wanted(b"answer", PAYEE.address, b"", 0, ETHER // 2, anvil.now() + HOUR, gas=21_000))
-        outcomes: list[Outcome] = []
+        sender.submit(TxRequest(b"answer", PAYEE.address, b"", 0, ETHER // 2, anvil.now() + HOUR, gas=21_000))
+        outcomes: list[TxOutcome] = []
         for _ in range(3):
             outcomes += sender.look()
             ground.ask("evm_mine")
-        assert [type(each) for each in outcomes] == [Landed]
+        assert [type(each) for each in outcomes] == [Confirmed]
         assert 0 < before - anvil.balance(KEY.address) < 21_000 * 10 * GWEI

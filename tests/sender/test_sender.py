@@ -22,14 +22,14 @@ from forcemove.errors import PassingError
 from forcemove.sender.errors import GasTooDear
 from forcemove.sender.sender import Sender
 from forcemove.sender.transactions import (
-    FLYING,
-    Failed,
-    Landed,
-    MemoryTransactions,
-    NonceTaken,
-    Outcome,
-    Undone,
-    Wanted,
+    PENDING_TXS,
+    Confirmed,
+    MemoryTxStore,
+    NonceUsedElsewhere,
+    Reorged,
+    TxFailed,
+    TxOutcome,
+    TxRequest,
 )
 from tests.chain.world import place
 from tests.simulation.chain import MemoryChain
@@ -46,23 +46,23 @@ class Desk:
     """A sender on a chain that mines when it is told to, and a clock that goes when it is told to."""
 
     def __init__(self, **options: Any) -> None:
-        self.chain, self.kept, self.time = MemoryChain(), MemoryTransactions(), 0.0
+        self.chain, self.kept, self.time = MemoryChain(), MemoryTxStore(), 0.0
         self.node = self.chain.node
         self.node.is_mining = False
         self.options = options
-        self.outcomes: list[Outcome] = []
+        self.outcomes: list[TxOutcome] = []
         self.restart()
 
     def restart(self) -> None:
         """Another process, with the same journal."""
-        options = {"patience": PATIENCE} | self.options
+        options = {"bump_after": PATIENCE} | self.options
         self.sender = Sender(self.chain, KEY, self.kept, clock=lambda: self.time, **options)
 
     def look(self) -> None:
         self.outcomes += self.sender.look()
 
     def want(self, name: str, *, most: int = ETHER, deadline: int | None = None, value: int = 1) -> None:
-        self.sender.want(Wanted(name.encode(), PAYEE.address, b"", value, most, deadline))
+        self.sender.submit(TxRequest(name.encode(), PAYEE.address, b"", value, most, deadline))
 
     def wait(self, seconds: float) -> None:
         """Time goes by, on the chain, too; what the blocks of that time take is mined."""
@@ -77,7 +77,7 @@ class Desk:
 
     @property
     def landed(self) -> list[str]:
-        return [each.purpose.decode() for each in self.outcomes if isinstance(each, Landed)]
+        return [each.request_id.decode() for each in self.outcomes if isinstance(each, Confirmed)]
 
     @property
     def received(self) -> int:
@@ -99,7 +99,7 @@ def test_what_is_asked_for_is_mined_and_told_once(desk: Desk) -> None:
     assert desk.landed == ["a", "b"]
     assert desk.received == 2
     assert not desk.kept.all()
-    assert not desk.sender.purposes
+    assert not desk.sender.request_ids
 
 
 def test_threat_46_a_look_never_waits(desk: Desk) -> None:
@@ -178,7 +178,7 @@ def test_threat_45_forty_rounds_never_go_beyond_the_cap(desk: Desk) -> None:
     (waiting,) = desk.node.waiting
     assert waiting.max_fee * waiting.gas <= most
     (kept,) = desk.kept.all()
-    assert len(FLYING.decode(kept[1]).versions) < 5
+    assert len(PENDING_TXS.decode(kept[1]).versions) < 5
 
 
 def test_an_offer_that_is_good_enough_is_not_raised_before_its_time(desk: Desk) -> None:
@@ -275,7 +275,7 @@ def test_threat_44_it_is_written_down_before_it_is_sent(desk: Desk, monkeypatch:
 
     def watching(method: str, *params: Any) -> Any:
         if method == "eth_sendRawTransaction":
-            newest = FLYING.decode(desk.kept.all()[-1][1]).newest
+            newest = PENDING_TXS.decode(desk.kept.all()[-1][1]).newest
             sent.append("0x" + newest.raw.hex() == params[0])
         return ask(method, *params)
 
@@ -328,7 +328,7 @@ def test_threat_43_nonsense_costs_time_only(desk: Desk, method: str, nonsense: o
         desk.look()
         desk.wait(1)
     desk.look()
-    assert not [each for each in desk.outcomes if not isinstance(each, Landed)]
+    assert not [each for each in desk.outcomes if not isinstance(each, Confirmed)]
     assert sorted(desk.landed) == ["a", "b"]
     assert desk.received == 2
 
@@ -344,7 +344,7 @@ def test_a_nonce_that_another_program_has_used_is_told_and_the_transaction_sent_
     for _ in range(3):
         desk.look()
         desk.wait(1)
-    assert desk.outcomes[0] == NonceTaken(b"a", ours.nonce)
+    assert desk.outcomes[0] == NonceUsedElsewhere(b"a", ours.nonce)
     assert desk.landed == ["a"]
     assert desk.received == 1
 
@@ -371,7 +371,7 @@ def test_threat_44_a_nonce_that_no_node_has_any_more_holds_up_no_answer(desk: De
     for _ in range(5):
         desk.wait(PATIENCE)
         desk.look()
-    assert [type(each) for each in desk.outcomes] == [Landed]
+    assert [type(each) for each in desk.outcomes] == [Confirmed]
     assert (desk.landed, desk.received) == (["answer"], 1)
     assert desk.chain.nonce_of(KEY.address) == 2
     assert not desk.kept.all()
@@ -405,7 +405,7 @@ def test_threat_49_what_was_forgotten_and_is_undone_holds_up_no_answer(desk: Des
     assert desk.received == 1 + comes_back
     assert desk.chain.nonce_of(KEY.address) == 2
     assert not desk.kept.all()
-    assert not desk.sender.purposes
+    assert not desk.sender.request_ids
 
 
 @pytest.mark.parametrize("is_kept", [True, False])
@@ -424,7 +424,7 @@ def test_threat_22_a_transaction_that_a_reorganisation_has_taken_away_is_waited_
     desk.node.waiting += gone if is_kept else ()
     desk.look()
     if not is_kept:
-        assert desk.outcomes[-1] == Undone(b"a")
+        assert desk.outcomes[-1] == Reorged(b"a")
         assert not desk.kept.all()
         desk.want("a")
     for _ in range(6):
@@ -445,7 +445,7 @@ def test_what_is_undone_and_asked_for_again_is_not_told_as_undone() -> None:
     desk.node.revert_to(before)
     desk.want("a")
     desk.look()
-    assert [type(each) for each in desk.outcomes] == [Landed]
+    assert [type(each) for each in desk.outcomes] == [Confirmed]
     assert len(desk.node.waiting) == 1
 
 
@@ -455,8 +455,8 @@ def test_a_refusal_of_the_node_is_told_and_the_nonce_is_free_again(desk: Desk) -
     desk.look()
     desk.wait(1)
     desk.look()
-    (refused,) = [each for each in desk.outcomes if isinstance(each, Failed)]
-    assert refused.purpose == b"dear"
+    (refused,) = [each for each in desk.outcomes if isinstance(each, TxFailed)]
+    assert refused.request_id == b"dear"
     assert isinstance(refused.error, InsufficientFunds)
     assert desk.landed == ["a"]
 
@@ -467,13 +467,13 @@ def test_a_transaction_that_fails_in_its_block_is_told_with_the_reason(desk: Des
     # It reverts where the time of the block is beyond the first word of its calldata.
     picky = place(desk.chain, bytes.fromhex("6000354211600957005b600080fd"))
     desk.node.is_mining = False
-    desk.sender.want(Wanted(b"late", picky, desk.node.next_time.to_bytes(32), 0, ETHER))
+    desk.sender.submit(TxRequest(b"late", picky, desk.node.next_time.to_bytes(32), 0, ETHER))
     desk.look()
     assert desk.outcomes == []
     desk.wait(1)
     desk.look()
     (refused,) = desk.outcomes
-    assert isinstance(refused, Failed)
+    assert isinstance(refused, TxFailed)
     assert isinstance(refused.error, TransactionReverted)
     assert refused.error.reason == CallRefused(picky)
 
@@ -535,38 +535,38 @@ def real(request: pytest.FixtureRequest) -> Any:
 
 
 def test_on_a_real_node_both_markets_raise_what_waits(real: AnvilChain) -> None:
-    kept, now = MemoryTransactions(), [0.0]
-    sender = Sender(real, KEY, kept, patience=PATIENCE, clock=lambda: now[0])
+    kept, now = MemoryTxStore(), [0.0]
+    sender = Sender(real, KEY, kept, bump_after=PATIENCE, clock=lambda: now[0])
     before = real.balance(PAYEE.address)
     for name in (b"a", b"b"):
-        sender.want(Wanted(name, PAYEE.address, b"", 7, ETHER))
+        sender.submit(TxRequest(name, PAYEE.address, b"", 7, ETHER))
     assert sender.look() == []
-    first = FLYING.decode(kept.all()[0][1]).newest.fees
+    first = PENDING_TXS.decode(kept.all()[0][1]).newest.fees
     now[0] += 10 * PATIENCE
     assert sender.look() == []
-    lowest, next_ = (FLYING.decode(body) for _, body in kept.all())
+    lowest, next_ = (PENDING_TXS.decode(body) for _, body in kept.all())
     assert (len(lowest.versions), len(next_.versions)) == (2, 1)
     assert lowest.newest.fees.max_fee_per_gas > first.max_fee_per_gas
     assert lowest.newest.is_legacy == ("berlin" in str(real.rpc.ask("anvil_nodeInfo")["hardFork"]).lower())
     real.rpc.ask("evm_mine")
     outcomes = sender.look()
-    assert [each.purpose for each in outcomes if isinstance(each, Landed)] == [b"a", b"b"]
+    assert [each.request_id for each in outcomes if isinstance(each, Confirmed)] == [b"a", b"b"]
     assert real.balance(PAYEE.address) - before == 14
     assert sender.look() == []
     assert not kept.all()
 
 
 def test_threat_44_on_a_real_node_a_spike_and_a_restart(real: AnvilChain) -> None:
-    kept = MemoryTransactions()
-    Sender(real, KEY, kept).want(Wanted(b"lost", PAYEE.address, b"", 1, ETHER))  # asked for, never looked at
+    kept = MemoryTxStore()
+    Sender(real, KEY, kept).submit(TxRequest(b"lost", PAYEE.address, b"", 1, ETHER))  # asked for, never looked at
     sender = Sender(real, KEY, kept)
-    sender.want(Wanted(b"a", PAYEE.address, b"", 1, ETHER))
+    sender.submit(TxRequest(b"a", PAYEE.address, b"", 1, ETHER))
     sender.look()
-    if not FLYING.decode(kept.all()[0][1]).newest.is_legacy:
+    if not PENDING_TXS.decode(kept.all()[0][1]).newest.is_legacy:
         real.rpc.ask("anvil_setNextBlockBaseFeePerGas", hex(500 * GWEI))
         real.rpc.ask("evm_mine")
     real.rpc.ask("anvil_dropAllTransactions")
-    again = Sender(real, KEY, kept, patience=0.001)
+    again = Sender(real, KEY, kept, bump_after=0.001)
     for _ in range(3):
         again.look()
         real.rpc.ask("evm_mine")
@@ -575,11 +575,11 @@ def test_threat_44_on_a_real_node_a_spike_and_a_restart(real: AnvilChain) -> Non
 
 
 def test_threat_44_on_a_real_node_a_dropped_transaction_of_another_program_holds_up_no_answer(real: AnvilChain) -> None:
-    kept = MemoryTransactions()
+    kept = MemoryTxStore()
     sender, before = Sender(real, KEY, kept), real.nonce_of(KEY.address)
     foreign = real.sign(Call(OTHER.address, b"", 5), KEY)
     real.broadcast(foreign)
-    sender.want(Wanted(b"answer", PAYEE.address, b"", 7, ETHER, real.now() + HOUR))
+    sender.submit(TxRequest(b"answer", PAYEE.address, b"", 7, ETHER, real.now() + HOUR))
     sender.look()
     real.rpc.ask("anvil_dropTransaction", "0x" + foreign.hash.hex())
     real.rpc.ask("evm_mine")
@@ -589,7 +589,7 @@ def test_threat_44_on_a_real_node_a_dropped_transaction_of_another_program_holds
         real.rpc.ask("evm_increaseTime", PATIENCE)
         real.rpc.ask("evm_mine")
         outcomes += sender.look()
-    assert [each.purpose for each in outcomes] == [b"answer"]
+    assert [each.request_id for each in outcomes] == [b"answer"]
     assert real.nonce_of(KEY.address) == before + 2
     assert not kept.all()
 
@@ -598,7 +598,7 @@ def test_what_costs_more_than_it_is_worth_is_refused_and_an_answer_is_offered_wh
     desk.want("cheap", most=10**16)
     desk.look()
     (failed,) = desk.outcomes
-    assert isinstance(failed, Failed)
+    assert isinstance(failed, TxFailed)
     assert isinstance(failed.error, GasTooDear)
     assert not desk.kept.all()
     desk.want("answer", most=10**16, deadline=desk.chain.now() + HOUR)

@@ -9,19 +9,19 @@ from dataclasses import dataclass
 
 from forcemove.chain.adjudicator import Adjudicator
 from forcemove.chain.local import AnvilChain
-from forcemove.node.about import ABOUTS, About
+from forcemove.node.metadata import METADATA, ChannelMetadata
 from forcemove.protocol.agreement import Agreement, agree
-from forcemove.protocol.channel import Channel
-from forcemove.protocol.effects import ChooseMove, SendState
-from forcemove.protocol.inputs import ContractsGenuine, HoldingsSeen, Input, MoveChosen, StateReceived
-from forcemove.protocol.machine import step
+from forcemove.protocol.codec.msgpack_codec import CHANNELS
+from forcemove.protocol.machine.channel import Channel
+from forcemove.protocol.machine.effects import ChooseMove, SendState
+from forcemove.protocol.machine.inputs import ContractsGenuine, HoldingsSeen, Input, MoveChosen, StateReceived
+from forcemove.protocol.machine.machine import step
 from forcemove.protocol.outcome import address_destination
 from forcemove.protocol.rules import build_support_proof
 from forcemove.protocol.state import SignedState, SupportProof
 from forcemove.protocol.types import ETHER, FixedPart
-from forcemove.protocol.values import CHANNELS
 from forcemove.store.journal import Journal
-from forcemove.store.records import Batch, Saving
+from forcemove.store.records import Batch, ChannelUpdate
 from forcemove_games.tic_tac_toe import GAME
 from tests.scenarios.story import KEYS, MINER, Playground
 
@@ -114,13 +114,13 @@ def played(agreement: Agreement, last_turn: int) -> Match:
 
 def write(journal: Journal, matches: Sequence[Match], playground: Playground, from_block: int) -> None:
     """Into Alice's journal."""
-    about = ABOUTS.encode(About(GAME.artifact.name, from_block, playground.book.factory, 1))
+    about = METADATA.encode(ChannelMetadata(GAME.artifact.name, from_block, playground.book.factory, 1))
     for start in range(0, len(matches), _WRITTEN_TOGETHER):
         part = matches[start : start + _WRITTEN_TOGETHER]
         journal.commit(
             Batch(
                 tuple(
-                    Saving(
+                    ChannelUpdate(
                         each.agreement.channel_id,
                         0,
                         CHANNELS.encode(each.alice),

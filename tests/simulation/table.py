@@ -13,15 +13,15 @@ from typing import Any
 from forcemove.chain.adjudicator import Adjudicator
 from forcemove.errors import JournalError, LocalError, PassingError
 from forcemove.node.assemble import Assembly, assemble
-from forcemove.node.driven import Driven
 from forcemove.node.errors import ChannelInUse
-from forcemove.node.memory import MemoryLine
+from forcemove.node.managed_channel import ManagedChannel
+from forcemove.node.memory import MemoryMessenger
 from forcemove.node.node import Node
 from forcemove.node.policy import DurationTooShort, NotWorthItsDisputes
-from forcemove.protocol.channel import OVER, Phase
-from forcemove.protocol.effects import ChooseMove
 from forcemove.protocol.encoding import digest, hash_state
-from forcemove.protocol.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
+from forcemove.protocol.machine.channel import OVER, Phase
+from forcemove.protocol.machine.effects import ChooseMove
+from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
 from forcemove.protocol.rules import build_support_proof
 from forcemove.protocol.state import SignedState
 from forcemove.protocol.types import ETHER
@@ -52,7 +52,7 @@ class Alice:
         self.table, self.path, self.skew = table, path, 0.0
         self.journal: Journal
         self.node: Node
-        self.driven: Driven
+        self.managed: ManagedChannel
         self.start()
 
     def clock(self) -> float:
@@ -75,7 +75,7 @@ class Alice:
         prices keeps her from beginning. Where her clock has jumped back, the leases of her last process end later."""
         table = self.table
         try:
-            self.driven = self.node.add(table.assembly, ALICE, table.lines[0], table.choose(0))
+            self.managed = self.node.add(table.assembly, ALICE, table.lines[0], table.choose(0))
         except (PassingError, ChannelInUse, NotWorthItsDisputes, DurationTooShort):
             return False
         return True
@@ -89,7 +89,7 @@ class Alice:
     def poll(self) -> None:
         with suppress(JournalError):
             self.node.poll()
-        if self.driven.id not in self.node.channels:  # her clock has gone past her own lease
+        if self.managed.id not in self.node.channels:  # her clock has gone past her own lease
             self._add()
 
 
@@ -109,7 +109,7 @@ class Table:
         if with_liar:
             self._let_lie(first=bool(seed % 2))
         self.adjudicator = theirs.adjudicator
-        self.lines = MemoryLine.table(2)
+        self.lines = MemoryMessenger.table(2)
         self.before, self.first_block = self.chain.balance(ALICE.address), ground.height + 1
         self.pass_time()
         self.alice = Alice(self, folder / "alice")
@@ -215,24 +215,24 @@ class Table:
         self.liar.be_honest()
         for tick in range(600):
             self.poll()
-            driven = self.alice.driven
-            if self._is_over(driven):
+            managed = self.alice.managed
+            if self._is_over(managed):
                 return
-            if tick % 20 == 19 and driven.phase not in OVER:
+            if tick % 20 == 19 and managed.phase not in OVER:
                 with suppress(LocalError):
-                    driven.feed(ChallengeWanted())
+                    managed.feed(ChallengeWanted())
             self.pass_time()
-        raise AssertionError(f"it never ends: {self.alice.driven.phase} {self.alice.driven.trouble}")
+        raise AssertionError(f"it never ends: {self.alice.managed.phase} {self.alice.managed.error}")
 
-    def _is_over(self, driven: Driven) -> bool:
+    def _is_over(self, managed: ManagedChannel) -> bool:
         """What Bob has never paid in cannot be paid out, and where nobody has paid in anything nothing is due."""
-        is_empty = not any(held for _, held in driven.channel.holdings)
-        nobody_came = driven.phase is Phase.PREFUND and self.is_silent
-        return driven.phase is Phase.CLOSED or (driven.phase is Phase.FINALIZED and is_empty) or nobody_came
+        is_empty = not any(held for _, held in managed.channel.holdings)
+        nobody_came = managed.phase is Phase.PREFUND and self.is_silent
+        return managed.phase is Phase.CLOSED or (managed.phase is Phase.FINALIZED and is_empty) or nobody_came
 
     def require_paid(self) -> None:
         """Alice has what the newest state says, less her gas; and nothing is left."""
-        newest = self.alice.driven.channel.newest
+        newest = self.alice.managed.channel.newest
         spent = self.ground.gas_paid(ALICE.address, self.first_block)
         paid = self.chain.balance(ALICE.address) - self.before + spent + DEPOSIT
         if newest is None or newest.state.turn_num < 2:

@@ -23,7 +23,7 @@ from forcemove.store.records import (
     ChannelLease,
     Cursor,
     Evidence,
-    Wanted,
+    OutboxRequest,
 )
 from tests.forked import CONTEXT
 from tests.store.places import ACCOUNT, BOB, first, id_of, next_
@@ -41,7 +41,7 @@ def start(act: Callable[..., None], *arguments: Any) -> Any:
 
 def batch_of_everything(version: int) -> Batch:
     """Two channels that are there in a version, and a new one, with all that can belong to them."""
-    evidence, wanted = (Evidence("kind", b"body"),), (Wanted(ACCOUNT, b"deposit"),)
+    evidence, wanted = (Evidence("kind", b"body"),), (OutboxRequest(ACCOUNT, b"deposit"),)
     changed = (next_(1, version, b"then", evidence=evidence), next_(2, version, b"then"))
     new = first(100 + version, b"then", wanted=wanted)
     return Batch((*changed, new), (Cursor(1, b"\xad" * 20, b"block %d" % version),))

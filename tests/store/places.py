@@ -11,7 +11,7 @@ from typing import Any
 from forcemove.store.journal import Journal
 from forcemove.store.migrations import STEPS
 from forcemove.store.opening import open_journal
-from forcemove.store.records import Account, Batch, Saving
+from forcemove.store.records import Account, Batch, ChannelUpdate
 from forcemove.store.schema import checksum
 from tests.store.server import Server
 
@@ -56,17 +56,17 @@ def id_of(number: int) -> bytes:
     return number.to_bytes(32, "big")
 
 
-def first(number: int, snapshot: bytes = b"at first", **others: Any) -> Saving:
+def first(number: int, snapshot: bytes = b"at first", **others: Any) -> ChannelUpdate:
     """A channel that is saved for the first time."""
-    return Saving(id_of(number), 0, snapshot, **{"about": b"about %d" % number} | others)
+    return ChannelUpdate(id_of(number), 0, snapshot, **{"metadata": b"about %d" % number} | others)
 
 
-def next_(number: int, version: int, snapshot: bytes, **others: Any) -> Saving:
+def next_(number: int, version: int, snapshot: bytes, **others: Any) -> ChannelUpdate:
     """A channel that was saved before, last in this version."""
-    return Saving(id_of(number), version, snapshot, **others)
+    return ChannelUpdate(id_of(number), version, snapshot, **others)
 
 
-def batch(*savings: Saving) -> Batch:
+def batch(*savings: ChannelUpdate) -> Batch:
     return Batch(savings)
 
 

@@ -8,20 +8,20 @@ from threading import Thread
 import pytest
 
 from forcemove.errors import InvalidValue
-from forcemove.protocol.values import CHANNELS
+from forcemove.protocol.codec.msgpack_codec import CHANNELS
 from forcemove.store.errors import JournalDamaged
 from forcemove.store.journal import Journal
 from forcemove.store.records import (
     MAX_EVIDENCE,
     Batch,
+    ChannelUpdate,
     Cursor,
     Evidence,
-    Kept,
+    InFlightTransaction,
+    OutboxRequest,
+    Ownership,
     Put,
-    Saving,
-    Standing,
-    Transaction,
-    Wanted,
+    StoredChannel,
 )
 from tests.store.places import (
     ACCOUNT,
@@ -38,9 +38,9 @@ from tests.store.places import (
 
 def test_a_channel_comes_back_as_it_was_saved(journal: Journal) -> None:
     assert journal.load(id_of(1)) is None
-    assert journal.commit(batch(first(1, b"\0\xff snapshot", about=b""))) == frozenset()
+    assert journal.commit(batch(first(1, b"\0\xff snapshot", metadata=b""))) == frozenset()
 
-    assert journal.load(id_of(1)) == Kept(id_of(1), 1, Standing.ACTIVE, b"\0\xff snapshot", b"")
+    assert journal.load(id_of(1)) == StoredChannel(id_of(1), 1, Ownership.ACTIVE, b"\0\xff snapshot", b"")
 
 
 def test_each_saving_is_one_version_more(journal: Journal) -> None:
@@ -67,16 +67,16 @@ def test_everything_is_there_after_it_was_closed(shared: Place) -> None:
     with shared.open() as journal:
         cursor = Cursor(2**256 - 1, b"\xad" * 20, b"block 7")
         evidence = (Evidence("StateConflict", b"two states"),)
-        wanted = (Wanted(ACCOUNT, b"a deposit", id_of(1)),)
+        wanted = (OutboxRequest(ACCOUNT, b"a deposit", id_of(1)),)
         journal.commit(Batch((first(1, evidence=evidence, wanted=wanted),), (cursor,)))
         journal.keep_seed(b"a table", SEED)
     with shared.open() as journal:
         kept = journal.load(id_of(1))
         assert kept is not None
-        assert kept.about == b"about 1"
+        assert kept.metadata == b"about 1"
         assert [each.evidence for each in journal.evidence(id_of(1))] == list(evidence)
         assert journal.cursor(cursor.chain_id, cursor.adjudicator) == b"block 7"
-        assert [each.wanted for each in journal.transactions.wishes(ACCOUNT)] == list(wanted)
+        assert [each.request for each in journal.transactions.outbox(ACCOUNT)] == list(wanted)
         assert journal.keep_seed(b"a table", b"t" * 32) == SEED
 
 
@@ -100,24 +100,24 @@ def test_a_channel_that_is_not_there_is_dropped(journal: Journal) -> None:
 def test_a_channel_that_is_there_is_not_saved_for_the_first_time_again(journal: Journal) -> None:
     journal.commit(batch(first(1)))
 
-    assert journal.commit(batch(first(1, b"anew", about=b"other"), first(2))) == {id_of(1)}
-    assert journal.load(id_of(1)) == Kept(id_of(1), 1, Standing.ACTIVE, b"at first", b"about 1")
+    assert journal.commit(batch(first(1, b"anew", metadata=b"other"), first(2))) == {id_of(1)}
+    assert journal.load(id_of(1)) == StoredChannel(id_of(1), 1, Ownership.ACTIVE, b"at first", b"about 1")
     assert journal.ids() == (id_of(1), id_of(2))
 
 
 def test_what_belongs_to_a_dropped_channel_is_dropped_with_it(journal: Journal) -> None:
     journal.commit(batch(first(1)))
-    late = Saving(
+    late = ChannelUpdate(
         id_of(1),
         7,
         b"too late",
         evidence=(Evidence("kind", b"body"),),
-        wanted=(Wanted(ACCOUNT, b"body", id_of(1)),),
+        outbox=(OutboxRequest(ACCOUNT, b"body", id_of(1)),),
     )
     assert journal.commit(batch(late, first(2))) == {id_of(1)}
 
     assert journal.evidence() == ()
-    assert journal.transactions.wishes(ACCOUNT) == ()
+    assert journal.transactions.outbox(ACCOUNT) == ()
 
 
 def test_of_two_that_save_one_version_one_is_dropped(alices: Journal, bobs: Journal) -> None:
@@ -134,7 +134,7 @@ def test_of_two_that_save_a_channel_first_one_is_dropped(alices: Journal, bobs: 
 
     kept = alices.load(id_of(1))
     assert kept is not None
-    assert (kept.snapshot, kept.about) == (b"Bob's", b"about 1")
+    assert (kept.snapshot, kept.metadata) == (b"Bob's", b"about 1")
 
 
 def test_threads_that_save_one_version_at_once_save_it_once(alices: Journal, bobs: Journal) -> None:
@@ -209,9 +209,9 @@ def test_a_finished_channel_stays_finished(journal: Journal) -> None:
     journal.commit(batch(next_(1, 1, b"over", finished=True)))
     journal.commit(batch(next_(1, 2, b"a late payment")))
 
-    assert journal.ids(Standing.ACTIVE) == (id_of(2),)
-    assert [each.channel_id for each in journal.channels(Standing.FINISHED)] == [id_of(1)]
-    assert journal.ids() == journal.ids(Standing.FINISHED, Standing.ACTIVE) == (id_of(1), id_of(2))
+    assert journal.ids(Ownership.ACTIVE) == (id_of(2),)
+    assert [each.channel_id for each in journal.channels(Ownership.FINISHED)] == [id_of(1)]
+    assert journal.ids() == journal.ids(Ownership.FINISHED, Ownership.ACTIVE) == (id_of(1), id_of(2))
     assert snapshots(journal)[1] == (3, b"a late payment")
 
 
@@ -234,17 +234,17 @@ def test_an_empty_batch_is_kept(journal: Journal) -> None:
 @pytest.mark.parametrize(
     "build",
     [
-        lambda: Saving(b"short", 1, b""),
-        lambda: Saving(id_of(1), -1, b""),
-        lambda: Saving(id_of(1), 0, b""),
-        lambda: Saving(id_of(1), 1, b"", about=b"twice"),
+        lambda: ChannelUpdate(b"short", 1, b""),
+        lambda: ChannelUpdate(id_of(1), -1, b""),
+        lambda: ChannelUpdate(id_of(1), 0, b""),
+        lambda: ChannelUpdate(id_of(1), 1, b"", metadata=b"twice"),
         lambda: batch(first(1), first(1)),
         lambda: Evidence("", b""),
         lambda: Evidence("two\nlines", b""),
         lambda: Evidence("kind", bytes(MAX_EVIDENCE + 1)),
         lambda: Cursor(-1, b"\xad" * 20, b""),
         lambda: Cursor(1, b"\xad" * 19, b""),
-        lambda: Wanted(ACCOUNT, b"", b"short"),
+        lambda: OutboxRequest(ACCOUNT, b"", b"short"),
     ],
 )
 def test_what_cannot_be_kept_is_refused_when_it_is_built(build: Callable[[], object]) -> None:
@@ -282,12 +282,12 @@ def test_a_changed_body_is_found_when_it_is_read(
 
 
 def _keep_one_of_each(journal: Journal) -> None:
-    wanted = (Wanted(ACCOUNT, b"body"),)
+    wanted = (OutboxRequest(ACCOUNT, b"body"),)
     saving = first(1, evidence=(Evidence("kind", b"body"),), wanted=wanted)
     journal.commit(Batch((saving,), (Cursor(1, b"\xad" * 20, b"7"),)))
     journal.keep_seed(b"a table", SEED)
     journal.leases.take([ACCOUNT], 60)
-    journal.transactions.commit(ACCOUNT, [Put(Transaction(0, b"body"))])
+    journal.transactions.commit(ACCOUNT, [Put(InFlightTransaction(0, b"body"))])
 
 
 # ------------------------------------------------------------------------------------------- how much of a chain it has
@@ -295,17 +295,17 @@ def _keep_one_of_each(journal: Journal) -> None:
 
 def test_how_much_of_the_chain_is_in_a_channel_is_kept_with_it(shared: Place) -> None:
     with shared.open() as journal:
-        journal.commit(batch(first(1, b"at first", reached=b"block 5"), first(2)))
-        journal.commit(batch(next_(1, 1, b"then", reached=b"block 7")))
+        journal.commit(batch(first(1, b"at first", cursor=b"block 5"), first(2)))
+        journal.commit(batch(next_(1, 1, b"then", cursor=b"block 7")))
     with shared.open() as journal:
-        assert [each.reached for each in journal.channels()] == [b"block 7", b""]
-        journal.commit(batch(next_(1, 2, b"at last"), next_(2, 1, b"then", reached=b"block 9")))
-        assert [each.reached for each in journal.channels()] == [b"", b"block 9"]
+        assert [each.cursor for each in journal.channels()] == [b"block 7", b""]
+        journal.commit(batch(next_(1, 2, b"at last"), next_(2, 1, b"then", cursor=b"block 9")))
+        assert [each.cursor for each in journal.channels()] == [b"", b"block 9"]
 
 
 def test_a_changed_cursor_is_not_believed(shared: Place) -> None:
     with shared.open() as journal:
-        journal.commit(batch(first(1, reached=b"block 5"), first(2)))
+        journal.commit(batch(first(1, cursor=b"block 5"), first(2)))
     shared.run("UPDATE channels SET reached = (SELECT reached FROM channels WHERE version = 2)")
     with shared.open() as journal, pytest.raises(JournalDamaged):
         journal.load(id_of(1))
@@ -314,8 +314,8 @@ def test_a_changed_cursor_is_not_believed(shared: Place) -> None:
 def test_a_journal_from_before_there_were_cursors_is_read_on(shared: Place) -> None:
     written_by_an_older_program(shared, 2)
     with shared.open() as journal:
-        assert journal.load(id_of(1)) == Kept(id_of(1), 1, Standing.ACTIVE, b"kept", b"")
-        journal.commit(batch(next_(1, 1, b"then", reached=b"block 5")))
+        assert journal.load(id_of(1)) == StoredChannel(id_of(1), 1, Ownership.ACTIVE, b"kept", b"")
+        journal.commit(batch(next_(1, 1, b"then", cursor=b"block 5")))
         kept = journal.load(id_of(1))
         assert kept is not None
-        assert (kept.snapshot, kept.reached) == (b"then", b"block 5")
+        assert (kept.snapshot, kept.cursor) == (b"then", b"block 5")

@@ -13,7 +13,16 @@ from hypothesis import strategies as st
 from forcemove.errors import JournalError
 from forcemove.store.errors import JournalDamaged, NotAJournal
 from forcemove.store.journal import Journal
-from forcemove.store.records import Batch, Cursor, Evidence, HandedOver, Put, Spent, Transaction, Wanted
+from forcemove.store.records import (
+    AppointmentRecord,
+    Batch,
+    Cursor,
+    Evidence,
+    InFlightTransaction,
+    OutboxRequest,
+    Put,
+    Spent,
+)
 from tests.store.places import ACCOUNT, BOB, SEED, Place, batch, file_in, first, id_of, next_
 
 
@@ -24,23 +33,23 @@ def file(tmp_path: Path) -> Path:
 
 def everything(journal: Journal) -> list[Any]:
     """All that can be read. A channel's version is compared and never acted on, so it is left out."""
-    kept = [(each.channel_id, each.standing, each.snapshot, each.about) for each in journal.channels()]
-    of_accounts = (journal.transactions.in_flight(ACCOUNT), [w.wanted for w in journal.transactions.wishes(ACCOUNT)])
+    kept = [(each.channel_id, each.ownership, each.snapshot, each.metadata) for each in journal.channels()]
+    of_accounts = (journal.transactions.in_flight(ACCOUNT), [w.request for w in journal.transactions.outbox(ACCOUNT)])
     evidence = [(each.channel_id, each.evidence) for each in journal.evidence()]
     seed = journal.keep_seed(b"a table", SEED)
-    of_towers = (journal.towers.handed_over(ACCOUNT), journal.towers.spent(ACCOUNT))
+    of_towers = (journal.towers.appointments(ACCOUNT), journal.towers.spent(ACCOUNT))
     return [kept, evidence, journal.cursor(1, b"\xad" * 20), of_accounts, of_towers, seed]
 
 
 def fill(journal: Journal) -> None:
     for number in range(1, 9):
-        wanted = (Wanted(ACCOUNT, b"deposit" * 20, id_of(number)),)
+        wanted = (OutboxRequest(ACCOUNT, b"deposit" * 20, id_of(number)),)
         journal.commit(batch(first(number, bytes([number]) * 3_000, wanted=wanted)))
     evidence = (Evidence("kind", b"body" * 500),)
     journal.commit(Batch((next_(1, 1, b"then" * 2_000, evidence=evidence),), (Cursor(1, b"\xad" * 20, b"block"),)))
     journal.leases.take([ACCOUNT], 60)
-    journal.transactions.commit(ACCOUNT, [Put(Transaction(nonce, b"signed" * 50)) for nonce in range(5)])
-    journal.towers.keep(ACCOUNT, HandedOver(id_of(1), b"\xc1" * 20, b"proof" * 50))
+    journal.transactions.commit(ACCOUNT, [Put(InFlightTransaction(nonce, b"signed" * 50)) for nonce in range(5)])
+    journal.towers.keep(ACCOUNT, AppointmentRecord(id_of(1), b"\xc1" * 20, b"proof" * 50))
     journal.towers.charge(ACCOUNT, Spent(7, b"\xc1" * 20, 10**18))
     journal.keep_seed(b"a table", SEED)
 

@@ -6,7 +6,7 @@ import pytest
 
 from forcemove.errors import InvalidValue
 from forcemove.store.journal import Journal
-from forcemove.store.records import Account, ChannelLease, Refusal
+from forcemove.store.records import Account, ChannelLease, LeaseRefusal
 from tests.store.places import ACCOUNT, ALICE, BOB, CAROL, Place, batch, first, id_of, next_, snapshots
 
 ONE, TWO, THREE = (ChannelLease(id_of(number)) for number in (1, 2, 3))
@@ -31,7 +31,7 @@ def test_a_lease_is_known_to_everybody(shared: Place, alices: Journal, bobs: Jou
     alices.leases.take([ONE], 60)
     holder = bobs.leases.holder(ONE)
 
-    assert isinstance(holder, Refusal)
+    assert isinstance(holder, LeaseRefusal)
     assert (holder.owner, 0 < holder.until - holder.now <= 60) == (ALICE, True)
     shared.pass_time(60)
     assert bobs.leases.holder(ONE) is None

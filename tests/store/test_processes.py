@@ -51,8 +51,8 @@ def state(journal: Journal) -> tuple[Any, ...]:
         dict(snapshots(journal)),
         [(each.channel_id, each.evidence) for each in journal.evidence()],
         journal.cursor(1, b"\xad" * 20),
-        [each.wanted for each in journal.transactions.wishes(ACCOUNT)],
-        [each.about for each in journal.channels()],
+        [each.request for each in journal.transactions.outbox(ACCOUNT)],
+        [each.metadata for each in journal.channels()],
     )
 
 

@@ -10,14 +10,14 @@ from forcemove.errors import InvalidValue
 from forcemove.protocol.types import UINT256_MAX
 from forcemove.store.errors import JournalDamaged, LeaseNotHeld
 from forcemove.store.journal import Journal
-from forcemove.store.records import Account, HandedOver, Spent
+from forcemove.store.records import Account, AppointmentRecord, Spent
 from tests.store.places import ACCOUNT, OTHER_ACCOUNT, Place, id_of, snapshots, written_by_an_older_program
 
 CLIENT, OTHER = b"\xc1" * 20, b"\xc2" * 20
 
 
-def given(number: int, client: bytes = CLIENT, body: bytes = b"proof") -> HandedOver:
-    return HandedOver(id_of(number), client, body)
+def given(number: int, client: bytes = CLIENT, body: bytes = b"proof") -> AppointmentRecord:
+    return AppointmentRecord(id_of(number), client, body)
 
 
 def test_hand_overs_are_kept_by_account_channel_and_client(journal: Journal) -> None:
@@ -28,9 +28,9 @@ def test_hand_overs_are_kept_by_account_channel_and_client(journal: Journal) -> 
     journal.towers.keep(OTHER_ACCOUNT, given(1, body=b"others"))
     journal.towers.keep(elsewhere, given(3))
 
-    assert journal.towers.handed_over(ACCOUNT) == (given(1, body=b"better"), given(1, OTHER), given(2))
-    assert journal.towers.handed_over(OTHER_ACCOUNT) == (given(1, body=b"others"),)
-    assert journal.towers.handed_over(elsewhere) == (given(3),)
+    assert journal.towers.appointments(ACCOUNT) == (given(1, body=b"better"), given(1, OTHER), given(2))
+    assert journal.towers.appointments(OTHER_ACCOUNT) == (given(1, body=b"others"),)
+    assert journal.towers.appointments(elsewhere) == (given(3),)
 
 
 def test_a_channel_is_forgotten_with_all_its_clients(journal: Journal) -> None:
@@ -40,8 +40,8 @@ def test_a_channel_is_forgotten_with_all_its_clients(journal: Journal) -> None:
         journal.towers.keep(OTHER_ACCOUNT, each)
     journal.towers.forget(ACCOUNT, id_of(1))
 
-    assert journal.towers.handed_over(ACCOUNT) == (given(2),)
-    assert len(journal.towers.handed_over(OTHER_ACCOUNT)) == 3
+    assert journal.towers.appointments(ACCOUNT) == (given(2),)
+    assert len(journal.towers.appointments(OTHER_ACCOUNT)) == 3
 
 
 def test_what_a_nonce_has_cost_is_kept_once_and_given_back(journal: Journal) -> None:
@@ -69,7 +69,7 @@ def test_threat_48_only_the_holder_of_the_lease_changes_anything(alices: Journal
     for change in changes:
         with pytest.raises(LeaseNotHeld):
             change()
-    assert bobs.towers.handed_over(ACCOUNT) == (given(1),)
+    assert bobs.towers.appointments(ACCOUNT) == (given(1),)
     assert bobs.towers.spent(ACCOUNT) == (Spent(1, CLIENT, 5),)
 
 
@@ -88,7 +88,7 @@ def test_what_was_changed_on_disk_is_not_believed(shared: Place, statement: str)
         journal.towers.keep(ACCOUNT, given(1))
         journal.towers.charge(ACCOUNT, Spent(1, CLIENT, 5))
     shared.run(statement)
-    read = "handed_over" if "hand_overs" in statement else "spent"
+    read = "appointments" if "hand_overs" in statement else "spent"
     with shared.open() as journal, pytest.raises(JournalDamaged):
         getattr(journal.towers, read)(ACCOUNT)
 
@@ -98,15 +98,15 @@ def test_a_journal_from_before_there_were_towers_has_room_for_them(shared: Place
     with shared.open() as journal:
         journal.leases.take([ACCOUNT], 60)
         journal.towers.keep(ACCOUNT, given(1))
-        assert journal.towers.handed_over(ACCOUNT) == (given(1),)
+        assert journal.towers.appointments(ACCOUNT) == (given(1),)
         assert snapshots(journal) == {1: (1, b"kept")}
 
 
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: HandedOver(b"", CLIENT, b""),
-        lambda: HandedOver(id_of(1), b"", b""),
+        lambda: AppointmentRecord(b"", CLIENT, b""),
+        lambda: AppointmentRecord(id_of(1), b"", b""),
         lambda: Spent(-1, CLIENT, 0),
         lambda: Spent(0, b"", 0),
         lambda: Spent(0, CLIENT, UINT256_MAX + 1),

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import pytest
 
-from forcemove.store.errors import LeaseNotHeld, NonceTaken, NoSuchWish, NotInFlight
+from forcemove.store.errors import LeaseNotHeld, NonceTaken, NotInFlight, NotInOutbox
 from forcemove.store.journal import Journal
 from forcemove.store.records import (
     Account,
     Assign,
     Dismiss,
     Forget,
+    InFlightTransaction,
+    OutboxRequest,
     Put,
     Replace,
-    Transaction,
-    Wanted,
 )
 from tests.store.places import ACCOUNT, OTHER_ACCOUNT, Place, id_of
 
 
-def tx(nonce: int, body: bytes = b"body", channel_id: bytes | None = None) -> Transaction:
-    return Transaction(nonce, body, channel_id)
+def tx(nonce: int, body: bytes = b"body", channel_id: bytes | None = None) -> InFlightTransaction:
+    return InFlightTransaction(nonce, body, channel_id)
 
 
 def test_transactions_are_listed_by_account_in_the_order_of_nonces(journal: Journal) -> None:
@@ -58,44 +58,44 @@ def test_a_nonce_is_used_once_and_a_refused_change_undoes_all(journal: Journal) 
 
 
 def test_wishes_wait_in_their_order_and_become_transactions(alices: Journal, bobs: Journal) -> None:
-    wanted = [Wanted(ACCOUNT, b"%d" % number, id_of(number)) for number in range(3)]
-    bobs.transactions.want(wanted)
-    bobs.transactions.want([Wanted(OTHER_ACCOUNT, b"other")])
+    wanted = [OutboxRequest(ACCOUNT, b"%d" % number, id_of(number)) for number in range(3)]
+    bobs.transactions.add_to_outbox(wanted)
+    bobs.transactions.add_to_outbox([OutboxRequest(OTHER_ACCOUNT, b"other")])
     alices.leases.take([ACCOUNT], 60)
-    wishes = alices.transactions.wishes(ACCOUNT)
-    assert [each.wanted for each in wishes] == wanted
+    wishes = alices.transactions.outbox(ACCOUNT)
+    assert [each.request for each in wishes] == wanted
 
     alices.transactions.commit(
         ACCOUNT, [Assign(wishes[0].number, tx(7, b"signed", id_of(0))), Dismiss(wishes[1].number)]
     )
     assert alices.transactions.in_flight(ACCOUNT) == (tx(7, b"signed", id_of(0)),)
-    assert alices.transactions.wishes(ACCOUNT) == wishes[2:]
-    assert len(alices.transactions.wishes(OTHER_ACCOUNT)) == 1
+    assert alices.transactions.outbox(ACCOUNT) == wishes[2:]
+    assert len(alices.transactions.outbox(OTHER_ACCOUNT)) == 1
 
 
 def test_a_wish_becomes_one_transaction(journal: Journal) -> None:
-    journal.transactions.want([Wanted(ACCOUNT, b"deposit"), Wanted(OTHER_ACCOUNT, b"other")])
+    journal.transactions.add_to_outbox([OutboxRequest(ACCOUNT, b"deposit"), OutboxRequest(OTHER_ACCOUNT, b"other")])
     journal.leases.take([ACCOUNT], 60)
-    (wish,) = journal.transactions.wishes(ACCOUNT)
-    (other,) = journal.transactions.wishes(OTHER_ACCOUNT)
+    (wish,) = journal.transactions.outbox(ACCOUNT)
+    (other,) = journal.transactions.outbox(OTHER_ACCOUNT)
     journal.transactions.commit(ACCOUNT, [Assign(wish.number, tx(1))])
 
     for number in (wish.number, other.number):
-        with pytest.raises(NoSuchWish):
+        with pytest.raises(NotInOutbox):
             journal.transactions.commit(ACCOUNT, [Assign(number, tx(2))])
-        with pytest.raises(NoSuchWish):
+        with pytest.raises(NotInOutbox):
             journal.transactions.commit(ACCOUNT, [Dismiss(number)])
     assert journal.transactions.in_flight(ACCOUNT) == (tx(1),)
 
 
 def test_a_wish_stays_when_its_nonce_is_taken(journal: Journal) -> None:
-    journal.transactions.want([Wanted(ACCOUNT, b"deposit")])
+    journal.transactions.add_to_outbox([OutboxRequest(ACCOUNT, b"deposit")])
     journal.leases.take([ACCOUNT], 60)
-    (wish,) = journal.transactions.wishes(ACCOUNT)
+    (wish,) = journal.transactions.outbox(ACCOUNT)
     with pytest.raises(NonceTaken):
         journal.transactions.commit(ACCOUNT, [Put(tx(1)), Assign(wish.number, tx(1))])
 
-    assert journal.transactions.wishes(ACCOUNT) == (wish,)
+    assert journal.transactions.outbox(ACCOUNT) == (wish,)
     assert journal.transactions.in_flight(ACCOUNT) == ()
 
 
@@ -103,8 +103,8 @@ def test_numbers_of_wishes_are_not_used_again(journal: Journal) -> None:
     journal.leases.take([ACCOUNT], 60)
     numbers = []
     for _ in range(3):
-        journal.transactions.want([Wanted(ACCOUNT, b"deposit")])
-        (wish,) = journal.transactions.wishes(ACCOUNT)
+        journal.transactions.add_to_outbox([OutboxRequest(ACCOUNT, b"deposit")])
+        (wish,) = journal.transactions.outbox(ACCOUNT)
         journal.transactions.commit(ACCOUNT, [Dismiss(wish.number)])
         numbers.append(wish.number)
 

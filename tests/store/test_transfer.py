@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from forcemove.errors import MalformedBytes, UnknownVersion
 from forcemove.store.errors import AlreadyMoved, ImportRefused, NotKept
 from forcemove.store.journal import Journal
-from forcemove.store.records import ChannelLease, Evidence, ExportKind, Kept, Standing, Wanted
+from forcemove.store.records import ChannelLease, Evidence, ExportKind, OutboxRequest, Ownership, StoredChannel
 from tests.store.places import ACCOUNT, BOB, Place, batch, first, id_of, next_, snapshots
 
 MOVE, BACKUP = ExportKind.MOVE, ExportKind.BACKUP
 EVIDENCE = Evidence("kind", b"body")
-WANTED = Wanted(ACCOUNT, b"deposit", id_of(1))
+WANTED = OutboxRequest(ACCOUNT, b"deposit", id_of(1))
 
 
 @pytest.fixture
@@ -31,10 +31,10 @@ def begin(journal: Journal) -> None:
     journal.commit(batch(next_(1, 1, b"then")))
 
 
-def standing(journal: Journal, number: int) -> Standing:
+def standing(journal: Journal, number: int) -> Ownership:
     kept = journal.load(id_of(number))
     assert kept is not None
-    return kept.standing
+    return kept.ownership
 
 
 # ---------------------------------------------------------------------------------------------------------------- moves
@@ -46,9 +46,9 @@ def test_a_moved_channel_is_played_on_elsewhere(journal: Journal, elsewhere: Jou
 
     kept = elsewhere.load(id_of(1))
     assert kept is not None
-    assert kept == Kept(id_of(1), kept.version, Standing.ACTIVE, b"then", b"about 1")
+    assert kept == StoredChannel(id_of(1), kept.version, Ownership.ACTIVE, b"then", b"about 1")
     assert [each.evidence for each in elsewhere.evidence()] == [EVIDENCE]
-    assert [each.wanted for each in elsewhere.transactions.wishes(ACCOUNT)] == [WANTED]
+    assert [each.request for each in elsewhere.transactions.outbox(ACCOUNT)] == [WANTED]
     assert elsewhere.commit(batch(next_(1, kept.version, b"played on"))) == frozenset()
 
 
@@ -58,11 +58,11 @@ def test_nothing_is_committed_for_a_moved_channel(journal: Journal) -> None:
     kept = journal.load(id_of(1))
 
     assert kept is not None
-    assert kept.standing is Standing.MOVED
+    assert kept.ownership is Ownership.MOVED
     for version in (2, kept.version):  # unaware of the move, and knowing of it
         assert journal.commit(batch(next_(1, version, b"signed again"))) == {id_of(1)}
     assert journal.commit(batch(next_(2, 1, b"played on"))) == frozenset()
-    assert journal.transactions.wishes(ACCOUNT) == ()
+    assert journal.transactions.outbox(ACCOUNT) == ()
     assert snapshots(journal)[1][1] == b"then"
 
 
@@ -72,7 +72,7 @@ def test_a_moved_channel_is_not_moved_again(journal: Journal) -> None:
     with pytest.raises(AlreadyMoved):
         journal.export([id_of(2), id_of(1)], MOVE)
 
-    assert standing(journal, 2) is Standing.ACTIVE
+    assert standing(journal, 2) is Ownership.ACTIVE
 
 
 def test_the_file_of_a_move_is_taken_once(journal: Journal, elsewhere: Journal) -> None:
@@ -80,7 +80,7 @@ def test_the_file_of_a_move_is_taken_once(journal: Journal, elsewhere: Journal) 
     data = journal.export([id_of(1)], MOVE)
     with pytest.raises(ImportRefused):
         journal.import_(data)
-    assert standing(journal, 1) is Standing.MOVED
+    assert standing(journal, 1) is Ownership.MOVED
 
     elsewhere.import_(data)
     with pytest.raises(ImportRefused):
@@ -99,7 +99,7 @@ def test_a_lease_of_a_moved_channel_does_not_make_its_file_old(shared: Place, el
         back = elsewhere.export([id_of(1)], MOVE)
 
         assert alices.import_(back) == (id_of(1),)
-        assert standing(alices, 1) is Standing.ACTIVE
+        assert standing(alices, 1) is Ownership.ACTIVE
 
 
 def test_a_channel_comes_back_and_the_old_file_does_not(journal: Journal, elsewhere: Journal) -> None:
@@ -108,7 +108,7 @@ def test_a_channel_comes_back_and_the_old_file_does_not(journal: Journal, elsewh
     elsewhere.import_(data)
     journal.import_(elsewhere.export([id_of(1)], MOVE))
 
-    assert (standing(journal, 1), standing(elsewhere, 1)) == (Standing.ACTIVE, Standing.MOVED)
+    assert (standing(journal, 1), standing(elsewhere, 1)) == (Ownership.ACTIVE, Ownership.MOVED)
     with pytest.raises(ImportRefused):
         elsewhere.import_(data)
 
@@ -120,9 +120,9 @@ def test_a_backup_signs_nothing_elsewhere_and_changes_nothing_here(journal: Jour
     begin(journal)
     elsewhere.import_(journal.export(journal.ids(), BACKUP))
 
-    assert [standing(elsewhere, 1), standing(elsewhere, 2)] == [Standing.BACKUP] * 2
-    assert elsewhere.transactions.wishes(ACCOUNT) == ()
-    assert [standing(journal, 1), standing(journal, 2)] == [Standing.ACTIVE] * 2
+    assert [standing(elsewhere, 1), standing(elsewhere, 2)] == [Ownership.BACKUP] * 2
+    assert elsewhere.transactions.outbox(ACCOUNT) == ()
+    assert [standing(journal, 1), standing(journal, 2)] == [Ownership.ACTIVE] * 2
     assert journal.commit(batch(next_(1, 2, b"played on"))) == frozenset()
 
 
@@ -130,11 +130,11 @@ def test_a_backup_stays_one_whatever_becomes_of_it(journal: Journal, elsewhere: 
     begin(journal)
     elsewhere.import_(journal.export([id_of(1)], BACKUP))
     assert elsewhere.commit(batch(next_(1, 2, b"collected"))) == frozenset()
-    assert standing(elsewhere, 1) is Standing.BACKUP
+    assert standing(elsewhere, 1) is Ownership.BACKUP
 
     with Place(":memory:").open() as third:
         third.import_(elsewhere.export([id_of(1)], MOVE))
-        assert standing(third, 1) is Standing.BACKUP
+        assert standing(third, 1) is Ownership.BACKUP
 
 
 def test_a_backup_of_what_was_moved_is_a_backup(journal: Journal, elsewhere: Journal) -> None:
@@ -142,7 +142,7 @@ def test_a_backup_of_what_was_moved_is_a_backup(journal: Journal, elsewhere: Jou
     journal.export([id_of(1)], MOVE)
     elsewhere.import_(journal.export([id_of(1)], BACKUP))
 
-    assert standing(elsewhere, 1) is Standing.BACKUP
+    assert standing(elsewhere, 1) is Ownership.BACKUP
 
 
 def test_what_is_finished_is_so_everywhere(journal: Journal, elsewhere: Journal) -> None:
@@ -150,7 +150,7 @@ def test_what_is_finished_is_so_everywhere(journal: Journal, elsewhere: Journal)
     journal.commit(batch(next_(1, 2, b"over", finished=True)))
     elsewhere.import_(journal.export([id_of(1)], BACKUP))
 
-    assert standing(elsewhere, 1) is Standing.FINISHED
+    assert standing(elsewhere, 1) is Ownership.FINISHED
 
 
 @pytest.mark.parametrize("kind", [MOVE, BACKUP])
@@ -175,17 +175,17 @@ def test_a_backup_of_the_same_version_does_not_stop_a_channel(journal: Journal) 
     with pytest.raises(ImportRefused):
         journal.import_(data)
 
-    assert standing(journal, 1) is Standing.ACTIVE
+    assert standing(journal, 1) is Ownership.ACTIVE
 
 
 def test_what_is_older_is_replaced_wholly(journal: Journal, elsewhere: Journal) -> None:
     begin(journal)
-    elsewhere.commit(batch(first(1, b"of before", about=b"other")))
+    elsewhere.commit(batch(first(1, b"of before", metadata=b"other")))
     elsewhere.import_(journal.export([id_of(1)], MOVE))
 
     kept = elsewhere.load(id_of(1))
     assert kept is not None
-    assert (kept.snapshot, kept.about) == (b"then", b"about 1")
+    assert (kept.snapshot, kept.metadata) == (b"then", b"about 1")
 
 
 # ---------------------------------------------------------------------------------------------------------------- bytes
@@ -196,7 +196,7 @@ def test_what_is_not_here_is_not_exported(journal: Journal) -> None:
     for kind in (MOVE, BACKUP):
         with pytest.raises(NotKept):
             journal.export([id_of(1), id_of(9)], kind)
-    assert standing(journal, 1) is Standing.ACTIVE
+    assert standing(journal, 1) is Ownership.ACTIVE
 
 
 @pytest.fixture(scope="module")

@@ -25,7 +25,7 @@ REASONS = {
     "tests/games": "a file for each game and each part of the views",
     "tests/node": "a file for each part of the node, and for each way in which it must lose nothing",
     "tests/parity": "the model of the adjudicator, in parts, and what is asked of both",
-    "tests/protocol": "a file for each module of channel/forcemove/protocol",
+    "tests/protocol": "a file for each module of channel/forcemove/protocol and its two rooms",
     "tests/store": "a file for each thing that a journal keeps, and for each kind of fault",
     "tests/threats": "a file for each group of attacks",
 }

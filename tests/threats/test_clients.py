@@ -8,8 +8,11 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from forcemove.protocol.agreement import Agreement
-from forcemove.protocol.channel import Channel, Phase
-from forcemove.protocol.effects import (
+from forcemove.protocol.encoding import channel_id, word
+from forcemove.protocol.errors import MessageRefused
+from forcemove.protocol.logs import ChallengeRegistered
+from forcemove.protocol.machine.channel import Channel, Phase
+from forcemove.protocol.machine.effects import (
     Effect,
     SendGreeting,
     SubmitCheckpoint,
@@ -17,10 +20,8 @@ from forcemove.protocol.effects import (
     SubmitDeposit,
     SubmitRespond,
 )
-from forcemove.protocol.encoding import channel_id, word
-from forcemove.protocol.errors import MessageRefused
-from forcemove.protocol.inputs import (
-    ChainRead,
+from forcemove.protocol.machine.inputs import (
+    ChainUpdate,
     ContractsGenuine,
     HoldingsSeen,
     Input,
@@ -30,8 +31,7 @@ from forcemove.protocol.inputs import (
     SubmissionFailed,
     Tick,
 )
-from forcemove.protocol.logs import ChallengeRegistered
-from forcemove.protocol.machine import step
+from forcemove.protocol.machine.machine import step
 from forcemove.protocol.signing import Key
 from forcemove.protocol.state import SignedState
 from forcemove.protocol.types import ETHER
@@ -125,7 +125,7 @@ def answers(effects: Sequence[Effect]) -> list[type]:
 def test_threat_22_a_challenge_that_was_missed_is_answered_after_a_restart(challenged: int) -> None:
     """With the later states that Alice holds: she was asleep when it was logged."""
     alice = alice_in_turn(7)
-    effects = alice.feed(ChainRead((HoldingsSeen(ETHER, 20), challenge_of(challenged)), anew=True))
+    effects = alice.feed(ChainUpdate((HoldingsSeen(ETHER, 20), challenge_of(challenged)), from_scratch=True))
     assert len(answers(effects)) == 1
 
 
@@ -135,13 +135,13 @@ def test_threat_22_an_answer_that_a_reorganisation_took_away_is_given_again() ->
     first = alice.feed(challenge_of(5))
     assert answers(first) == [SubmitRespond]
     assert answers(alice.feed(Tick())) == []
-    again = alice.feed(ChainRead((HoldingsSeen(ETHER, 20), challenge_of(5)), anew=True))
+    again = alice.feed(ChainUpdate((HoldingsSeen(ETHER, 20), challenge_of(5)), from_scratch=True))
     assert answers(again) == [SubmitRespond]
 
 
 def test_threat_22_a_deposit_that_a_reorganisation_took_away_is_made_again() -> None:
     alice = alice_with(StateReceived(made_by(BOB, 1)), HoldingsSeen(ETHER, 10))
-    effects = alice.feed(ChainRead((HoldingsSeen(ETHER, 0),), anew=True))
+    effects = alice.feed(ChainUpdate((HoldingsSeen(ETHER, 0),), from_scratch=True))
     assert effects == (SubmitDeposit(ETHER, 0, 10),)
 
 
@@ -149,7 +149,7 @@ def test_threat_22_a_challenge_that_a_reorganisation_took_away_is_forgotten() ->
     alice = alice_in_turn(5)
     alice.feed(challenge_of(4))
     assert alice.channel.phase(NOW) is Phase.CHALLENGED
-    alice.feed(ChainRead((HoldingsSeen(ETHER, 20),), anew=True))
+    alice.feed(ChainUpdate((HoldingsSeen(ETHER, 20),), from_scratch=True))
     assert alice.channel.phase(NOW + DAY) is Phase.PLAYING
 
 

@@ -29,10 +29,10 @@ from forcemove.flow.keys import KEYS
 from forcemove.flow.signed import SignedTransport
 from forcemove.flow.transport import MemoryTransport
 from forcemove.node.keys import address_in_key_file, read_key_file
+from forcemove.protocol.codec.json_text import MAX_LENGTH, parse_json
+from forcemove.protocol.codec.limits import MAX_ACTION, MAX_ENVELOPE, MAX_MESSAGE, MAX_RECORD, MAX_RELAYED
+from forcemove.protocol.codec.wire import decode_file, decode_message, parse_hex
 from forcemove.protocol.encoding import decode_record, decode_variable_part
-from forcemove.protocol.json_text import MAX_LENGTH, parse_json
-from forcemove.protocol.limits import MAX_ACTION, MAX_ENVELOPE, MAX_MESSAGE, MAX_RECORD, MAX_RELAYED
-from forcemove.protocol.wire import decode_file, decode_message, parse_hex
 from forcemove_games.commitment import Opening
 from forcemove_games.spectator import joined
 from forcemove_games.sra.table import CARDS

@@ -14,14 +14,14 @@ from forcemove.chain.create2 import SALT, create2_address
 from forcemove.chain.deployment import deploy_beside
 from forcemove.chain.errors import NotGenuine
 from forcemove.chain.local import EmbeddedChain
-from forcemove.chain.verification import Standing, verify
+from forcemove.chain.verification import ContractStatus, verify
 from forcemove.contracts import artifact
-from forcemove.node.memory import MemoryLine, MemoryStore
+from forcemove.node.memory import MemoryMessenger, MemoryStore
 from forcemove.node.polled import PolledClient
 from forcemove.protocol.agreement import agree
-from forcemove.protocol.channel import Phase
 from forcemove.protocol.encoding import Domain
 from forcemove.protocol.hashing import keccak256
+from forcemove.protocol.machine.channel import Phase
 from forcemove.protocol.types import ETHER
 from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.chain.world import place
@@ -67,12 +67,12 @@ def created(playground: Playground, code: bytes, by_factory: bool) -> bytes:
 
 def agreed_on(
     story: Story, adjudicator: Adjudicator, app: bytes | None = None, confirmations: int = 1
-) -> tuple[PolledClient, MemoryLine, MemoryStore]:
+) -> tuple[PolledClient, MemoryMessenger, MemoryStore]:
     """Alice's client in a channel with these contracts; what her counterparty hears, and what she has written down."""
     honest = story.agreement
     fixed = msgspec.structs.replace(honest.fixed_part, app_definition=app or honest.fixed_part.app_definition)
     agreement = agree(adjudicator.domain, fixed, TIC_TAC_TOE, STAKE, honest.deposits, honest.destinations)
-    line, other = MemoryLine.table(2)
+    line, other = MemoryMessenger.table(2)
     store = MemoryStore()
     client = PolledClient(
         agreement, ALICE, TIC_TAC_TOE, adjudicator, line, store, lambda _: None, confirmations=confirmations
@@ -80,7 +80,7 @@ def agreed_on(
     return client, other, store
 
 
-def signs_nothing(client: PolledClient, other: MemoryLine, store: MemoryStore) -> bool:
+def signs_nothing(client: PolledClient, other: MemoryMessenger, store: MemoryStore) -> bool:
     """Whether the client has sent, signed and asked for nothing, and has written down no signature."""
     written = store.load(client.channel.agreement.channel_id)
     return (
@@ -121,7 +121,7 @@ def different(playground: Playground, contract: str, address: bytes) -> set[str]
     book = playground.book
     entry = replace(book.contracts[contract], address=address)
     verdicts = verify(playground.chain, replace(book, contracts={**book.contracts, contract: entry}))
-    return {verdict.contract for verdict in verdicts if verdict.standing is Standing.DIFFERENT}
+    return {verdict.contract for verdict in verdicts if verdict.status is ContractStatus.DIFFERENT}
 
 
 # ------------------------------------------------------------------------------------------------------ 33: the poison

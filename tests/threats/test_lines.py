@@ -8,10 +8,10 @@ import pytest
 
 from forcemove.errors import UnknownVersion
 from forcemove.node.events import Sent
-from forcemove.node.greetings import Greetings
-from forcemove.protocol.channel import Phase
-from forcemove.protocol.inputs import ChallengeWanted
-from forcemove.protocol.wire import encode_greeting, encode_message
+from forcemove.node.resync import ResyncTimer
+from forcemove.protocol.codec.wire import encode_greeting, encode_message
+from forcemove.protocol.machine.channel import Phase
+from forcemove.protocol.machine.inputs import ChallengeWanted
 from forcemove_games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
 from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.installed import GAMES_FOR_TWO
@@ -198,7 +198,7 @@ class Clock:
 
 def test_silence_is_broken_ever_more_seldom_until_something_happens() -> None:
     clock = Clock()
-    greetings, said = Greetings(clock, 5), []
+    greetings, said = ResyncTimer(clock, 5), []
     for second in range(300):
         clock.now = float(second)
         if greetings.is_silent("a turn"):
@@ -212,7 +212,7 @@ def test_silence_is_broken_ever_more_seldom_until_something_happens() -> None:
 
 def test_a_clock_that_jumps_back_silences_nobody() -> None:
     clock = Clock()
-    greetings = Greetings(clock, 5)
+    greetings = ResyncTimer(clock, 5)
     clock.now = 1_000_000.0
     assert greetings.may_greet()
     assert greetings.may_answer(1)

@@ -19,13 +19,13 @@ from forcemove.errors import ForcemoveError
 from forcemove.flow.transport import MemoryTransport
 from forcemove.node.assemble import assemble
 from forcemove.node.client import Client
-from forcemove.node.memory import MemoryLine, MemoryStore
+from forcemove.node.effect_executor import EffectExecutor
+from forcemove.node.memory import MemoryMessenger, MemoryStore
 from forcemove.node.node import Node
-from forcemove.node.performer import Performer
-from forcemove.node.ports import Line
-from forcemove.protocol.channel import Phase
-from forcemove.protocol.effects import ChooseMove
-from forcemove.protocol.inputs import ConcludeWanted, MoveChosen
+from forcemove.node.ports import Messenger
+from forcemove.protocol.machine.channel import Phase
+from forcemove.protocol.machine.effects import ChooseMove
+from forcemove.protocol.machine.inputs import ConcludeWanted, MoveChosen
 from forcemove.store.opening import open_journal
 from forcemove.transport.connect import connect
 from forcemove.transport.messenger import ChannelMessenger
@@ -120,12 +120,12 @@ class Pouring:
         return [bytes(self._size)] * 20_000
 
 
-def _performer(client: Counting, line: Line) -> Performer:
+def _performer(client: Counting, line: Messenger) -> EffectExecutor:
     def unused(*_: object) -> None:
         raise AssertionError
 
     chain = cast("Adjudicator", None)
-    return Performer(cast("Client", client), chain, unused, line, MemoryStore(), unused, unused, None)
+    return EffectExecutor(cast("Client", client), chain, unused, line, MemoryStore(), unused, unused, None)
 
 
 def test_threat_46_of_a_flood_a_channel_takes_in_few_messages_at_once() -> None:
@@ -133,7 +133,7 @@ def test_threat_46_of_a_flood_a_channel_takes_in_few_messages_at_once() -> None:
     performer = _performer(client, line)
     for step in range(1, 100):
         performer.receive()
-        performer.hear(lambda: 0)
+        performer.process_messages(lambda: 0)
         assert client.count == 64 * step
         assert performer.has_received
     assert line.count == 20_000  # the rest waits with the line
@@ -144,12 +144,12 @@ def test_threat_46_what_a_line_gives_at_once_is_bounded_in_bytes() -> None:
     performer = _performer(client, Pouring(2**16))
     performer.receive()
     while performer.has_received:
-        performer.hear(lambda: 0)
+        performer.process_messages(lambda: 0)
     assert client.count == 128  # 8 MiB
 
 
 def test_threat_46_a_line_in_memory_gives_few_messages_at_once_and_calls_for_the_rest() -> None:
-    ours, theirs = MemoryLine.table(2)
+    ours, theirs = MemoryMessenger.table(2)
     for number in range(100):
         ours.send(b"%d" % number)
     calls: list[None] = []
@@ -161,7 +161,7 @@ def test_threat_46_a_line_in_memory_gives_few_messages_at_once_and_calls_for_the
 
 
 def test_threat_46_a_line_in_memory_is_bounded() -> None:
-    ours, theirs = MemoryLine.table(2)
+    ours, theirs = MemoryMessenger.table(2)
     for number in range(300):
         ours.send(number.to_bytes(2**16))
     heard: list[bytes] = []

@@ -17,7 +17,7 @@ _SECONDS = 60.0
 
 
 class NodeLine:
-    """A running program. As a `forcemove.node.ports.Line` it carries messages between participants."""
+    """A running program. As a `forcemove.node.ports.Messenger` it carries messages between participants."""
 
     def __init__(self, program: str) -> None:
         self._process = subprocess.Popen(  # noqa: S603  # the tests' own programs

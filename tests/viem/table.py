@@ -14,20 +14,20 @@ from forcemove.chain.local import local_keys
 from forcemove.contracts import artifact
 from forcemove.errors import AppError
 from forcemove.game import PlayableApp
-from forcemove.node.events import Event, Fault, Mined
+from forcemove.node.events import CounterpartyFault, Event, Mined
 from forcemove.node.memory import MemoryStore
 from forcemove.node.polled import PolledClient
 from forcemove.protocol.agreement import Agreement, agree
 from forcemove.protocol.app import Terms
-from forcemove.protocol.channel import Phase
-from forcemove.protocol.effects import ChooseMove
+from forcemove.protocol.codec.wire import SignedStateFile, encode_file
 from forcemove.protocol.hashing import keccak256
-from forcemove.protocol.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
+from forcemove.protocol.machine.channel import Phase
+from forcemove.protocol.machine.effects import ChooseMove
+from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
 from forcemove.protocol.outcome import address_destination
 from forcemove.protocol.signing import Key
 from forcemove.protocol.state import SignedState
 from forcemove.protocol.types import ETHER, FixedPart
-from forcemove.protocol.wire import SignedStateFile, encode_file
 from tests.protocol.builders import CountingRules, MalformedCount, WrongCount, count_data
 from tests.viem.line import NodeLine
 
@@ -124,7 +124,7 @@ class Table:
             self.node,
             MemoryStore(),
             self.choose,
-            report=self._report,
+            on_event=self._report,
             from_block=self.first_block,
         )
 
@@ -157,4 +157,4 @@ class Table:
     @property
     def faults(self) -> list[Exception]:
         """What Python has refused, and why."""
-        return [event.error for event in self.events if isinstance(event, Fault)]
+        return [event.error for event in self.events if isinstance(event, CounterpartyFault)]

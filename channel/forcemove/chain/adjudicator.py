@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from forcemove.chain import codec
-from forcemove.chain.chain import Call, Chain, Place, RawLog, Receipt, SignedTransaction
+from forcemove.chain.chain import Call, Chain, LogPlace, RawLog, Receipt, SignedTransaction
 from forcemove.chain.errors import NotAnEthereumEndpoint
 from forcemove.chain.reverts import NO_ERRORS, ErrorTable, adjudicator_errors
 from forcemove.chain.rpc import making_sense
@@ -25,7 +25,7 @@ from forcemove.protocol.state import SupportProof, VariablePart
 from forcemove.protocol.status import Status
 from forcemove.protocol.types import ETHER, FixedPart, Signature, require_bytes
 
-__all__ = ["Adjudicator", "Holdings", "Operation", "PlacedLog"]
+__all__ = ["Adjudicator", "ChannelHoldings", "Operation", "PlacedLog"]
 
 DEFAULT_TIMEOUT = 120.0
 """Real seconds to wait for a transaction."""
@@ -41,7 +41,7 @@ class Operation:
 
 
 @dataclass(frozen=True, slots=True)
-class Holdings:
+class ChannelHoldings:
     """What a channel holds of one asset, and whether it has begun to pay out or is closed."""
 
     held: int
@@ -54,7 +54,7 @@ class PlacedLog:
     """A log and its place on the chain."""
 
     log: Log
-    place: Place
+    place: LogPlace
 
 
 class Adjudicator:
@@ -175,9 +175,9 @@ class Adjudicator:
         (word,) = self._read("statusOf", channel_id, block=block)
         return Status.unpack(word)
 
-    def holdings_of(self, channel_id: bytes, asset: bytes, *, block: int | str = "latest") -> Holdings:
+    def holdings_of(self, channel_id: bytes, asset: bytes, *, block: int | str = "latest") -> ChannelHoldings:
         """What a channel holds of an asset."""
-        return Holdings(*self._read("holdingsOf", channel_id, asset, block=block))
+        return ChannelHoldings(*self._read("holdingsOf", channel_id, asset, block=block))
 
     def credit_of(self, account: bytes, asset: bytes, *, block: int | str = "latest") -> int:
         """What an account can claim of an asset."""
@@ -198,12 +198,14 @@ class Adjudicator:
             raise NotAnEthereumEndpoint(self.chain.endpoint, f"it answers with no statuses of {count} channels")
         return [int.from_bytes(answer[start : start + 32]) for start in range(64, len(answer), 32)]
 
-    def holdings_of_list(self, keys: Sequence[tuple[bytes, bytes]], *, block: int | str = "latest") -> list[Holdings]:
+    def holdings_of_list(
+        self, keys: Sequence[tuple[bytes, bytes]], *, block: int | str = "latest"
+    ) -> list[ChannelHoldings]:
         """What many channels hold: for each pair of channel and asset, in the order asked for."""
         (entries,) = self._read("holdingsOfList", list(keys), block=block)
         if len(entries) != len(keys):
             raise NotAnEthereumEndpoint(self.chain.endpoint, f"it answers with {len(entries)} holdings of {len(keys)}")
-        return [Holdings(*entry) for entry in entries]
+        return [ChannelHoldings(*entry) for entry in entries]
 
     def _read(self, name: str, *values: Any, block: int | str) -> tuple[Any, ...]:
         function = codec.function(name)

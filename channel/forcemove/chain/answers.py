@@ -15,7 +15,7 @@ from forcemove.chain.rpc import POSITION_BITS, as_bytes, as_hash, as_number
 __all__ = [
     "PRICE_BITS",
     "BlockHeader",
-    "Place",
+    "LogPlace",
     "RawLog",
     "Receipt",
     "read_base_fee",
@@ -43,7 +43,7 @@ class BlockHeader:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class LogPlace:
     """The place of a log on the chain: it tells the log from every other, and a reorganisation changes it."""
 
     block_number: int
@@ -64,7 +64,7 @@ class RawLog:
     address: bytes
     topics: tuple[bytes, ...]
     data: bytes
-    place: Place
+    place: LogPlace
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +141,7 @@ def read_logs(answer: object, address: bytes, topics: Sequence[bytes | None], fi
 def _raw_log(answer: Mapping[str, Any]) -> RawLog:
     if answer.get("removed") not in (None, False):
         raise ValueError("a log that a reorganisation has removed")
-    place = Place(
+    place = LogPlace(
         as_number(answer["blockNumber"], POSITION_BITS),
         as_hash(answer["blockHash"]),
         as_hash(answer["transactionHash"]),

@@ -14,7 +14,7 @@ from forcemove.artifact import ADJUDICATOR
 from forcemove.chain.addresses import parse_address, show_address
 from forcemove.chain.create2 import SALT
 from forcemove.errors import ForcemoveError, LocalError, MalformedBytes, UnknownVersion
-from forcemove.protocol.json_text import MAX_LENGTH, parse_decimal, parse_json, require_format
+from forcemove.protocol.codec.json_text import MAX_LENGTH, parse_decimal, parse_json, require_format
 
 __all__ = [
     "AddressBook",

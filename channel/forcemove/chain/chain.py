@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 from forcemove.chain.answers import (
     PRICE_BITS,
     BlockHeader,
-    Place,
+    LogPlace,
     RawLog,
     Receipt,
     read_base_fee,
@@ -43,7 +43,7 @@ __all__ = [
     "Call",
     "Chain",
     "Fees",
-    "Place",
+    "LogPlace",
     "RawLog",
     "Receipt",
     "SignedTransaction",

@@ -41,15 +41,15 @@ from forcemove.chain.genuine import adjudicator_artifact, derived_address, requi
 from forcemove.chain.verification import require_chain
 from forcemove.errors import LocalError
 from forcemove.game import PlayableApp
-from forcemove.installed import installed_games
 from forcemove.protocol.signing import Key
+from forcemove.registry import installed_games
 
 __all__ = [
     "BookOfOtherContracts",
     "ContractNamedTwice",
     "NotAFactory",
     "Progress",
-    "Stage",
+    "DeploymentStage",
     "contracts_to_deploy",
     "deploy",
     "deploy_beside",
@@ -83,7 +83,7 @@ class ContractNamedTwice(LocalError):
     contract: str
 
 
-class Stage(Enum):
+class DeploymentStage(Enum):
     """What has just happened to a contract of a deployment."""
 
     KEPT = "already there"
@@ -100,7 +100,7 @@ class Progress:
     very block, or may be an earlier one because the node keeps no old states."""
 
     contract: str
-    stage: Stage
+    stage: DeploymentStage
     address: bytes
     transaction_hash: bytes | None = None
     gas_used: int | None = None
@@ -129,7 +129,7 @@ def deploy(
     path: Path,
     games: Iterable[PlayableApp] | None = None,
     *,
-    report: Callable[[Progress], None] = lambda _: None,
+    on_progress: Callable[[Progress], None] = lambda _: None,
     timeout: float = 300.0,
 ) -> AddressBook:
     """Deploy the adjudicator and the contracts of `games`, as far as they are not there yet: those of all installed
@@ -143,7 +143,7 @@ def deploy(
     """
     games = _games(games)
     contracts = contracts_to_deploy(games)
-    deployment = _Deployment(chain, key, path, _games_of_contracts(games), report, timeout)
+    deployment = _Deployment(chain, key, path, _games_of_contracts(games), on_progress, timeout)
     deployment.open(contracts)
     deployment.bring_factory()
     for contract in deployment.begun_first(contracts):
@@ -180,11 +180,11 @@ class _Deployment:
         key: Key,
         path: Path,
         games: Mapping[str, GameOfContract],
-        report: Callable[[Progress], None],
+        on_progress: Callable[[Progress], None],
         timeout: float,
     ) -> None:
         self._chain, self._key, self._path, self._games = chain, key, path, games
-        self._report, self._timeout = report, timeout
+        self._on_progress, self._timeout = on_progress, timeout
         self._fees: Fees | None = None
         self.book = _open_book(chain, path)
 
@@ -278,11 +278,13 @@ class _Deployment:
         known = self.book.contracts.get(contract.name)
         if known is not None and known.address == address and self._is_early_enough(known):
             self._write_down(contract, address, known.block_number)
-            self._report(Progress(contract.name, Stage.KEPT, address))
+            self._on_progress(Progress(contract.name, DeploymentStage.KEPT, address))
             return
         block, is_certain = deployment_block(self._chain, address, self.book.factory, empty_at=empty_at)
         self._write_down(contract, address, block)
-        self._report(Progress(contract.name, Stage.FOUND, address, block_number=block, is_certain=is_certain))
+        self._on_progress(
+            Progress(contract.name, DeploymentStage.FOUND, address, block_number=block, is_certain=is_certain)
+        )
 
     def _is_early_enough(self, known: Deployed) -> bool:
         """Whether the book's block is not behind the contract's own: a test chain that began anew is another one."""
@@ -337,7 +339,7 @@ class _Deployment:
         pending = Pending(name, created, signed.hash, self._chain.block_number())
         self._save(replace(self.book, pending=pending))
         self._chain.broadcast(signed)
-        self._report(Progress(name, Stage.SENT, created, signed.hash))
+        self._on_progress(Progress(name, DeploymentStage.SENT, created, signed.hash))
         return pending, self.wait(signed)
 
     def _resume(self, name: str) -> Receipt[RawLog] | None:
@@ -346,7 +348,7 @@ class _Deployment:
         pending = self.book.pending
         if pending is None or pending.contract != name or not self._chain.knows(pending.transaction_hash):
             return None
-        self._report(Progress(name, Stage.RESUMED, pending.address, pending.transaction_hash))
+        self._on_progress(Progress(name, DeploymentStage.RESUMED, pending.address, pending.transaction_hash))
         try:
             return self._chain.wait_for(pending.transaction_hash, timeout=self._timeout)
         except TransactionReverted:
@@ -354,7 +356,7 @@ class _Deployment:
 
     def _report_deployed(self, name: str, address: bytes, receipt: Receipt[RawLog]) -> None:
         gas, block = receipt.gas_used, receipt.block_number
-        self._report(Progress(name, Stage.DEPLOYED, address, receipt.transaction_hash, gas, block))
+        self._on_progress(Progress(name, DeploymentStage.DEPLOYED, address, receipt.transaction_hash, gas, block))
 
     def _save(self, book: AddressBook) -> None:
         if book != self.book:

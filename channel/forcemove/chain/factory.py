@@ -23,7 +23,15 @@ from forcemove.chain.create2 import (
 )
 from forcemove.chain.errors import EndpointFailed, InsufficientFunds, TransactionRefused, TransactionReverted
 
-__all__ = ["FACTORY", "FACTORY_GAS", "FUNDS", "Sender", "bring_customary_factory", "deployment_block", "factory_stands"]
+__all__ = [
+    "FACTORY",
+    "FACTORY_GAS",
+    "FUNDS",
+    "FactoryFunder",
+    "bring_customary_factory",
+    "deployment_block",
+    "factory_stands",
+]
 
 FACTORY = "CREATE2 factory"
 FUNDS = "funds for the CREATE2 factory"
@@ -40,7 +48,7 @@ _TRANSACTION = SignedTransaction(
 )
 
 
-class Sender(Protocol):
+class FactoryFunder(Protocol):
     """Pays, and writes down each transaction before it is sent."""
 
     def fund(self, call: Call) -> None:
@@ -55,7 +63,7 @@ def factory_stands(chain: Chain, factory: bytes) -> bool:
     return chain.code(factory) == FACTORY_RUNTIME_CODE
 
 
-def bring_customary_factory(chain: Chain, sender: Sender) -> Receipt[RawLog] | None:
+def bring_customary_factory(chain: Chain, sender: FactoryFunder) -> Receipt[RawLog] | None:
     """Bring it with the presigned transaction; returns the receipt. None where the chain or the node does not take that
     transaction, or somebody else's was first: `factory_stands` says whether the factory is there. Nothing is paid
     before the node has said that only funds lack.
@@ -71,7 +79,7 @@ def bring_customary_factory(chain: Chain, sender: Sender) -> Receipt[RawLog] | N
         return None
 
 
-def _broadcast(chain: Chain, sender: Sender) -> None:
+def _broadcast(chain: Chain, sender: FactoryFunder) -> None:
     try:
         chain.broadcast(_TRANSACTION)
     except InsufficientFunds:

@@ -17,7 +17,7 @@ from types import MappingProxyType
 from typing import Any
 
 from forcemove.errors import MalformedBytes
-from forcemove.protocol.json_text import require_shallow
+from forcemove.protocol.codec.json_text import require_shallow
 
 __all__ = [
     "MAX_ANSWER",

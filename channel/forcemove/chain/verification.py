@@ -17,12 +17,12 @@ from forcemove.chain.create2 import SALT, create2_address
 from forcemove.chain.errors import NoContract, NotConfirmed, NotGenuine, WrongChain
 from forcemove.chain.genuine import adjudicator_artifact, derived_address, require_genuine_contract
 from forcemove.game import PlayableApp
-from forcemove.installed import installed_games
+from forcemove.registry import installed_games
 
-__all__ = ["Standing", "Verdict", "require_chain", "verify"]
+__all__ = ["ContractStatus", "ContractVerdict", "require_chain", "verify"]
 
 
-class Standing(Enum):
+class ContractStatus(Enum):
     """What the chain says of a contract of the book."""
 
     GENUINE = "genuine"
@@ -33,7 +33,7 @@ class Standing(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class ContractVerdict:
     """`address`: what the book says; `derived`: what follows from the creation code (20 bytes each); `has_code`:
     whether code is at the derived address. A contract is genuine where both are one and the code is deep enough.
 
@@ -44,14 +44,14 @@ class Verdict:
     contract: str
     address: bytes
     derived: bytes
-    standing: Standing
+    status: ContractStatus
     has_code: bool
     game: GameOfContract | None = None
 
 
 def verify(
     chain: Chain, book: AddressBook, games: Iterable[PlayableApp] | None = None, *, confirmations: int = 1
-) -> list[Verdict]:
+) -> list[ContractVerdict]:
     """Compare each contract of the book with the chain, `confirmations` blocks deep. `games`: those whose contracts are
     known, all installed ones unless given. Raises `WrongChain`."""
     require_chain(chain, book)
@@ -65,26 +65,26 @@ def verify(
     ]
 
 
-def _verdict(chain: Chain, contract: Artifact, entry: Deployed, factory: bytes, confirmations: int) -> Verdict:
-    derived, standing = derived_address(contract, factory), Standing.GENUINE
+def _verdict(chain: Chain, contract: Artifact, entry: Deployed, factory: bytes, confirmations: int) -> ContractVerdict:
+    derived, status = derived_address(contract, factory), ContractStatus.GENUINE
     try:
         require_genuine_contract(chain, contract, entry.address, factory, confirmations=confirmations)
     except NotGenuine:
-        standing = Standing.DIFFERENT
+        status = ContractStatus.DIFFERENT
     except NoContract:
-        standing = Standing.MISSING
+        status = ContractStatus.MISSING
     except NotConfirmed:
-        standing = Standing.UNCONFIRMED
-    return Verdict(contract.name, entry.address, derived, standing, bool(chain.code(derived)), entry.game)
+        status = ContractStatus.UNCONFIRMED
+    return ContractVerdict(contract.name, entry.address, derived, status, bool(chain.code(derived)), entry.game)
 
 
-def _verdict_by_book(chain: Chain, contract: str, entry: Deployed, factory: bytes) -> Verdict:
+def _verdict_by_book(chain: Chain, contract: str, entry: Deployed, factory: bytes) -> ContractVerdict:
     derived = create2_address(factory, SALT, entry.creation_code_hash)
     has_code = bool(chain.code(derived))
-    standing = Standing.UNKNOWN if has_code else Standing.MISSING
+    status = ContractStatus.UNKNOWN if has_code else ContractStatus.MISSING
     if entry.address != derived:
-        standing = Standing.DIFFERENT
-    return Verdict(contract, entry.address, derived, standing, has_code, entry.game)
+        status = ContractStatus.DIFFERENT
+    return ContractVerdict(contract, entry.address, derived, status, has_code, entry.game)
 
 
 def require_chain(chain: Chain, book: AddressBook) -> None:

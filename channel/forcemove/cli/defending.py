@@ -22,18 +22,18 @@ from forcemove.cli.channel.stores import read_all
 from forcemove.cli.explanations import headline
 from forcemove.errors import ForcemoveError, InvalidValue
 from forcemove.inspect.journal_channel import JournalChannel
-from forcemove.node.driven import Driven
 from forcemove.node.errors import ChannelInUse
-from forcemove.node.events import Event, Mined, Refused
+from forcemove.node.events import Event, Mined, SubmissionRefused
 from forcemove.node.local import undecided
+from forcemove.node.managed_channel import ManagedChannel
 from forcemove.node.node import Node
 from forcemove.node.policy import LOCAL_CHAINS, default_look_every
-from forcemove.protocol.effects import operation_name
+from forcemove.protocol.machine.effects import operation_name
 from forcemove.protocol.signing import Key
 from forcemove.protocol.status import Status
 from forcemove.protocol.types import Signature
 from forcemove.store.journal import Journal
-from forcemove.store.records import Standing
+from forcemove.store.records import Ownership
 
 __all__ = ["Defence", "Nobody"]
 
@@ -76,7 +76,7 @@ class _Absent(Key):
 class _Effort:
     """A channel that we drive. `since`: when something has happened to it last, our own clock, seconds."""
 
-    driven: Driven
+    driven: ManagedChannel
     since: float
     was: object = None
 
@@ -160,7 +160,7 @@ class Defence:
         self._read_at = time.monotonic()
         with contextlib.suppress(ForcemoveError):  # what was read before is defended meanwhile
             found, _ = read_all(self._journal)
-            open_ = (each for each in found if each.standing in (Standing.ACTIVE, Standing.BACKUP))
+            open_ = (each for each in found if each.standing in (Ownership.ACTIVE, Ownership.BACKUP))
             ours = (each for each in open_ if each.chain_id == self._chain_id and not each.channel.is_over_and_paid)
             self._open = {each.id: each for each in ours}
             asked: dict[bytes, list[bytes]] = {}
@@ -205,7 +205,7 @@ class Defence:
                 _Absent(stored.address),
                 Nobody(),
                 undecided,
-                report=report,
+                on_event=report,
                 confirmations=stored.about.confirmations,
                 signs=False,
                 payer=self._payer,
@@ -232,14 +232,14 @@ class Defence:
             return
         del self._efforts[id_]
         self._given_up[id_] = now, shown
-        self._node.let_go(id_)
+        self._node.release_channel(id_)
 
     def _report(self, id_: bytes, event: Event) -> None:
         match event:
             case Mined(submission, receipt):
                 what = operation_name(submission)
                 self._say(id_, f"{what}: in block {receipt.block_number:,}, {receipt.gas_used:,} gas")
-            case Refused(_, error):
+            case SubmissionRefused(_, error):
                 self._notify_once(id_, headline(error))
             case _:
                 pass

@@ -110,7 +110,7 @@ def deploy(
     account = open_key_file(key_file)
     path = out or book_path(chain.chain_id)
     with waiting("Deploying") as terminal:
-        book = bring(chain, account, path, games, report=lambda progress: _notify(progress, terminal))
+        book = bring(chain, account, path, games, on_progress=lambda progress: _notify(progress, terminal))
     if as_json:
         click.echo(json.dumps(book.to_json(), indent=2))
     else:

@@ -10,7 +10,7 @@ import click
 from forcemove.cli.errors import Explained
 from forcemove.cli.terminal import wants_colours
 from forcemove.errors import LocalError
-from forcemove.installed import (
+from forcemove.registry import (
     GROUP,
     ContractInstalledTwice,
     GameInstalledTwice,

@@ -37,8 +37,8 @@ from forcemove.inspect.inspection import Report, inspect_channel, inspect_file, 
 from forcemove.inspect.onchain import ChannelReport
 from forcemove.inspect.report_json import to_json
 from forcemove.inspect.signed_state import SignedStateReport
-from forcemove.protocol.json_text import MAX_LENGTH, hex_text, parse_json
-from forcemove.protocol.wire import SignedStateFile, decode_file, parse_hex
+from forcemove.protocol.codec.json_text import MAX_LENGTH, hex_text, parse_json
+from forcemove.protocol.codec.wire import SignedStateFile, decode_file, parse_hex
 
 if TYPE_CHECKING:
     from forcemove.chain.book import AddressBook

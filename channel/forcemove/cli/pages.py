@@ -8,7 +8,7 @@ from typing import assert_never
 import click
 
 from forcemove.chain.addresses import show_address
-from forcemove.chain.adjudicator import Holdings, PlacedLog
+from forcemove.chain.adjudicator import ChannelHoldings, PlacedLog
 from forcemove.cli.explanations import describe
 from forcemove.cli.layout import WIDTH, show_asset, show_field, show_time, show_title
 from forcemove.cli.results import ending_text
@@ -19,7 +19,7 @@ from forcemove.inspect.onchain import ChannelReport, Credit, turn_of
 from forcemove.inspect.signatures import SignatureCheck, SignatureVerdict
 from forcemove.inspect.signed_state import SignedStateReport
 from forcemove.inspect.states import OutcomeEntry, StateFacts
-from forcemove.protocol.json_text import hex_text
+from forcemove.protocol.codec.json_text import hex_text
 from forcemove.protocol.status import Mode
 
 __all__ = ["page"]
@@ -193,7 +193,7 @@ def _on_chain(report: ChannelReport) -> Iterator[str]:
     yield show_field("history", "\n".join(map(_log, channel.logs)) or "none")
 
 
-def _holdings(asset: bytes, holdings: Holdings) -> str:
+def _holdings(asset: bytes, holdings: ChannelHoldings) -> str:
     return show_asset(asset, holdings.held) + (", payout begun" if holdings.payout_begun else "")
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from forcemove.chain.addresses import show_address
 from forcemove.cli.layout import show_asset, show_field
-from forcemove.protocol.results import Ending, Result, Share
+from forcemove.protocol.machine.results import Ending, Result, Share
 
 __all__ = ["ending_text", "result_json", "result_lines"]
 

@@ -19,7 +19,7 @@ from forcemove.cli.wrapping import echo
 
 if TYPE_CHECKING:
     from forcemove.chain.book import AddressBook, GameOfContract
-    from forcemove.chain.verification import Verdict
+    from forcemove.chain.verification import ContractVerdict
     from forcemove.game import Game
 
 __all__ = ["verify"]
@@ -79,19 +79,19 @@ class _Findings:
     """`absent`: the installed games that the book does not name. `has_adjudicator`: whether it names the adjudicator,
     without which nothing of it is of use."""
 
-    verdicts: tuple[Verdict, ...]
+    verdicts: tuple[ContractVerdict, ...]
     absent: tuple[Game, ...]
     has_adjudicator: bool
 
     @property
-    def unknown(self) -> tuple[Verdict, ...]:
+    def unknown(self) -> tuple[ContractVerdict, ...]:
         """The contracts that cannot be checked here, because their games are not installed."""
-        return tuple(each for each in self.verdicts if each.standing.name == "UNKNOWN")
+        return tuple(each for each in self.verdicts if each.status.name == "UNKNOWN")
 
     @property
     def are_good(self) -> bool:
         """Whether the book names the adjudicator and nothing is wrong with what can be checked."""
-        return self.has_adjudicator and all(each.standing.name in ("GENUINE", "UNKNOWN") for each in self.verdicts)
+        return self.has_adjudicator and all(each.status.name in ("GENUINE", "UNKNOWN") for each in self.verdicts)
 
 
 # ---------------------------------------------------------------------------------------------------------- for people
@@ -112,18 +112,18 @@ def _conclusion(findings: _Findings) -> str:
     return "The deployment is genuine."
 
 
-def _names(verdicts: Sequence[Verdict]) -> str:
+def _names(verdicts: Sequence[ContractVerdict]) -> str:
     return ", ".join(verdict.contract for verdict in verdicts)
 
 
-def _line(verdict: Verdict) -> str:
+def _line(verdict: ContractVerdict) -> str:
     from forcemove.chain.addresses import show_address
 
     code = "where there is code" if verdict.has_code else "where there is no code"
-    line = f"{verdict.contract}: {verdict.standing.value}; its address is {show_address(verdict.derived)}, {code}"
+    line = f"{verdict.contract}: {verdict.status.value}; its address is {show_address(verdict.derived)}, {code}"
     if verdict.address != verdict.derived:
         return f"{line}; the book says {show_address(verdict.address)}, which is another contract"
-    return f"{line}. {_needed(verdict.game)}" if verdict.standing.name == "UNKNOWN" else line
+    return f"{line}. {_needed(verdict.game)}" if verdict.status.name == "UNKNOWN" else line
 
 
 def _needed(game: GameOfContract | None) -> str:
@@ -152,7 +152,7 @@ def _as_json(book: AddressBook, findings: _Findings) -> dict[str, Any]:
     }
 
 
-def _verdict_json(verdict: Verdict) -> dict[str, Any]:
+def _verdict_json(verdict: ContractVerdict) -> dict[str, Any]:
     from forcemove.chain.addresses import show_address
 
     return {
@@ -160,6 +160,6 @@ def _verdict_json(verdict: Verdict) -> dict[str, Any]:
         "address": show_address(verdict.address),
         "derivedAddress": show_address(verdict.derived),
         "hasCode": verdict.has_code,
-        "standing": verdict.standing.value,
+        "standing": verdict.status.value,
         "game": verdict.game and {"name": verdict.game.name, "distribution": verdict.game.distribution},
     }

@@ -15,8 +15,8 @@ from forcemove.cli.endpoints import chain_ids_of_books, open_nodes
 from forcemove.cli.errors import Explained
 from forcemove.cli.serving import HostAndPort, log_to_stderr
 from forcemove.cli.wrapping import echo
-from forcemove.tower.settings import Settings as TowerSettings
-from forcemove.watching.limits import Limits
+from forcemove.watchtower.service.limits import ServiceLimits
+from forcemove.watchtower.settings import TowerSettings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 
 __all__ = ["watch"]
 
-_ROOM = "forcemove.watching"
+_ROOM = "forcemove.watchtower"
 _LOG = logging.getLogger(f"{_ROOM}.command")
 _BUDGET = 10**17
-_TOWER, _GRANTED = TowerSettings(), Limits()
+_TOWER, _GRANTED = TowerSettings(), ServiceLimits()
 
 
 class _Client(click.ParamType[tuple[bytes, int]]):
@@ -96,8 +96,8 @@ class _Client(click.ParamType[tuple[bytes, int]]):
 @click.option(
     "--most",
     type=AMOUNT,
-    default=_TOWER.most,
-    show_default=exact_amount(_TOWER.most),
+    default=_TOWER.max_cost,
+    show_default=exact_amount(_TOWER.max_cost),
     help="What the gas of one answer may cost.",
 )
 @click.option(
@@ -122,7 +122,7 @@ class _Client(click.ParamType[tuple[bytes, int]]):
 @click.option(
     "--most-channels",
     type=click.IntRange(1),
-    default=_TOWER.most_channels,
+    default=_TOWER.max_channels,
     show_default=True,
     help="Channels of one participant.",
 )
@@ -186,8 +186,8 @@ def watch(
     from forcemove.cli.channel.stores import open_store
     from forcemove.cli.deploy import open_book
     from forcemove.cli.key import open_key_file
-    from forcemove.tower.tower import Tower
-    from forcemove.watching.service import MakeTower, Settings, serve
+    from forcemove.watchtower.service.server import MakeTower, ServiceSettings, serve
+    from forcemove.watchtower.tower import Tower
 
     served = dict(clients)
     if len(served) < len(clients):
@@ -199,21 +199,21 @@ def watch(
     key = open_key_file(key_file)
     _warn_of_an_empty_account(chains[0], key)
     settings = TowerSettings(
-        most=most,
-        most_channels=most_channels,
+        max_cost=most,
+        max_channels=most_channels,
         head_start=head_start,
         first_block=book_.deployment_block,
         confirmations=confirmations,
         lease=lease,
     )
-    limits = Limits(connections=connections, per_address=per_address, bytes_per_second=bytes_per_second)
+    limits = ServiceLimits(connections=connections, per_address=per_address, bytes_per_second=bytes_per_second)
     with open_store(store, may_be_new=True) as journal:
         make: MakeTower = lambda report, trouble: Tower(  # noqa: E731  # its type is the service's
-            journal, key, adjudicators, served, apps=apps, settings=settings, report=report, trouble=trouble
+            journal, key, adjudicators, served, apps=apps, settings=settings, on_answer=report, on_error=trouble
         )
         asyncio.run(
             serve(
-                Settings(*listen, tuple(served), limits),
+                ServiceSettings(*listen, tuple(served), limits),
                 make,
                 lambda url: _say_ready(url, key, journal.where, chains[0].chain_id, as_json),
             )

@@ -13,8 +13,8 @@ from typing import Any, Generic, TypeVar
 import msgspec
 
 from forcemove.errors import CounterpartyError, MalformedBytes
-from forcemove.protocol import json_text
-from forcemove.protocol.limits import MAX_ACTION, MAX_CLIENT_ID, MAX_NESTING
+from forcemove.protocol.codec import json_text
+from forcemove.protocol.codec.limits import MAX_ACTION, MAX_CLIENT_ID, MAX_NESTING
 
 __all__ = ["Action", "ActionCodec", "MalformedAction", "client_of", "require_shallow"]
 

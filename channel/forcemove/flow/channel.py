@@ -19,9 +19,9 @@ from forcemove.errors import LocalError
 from forcemove.flow.queue import ActionQueue
 from forcemove.flow.seat import UPDATES, Line, Participant, Seat, Update, drive, hear, look_again, tell
 from forcemove.flow.steps import NothingHeard, Step
-from forcemove.protocol.channel import Channel, Phase
-from forcemove.protocol.effects import ChooseMove
-from forcemove.protocol.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
+from forcemove.protocol.machine.channel import Channel, Phase
+from forcemove.protocol.machine.effects import ChooseMove
+from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
 from forcemove.protocol.outcome import Outcome
 from forcemove.protocol.state import VariablePart
 

@@ -20,9 +20,9 @@ from forcemove.flow.queue import ActionQueue, said_before
 from forcemove.flow.signed import ENVELOPE_VERSION, SignedTransport
 from forcemove.flow.steps import Step, local, repeat, run, sequence, transition
 from forcemove.flow.transport import Transport
+from forcemove.protocol.codec.json_text import hex_text, parse_hex_text, require_version
+from forcemove.protocol.codec.limits import MAX_ACTION
 from forcemove.protocol.encoding import key_digest
-from forcemove.protocol.json_text import hex_text, parse_hex_text, require_version
-from forcemove.protocol.limits import MAX_ACTION
 from forcemove.protocol.signing import Key, public_key_address, recover
 from forcemove.protocol.types import Signature, require_bytes
 

@@ -22,8 +22,8 @@ import msgspec
 from forcemove.errors import ChainError, ForcemoveError, PassingError
 from forcemove.flow.actions import Action, ActionCodec, MalformedAction
 from forcemove.flow.queue import FAULTS, ActionQueue
-from forcemove.protocol.channel import Channel, Phase
-from forcemove.protocol.inputs import Input
+from forcemove.protocol.machine.channel import Channel, Phase
+from forcemove.protocol.machine.inputs import Input
 
 __all__ = ["UPDATES", "Line", "Participant", "Seat", "Update", "drive", "hear", "look_again", "tell"]
 

@@ -26,9 +26,9 @@ from forcemove.errors import ForcemoveError, MalformedBytes
 from forcemove.flow.actions import MalformedAction, client_of, require_shallow
 from forcemove.flow.history import HASH_SIZE, NOTHING_READ, History, running_hash
 from forcemove.flow.transport import TRANSPORT_FAULTS, Reader, Transport, TransportFault
+from forcemove.protocol.codec.json_text import hex_text, parse_hex_text, require_version
+from forcemove.protocol.codec.limits import MAX_ENVELOPE
 from forcemove.protocol.encoding import message_digest
-from forcemove.protocol.json_text import hex_text, parse_hex_text, require_version
-from forcemove.protocol.limits import MAX_ENVELOPE
 from forcemove.protocol.signing import Key, recover
 from forcemove.protocol.types import UINT64_MAX, Signature, require_bytes
 

@@ -12,7 +12,7 @@ from forcemove.chain.errors import EndpointFailed
 from forcemove.chain.rpc import as_bytes, as_number
 from forcemove.follower.errors import BehindItself
 from forcemove.follower.head import Head
-from forcemove.follower.sight import Known
+from forcemove.follower.on_chain_view import Checkpoint
 
 __all__ = ["Block", "Blocks", "ask_block"]
 
@@ -72,10 +72,10 @@ class Blocks:
         """Whether something was read that is not there any more."""
         return bool(self._read) and fork != self._read[-1].number
 
-    def is_there(self, chain: Chain, known: Known, last: Block) -> bool:
+    def is_there(self, chain: Chain, checkpoint: Checkpoint, last: Block) -> bool:
         """Whether the block up to which something is known is part of the chain that ends with `last`."""
-        return known.block_number <= last.number and _is_there(
-            chain, Block(known.block_number, known.block_hash, b""), last
+        return checkpoint.block_number <= last.number and _is_there(
+            chain, Block(checkpoint.block_number, checkpoint.block_hash, b""), last
         )
 
     def is_another_chain(self, chain: Chain, last: Block) -> bool:

@@ -19,18 +19,18 @@ from dataclasses import dataclass, field
 from forcemove.chain.adjudicator import Adjudicator, PlacedLog
 from forcemove.chain.rpc import making_sense
 from forcemove.errors import ForcemoveError
-from forcemove.follower import words
+from forcemove.follower import contract_views
 from forcemove.follower.blocks import Block, Blocks
 from forcemove.follower.errors import HeadTooFar, LogsLeftOut
-from forcemove.follower.followed import Followed, Origin
+from forcemove.follower.followed_channel import FollowedChannel, Origin
 from forcemove.follower.head import Head, HeadReader
+from forcemove.follower.on_chain_view import Checkpoint, OnChainView
 from forcemove.follower.origins import Origins
-from forcemove.follower.sight import Known, Sight
 from forcemove.protocol.agreement import Agreement
 from forcemove.protocol.errors import ChannelIdUsed
 from forcemove.protocol.logs import Claimed, Credited
 
-__all__ = ["Follower", "Look"]
+__all__ = ["Follower", "FollowerLook"]
 
 _RANGE = 5_000
 """How many blocks of logs are asked for at once."""
@@ -39,15 +39,15 @@ _FARTHEST = 10**9
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class FollowerLook:
     """What one look has found: the head, whether it is another than before, and what is shown now of each channel of
-    which anything has changed. `wrong`: what is wrong with channels in this look. `read_up_to`: the last block that was
-    read, None where none was."""
+    which anything has changed. `errors`: what is wrong with channels in this look. `read_up_to`: the last block that
+    was read, None where none was."""
 
     head: Head
     is_new: bool = False
-    sights: Mapping[bytes, Sight] = field(default_factory=dict)
-    wrong: Mapping[bytes, ForcemoveError] = field(default_factory=dict)
+    views: Mapping[bytes, OnChainView] = field(default_factory=dict)
+    errors: Mapping[bytes, ForcemoveError] = field(default_factory=dict)
     read_up_to: Block | None = None
 
 
@@ -59,14 +59,14 @@ class Follower:
     ) -> None:
         """`confirmations`: how many blocks deep a log must be to be shown; 1 is the newest block. `clock`: seconds."""
         self.adjudicator, self._confirmations = adjudicator, confirmations
-        self._followed: dict[bytes, Followed] = {}
-        self._new: dict[bytes, Followed] = {}
+        self._followed: dict[bytes, FollowedChannel] = {}
+        self._new: dict[bytes, FollowedChannel] = {}
         self._blocks = Blocks()
         self._reader = HeadReader(clock)
         self._looked_at: bytes | None = None
         self._is_unsettled = False
         self._gathered: dict[int, list[PlacedLog]] = {}
-        self._troubled: set[bytes] = set()
+        self._with_errors: set[bytes] = set()
 
     def expire(self) -> None:
         """From now on no head that was read before is fresh."""
@@ -89,26 +89,26 @@ class Follower:
         from_block: int,
         *,
         is_new: bool,
-        began: bytes = b"",
+        origin_hash: bytes = b"",
         is_doubted: bool = False,
-        known: Known | None = None,
+        checkpoint: Checkpoint | None = None,
     ) -> None:
         """Show this channel from now on, with all that is logged. `payee`: the account that we are paid at, 20 bytes.
-        `from_block`: where its logs can begin; `began` and `is_doubted`: see `Origin`. `is_new`: whether we have signed
-        nothing in it yet, so that none of its id may have paid out. `known`: what is known from before, so that only
-        what comes after it is read. A channel that is followed already is read anew."""
-        origin = Origin(from_block, began, is_doubted)
-        followed = Followed(agreement, payee, origin, is_new=is_new, known=known)
+        `from_block`: where its logs can begin; `origin_hash` and `is_doubted`: see `Origin`. `is_new`: whether we have
+        signed nothing in it yet, so that none of its id may have paid out. `checkpoint`: what is known from before, so
+        that only what comes after it is read. A channel that is followed already is read anew."""
+        origin = Origin(from_block, origin_hash, is_doubted)
+        followed = FollowedChannel(agreement, payee, origin, is_new=is_new, checkpoint=checkpoint)
         self._followed.pop(followed.id, None)
         self._new[followed.id] = followed
         self._gathered = {}
 
-    def let_go(self, channel_id: bytes) -> None:
+    def unfollow(self, channel_id: bytes) -> None:
         """Show this channel no more."""
         self._followed.pop(channel_id, None)
         self._new.pop(channel_id, None)
 
-    def look(self, uncertain: Collection[bytes] = ()) -> Look:
+    def look(self, uncertain: Collection[bytes] = ()) -> FollowerLook:
         """Read what is new at the confirmation depth. `uncertain`: the channels whose holdings are to be read even
         where nothing is logged, since money is to come or go.
 
@@ -117,23 +117,23 @@ class Follower:
         with making_sense(self.adjudicator.chain.endpoint):
             return self._look(uncertain)
 
-    def _look(self, uncertain: Collection[bytes]) -> Look:
+    def _look(self, uncertain: Collection[bytes]) -> FollowerLook:
         head = self._reader.read(self.adjudicator.chain)
         is_new = head.hash != self._looked_at
         if not self._new and not self._is_unsettled and not is_new:
-            return Look(head)
+            return FollowerLook(head)
         last = self._blocks.at(self.adjudicator.chain, head.number - self._confirmations + 1, head)
         if last is None:
             self._looked_at = head.hash
-            return Look(head, is_new)
+            return FollowerLook(head, is_new)
         self._read_logs(last, head.next_time)
-        wrong = self._check(last, head, uncertain)
-        for id_ in self._followed.keys() & (wrong.keys() | self._troubled):
-            self._followed[id_].take_error(wrong.get(id_))
-        self._troubled = set(wrong)
-        sights = {id_: each.sight(last.number) for id_, each in self._followed.items() if each.has_changed}
-        self._looked_at, self._is_unsettled = head.hash, bool(wrong)
-        return Look(head, is_new, sights, wrong, last)
+        errors = self._check(last, head, uncertain)
+        for id_ in self._followed.keys() & (errors.keys() | self._with_errors):
+            self._followed[id_].take_error(errors.get(id_))
+        self._with_errors = set(errors)
+        views = {id_: each.view(last.number) for id_, each in self._followed.items() if each.has_changed}
+        self._looked_at, self._is_unsettled = head.hash, bool(errors)
+        return FollowerLook(head, is_new, views, errors, last)
 
     # -------------------------------------------------------------------------------------------------------- the logs
 
@@ -148,7 +148,7 @@ class Follower:
         later = {id_: [each for each in found if each.place.block_number > fork] for id_, found in logs.items()}
         if self._blocks.has_forked(fork):
             for id_, followed in self._followed.items():
-                followed.begin_anew([*followed.logs_up_to(fork), *later.get(id_, ())], now)
+                followed.reset([*followed.logs_up_to(fork), *later.get(id_, ())], now)
         else:
             for id_ in later.keys() & self._followed.keys():
                 self._followed[id_].add(later[id_], now)
@@ -160,7 +160,7 @@ class Follower:
     def _forget_what_is_gone(self, fork: int, last: Block) -> None:
         """What led to what is known may not be on the chain any more: then all logs are read. And every channel is
         doubted where not even an early block is there."""
-        newest = max((each.known for each in self._new.values() if each.known), key=_place, default=None)
+        newest = max((each.checkpoint for each in self._new.values() if each.checkpoint), key=_place, default=None)
         if newest is not None and not self._blocks.is_there(self.adjudicator.chain, newest, last):
             for each in self._new.values():
                 each.forget()
@@ -199,7 +199,7 @@ class Follower:
         if (elsewhere := origins.without_contract(unclosed)) is not None:
             return elsewhere
         live = [*unclosed, *self._newly_closed]
-        statuses = words.statuses(self.adjudicator, [each.id for each in live], last.number)
+        statuses = contract_views.statuses(self.adjudicator, [each.id for each in live], last.number)
         for each in live:
             if each.status != statuses[each.id]:
                 each.take_status(statuses[each.id])
@@ -213,12 +213,12 @@ class Follower:
         self._read_holdings(ended, last)
         for each in self._followed.values():
             if each.has_changed and each.wants_credits:
-                words.read_credits(self.adjudicator, each, last.number)
+                contract_views.read_credits(self.adjudicator, each, last.number)
         looked_at = {each.id: each for each in (*doubtful, *asked)}.values()
-        wrong = {each.id: error for each in looked_at if (error := self._error(each, statuses, last)) is not None}
-        return wrong | origins.elsewhere(each for each in unclosed if each.is_doubted and each.id not in wrong)
+        errors = {each.id: error for each in looked_at if (error := self._error(each, statuses, last)) is not None}
+        return errors | origins.elsewhere(each for each in unclosed if each.is_doubted and each.id not in errors)
 
-    def _error(self, followed: Followed, statuses: Mapping[bytes, int], last: Block) -> ForcemoveError | None:
+    def _error(self, followed: FollowedChannel, statuses: Mapping[bytes, int], last: Block) -> ForcemoveError | None:
         if followed.was_used_before:
             return ChannelIdUsed(followed.id)
         status = statuses.get(followed.id)
@@ -227,22 +227,22 @@ class Follower:
         return LogsLeftOut(self.adjudicator.chain.endpoint, followed.id, last.number)
 
     @property
-    def _unclosed(self) -> list[Followed]:
+    def _unclosed(self) -> list[FollowedChannel]:
         return [each for each in self._followed.values() if not each.record.closed]
 
     @property
-    def _newly_closed(self) -> list[Followed]:
+    def _newly_closed(self) -> list[FollowedChannel]:
         """By what was logged since they were shown last, which may be invented; what is closed for long costs nothing
         any more."""
         return [each for each in self._followed.values() if each.record.closed and each.wants_holdings]
 
-    def _read_again(self, doubtful: Iterable[Followed], last: Block, now: int) -> None:
+    def _read_again(self, doubtful: Iterable[FollowedChannel], last: Block, now: int) -> None:
         for each in doubtful:
-            each.begin_anew(self.adjudicator.logs(each.id, each.origin.number, last.number), now)
+            each.reset(self.adjudicator.logs(each.id, each.origin.number, last.number), now)
 
-    def _read_holdings(self, followed: list[Followed], last: Block) -> None:
-        words.read_holdings(self.adjudicator, followed, last.number)
+    def _read_holdings(self, followed: list[FollowedChannel], last: Block) -> None:
+        contract_views.read_holdings(self.adjudicator, followed, last.number)
 
 
-def _place(known: Known) -> int:
-    return known.block_number
+def _place(checkpoint: Checkpoint) -> int:
+    return checkpoint.block_number

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from forcemove.chain.adjudicator import Adjudicator
 from forcemove.errors import ForcemoveError
 from forcemove.follower.errors import AnotherChain
-from forcemove.follower.followed import Followed, Origin
+from forcemove.follower.followed_channel import FollowedChannel, Origin
 from forcemove.follower.head import Head
 
 __all__ = ["Origins", "find_elsewhere"]
@@ -45,17 +45,17 @@ class Origins:
         self._adjudicator, self._head = adjudicator, head
         self._found: dict[int, bytes | None] = {}
 
-    def elsewhere(self, followed: Iterable[Followed]) -> dict[bytes, ForcemoveError]:
+    def elsewhere(self, followed: Iterable[FollowedChannel]) -> dict[bytes, ForcemoveError]:
         """Those of the doubted that are not of this chain; the others are not doubted any more. Raises `ChainError`."""
-        wrong: dict[bytes, ForcemoveError] = {}
+        errors: dict[bytes, ForcemoveError] = {}
         for each in followed:
             if each.is_doubted and each.is_unheard_of and not self._is_of_this_chain(each):
-                wrong[each.id] = self._error(each)
+                errors[each.id] = self._error(each)
             else:
                 each.is_doubted = False
-        return wrong
+        return errors
 
-    def without_contract(self, followed: Sequence[Followed]) -> dict[bytes, ForcemoveError] | None:
+    def without_contract(self, followed: Sequence[FollowedChannel]) -> dict[bytes, ForcemoveError] | None:
         """The same where there is no adjudicator, which could say nothing; None where there is one, or where any
         channel is of this chain all the same."""
         if not any(each.is_doubted for each in followed):
@@ -65,7 +65,7 @@ class Origins:
             return None
         return {each.id: self._error(each) for each in followed}
 
-    def _is_of_this_chain(self, followed: Followed) -> bool:
+    def _is_of_this_chain(self, followed: FollowedChannel) -> bool:
         """Where nobody knows the block at which it began, it is believed."""
         origin = followed.origin
         return not origin.hash or self._hash_at(origin.number) == origin.hash
@@ -76,6 +76,6 @@ class Origins:
             self._found[number] = self._adjudicator.chain.block_hash(number) if is_there else None
         return self._found[number]
 
-    def _error(self, followed: Followed) -> AnotherChain:
+    def _error(self, followed: FollowedChannel) -> AnotherChain:
         origin, endpoint = followed.origin, self._adjudicator.chain.endpoint
         return AnotherChain(endpoint, followed.id, origin.number, origin.hash, self._hash_at(origin.number))

@@ -14,11 +14,11 @@ from forcemove.errors import ForcemoveError, RuleError
 from forcemove.inspect.onchain import ChannelOnChain
 from forcemove.inspect.possibilities import PossibleAction, turn_actions
 from forcemove.protocol.encoding import hash_state
+from forcemove.protocol.machine.responses import cheapest_proof, concluding_answer
 from forcemove.protocol.outcome import totals
 from forcemove.protocol.state import SignedState, SupportProof
 from forcemove.protocol.status import Mode
 from forcemove.protocol.types import FixedPart
-from forcemove.protocol.watch import cheapest_proof, concluding_answer
 
 __all__ = ["Attempt", "actions_on_chain", "try_operations"]
 

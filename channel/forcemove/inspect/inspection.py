@@ -14,9 +14,9 @@ from forcemove.inspect.contracts import adjudicator_address, find_app, open_adju
 from forcemove.inspect.errors import ChannelUnknown, NodeOfAnotherChain, NotThisAdjudicator, NotThisKindOfId
 from forcemove.inspect.onchain import ChannelReport, read_channel, report_channel
 from forcemove.inspect.signed_state import SignedStateReport, report_signed_state
+from forcemove.protocol.codec.wire import SignedStateFile
 from forcemove.protocol.encoding import channel_id
 from forcemove.protocol.outcome import destination_address
-from forcemove.protocol.wire import SignedStateFile
 
 __all__ = ["Report", "inspect_channel", "inspect_file", "require_channel_id"]
 

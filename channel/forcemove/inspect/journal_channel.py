@@ -9,16 +9,16 @@ from forcemove.chain.adjudicator import Adjudicator
 from forcemove.chain.chain import Chain
 from forcemove.errors import LocalError
 from forcemove.follower.errors import AnotherChain
-from forcemove.follower.followed import Origin
+from forcemove.follower.followed_channel import Origin
 from forcemove.follower.origins import find_elsewhere
 from forcemove.game import Game
-from forcemove.node.about import ABOUTS, About
 from forcemove.node.assemble import Assembly, reassemble
-from forcemove.protocol.channel import Channel
+from forcemove.node.metadata import METADATA, ChannelMetadata
+from forcemove.protocol.codec.msgpack_codec import CHANNELS
+from forcemove.protocol.codec.wire import SignedStateFile
+from forcemove.protocol.machine.channel import Channel
 from forcemove.protocol.state import SignedState
-from forcemove.protocol.values import CHANNELS
-from forcemove.protocol.wire import SignedStateFile
-from forcemove.store.records import Kept, Standing
+from forcemove.store.records import Ownership, StoredChannel
 
 __all__ = ["GameMissing", "JournalChannel", "left_in", "read_journal_channel"]
 
@@ -34,9 +34,9 @@ class GameMissing(LocalError):
 class JournalChannel:
     """A channel as it was saved last. `game`: the one that it plays, None where that is not installed."""
 
-    standing: Standing
+    standing: Ownership
     channel: Channel
-    about: About
+    about: ChannelMetadata
     game: Game | None
 
     @property
@@ -108,7 +108,7 @@ class JournalChannel:
         agreement, about = self.channel.agreement, self.about
         adjudicator = Adjudicator(chain, agreement.domain.adjudicator)
         assets = [asset for asset, _ in agreement.deposits]
-        return find_elsewhere(adjudicator, self.id, assets, Origin(about.from_block, about.began))
+        return find_elsewhere(adjudicator, self.id, assets, Origin(about.from_block, about.origin_hash))
 
     def assembly(self, chain: Chain, others: Sequence[Chain] = ()) -> Assembly:
         """The channel, put together again to be driven; `others`: the same chain through other endpoints. Asks no
@@ -120,7 +120,7 @@ class JournalChannel:
             self.require_game(),
             factory=about.factory,
             from_block=about.from_block,
-            began=about.began,
+            origin_hash=about.origin_hash,
             others=others,
         )
 
@@ -130,9 +130,9 @@ def left_in(channel: Channel) -> tuple[tuple[bytes, int], ...]:
     return () if channel.record.closed else tuple((asset, amount) for asset, amount in channel.holdings if amount)
 
 
-def read_journal_channel(stored: Kept, games: Iterable[Game]) -> JournalChannel:
+def read_journal_channel(stored: StoredChannel, games: Iterable[Game]) -> JournalChannel:
     """The channel that a journal has stored; `games`: those that are installed. Raises `MalformedBytes`,
     `UnknownVersion`."""
-    about = ABOUTS.decode(stored.about)
+    about = METADATA.decode(stored.metadata)
     game = next((each for each in games if each.artifact.name == about.app), None)
-    return JournalChannel(stored.standing, CHANNELS.decode(stored.snapshot), about, game)
+    return JournalChannel(stored.ownership, CHANNELS.decode(stored.snapshot), about, game)

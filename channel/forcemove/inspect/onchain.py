@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from forcemove.chain.adjudicator import Adjudicator, Holdings, PlacedLog
+from forcemove.chain.adjudicator import Adjudicator, ChannelHoldings, PlacedLog
 from forcemove.game import seat_names
 from forcemove.inspect.apps import KnownApp, NoPosition, PositionFacts, read_position
 from forcemove.inspect.states import OutcomeEntry, StateFacts, outcome_entries, state_facts
@@ -19,9 +19,9 @@ from forcemove.protocol.logs import (
     PartlyPaid,
     Responded,
 )
+from forcemove.protocol.machine.record import EMPTY_RECORD, Record, Recorded, fold_all
+from forcemove.protocol.machine.results import Ending
 from forcemove.protocol.outcome import Outcome, destination_address
-from forcemove.protocol.record import EMPTY_RECORD, Record, Recorded, fold_all
-from forcemove.protocol.results import Ending
 from forcemove.protocol.state import VariablePart
 from forcemove.protocol.status import Mode, Status
 from forcemove.protocol.types import ETHER, FixedPart
@@ -61,7 +61,7 @@ class ChannelOnChain:
     now: int
     status: Status
     record: Record
-    holdings: tuple[tuple[bytes, Holdings], ...]
+    holdings: tuple[tuple[bytes, ChannelHoldings], ...]
     credits: tuple[Credit, ...]
     logs: tuple[PlacedLog, ...]
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import Any, assert_never
 
 from forcemove.chain.addresses import show_address
-from forcemove.chain.adjudicator import Holdings, PlacedLog
+from forcemove.chain.adjudicator import ChannelHoldings, PlacedLog
 from forcemove.inspect.apps import KnownApp, NoPosition, PositionFacts
 from forcemove.inspect.bare import BareReport
 from forcemove.inspect.inspection import Report
@@ -20,7 +20,7 @@ from forcemove.inspect.possibilities import PossibleAction
 from forcemove.inspect.signatures import SignatureCheck
 from forcemove.inspect.signed_state import SignedStateReport
 from forcemove.inspect.states import OutcomeEntry, StateFacts
-from forcemove.protocol.json_text import hex_text
+from forcemove.protocol.codec.json_text import hex_text
 from forcemove.protocol.types import FixedPart
 
 __all__ = ["Json", "to_json"]
@@ -205,7 +205,7 @@ def _record(record: RecordReport) -> Json:
     }
 
 
-def _holdings(asset: bytes, holdings: Holdings) -> Json:
+def _holdings(asset: bytes, holdings: ChannelHoldings) -> Json:
     return {
         "asset": show_address(asset),
         "held": str(holdings.held),

@@ -14,10 +14,10 @@ from forcemove.inspect.onchain import ChannelOnChain, ChannelReport, report_chan
 from forcemove.inspect.possibilities import PossibleAction, dispute_actions, missing_support, turn_actions
 from forcemove.inspect.signatures import SignatureCheck, SignatureVerdict, check_signatures
 from forcemove.inspect.states import StateFacts, state_facts
+from forcemove.protocol.codec.wire import SignedStateFile
 from forcemove.protocol.encoding import channel_id, digest, hash_state
 from forcemove.protocol.rules import require_valid_state
 from forcemove.protocol.state import SignedState
-from forcemove.protocol.wire import SignedStateFile
 
 __all__ = ["SignedStateReport", "report_signed_state"]
 

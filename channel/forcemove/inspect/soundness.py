@@ -13,9 +13,9 @@ from forcemove.errors import ForcemoveError, PassingError
 from forcemove.inspect.journal_channel import JournalChannel
 from forcemove.inspect.onchain import ChannelOnChain
 from forcemove.inspect.signatures import SignatureVerdict, check_signatures
-from forcemove.protocol.channel import Accepted
 from forcemove.protocol.encoding import digest
-from forcemove.protocol.hearing import require_next
+from forcemove.protocol.machine.channel import Accepted
+from forcemove.protocol.machine.peer_messages import require_next
 from forcemove.protocol.rules import build_support_proof
 
 __all__ = ["Finding", "examine", "examine_on_chain"]
@@ -38,7 +38,7 @@ class Finding:
 
 def examine(stored: JournalChannel) -> tuple[Finding, ...]:
     """What the journal alone can tell."""
-    runs = [run for run in (stored.channel.accepted, stored.channel.kept) if run]
+    runs = [run for run in (stored.channel.accepted, stored.channel.superseded) if run]
     states = (finding for run in runs for finding in (*_signed(stored, run), *_obeying(stored, run)))
     return (*states, *_provable(stored), *_remembered(stored))
 

@@ -19,12 +19,12 @@ from forcemove.chain.rpc import making_sense
 from forcemove.errors import PassingError
 from forcemove.game import PlayableApp
 from forcemove.node.clock import seconds
+from forcemove.node.effect_executor import MoveChooser
 from forcemove.node.events import Event
 from forcemove.node.nonces import draw_nonce
-from forcemove.node.performer import Choose
 from forcemove.node.policy import default_confirmations
 from forcemove.node.polled import PolledClient
-from forcemove.node.ports import Line, Store
+from forcemove.node.ports import Messenger, Store
 from forcemove.protocol.agreement import Agreement, agree
 from forcemove.protocol.encoding import Domain
 from forcemove.protocol.outcome import address_destination
@@ -40,8 +40,8 @@ ValueT = TypeVar("ValueT")
 class Assembly:
     """One channel of an app on a chain. `adjudicator`: knows the app's errors. `factory`: of our own address book, 20
     bytes. `from_block`: a block before which the channel has logged nothing. `others`: the same adjudicator through
-    other endpoints of the chain; a node asks the next one where one fails. `began`: the hash of `from_block`, 32 bytes,
-    or empty where nobody asked."""
+    other endpoints of the chain; a node asks the next one where one fails. `origin_hash`: the hash of `from_block`, 32
+    bytes, or empty where nobody asked."""
 
     app: PlayableApp
     adjudicator: Adjudicator
@@ -49,19 +49,19 @@ class Assembly:
     factory: bytes = CUSTOMARY_FACTORY
     from_block: int = 0
     others: tuple[Adjudicator, ...] = ()
-    began: bytes = b""
+    origin_hash: bytes = b""
 
     def client(
         self,
         key: Key,
-        line: Line,
+        messenger: Messenger,
         store: Store,
-        choose: Choose,
+        choose: MoveChooser,
         *,
-        report: Callable[[Event], None] = lambda _: None,
+        on_event: Callable[[Event], None] = lambda _: None,
         confirmations: int = 1,
-        patience: float = 60.0,
-        most: int | None = None,
+        bump_after: float = 60.0,
+        max_cost: int | None = None,
         clock: Callable[[], float] = seconds,
     ) -> PolledClient:
         """A participant's client; see `Client` for all that it takes and raises."""
@@ -70,15 +70,15 @@ class Assembly:
             key,
             self.app,
             self.adjudicator,
-            line,
+            messenger,
             store,
             choose,
-            report=report,
+            on_event=on_event,
             from_block=self.from_block,
             confirmations=confirmations,
             factory=self.factory,
-            patience=patience,
-            most=most,
+            bump_after=bump_after,
+            max_cost=max_cost,
             clock=clock,
         )
 
@@ -131,8 +131,8 @@ def begin(
     heads = _answers(chains, Chain.block_number)
     block = max(min(heads) + 1 - default_confirmations(chain.chain_id), 0)
     hashes = set(_answers(chains, lambda each: each.block_hash(block)))
-    began = hashes.pop() if len(hashes) == 1 else b""
-    return reassemble(chain, agreement, app, factory=factory, from_block=block, others=others, began=began)
+    origin_hash = hashes.pop() if len(hashes) == 1 else b""
+    return reassemble(chain, agreement, app, factory=factory, from_block=block, others=others, origin_hash=origin_hash)
 
 
 def _answers(chains: Sequence[Chain], ask: Callable[[Chain], ValueT]) -> list[ValueT]:
@@ -157,12 +157,12 @@ def reassemble(
     factory: bytes = CUSTOMARY_FACTORY,
     from_block: int = 0,
     others: Sequence[Chain] = (),
-    began: bytes = b"",
+    origin_hash: bytes = b"",
 ) -> Assembly:
-    """A channel whose agreement is known from before. `others`: the same chain through other endpoints; `began`: the
-    hash of `from_block`, where it is known."""
+    """A channel whose agreement is known from before. `others`: the same chain through other endpoints; `origin_hash`:
+    the hash of `from_block`, where it is known."""
     adjudicator, *more = _adjudicators((chain, *others), agreement.domain.adjudicator, app)
-    return Assembly(app, adjudicator, agreement, factory, from_block, tuple(more), began)
+    return Assembly(app, adjudicator, agreement, factory, from_block, tuple(more), origin_hash)
 
 
 def _adjudicators(chains: Sequence[Chain], address: bytes, app: PlayableApp) -> list[Adjudicator]:

@@ -12,14 +12,15 @@ from collections import deque
 from msgspec.structs import replace
 
 from forcemove.errors import CounterpartyError, ForcemoveError, InvalidValue, MalformedBytes, UnknownVersion
-from forcemove.node.greetings import Greetings
+from forcemove.node.resync import ResyncTimer
 from forcemove.protocol.agreement import Agreement
 from forcemove.protocol.app import Rules
-from forcemove.protocol.channel import Channel, Phase
-from forcemove.protocol.effects import ChooseMove, Effect, SendGreeting, SendState, Submission
+from forcemove.protocol.codec.wire import decode_message
 from forcemove.protocol.errors import MessageRefused
-from forcemove.protocol.inputs import (
-    ChainRead,
+from forcemove.protocol.machine.channel import Channel, Phase
+from forcemove.protocol.machine.effects import ChooseMove, Effect, SendGreeting, SendState, Submission
+from forcemove.protocol.machine.inputs import (
+    ChainUpdate,
     ContractsGenuine,
     Greeted,
     Input,
@@ -27,10 +28,9 @@ from forcemove.protocol.inputs import (
     SubmissionFailed,
     ViewsDiffer,
 )
-from forcemove.protocol.machine import step
+from forcemove.protocol.machine.machine import step
 from forcemove.protocol.signing import Key
 from forcemove.protocol.state import VariablePart
-from forcemove.protocol.wire import decode_message
 
 __all__ = ["Client", "begin_or_resume"]
 
@@ -46,10 +46,10 @@ class Client:
         self.channel, self._key, self._app = channel, key, app
         self.is_unsaved = False
         self._seconds, self._time = 0.0, 0
-        self._greetings = Greetings(lambda: self._seconds, silence)
-        self._has_looked = self._has_asked_anew = self._has_greeted = False
+        self._resync = ResyncTimer(lambda: self._seconds, silence)
+        self._has_looked = self._has_reset_requests = self._has_resynced = False
         self._due: deque[Effect] = deque()
-        self._undone: deque[Effect] = deque()
+        self._in_progress: deque[Effect] = deque()
         self._failed: list[Submission] = []
         self._faults: list[ForcemoveError] = []
 
@@ -78,7 +78,7 @@ class Client:
     def wake(self, seconds: float) -> None:
         """A new look at everything, at this time of our own clock: what could not be done is due again."""
         self._seconds = seconds
-        self._due, self._undone = deque((*self._undone, *self._due)), deque()
+        self._due, self._in_progress = deque((*self._in_progress, *self._due)), deque()
 
     def apply(self, input_: Input, now: int) -> None:
         """One input at block time `now` (seconds). Raises as `machine.step`; then nothing has changed."""
@@ -86,64 +86,66 @@ class Client:
         channel, effects = step(self.channel, input_, now, self._key, self._app)
         self.is_unsaved = self.is_unsaved or channel != self.channel
         self.channel = channel
-        self._due.extend(effect for effect in effects if effect not in self._undone)
+        self._due.extend(effect for effect in effects if effect not in self._in_progress)
 
-    def see(self, read: ChainRead | None, now: int, *, is_new_block: bool, differ: ViewsDiffer | None = None) -> None:
+    def on_chain_update(
+        self, update: ChainUpdate | None, now: int, *, is_new_block: bool, differences: ViewsDiffer | None = None
+    ) -> None:
         """What there is to see on the chain, what endpoints do not agree on, and what of ours the chain has not taken:
         that is asked again after the next block, if it is still due. Raises as `apply`; then it is to be told again,
         from the beginning."""
         failed = tuple(map(SubmissionFailed, self._failed)) if is_new_block else ()
-        news, anew = (read.news, read.anew) if read else ((), False)
-        if (read is not None or differ is not None) and not self._has_asked_anew:
-            self._has_asked_anew = True
+        changes, from_scratch = (update.changes, update.from_scratch) if update else ((), False)
+        if (update is not None or differences is not None) and not self._has_reset_requests:
+            self._has_reset_requests = True
             self.channel = replace(self.channel, asked=None, requested=())  # by a process that may have died with it
-        if differ is not None and differ.is_denied:
-            self.apply(differ, now)  # before anything that follows from the rest
-        if read is not None or failed:
-            self.apply(ChainRead((*failed, *news), anew), now)
-        if differ is not None and not differ.is_denied:
-            self.apply(differ, now)  # after it, so that nothing follows from what was
+        if differences is not None and differences.is_denied:
+            self.apply(differences, now)  # before anything that follows from the rest
+        if update is not None or failed:
+            self.apply(ChainUpdate((*failed, *changes), from_scratch), now)
+        if differences is not None and not differences.is_denied:
+            self.apply(differences, now)  # after it, so that nothing follows from what was
         self._failed = [] if failed else self._failed
-        self._has_looked = self._has_looked or read is not None
-        self._greet_after_start(now)
+        self._has_looked = self._has_looked or update is not None
+        self._resync_after_start(now)
 
-    def fail(self, submission: Submission) -> None:
+    def on_submission_failed(self, submission: Submission) -> None:
         """The chain has not taken this."""
         self._failed.append(submission)
 
-    def trust(self, now: int) -> None:
+    def on_contracts_genuine(self, now: int) -> None:
         """The contracts are genuine. Nothing is signed before the chain was looked at, too."""
         if self._has_looked and not self.channel.genuine:
             self.apply(ContractsGenuine(), now)
 
-    def hear(self, message: bytes, now: int) -> None:
+    def on_message(self, message: bytes, now: int) -> None:
         """One message. A counterparty's fault is kept for `take_faults`. Raises what a game raises: then it is not
         worth another look."""
         try:
-            self._hear(message, now)
+            self._on_message(message, now)
         except (MalformedBytes, UnknownVersion, CounterpartyError) as error:
             self._faults.append(_bare(error))
 
-    def _hear(self, message: bytes, now: int) -> None:
+    def _on_message(self, message: bytes, now: int) -> None:
         channel_id, said = decode_message(message)
         if channel_id != self.id:
             raise MalformedBytes("message", "it is of another channel")
-        if not isinstance(said, Greeted) or self._greetings.may_answer(said.sender):
+        if not isinstance(said, Greeted) or self._resync.may_answer(said.sender):
             self.apply(said, now)
 
-    def _greet_after_start(self, now: int) -> None:
+    def _resync_after_start(self, now: int) -> None:
         """What was said before we stopped may be lost."""
-        if not self._has_greeted and self.channel.newest is not None:
+        if not self._has_resynced and self.channel.newest is not None:
             self.apply(Reconnected(), now)
-        self._has_greeted = True
+        self._has_resynced = True
 
-    def break_silence(self, seconds: float, now: int) -> None:
+    def resync_after_silence(self, seconds: float, now: int) -> None:
         """Greet where we have waited for long: what we are waiting for may be lost, or what it would answer.
         `seconds`: the time of our own clock."""
         self._seconds = seconds
         channel, newest = self.channel, self.channel.newest
         progress = (channel.next_turn, len(newest.signed.signatures) if newest else 0)
-        if self._greetings.is_silent(progress if channel.waits_for_message(self._time) else None):
+        if self._resync.is_silent(progress if channel.waits_for_message(self._time) else None):
             self.apply(Reconnected(), now)
 
     # --------------------------------------------------------------------------------------------------- what goes out
@@ -157,7 +159,7 @@ class Client:
     def has_work(self) -> bool:
         """Whether there is anything to save or to do, or that could not be done and is due again after the next
         `wake`."""
-        return self.is_unsaved or bool(self._due) or bool(self._undone)
+        return self.is_unsaved or bool(self._due) or bool(self._in_progress)
 
     def take_due(self) -> Effect | None:
         """The next thing to carry out, or None. Until it is `done` it is due again after the next `wake`, whatever cuts
@@ -165,7 +167,7 @@ class Client:
         while self._due:
             effect = self._due.popleft()
             if self._is_wanted(effect):
-                self._undone.append(effect)
+                self._in_progress.append(effect)
                 return effect
         return None
 
@@ -175,13 +177,13 @@ class Client:
         while self._due and isinstance(question := self._due[0], ChooseMove):
             self._due.popleft()
             if self._is_wanted(question):
-                self._undone.append(question)
+                self._in_progress.append(question)
                 return question
         return None
 
     def done(self, effect: Effect) -> None:
         """It was carried out, or is not to be tried again."""
-        self._undone.remove(effect)
+        self._in_progress.remove(effect)
 
     def take_faults(self) -> list[ForcemoveError]:
         """What counterparties have sent that they must not, since the last call."""
@@ -193,7 +195,7 @@ class Client:
             case SendState():
                 return True
             case SendGreeting():
-                return self._greetings.may_greet()
+                return self._resync.may_greet()
             case ChooseMove(state):
                 return self._is_open_question(state)
             case _:

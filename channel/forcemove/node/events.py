@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from forcemove.chain.adjudicator import PlacedLog
 from forcemove.chain.chain import Receipt
 from forcemove.errors import ForcemoveError
-from forcemove.protocol.effects import Submission
+from forcemove.protocol.machine.effects import Submission
 from forcemove.protocol.state import SignedState
 
-__all__ = ["Event", "Fault", "Mined", "Refused", "Sent"]
+__all__ = ["Event", "CounterpartyFault", "Mined", "SubmissionRefused", "Sent"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Mined:
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class SubmissionRefused:
     """The chain has refused what we asked, or has not mined it in time; it is sent again after the next block if it is
     still due, with a higher fee."""
 
@@ -38,11 +38,11 @@ class Refused:
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class CounterpartyFault:
     """A counterparty has sent what it must not."""
 
     error: ForcemoveError
 
 
-Event = Sent | Mined | Refused | Fault
+Event = Sent | Mined | SubmissionRefused | CounterpartyFault
 """Everything that a client tells its owner."""

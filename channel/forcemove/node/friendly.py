@@ -10,27 +10,27 @@ from contextlib import suppress
 
 from forcemove.errors import InvalidValue
 from forcemove.game import PlayableApp
-from forcemove.node.about import ABOUTS, About
 from forcemove.node.client import Client, begin_or_resume
+from forcemove.node.effect_executor import MoveChooser
 from forcemove.node.errors import LeaseLost, NotOursToDrive
-from forcemove.node.events import Event, Fault, Sent
-from forcemove.node.journalled import PendingEvidence
-from forcemove.node.keeping import Hold
-from forcemove.node.performer import Choose
-from forcemove.node.ports import Line, WakingLine
+from forcemove.node.events import CounterpartyFault, Event, Sent
+from forcemove.node.leases import HeldLease
+from forcemove.node.metadata import METADATA, ChannelMetadata
+from forcemove.node.outbox import PendingEvidence
+from forcemove.node.ports import Messenger, WakingMessenger
 from forcemove.protocol.agreement import Agreement
-from forcemove.protocol.channel import Channel, Phase
-from forcemove.protocol.effects import ChooseMove, Effect, SendGreeting, SendState
-from forcemove.protocol.inputs import ChainRead, Input
+from forcemove.protocol.codec.msgpack_codec import CHANNELS
+from forcemove.protocol.codec.wire import encode_greeting, encode_message
+from forcemove.protocol.machine.channel import Channel, Phase
+from forcemove.protocol.machine.effects import ChooseMove, Effect, SendGreeting, SendState
+from forcemove.protocol.machine.inputs import ChainUpdate, Input
 from forcemove.protocol.signing import Key
-from forcemove.protocol.values import CHANNELS
-from forcemove.protocol.wire import encode_greeting, encode_message
 from forcemove.store.journal import Journal
-from forcemove.store.records import Batch, Kept, Saving, Standing
+from forcemove.store.records import Batch, ChannelUpdate, Ownership, StoredChannel
 
 __all__ = ["FriendlyChannel"]
 
-_NOTHING = ChainRead((), anew=True)
+_NOTHING = ChainUpdate((), from_scratch=True)
 """What there is to see of a chain that is not there."""
 _OFTEN, _SELDOM = 0.05, 1.0
 """Seconds between two looks at a line; one that calls when something has come in is looked at for our own clock's
@@ -47,10 +47,10 @@ class FriendlyChannel:
         agreement: Agreement,
         key: Key,
         app: PlayableApp,
-        line: Line,
-        choose: Choose,
+        messenger: Messenger,
+        choose: MoveChooser,
         *,
-        report: Callable[[Event], None] = lambda _: None,
+        on_event: Callable[[Event], None] = lambda _: None,
         lease: float = 30.0,
         clock: Callable[[], float] = time.time,
     ) -> None:
@@ -61,24 +61,24 @@ class FriendlyChannel:
         """
         if not agreement.is_friendly:
             raise InvalidValue("chain_id", agreement.domain.chain_id, "0: a channel without a chain")
-        self._journal, self._line, self._choose, self._report = journal, line, choose, report
+        self._journal, self._messenger, self._choose, self._on_event = journal, messenger, choose, on_event
         self._clock, self._renewed_at = clock, clock()
         self._evidence, self._awake = PendingEvidence(), asyncio.Event()
-        if isinstance(line, WakingLine):
-            line.listen(self._awake.set)
-        self._hold = Hold(journal, agreement.channel_id, lease)
+        if isinstance(messenger, WakingMessenger):
+            messenger.listen(self._awake.set)
+        self._hold = HeldLease(journal, agreement.channel_id, lease)
         try:
-            kept = journal.load(agreement.channel_id)
-            channel = begin_or_resume(_remembered(kept), agreement, key)
+            stored = journal.load(agreement.channel_id)
+            channel = begin_or_resume(_remembered(stored), agreement, key)
         except BaseException:
             self._hold.release()
             raise
         self._client = Client(channel, key, app)
-        self._version = kept.version if kept else 0
-        self._about = About(app.artifact.name, 0, _NO_FACTORY, 0, begun_at=self.time())
+        self._version = stored.version if stored else 0
+        self._metadata = ChannelMetadata(app.artifact.name, 0, _NO_FACTORY, 0, begun_at=self.time())
         self._client.wake(clock())
-        self._client.see(_NOTHING, self.time(), is_new_block=False)
-        self._client.trust(self.time())
+        self._client.on_chain_update(_NOTHING, self.time(), is_new_block=False)
+        self._client.on_contracts_genuine(self.time())
 
     @property
     def id(self) -> bytes:
@@ -112,7 +112,7 @@ class FriendlyChannel:
 
     async def run(self) -> None:
         """Until it is cancelled. Raises as `poll`."""
-        pause = _SELDOM if isinstance(self._line, WakingLine) else _OFTEN
+        pause = _SELDOM if isinstance(self._messenger, WakingMessenger) else _OFTEN
         while True:
             if not self.poll():
                 with suppress(TimeoutError):
@@ -127,10 +127,10 @@ class FriendlyChannel:
         self._renew()
         before, client = self.channel, self._client
         client.wake(self._clock())
-        for message in self._line.receive():
-            client.hear(message, self.time())
+        for message in self._messenger.receive():
+            client.on_message(message, self.time())
             self._keep_faults()
-        client.break_silence(self._clock(), self.time())
+        client.resync_after_silence(self._clock(), self.time())
         while client.is_unsaved or client.has_due:
             self._ask()
             self._save()
@@ -149,20 +149,20 @@ class FriendlyChannel:
     def _keep_faults(self) -> None:
         for fault in self._client.take_faults():
             self._evidence.keep_evidence(self.id, fault)
-            self._tell(Fault(fault))
+            self._notify(CounterpartyFault(fault))
 
     def _save(self) -> None:
         if not self._client.is_unsaved:
             return
-        saving = Saving(
+        update = ChannelUpdate(
             self.id,
             self._version,
             CHANNELS.encode(self.channel),
-            None if self._version else ABOUTS.encode(self._about),
+            None if self._version else METADATA.encode(self._metadata),
             finished=self.channel.is_over_and_paid,
             evidence=tuple(self._evidence.pending),
         )
-        if self._journal.commit(Batch((saving,))):
+        if self._journal.commit(Batch((update,))):
             raise LeaseLost(self.id)
         self._version += 1
         self._evidence.pending.clear()
@@ -185,11 +185,11 @@ class FriendlyChannel:
         """What would be asked of a chain is not asked."""
         match effect:
             case SendState(signed, again):
-                self._line.send(encode_message(self.id, signed))
+                self._messenger.send(encode_message(self.id, signed))
                 if not again:
-                    self._tell(Sent(signed))
+                    self._notify(Sent(signed))
             case SendGreeting(next_turn):
-                self._line.send(encode_greeting(self.id, self.channel.index, next_turn))
+                self._messenger.send(encode_greeting(self.id, self.channel.index, next_turn))
             case ChooseMove():
                 self._choose_after(effect)
 
@@ -198,16 +198,16 @@ class FriendlyChannel:
         if decided is not None:
             self._client.apply(decided, self.time())
 
-    def _tell(self, event: Event) -> None:
+    def _notify(self, event: Event) -> None:
         """What the owner makes of it undoes nothing."""
         with suppress(Exception):
-            self._report(event)
+            self._on_event(event)
 
 
-def _remembered(kept: Kept | None) -> Channel | None:
+def _remembered(stored: StoredChannel | None) -> Channel | None:
     """Raises `NotOursToDrive` of one that was moved, or is a copy."""
-    if kept is None:
+    if stored is None:
         return None
-    if kept.standing not in (Standing.ACTIVE, Standing.FINISHED):
-        raise NotOursToDrive(kept.channel_id)
-    return CHANNELS.decode(kept.snapshot)
+    if stored.ownership not in (Ownership.ACTIVE, Ownership.FINISHED):
+        raise NotOursToDrive(stored.channel_id)
+    return CHANNELS.decode(stored.snapshot)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from forcemove.errors import ForcemoveError, InvalidValue, LocalError, MalformedBytes
-from forcemove.protocol.json_text import MAX_LENGTH, parse_json, require_version
+from forcemove.protocol.codec.json_text import MAX_LENGTH, parse_json, require_version
 from forcemove.protocol.signing import ORDER, Key
 
 __all__ = [
@@ -45,8 +45,8 @@ KEY_FILE_VERSION = 3
 """The version of Web3 Secret Storage that wallets write, the only one that is read and written here."""
 SCRYPT_WORK = 2**18
 """scrypt's n as wallets choose it: every guess at a passphrase costs about a second."""
-_MOST_SCRYPT_WORK = 2**23  # n * r * p; wallets have 2**21
-_MOST_PBKDF2_ROUNDS = 10_000_000
+_MAX_SCRYPT_WORK = 2**23  # n * r * p; wallets have 2**21
+_MAX_PBKDF2_ROUNDS = 10_000_000
 
 
 @dataclass(eq=False)
@@ -238,5 +238,5 @@ def _require_usual(path: Path, content: Mapping[str, Any]) -> None:
     if parameters.get("dklen") != 32:
         raise MalformedKeyFile(str(path), "its derived key has not 32 bytes")
     n, r, p, c = numbers
-    if n * r * p > _MOST_SCRYPT_WORK or c > _MOST_PBKDF2_ROUNDS:
+    if n * r * p > _MAX_SCRYPT_WORK or c > _MAX_PBKDF2_ROUNDS:
         raise MalformedKeyFile(str(path), "it asks for more work than any wallet's file")

@@ -23,11 +23,11 @@ from forcemove.flow.steps import Step, run
 from forcemove.flow.transport import MemoryTransport
 from forcemove.game import Game, PlayableApp
 from forcemove.node.assemble import assemble
+from forcemove.node.effect_executor import MoveChooser
 from forcemove.node.memory import MemoryStore
-from forcemove.node.performer import Choose
 from forcemove.node.polled import PolledClient
 from forcemove.node.virtual_time import VirtualTimeLoop
-from forcemove.protocol.effects import ChooseMove
+from forcemove.protocol.machine.effects import ChooseMove
 from forcemove.protocol.outcome import Outcome
 from forcemove.protocol.types import MAX_PARTICIPANTS, MIN_PARTICIPANTS
 
@@ -99,7 +99,7 @@ def undecided(_: ChooseMove) -> None:
     """A player for whom a flow moves."""
 
 
-def local_table(app: PlayableApp, *players: Choose, stake: int, deposit: int | None = None) -> LocalTable:
+def local_table(app: PlayableApp, *players: MoveChooser, stake: int, deposit: int | None = None) -> LocalTable:
     """A channel in ether between `players`, on a fresh chain in this process; `LocalTable.play` starts it.
 
     Each player is a function that answers `ChooseMove` with a move, the wish to conclude, or None; where flows are to
@@ -120,7 +120,7 @@ def local_table(app: PlayableApp, *players: Choose, stake: int, deposit: int | N
     )
     lines = tuple(Line() for _ in players)
     clients = (
-        assembly.client(key, line, MemoryStore(), choose, most=LOCAL_BALANCE)
+        assembly.client(key, line, MemoryStore(), choose, max_cost=LOCAL_BALANCE)
         for key, line, choose in zip(keys, lines, players, strict=True)
     )
     return LocalTable(chain, assembly.adjudicator, tuple(clients), lines)

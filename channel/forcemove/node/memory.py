@@ -8,27 +8,27 @@ from itertools import count
 from operator import itemgetter
 
 from forcemove.errors import ForcemoveError
-from forcemove.protocol.channel import Channel
+from forcemove.protocol.machine.channel import Channel
 
-__all__ = ["MemoryStore", "MemoryLine"]
+__all__ = ["MemoryStore", "MemoryMessenger"]
 
-_MOST_OF_A_KIND = 10
+_MAX_OF_A_KIND = 10
 _AT_ONCE = 64
-_MOST_BYTES = 16 * 2**20
+_MAX_BYTES = 16 * 2**20
 """That wait at an end of a line; then the oldest are forgotten, as a relay does."""
 
 
-class MemoryLine:
-    """One end of a line between the participants of a channel; `MemoryLine.table(n)` makes all ends."""
+class MemoryMessenger:
+    """One end of a line between the participants of a channel; `MemoryMessenger.table(n)` makes all ends."""
 
     def __init__(self) -> None:
         self._inbox: deque[bytes] = deque()
         self._size = 0
-        self._others: tuple[MemoryLine, ...] = ()
+        self._others: tuple[MemoryMessenger, ...] = ()
         self._wake: Callable[[], None] = lambda: None
 
     @classmethod
-    def table(cls, count: int) -> tuple[MemoryLine, ...]:
+    def table(cls, count: int) -> tuple[MemoryMessenger, ...]:
         """Ends for `count` participants, each joined to all others."""
         ends = tuple(cls() for _ in range(count))
         for end in ends:
@@ -44,7 +44,7 @@ class MemoryLine:
     def _take(self, message: bytes) -> None:
         self._inbox.append(message)
         self._size += len(message)
-        while self._size > _MOST_BYTES:
+        while self._size > _MAX_BYTES:
             self._size -= len(self._inbox.popleft())
 
     def listen(self, wake: Callable[[], None]) -> None:
@@ -79,10 +79,10 @@ class MemoryStore:
     def keep_evidence(self, channel_id: bytes, error: ForcemoveError) -> None:
         """Of each kind of fault in a channel the last 10: a flood of one kind drowns no other."""
         kind = (channel_id, type(error), type(getattr(error, "reason", None)))
-        self._evidence.setdefault(kind, deque(maxlen=_MOST_OF_A_KIND)).append((next(self._faults), error))
+        self._evidence.setdefault(kind, deque(maxlen=_MAX_OF_A_KIND)).append((next(self._faults), error))
 
     @property
     def evidence(self) -> list[tuple[bytes, ForcemoveError]]:
         """What is kept, oldest first, each with its channel's id."""
-        kept = [(number, kind[0], error) for kind, errors in self._evidence.items() for number, error in errors]
-        return [(channel_id, error) for _, channel_id, error in sorted(kept, key=itemgetter(0))]
+        stored = [(number, kind[0], error) for kind, errors in self._evidence.items() for number, error in errors]
+        return [(channel_id, error) for _, channel_id, error in sorted(stored, key=itemgetter(0))]

@@ -4,7 +4,7 @@ all of them at once, and only then performs what is due.
 One follower reads the chain for all channels of an adjudicator, one sender sends for an account. What takes long, an
 endpoint or a transaction, delays nothing but what needs it: `run` looks at each chain and each account in a thread of
 its own. `poll` does the same work in order, for chains that answer at once. Flows that run beside `run` say what they
-want (`Driven.feed`) and wait for it to be done (`Driven.catch_up`), which polls where nothing runs.
+want (`ManagedChannel.feed`) and wait for it to be done (`ManagedChannel.catch_up`), which polls where nothing runs.
 
 A channel and an account are leased from the journal: of two processes on one journal one drives a channel, and one
 that was away for longer than its lease can commit nothing, and so sends nothing, for what another has taken over.
@@ -18,30 +18,30 @@ import time
 from collections.abc import Callable, Iterable
 
 from forcemove.errors import JournalUnavailable
-from forcemove.follower.views import Told
-from forcemove.node.about import ABOUTS, About
+from forcemove.follower.endpoint_quorum import QuorumUpdate
 from forcemove.node.assemble import Assembly
-from forcemove.node.attention import Attention
+from forcemove.node.chain_worker import ChainWorker, PollingWorker
 from forcemove.node.client import Client, begin_or_resume
 from forcemove.node.clock import seconds
-from forcemove.node.crew import Crew
-from forcemove.node.driven import Driven, following_of
+from forcemove.node.effect_executor import EffectExecutor, MoveChooser
 from forcemove.node.errors import LeaseLost, NotOursToDrive
 from forcemove.node.events import Event
-from forcemove.node.journalled import PendingEvidence
-from forcemove.node.keeping import Keeper
-from forcemove.node.looking import keep_looking
-from forcemove.node.orders import submission_of
-from forcemove.node.performer import Choose, Performer
-from forcemove.node.policy import Market, Policy, default_confirmations
-from forcemove.node.ports import Line
-from forcemove.node.workers import ChainWorker, Worker
-from forcemove.protocol.duties import next_due
-from forcemove.protocol.inputs import Tick
+from forcemove.node.leases import NodeLeases
+from forcemove.node.managed_channel import ManagedChannel, following_of
+from forcemove.node.metadata import METADATA, ChannelMetadata
+from forcemove.node.outbox import PendingEvidence
+from forcemove.node.policy import ConditionsCache, Policy, default_confirmations
+from forcemove.node.polling import keep_polling
+from forcemove.node.ports import Messenger
+from forcemove.node.ready_set import ReadySet
+from forcemove.node.tx_requests import submission_of
+from forcemove.node.workers import Workers
+from forcemove.protocol.codec.msgpack_codec import CHANNELS
+from forcemove.protocol.machine.automatic_actions import next_due
+from forcemove.protocol.machine.inputs import Tick
 from forcemove.protocol.signing import Key
-from forcemove.protocol.values import CHANNELS
 from forcemove.store.journal import Journal
-from forcemove.store.records import Account, ChannelLease, Standing
+from forcemove.store.records import Account, ChannelLease, Ownership
 
 __all__ = ["Node"]
 
@@ -58,21 +58,21 @@ class Node:
         journal: Journal,
         *,
         lease: float = _LEASE,
-        patience: float = 60.0,
+        bump_after: float = 60.0,
         policy: Policy | None = _POLICY,
-        trouble: Callable[[Exception], None] = lambda _: None,
+        on_error: Callable[[Exception], None] = lambda _: None,
         clock: Callable[[], float] = seconds,
     ) -> None:
-        """`lease`: for how long, in seconds, a channel is ours if we fall silent. `patience`: seconds after which a
+        """`lease`: for how long, in seconds, a channel is ours if we fall silent. `bump_after`: seconds after which a
         transaction that waits is offered more for. `policy`: what a channel must be to be begun, None where
-        anything may. `trouble`: is told of
+        anything may. `on_error`: is told of
         what fails and will be tried again. `clock`: seconds."""
-        self.channels: dict[bytes, Driven] = {}
+        self.channels: dict[bytes, ManagedChannel] = {}
         self._journal = journal
-        self._policy, self._trouble, self._clock = policy, trouble, clock
-        self._market, self._keeper = Market(clock), Keeper(journal, lease, clock)
-        self._attention = Attention(self.wake, clock)
-        self._crew = Crew(journal, self._keeper, patience, clock)
+        self._policy, self._on_error, self._clock = policy, on_error, clock
+        self._market, self._leases = ConditionsCache(clock), NodeLeases(journal, lease, clock)
+        self._ready_set = ReadySet(self.wake, clock)
+        self._workers = Workers(journal, self._leases, bump_after, clock)
         self._failing: set[bytes] = set()
         self._awake, self._stepped = asyncio.Event(), asyncio.Event()
         self._is_running = False
@@ -81,16 +81,16 @@ class Node:
         self,
         assembly: Assembly,
         key: Key,
-        line: Line,
-        choose: Choose,
+        messenger: Messenger,
+        choose: MoveChooser,
         *,
-        report: Callable[[Event], None] = lambda _: None,
+        on_event: Callable[[Event], None] = lambda _: None,
         confirmations: int | None = None,
         silence: float = 5.0,
-        most: int | None = None,
+        max_cost: int | None = None,
         signs: bool = True,
         payer: Key | None = None,
-    ) -> Driven:
+    ) -> ManagedChannel:
         """Drive a channel, a new one or one that the journal remembers. Arguments as of `PolledClient`. In one that was
         imported from a backup nothing is signed; it is defended and collected with what the backup has. So is any other
         where `signs` is false. `confirmations`: by the chain unless given, see `default_confirmations`.
@@ -103,52 +103,61 @@ class Node:
         sender = key if payer is None else payer
         account = Account(adjudicator.chain.chain_id, sender.address)
         depth = default_confirmations(account.chain_id) if confirmations is None else confirmations
-        taken = self._keeper.take(id_, account)
+        taken = self._leases.take(id_, account)
         try:
-            kept = self._journal.load(id_)
-            if kept is None and self._policy is not None:
+            stored = self._journal.load(id_)
+            if stored is None and self._policy is not None:
                 index = begin_or_resume(None, assembly.agreement, key).index
                 chains = [each.chain for each in (adjudicator, *assembly.others)]
                 for conditions in self._market.conditions(chains):
                     self._policy.require(assembly.agreement, index, depth, conditions)
-            elif kept is not None and kept.standing is Standing.MOVED:
+            elif stored is not None and stored.ownership is Ownership.MOVED:
                 raise NotOursToDrive(id_)
-            channel = begin_or_resume(CHANNELS.decode(kept.snapshot) if kept else None, assembly.agreement, key)
+            channel = begin_or_resume(CHANNELS.decode(stored.snapshot) if stored else None, assembly.agreement, key)
         except BaseException:
-            self._keeper.give_back(taken)
+            self._leases.give_back(taken)
             raise
-        is_copy = kept is not None and kept.standing is Standing.BACKUP
+        is_copy = stored is not None and stored.ownership is Ownership.BACKUP
         client = Client(channel, key if signs and not is_copy else None, assembly.app, silence=silence)
-        chain = self._crew.chain(assembly, depth)
-        worker, evidence = self._crew.account(account, assembly, sender, depth), PendingEvidence()
+        chain = self._workers.chain(assembly, depth)
+        worker, evidence = self._workers.account(account, assembly, sender, depth), PendingEvidence()
         challenger = None if sender is key else key
-        performer = Performer(
-            client, adjudicator, worker.want, line, evidence, choose, report, most, challenger, clock=self._clock
+        executor = EffectExecutor(
+            client,
+            adjudicator,
+            worker.submit,
+            messenger,
+            evidence,
+            choose,
+            on_event,
+            max_cost,
+            challenger,
+            clock=self._clock,
         )
-        about = About(
+        metadata = ChannelMetadata(
             assembly.app.artifact.name,
             assembly.from_block,
             assembly.factory,
             depth,
-            assembly.began,
+            assembly.origin_hash,
             begun_at=int(time.time()),
         )
-        driven = Driven(
+        managed = ManagedChannel(
             client,
-            performer,
+            executor,
             chain,
             account,
-            following_of(assembly, channel, depth, kept),
-            kept.version if kept else 0,
-            None if kept else ABOUTS.encode(about),
+            following_of(assembly, channel, depth, stored),
+            stored.version if stored else 0,
+            None if stored else METADATA.encode(metadata),
             self,
             evidence=evidence,
-            reached=kept.reached if kept else b"",
+            cursor=stored.cursor if stored else b"",
         )
-        chain.follow(driven.following)
-        self.channels[id_] = driven
-        self._attention.watch(id_, line)
-        return driven
+        chain.follow(managed.following)
+        self.channels[id_] = managed
+        self._ready_set.add(id_, messenger)
+        return managed
 
     def reserve(self, assemblies: Iterable[Assembly], key: Key) -> None:
         """Take the leases of many channels at once, which are to be added next: one commit instead of one for each.
@@ -156,20 +165,20 @@ class Node:
         chosen = list(assemblies)
         accounts = {
             Account(each.adjudicator.chain.chain_id, key.address) for each in chosen
-        } - self._crew.accounts.keys()
-        self._keeper.reserve([*(ChannelLease(each.agreement.channel_id) for each in chosen), *accounts])
+        } - self._workers.accounts.keys()
+        self._leases.reserve([*(ChannelLease(each.agreement.channel_id) for each in chosen), *accounts])
 
     @property
     def is_sending(self) -> bool:
         """Whether a transaction is on its way, or is to be sent."""
-        return self._crew.is_sending
+        return self._workers.is_sending
 
     # --------------------------------------------------------------------------------------------------------- driving
 
     def poll(self) -> bool:
         """Look at every chain and every account, one after the other, and step. Returns whether anything has happened.
         What fails is told, and tried again by the next poll. Raises as `step`."""
-        self._crew.look_now(self._trouble)
+        self._workers.poll_once(self._on_error)
         return self.step()
 
     async def run(self, *, look_every: float = 1.0, listen_every: float = 0.05) -> None:
@@ -186,13 +195,13 @@ class Node:
             self._stepped.set()
 
     async def _drive(self, group: asyncio.TaskGroup, look_every: float, listen_every: float) -> None:
-        working: set[Worker] = set()
+        working: set[PollingWorker] = set()
         while True:
-            for worker in set(self._crew) - working:
+            for worker in set(self._workers) - working:
                 working.add(worker)
-                looking = keep_looking(worker, self._trouble, self.wake, every=look_every, idle=listen_every)
-                group.create_task(looking)
-            is_busy = self._step_or_tell()
+                polling = keep_polling(worker, self._on_error, self.wake, every=look_every, idle=listen_every)
+                group.create_task(polling)
+            is_busy = self._step_or_report()
             stepped, self._stepped = self._stepped, asyncio.Event()
             stepped.set()
             await self._pause(0 if is_busy else listen_every)
@@ -201,9 +210,9 @@ class Node:
         """Let `run` step now: something has come in. Called in its thread."""
         self._awake.set()
 
-    def stir(self, channel_id: bytes) -> None:
+    def mark_ready(self, channel_id: bytes) -> None:
         """The same, for one channel."""
-        self._attention.stir(channel_id)
+        self._ready_set.mark_ready(channel_id)
 
     async def catch_up(self) -> None:
         """Return when `run` has taken in, saved and performed all that was there when this was called. Where nothing
@@ -221,11 +230,11 @@ class Node:
                 await self._awake.wait()
         self._awake.clear()
 
-    def _step_or_tell(self) -> bool:
+    def _step_or_report(self) -> bool:
         try:
             return self.step()
         except JournalUnavailable as error:
-            self._trouble(error)
+            self._on_error(error)
             return False
 
     def step(self) -> bool:
@@ -239,141 +248,141 @@ class Node:
         busy = self._take_in()
         while to_do := [each for each in busy if each.client.is_unsaved or each.client.has_due]:
             for each in to_do:
-                each.performer.ask(each.time)
+                each.executor.ask_player(each.time)
             self._commit(to_do)
             for each in to_do:
                 if each.id in self.channels:
-                    each.performer.carry_out(each.time)
+                    each.executor.carry_out(each.time)
             busy = [each for each in busy if each.id in self.channels]
         for each in busy:
             self._settle(each)
-        return any(each.performer.is_busy or each.channel is not each.was for each in busy)
+        return any(each.executor.is_busy or each.channel is not each.was for each in busy)
 
-    def _take_in(self) -> list[Driven]:
+    def _take_in(self) -> list[ManagedChannel]:
         """Everything that has come in; returns the channels to which something has happened."""
-        busy: dict[bytes, Driven] = {}
-        has_news = False
-        for chain in self._crew.chains.values():
-            told = chain.take_in()
-            has_news = has_news or told.has_looked
-            for driven in self._concerned(chain, told):
-                self._wake(driven, busy)
-                self._attempt(driven, driven.see, told)
-            if told.has_looked and chain.is_to_keep():
+        busy: dict[bytes, ManagedChannel] = {}
+        has_updates = False
+        for chain in self._workers.chains.values():
+            update = chain.take_in()
+            has_updates = has_updates or update.has_looked
+            for managed in self._concerned(chain, update):
+                self._wake(managed, busy)
+                self._attempt(managed, managed.on_chain_update, update)
+            if update.has_looked and chain.is_snapshot_due():
                 self._save_quiet(chain, busy)
-            for error in told.errors:
-                self._trouble(error)
-        for account in self._crew.accounts.values():
-            outcomes, account.found = account.found, []
-            troubles, account.troubles = account.troubles, []
-            for error in troubles:
-                self._trouble(error)
+            for error in update.errors:
+                self._on_error(error)
+        for account in self._workers.accounts.values():
+            outcomes, account.outcomes = account.outcomes, []
+            failures, account.errors = account.errors, []
+            for error in failures:
+                self._on_error(error)
             for outcome in outcomes:
-                if (of := self.channels.get(submission_of(outcome.purpose)[0])) is not None:
+                if (of := self.channels.get(submission_of(outcome.request_id)[0])) is not None:
                     self._wake(of, busy)
-                    of.performer.learn(outcome)
+                    of.executor.on_tx_outcome(outcome)
                     self._failing.add(of.id)
         now = self._clock()
-        for driven in self._attention.take(self.channels, has_news=has_news):
-            self._listen(driven, now, busy)
+        for managed in self._ready_set.take(self.channels, has_updates=has_updates):
+            self._listen(managed, now, busy)
         return list(busy.values())
 
-    def _concerned(self, chain: ChainWorker, told: Told) -> list[Driven]:
+    def _concerned(self, chain: ChainWorker, update: QuorumUpdate) -> list[ManagedChannel]:
         """The channels to which this is news."""
-        ids = told.reads.keys() | told.differ.keys() | told.wrong.keys() | told.genuine
-        if told.is_new:
+        ids = update.updates.keys() | update.differences.keys() | update.channel_errors.keys() | update.genuine
+        if update.is_new:
             ids |= self._failing
         named = (self.channels.get(id_) for id_ in ids)
         return [each for each in named if each is not None and each.chain is chain]
 
-    def _save_quiet(self, chain: ChainWorker, busy: dict[bytes, Driven]) -> None:
+    def _save_quiet(self, chain: ChainWorker, busy: dict[bytes, ManagedChannel]) -> None:
         """What has been read of channels in which nothing has happened for long."""
-        for driven in self.channels.values():
-            if driven.chain is chain and driven.is_up_to_date and not driven.channel.is_over_and_paid:
-                driven.client.is_unsaved = True
-                self._wake(driven, busy)
+        for managed in self.channels.values():
+            if managed.chain is chain and managed.is_up_to_date and not managed.channel.is_over_and_paid:
+                managed.client.is_unsaved = True
+                self._wake(managed, busy)
 
-    def _wake(self, driven: Driven, busy: dict[bytes, Driven]) -> None:
-        if driven.id not in busy:
-            busy[driven.id] = driven
-            self._attention.keep(driven.id)  # until it is settled, whatever fails
-            driven.was, driven.performer.is_busy = driven.channel, False
-            driven.client.wake(self._clock())
+    def _wake(self, managed: ManagedChannel, busy: dict[bytes, ManagedChannel]) -> None:
+        if managed.id not in busy:
+            busy[managed.id] = managed
+            self._ready_set.keep(managed.id)  # until it is settled, whatever fails
+            managed.was, managed.executor.is_busy = managed.channel, False
+            managed.client.wake(self._clock())
 
-    def _listen(self, driven: Driven, now: float, busy: dict[bytes, Driven]) -> None:
+    def _listen(self, managed: ManagedChannel, now: float, busy: dict[bytes, ManagedChannel]) -> None:
         """What was said, what time brings, and what is left from before."""
-        client, performer = driven.client, driven.performer
-        self._attempt(driven, performer.receive)
-        time = driven.chain.time
-        if performer.has_received or driven.is_due_on_chain:
-            self._wake(driven, busy)
-            self._attempt(driven, performer.hear, driven.time)
-            self._attempt(driven, client.apply, Tick(), time)
-        if now >= driven.silence_at:
-            driven.silence_at = now + _SILENCE_EVERY
-            self._attempt(driven, client.break_silence, now, time)
-        if client.has_work or performer.mistakes:
-            self._wake(driven, busy)
+        client, executor = managed.client, managed.executor
+        self._attempt(managed, executor.receive)
+        time = managed.chain.time
+        if executor.has_received or managed.is_due_on_chain:
+            self._wake(managed, busy)
+            self._attempt(managed, executor.process_messages, managed.time)
+            self._attempt(managed, client.apply, Tick(), time)
+        if now >= managed.silence_at:
+            managed.silence_at = now + _SILENCE_EVERY
+            self._attempt(managed, client.resync_after_silence, now, time)
+        if client.has_work or executor.errors:
+            self._wake(managed, busy)
 
-    def _attempt(self, driven: Driven, part: Callable[..., object], *arguments: object) -> None:
+    def _attempt(self, managed: ManagedChannel, part: Callable[..., object], *arguments: object) -> None:
         """What goes wrong with one channel is no other's concern."""
         try:
             part(*arguments)
         except Exception as error:
-            driven.performer.mistakes.append(error)
+            managed.executor.errors.append(error)
 
-    def _settle(self, driven: Driven) -> None:
-        driven.due_at = next_due(driven.channel, driven.time())
-        _keep_if(driven.chain.uncertain, driven.id, driven.client.is_uncertain)
-        _keep_if(self._failing, driven.id, driven.client.has_failures)
-        mistakes, driven.performer.mistakes = driven.performer.mistakes, []
-        if not (driven.client.has_work or driven.performer.has_received):
-            self._attention.settle(driven.id)
-        driven.trouble = mistakes[0] if mistakes else None
-        for each in mistakes:
-            self._trouble(each)
+    def _settle(self, managed: ManagedChannel) -> None:
+        managed.due_at = next_due(managed.channel, managed.time())
+        _keep_if(managed.chain.uncertain, managed.id, managed.client.is_uncertain)
+        _keep_if(self._failing, managed.id, managed.client.has_failures)
+        errors, managed.executor.errors = managed.executor.errors, []
+        if not (managed.client.has_work or managed.executor.has_received):
+            self._ready_set.settle(managed.id)
+        managed.error = errors[0] if errors else None
+        for each in errors:
+            self._on_error(each)
 
     # --------------------------------------------------------------------------------------------------------- keeping
 
-    def _commit(self, driven: Iterable[Driven]) -> None:
+    def _commit(self, managed: Iterable[ManagedChannel]) -> None:
         """All that have changed. One that another process has taken over is dropped."""
-        unsaved = [each for each in driven if each.client.is_unsaved]
-        for id_ in self._keeper.commit(unsaved) if unsaved else ():
+        unsaved = [each for each in managed if each.client.is_unsaved]
+        for id_ in self._leases.commit(unsaved) if unsaved else ():
             self._drop(id_)
 
     def _drop(self, channel_id: bytes) -> None:
         self._forget(channel_id)
-        self._trouble(LeaseLost(channel_id))
+        self._on_error(LeaseLost(channel_id))
 
     def _forget(self, channel_id: bytes) -> None:
-        driven = self.channels.pop(channel_id)
+        managed = self.channels.pop(channel_id)
         self._failing.discard(channel_id)
-        self._attention.forget(channel_id)
-        driven.chain.let_go(channel_id)
+        self._ready_set.forget(channel_id)
+        managed.chain.unfollow(channel_id)
 
     def _renew(self) -> None:
-        held = self._keeper.renew()
+        held = self._leases.renew()
         if held is None:
             return
-        for driven in list(self.channels.values()):
-            if ChannelLease(driven.id) not in held:
-                self._drop(driven.id)
-        for account, worker in self._crew.accounts.items():
+        for managed in list(self.channels.values()):
+            if ChannelLease(managed.id) not in held:
+                self._drop(managed.id)
+        for account, worker in self._workers.accounts.items():
             if worker.is_ours and account not in held:
                 worker.dismiss()
 
-    def let_go(self, channel_id: bytes) -> None:
+    def release_channel(self, channel_id: bytes) -> None:
         """Stop driving a channel. Another process may go on with it."""
         self._forget(channel_id)
-        self._keeper.give_back([ChannelLease(channel_id)])
+        self._leases.give_back([ChannelLease(channel_id)])
 
     def release(self) -> None:
         """Give everything back, so that another process need not wait for our leases to end. Drive nothing after
         this."""
-        self._keeper.give_all_back(map(ChannelLease, self.channels))
+        self._leases.give_all_back(map(ChannelLease, self.channels))
         for id_ in list(self.channels):
             self._forget(id_)
-        self._crew.accounts.clear()
+        self._workers.accounts.clear()
 
 
 def _keep_if(ids: set[bytes], channel_id: bytes, condition: bool) -> None:

@@ -15,7 +15,7 @@ from forcemove.chain.chain import Chain, Fees
 from forcemove.chain.rpc import as_number, making_sense
 from forcemove.errors import LocalError, PassingError
 from forcemove.protocol.agreement import Agreement
-from forcemove.protocol.duties import answer_margin
+from forcemove.protocol.machine.automatic_actions import answer_margin
 from forcemove.protocol.types import ETHER
 
 __all__ = [
@@ -23,7 +23,7 @@ __all__ = [
     "Conditions",
     "Costs",
     "DurationTooShort",
-    "Market",
+    "ConditionsCache",
     "NotWorthItsDisputes",
     "Policy",
     "costs_of",
@@ -117,10 +117,10 @@ def default_look_every(chain_id: int) -> float:
 @dataclass(frozen=True, slots=True)
 class Policy:
     """`multiple`: how many times the gas of its disputes a channel in ether must be worth to us; 0 refuses none.
-    `patience`: seconds after which a transaction that waits is offered more for."""
+    `bump_after`: seconds after which a transaction that waits is offered more for."""
 
     multiple: float = 1.0
-    patience: float = 60.0
+    bump_after: float = 60.0
 
     def require_worth(self, costs: Costs) -> None:
         """Raise `NotWorthItsDisputes`. What a token is worth in ether nobody knows here."""
@@ -143,7 +143,7 @@ class Policy:
     def least_duration(self, chain_id: int, confirmations: int, block_time: float) -> int:
         """The shortest challenge, in seconds, that can be seen, answered, and its answer replaced twice, before the
         margin at its end begins. `block_time`: seconds."""
-        before_margin = confirmations * block_time + 2 * min(self.patience, 2 * block_time)
+        before_margin = confirmations * block_time + 2 * min(self.bump_after, 2 * block_time)
         least = _LOCAL_FLOOR if chain_id in LOCAL_CHAINS else _FLOOR
         while least - answer_margin(least) < before_margin:
             least += max(math.ceil(before_margin) - (least - answer_margin(least)), 1)
@@ -156,7 +156,7 @@ class Policy:
         self.require_answerable(duration, chain_id, confirmations, conditions.block_time)
 
 
-class Market:
+class ConditionsCache:
     """What chains cost and how fast they go, read once for all channels that are begun within some seconds."""
 
     def __init__(self, clock: Callable[[], float]) -> None:

@@ -12,20 +12,20 @@ from forcemove.chain.adjudicator import Adjudicator
 from forcemove.chain.create2 import CUSTOMARY_FACTORY
 from forcemove.chain.genuine import are_genuine
 from forcemove.errors import InvalidValue, PassingError
-from forcemove.follower.viewer import Following
-from forcemove.follower.views import Views
+from forcemove.follower.endpoint_quorum import EndpointQuorum
+from forcemove.follower.endpoint_viewer import FollowRequest
 from forcemove.game import PlayableApp
 from forcemove.node.client import Client, begin_or_resume
 from forcemove.node.clock import seconds
+from forcemove.node.effect_executor import EffectExecutor, MoveChooser
 from forcemove.node.events import Event
-from forcemove.node.performer import Choose, Performer
-from forcemove.node.ports import Line, Store
+from forcemove.node.ports import Messenger, Store
 from forcemove.protocol.agreement import Agreement
-from forcemove.protocol.channel import Channel, Phase
-from forcemove.protocol.inputs import Input, Tick
+from forcemove.protocol.machine.channel import Channel, Phase
+from forcemove.protocol.machine.inputs import Input, Tick
 from forcemove.protocol.signing import Key
 from forcemove.sender.sender import Sender
-from forcemove.sender.transactions import MemoryTransactions
+from forcemove.sender.transactions import MemoryTxStore
 
 __all__ = ["PolledClient"]
 
@@ -39,25 +39,25 @@ class PolledClient:
         key: Key,
         app: PlayableApp,
         adjudicator: Adjudicator,
-        line: Line,
+        messenger: Messenger,
         store: Store,
-        choose: Choose,
+        choose: MoveChooser,
         *,
-        report: Callable[[Event], None] = lambda _: None,
+        on_event: Callable[[Event], None] = lambda _: None,
         from_block: int = 0,
         confirmations: int = 1,
         factory: bytes = CUSTOMARY_FACTORY,
-        patience: float = 60.0,
+        bump_after: float = 60.0,
         silence: float = 5.0,
-        most: int | None = None,
+        max_cost: int | None = None,
         clock: Callable[[], float] = seconds,
     ) -> None:
         """`from_block`: where the adjudicator was deployed, or a later block before the channel's first log.
         `confirmations`: how many blocks a log, or a contract, must be deep to be believed; 1 is the newest block.
         `factory`: the one that our own address book names (20 bytes), from which the contracts' addresses must follow.
-        `patience`: seconds after which a transaction that waits is offered more for. `silence`: seconds to wait for a
-        counterparty's message before we ask whether one was lost, by the `clock`. `most`: what the gas of a transaction
-        may cost, in wei, see `orders.order`.
+        `bump_after`: seconds after which a transaction that waits is offered more for. `silence`: seconds to wait for a
+        counterparty's message before we ask whether one was lost, by the `clock`. `max_cost`: what the gas of a
+        transaction may cost, in wei, see `orders.order`.
 
         Raises `InvalidValue` where key, adjudicator, or what the store remembers, do not fit the agreement.
         """
@@ -67,17 +67,19 @@ class PolledClient:
         self._client = Client(channel, key, app, silence=silence)
         self._app, self._adjudicator, self._store, self._clock = app, adjudicator, store, clock
         self._from_block, self._confirmations, self._factory = from_block, confirmations, factory
-        self._views = Views([adjudicator], confirmations, clock, own_time=None)
+        self._views = EndpointQuorum([adjudicator], confirmations, clock, own_time=None)
         (self._viewer,) = self._views.viewers
         self._sender = Sender(
             adjudicator.chain,
             key,
-            MemoryTransactions(),
+            MemoryTxStore(),
             confirmations=confirmations,
-            patience=patience,
-            errors=adjudicator.errors,
+            bump_after=bump_after,
+            error_table=adjudicator.errors,
         )
-        self._performer = Performer(self._client, adjudicator, self._sender.want, line, store, choose, report, most)
+        self._executor = EffectExecutor(
+            self._client, adjudicator, self._sender.submit, messenger, store, choose, on_event, max_cost
+        )
         self._follow()
 
     @property
@@ -98,17 +100,17 @@ class PolledClient:
         before anything is signed, `ChainError` when the chain is out of reach, and whatever line, store and the owner's
         functions raise. Polling again goes on where it stopped.
         """
-        before, self._performer.is_busy = self.channel, False
+        before, self._executor.is_busy = self.channel, False
         self._viewer.expire()
         self._client.wake(self._clock())
-        self._bear(self._finish)
-        self._bear(self._take_in)
-        self._bear(self._finish)
-        if self.channel == before and not self._performer.mistakes:
-            self._bear(lambda: self._client.apply(Tick(), self._viewer.now()))
-            self._bear(self._finish)
-        self._performer.raise_mistakes()
-        return self._performer.is_busy or self.channel != before
+        self._attempt(self._finish)
+        self._attempt(self._take_in)
+        self._attempt(self._finish)
+        if self.channel == before and not self._executor.errors:
+            self._attempt(lambda: self._client.apply(Tick(), self._viewer.now()))
+            self._attempt(self._finish)
+        self._executor.raise_errors()
+        return self._executor.is_busy or self.channel != before
 
     def feed(self, input_: Input) -> None:
         """Apply one input and carry out what follows from it.
@@ -118,29 +120,29 @@ class PolledClient:
         """
         self._viewer.expire()
         self._client.apply(input_, self._viewer.now())
-        self._bear(self._finish)
-        self._performer.raise_mistakes()
+        self._attempt(self._finish)
+        self._executor.raise_errors()
 
     async def catch_up(self) -> bool:
         """`poll`, for a flow."""
         return self.poll()
 
-    def _bear(self, part: Callable[[], None]) -> None:
+    def _attempt(self, part: Callable[[], None]) -> None:
         """What one part raises keeps no other from its work."""
         try:
             part()
         except Exception as error:
-            self._performer.mistakes.append(error)
+            self._executor.errors.append(error)
 
     def _take_in(self) -> None:
         """The chain's news, what the counterparties say, and their silence."""
         is_genuine = self.channel.genuine or self._are_contracts_genuine()
         self._look_at_chain()  # first: a message may answer what the chain has settled already
         if is_genuine:
-            self._client.trust(self._viewer.now())
-        self._performer.receive()
-        self._performer.hear(self._viewer.now)
-        self._client.break_silence(self._clock(), self._viewer.now())
+            self._client.on_contracts_genuine(self._viewer.now())
+        self._executor.receive()
+        self._executor.process_messages(self._viewer.now)
+        self._client.resync_after_silence(self._clock(), self._viewer.now())
 
     def _are_contracts_genuine(self) -> bool:
         adjudicator, app = self._adjudicator, self.channel.agreement.fixed_part.app_definition
@@ -156,30 +158,30 @@ class PolledClient:
     def _follow(self) -> None:
         channel = self.channel
         is_new = channel.last_signed is None
-        self._views.follow(Following(channel.agreement, channel.payee, self._from_block, is_new))
+        self._views.follow(FollowRequest(channel.agreement, channel.payee, self._from_block, is_new))
 
     def _look_at_chain(self) -> None:
         client = self._client
         self._viewer.prepare((client.id,) if client.is_uncertain else ())()
         self._viewer.take()
-        told = self._views.take_in()
-        self._look_at_transactions(is_new_block=told.is_new)
-        read, differ = told.reads.get(client.id), told.differ.get(client.id)
+        update = self._views.take_in()
+        self._look_at_transactions(is_new_block=update.is_new)
+        read, differ = update.updates.get(client.id), update.differences.get(client.id)
         try:
-            client.see(read, self._viewer.now(), is_new_block=told.is_new, differ=differ)
+            client.on_chain_update(read, self._viewer.now(), is_new_block=update.is_new, differences=differ)
         except BaseException:
             self._follow()  # it is told again, from the beginning
             raise
-        if client.id in told.wrong:
-            raise told.wrong[client.id]
+        if client.id in update.channel_errors:
+            raise update.channel_errors[client.id]
 
     def _look_at_transactions(self, *, is_new_block: bool) -> None:
         """What fails there is no reason not to look at the channel."""
         try:
             for outcome in self._sender.look(is_new=is_new_block):
-                self._performer.learn(outcome)
+                self._executor.on_tx_outcome(outcome)
         except PassingError as error:
-            self._performer.mistakes.append(error)
+            self._executor.errors.append(error)
 
     def _finish(self) -> None:
         """Persist, then send, until nothing is due."""
@@ -187,6 +189,6 @@ class PolledClient:
             if self._client.is_unsaved:
                 self._store.save(self.channel)
                 self._client.is_unsaved = False
-            self._performer.carry_out(self._viewer.now)
+            self._executor.carry_out(self._viewer.now)
             for _ in range(2):  # on a chain that mines at once it is sent and mined then
                 self._look_at_transactions(is_new_block=False)

@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 from typing import Protocol, runtime_checkable
 
 from forcemove.errors import ForcemoveError
-from forcemove.protocol.channel import Channel
+from forcemove.protocol.machine.channel import Channel
 
-__all__ = ["Evidence", "Line", "Store", "WakingLine"]
+__all__ = ["EvidenceStore", "Messenger", "Store", "WakingMessenger"]
 
 
-class Line(Protocol):
+class Messenger(Protocol):
     """Carries messages between the participants of one channel. It may lose, repeat, reorder and invent them, and it
     may fail: what it raises costs a client nothing but time, and what was not sent is sent again."""
 
@@ -25,7 +25,7 @@ class Line(Protocol):
 
 
 @runtime_checkable
-class WakingLine(Line, Protocol):
+class WakingMessenger(Messenger, Protocol):
     """A line that says when something has arrived, so that a node with many channels need not ask each of them again
     and again. It may do without: then it is asked at each step."""
 
@@ -35,7 +35,7 @@ class WakingLine(Line, Protocol):
         ...
 
 
-class Evidence(Protocol):
+class EvidenceStore(Protocol):
     """Keeps what counterparties do wrong."""
 
     def keep_evidence(self, channel_id: bytes, error: ForcemoveError) -> None:
@@ -43,7 +43,7 @@ class Evidence(Protocol):
         ...
 
 
-class Store(Evidence, Protocol):
+class Store(EvidenceStore, Protocol):
     """Remembers a channel. `save` returns when the channel would survive a crash, not before."""
 
     def save(self, channel: Channel) -> None:

@@ -1,127 +1,87 @@
-"""What a node waits for: looks at a chain through one endpoint for all channels of an adjudicator, and looks at an
-account's transactions.
-
-A look may take as long as an endpoint does, and may run in a thread of its own. `prepare` before it and `take` after it
-are called in the node's thread; a look itself touches nothing that these touch, and nothing else of the node's.
-"""
+"""The workers of a node: one for each adjudicator of a chain and depth of belief, one for each account."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Protocol
+from collections.abc import Callable, Iterator
 
-from forcemove.chain.adjudicator import Adjudicator
-from forcemove.follower.viewer import Following, Viewer
-from forcemove.follower.views import Told, Views
+from forcemove.node.account_worker import AccountWorker, LeasedSender
+from forcemove.node.assemble import Assembly
+from forcemove.node.chain_worker import ChainWorker, PollingWorker
+from forcemove.node.leases import NodeLeases
+from forcemove.node.outbox import JournalledTxStore, Outbox
+from forcemove.node.policy import own_clock
+from forcemove.node.polling import OnPollError, poll_once
+from forcemove.protocol.signing import Key
+from forcemove.sender.sender import Sender
+from forcemove.store.journal import Journal
+from forcemove.store.records import Account
 
-__all__ = ["ChainWorker", "ViewWorker", "Worker"]
-
-_KEEP_EVERY = 1_000
-"""Blocks."""
-
-
-class Worker(Protocol):
-    """What looks at something outside, again and again. `endpoints`: how many it can ask, the next where one fails.
-    `longest_look`: seconds after which a look is abandoned; None where it ends by itself."""
-
-    endpoints: int
-    longest_look: float | None
-
-    @property
-    def is_idle(self) -> bool:
-        """Whether there is nothing to look for."""
-        ...
-
-    def prepare(self) -> Callable[[], None]:
-        """Hand over what the node wants looked for. Returns the look: it asks the endpoint, which may take long, and
-        raises `ChainError`; nothing is lost then."""
-        ...
-
-    def take(self) -> None:
-        """Give the node what the look has found."""
-        ...
-
-    def abandon(self) -> None:
-        """The look that was begun last hangs; what it uses is left to it, and the next one begins anew."""
-        ...
+__all__ = ["Workers"]
 
 
-class ViewWorker:
-    """Looks through one endpoint."""
+class Workers:
+    """`chains`: by chain id, adjudicator and confirmations; `accounts`: those that send for our channels."""
 
-    endpoints = 1
-    longest_look: float | None = 60.0
+    def __init__(self, journal: Journal, leases: NodeLeases, bump_after: float, clock: Callable[[], float]) -> None:
+        """`bump_after`: seconds after which a transaction that waits is offered more for. `clock`: seconds."""
+        self.chains: dict[tuple[int, bytes, int], ChainWorker] = {}
+        self.accounts: dict[Account, AccountWorker] = {}
+        self._journal, self._leases, self._bump_after, self._clock = journal, leases, bump_after, clock
 
-    def __init__(self, views: Views, viewer: Viewer) -> None:
-        """`viewer`: one of the `views`."""
-        self._views, self._viewer = views, viewer
+    def chain(self, assembly: Assembly, confirmations: int) -> ChainWorker:
+        """That reads the chain of a channel."""
+        adjudicator = assembly.adjudicator
+        name = (adjudicator.chain.chain_id, adjudicator.address, confirmations)
+        if name not in self.chains:
+            endpoints = (adjudicator, *assembly.others)
+            own_time = own_clock(adjudicator.chain.chain_id)
+            self.chains[name] = ChainWorker(endpoints, confirmations, self._clock, own_time)
+        return self.chains[name]
 
-    @property
-    def is_idle(self) -> bool:
-        """Never: a chain is looked at whatever happens."""
-        return False
+    def account(self, account: Account, assembly: Assembly, key: Key, confirmations: int) -> AccountWorker:
+        """That sends for a channel."""
+        if account not in self.accounts:
 
-    def prepare(self) -> Callable[[], None]:
-        """See `Worker`."""
-        self._viewer.expire()
-        return self._viewer.prepare(self._views.asked)
+            def acquire_sender() -> LeasedSender | None:
+                return self._acquire_sender(account, assembly, key, confirmations)
 
-    def take(self) -> None:
-        """See `Worker`."""
-        self._viewer.take()
+            outbox, endpoints = Outbox(self._journal, account), 1 + len(assembly.others)
+            self.accounts[account] = AccountWorker(account, outbox, acquire_sender, endpoints, self._clock)
+        self.accounts[account].understand(assembly.adjudicator.errors)
+        return self.accounts[account]
 
-    def abandon(self) -> None:
-        """See `Worker`."""
-        self._viewer.abandon()
+    def _acquire_sender(
+        self, account: Account, assembly: Assembly, key: Key, confirmations: int
+    ) -> LeasedSender | None:
+        """None while another process has the account's lease."""
+        if not self._leases.has(account):
+            return None
+        transactions = JournalledTxStore(self._journal, account)
+        others = [each.chain for each in assembly.others]
+        sender = Sender(
+            assembly.adjudicator.chain,
+            key,
+            transactions,
+            others=others,
+            confirmations=confirmations,
+            bump_after=self._bump_after,
+            own_time=own_clock(account.chain_id),
+        )
+        return sender, transactions
 
-
-class ChainWorker:
-    """Of one adjudicator on one chain, through all endpoints. `workers`: one for each."""
-
-    def __init__(
-        self,
-        adjudicators: Sequence[Adjudicator],
-        confirmations: int,
-        clock: Callable[[], float],
-        own_time: Callable[[], float] | None,
-    ) -> None:
-        """As of `Views`."""
-        self._views = Views(adjudicators, confirmations, clock, own_time)
-        self.workers = [ViewWorker(self._views, each) for each in self._views.viewers]
-        self._keep_at = 0
+    def __iter__(self) -> Iterator[PollingWorker]:
+        yield from tuple(worker for chain in self.chains.values() for worker in chain.workers)
+        yield from tuple(self.accounts.values())
 
     @property
-    def views(self) -> Views:
-        """What each endpoint shows."""
-        return self._views
+    def is_sending(self) -> bool:
+        """Whether a transaction is on its way, or is to be sent."""
+        return any(each.is_sending for each in self.accounts.values())
 
-    @property
-    def uncertain(self) -> set[bytes]:
-        """The channels whose holdings are to be read in any case."""
-        return self._views.uncertain
-
-    @property
-    def time(self) -> int:
-        """The block time (seconds) by which deadlines are judged."""
-        return self._views.time
-
-    def follow(self, following: Following) -> None:
-        """From the next look on."""
-        self._views.follow(following)
-
-    def let_go(self, channel_id: bytes) -> None:
-        """From the next look on."""
-        self._views.let_go(channel_id)
-
-    def take_in(self) -> Told:
-        """All that is news."""
-        return self._views.take_in()
-
-    def is_to_keep(self) -> bool:
-        """Whether so many blocks have gone by, and were taken in, that channels in which nothing has happened are to be
-        saved, too: after a restart they are read from there."""
-        reached = self._views.reached
-        if reached is None or reached.number < self._keep_at:
-            return False
-        is_first, self._keep_at = self._keep_at == 0, reached.number + _KEEP_EVERY
-        return not is_first
+    def poll_once(self, on_error: OnPollError) -> None:
+        """All of them, one after the other. `on_error`: is told of what fails."""
+        for worker in self:
+            poll_once(worker, on_error)
+        for account in self.accounts.values():
+            if account.is_sending:  # on a chain that mines at once it is mined now
+                poll_once(account, on_error)

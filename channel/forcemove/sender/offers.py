@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from forcemove.chain.errors import InsufficientFunds, TransactionRefused
-from forcemove.sender.lanes import Lane, Lanes
-from forcemove.sender.transactions import Flying, Version
+from forcemove.sender.endpoints import Endpoint, Endpoints
+from forcemove.sender.transactions import PendingTx, Version
 
 __all__ = ["Offers", "Refusals"]
 
@@ -22,24 +22,24 @@ class Offers:
     """Due ones wait here until all are made at once."""
 
     def __init__(self) -> None:
-        self._last: dict[tuple[Lane, int], bytes] = {}
-        self._due: dict[Lane, dict[int, Version]] = {}
+        self._last: dict[tuple[Endpoint, int], bytes] = {}
+        self._due: dict[Endpoint, dict[int, Version]] = {}
 
-    def version_of(self, lane: Lane, flying: Flying) -> Version:
+    def version_of(self, endpoint: Endpoint, pending: PendingTx) -> Version:
         """The one that this endpoint was offered last; the newest where that was before our time."""
-        last = self._last.get((lane, flying.nonce))
-        return next((each for each in flying.versions if each.hash == last), flying.newest)
+        last = self._last.get((endpoint, pending.nonce))
+        return next((each for each in pending.versions if each.hash == last), pending.newest)
 
-    def add(self, lane: Lane, nonce: int, version: Version) -> None:
+    def add(self, endpoint: Endpoint, nonce: int, version: Version) -> None:
         """Offer this, instead of what was to be offered with this nonce."""
-        self._due.setdefault(lane, {})[nonce] = version
-        self._last[lane, nonce] = version.hash
+        self._due.setdefault(endpoint, {})[nonce] = version
+        self._last[endpoint, nonce] = version.hash
 
     def forget(self, nonce: int) -> None:
         """It is over."""
         self._last = {place: hash_ for place, hash_ in self._last.items() if place[1] != nonce}
 
-    def make(self, lanes: Lanes, account: bytes, flying: Mapping[int, Flying]) -> Refusals:
+    def make(self, endpoints: Endpoints, account: bytes, pending: Mapping[int, PendingTx]) -> Refusals:
         """Offer what is due, by nonce, to all at once. `account`: 20 bytes. What is refused is offered again when the
         endpoint is found not to have it. Raises `PassingError` where none answers."""
         due, self._due = self._due, {}
@@ -47,22 +47,22 @@ class Offers:
         if not due:
             return refusals
 
-        def offer(lane: Lane) -> list[tuple[int, InsufficientFunds | TransactionRefused | None]]:
-            given = sorted(due.get(lane, {}).items())
-            with lane.chain.rpc.deadline(_LONGEST):
-                return [(nonce, _offer(lane, flying[nonce], account, version)) for nonce, version in given]
+        def offer(endpoint: Endpoint) -> list[tuple[int, InsufficientFunds | TransactionRefused | None]]:
+            given = sorted(due.get(endpoint, {}).items())
+            with endpoint.chain.rpc.deadline(_LONGEST):
+                return [(nonce, _offer(endpoint, pending[nonce], account, version)) for nonce, version in given]
 
-        for answers in lanes.ask(offer, tuple(due)).values():
+        for answers in endpoints.ask(offer, tuple(due)).values():
             for nonce, refusal in answers:
                 refusals.setdefault(nonce, []).append(refusal)
         return refusals
 
 
 def _offer(
-    lane: Lane, flying: Flying, account: bytes, version: Version
+    endpoint: Endpoint, pending: PendingTx, account: bytes, version: Version
 ) -> InsufficientFunds | TransactionRefused | None:
     try:
-        lane.chain.broadcast(flying.signed(account, version))
+        endpoint.chain.broadcast(pending.signed(account, version))
     except (InsufficientFunds, TransactionRefused) as error:
         return error
     return None

@@ -14,10 +14,10 @@ from forcemove.chain.reverts import ErrorTable
 from forcemove.chain.rpc import as_number, making_sense
 from forcemove.chain.token import Token
 from forcemove.errors import ForcemoveError, PassingError
-from forcemove.sender.pricing import Market
-from forcemove.sender.transactions import Failed, Flying, Landed, Version, Wanted
+from forcemove.sender.pricing import FeeMarket
+from forcemove.sender.transactions import Confirmed, PendingTx, TxFailed, TxRequest, Version
 
-__all__ = ["Opinion", "Question", "Seen", "Shown", "form_opinion", "in_our_time", "market_of"]
+__all__ = ["Opinion", "Question", "TxObservation", "TxStatus", "form_opinion", "in_our_time", "market_of"]
 
 LaneT = TypeVar("LaneT")
 _LONGEST = 15.0
@@ -27,7 +27,7 @@ _LARGEST = 2**48
 
 
 @unique
-class Shown(Enum):
+class TxStatus(Enum):
     """How an endpoint shows a transaction of ours."""
 
     WAITS = auto()
@@ -41,13 +41,13 @@ class Shown(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class TxObservation:
     """Of a transaction: how it is shown, what became of it (None unless it is mined), how many blocks deep, what it has
     cost where it has failed (wei, never more than we have offered), and whether the endpoint has the version that we
     think it has."""
 
-    shown: Shown
-    outcome: Landed | Failed | None = None
+    shown: TxStatus
+    outcome: Confirmed | TxFailed | None = None
     depth: int = 0
     cost: int = 0
     is_known: bool = False
@@ -59,10 +59,10 @@ class Question:
     to be sent. `account`: 20 bytes."""
 
     account: bytes
-    flying: Sequence[tuple[Flying, bytes]]
-    wanted: Sequence[Wanted]
+    pending: Sequence[tuple[PendingTx, bytes]]
+    requests: Sequence[TxRequest]
     confirmations: int
-    errors: ErrorTable
+    error_table: ErrorTable
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,26 +76,26 @@ class Opinion:
     time: int
     mined: int
     next: int
-    market: Market
+    market: FeeMarket
     balance: int
-    seen: Mapping[int, Seen]
+    seen: Mapping[int, TxObservation]
     gas: Mapping[bytes, int | ForcemoveError] = field(default_factory=dict)
     not_allowed: frozenset[bytes] = frozenset()
     is_priced: bool = True
     """Else nothing waits: the rest was not asked for."""
 
-    def shows(self, nonce: int) -> Shown:
+    def shows(self, nonce: int) -> TxStatus:
         """How it shows one of ours; one that it was not asked about waits, or not, by its nonce."""
         seen = self.seen.get(nonce)
         if seen is not None:
             return seen.shown
-        return Shown.WAITS if nonce >= self.mined else Shown.UNCLEAR
+        return TxStatus.WAITS if nonce >= self.mined else TxStatus.UNCLEAR
 
-    def is_reachable(self, nonce: int, ours: Mapping[int, Flying]) -> bool:
+    def is_reachable(self, nonce: int, ours: Mapping[int, PendingTx]) -> bool:
         """Whether all nonces before this one are used here, or ours, so that it can be mined."""
         return self.mined <= nonce < self.free(ours)
 
-    def free(self, ours: Mapping[int, Flying]) -> int:
+    def free(self, ours: Mapping[int, PendingTx]) -> int:
         """The first nonce that neither this endpoint nor we have used."""
         nonce = max(self.mined, self.next)
         while nonce in ours:
@@ -114,9 +114,9 @@ def _ask(chain: Chain, question: Question) -> Opinion:
     head = chain.block("latest")
     height, time = _bounded(chain, head["number"]), _bounded(chain, head["timestamp"])
     mined = _bounded(chain, chain.nonce_of(account))
-    seen = {each.nonce: _see(chain, question, each, hash_, height, mined) for each, hash_ in question.flying}
-    if not question.wanted and all(each.shown is not Shown.WAITS for each in seen.values()):
-        return Opinion(height, time, mined, mined, Market(None), 0, seen, is_priced=False)
+    seen = {each.nonce: _observe(chain, question, each, hash_, height, mined) for each, hash_ in question.pending}
+    if not question.requests and all(each.shown is not TxStatus.WAITS for each in seen.values()):
+        return Opinion(height, time, mined, mined, FeeMarket(None), 0, seen, is_priced=False)
     next_ = _bounded(chain, chain.nonce_of(account, block="pending"))
     market, balance = _market(chain, head), chain.balance(account)
     gas, not_allowed = _try(chain, question)
@@ -128,16 +128,16 @@ def _try(chain: Chain, question: Question) -> tuple[dict[bytes, int | ForcemoveE
     gas: dict[bytes, int | ForcemoveError] = {}
     not_allowed: set[bytes] = set()
     failure: PassingError | None = None
-    for wanted in question.wanted:
+    for request in question.requests:
         try:
             if failure is not None:
-                gas[wanted.purpose] = failure
-            elif _is_allowed(chain, question.account, wanted):
-                gas[wanted.purpose] = chain.gas_for(wanted.call, question.account, question.errors)
+                gas[request.request_id] = failure
+            elif _is_allowed(chain, question.account, request):
+                gas[request.request_id] = chain.gas_for(request.call, question.account, question.error_table)
             else:
-                not_allowed.add(wanted.purpose)
+                not_allowed.add(request.request_id)
         except ForcemoveError as error:
-            gas[wanted.purpose] = error
+            gas[request.request_id] = error
             if isinstance(error, PassingError) and not isinstance(error, EndpointFailed):
                 failure = error
     return gas, not_allowed
@@ -150,34 +150,38 @@ def _bounded(chain: Chain, answer: object) -> int:
     return number
 
 
-def _see(chain: Chain, question: Question, flying: Flying, hash_: bytes, height: int, mined: int) -> Seen:
-    if flying.nonce >= mined:
-        return Seen(Shown.WAITS, is_known=chain.knows(hash_))
-    for version in reversed(flying.versions):
+def _observe(
+    chain: Chain, question: Question, pending: PendingTx, hash_: bytes, height: int, mined: int
+) -> TxObservation:
+    if pending.nonce >= mined:
+        return TxObservation(TxStatus.WAITS, is_known=chain.knows(hash_))
+    for version in reversed(pending.versions):
         try:
-            receipt = chain.wait(flying.signed(question.account, version), question.errors, timeout=0)
+            receipt = chain.wait(pending.signed(question.account, version), question.error_table, timeout=0)
         except NotMined:
             continue
         except TransactionReverted as error:
-            outcome, depth = Failed(flying.wanted.purpose, error), height - error.block_number + 1
-            return Seen(Shown.MINED, outcome, depth, _cost(chain, flying, version, error))
-        return Seen(Shown.MINED, Landed(flying.wanted.purpose, receipt), height - receipt.block_number + 1)
-    return Seen(Shown.TAKEN if _is_taken(chain, question, flying, height) else Shown.UNCLEAR)
+            outcome, depth = TxFailed(pending.request.request_id, error), height - error.block_number + 1
+            return TxObservation(TxStatus.MINED, outcome, depth, _cost(chain, pending, version, error))
+        return TxObservation(
+            TxStatus.MINED, Confirmed(pending.request.request_id, receipt), height - receipt.block_number + 1
+        )
+    return TxObservation(TxStatus.TAKEN if _is_taken(chain, question, pending, height) else TxStatus.UNCLEAR)
 
 
-def _is_taken(chain: Chain, question: Question, flying: Flying, height: int) -> bool:
+def _is_taken(chain: Chain, question: Question, pending: PendingTx, height: int) -> bool:
     """None of our versions was mined, and none will be once that is as deep as we believe. Who knows one of them, and
     has no receipt, is late or lies: sent again it might be done twice."""
     depth = max(height - question.confirmations + 1, 0)
-    if chain.nonce_of(question.account, block=depth) <= flying.nonce:
+    if chain.nonce_of(question.account, block=depth) <= pending.nonce:
         return False
-    return not any(chain.knows(version.hash) for version in flying.versions)
+    return not any(chain.knows(version.hash) for version in pending.versions)
 
 
-def _cost(chain: Chain, flying: Flying, version: Version, error: TransactionReverted) -> int:
+def _cost(chain: Chain, pending: PendingTx, version: Version, error: TransactionReverted) -> int:
     answer = chain.rpc.ask("eth_getTransactionReceipt", "0x" + version.hash.hex())
     price = min(as_number(answer.get("effectiveGasPrice", version.max_fee)), version.max_fee)
-    return min(error.gas_used, flying.gas) * price
+    return min(error.gas_used, pending.gas) * price
 
 
 def in_our_time(opinions: Mapping[LaneT, Opinion], own_time: float | None) -> Mapping[LaneT, Opinion]:
@@ -186,20 +190,20 @@ def in_our_time(opinions: Mapping[LaneT, Opinion], own_time: float | None) -> Ma
     says that no time is left, and what is offered then is all that an answer is worth."""
     if own_time is None or len(opinions) != 1:
         return opinions
-    return {lane: replace(each, time=believed_alone(each.time, own_time)) for lane, each in opinions.items()}
+    return {endpoint: replace(each, time=believed_alone(each.time, own_time)) for endpoint, each in opinions.items()}
 
 
-def market_of(chain: Chain) -> Market:
+def market_of(chain: Chain) -> FeeMarket:
     """What gas costs by this endpoint's word. Raises as `form_opinion`."""
     with making_sense(chain.endpoint), chain.rpc.deadline(_LONGEST):
         return _market(chain, chain.block("latest"))
 
 
-def _market(chain: Chain, head: Mapping[str, Any]) -> Market:
+def _market(chain: Chain, head: Mapping[str, Any]) -> FeeMarket:
     base = head.get("baseFeePerGas")
     if base is None:
-        return Market(None, chain.rpc.number("eth_gasPrice"))
-    return Market(as_number(base), _tip(chain))
+        return FeeMarket(None, chain.rpc.number("eth_gasPrice"))
+    return FeeMarket(as_number(base), _tip(chain))
 
 
 def _tip(chain: Chain) -> int | None:
@@ -209,6 +213,6 @@ def _tip(chain: Chain) -> int | None:
         return None
 
 
-def _is_allowed(chain: Chain, account: bytes, wanted: Wanted) -> bool:
-    needed = wanted.allowance
+def _is_allowed(chain: Chain, account: bytes, request: TxRequest) -> bool:
+    needed = request.allowance
     return needed is None or Token(chain, needed.token).allowance(account, needed.spender) >= needed.amount

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from forcemove.chain.chain import Fees
 
-__all__ = ["Market", "Urgency", "fitting_fees", "gas_limit", "is_enough", "is_too_low", "next_fees", "price_of"]
+__all__ = ["FeeMarket", "Urgency", "fitting_fees", "gas_limit", "is_enough", "is_too_low", "next_fees", "price_of"]
 
 _GWEI = 10**9
 _TIP = 2 * _GWEI
@@ -25,12 +25,12 @@ _FAR = 100
 """An endpoint whose base fee is so many times higher than another's is not heard for that other one."""
 _ALIKE = 4
 """An offer that is so many times what is right is not made where another one can be."""
-_MOST_GAS = 2**24
+_MAX_GAS = 2**24
 """No chain takes more in one transaction (EIP-7825)."""
 
 
 @dataclass(frozen=True, slots=True)
-class Market:
+class FeeMarket:
     """An endpoint's word. `base`: the base fee, None where there is none; `tip`: what it suggests, if it does; `tip` is
     the whole price where there is no base fee. Wei for a unit of gas."""
 
@@ -40,10 +40,10 @@ class Market:
 
 @dataclass(frozen=True, slots=True)
 class Urgency:
-    """`most`: what the gas may cost at most, in wei. `passed`: the part of the time that it has which has gone by, 0 to
-    1, as an endpoint sees it; `surely`: as all see it. `is_answer`: whether all is lost at the end."""
+    """`max_cost`: what the gas may cost at most, in wei. `passed`: the part of the time that it has which has gone by,
+    0 to 1, as an endpoint sees it; `surely`: as all see it. `is_answer`: whether all is lost at the end."""
 
-    most: int
+    max_cost: int
     passed: float = 0.0
     surely: float = 0.0
     is_answer: bool = False
@@ -58,16 +58,16 @@ def gas_limit(row: int | None, estimates: Sequence[int], tries: int) -> int:
     failure.
     """
     if row is None:
-        plausible = [each for each in estimates if each <= _MOST_GAS] or [_MOST_GAS]
-        return min(max(plausible) * (3 if tries else 1), _MOST_GAS)
+        plausible = [each for each in estimates if each <= _MAX_GAS] or [_MAX_GAS]
+        return min(max(plausible) * (3 if tries else 1), _MAX_GAS)
     believed = [each for each in estimates if each < 3 * row]
-    return min(3 * row if tries else max([row + row // 2, *believed]), _MOST_GAS)
+    return min(3 * row if tries else max([row + row // 2, *believed]), _MAX_GAS)
 
 
-def fitting_fees(market: Market, others: Sequence[Market], gas: int, urgency: Urgency) -> Fees:
+def fitting_fees(market: FeeMarket, others: Sequence[FeeMarket], gas: int, urgency: Urgency) -> Fees:
     """What is right now for an endpoint with this market, where `others` show theirs: raised as the time demands,
     within the cap."""
-    cap, percent = urgency.most // gas, _percent(urgency)
+    cap, percent = urgency.max_cost // gas, _percent(urgency)
     first = _first(market, others)
     price = min(first.max_fee_per_gas * percent // 100, cap)
     tip = min(first.max_priority_fee_per_gas * percent // 100, price)
@@ -76,7 +76,7 @@ def fitting_fees(market: Market, others: Sequence[Market], gas: int, urgency: Ur
     return Fees(price, price if first.is_legacy else tip, first.is_legacy)
 
 
-def next_fees(last: Fees, market: Market, others: Sequence[Market], gas: int, urgency: Urgency) -> Fees | None:
+def next_fees(last: Fees, market: FeeMarket, others: Sequence[FeeMarket], gas: int, urgency: Urgency) -> Fees | None:
     """An offer that may replace the last one, or None where that is good enough, or the cap allows none."""
     fees, least = fitting_fees(market, others, gas, urgency), _bumped(last)
     if fees.max_fee_per_gas < least.max_fee_per_gas:
@@ -85,7 +85,7 @@ def next_fees(last: Fees, market: Market, others: Sequence[Market], gas: int, ur
     return Fees(fees.max_fee_per_gas, tip, fees.is_legacy)
 
 
-def is_too_low(offer: Fees, market: Market) -> bool:
+def is_too_low(offer: Fees, market: FeeMarket) -> bool:
     """Whether no block will take it now, by this endpoint's word."""
     return 2 * offer.max_fee_per_gas < price_of(market)
 
@@ -99,7 +99,7 @@ def is_enough(offer: Fees, fees: Fees) -> bool:
     return offer.is_legacy == fees.is_legacy and not is_dear and not is_low
 
 
-def _first(market: Market, others: Sequence[Market]) -> Fees:
+def _first(market: FeeMarket, others: Sequence[FeeMarket]) -> Fees:
     bases = [each.base for each in (market, *others) if each.base is not None]
     if market.base is None:
         # A price is paid in full: the lowest that is shown.
@@ -111,7 +111,7 @@ def _first(market: Market, others: Sequence[Market]) -> Fees:
     return Fees(2 * base + tip, tip)
 
 
-def _tip(market: Market, others: Sequence[Market] = ()) -> int:
+def _tip(market: FeeMarket, others: Sequence[FeeMarket] = ()) -> int:
     """No more than what some other endpoint finds right, or half of our own bound: where base fees are low, the tip is
     most of what is paid, and one that says too much would double it."""
     shown = [each.tip for each in others if each.base is not None and each.tip is not None]
@@ -119,7 +119,7 @@ def _tip(market: Market, others: Sequence[Market] = ()) -> int:
     return bound if market.tip is None else min(bound, market.tip)
 
 
-def price_of(market: Market) -> int:
+def price_of(market: FeeMarket) -> int:
     """What is right by this word alone."""
     return market.tip or 0 if market.base is None else 2 * market.base + _tip(market)
 
@@ -129,8 +129,8 @@ def _percent(urgency: Urgency) -> int:
     return max(_raised(urgency.surely, _DEAREST), min(_raised(urgency.passed, _DEAREST), _DEAREST_ON_ONE_WORD))
 
 
-def _raised(passed: float, most: int) -> int:
-    return 100 + int((most - 100) * min(max(passed, 0.0), 1.0) ** 2)
+def _raised(passed: float, max_cost: int) -> int:
+    return 100 + int((max_cost - 100) * min(max(passed, 0.0), 1.0) ** 2)
 
 
 def _bumped(fees: Fees) -> Fees:

@@ -10,23 +10,23 @@ from msgspec import UNSET, Struct, UnsetType
 
 from forcemove.chain.chain import Call, Fees, RawLog, Receipt, SignedTransaction
 from forcemove.errors import ForcemoveError, InvalidValue
+from forcemove.protocol.codec.msgpack_codec import Codec
 from forcemove.protocol.types import UINT256_MAX, require_bytes, require_uint
-from forcemove.protocol.values import Codec
 
 __all__ = [
-    "FLYING",
+    "PENDING_TXS",
     "Allowance",
-    "Failed",
-    "Flying",
-    "Landed",
-    "MemoryTransactions",
-    "NonceTaken",
-    "Outcome",
-    "Transactions",
-    "WANTED",
-    "Undone",
+    "TxFailed",
+    "PendingTx",
+    "Confirmed",
+    "MemoryTxStore",
+    "NonceUsedElsewhere",
+    "TxOutcome",
+    "TxStore",
+    "TX_REQUESTS",
+    "Reorged",
     "Version",
-    "Wanted",
+    "TxRequest",
 ]
 
 
@@ -38,20 +38,20 @@ class Allowance(Struct, frozen=True):
     amount: int
 
 
-class Wanted(Struct, frozen=True):
-    """A transaction that somebody asks for. `purpose`: the asker's own bytes, which tell it from all others and come
+class TxRequest(Struct, frozen=True, rename={"request_id": "purpose", "max_cost": "most"}):
+    """A transaction that somebody asks for. `request_id`: the asker's own bytes, which tell it from all others and come
     back with what became of it. `to` (20 bytes), `data`, `value` (wei): the call.
 
-    `deadline`: the block time (seconds) by which it must be mined, None where it may wait. `most`: what its gas may
+    `deadline`: the block time (seconds) by which it must be mined, None where it may wait. `max_cost`: what its gas may
     cost at most, in wei. `allowance`: what must be allowed before; the sender sees to it. `gas`: what it needs by our
     own table, which no endpoint can talk us out of; what an older program has written does not say it.
     """
 
-    purpose: bytes
+    request_id: bytes
     to: bytes
     data: bytes
     value: int
-    most: int
+    max_cost: int
     deadline: int | None = None
     allowance: Allowance | None = None
     gas: int | UnsetType = UNSET
@@ -59,7 +59,7 @@ class Wanted(Struct, frozen=True):
     def __post_init__(self) -> None:
         require_bytes("to", self.to, 20)
         require_uint("value", self.value, UINT256_MAX)
-        require_uint("most", self.most, UINT256_MAX)
+        require_uint("most", self.max_cost, UINT256_MAX)
 
     @property
     def row(self) -> int | None:
@@ -77,7 +77,7 @@ class Wanted(Struct, frozen=True):
         return Call(self.to, self.data, self.value)
 
 
-WANTED: Codec[Wanted] = Codec("wanted transaction", Wanted)
+TX_REQUESTS: Codec[TxRequest] = Codec("wanted transaction", TxRequest)
 """Encodes and decodes them, for a journal."""
 
 
@@ -98,11 +98,11 @@ class Version(Struct, frozen=True):
         return Fees(self.max_fee, self.tip, self.is_legacy)
 
 
-class Flying(Struct, frozen=True):
+class PendingTx(Struct, frozen=True, rename={"request": "wanted"}):
     """A transaction on its way: it has a nonce, a limit of gas, and at least one version, in the order of their fees;
     any of them may be the one that is mined. `begun_at`: the block time (seconds) when the first one was signed."""
 
-    wanted: Wanted
+    request: TxRequest
     nonce: int
     gas: int
     begun_at: int
@@ -120,14 +120,14 @@ class Flying(Struct, frozen=True):
     def signed(self, sender: bytes, version: Version | None = None) -> SignedTransaction:
         """As the chain takes it; `sender`: the account, 20 bytes. `version`: the newest unless given."""
         chosen = version or self.newest
-        return SignedTransaction(self.wanted.call, sender, self.nonce, self.gas, chosen.fees, chosen.hash, chosen.raw)
+        return SignedTransaction(self.request.call, sender, self.nonce, self.gas, chosen.fees, chosen.hash, chosen.raw)
 
 
-FLYING: Codec[Flying] = Codec("transaction", Flying)
+PENDING_TXS: Codec[PendingTx] = Codec("transaction", PendingTx)
 """Encodes and decodes transactions on their way, for a journal."""
 
 
-class Transactions(Protocol):
+class TxStore(Protocol):
     """The journal of one account on one chain: what is on its way, by nonce. What it has taken survives the process."""
 
     def put(self, nonce: int, body: bytes) -> None:
@@ -140,58 +140,58 @@ class Transactions(Protocol):
         """Everything that is kept, in the order of nonces."""
 
 
-class MemoryTransactions:
+class MemoryTxStore:
     """The port in memory, for what ends with its process."""
 
     def __init__(self) -> None:
-        self._kept: dict[int, bytes] = {}
+        self._store: dict[int, bytes] = {}
 
     def put(self, nonce: int, body: bytes) -> None:
-        """As in `Transactions`."""
-        self._kept[nonce] = body
+        """As in `TxStore`."""
+        self._store[nonce] = body
 
     def forget(self, nonce: int) -> None:
-        """As in `Transactions`."""
-        self._kept.pop(nonce, None)
+        """As in `TxStore`."""
+        self._store.pop(nonce, None)
 
     def all(self) -> Sequence[tuple[int, bytes]]:
-        """As in `Transactions`."""
-        return sorted(self._kept.items())
+        """As in `TxStore`."""
+        return sorted(self._store.items())
 
 
 @dataclass(frozen=True, slots=True)
-class Landed:
+class Confirmed:
     """It is mined, and has succeeded."""
 
-    purpose: bytes
+    request_id: bytes
     receipt: Receipt[RawLog]
 
 
 @dataclass(frozen=True, slots=True)
-class Failed:
+class TxFailed:
     """It will not happen unless it is asked for again: the chain refuses it, or it was mined and has failed, which has
     cost `cost` wei."""
 
-    purpose: bytes
+    request_id: bytes
     error: ForcemoveError
     cost: int = 0
 
 
 @dataclass(frozen=True, slots=True)
-class NonceTaken:
+class NonceUsedElsewhere:
     """Its nonce was used by another program with the same key; it was sent again with the next one."""
 
-    purpose: bytes
+    request_id: bytes
     nonce: int
 
 
 @dataclass(frozen=True, slots=True)
-class Undone:
+class Reorged:
     """It had landed, and a reorganisation has taken it away; the node does not know it any more. It is not sent again
     unless it is asked for again."""
 
-    purpose: bytes
+    request_id: bytes
 
 
-Outcome = Landed | Failed | NonceTaken | Undone
+TxOutcome = Confirmed | TxFailed | NonceUsedElsewhere | Reorged
 """What became of a transaction."""

@@ -15,7 +15,7 @@ FORWARDED = "X-Forwarded-For"
 """The header in which most proxies say for whom they ask."""
 _PREFIX = 64
 """Bits of an IPv6 address that a network is given; the other half its user chooses at will."""
-_MOST_HOPS = 16
+_MAX_HOPS = 16
 _Network = IPv4Network | IPv6Network
 
 
@@ -52,7 +52,7 @@ class Proxies:
         """For whom `peer` asks: the last address in the header that is no named proxy's, where `peer` is one. What
         cannot be read was not written by a proxy of ours: then it is the proxy that has passed it on. `forwarded`: all
         values of the header."""
-        hops = [hop.strip() for value in forwarded for hop in value.split(",")][-_MOST_HOPS:]
+        hops = [hop.strip() for value in forwarded for hop in value.split(",")][-_MAX_HOPS:]
         client = peer
         while hops and self.has(client):
             address = _address(_without_port(hops.pop()))

@@ -8,26 +8,26 @@ __all__ = ["Bucket"]
 class Bucket:
     """Tokens that come back at a rate, up to a most."""
 
-    __slots__ = ("_most", "_rate", "_since", "_tokens")
+    __slots__ = ("_max", "_rate", "_since", "_tokens")
 
     def __init__(self, rate: float, now: float, most: float | None = None) -> None:
         """`rate`: tokens a second; `now`: seconds of any clock that does not go back; `most`: tokens that it holds,
         twice as many as come in a second if it is not said."""
-        self._rate, self._most = rate, 2 * rate if most is None else most
-        self._tokens, self._since = self._most, now
+        self._rate, self._max = rate, 2 * rate if most is None else most
+        self._tokens, self._since = self._max, now
 
     def take(self, count: float, now: float) -> float:
         """Take tokens, more than there are if need be; returns the seconds to wait until none is owed."""
         tokens = self._tokens + (now - self._since) * self._rate
-        self._tokens = tokens = (tokens if tokens < self._most else self._most) - count  # `min` takes thrice as long
+        self._tokens = tokens = (tokens if tokens < self._max else self._max) - count  # `min` takes thrice as long
         self._since = now
         return 0.0 if tokens >= 0 else -tokens / self._rate
 
     def wait(self, count: float, now: float) -> float:
         """The seconds to wait until there are so many; nothing is taken."""
-        missing = min(count, self._most) - self._tokens - (now - self._since) * self._rate
+        missing = min(count, self._max) - self._tokens - (now - self._since) * self._rate
         return max(0.0, missing / self._rate)
 
     def is_full(self, now: float) -> bool:
         """Whether it is as if nothing had ever been taken."""
-        return self.wait(self._most, now) <= 0
+        return self.wait(self._max, now) <= 0

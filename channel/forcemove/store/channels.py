@@ -10,12 +10,12 @@ from sqlalchemy import Connection, Row, Select, bindparam, select, update
 
 from forcemove.store.database import driver_of
 from forcemove.store.errors import JournalDamaged
-from forcemove.store.records import Kept, Saving, Standing
+from forcemove.store.records import ChannelUpdate, Ownership, StoredChannel
 from forcemove.store.schema import CHANNELS, ORIGINS, SEEDS, checksum
 from forcemove.store.statements import chunks, insert_for, require_sound, upsert
 
 __all__ = [
-    "Known",
+    "KnownVersions",
     "ids_of",
     "keep_seed",
     "load",
@@ -27,19 +27,19 @@ __all__ = [
     "versions_of",
 ]
 
-Known = dict[bytes, tuple[int, int]]
+KnownVersions = dict[bytes, tuple[int, int]]
 """Version and standing of channels."""
-_PLAYABLE = (Standing.ACTIVE, Standing.FINISHED, Standing.BACKUP)
+_PLAYABLE = (Ownership.ACTIVE, Ownership.FINISHED, Ownership.BACKUP)
 
 # --------------------------------------------------------------------------------------------------------------- saving
 
 
-def save(connection: Connection, savings: Sequence[Saving]) -> list[Saving]:
+def save(connection: Connection, updates: Sequence[ChannelUpdate]) -> list[ChannelUpdate]:
     """Save those whose version is the expected one and that we may still play; returns them."""
-    known = lock(connection, [each.channel_id for each in savings if each.version > 0])
-    changed = [each for each in savings if each.version > 0 and _may_change(each, known)]
+    known = lock(connection, [each.channel_id for each in updates if each.version > 0])
+    changed = [each for each in updates if each.version > 0 and _may_change(each, known)]
     _update(connection, changed, known)
-    new = _insert(connection, [each for each in savings if each.version == 0])
+    new = _insert(connection, [each for each in updates if each.version == 0])
     return changed + new
 
 
@@ -51,12 +51,12 @@ _LOCKED = (
 )
 
 
-def lock(connection: Connection, ids: Collection[bytes]) -> Known:
+def lock(connection: Connection, ids: Collection[bytes]) -> KnownVersions:
     """Version and standing of channels, which no other process changes until the end of the transaction.
 
     All take these locks in one order, or two could wait for each other.
     """
-    known: Known = {}
+    known: KnownVersions = {}
     for chunk in chunks(sorted(ids)):
         for id_, version, standing in _lock(connection, chunk):
             known[id_] = (version, standing)
@@ -75,9 +75,9 @@ def _found(count: int) -> str:
     return f"SELECT id, version, standing FROM channels WHERE id IN ({', '.join('?' * count)})"  # noqa: S608  # marks
 
 
-def _may_change(saving: Saving, known: Known) -> bool:
-    version, standing = known.get(saving.channel_id, (None, None))
-    return version == saving.version and standing in _PLAYABLE
+def _may_change(update_: ChannelUpdate, known: KnownVersions) -> bool:
+    version, standing = known.get(update_.channel_id, (None, None))
+    return version == update_.version and standing in _PLAYABLE
 
 
 # The statement that all speed depends on, in the words of each database: SQLAlchemy would put every row together anew,
@@ -91,10 +91,10 @@ _UPDATE = {
 }
 
 
-def _update(connection: Connection, savings: Sequence[Saving], known: Known) -> None:
-    if not savings:
+def _update(connection: Connection, updates: Sequence[ChannelUpdate], known: KnownVersions) -> None:
+    if not updates:
         return
-    rows = [_changed(each, known[each.channel_id][1]) for each in savings]
+    rows = [_changed(each, known[each.channel_id][1]) for each in updates]
     statement = _UPDATE[connection.dialect.name]
     if connection.dialect.name == "sqlite":
         driver_of(connection).executemany(statement, rows)
@@ -102,11 +102,11 @@ def _update(connection: Connection, savings: Sequence[Saving], known: Known) -> 
         connection.exec_driver_sql(statement, tuple(map(list, zip(*rows, strict=True))))
 
 
-def _changed(saving: Saving, standing: int) -> tuple[int, int, bytes, int, bytes, bytes]:
+def _changed(update_: ChannelUpdate, standing: int) -> tuple[int, int, bytes, int, bytes, bytes]:
     """The values of `_UPDATE`."""
-    becomes = int(Standing.FINISHED) if saving.finished and standing == Standing.ACTIVE else standing
-    seal = _seal(saving.channel_id, becomes, saving.snapshot, saving.reached)
-    return (saving.version + 1, becomes, saving.snapshot, seal, saving.reached, saving.channel_id)
+    becomes = int(Ownership.FINISHED) if update_.finished and standing == Ownership.ACTIVE else standing
+    seal = _seal(update_.channel_id, becomes, update_.snapshot, update_.cursor)
+    return (update_.version + 1, becomes, update_.snapshot, seal, update_.cursor, update_.channel_id)
 
 
 def _seal(channel_id: bytes, standing: int, snapshot: bytes, reached: bytes) -> int:
@@ -114,25 +114,25 @@ def _seal(channel_id: bytes, standing: int, snapshot: bytes, reached: bytes) -> 
     return checksum(channel_id, standing, snapshot, *((reached,) if reached else ()))
 
 
-def _insert(connection: Connection, savings: Sequence[Saving]) -> list[Saving]:
+def _insert(connection: Connection, updates: Sequence[ChannelUpdate]) -> list[ChannelUpdate]:
     """Those that are not there yet, with what is kept once."""
-    if not savings:
+    if not updates:
         return []
-    rows = [_row(each) for each in sorted(savings, key=lambda each: each.channel_id)]
+    rows = [_row(each) for each in sorted(updates, key=lambda each: each.channel_id)]
     statement = insert_for(connection.dialect.name, CHANNELS).on_conflict_do_nothing().returning(CHANNELS.c.id)
     inserted = set(connection.scalars(statement, rows))
-    new = [each for each in savings if each.channel_id in inserted]
-    upsert(connection, ORIGINS, [_origin(each.channel_id, each.about or b"") for each in new])
+    new = [each for each in updates if each.channel_id in inserted]
+    upsert(connection, ORIGINS, [_origin(each.channel_id, each.metadata or b"") for each in new])
     return new
 
 
-def _row(saving: Saving) -> dict[str, object]:
-    standing = Standing.FINISHED if saving.finished else Standing.ACTIVE
-    return _channel(saving.channel_id, 1, standing, saving.snapshot, saving.reached)
+def _row(update_: ChannelUpdate) -> dict[str, object]:
+    standing = Ownership.FINISHED if update_.finished else Ownership.ACTIVE
+    return _channel(update_.channel_id, 1, standing, update_.snapshot, update_.cursor)
 
 
 def _channel(
-    channel_id: bytes, version: int, standing: Standing, snapshot: bytes, reached: bytes = b""
+    channel_id: bytes, version: int, standing: Ownership, snapshot: bytes, reached: bytes = b""
 ) -> dict[str, object]:
     return {
         "id": channel_id,
@@ -152,16 +152,18 @@ def raise_versions(connection: Connection, ids: Collection[bytes]) -> None:
     """Let nothing be committed any more by those who know the present versions. Moved channels keep theirs: it says
     which of their exports is the newest."""
     for chunk in chunks(lock(connection, ids)):
-        playable = CHANNELS.c.id.in_(chunk) & (CHANNELS.c.standing != Standing.MOVED)
+        playable = CHANNELS.c.id.in_(chunk) & (CHANNELS.c.standing != Ownership.MOVED)
         connection.execute(update(CHANNELS).where(playable).values(version=CHANNELS.c.version + 1))
 
 
-def put(connection: Connection, kept: Sequence[Kept]) -> None:
+def put(connection: Connection, stored: Sequence[StoredChannel]) -> None:
     """Write channels as they are given, over what is here. How much of a chain is in them was another journal's."""
     upsert(
-        connection, CHANNELS, [_channel(each.channel_id, each.version, each.standing, each.snapshot) for each in kept]
+        connection,
+        CHANNELS,
+        [_channel(each.channel_id, each.version, each.ownership, each.snapshot) for each in stored],
     )
-    upsert(connection, ORIGINS, [_origin(each.channel_id, each.about) for each in kept])
+    upsert(connection, ORIGINS, [_origin(each.channel_id, each.metadata) for each in stored])
 
 
 def keep_seed(connection: Connection, where: str, table: bytes, seed: bytes) -> bytes:
@@ -170,30 +172,30 @@ def keep_seed(connection: Connection, where: str, table: bytes, seed: bytes) -> 
     connection.execute(insert_for(connection.dialect.name, SEEDS).on_conflict_do_nothing(), [row])
     found = connection.execute(select(SEEDS).where(SEEDS.c.name == table)).one()
     require_sound(where, "a table's seed", found.checksum, found.name, found.seed)
-    kept: bytes = found.seed
-    return kept
+    stored: bytes = found.seed
+    return stored
 
 
 # --------------------------------------------------------------------------------------------------------- reading back
 
-_KEPT = select(CHANNELS, ORIGINS.c.about, ORIGINS.c.checksum.label("about_checksum")).outerjoin(
+_STORED = select(CHANNELS, ORIGINS.c.about, ORIGINS.c.checksum.label("about_checksum")).outerjoin(
     ORIGINS, ORIGINS.c.channel_id == CHANNELS.c.id
 )
 
 
-def load(connection: Connection, where: str, channel_id: bytes) -> Kept | None:
+def load(connection: Connection, where: str, channel_id: bytes) -> StoredChannel | None:
     """A channel, or None. Raises `JournalDamaged`."""
-    row = connection.execute(_KEPT.where(CHANNELS.c.id == channel_id)).one_or_none()
-    return None if row is None else _kept(where, row)
+    row = connection.execute(_STORED.where(CHANNELS.c.id == channel_id)).one_or_none()
+    return None if row is None else _stored(where, row)
 
 
-def load_all(connection: Connection, where: str, standings: Collection[Standing]) -> tuple[Kept, ...]:
+def load_all(connection: Connection, where: str, ownerships: Collection[Ownership]) -> tuple[StoredChannel, ...]:
     """The channels of these standings, by their ids. Raises `JournalDamaged`."""
-    chosen: Select[tuple[object, ...]] = _KEPT.where(CHANNELS.c.standing.in_(standings))
-    return tuple(_kept(where, row) for row in connection.execute(chosen.order_by(CHANNELS.c.id)))
+    chosen: Select[tuple[object, ...]] = _STORED.where(CHANNELS.c.standing.in_(ownerships))
+    return tuple(_stored(where, row) for row in connection.execute(chosen.order_by(CHANNELS.c.id)))
 
 
-def _kept(where: str, row: Row[tuple[object, ...]]) -> Kept:
+def _stored(where: str, row: Row[tuple[object, ...]]) -> StoredChannel:
     reached = row.reached or b""
     require_sound(
         where, "a channel", row.checksum, row.id, row.standing, row.snapshot, *((reached,) if reached else ())
@@ -201,12 +203,12 @@ def _kept(where: str, row: Row[tuple[object, ...]]) -> Kept:
     require_sound(where, "what a channel is about", row.about_checksum, row.id, row.about)
     if type(row.version) is not int:
         raise JournalDamaged(where, "a channel's version is no number")
-    return Kept(row.id, row.version, Standing(row.standing), row.snapshot, row.about, reached)
+    return StoredChannel(row.id, row.version, Ownership(row.standing), row.snapshot, row.about, reached)
 
 
-def ids_of(connection: Connection, standings: Collection[Standing]) -> tuple[bytes, ...]:
+def ids_of(connection: Connection, ownerships: Collection[Ownership]) -> tuple[bytes, ...]:
     """The ids of the channels of these standings, in order."""
-    chosen = select(CHANNELS.c.id).where(CHANNELS.c.standing.in_(standings))
+    chosen = select(CHANNELS.c.id).where(CHANNELS.c.standing.in_(ownerships))
     return tuple(connection.scalars(chosen.order_by(CHANNELS.c.id)))
 
 

@@ -15,16 +15,16 @@ from forcemove.store import faults
 from forcemove.store.errors import JournalDamaged
 from forcemove.store.same_file import SameFile
 
-__all__ = ["Clock", "Database", "driver_of"]
+__all__ = ["UnixClock", "Database", "driver_of"]
 
-Clock = Callable[[], float]
+UnixClock = Callable[[], float]
 """Gives Unix seconds."""
 
 
 class Database:
     """One connection to a database, for one thread at a time."""
 
-    def __init__(self, engine: Engine, where: str, clock: Clock, file: str | None = None) -> None:
+    def __init__(self, engine: Engine, where: str, clock: UnixClock, file: str | None = None) -> None:
         """`where`: for errors; `clock`: for leases on SQLite; `file`: where SQLite has it on disk, else None."""
         self.where = where
         self._engine, self._clock, self._lock = engine, clock, RLock()

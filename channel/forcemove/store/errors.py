@@ -16,7 +16,7 @@ __all__ = [
     "JournalUnusable",
     "JournalUnwritable",
     "LeaseNotHeld",
-    "NoSuchWish",
+    "NotInOutbox",
     "NotAJournal",
     "NotInFlight",
     "NotKept",
@@ -137,7 +137,7 @@ class NonceTaken(LocalError):
 
 
 @dataclass(eq=False)
-class NoSuchWish(LocalError):
+class NotInOutbox(LocalError):
     """No transaction is wanted under this number, or not of this account: it has its nonce already."""
 
     number: int

@@ -6,23 +6,23 @@ from collections.abc import Iterable, Sequence
 
 from sqlalchemy import ColumnElement, Connection, delete, insert, select, true
 
-from forcemove.store.records import Evidence, KeptEvidence, Saving
+from forcemove.store.records import ChannelUpdate, Evidence, StoredEvidence
 from forcemove.store.schema import EVIDENCE, checksum
 from forcemove.store.statements import require_sound
 
-__all__ = ["MOST_OF_A_CHANNEL", "MOST_OF_ALL", "MOST_OF_A_KIND", "keep", "load", "put"]
+__all__ = ["MAX_OF_A_CHANNEL", "MAX_OF_ALL", "MAX_OF_A_KIND", "keep", "load", "put"]
 
-MOST_OF_A_KIND = 10
+MAX_OF_A_KIND = 10
 """Pieces of one kind in one channel: a flood of one kind drowns no other."""
-MOST_OF_A_CHANNEL = 50
+MAX_OF_A_CHANNEL = 50
 """Pieces of all kinds in one channel: a flood in one channel drowns no other."""
-MOST_OF_ALL = 1_000
+MAX_OF_ALL = 1_000
 """Pieces of all channels: 64 MiB at the most."""
 
 
-def keep(connection: Connection, savings: Iterable[Saving]) -> None:
+def keep(connection: Connection, updates: Iterable[ChannelUpdate]) -> None:
     """Add the evidence that comes with channels."""
-    put(connection, [(each.channel_id, evidence) for each in savings for evidence in each.evidence])
+    put(connection, [(each.channel_id, evidence) for each in updates for evidence in each.evidence])
 
 
 def put(connection: Connection, new: Sequence[tuple[bytes, Evidence]]) -> None:
@@ -31,10 +31,10 @@ def put(connection: Connection, new: Sequence[tuple[bytes, Evidence]]) -> None:
         return
     connection.execute(insert(EVIDENCE), [_row(channel_id, evidence) for channel_id, evidence in new])
     for channel_id, kind in {(channel_id, evidence.kind) for channel_id, evidence in new}:
-        _trim(connection, (EVIDENCE.c.channel_id == channel_id) & (EVIDENCE.c.kind == kind), MOST_OF_A_KIND)
+        _trim(connection, (EVIDENCE.c.channel_id == channel_id) & (EVIDENCE.c.kind == kind), MAX_OF_A_KIND)
     for channel_id in {channel_id for channel_id, _ in new}:
-        _trim(connection, EVIDENCE.c.channel_id == channel_id, MOST_OF_A_CHANNEL)
-    _trim(connection, true(), MOST_OF_ALL)
+        _trim(connection, EVIDENCE.c.channel_id == channel_id, MAX_OF_A_CHANNEL)
+    _trim(connection, true(), MAX_OF_ALL)
 
 
 def _row(channel_id: bytes, evidence: Evidence) -> dict[str, object]:
@@ -49,10 +49,10 @@ def _trim(connection: Connection, group: ColumnElement[bool], most: int) -> None
         connection.execute(delete(EVIDENCE).where(group & (EVIDENCE.c.number <= newest_of_those)))
 
 
-def load(connection: Connection, where: str, channel_id: bytes | None) -> tuple[KeptEvidence, ...]:
+def load(connection: Connection, where: str, channel_id: bytes | None) -> tuple[StoredEvidence, ...]:
     """The evidence of a channel, or of all, oldest first. Raises `JournalDamaged`."""
     chosen = select(EVIDENCE).order_by(EVIDENCE.c.number)
     rows = connection.execute(chosen if channel_id is None else chosen.where(EVIDENCE.c.channel_id == channel_id)).all()
     for row in rows:
         require_sound(where, "a piece of evidence", row.checksum, row.channel_id, row.kind, row.body)
-    return tuple(KeptEvidence(row.number, row.channel_id, Evidence(row.kind, row.body)) for row in rows)
+    return tuple(StoredEvidence(row.number, row.channel_id, Evidence(row.kind, row.body)) for row in rows)

@@ -13,11 +13,11 @@ from forcemove.store import channels, evidence, transfer
 from forcemove.store.database import Database
 from forcemove.store.leases import Leases
 from forcemove.store.meetings import Meetings
-from forcemove.store.records import SEED_LENGTH, Batch, Cursor, ExportKind, Kept, KeptEvidence, Standing
+from forcemove.store.records import SEED_LENGTH, Batch, Cursor, ExportKind, Ownership, StoredChannel, StoredEvidence
 from forcemove.store.schema import CURSORS, checksum
 from forcemove.store.statements import require_sound, upsert
 from forcemove.store.towers import Towers
-from forcemove.store.transactions import Transactions, insert_wanted
+from forcemove.store.transactions import Transactions, insert_outbox
 
 __all__ = ["Journal"]
 
@@ -69,27 +69,27 @@ class Journal:
         with self._database.writing() as connection:
             saved = channels.save(connection, batch.channels)
             evidence.keep(connection, saved)
-            insert_wanted(connection, [wanted for each in saved for wanted in each.wanted])
+            insert_outbox(connection, [request for each in saved for request in each.outbox])
             upsert(connection, CURSORS, [_cursor_row(each) for each in batch.cursors])
         return frozenset(each.channel_id for each in batch.channels) - {each.channel_id for each in saved}
 
-    def load(self, channel_id: bytes) -> Kept | None:
+    def load(self, channel_id: bytes) -> StoredChannel | None:
         """A channel as it was saved last, or None."""
         with self._database.reading() as connection:
             return channels.load(connection, self.where, channel_id)
 
-    def channels(self, *standings: Standing) -> tuple[Kept, ...]:
+    def channels(self, *ownerships: Ownership) -> tuple[StoredChannel, ...]:
         """The channels of these standings, of all where none is given, by their ids.
 
         One that is damaged raises: `ids` and `load` reach the others.
         """
         with self._database.reading() as connection:
-            return channels.load_all(connection, self.where, standings or tuple(Standing))
+            return channels.load_all(connection, self.where, ownerships or tuple(Ownership))
 
-    def ids(self, *standings: Standing) -> tuple[bytes, ...]:
+    def ids(self, *ownerships: Ownership) -> tuple[bytes, ...]:
         """The ids of the channels of these standings, of all where none is given, in order."""
         with self._database.reading() as connection:
-            return channels.ids_of(connection, standings or tuple(Standing))
+            return channels.ids_of(connection, ownerships or tuple(Ownership))
 
     def versions(self, ids: Collection[bytes]) -> dict[bytes, int]:
         """The present versions of those of the channels that are here."""
@@ -127,7 +127,7 @@ class Journal:
         with self._database.writing() as connection:
             return transfer.import_(connection, data)
 
-    def evidence(self, channel_id: bytes | None = None) -> tuple[KeptEvidence, ...]:
+    def evidence(self, channel_id: bytes | None = None) -> tuple[StoredEvidence, ...]:
         """The evidence of a channel, or of all, oldest first."""
         with self._database.reading() as connection:
             return evidence.load(connection, self.where, channel_id)

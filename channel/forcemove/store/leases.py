@@ -17,13 +17,13 @@ from forcemove.store import channels
 from forcemove.store.database import Database
 from forcemove.store.errors import JournalDamaged
 from forcemove.store.presence import Presence
-from forcemove.store.records import Account, ChannelLease, LeaseName, Refusal, Taking
+from forcemove.store.records import Account, ChannelLease, LeaseName, LeaseRefusal, TakenLeases
 from forcemove.store.schema import LEASES
 from forcemove.store.statements import chunks, insert_for
 
 __all__ = ["Leases", "is_held", "text_of"]
 
-MOST_SECONDS = 24 * 60 * 60
+MAX_SECONDS = 24 * 60 * 60
 """A lease that nobody can wait for is a mistake."""
 _RELEASED = 0
 
@@ -62,7 +62,7 @@ class Leases:
         self._database, self._owner = database, owner
         self._presence = Presence(database.file, owner) if database.file is not None else None
 
-    def take(self, names: Iterable[LeaseName], seconds: float) -> Taking:
+    def take(self, names: Iterable[LeaseName], seconds: float) -> TakenLeases:
         """Take those that are free or expired, and renew those that are ours, from now on for so many seconds. What
         belongs to a process on this machine that has died is free, where the journal is a file.
 
@@ -92,7 +92,7 @@ class Leases:
         if self._presence is not None:
             self._presence.close()
 
-    def _take_free(self, wanted: Mapping[str, LeaseName], seconds: float) -> Taking:
+    def _take_free(self, wanted: Mapping[str, LeaseName], seconds: float) -> TakenLeases:
         with self._database.writing() as connection:
             now = self._database.now(connection)
             before = _locked(connection, wanted, now)
@@ -103,7 +103,7 @@ class Leases:
             channels.raise_versions(connection, ids)
             others = _locked(connection, wanted.keys() - ours, now)
         refused = {wanted[name]: _refusal(row, now) for name, row in others.items()}
-        return Taking(frozenset(wanted[name] for name in ours), refused)
+        return TakenLeases(frozenset(wanted[name] for name in ours), refused)
 
     def _take(self, connection: Connection, wanted: Mapping[str, LeaseName], now: int, lasts: int) -> set[str]:
         """In one statement, so that of two that come at once one is refused; returns the names that are ours then."""
@@ -128,7 +128,7 @@ class Leases:
                 is_ours = LEASES.c.name.in_(chunk) & (LEASES.c.owner == self._owner)
                 connection.execute(update(LEASES).where(is_ours).values(until=_RELEASED))
 
-    def holder(self, name: LeaseName) -> Refusal | None:
+    def holder(self, name: LeaseName) -> LeaseRefusal | None:
         """Who has a lease now, ourselves included; None where it is free."""
         with self._database.reading() as connection:
             now = self._database.now(connection)
@@ -160,8 +160,8 @@ def _shorten(connection: Connection, known: Mapping[str, _Lease], now: int) -> N
         connection.execute(_SHORTENED, {"names": chunk, "now": now})
 
 
-def _refusal(row: _Lease, now: int) -> Refusal:
-    return Refusal(row.owner, row.until / 1000, now / 1000)
+def _refusal(row: _Lease, now: int) -> LeaseRefusal:
+    return LeaseRefusal(row.owner, row.until / 1000, now / 1000)
 
 
 def text_of(name: LeaseName) -> str:
@@ -186,5 +186,5 @@ def _name_of(text: str, where: str) -> LeaseName:
 
 
 def _require_duration(seconds: float) -> None:
-    if not 0 < seconds <= MOST_SECONDS:
-        raise InvalidValue("seconds", seconds, f"more than 0, and at most {MOST_SECONDS}")
+    if not 0 < seconds <= MAX_SECONDS:
+        raise InvalidValue("seconds", seconds, f"more than 0, and at most {MAX_SECONDS}")

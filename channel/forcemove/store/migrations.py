@@ -13,9 +13,9 @@ from sqlalchemy import Connection, inspect, select
 from forcemove.store.errors import JournalOfNewerProgram, NotAJournal
 from forcemove.store.schema import METADATA, VERSIONS
 
-__all__ = ["STEPS", "Step", "bring_up_to_date", "format_of"]
+__all__ = ["STEPS", "MigrationStep", "bring_up_to_date", "format_of"]
 
-Step = Sequence[str]
+MigrationStep = Sequence[str]
 """Statements; in braces is what differs: the types `{bytes}` and `{number}`, a key that grows by itself, and
 `{postgresql}`, which begins what is none of SQLite's: there it is a comment."""
 
@@ -24,7 +24,7 @@ _TYPES = {
     "postgresql": {"bytes": "BYTEA", "number": "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY", "postgresql": ""},
 }
 
-_FIRST: Step = (
+_FIRST: MigrationStep = (
     "CREATE TABLE forcemove_journal (version BIGINT NOT NULL)",
     "INSERT INTO forcemove_journal VALUES (0)",
     "CREATE TABLE channels (id {bytes} NOT NULL PRIMARY KEY, version BIGINT NOT NULL, standing BIGINT NOT NULL,"
@@ -46,7 +46,7 @@ _FIRST: Step = (
     "CREATE TABLE leases (name TEXT NOT NULL PRIMARY KEY, owner {bytes} NOT NULL, until BIGINT NOT NULL)",
 )
 
-_WATCHTOWERS: Step = (
+_WATCHTOWERS: MigrationStep = (
     "CREATE TABLE hand_overs (chain_id TEXT NOT NULL, account {bytes} NOT NULL, channel_id {bytes} NOT NULL,"
     " client {bytes} NOT NULL, body {bytes} NOT NULL, checksum BIGINT NOT NULL,"
     " PRIMARY KEY (chain_id, account, channel_id, client))",
@@ -54,16 +54,16 @@ _WATCHTOWERS: Step = (
     " client {bytes} NOT NULL, wei TEXT NOT NULL, checksum BIGINT NOT NULL, PRIMARY KEY (chain_id, account, nonce))",
 )
 
-_CURSORS_AND_CLOCKS: Step = (
+_CURSORS_AND_CLOCKS: MigrationStep = (
     "ALTER TABLE channels ADD COLUMN reached {bytes}",
     "ALTER TABLE leases ADD COLUMN lasts BIGINT",
 )
 
-_MEETINGS: Step = (
+_MEETINGS: MigrationStep = (
     "CREATE TABLE meetings (id {bytes} NOT NULL PRIMARY KEY, body {bytes} NOT NULL, checksum BIGINT NOT NULL)",
 )
 
-STEPS: tuple[Step, ...] = (_FIRST, _WATCHTOWERS, _CURSORS_AND_CLOCKS, _MEETINGS)
+STEPS: tuple[MigrationStep, ...] = (_FIRST, _WATCHTOWERS, _CURSORS_AND_CLOCKS, _MEETINGS)
 
 
 def format_of(connection: Connection, where: str) -> int:
@@ -83,7 +83,7 @@ def format_of(connection: Connection, where: str) -> int:
     return versions[0]
 
 
-def bring_up_to_date(connection: Connection, where: str, steps: Sequence[Step] = STEPS) -> None:
+def bring_up_to_date(connection: Connection, where: str, steps: Sequence[MigrationStep] = STEPS) -> None:
     """Take the steps that a journal has not taken yet; the caller commits. Raises `JournalOfNewerProgram`."""
     taken = format_of(connection, where)
     if taken > len(steps):

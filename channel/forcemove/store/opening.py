@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from forcemove.errors import InvalidValue
 from forcemove.protocol.types import require_bytes
 from forcemove.store import postgresql, sqlite
-from forcemove.store.database import Clock, Database
+from forcemove.store.database import Database, UnixClock
 from forcemove.store.journal import Journal
-from forcemove.store.migrations import STEPS, Step
+from forcemove.store.migrations import STEPS, MigrationStep
 from forcemove.store.records import OWNER_LENGTH
 
 __all__ = ["MEMORY", "open_journal"]
@@ -19,7 +19,9 @@ MEMORY = ":memory:"
 _POSTGRESQL = ("postgresql://", "postgres://")
 
 
-def open_journal(where: str, *, owner: bytes, clock: Clock = time.time, steps: Sequence[Step] = STEPS) -> Journal:
+def open_journal(
+    where: str, *, owner: bytes, clock: UnixClock = time.time, steps: Sequence[MigrationStep] = STEPS
+) -> Journal:
     """The journal at `where`, made if there is nothing yet, and brought up to this program's format.
 
     `where`: a path; `:memory:` for one that is gone with the process; or `postgresql://user:password@host/database`,
@@ -34,7 +36,7 @@ def open_journal(where: str, *, owner: bytes, clock: Clock = time.time, steps: S
     return Journal(_open_database(where, clock, steps), owner)
 
 
-def _open_database(where: str, clock: Clock, steps: Sequence[Step]) -> Database:
+def _open_database(where: str, clock: UnixClock, steps: Sequence[MigrationStep]) -> Database:
     if where == MEMORY:
         return sqlite.open_memory(clock, steps)
     if where.startswith(_POSTGRESQL):

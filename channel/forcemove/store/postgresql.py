@@ -9,9 +9,9 @@ from sqlalchemy import URL, create_engine, event, make_url, text
 from sqlalchemy.exc import ArgumentError, ProgrammingError
 
 from forcemove.errors import InvalidValue
-from forcemove.store.database import Clock, Database
+from forcemove.store.database import Database, UnixClock
 from forcemove.store.errors import JournalUnusable, PostgresqlMissing
-from forcemove.store.migrations import Step, bring_up_to_date
+from forcemove.store.migrations import MigrationStep, bring_up_to_date
 
 __all__ = ["open_server"]
 
@@ -28,7 +28,7 @@ _SETTINGS: tuple[str, ...] = (
 )
 
 
-def open_server(url: str, clock: Clock, steps: Sequence[Step]) -> Database:
+def open_server(url: str, clock: UnixClock, steps: Sequence[MigrationStep]) -> Database:
     """The journal in a database, with tables made if there are none. Raises `opening.open_journal`'s errors."""
     parsed = _parse(url)
     _require_driver()

@@ -28,20 +28,20 @@ __all__ = [
     "Evidence",
     "ExportKind",
     "Forget",
-    "HandedOver",
-    "Kept",
-    "KeptEvidence",
+    "AppointmentRecord",
+    "StoredChannel",
+    "StoredEvidence",
     "LeaseName",
     "Put",
-    "Refusal",
+    "LeaseRefusal",
     "Replace",
-    "Saving",
+    "ChannelUpdate",
     "Spent",
-    "Standing",
-    "Taking",
-    "Transaction",
-    "Wanted",
-    "Wish",
+    "Ownership",
+    "TakenLeases",
+    "InFlightTransaction",
+    "OutboxRequest",
+    "QueuedRequest",
 ]
 
 OWNER_LENGTH = 16
@@ -57,7 +57,7 @@ MAX_COUNT = 2**63 - 1
 # ------------------------------------------------------------------------------------------------------------ channels
 
 
-class Standing(IntEnum):
+class Ownership(IntEnum):
     """What we may do in a channel. The numbers are in the database."""
 
     ACTIVE = 1
@@ -94,7 +94,7 @@ class Evidence(Struct, frozen=True):
             raise InvalidValue("evidence", len(self.body), f"at most {MAX_EVIDENCE} bytes")
 
 
-class Wanted(Struct, frozen=True):
+class OutboxRequest(Struct, frozen=True):
     """A transaction that an account is to send, without a nonce yet; `channel_id` says for which channel, if any."""
 
     account: Account
@@ -106,29 +106,29 @@ class Wanted(Struct, frozen=True):
             require_bytes("channel_id", self.channel_id, 32)
 
 
-class Saving(Struct, frozen=True):
+class ChannelUpdate(Struct, frozen=True):
     """What is to be kept of a channel, all of it or nothing.
 
-    `version`: the one that we know, 0 where the channel was never saved; saving makes it one more. `about`: how the
+    `version`: the one that we know, 0 where the channel was never saved; saving makes it one more. `metadata`: how the
     channel is put together again, kept once, when the channel is saved first. `finished`: nothing is left to do.
-    `wanted`: transactions that follow from the snapshot. `reached`: how much of the chain is in the snapshot, empty
+    `outbox`: transactions that follow from the snapshot. `cursor`: how much of the chain is in the snapshot, empty
     where that is not known.
     """
 
     channel_id: bytes
     version: int
     snapshot: bytes
-    about: bytes | None = None
+    metadata: bytes | None = None
     finished: bool = False
     evidence: tuple[Evidence, ...] = ()
-    wanted: tuple[Wanted, ...] = ()
-    reached: bytes = b""
+    outbox: tuple[OutboxRequest, ...] = ()
+    cursor: bytes = b""
 
     def __post_init__(self) -> None:
         require_bytes("channel_id", self.channel_id, 32)
         require_uint("version", self.version, MAX_COUNT)
-        if (self.version == 0) != (self.about is not None):
-            raise InvalidValue("about", self.about, "bytes when a channel is saved first, and None after that")
+        if (self.version == 0) != (self.metadata is not None):
+            raise InvalidValue("about", self.metadata, "bytes when a channel is saved first, and None after that")
 
 
 class Cursor(Struct, frozen=True):
@@ -146,7 +146,7 @@ class Cursor(Struct, frozen=True):
 class Batch(Struct, frozen=True):
     """What is committed at once. Every channel is in it at most once."""
 
-    channels: tuple[Saving, ...] = ()
+    channels: tuple[ChannelUpdate, ...] = ()
     cursors: tuple[Cursor, ...] = ()
 
     def __post_init__(self) -> None:
@@ -154,23 +154,23 @@ class Batch(Struct, frozen=True):
             raise InvalidValue("channels", len(self.channels), "each channel at most once in a batch")
 
 
-class Kept(Struct, frozen=True):
-    """A channel as it was saved last, and what was kept with its first saving. `reached`: as of `Saving`; what was
-    imported has none."""
+class StoredChannel(Struct, frozen=True, rename={"ownership": "standing", "metadata": "about", "cursor": "reached"}):
+    """A channel as it was saved last, and what was kept with its first saving. `cursor`: as of `ChannelUpdate`; what
+    was imported has none."""
 
     channel_id: bytes
     version: int
-    standing: Standing
+    ownership: Ownership
     snapshot: bytes
-    about: bytes
-    reached: bytes = b""
+    metadata: bytes
+    cursor: bytes = b""
 
     def __post_init__(self) -> None:
         require_bytes("channel_id", self.channel_id, 32)
         require_uint("version", self.version, MAX_COUNT)
 
 
-class KeptEvidence(Struct, frozen=True):
+class StoredEvidence(Struct, frozen=True):
     """A piece of evidence with its channel; `number` grows from one to the next."""
 
     number: int
@@ -190,7 +190,7 @@ class ExportKind(IntEnum):
 # -------------------------------------------------------------------------------------------------------- transactions
 
 
-class Transaction(Struct, frozen=True):
+class InFlightTransaction(Struct, frozen=True):
     """A transaction of an account in flight; `channel_id` says for which channel, if any."""
 
     nonce: int
@@ -203,30 +203,30 @@ class Transaction(Struct, frozen=True):
             require_bytes("channel_id", self.channel_id, 32)
 
 
-class Wish(Struct, frozen=True):
+class QueuedRequest(Struct, frozen=True):
     """A wanted transaction as it is kept; `number` grows from one to the next."""
 
     number: int
-    wanted: Wanted
+    request: OutboxRequest
 
 
 class Put(Struct, frozen=True):
     """A new transaction, of a nonce that is free."""
 
-    transaction: Transaction
+    transaction: InFlightTransaction
 
 
 class Replace(Struct, frozen=True):
     """Another transaction of the same nonce, or the same with another body."""
 
-    transaction: Transaction
+    transaction: InFlightTransaction
 
 
 class Assign(Struct, frozen=True):
     """The wish of this number becomes a transaction; the wish is gone then."""
 
     number: int
-    transaction: Transaction
+    transaction: InFlightTransaction
 
 
 class Forget(Struct, frozen=True):
@@ -246,7 +246,7 @@ Change = Put | Replace | Assign | Forget | Dismiss
 # --------------------------------------------------------------------------------------------------------- watchtowers
 
 
-class HandedOver(Struct, frozen=True):
+class AppointmentRecord(Struct, frozen=True):
     """What a `client` (its address) has given a watchtower for a channel."""
 
     channel_id: bytes
@@ -286,7 +286,7 @@ class ChannelLease(Struct, frozen=True):
 LeaseName = ChannelLease | Account
 
 
-class Refusal(Struct, frozen=True):
+class LeaseRefusal(Struct, frozen=True):
     """A lease that another `owner` has `until` a time; it was `now` when we asked."""
 
     owner: bytes
@@ -294,9 +294,9 @@ class Refusal(Struct, frozen=True):
     now: float
 
 
-class Taking(Struct, frozen=True):
+class TakenLeases(Struct, frozen=True):
     """Which leases are ours now, and which are not. A channel whose lease was taken over from another owner has a new
     version since: load it after taking."""
 
     granted: frozenset[LeaseName]
-    refused: Mapping[LeaseName, Refusal]
+    refused: Mapping[LeaseName, LeaseRefusal]

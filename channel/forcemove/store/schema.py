@@ -17,7 +17,7 @@ __all__ = [
     "CHANNELS",
     "CURSORS",
     "EVIDENCE",
-    "HAND_OVERS",
+    "APPOINTMENTS",
     "LEASES",
     "MEETINGS",
     "METADATA",
@@ -26,7 +26,7 @@ __all__ = [
     "SPENT",
     "TRANSACTIONS",
     "VERSIONS",
-    "WANTED",
+    "OUTBOX",
     "checksum",
 ]
 
@@ -99,7 +99,7 @@ TRANSACTIONS = Table(
     Column("channel_id", Bytes),
     Column("checksum", BigInteger),
 )
-WANTED = Table(
+OUTBOX = Table(
     "wanted",
     METADATA,
     Column("number", BigInteger, primary_key=True),
@@ -117,7 +117,7 @@ LEASES = Table(
     Column("until", BigInteger),  # milliseconds
     Column("lasts", BigInteger),  # milliseconds; null where an older program has written the row
 )
-HAND_OVERS = Table(
+APPOINTMENTS = Table(
     "hand_overs",
     METADATA,
     Column("chain_id", Text, primary_key=True),

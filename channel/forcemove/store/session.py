@@ -16,10 +16,10 @@ from forcemove.store import faults
 from forcemove.store.same_file import SameFile
 from forcemove.store.sqlite import connect_file
 
-__all__ = ["Session"]
+__all__ = ["SqliteSession"]
 
 
-class Session:
+class SqliteSession:
     """A connection that threads take in turn; of several to one file one writes. Every method may raise a
     `JournalError`."""
 
@@ -29,13 +29,13 @@ class Session:
         self.where, self.file = where, file
         self._same_file = SameFile(where, file)
 
-    def beside(self) -> Session:
+    def open_reader(self) -> SqliteSession:
         """A session that only reads, and does so while this one writes; for a store in memory it is this one."""
         if self.file is None:
             return self
         connection = connect_file(self.file)
         connection.execute("PRAGMA query_only = ON")
-        return Session(connection, self.where, self.file)
+        return SqliteSession(connection, self.where, self.file)
 
     def close(self) -> None:
         """End the connection."""
@@ -59,7 +59,7 @@ class Session:
             yield
 
     @contextmanager
-    def reading(self) -> Iterator[Session]:
+    def reading(self) -> Iterator[SqliteSession]:
         """Statements that all see the store as of one moment."""
         with self._lock, self._translated(), self._transaction("BEGIN"):
             yield self

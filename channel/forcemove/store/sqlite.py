@@ -18,7 +18,7 @@ from sqlalchemy.pool import QueuePool, StaticPool
 
 from forcemove.errors import JournalError
 from forcemove.store import faults
-from forcemove.store.database import Clock, Database
+from forcemove.store.database import Database, UnixClock
 from forcemove.store.errors import (
     JournalDamaged,
     JournalOfNewerProgram,
@@ -26,7 +26,7 @@ from forcemove.store.errors import (
     JournalUnwritable,
     NotAJournal,
 )
-from forcemove.store.migrations import Step, bring_up_to_date, format_of
+from forcemove.store.migrations import MigrationStep, bring_up_to_date, format_of
 
 __all__ = ["connect_file", "connect_memory", "open_file", "open_memory"]
 
@@ -53,7 +53,7 @@ _SETTINGS = (
 )
 
 
-def open_memory(clock: Clock, steps: Sequence[Step]) -> Database:
+def open_memory(clock: UnixClock, steps: Sequence[MigrationStep]) -> Database:
     """A journal that is gone with the process."""
     engine = create_engine("sqlite://", creator=lambda: _connect(":memory:"), poolclass=StaticPool)
     database = Database(engine, ":memory:", clock)
@@ -63,7 +63,7 @@ def open_memory(clock: Clock, steps: Sequence[Step]) -> Database:
     return database
 
 
-def connect_memory(steps: Sequence[Step]) -> sqlite3.Connection:
+def connect_memory(steps: Sequence[MigrationStep]) -> sqlite3.Connection:
     """A bare connection to what is gone with it."""
     connection = _connect(":memory:")
     engine = create_engine("sqlite://", creator=lambda: connection, poolclass=StaticPool)
@@ -72,7 +72,9 @@ def connect_memory(steps: Sequence[Step]) -> sqlite3.Connection:
     return connection
 
 
-def open_file(path: str, clock: Clock, steps: Sequence[Step], application_id: int = APPLICATION_ID) -> Database:
+def open_file(
+    path: str, clock: UnixClock, steps: Sequence[MigrationStep], application_id: int = APPLICATION_ID
+) -> Database:
     """The journal in a file, made if there is none; only its owner can read it. `application_id`: another one for a
     store that is no journal. Raises `opening.open_journal`'s."""
     path = os.path.abspath(path)
@@ -122,7 +124,7 @@ def _text(raw: bytes) -> str:
     return raw.decode("utf-8", "replace")
 
 
-def _bring_up_to_date(database: Database, steps: Sequence[Step]) -> None:
+def _bring_up_to_date(database: Database, steps: Sequence[MigrationStep]) -> None:
     """The format is in the file's header, too, where it can be read without touching the file."""
     with database.writing() as connection:
         is_old = format_of(connection, database.where) < len(steps)
@@ -154,7 +156,7 @@ def _require_ours(path: str, known: int, application_id: int) -> None:
     _require_known(path, int.from_bytes(header[_FORMAT]), known)
 
 
-def _require_sound(path: str, steps: Sequence[Step]) -> None:
+def _require_sound(path: str, steps: Sequence[MigrationStep]) -> None:
     """By a connection that cannot write. Looks at every page; bodies have checksums, which are looked at when read."""
     with closing(sqlite3.connect(_uri(path, "ro"), uri=True, timeout=BUSY_SECONDS, isolation_level=None)) as connection:
         connection.text_factory = _text
@@ -172,7 +174,7 @@ def _require_known(path: str, version: int, known: int) -> None:
         raise JournalOfNewerProgram(path, version, known)
 
 
-def _require_tables(path: str, connection: sqlite3.Connection, version: int, steps: Sequence[Step]) -> None:
+def _require_tables(path: str, connection: sqlite3.Connection, version: int, steps: Sequence[MigrationStep]) -> None:
     """The tables are those that the steps make, letter by letter: a damaged definition is still one to SQLite."""
     if connection.execute(_DEFINITIONS).fetchall() != _definitions(tuple(map(tuple, steps[:version]))):
         raise JournalDamaged(path, f"its tables are not those of format {version}")
@@ -182,7 +184,7 @@ def _require_tables(path: str, connection: sqlite3.Connection, version: int, ste
 
 
 @cache
-def _definitions(steps: tuple[Step, ...]) -> list[tuple[object, ...]]:
+def _definitions(steps: tuple[MigrationStep, ...]) -> list[tuple[object, ...]]:
     """What a journal's tables are after these steps."""
     with open_memory(time.time, steps).reading() as sound:
         return [tuple(row) for row in sound.exec_driver_sql(_DEFINITIONS)]

@@ -17,10 +17,10 @@ from sqlalchemy.dialects import postgresql, sqlite
 from forcemove.store.errors import JournalDamaged
 from forcemove.store.schema import checksum
 
-__all__ = ["Row", "chunks", "insert_for", "require_sound", "upsert"]
+__all__ = ["TableRow", "chunks", "insert_for", "require_sound", "upsert"]
 
 Value = TypeVar("Value", bytes, str)
-Row = Mapping[str, Any]
+TableRow = Mapping[str, Any]
 _MOST_PARAMETERS = 1_000
 """Values in one list of a statement: databases take a limited number."""
 
@@ -37,7 +37,7 @@ def insert_for(dialect: str, table: Table) -> sqlite.Insert | postgresql.Insert:
     return sqlite.insert(table) if dialect == "sqlite" else postgresql.insert(table)
 
 
-def upsert(connection: Connection, table: Table, rows: Sequence[Row]) -> None:
+def upsert(connection: Connection, table: Table, rows: Sequence[TableRow]) -> None:
     """Insert rows; those with a primary key that is there take its row's place."""
     if rows:
         connection.execute(_upserting(connection.dialect.name, table), rows)

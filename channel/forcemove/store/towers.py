@@ -10,8 +10,8 @@ from sqlalchemy import ColumnElement, Connection, delete, select
 from forcemove.store import leases
 from forcemove.store.database import Database
 from forcemove.store.errors import LeaseNotHeld
-from forcemove.store.records import Account, HandedOver, Spent
-from forcemove.store.schema import HAND_OVERS, SPENT, checksum
+from forcemove.store.records import Account, AppointmentRecord, Spent
+from forcemove.store.schema import APPOINTMENTS, SPENT, checksum
 from forcemove.store.statements import require_sound, upsert
 
 __all__ = ["Towers"]
@@ -23,33 +23,35 @@ class Towers:
     def __init__(self, database: Database, owner: bytes) -> None:
         self._database, self._owner = database, owner
 
-    def keep(self, account: Account, handed_over: HandedOver) -> None:
+    def keep(self, account: Account, appointment: AppointmentRecord) -> None:
         """Keep it instead of what the same client has handed over for the same channel before."""
         values = {
             "chain_id": str(account.chain_id),
             "account": account.address,
-            "channel_id": handed_over.channel_id,
-            "client": handed_over.client,
-            "body": handed_over.body,
+            "channel_id": appointment.channel_id,
+            "client": appointment.client,
+            "body": appointment.body,
         }
         with self._changing(account) as connection:
-            upsert(connection, HAND_OVERS, [values | {"checksum": checksum(*values.values())}])
+            upsert(connection, APPOINTMENTS, [values | {"checksum": checksum(*values.values())}])
 
     def forget(self, account: Account, channel_id: bytes) -> None:
         """Keep nothing of this channel any more. What was spent for it stays spent."""
         with self._changing(account) as connection:
-            of_it = _given_to(account) & (HAND_OVERS.c.channel_id == channel_id)
-            connection.execute(delete(HAND_OVERS).where(of_it))
+            of_it = _given_to(account) & (APPOINTMENTS.c.channel_id == channel_id)
+            connection.execute(delete(APPOINTMENTS).where(of_it))
 
-    def handed_over(self, account: Account) -> tuple[HandedOver, ...]:
+    def appointments(self, account: Account) -> tuple[AppointmentRecord, ...]:
         """Everything that is kept, by channels and clients. Raises `JournalDamaged`."""
-        chosen = select(HAND_OVERS).where(_given_to(account)).order_by(HAND_OVERS.c.channel_id, HAND_OVERS.c.client)
+        chosen = (
+            select(APPOINTMENTS).where(_given_to(account)).order_by(APPOINTMENTS.c.channel_id, APPOINTMENTS.c.client)
+        )
         with self._database.reading() as connection:
             rows = connection.execute(chosen).all()
         for row in rows:
             values = (row.chain_id, row.account, row.channel_id, row.client, row.body)
             require_sound(self._database.where, "a hand-over", row.checksum, *values)
-        return tuple(HandedOver(row.channel_id, row.client, row.body) for row in rows)
+        return tuple(AppointmentRecord(row.channel_id, row.client, row.body) for row in rows)
 
     def charge(self, account: Account, spent: Spent) -> None:
         """Keep what the transaction of a nonce has cost, instead of what it was said to have cost before."""
@@ -87,7 +89,7 @@ class Towers:
 
 
 def _given_to(account: Account) -> ColumnElement[bool]:
-    return (HAND_OVERS.c.chain_id == str(account.chain_id)) & (HAND_OVERS.c.account == account.address)
+    return (APPOINTMENTS.c.chain_id == str(account.chain_id)) & (APPOINTMENTS.c.account == account.address)
 
 
 def _spent_of(account: Account) -> ColumnElement[bool]:

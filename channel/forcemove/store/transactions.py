@@ -9,28 +9,28 @@ from sqlalchemy import BindParameter, ColumnElement, Connection, Row, bindparam,
 
 from forcemove.store import leases
 from forcemove.store.database import Database
-from forcemove.store.errors import LeaseNotHeld, NonceTaken, NoSuchWish, NotInFlight
+from forcemove.store.errors import LeaseNotHeld, NonceTaken, NotInFlight, NotInOutbox
 from forcemove.store.records import (
     Account,
     Assign,
     Change,
     Dismiss,
     Forget,
+    InFlightTransaction,
+    OutboxRequest,
     Put,
+    QueuedRequest,
     Replace,
-    Transaction,
-    Wanted,
-    Wish,
 )
-from forcemove.store.schema import TRANSACTIONS, WANTED, checksum
+from forcemove.store.schema import OUTBOX, TRANSACTIONS, checksum
 from forcemove.store.statements import chunks, insert_for, require_sound
 
-__all__ = ["Transactions", "drop_wanted", "insert_wanted", "wanted_of"]
+__all__ = ["Transactions", "drop_outbox", "insert_outbox", "outbox_of"]
 
 
 _CHAIN: BindParameter[str] = bindparam("of_chain")
 _ACCOUNT: BindParameter[bytes] = bindparam("of_account")
-_WISHES = select(WANTED).where(WANTED.c.chain_id == _CHAIN, WANTED.c.account == _ACCOUNT).order_by(WANTED.c.number)
+_OUTBOX = select(OUTBOX).where(OUTBOX.c.chain_id == _CHAIN, OUTBOX.c.account == _ACCOUNT).order_by(OUTBOX.c.number)
 _IN_FLIGHT = (
     select(TRANSACTIONS)
     .where(TRANSACTIONS.c.chain_id == _CHAIN, TRANSACTIONS.c.account == _ACCOUNT)
@@ -44,29 +44,29 @@ class Transactions:
     def __init__(self, database: Database, owner: bytes) -> None:
         self._database, self._owner = database, owner
 
-    def want(self, wanted: Sequence[Wanted]) -> None:
+    def add_to_outbox(self, requests: Sequence[OutboxRequest]) -> None:
         """Add wishes, in one commit. What follows from a channel's state belongs into its `Saving` instead."""
         with self._database.writing() as connection:
-            insert_wanted(connection, wanted)
+            insert_outbox(connection, requests)
 
-    def wishes(self, account: Account) -> tuple[Wish, ...]:
+    def outbox(self, account: Account) -> tuple[QueuedRequest, ...]:
         """What an account is to send, oldest first."""
         with self._database.reading() as connection:
-            rows = connection.execute(_WISHES, _named(account))
-            return tuple(_wish(self._database.where, row) for row in rows)
+            rows = connection.execute(_OUTBOX, _named(account))
+            return tuple(_queued(self._database.where, row) for row in rows)
 
-    def in_flight(self, account: Account) -> tuple[Transaction, ...]:
+    def in_flight(self, account: Account) -> tuple[InFlightTransaction, ...]:
         """The transactions of an account, in the order of their nonces."""
         with self._database.reading() as connection:
             rows = connection.execute(_IN_FLIGHT, _named(account)).all()
         for row in rows:
             require_sound(self._database.where, "a transaction", row.checksum, *_values(row))
-        return tuple(Transaction(row.nonce, row.body, row.channel_id) for row in rows)
+        return tuple(InFlightTransaction(row.nonce, row.body, row.channel_id) for row in rows)
 
     def commit(self, account: Account, changes: Sequence[Change]) -> None:
         """Make changes in their order, in one commit: all of them or, where one is refused, none.
 
-        Raises `LeaseNotHeld`, `NonceTaken`, `NotInFlight` and `NoSuchWish`.
+        Raises `LeaseNotHeld`, `NonceTaken`, `NotInFlight` and `NotInOutbox`.
         """
         with self._database.writing() as connection:
             if not leases.is_held(connection, account, self._owner):
@@ -82,17 +82,17 @@ def _make(connection: Connection, account: Account, change: Change) -> None:
         case Replace(transaction):
             _replace(connection, account, transaction)
         case Assign(number, transaction):
-            _take_wish(connection, account, number)
+            _take_from_outbox(connection, account, number)
             _put(connection, account, transaction)
         case Forget(nonce):
             connection.execute(delete(TRANSACTIONS).where(_at(account, nonce)))
         case Dismiss(number):
-            _take_wish(connection, account, number)
+            _take_from_outbox(connection, account, number)
         case _:
             assert_never(change)
 
 
-def _put(connection: Connection, account: Account, transaction: Transaction) -> None:
+def _put(connection: Connection, account: Account, transaction: InFlightTransaction) -> None:
     statement = (
         insert_for(connection.dialect.name, TRANSACTIONS).on_conflict_do_nothing().returning(TRANSACTIONS.c.nonce)
     )
@@ -100,44 +100,44 @@ def _put(connection: Connection, account: Account, transaction: Transaction) -> 
         raise NonceTaken(account.address, transaction.nonce)
 
 
-def _replace(connection: Connection, account: Account, transaction: Transaction) -> None:
+def _replace(connection: Connection, account: Account, transaction: InFlightTransaction) -> None:
     statement = update(TRANSACTIONS).where(_at(account, transaction.nonce)).values(**_row(account, transaction))
     if connection.execute(statement).rowcount == 0:
         raise NotInFlight(account.address, transaction.nonce)
 
 
-def _take_wish(connection: Connection, account: Account, number: int) -> None:
-    taken = delete(WANTED).where(_wanted_of(account) & (WANTED.c.number == number)).returning(WANTED.c.number)
+def _take_from_outbox(connection: Connection, account: Account, number: int) -> None:
+    taken = delete(OUTBOX).where(_outbox_of(account) & (OUTBOX.c.number == number)).returning(OUTBOX.c.number)
     if connection.scalar(taken) is None:
-        raise NoSuchWish(number)
+        raise NotInOutbox(number)
 
 
-def insert_wanted(connection: Connection, wanted: Iterable[Wanted]) -> None:
+def insert_outbox(connection: Connection, requests: Iterable[OutboxRequest]) -> None:
     """Add wishes, in their order."""
-    for each in wanted:
+    for each in requests:
         values = (str(each.account.chain_id), each.account.address, each.body, each.channel_id)
         names = ("chain_id", "account", "body", "channel_id")
-        connection.execute(insert(WANTED).values(**dict(zip(names, values, strict=True)), checksum=checksum(*values)))
+        connection.execute(insert(OUTBOX).values(**dict(zip(names, values, strict=True)), checksum=checksum(*values)))
 
 
-def wanted_of(connection: Connection, where: str, channel_id: bytes) -> tuple[Wanted, ...]:
+def outbox_of(connection: Connection, where: str, channel_id: bytes) -> tuple[OutboxRequest, ...]:
     """The wishes for a channel, oldest first."""
-    chosen = select(WANTED).where(WANTED.c.channel_id == channel_id).order_by(WANTED.c.number)
-    return tuple(_wish(where, row).wanted for row in connection.execute(chosen))
+    chosen = select(OUTBOX).where(OUTBOX.c.channel_id == channel_id).order_by(OUTBOX.c.number)
+    return tuple(_queued(where, row).request for row in connection.execute(chosen))
 
 
-def drop_wanted(connection: Connection, ids: Iterable[bytes]) -> None:
+def drop_outbox(connection: Connection, ids: Iterable[bytes]) -> None:
     """Forget the wishes for channels."""
     for chunk in chunks(ids):
-        connection.execute(delete(WANTED).where(WANTED.c.channel_id.in_(chunk)))
+        connection.execute(delete(OUTBOX).where(OUTBOX.c.channel_id.in_(chunk)))
 
 
-def _wish(where: str, row: Row[tuple[object, ...]]) -> Wish:
+def _queued(where: str, row: Row[tuple[object, ...]]) -> QueuedRequest:
     require_sound(where, "a wanted transaction", row.checksum, row.chain_id, row.account, row.body, row.channel_id)
-    return Wish(row.number, Wanted(Account(int(row.chain_id), row.account), row.body, row.channel_id))
+    return QueuedRequest(row.number, OutboxRequest(Account(int(row.chain_id), row.account), row.body, row.channel_id))
 
 
-def _row(account: Account, transaction: Transaction) -> dict[str, object]:
+def _row(account: Account, transaction: InFlightTransaction) -> dict[str, object]:
     values = {
         "chain_id": str(account.chain_id),
         "account": account.address,
@@ -160,8 +160,8 @@ def _at(account: Account, nonce: int) -> ColumnElement[bool]:
     )
 
 
-def _wanted_of(account: Account) -> ColumnElement[bool]:
-    return (WANTED.c.chain_id == str(account.chain_id)) & (WANTED.c.account == account.address)
+def _outbox_of(account: Account) -> ColumnElement[bool]:
+    return (OUTBOX.c.chain_id == str(account.chain_id)) & (OUTBOX.c.account == account.address)
 
 
 def _values(row: Row[tuple[object, ...]]) -> tuple[object, ...]:

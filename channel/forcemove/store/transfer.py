@@ -17,12 +17,12 @@ from msgspec.structs import replace
 from sqlalchemy import Connection
 
 from forcemove.errors import ForcemoveError, MalformedBytes
-from forcemove.protocol.json_text import require_version
-from forcemove.protocol.message_pack import require_shallow
+from forcemove.protocol.codec.depth import require_shallow
+from forcemove.protocol.codec.json_text import require_version
 from forcemove.store import channels, evidence, transactions
-from forcemove.store.channels import Known
+from forcemove.store.channels import KnownVersions
 from forcemove.store.errors import AlreadyMoved, ImportRefused, NotKept
-from forcemove.store.records import Evidence, ExportKind, Kept, Standing, Wanted
+from forcemove.store.records import Evidence, ExportKind, OutboxRequest, Ownership, StoredChannel
 
 __all__ = ["VERSION", "export", "import_"]
 
@@ -32,12 +32,12 @@ _WHAT = "export of a journal"
 _MARK = "forcemove journal"
 
 
-class Packed(Struct, frozen=True):
+class Packed(Struct, frozen=True, rename={"stored": "kept", "outbox": "wanted"}):
     """A channel with all that was kept with it."""
 
-    kept: Kept
+    stored: StoredChannel
     evidence: tuple[Evidence, ...]
-    wanted: tuple[Wanted, ...]
+    outbox: tuple[OutboxRequest, ...]
 
 
 class Parcel(Struct, frozen=True):
@@ -60,26 +60,26 @@ def export(connection: Connection, where: str, ids: Sequence[bytes], kind: Expor
         channels.raise_versions(connection, chosen)
     packed = tuple(_pack(connection, where, id_) for id_ in chosen)
     if kind is ExportKind.MOVE:
-        channels.put(connection, [replace(each.kept, standing=Standing.MOVED) for each in packed])
-        transactions.drop_wanted(connection, chosen)
+        channels.put(connection, [replace(each.stored, ownership=Ownership.MOVED) for each in packed])
+        transactions.drop_outbox(connection, chosen)
     return _encode(Parcel(kind, packed))
 
 
-def _require_here(channel_id: bytes, known: Known, kind: ExportKind) -> None:
+def _require_here(channel_id: bytes, known: KnownVersions, kind: ExportKind) -> None:
     if channel_id not in known:
         raise NotKept(channel_id)
-    if kind is ExportKind.MOVE and known[channel_id][1] == Standing.MOVED:
+    if kind is ExportKind.MOVE and known[channel_id][1] == Ownership.MOVED:
         raise AlreadyMoved(channel_id)
 
 
 def _pack(connection: Connection, where: str, channel_id: bytes) -> Packed:
-    kept = channels.load(connection, where, channel_id)
-    if kept is None:
+    stored = channels.load(connection, where, channel_id)
+    if stored is None:
         raise NotKept(channel_id)
     return Packed(
-        replace(kept, reached=b""),
+        replace(stored, cursor=b""),
         tuple(each.evidence for each in evidence.load(connection, where, channel_id)),
-        transactions.wanted_of(connection, where, channel_id),
+        transactions.outbox_of(connection, where, channel_id),
     )
 
 
@@ -90,30 +90,30 @@ def import_(connection: Connection, data: bytes) -> tuple[bytes, ...]:
     Raises `ImportRefused` where a channel is here in a version that is not older, `UnknownVersion`, `MalformedBytes`.
     """
     parcel = _decode(data)
-    ids = tuple(each.kept.channel_id for each in parcel.channels)
+    ids = tuple(each.stored.channel_id for each in parcel.channels)
     here = channels.lock(connection, ids)
     for each in parcel.channels:
-        _require_older(each.kept, here)
-    channels.put(connection, [_received(each.kept, parcel.kind) for each in parcel.channels])
+        _require_older(each.stored, here)
+    channels.put(connection, [_received(each.stored, parcel.kind) for each in parcel.channels])
     for each in parcel.channels:
-        evidence.put(connection, [(each.kept.channel_id, piece) for piece in each.evidence])
+        evidence.put(connection, [(each.stored.channel_id, piece) for piece in each.evidence])
         if parcel.kind is ExportKind.MOVE:
-            transactions.insert_wanted(connection, each.wanted)
+            transactions.insert_outbox(connection, each.outbox)
     return ids
 
 
-def _require_older(theirs: Kept, here: Known) -> None:
+def _require_older(theirs: StoredChannel, here: KnownVersions) -> None:
     """A moved channel has here the version of the file that it went with: that file is refused, too."""
     ours, _ = here.get(theirs.channel_id, (0, None))
     if ours >= theirs.version:
         raise ImportRefused(theirs.channel_id, ours, theirs.version)
 
 
-def _received(kept: Kept, kind: ExportKind) -> Kept:
+def _received(stored: StoredChannel, kind: ExportKind) -> StoredChannel:
     """What was a backup already stays one, however it comes."""
-    if kind is ExportKind.MOVE or kept.standing is Standing.FINISHED:
-        return kept
-    return replace(kept, standing=Standing.BACKUP)
+    if kind is ExportKind.MOVE or stored.ownership is Ownership.FINISHED:
+        return stored
+    return replace(stored, ownership=Ownership.BACKUP)
 
 
 # ---------------------------------------------------------------------------------------------------------------- bytes
@@ -135,7 +135,7 @@ def _decode(data: bytes) -> Parcel:
         raise MalformedBytes(_WHAT, "it was damaged: it does not fit its checksum")
     require_shallow(body, _WHAT)
     parcel: Parcel = _as(Parcel, body)
-    if len({each.kept.channel_id for each in parcel.channels}) < len(parcel.channels):
+    if len({each.stored.channel_id for each in parcel.channels}) < len(parcel.channels):
         raise MalformedBytes(_WHAT, "it has a channel twice")
     return parcel
 

@@ -12,14 +12,14 @@ from math import inf
 from forcemove.chain.local import local_keys
 from forcemove.errors import AppError
 from forcemove.game import Game
+from forcemove.node.effect_executor import MoveChooser
 from forcemove.node.local import local_table
-from forcemove.node.performer import Choose
 from forcemove.node.polled import PolledClient
-from forcemove.protocol.channel import Phase
-from forcemove.protocol.effects import ChooseMove
 from forcemove.protocol.encoding import digest, hash_state
 from forcemove.protocol.errors import MessageRefused
-from forcemove.protocol.inputs import ChallengeWanted, ConcludeWanted, MoveChosen, StateReceived
+from forcemove.protocol.machine.channel import Phase
+from forcemove.protocol.machine.effects import ChooseMove
+from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted, MoveChosen, StateReceived
 from forcemove.protocol.outcome import Outcome
 from forcemove.protocol.rules import build_support_proof
 from forcemove.protocol.state import SignedState, SupportProof, VariablePart
@@ -42,7 +42,7 @@ class _Channel:
         self.keys = local_keys()[:seats]
         self.last_setup_turn = 2 * seats - 1
 
-    def _player(self, seat: int) -> Choose:
+    def _player(self, seat: int) -> MoveChooser:
         bot = self.game.bot(seat)
 
         def choose(question: ChooseMove) -> MoveChosen | ConcludeWanted:

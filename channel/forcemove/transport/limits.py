@@ -3,7 +3,7 @@ says so."""
 
 from __future__ import annotations
 
-from forcemove.protocol.limits import MAX_ENVELOPE
+from forcemove.protocol.codec.limits import MAX_ENVELOPE
 
 __all__ = ["CHANNEL_BYTES", "CHANNEL_ENTRIES", "GAME_BYTES", "GAME_ENTRIES", "MAX_ENTRY", "MAX_FRAME", "MAX_URL"]
 

@@ -20,8 +20,8 @@ from base64 import b32decode, b32encode
 from msgspec import Struct
 
 from forcemove.errors import InvalidValue, MalformedBytes
+from forcemove.protocol.codec.json_text import require_version
 from forcemove.protocol.hashing import keccak256
-from forcemove.protocol.json_text import require_version
 from forcemove.protocol.types import require_bytes
 from forcemove.transport.errors import LinkCut
 from forcemove.transport.limits import MAX_URL

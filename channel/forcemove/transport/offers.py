@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from msgspec import Struct
 
 from forcemove.errors import CounterpartyError, ForcemoveError, InvalidValue
+from forcemove.protocol.codec.msgpack_codec import Codec
 from forcemove.protocol.encoding import word
 from forcemove.protocol.hashing import keccak256
 from forcemove.protocol.signing import Key, require_signer
@@ -25,7 +26,6 @@ from forcemove.protocol.types import (
     require_bytes,
     require_uint,
 )
-from forcemove.protocol.values import Codec
 from forcemove.transport.terms import TableKind, TableTerms, address_word, relay_digest, text_hash
 
 __all__ = [

@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from forcemove.errors import ForcemoveError, MalformedBytes
-from forcemove.protocol.json_text import require_version
+from forcemove.protocol.codec.json_text import require_version
 from forcemove.transport.limits import MAX_ENTRY, MAX_FRAME, MAX_URL
 from forcemove.transport.offers import MAX_OFFER
 from forcemove.transport.terms import Address, Hash, Number, TableKind, TableTerms

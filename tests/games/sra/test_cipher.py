@@ -14,7 +14,7 @@ import pytest
 
 from forcemove.errors import InvalidValue, MalformedBytes
 from forcemove.flow.actions import Action, ActionCodec
-from forcemove.protocol.limits import MAX_ACTION
+from forcemove.protocol.codec.limits import MAX_ACTION
 from forcemove_games.sra.arithmetic import MODULUS, ORDER, encode_number, encode_numbers, is_square, product
 from forcemove_games.sra.cipher import (
     MAX_CARDS,

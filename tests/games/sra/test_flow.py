@@ -14,7 +14,7 @@ from forcemove.flow.actions import Action, ActionCodec, MalformedAction
 from forcemove.flow.queue import ActionQueue, said_before
 from forcemove.flow.steps import NothingHeard, Step, UnexpectedAction, UnexpectedSender, repeat, run, sequence
 from forcemove.flow.transport import MemoryTransport, Transport
-from forcemove.protocol.limits import MAX_ACTION, MAX_CLIENT_ID
+from forcemove.protocol.codec.limits import MAX_ACTION, MAX_CLIENT_ID
 from forcemove_games.randomness import seeded
 from forcemove_games.sra.arithmetic import MODULUS, encode_number, encode_numbers
 from forcemove_games.sra.cipher import MAX_CARDS, CipherKey, card_numbers

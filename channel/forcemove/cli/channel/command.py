@@ -22,9 +22,9 @@ from forcemove.cli.progress import waiting
 from forcemove.cli.wrapping import echo
 from forcemove.inspect.report_json import to_json
 from forcemove.inspect.signed_state import report_signed_state
-from forcemove.protocol.json_text import hex_text
+from forcemove.protocol.codec.json_text import hex_text
 from forcemove.store.errors import AlreadyMoved
-from forcemove.store.records import ExportKind, Standing
+from forcemove.store.records import ExportKind, Ownership
 
 if TYPE_CHECKING:
     from forcemove.chain.adjudicator import Adjudicator
@@ -67,7 +67,7 @@ def list_(store: str, wants_all: bool, endpoint: str | None, as_json: bool) -> i
     """
     with open_store(store) as journal:
         found, damaged = read_all(journal)
-    over = () if wants_all else (Standing.FINISHED, Standing.MOVED)
+    over = () if wants_all else (Ownership.FINISHED, Ownership.MOVED)
     shown, now = [each for each in found if each.standing not in over], int(time.time())
     elsewhere = _elsewhere(shown, endpoint) if endpoint else None
     if as_json:
@@ -206,7 +206,7 @@ def export(store: str, ids: tuple[str, ...], wants_all: bool, move: bool, backup
         raise click.UsageError("Name channels, or say --all.")
     with open_store(store) as journal:
         if wants_all:
-            chosen = journal.ids(Standing.ACTIVE, Standing.FINISHED, Standing.BACKUP)
+            chosen = journal.ids(Ownership.ACTIVE, Ownership.FINISHED, Ownership.BACKUP)
         else:
             chosen = tuple(each.id for each in find_channels(journal, ids))
         kind = ExportKind.MOVE if move else ExportKind.BACKUP

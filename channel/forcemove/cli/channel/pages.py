@@ -16,13 +16,13 @@ from forcemove.cli.results import ending_text, result_json, result_lines
 from forcemove.inspect.journal_channel import JournalChannel
 from forcemove.inspect.onchain import turn_of
 from forcemove.inspect.soundness import Finding
-from forcemove.protocol.channel import OVER, Phase
-from forcemove.protocol.effects import operation_name
-from forcemove.protocol.json_text import hex_text
-from forcemove.protocol.results import Share, result_of
+from forcemove.protocol.codec.json_text import hex_text
+from forcemove.protocol.machine.channel import OVER, Phase
+from forcemove.protocol.machine.effects import operation_name
+from forcemove.protocol.machine.results import Share, result_of
 from forcemove.protocol.state import SignedState
 from forcemove.protocol.types import ETHER
-from forcemove.store.records import KeptEvidence, Standing
+from forcemove.store.records import Ownership, StoredEvidence
 
 __all__ = [
     "advice",
@@ -41,10 +41,10 @@ _ROW = "{:<11}  {:<16}  {:<20}  {}"
 _BELOW = " " * 13
 _TIME = "%Y-%m-%d %H:%M"
 _STANDINGS = {
-    Standing.ACTIVE: "ours to play",
-    Standing.FINISHED: "finished: nothing is left to do",
-    Standing.MOVED: "moved to another journal, which goes on with it",
-    Standing.BACKUP: "from a backup: nothing is signed, but it is defended and collected",
+    Ownership.ACTIVE: "ours to play",
+    Ownership.FINISHED: "finished: nothing is left to do",
+    Ownership.MOVED: "moved to another journal, which goes on with it",
+    Ownership.BACKUP: "from a backup: nothing is signed, but it is defended and collected",
 }
 _ADVICE = {
     Phase.CHECKING: "Nothing was signed yet.",
@@ -89,7 +89,7 @@ def _rows(stored: JournalChannel, now: int) -> Iterator[str]:
 def _came_of_it(stored: JournalChannel, now: int) -> str:
     """How it stands, or how it has ended for us."""
     phase = stored.channel.phase(now)
-    marks = {Standing.BACKUP: " (a copy)", Standing.MOVED: " (moved away)"}
+    marks = {Ownership.BACKUP: " (a copy)", Ownership.MOVED: " (moved away)"}
     mark = marks.get(stored.standing, "")
     if phase not in OVER:
         turn = "nothing signed yet" if stored.newest is None else f"turn {stored.newest.state.turn_num}"
@@ -205,7 +205,7 @@ def _amounts_json(amounts: Iterable[tuple[bytes, int]]) -> list[dict[str, str]]:
 # ------------------------------------------------------------------------------------------------------------- history
 
 
-def history_page(stored: JournalChannel, evidence: Sequence[KeptEvidence], logs: Sequence[PlacedLog] | None) -> str:
+def history_page(stored: JournalChannel, evidence: Sequence[StoredEvidence], logs: Sequence[PlacedLog] | None) -> str:
     """States, what the chain has logged, and what counterparties did wrong. `logs`: None where no chain was asked."""
     lines = [
         click.style(f"{stored.title} in channel {hex_text(stored.id)}", bold=True),
@@ -226,7 +226,9 @@ def history_page(stored: JournalChannel, evidence: Sequence[KeptEvidence], logs:
 
 def _states(stored: JournalChannel) -> list[SignedState]:
     """All that are kept, oldest first."""
-    return sorted((*stored.channel.kept_states, *stored.channel.signed_states), key=lambda each: each.state.turn_num)
+    return sorted(
+        (*stored.channel.superseded_states, *stored.channel.signed_states), key=lambda each: each.state.turn_num
+    )
 
 
 def _state_line(stored: JournalChannel, signed: SignedState) -> str:
@@ -248,7 +250,7 @@ def _log_line(placed: PlacedLog) -> str:
 
 
 def history_json(
-    stored: JournalChannel, evidence: Sequence[KeptEvidence], logs: Sequence[PlacedLog] | None
+    stored: JournalChannel, evidence: Sequence[StoredEvidence], logs: Sequence[PlacedLog] | None
 ) -> dict[str, Any]:
     """`{"channelId", "states", "logs", "evidence"}`; `logs` is null where no chain was asked."""
     return {

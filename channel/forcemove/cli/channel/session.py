@@ -25,11 +25,11 @@ from forcemove.cli.terminal import Terminal
 from forcemove.errors import ForcemoveError, PassingError
 from forcemove.follower.errors import AnotherChain
 from forcemove.inspect.journal_channel import JournalChannel
-from forcemove.node.driven import Driven
 from forcemove.node.errors import ChannelInUse
-from forcemove.node.events import Event, Mined, Refused
+from forcemove.node.events import Event, Mined, SubmissionRefused
+from forcemove.node.managed_channel import ManagedChannel
 from forcemove.node.node import Node
-from forcemove.protocol.effects import operation_name
+from forcemove.protocol.machine.effects import operation_name
 from forcemove.protocol.signing import Key
 from forcemove.sender.errors import GasTooDear
 from forcemove.store.journal import Journal
@@ -67,7 +67,7 @@ class JournalSession:
         shown of the end of the channel that it is about."""
         self._payer, self._chains = payer, tuple(chains)
         self.journal, self.chain, self._key, self._most, self._terminal = journal, chains[0], key, most, terminal
-        self._node = Node(journal, trouble=self._on_node_error)
+        self._node = Node(journal, on_error=self._on_node_error)
         self._defence = Defence(journal, self._node, chains, payer or key, terminal.note)
         self._defence.start()
         self.seen = EndObserver()
@@ -108,7 +108,7 @@ class JournalSession:
             raise failure
         return found
 
-    def drive(self, stored: JournalChannel, *, signs: bool = True) -> Driven:
+    def drive(self, stored: JournalChannel, *, signs: bool = True) -> ManagedChannel:
         """Drive a channel. Where another process drives it, or has until it died, that is waited for once.
 
         Raises as `require_ours`, and what `Node.add` raises.
@@ -116,15 +116,15 @@ class JournalSession:
         self.require_ours(stored)
         assembly = stored.assembly(self.chain, self._chains[1:])
 
-        def add() -> Driven:
+        def add() -> ManagedChannel:
             return self._node.add(
                 assembly,
                 self._key,
                 Nobody(),
                 lambda _: None,
-                report=self._report,
+                on_event=self._report,
                 confirmations=stored.about.confirmations,
-                most=self._most,
+                max_cost=self._most,
                 signs=signs,
                 payer=self._payer,
             )
@@ -174,7 +174,7 @@ class JournalSession:
                 self.seen.add(event)
                 what = operation_name(submission)
                 self._terminal.note(f"{what}: in block {receipt.block_number:,}, {receipt.gas_used:,} gas")
-            case Refused(_, error):
+            case SubmissionRefused(_, error):
                 self.seen.add(event)
                 if isinstance(error, GasTooDear):
                     self._fatal_error = error

@@ -15,13 +15,13 @@ from forcemove.cli.results import result_lines
 from forcemove.cli.wrapping import echo
 from forcemove.flow.channel import is_stuck
 from forcemove.inspect.journal_channel import JournalChannel, left_in
-from forcemove.node.driven import Driven
-from forcemove.protocol.channel import Phase
-from forcemove.protocol.effects import SubmitChallenge, SubmitConclude
-from forcemove.protocol.inputs import ChallengeWanted, ConcludeWanted
-from forcemove.protocol.json_text import hex_text
-from forcemove.protocol.results import Ending
-from forcemove.store.records import Standing
+from forcemove.node.managed_channel import ManagedChannel
+from forcemove.protocol.codec.json_text import hex_text
+from forcemove.protocol.machine.channel import Phase
+from forcemove.protocol.machine.effects import SubmitChallenge, SubmitConclude
+from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted
+from forcemove.protocol.machine.results import Ending
+from forcemove.store.records import Ownership
 
 __all__ = ["challenge", "collect", "conclude"]
 
@@ -72,7 +72,7 @@ def conclude(asked: SessionOptions, id_: str) -> None:
         _report_end(driven, session.seen)
 
 
-def _is_left(driven: Driven) -> bool:
+def _is_left(driven: ManagedChannel) -> bool:
     """Whether nothing is left to be paid. Where others keep us waiting, the chain is asked to decide."""
     if not driven.chain.time:  # what is remembered may be old
         return False
@@ -98,7 +98,7 @@ def collect(asked: SessionOptions, ids: tuple[str, ...], *, waits: bool) -> int:
     return 1 if any(left_in(each.channel) for each in driven) else 0
 
 
-def _is_waiting(driven: Driven) -> bool:
+def _is_waiting(driven: ManagedChannel) -> bool:
     return driven.phase in _RUNNING or (driven.phase is Phase.CONCLUDING and driven.channel.conclude_at is not None)
 
 
@@ -109,7 +109,7 @@ def _chosen(session: JournalSession, ids: tuple[str, ...]) -> list[JournalChanne
     found, damaged = read_all(session.journal)
     for id_, problem in damaged:
         echo(f"{hex_text(id_)} cannot be read: {problem}", err=True)
-    open_ = (each for each in found if each.standing in (Standing.ACTIVE, Standing.BACKUP))
+    open_ = (each for each in found if each.standing in (Ownership.ACTIVE, Ownership.BACKUP))
     return [each for each in open_ if each.is_of(session.chain.chain_id, session.account)]
 
 
@@ -125,7 +125,7 @@ def _here(session: JournalSession, chosen: list[JournalChannel]) -> list[Journal
 # ------------------------------------------------------------------------------------------------------------- telling
 
 
-def _status_of(driven: list[Driven], seen: EndObserver | None = None) -> Callable[[], str]:
+def _status_of(driven: list[ManagedChannel], seen: EndObserver | None = None) -> Callable[[], str]:
     """`seen`: of the only one, where there is one."""
 
     def status() -> str:
@@ -138,7 +138,7 @@ def _status_of(driven: list[Driven], seen: EndObserver | None = None) -> Callabl
     return status
 
 
-def _report_end(driven: Driven, seen: EndObserver) -> None:
+def _report_end(driven: ManagedChannel, seen: EndObserver) -> None:
     if driven.phase is Phase.CLOSED:
         echo("All is paid out.")
     elif left_in(driven.channel):
@@ -151,7 +151,7 @@ def _report_end(driven: Driven, seen: EndObserver) -> None:
         echo(show_field("gas", f"{format_amount(seen.cost)}, since this command began"))
 
 
-def _what_is_left(stored: JournalChannel, driven: Driven) -> str:
+def _what_is_left(stored: JournalChannel, driven: ManagedChannel) -> str:
     channel, phase = driven.channel, driven.phase
     held = ", ".join(show_asset(asset, amount) for asset, amount in left_in(channel))
     start = f"{short_id(stored.id)} {stored.title}: {phase.value}"

@@ -12,7 +12,7 @@ from forcemove.cli.errors import Explained
 from forcemove.cli.games import usable_games
 from forcemove.errors import MalformedBytes, UnknownVersion
 from forcemove.inspect.journal_channel import JournalChannel, read_journal_channel
-from forcemove.protocol.json_text import hex_text
+from forcemove.protocol.codec.json_text import hex_text
 from forcemove.store.errors import JournalDamaged
 from forcemove.store.journal import Journal
 from forcemove.store.opening import open_journal

@@ -26,10 +26,10 @@ from forcemove.cli.play.signals import run_until_terminated
 from forcemove.cli.terminal import Terminal
 from forcemove.game import Game
 from forcemove.node.assemble import Assembly, assemble
-from forcemove.node.driven import Driven
-from forcemove.node.memory import MemoryLine
+from forcemove.node.managed_channel import ManagedChannel
+from forcemove.node.memory import MemoryMessenger
 from forcemove.node.node import Node
-from forcemove.protocol.json_text import hex_text
+from forcemove.protocol.codec.json_text import hex_text
 from forcemove.store.opening import MEMORY, open_journal
 from forcemove.store.records import OWNER_LENGTH
 
@@ -92,7 +92,7 @@ def _venue(game: Game, seats: int, stake: int, duration: int, stack: ExitStack) 
     assembly = assemble(chain, book, game, addresses, stake=stake, deposit=deposit, duration=duration)
     journals = [stack.enter_context(open_journal(MEMORY, owner=secrets.token_bytes(OWNER_LENGTH))) for _ in addresses]
     before = tuple(map(chain.balance, addresses))
-    return _LocalVenue(chain, assembly, tuple(Node(each, policy=None, trouble=_fail) for each in journals), before)
+    return _LocalVenue(chain, assembly, tuple(Node(each, policy=None, on_error=_fail) for each in journals), before)
 
 
 def _fail(error: Exception) -> None:
@@ -101,14 +101,16 @@ def _fail(error: Exception) -> None:
 
 
 async def _play(game: Game, venue: _LocalVenue, terminal: Terminal) -> None:
-    seats, keys, lines = len(venue.nodes), local_keys(), MemoryLine.table(len(venue.nodes))
+    seats, keys, lines = len(venue.nodes), local_keys(), MemoryMessenger.table(len(venue.nodes))
     is_seen = sys.stdin.isatty() and sys.stdout.isatty()
     seat = PersonSeat(game, _left, _ASIDE, None if is_seen else terminal)
     match = Match(game, seat.choose, math.inf, seat.output, NAMES[:seats])
     person, *bots = venue.nodes
-    driven = person.add(venue.assembly, keys[_PERSON], lines[_PERSON], match.answer, report=match.report, most=_MOST)
+    driven = person.add(
+        venue.assembly, keys[_PERSON], lines[_PERSON], match.answer, on_event=match.report, max_cost=_MOST
+    )
     others = [
-        node.add(venue.assembly, keys[at], lines[at], choose_rounds(game, at, _ROUNDS, seats), most=_MOST)
+        node.add(venue.assembly, keys[at], lines[at], choose_rounds(game, at, _ROUNDS, seats), max_cost=_MOST)
         for at, node in enumerate(bots, 1)
     ]
     seat.attach(driven)
@@ -123,11 +125,11 @@ def _left() -> PutAside:
     )
 
 
-def _are_over(driven: list[Driven]) -> bool:
+def _are_over(driven: list[ManagedChannel]) -> bool:
     return all(each.channel.is_over_and_paid and not each.client.has_work for each in driven)
 
 
-def _report_end(venue: _LocalVenue, driven: Driven, match: Match, terminal: Terminal) -> None:
+def _report_end(venue: _LocalVenue, driven: ManagedChannel, match: Match, terminal: Terminal) -> None:
     names = NAMES[: len(venue.nodes)]
     result = match.end_observer.of(driven.channel, driven.time())
     for line in end_lines(result, _PERSON, match.end_observer, names):

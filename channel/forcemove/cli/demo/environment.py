@@ -89,7 +89,7 @@ class DemoEnvironment:
     def node(self, seat: int) -> Node:
         """What drives a seat's channels. Both sides are ours, so nothing has to be worth its disputes."""
         if seat not in self.nodes:
-            self.nodes[seat] = Node(self.journals.of(seat), policy=None, trouble=self._on_node_error)
+            self.nodes[seat] = Node(self.journals.of(seat), policy=None, on_error=self._on_node_error)
         return self.nodes[seat]
 
     def _on_node_error(self, error: Exception) -> None:
@@ -103,7 +103,7 @@ class DemoEnvironment:
         """A channel is paid out."""
         for node in self.nodes.values():
             if channel_id in node.channels:
-                node.let_go(channel_id)
+                node.release_channel(channel_id)
         self.journals.finish(channel_id)
 
     # --------------------------------------------------------------------------------------------------------- money

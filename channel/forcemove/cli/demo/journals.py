@@ -17,12 +17,12 @@ from forcemove.cli.errors import Explained
 from forcemove.cli.games import usable_games
 from forcemove.cli.private_file import write_private
 from forcemove.inspect.journal_channel import JournalChannel, read_journal_channel
-from forcemove.node.about import About
+from forcemove.node.metadata import ChannelMetadata
 from forcemove.protocol.agreement import Agreement
 from forcemove.protocol.types import MAX_PARTICIPANTS
 from forcemove.store.journal import Journal
 from forcemove.store.opening import MEMORY, open_journal
-from forcemove.store.records import OWNER_LENGTH, Account, Batch, ExportKind, Saving, Standing
+from forcemove.store.records import OWNER_LENGTH, Account, Batch, ChannelUpdate, ExportKind, Ownership
 
 __all__ = ["AlreadyPlaying", "Journals", "UnfinishedChannel", "journal_path"]
 
@@ -63,7 +63,7 @@ class UnfinishedChannel:
         return self.first.channel.agreement
 
     @property
-    def about(self) -> About:
+    def about(self) -> ChannelMetadata:
         """How it is put together again."""
         return self.first.about
 
@@ -111,7 +111,7 @@ class Journals:
         """What is not over, oldest first."""
         found: dict[bytes, dict[int, JournalChannel]] = {}
         for seat, journal in sorted(self._opened.items()):
-            for stored in journal.channels(Standing.ACTIVE):
+            for stored in journal.channels(Ownership.ACTIVE):
                 found.setdefault(stored.channel_id, {})[seat] = read_journal_channel(stored, usable_games())
         return tuple(sorted(map(UnfinishedChannel, found.values()), key=lambda left: left.about.from_block))
 
@@ -119,8 +119,8 @@ class Journals:
         """A channel is over, and nothing is left in it."""
         for journal in self._opened.values():
             stored = journal.load(channel_id)
-            if stored is not None and stored.standing is Standing.ACTIVE:
-                journal.commit(Batch((Saving(channel_id, stored.version, stored.snapshot, finished=True),)))
+            if stored is not None and stored.ownership is Ownership.ACTIVE:
+                journal.commit(Batch((ChannelUpdate(channel_id, stored.version, stored.snapshot, finished=True),)))
 
     def set_aside(self, channel_id: bytes) -> list[tuple[Path, Path]]:
         """Move a channel, which is not of this chain, to a file for each player; returns each journal with its file."""
@@ -129,7 +129,7 @@ class Journals:
     def _seats_of(self, channel_id: bytes) -> Iterator[int]:
         for seat, journal in self._opened.items():
             stored = journal.load(channel_id)
-            if stored is not None and stored.standing is Standing.ACTIVE:
+            if stored is not None and stored.ownership is Ownership.ACTIVE:
                 yield seat
 
     def _move(self, seat: int, channel_id: bytes) -> tuple[Path, Path]:

@@ -29,11 +29,11 @@ from forcemove.flow.channel import (
 from forcemove.flow.queue import ActionQueue
 from forcemove.flow.steps import Step, sequence
 from forcemove.game import Game
+from forcemove.protocol.codec.wire import encode_message
 from forcemove.protocol.encoding import digest, hash_state
-from forcemove.protocol.inputs import ChallengeWanted
+from forcemove.protocol.machine.inputs import ChallengeWanted
 from forcemove.protocol.rules import build_support_proof
 from forcemove.protocol.state import SignedState, SupportProof, VariablePart
-from forcemove.protocol.wire import encode_message
 
 __all__ = ["SCENARIOS", "Scenario"]
 

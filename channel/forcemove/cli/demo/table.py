@@ -16,11 +16,11 @@ from forcemove.flow.steps import Step, run
 from forcemove.flow.transport import MemoryTransport
 from forcemove.game import Bot, Game
 from forcemove.node.assemble import Assembly, assemble
-from forcemove.node.driven import Driven
-from forcemove.node.events import Event, Fault, Mined, Refused, Sent
+from forcemove.node.events import CounterpartyFault, Event, Mined, Sent, SubmissionRefused
 from forcemove.node.local import undecided
+from forcemove.node.managed_channel import ManagedChannel
 from forcemove.node.node import Node
-from forcemove.protocol.effects import SubmitChallenge, operation_name
+from forcemove.protocol.machine.effects import SubmitChallenge, operation_name
 from forcemove.protocol.outcome import Outcome
 from forcemove.protocol.state import SignedState, VariablePart
 from forcemove.protocol.types import ETHER
@@ -48,7 +48,7 @@ class DemoPlayer:
         self.seat, self.name, self.bot, self.node = seat, name, bot, node
         self.line, self.queue = Line(), ActionQueue(log, UPDATES)
         self.refusals: list[ForcemoveError] = []
-        self.client: Driven
+        self.client: ManagedChannel
 
     def place(self, environment: DemoEnvironment) -> Seat:
         """What the steps of a flow are run with."""
@@ -123,8 +123,8 @@ class DemoTable:
             self.environment.keys[seat],
             player.line,
             undecided,
-            report=lambda event: self._report(player, event),
-            most=_MOST,
+            on_event=lambda event: self._report(player, event),
+            max_cost=_MOST,
         )
         return player
 
@@ -205,9 +205,9 @@ class DemoTable:
                     output.transaction(player.name, _DONE[operation], receipt.gas_used)
                 if isinstance(submission, SubmitChallenge) and not self.challenged.done():
                     self.challenged.set_result(player)
-            case Refused(submission, error):
+            case SubmissionRefused(submission, error):
                 self._show_refusal(player, player.name, operation_name(submission), error)
-            case Fault(error):
+            case CounterpartyFault(error):
                 self._show_refusal(player, self._others_of(player), self.attempt, error)
 
     def _show_refusal(self, player: DemoPlayer, who: str, what: str, error: ForcemoveError) -> None:
@@ -232,7 +232,7 @@ class DemoTable:
     def _save(self, signed: SignedState) -> None:
         if self.environment.save_to is None:
             return
-        from forcemove.protocol.wire import SignedStateFile, encode_file
+        from forcemove.protocol.codec.wire import SignedStateFile, encode_file
 
         file = SignedStateFile(self.agreement.domain, self.agreement.fixed_part, signed)
         name = f"{self.game.name}-{self.number}-turn-{signed.state.turn_num}.json"

@@ -9,7 +9,7 @@ from forcemove.chain.addresses import show_address
 from forcemove.cli.amounts import format_amount
 from forcemove.cli.harmless import harmless
 from forcemove.cli.layout import short_address
-from forcemove.protocol.json_text import hex_text
+from forcemove.protocol.codec.json_text import hex_text
 from forcemove.protocol.types import ETHER
 from forcemove.transport.links import Link
 from forcemove.transport.offers import Offer

@@ -8,7 +8,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Protocol
 
-from forcemove.follower.viewer import Viewer
+from forcemove.follower.endpoint_viewer import EndpointViewer
 from forcemove.node.clock import seconds
 
 __all__ = ["ChainConnectivity", "Connectivity", "back_text", "lost_text", "reporting_connectivity"]
@@ -37,7 +37,7 @@ class Connectivity(Protocol):
 class ChainConnectivity:
     """The connectivity of a chain through any of its endpoints, as a node looks at it."""
 
-    def __init__(self, viewers: Sequence[Viewer], clock: Callable[[], float] = seconds) -> None:
+    def __init__(self, viewers: Sequence[EndpointViewer], clock: Callable[[], float] = seconds) -> None:
         """`clock`: that of the node."""
         self._viewers, self._clock = viewers, clock
 

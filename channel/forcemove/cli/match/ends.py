@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from forcemove.cli.amounts import format_amount
 from forcemove.cli.match.screen_content import NAMES, names_for
 from forcemove.game import Names
-from forcemove.node.events import Mined, Refused
-from forcemove.protocol.channel import Channel, Phase
-from forcemove.protocol.effects import operation_name
-from forcemove.protocol.results import Ending, Result, result_of
+from forcemove.node.events import Mined, SubmissionRefused
+from forcemove.protocol.machine.channel import Channel, Phase
+from forcemove.protocol.machine.effects import operation_name
+from forcemove.protocol.machine.results import Ending, Result, result_of
 from forcemove.sender.errors import Overtaken, RevertsAgain
 
 __all__ = ["EndObserver", "end_lines", "race_text"]
@@ -38,12 +38,12 @@ class EndObserver:
         if channel.phase(now) is Phase.FINALIZED and not channel.record.payout_begun:
             self._seen = result_of(channel, now)
 
-    def add(self, event: Mined | Refused) -> None:
+    def add(self, event: Mined | SubmissionRefused) -> None:
         """What has become of a transaction of ours."""
         match event:
             case Mined(_, receipt):
                 self._pay(receipt.gas_used * receipt.gas_price)
-            case Refused(error=Overtaken(cost=cost) | RevertsAgain(cost=cost)):
+            case SubmissionRefused(error=Overtaken(cost=cost) | RevertsAgain(cost=cost)):
                 self._pay(cost)
 
     def _pay(self, cost: int) -> None:
@@ -74,7 +74,7 @@ def end_lines(result: Result, index: int, seen: EndObserver, names: Names = NAME
         yield f"gas         {format_amount(seen.cost)}, for {number} of yours since this command began"
 
 
-def race_text(refused: Refused) -> str | None:
+def race_text(refused: SubmissionRefused) -> str | None:
     """What is said of a transaction of ours that came too late; None where that is not what has become of it."""
     match refused.error:
         case Overtaken(cost=cost, block_number=block):

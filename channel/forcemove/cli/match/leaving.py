@@ -6,7 +6,7 @@ import secrets
 
 from forcemove.errors import ForcemoveError
 from forcemove.game import Game, Randomness
-from forcemove.protocol.channel import Channel
+from forcemove.protocol.machine.channel import Channel
 from forcemove.protocol.state import VariablePart
 
 __all__ = ["Leaving"]

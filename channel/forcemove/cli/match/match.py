@@ -15,10 +15,10 @@ from forcemove.cli.match.screen_content import NAMES, balances, content_of
 from forcemove.errors import ForcemoveError
 from forcemove.flow.channel import is_stuck
 from forcemove.game import Game, Names
-from forcemove.node.events import Event, Fault, Mined, Refused, Sent
-from forcemove.protocol.channel import Channel, Phase
-from forcemove.protocol.effects import ChooseMove, operation_name
-from forcemove.protocol.inputs import ChallengeWanted, ConcludeWanted, Input, MoveChosen
+from forcemove.node.events import CounterpartyFault, Event, Mined, Sent, SubmissionRefused
+from forcemove.protocol.machine.channel import Channel, Phase
+from forcemove.protocol.machine.effects import ChooseMove, operation_name
+from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted, Input, MoveChosen
 from forcemove.protocol.state import VariablePart
 
 __all__ = ["Match", "Played", "run_with_background", "is_unpaid"]
@@ -162,14 +162,14 @@ class Match:
                 self.end_observer.add(event)
                 what = operation_name(submission)
                 self._output.say(f"chain       {what}: in block {receipt.block_number:,}, {receipt.gas_used:,} gas")
-            case Refused(_, error):
+            case SubmissionRefused(_, error):
                 self.end_observer.add(event)
                 race = race_text(event)
                 if race is not None:
                     self._output.say(race)
                 else:
                     self._output.note(headline(error))
-            case Fault(error):
+            case CounterpartyFault(error):
                 self._output.note(headline(error))
 
     def _show_state(self, state: VariablePart) -> None:

@@ -14,9 +14,9 @@ from forcemove.cli.person.help import HELP, help_lines
 from forcemove.errors import ForcemoveError
 from forcemove.flow.channel import is_stuck
 from forcemove.game import Choice, Game, Randomness
-from forcemove.protocol.channel import Phase
-from forcemove.protocol.effects import ChooseMove
-from forcemove.protocol.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
+from forcemove.protocol.machine.channel import Phase
+from forcemove.protocol.machine.effects import ChooseMove
+from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
 from forcemove.protocol.state import VariablePart
 
 __all__ = ["Person"]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from forcemove.cli.amounts import format_amount
 from forcemove.game import Game, Names
-from forcemove.protocol.channel import Channel, Phase
+from forcemove.protocol.machine.channel import Channel, Phase
 from forcemove.protocol.outcome import Outcome
 
 __all__ = ["NAMES", "ScreenContent", "balances", "clock_text", "content_of"]

@@ -16,8 +16,8 @@ from forcemove.cli.person.lines import Lines
 from forcemove.cli.terminal import Terminal
 from forcemove.errors import ForcemoveError
 from forcemove.game import Game
-from forcemove.protocol.effects import ChooseMove
-from forcemove.protocol.inputs import ConcludeWanted, MoveChosen
+from forcemove.protocol.machine.effects import ChooseMove
+from forcemove.protocol.machine.inputs import ConcludeWanted, MoveChosen
 
 __all__ = ["BotSeat", "PersonSeat", "PlayerSeat"]
 
@@ -31,7 +31,7 @@ class PlayerSeat(Protocol):
         ...
 
     def choose(self, question: ChooseMove) -> MoveChosen | ConcludeWanted | None:
-        """See `forcemove.node.performer.Choose`."""
+        """See `forcemove.node.effect_executor.MoveChooser`."""
         ...
 
     def attach(self, played: Played) -> None:

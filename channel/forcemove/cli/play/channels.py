@@ -24,13 +24,13 @@ from forcemove.cli.terminal import Terminal
 from forcemove.game import Game
 from forcemove.inspect.journal_channel import JournalChannel
 from forcemove.protocol.agreement import Agreement
-from forcemove.protocol.channel import Channel
+from forcemove.protocol.codec.json_text import hex_text
+from forcemove.protocol.codec.msgpack_codec import CHANNELS
 from forcemove.protocol.encoding import NO_CHAIN
-from forcemove.protocol.json_text import hex_text
-from forcemove.protocol.results import Ending
-from forcemove.protocol.values import CHANNELS
+from forcemove.protocol.machine.channel import Channel
+from forcemove.protocol.machine.results import Ending
 from forcemove.store.journal import Journal
-from forcemove.store.records import Kept, Standing
+from forcemove.store.records import Ownership, StoredChannel
 from forcemove.transport.connect import connect, messenger_on
 from forcemove.transport.terms import TableKind, TableTerms
 
@@ -77,7 +77,7 @@ class ChannelGameRunner:
         return True
 
     def _is_ours(self, stored: JournalChannel) -> bool:
-        if stored.standing is not Standing.ACTIVE or (self._options.from_scratch and is_unpaid(stored.channel)):
+        if stored.standing is not Ownership.ACTIVE or (self._options.from_scratch and is_unpaid(stored.channel)):
             return False
         chain_id = self._venue.chain_id if self._venue else NO_CHAIN
         is_same = stored.game is not None and stored.game.name == self._game.name
@@ -90,7 +90,7 @@ class ChannelGameRunner:
     def is_over(self, meeting: Meeting) -> bool:
         """See `playing.Play`."""
         stored = self._load(meeting)
-        return stored is not None and stored.standing is Standing.FINISHED
+        return stored is not None and stored.ownership is Ownership.FINISHED
 
     def report_end(self, meeting: Meeting) -> None:
         """See `playing.Play`."""
@@ -99,7 +99,7 @@ class ChannelGameRunner:
             self._terminal.say("The game is over that this command has begun before.")
             self._say_result(CHANNELS.decode(stored.snapshot), EndObserver())
 
-    def _load(self, meeting: Meeting) -> Kept | None:
+    def _load(self, meeting: Meeting) -> StoredChannel | None:
         return self._journal.load(agreement_of(meeting.offer, meeting.join, self._game).channel_id)
 
     async def begin(self, meeting: Meeting) -> None:

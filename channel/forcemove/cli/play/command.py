@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from forcemove.game import Game
     from forcemove.store.journal import Journal
     from forcemove.transport.links import Link
-    from forcemove.watching.client import TowerClient
+    from forcemove.watchtower.client import TowerClient
 
 __all__ = ["play"]
 
@@ -252,7 +252,7 @@ def _require_sense(
 
 
 def _tower(url: str, address: bytes) -> TowerClient:
-    from forcemove.watching.client import TowerClient
+    from forcemove.watchtower.client import TowerClient
 
     return TowerClient(url, address)
 

@@ -22,18 +22,18 @@ from forcemove.errors import ChainError, ForcemoveError, JournalUnavailable, Pas
 from forcemove.follower.errors import AnotherChain
 from forcemove.game import Game
 from forcemove.node.assemble import Assembly
-from forcemove.node.driven import Driven
 from forcemove.node.errors import AccountInUse, LeaseLost
 from forcemove.node.friendly import FriendlyChannel
+from forcemove.node.managed_channel import ManagedChannel
 from forcemove.node.node import Node
 from forcemove.node.policy import default_look_every
 from forcemove.protocol.agreement import Agreement
-from forcemove.protocol.channel import Channel
-from forcemove.protocol.results import is_over
+from forcemove.protocol.machine.channel import Channel
+from forcemove.protocol.machine.results import is_over
 from forcemove.store.journal import Journal
 from forcemove.transport.messenger import ChannelMessenger
-from forcemove.watching.client import TowerClient
-from forcemove.watching.courier import Acknowledged, Courier, Failed, Told, Unguarded
+from forcemove.watchtower.client import TowerClient
+from forcemove.watchtower.publisher import Acknowledged, NotAcknowledged, TowerNotification, TowerPublisher, Unprotected
 
 __all__ = ["PlayNode", "drive_friendly"]
 
@@ -58,7 +58,7 @@ async def drive_friendly(
 
     def begin() -> FriendlyChannel:
         return FriendlyChannel(
-            journal, agreement, wallet.key, game, messenger, match.answer, report=match.report, lease=lease
+            journal, agreement, wallet.key, game, messenger, match.answer, on_event=match.report, lease=lease
         )
 
     driven = await when_free(begin, seat.output.say)
@@ -83,11 +83,11 @@ class PlayNode:
         self._wallet, self._terminal = wallet, terminal
         self._look_every = default_look_every(chains[0].chain_id)
         self._match: Match | None = None
-        self._own: Driven | None = None
+        self._own: ManagedChannel | None = None
         self._output: Output = TerminalOutput(terminal)
         self._reported = ""
         # The policy was asked before the channel was agreed on, where an endpoint that hangs delays no defence.
-        self._node = Node(journal, lease=lease, policy=None, trouble=self._on_node_error)
+        self._node = Node(journal, lease=lease, policy=None, on_error=self._on_node_error)
         self._defence = Defence(journal, self._node, chains, wallet.payer, self._say)
 
     @property
@@ -118,13 +118,13 @@ class PlayNode:
         """Drive the command's own channel until it is over, while `run` runs. Raises as `Node.add`, and `Match.until`;
         what passes is tried again."""
 
-        def begin() -> Driven:
+        def begin() -> ManagedChannel:
             return self._node.add(
                 assembly,
                 self._wallet.key,
                 messenger,
                 match.answer,
-                report=match.report,
+                on_event=match.report,
                 confirmations=confirmations,
                 payer=self._wallet.payer,
             )
@@ -132,7 +132,7 @@ class PlayNode:
         self._match, self._output = match, seat.output
         driven = self._own = await when_free(begin, seat.output.say)
         seat.attach(driven)
-        courier = Courier(towers, tell=_on_tower_notice(match, seat.output))
+        courier = TowerPublisher(towers, notify=_on_tower_notice(match, seat.output))
         if towers:
             courier.add(driven, self._wallet.key)
         carrying, connectivity = carry(messenger, seat.output.say), ChainConnectivity(driven.chain.views.viewers)
@@ -145,7 +145,7 @@ class PlayNode:
             self._match, self._output = None, TerminalOutput(self._terminal)
         return driven.channel
 
-    def _until_sent(self, driven: Driven) -> Callable[[], bool]:
+    def _until_sent(self, driven: ManagedChannel) -> Callable[[], bool]:
         """Whether a channel is over. What is on its way for others then is waited for only for a while: a restart goes
         on with it."""
         over_at: float | None = None
@@ -183,7 +183,7 @@ class PlayNode:
         if isinstance(error, AnotherChain | LeaseLost):
             return error.channel_id == self._own.id
         others = (each for id_, each in self._node.channels.items() if id_ != self._own.id)
-        return not any(each.trouble is error for each in others)
+        return not any(each.error is error for each in others)
 
 
 def _passing_text(error: Exception) -> str:
@@ -191,20 +191,20 @@ def _passing_text(error: Exception) -> str:
     return f"{what} Trying again."
 
 
-def _on_tower_notice(match: Match, output: Output) -> Callable[[Told], None]:
+def _on_tower_notice(match: Match, output: Output) -> Callable[[TowerNotification], None]:
     """That nobody watches is shown until somebody does."""
     failed: dict[str, str] = {}
 
-    def on_notice(notice: Told) -> None:
+    def on_notice(notice: TowerNotification) -> None:
         match notice:
             case Acknowledged(url):
                 failed.pop(url, None)
                 match.warning = ""
-            case Failed(url, error=error):
+            case NotAcknowledged(url, error=error):
                 if failed.get(url) != (text := headline(error)):
                     failed[url] = text
                     output.note(f"tower       {text}")
-            case Unguarded(turn_num=turn_num):
+            case Unprotected(turn_num=turn_num):
                 match.warning = f"No watchtower has acknowledged turn {turn_num}: do not go away."
 
     return on_notice

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from forcemove.protocol.signing import Key
 from forcemove.transport.links import Link
-from forcemove.watching.client import TowerClient
+from forcemove.watchtower.client import TowerClient
 
 __all__ = ["Wallet", "PlayOptions"]
 

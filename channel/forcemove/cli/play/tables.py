@@ -25,7 +25,7 @@ from forcemove.errors import CounterpartyError
 from forcemove.flow.keys import KeysMissing
 from forcemove.flow.place import Place
 from forcemove.flow.steps import NothingHeard
-from forcemove.node.keeping import Hold
+from forcemove.node.leases import HeldLease
 from forcemove.store.journal import Journal
 from forcemove.store.records import SEED_LENGTH
 from forcemove.transport.connect import Connection, connect
@@ -69,7 +69,9 @@ class TableGameRunner:
 
     async def begin(self, meeting: Meeting) -> None:
         """See `playing.Play`."""
-        hold = await when_free(partial(Hold, self._journal, meeting.table.id, self._options.lease), self._terminal.say)
+        hold = await when_free(
+            partial(HeldLease, self._journal, meeting.table.id, self._options.lease), self._terminal.say
+        )
         try:
             async with connect(self._options.relay, fault_seconds=FAULT_SECONDS) as connection:
                 await run_with_background(self._play(connection, meeting), _keep(hold))
@@ -114,7 +116,7 @@ class TableGameRunner:
         return Numbered(other, patience, aside, "the game is put aside; the same command goes on with it.")
 
 
-async def _keep(hold: Hold) -> None:
+async def _keep(hold: HeldLease) -> None:
     """Raises `LeaseLost`."""
     while True:
         await asyncio.sleep(hold.renew_every)

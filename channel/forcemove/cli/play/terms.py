@@ -139,7 +139,7 @@ class ChainVenue:
             factory=self.book.factory,
             from_block=new.from_block,
             others=self.chains[1:],
-            began=new.began,
+            origin_hash=new.origin_hash,
         )
 
     def require_playable(self, agreement: Agreement, index: int) -> None:

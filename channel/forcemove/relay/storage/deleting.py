@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from forcemove.relay.storage.schema import ENTRY_COST, TABLE_COST
 from forcemove.relay.storage.space import Space
-from forcemove.store.session import Session
+from forcemove.store.session import SqliteSession
 
 __all__ = ["Deleting", "Idle"]
 
@@ -46,7 +46,7 @@ class Idle:
 class Deleting:
     """Of one store, in the thread that writes to it. Every method may raise a `JournalError`."""
 
-    def __init__(self, session: Session, space: Space, clock: Callable[[], float]) -> None:
+    def __init__(self, session: SqliteSession, space: Space, clock: Callable[[], float]) -> None:
         """`space`: is told what is written; `clock`: Unix seconds."""
         self._session, self._space, self._clock = session, space, clock
 

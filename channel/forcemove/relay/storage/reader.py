@@ -15,7 +15,7 @@ from forcemove.errors import ForcemoveError
 from forcemove.flow.history import NOTHING_READ, running_hash
 from forcemove.relay.storage.schema import Kept
 from forcemove.store.errors import JournalDamaged
-from forcemove.store.session import Session
+from forcemove.store.session import SqliteSession
 from forcemove.transport.terms import TableTerms
 
 __all__ = ["LogReader"]
@@ -31,7 +31,7 @@ _AT_ONCE = 256
 class LogReader:
     """Every method may raise a `JournalError`."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: SqliteSession) -> None:
         """`session`: of this reader alone."""
         self._session = session
 

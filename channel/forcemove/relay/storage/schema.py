@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from forcemove.flow.history import NOTHING_READ
-from forcemove.store.migrations import Step
+from forcemove.store.migrations import MigrationStep
 from forcemove.transport.terms import TableTerms
 
 __all__ = ["APPLICATION_ID", "ENTRY_COST", "STEPS", "TABLE_COST", "Entry", "Kept"]
@@ -15,7 +15,7 @@ APPLICATION_ID = 0x464D_524C
 ENTRY_COST, TABLE_COST = 160, 1_024
 """Bytes of the store that an entry takes beside its own, and a table without any."""
 
-_FIRST: Step = (
+_FIRST: MigrationStep = (
     "CREATE TABLE forcemove_journal (version BIGINT NOT NULL)",
     "INSERT INTO forcemove_journal VALUES (0)",
     "CREATE TABLE logs (number {number}, id {bytes} NOT NULL UNIQUE, terms {bytes} NOT NULL, first BIGINT NOT NULL,"
@@ -26,7 +26,7 @@ _FIRST: Step = (
     "CREATE UNIQUE INDEX entries_in_order ON entries (log, place)",
     "CREATE TABLE offers (hash {bytes} NOT NULL PRIMARY KEY, offer {bytes} NOT NULL, signature {bytes} NOT NULL)",
 )
-_ACCOUNTS: Step = (
+_ACCOUNTS: MigrationStep = (
     "ALTER TABLE logs ADD COLUMN account {bytes} NOT NULL DEFAULT x''",
     "ALTER TABLE logs ADD COLUMN is_used BIGINT NOT NULL DEFAULT 1",
     "CREATE INDEX logs_by_account ON logs (account, touched)",
@@ -34,7 +34,7 @@ _ACCOUNTS: Step = (
     # Logs whose entries are being deleted, a part at a time.
     "CREATE TABLE leaving (log BIGINT NOT NULL PRIMARY KEY)",
 )
-STEPS: tuple[Step, ...] = (_FIRST, _ACCOUNTS)
+STEPS: tuple[MigrationStep, ...] = (_FIRST, _ACCOUNTS)
 """How the tables come to be, see `store.migrations`."""
 
 Entry = tuple[int, int, bytes, bytes, bytes, bytes, int]

@@ -7,7 +7,7 @@ import os
 from contextlib import suppress
 
 from forcemove.errors import JournalUnavailable
-from forcemove.store.session import Session
+from forcemove.store.session import SqliteSession
 
 __all__ = ["RESERVE", "Space"]
 
@@ -22,7 +22,7 @@ _LONG = 4_000
 class Space:
     """Of one store. What is in memory has no bound of a disk's."""
 
-    def __init__(self, session: Session, reader: Session) -> None:
+    def __init__(self, session: SqliteSession, reader: SqliteSession) -> None:
         """`reader`: the session that reads while `session` writes."""
         self._session, self._reader = session, reader
         self._reserve = None if session.file is None else f"{session.file}.reserve"

@@ -20,8 +20,8 @@ from forcemove.relay.storage.reader import LogReader
 from forcemove.relay.storage.schema import APPLICATION_ID, STEPS, Entry, Kept
 from forcemove.relay.storage.space import Space
 from forcemove.store.errors import NotAJournal
-from forcemove.store.migrations import Step
-from forcemove.store.session import Session
+from forcemove.store.migrations import MigrationStep
+from forcemove.store.session import SqliteSession
 from forcemove.store.sqlite import connect_file, connect_memory, open_file
 from forcemove.transport.terms import TableTerms
 
@@ -39,10 +39,10 @@ class RelayStore:
     """What a relay keeps. Every method may raise a `JournalError`; then nothing is half-written. `reader`: what reads
     it; `deleting`: what makes it smaller; `space`: the disk that it takes."""
 
-    def __init__(self, session: Session, lock: IO[bytes] | None, clock: Callable[[], float]) -> None:
+    def __init__(self, session: SqliteSession, lock: IO[bytes] | None, clock: Callable[[], float]) -> None:
         """See `open_store`."""
         self._session, self._lock, self._clock = session, lock, clock
-        beside = session.beside()
+        beside = session.open_reader()
         self.reader, self.space = LogReader(beside), Space(session, beside)
         self.deleting = Deleting(session, self.space, clock)
 
@@ -115,20 +115,22 @@ class RelayStore:
             connection.execute("DELETE FROM offers WHERE hash = ?", (hash_,))
 
 
-def open_store(where: str, *, clock: Callable[[], float] = time.time, steps: Sequence[Step] = STEPS) -> RelayStore:
+def open_store(
+    where: str, *, clock: Callable[[], float] = time.time, steps: Sequence[MigrationStep] = STEPS
+) -> RelayStore:
     """The store at a path, made if there is nothing yet; `:memory:` for one that is gone with the process. `clock`:
     Unix seconds.
 
     Raises `RelayStoreInUse`, `NotARelayStore` and `RelayStoreUnusable`.
     """
     if where == MEMORY:
-        return RelayStore(Session(connect_memory(steps), MEMORY, None), None, clock)
+        return RelayStore(SqliteSession(connect_memory(steps), MEMORY, None), None, clock)
     with _explained(where):
         lock = _lock(where)
         try:
             open_file(where, clock, steps, APPLICATION_ID).close()
             path = os.path.abspath(where)
-            return RelayStore(Session(connect_file(path), path, path), lock, clock)
+            return RelayStore(SqliteSession(connect_file(path), path, path), lock, clock)
         except BaseException:
             lock.close()
             raise

@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from forcemove.errors import ForcemoveError, UnknownVersion
-from forcemove.protocol.json_text import require_version
+from forcemove.protocol.codec.json_text import require_version
 from forcemove.protocol.signing import Key, require_signer
 from forcemove.protocol.types import Signature
 from forcemove.transport.jetstream.streams import MAX_OFFERED

@@ -8,12 +8,12 @@ from forcemove.chain.adjudicator import Adjudicator
 from forcemove.chain.chain import Chain
 from forcemove.cli.demo.network.players import WentWrong
 from forcemove.game import Game
-from forcemove.protocol.channel import Channel
+from forcemove.protocol.codec.wire import encode_message
 from forcemove.protocol.encoding import digest, hash_state
+from forcemove.protocol.machine.channel import Channel
 from forcemove.protocol.rules import build_support_proof
 from forcemove.protocol.signing import Key
 from forcemove.protocol.state import SignedState
-from forcemove.protocol.wire import encode_message
 from forcemove.transport.connect import connect
 from forcemove.transport.terms import TableKind, TableTerms
 

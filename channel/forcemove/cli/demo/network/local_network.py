@@ -18,9 +18,9 @@ from forcemove.chain.local import AnvilChain, local_keys
 from forcemove.cli.demo.network.players import PlayerProcess, WentWrong
 from forcemove.game import Game
 from forcemove.node.keys import write_key_file
-from forcemove.protocol.channel import Channel
+from forcemove.protocol.codec.msgpack_codec import CHANNELS
+from forcemove.protocol.machine.channel import Channel
 from forcemove.protocol.signing import Key
-from forcemove.protocol.values import CHANNELS
 from forcemove.store.opening import open_journal
 from forcemove.store.records import OWNER_LENGTH
 

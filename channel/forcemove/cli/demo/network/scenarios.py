@@ -14,7 +14,7 @@ from forcemove.cli.demo.network.local_network import DemoNetwork, channel_of
 from forcemove.cli.demo.network.players import PlayerProcess, WentWrong
 from forcemove.game import Game
 from forcemove.node.keys import new_key
-from forcemove.protocol.channel import Channel
+from forcemove.protocol.machine.channel import Channel
 from forcemove.protocol.outcome import Outcome
 from forcemove.transport.links import LINK_HEAD
 

@@ -1,0 +1,135 @@
+"""What follows from what all endpoints show of a channel: defend by union, commit by intersection. Pure.
+
+| decision | rule |
+| --- | --- |
+| a clock runs against us: answer | any view shows it, by a log or by the status alone, at that view's own time |
+| what is final: collect | any view shows it; the sender simulates it |
+| pay in, sign, play on, call it over | all live views show the same; one that is late is waited for |
+| the time | the earliest of the live views' |
+
+A view is live while its endpoint answers and moves on. One that is not is left out of what all must agree on, never of
+what any may show. Comparing changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+
+from forcemove.chain.block_time import believed_alone
+from forcemove.follower.errors import AnotherChain
+from forcemove.follower.on_chain_view import OnChainView
+from forcemove.protocol.machine.inputs import Clock, Payout, ViewsDiffer
+from forcemove.protocol.status import Mode
+
+__all__ = ["Combined", "EndpointView", "combine", "combined_time"]
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointView:
+    """What one endpoint shows of one channel. `view`: None where it has not looked at the channel yet. `read_up_to`:
+    the number of the last block that it has read; `time`: at which a transaction may land that is sent now, as it says
+    (seconds). `is_live`: whether all must agree with it."""
+
+    endpoint: str
+    view: OnChainView | None
+    read_up_to: int
+    time: int
+    is_live: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Combined:
+    """`agreed`: the views that all show the same, None where nothing new may be committed to. `differences`: what is to
+    be defended or collected besides, and whether something is denied. `disagreeing`: two views that do not fit."""
+
+    agreed: tuple[EndpointView, ...] | None = None
+    differences: ViewsDiffer = field(default_factory=ViewsDiffer)
+    disagreeing: tuple[EndpointView, EndpointView] | None = None
+
+
+def combine(views: Sequence[EndpointView], now: int) -> Combined:
+    """Of one channel. `now`: the `combined_time` of all views. Times are block times, seconds. A view of another chain,
+    by what we have written down ourselves, has nothing to say to this one."""
+    views = [each for each in views if each.view is None or not isinstance(each.view.error, AnotherChain)]
+    live = [each for each in views if each.is_live]
+    differing = _differing(live)
+    agreed = None if differing or not _are_complete(live) else tuple(live)
+    return Combined(
+        agreed,
+        ViewsDiffer(differing is not None, _clocks(views, agreed), _payouts(views, agreed, now)),
+        differing,
+    )
+
+
+def combined_time(times: Sequence[int], own_time: int | None = None) -> int:
+    """The block time (seconds) by which deadlines are judged: the earliest that a live view shows, so that nothing is
+    given up on one endpoint's word; 0 where there is none. `own_time`: our own clock's, None on chains whose clock is
+    moved by hand: one view alone is believed as far as `believed_alone` says, and what is lost by waiting is what the
+    challenged state pays anyway."""
+    if not times:
+        return 0
+    return believed_alone(times[0], own_time) if len(times) == 1 else min(times)
+
+
+def _differing(live: Sequence[EndpointView]) -> tuple[EndpointView, EndpointView] | None:
+    """Two views that have both read so far that they should show the same, and do not; a view that contradicts itself
+    fits none, not even itself."""
+    shown = [each for each in live if each.view is not None]
+    newest = max((each.view.at for each in shown if each.view), default=0)
+    current = [each for each in shown if each.read_up_to >= newest]
+    for each in current:
+        if each.view is not None and each.view.error is not None:
+            return each, each
+    return next((pair for pair in combinations(current, 2) if not _fit(*pair)), None)
+
+
+def _fit(one: EndpointView, other: EndpointView) -> bool:
+    return one.view is not None and other.view is not None and one.view.shows_the_same_as(other.view)
+
+
+def _are_complete(live: Sequence[EndpointView]) -> bool:
+    """Whether there is a view, and every one shows what the newest shows."""
+    return (
+        bool(live)
+        and all(each.view is not None and each.view.error is None for each in live)
+        and all(_fit(live[0], each) for each in live[1:])
+    )
+
+
+def _clocks(views: Sequence[EndpointView], agreed: Sequence[EndpointView] | None) -> tuple[Clock, ...]:
+    found: dict[Clock, None] = {}
+    for each in views:
+        if each.view is None or not each.view.shows_clock(each.time) or _is_among(each, agreed):
+            continue
+        found |= dict.fromkeys(_clocks_of(each.view, each.time))
+    return tuple(found)
+
+
+def _clocks_of(view: OnChainView, time: int) -> list[Clock]:
+    """What the adjudicator says; and what the logs say, where that is another clock."""
+    record, clocks = view.record, []
+    if view.shown_status.mode(time) is Mode.CHALLENGE:
+        clocks.append(Clock(view.shown_status, record.recorded if view.shown_status == record.status else None))
+    if record.status != view.shown_status and record.status.mode(time) is Mode.CHALLENGE:
+        clocks.append(Clock(record.status, record.recorded))
+    return clocks
+
+
+def _payouts(views: Sequence[EndpointView], agreed: Sequence[EndpointView] | None, now: int) -> tuple[Payout, ...]:
+    """What the channel's owner collects by itself, since all agree on it and on the time, is not among them."""
+    found: dict[Payout, None] = {}
+    for each in views:
+        if each.view is None or not each.view.is_payable(each.time) or each.view.record.owed is None:
+            continue
+        if not (_is_among(each, agreed) and each.view.is_payable(now)):
+            found[Payout(each.view.record.owed, each.view.holdings)] = None
+    return tuple(found)
+
+
+def _is_among(view: EndpointView, agreed: Sequence[EndpointView] | None) -> bool:
+    """Whether all agree on what this view shows, its endpoint's own word included."""
+    if agreed is None or view.view is None or view.view.error is not None:
+        return False
+    return _fit(view, agreed[0])

@@ -1,0 +1,280 @@
+"""All endpoints of one adjudicator's chain: what each shows is kept apart, and what follows from all is told.
+
+None is above another. What is told of a channel as `ChainUpdate` all live endpoints agree on; what only some show is
+told as `ViewsDiffer`. One that answers nothing for half a minute is left out of what all must agree on until it is
+back; what it has shown is defended against all the same. One that answers, and shows no new block, is not: else another
+one could outrun it with blocks that do not exist.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+from forcemove.chain.adjudicator import Adjudicator, PlacedLog
+from forcemove.chain.block_time import FAR
+from forcemove.errors import ForcemoveError, PassingError
+from forcemove.follower.blocks import Block
+from forcemove.follower.cross_check import Combined, EndpointView, combine, combined_time
+from forcemove.follower.endpoint_viewer import EndpointViewer, FollowRequest
+from forcemove.follower.errors import (
+    EndpointContradicted,
+    EndpointLeftOut,
+    EndpointsDisagree,
+    EndpointStuck,
+    TimeInDoubt,
+)
+from forcemove.follower.on_chain_view import Checkpoint, OnChainView
+from forcemove.protocol.machine.inputs import ChainChange, ChainUpdate, CreditSeen, HoldingsSeen, LogSeen, ViewsDiffer
+
+__all__ = ["QuorumUpdate", "EndpointQuorum"]
+
+_SILENT = 30.0
+"""Seconds after which an endpoint that answers nothing is left out."""
+_STUCK = 120.0
+"""Seconds after which it is told that one shows no new block, while another is some blocks further."""
+_BLOCKS = 3
+
+
+@dataclass
+class QuorumUpdate:
+    """What is news: `updates` and `differences` by channel; `channel_errors`: what is wrong with a channel by all that
+    is known; `genuine`: the channels whose contracts are; `errors`: for the owner; `is_new`: whether there is another
+    block; `has_looked`: whether any endpoint was looked at."""
+
+    updates: dict[bytes, ChainUpdate] = field(default_factory=dict)
+    differences: dict[bytes, ViewsDiffer] = field(default_factory=dict)
+    channel_errors: dict[bytes, ForcemoveError] = field(default_factory=dict)
+    genuine: set[bytes] = field(default_factory=set)
+    errors: list[ForcemoveError] = field(default_factory=list)
+    is_new: bool = False
+    has_looked: bool = False
+
+
+@dataclass
+class _Channel:
+    """What was told of a channel: `source` and `epoch` of which viewer, so many `logs` of it after `checkpoint`."""
+
+    following: FollowRequest
+    source: EndpointViewer | None = None
+    epoch: int = 0
+    logs: tuple[PlacedLog, ...] = ()
+    checkpoint: Checkpoint | None = None
+    holdings: dict[bytes, int] = field(default_factory=dict)
+    credits: dict[bytes, int] = field(default_factory=dict)
+    differences: ViewsDiffer = field(default_factory=ViewsDiffer)
+    is_disputed: bool = False
+    is_genuine: bool = False
+
+
+class EndpointQuorum:
+    """Of one adjudicator. `viewers`: one for each endpoint; who looks through them is the owner's affair: each look is
+    `prepare`, `look`, `take`. `uncertain`: the channels whose holdings are to be read in any case."""
+
+    def __init__(
+        self,
+        adjudicators: Sequence[Adjudicator],
+        confirmations: int,
+        clock: Callable[[], float],
+        own_time: Callable[[], float] | None = time.time,
+    ) -> None:
+        """`adjudicators`: the same one through each endpoint of the chain; at least one. `confirmations`: how many
+        blocks deep a log must be to be believed. `clock`: seconds that go on steadily. `own_time`: our own clock's
+        seconds since 1970; None on a chain whose clock is moved by hand."""
+        self.viewers = [EndpointViewer(each, confirmations, clock) for each in adjudicators]
+        self.uncertain: set[bytes] = set()
+        self._clock, self._own_time = clock, own_time
+        self._channels: dict[bytes, _Channel] = {}
+        self._timed: set[bytes] = set()
+        self._live: list[EndpointViewer] = list(self.viewers)
+        self._reported: set[str] = set()
+        self._is_time_doubted = False
+        self._again: set[bytes] = set()
+        self._disputed: set[bytes] = set()
+
+    @property
+    def asked(self) -> tuple[bytes, ...]:
+        """The channels whose holdings a look is to read even where nothing is logged: where money is to come or go, and
+        where endpoints do not agree, for one may have missed a log of what was paid in."""
+        return (*self.uncertain, *(self._disputed - self.uncertain))
+
+    @property
+    def time(self) -> int:
+        """The block time (seconds) by which deadlines are judged now; 0 before anything was read. See
+        `combined_time`."""
+        read = [each.time for each in self._live if each.answered_at is not None]
+        times = read or [each.time for each in self.viewers if each.answered_at is not None]
+        return combined_time(times, None if self._own_time is None else int(self._own_time()))
+
+    @property
+    def cursor(self) -> Block | None:
+        """The last block up to which every live endpoint was read, as it shows it."""
+        read = [each.cursor for each in self._live]
+        checkpoint = [each for each in read if each is not None]
+        return min(checkpoint, key=_number) if checkpoint and len(checkpoint) == len(read) else None
+
+    def follow(self, following: FollowRequest) -> None:
+        """Tell of this channel from now on, and first of all that there is."""
+        self._channels[following.id] = _Channel(following, checkpoint=following.checkpoint)
+        self.uncertain.add(following.id)
+        self._again.add(following.id)
+        for each in self.viewers:
+            each.follow(following)
+
+    def unfollow(self, channel_id: bytes) -> None:
+        """Tell of it no more."""
+        self._channels.pop(channel_id, None)
+        for ids in (self.uncertain, self._timed, self._again, self._disputed):
+            ids.discard(channel_id)
+        for each in self.viewers:
+            each.unfollow(channel_id)
+
+    # ------------------------------------------------------------------------------------------------------- the news
+
+    def take_in(self) -> QuorumUpdate:
+        """All that is news since the last call."""
+        update = QuorumUpdate()
+        self._judge_endpoints(update)
+        changed, self._again = self._again, set()
+        fresh = [each for each in self.viewers if each.has_looked]
+        for each in fresh:
+            update.is_new = update.is_new or each.is_at_new_head
+            changed |= each.take_changed()
+        update.has_looked = bool(fresh)
+        now = self.time
+        for id_ in sorted((changed | (self._timed if fresh else set())) & self._channels.keys()):
+            self._update(id_, self._channels[id_], now, update)
+        for id_ in {id_ for each in fresh for id_ in each.with_errors} & self._channels.keys():
+            self._update_errors(id_, update)
+        return update
+
+    def _judge_endpoints(self, update: QuorumUpdate) -> None:
+        """Which are live; where that changes all channels are looked at anew."""
+        now, live = self._clock(), []
+        furthest = max(each.number for each in self.viewers)
+        for each in self.viewers:
+            since = each.began_at if each.answered_at is None else each.answered_at
+            is_stuck = now - each.moved_at >= _STUCK and furthest >= each.number + _BLOCKS
+            if now - since < _SILENT:
+                live.append(each)
+            if now - since < _SILENT and not is_stuck:
+                self._reported.discard(each.endpoint)
+            elif each.endpoint not in self._reported and len(self.viewers) > 1:
+                self._reported.add(each.endpoint)
+                update.errors.append(
+                    EndpointStuck(each.endpoint, each.number, furthest)
+                    if now - since < _SILENT
+                    else EndpointLeftOut(each.endpoint, now - since)
+                )
+        if live != self._live:
+            self._live = live
+            self._again |= self._channels.keys()
+        self._judge_time(update)
+
+    def _judge_time(self, update: QuorumUpdate) -> None:
+        if self._own_time is None:
+            return
+        own = int(self._own_time())
+        far = [each for each in self.viewers if each.answered_at is not None and abs(each.time - own) > FAR]
+        if far and not self._is_time_doubted:
+            update.errors.append(TimeInDoubt(far[0].endpoint, far[0].time, own))
+        self._is_time_doubted = bool(far)
+
+    def _combined(self, channel_id: bytes, now: int) -> Combined:
+        live = {id(each) for each in self._live}
+        return combine([_view(each, channel_id, is_live=id(each) in live) for each in self.viewers], now)
+
+    def _update(self, id_: bytes, channel: _Channel, now: int, update: QuorumUpdate) -> None:
+        combined = self._combined(id_, now)
+        views = [each.views[id_] for each in self.viewers if id_ in each.views]
+        is_timed = any(not each.record.closed and each.shown_status.finalizes_at for each in views)
+        (self._timed.add if is_timed else self._timed.discard)(id_)
+        (self._disputed.add if combined.agreed is None else self._disputed.discard)(id_)
+        if combined.agreed is not None:
+            read = self._read(id_, channel)
+            if read is not None:
+                update.updates[id_] = read
+        if combined.differences != channel.differences:
+            channel.differences = update.differences[id_] = combined.differences
+        if combined.disagreeing is not None and not channel.is_disputed:
+            one, other = combined.disagreeing
+            if one is not other:
+                at = min(one.read_up_to, other.read_up_to)
+                update.errors.append(EndpointsDisagree(one.endpoint, other.endpoint, id_, at))
+        channel.is_disputed = combined.disagreeing is not None
+        self._update_genuine(id_, channel, update)
+
+    def _update_genuine(self, id_: bytes, channel: _Channel, update: QuorumUpdate) -> None:
+        """All live endpoints must say so."""
+        if channel.following.is_genuine is None or channel.is_genuine or not self._live:
+            return
+        if all(id_ in each.genuine for each in self._live):
+            channel.is_genuine = True
+            update.genuine.add(id_)
+
+    def _update_errors(self, id_: bytes, update: QuorumUpdate) -> None:
+        """Where all live endpoints find something wrong the channel has it; else it is one endpoint's word."""
+        found = [(each, each.errors.get(id_) or each.not_genuine.get(id_)) for each in self._live]
+        errors = [(each.endpoint, error) for each, error in found if error is not None]
+        if errors and len(errors) == len(found):
+            update.channel_errors[id_] = errors[0][1]
+            return
+        for endpoint, error in errors[:1]:
+            is_its_own = isinstance(error, PassingError)
+            update.errors.append(error if is_its_own else EndpointContradicted(endpoint, id_, error))
+
+    # --------------------------------------------------------------------------------------------- what is told of one
+
+    def _read(self, id_: bytes, channel: _Channel) -> ChainUpdate | None:
+        """What is new of what all show: from the viewer that was told of before, if it still shows it, else from the
+        first. One that does not know the beginning, where that is needed, reads it first."""
+        sound = [each for each in self._live if id_ in each.views and each.views[id_].error is None]
+        source = channel.source if channel.source is not None and channel.source in sound else sound[0]
+        view = source.views[id_]
+        logs, from_scratch = _changes_of(channel, source, view)
+        if from_scratch and view.checkpoint is not None:
+            source.follow(replace(channel.following, checkpoint=None))
+            return None
+        if from_scratch:
+            channel.holdings, channel.credits = {}, {}
+        is_first = channel.source is None
+        channel.source, channel.epoch, channel.logs, channel.checkpoint = source, view.epoch, view.logs, view.checkpoint
+        changes: list[ChainChange] = [LogSeen(each.log) for each in logs]
+        for asset, held in view.holdings:
+            if channel.holdings.get(asset) != held:
+                channel.holdings[asset] = held
+                changes.append(HoldingsSeen(asset, held))
+        for asset, amount in self._credits(id_).items():
+            if channel.credits.get(asset, 0) != amount:
+                channel.credits[asset] = amount
+                changes.append(CreditSeen(asset, amount))
+        return ChainUpdate(tuple(changes), from_scratch) if changes or from_scratch or is_first else None
+
+    def _credits(self, id_: bytes) -> dict[bytes, int]:
+        """The largest that any live endpoint shows: to ask for what is not there is refused."""
+        found: dict[bytes, int] = {}
+        for each in self._live:
+            for asset, amount in each.views[id_].credits if id_ in each.views else ():
+                found[asset] = max(amount, found.get(asset, 0))
+        return found
+
+
+def _changes_of(channel: _Channel, source: EndpointViewer, view: OnChainView) -> tuple[Sequence[PlacedLog], bool]:
+    """The logs that were not told yet; and whether all that was told before is void."""
+    if channel.source is None:
+        return view.logs, view.checkpoint is None
+    is_same = channel.checkpoint == view.checkpoint and (source is not channel.source or channel.epoch == view.epoch)
+    update = [each.log for each in channel.logs]
+    if is_same and [each.log for each in view.logs[: len(update)]] == update:
+        return view.logs[len(update) :], False
+    return view.logs, True
+
+
+def _view(viewer: EndpointViewer, channel_id: bytes, *, is_live: bool) -> EndpointView:
+    read = -1 if viewer.cursor is None else viewer.cursor.number
+    return EndpointView(viewer.endpoint, viewer.views.get(channel_id), read, viewer.time, is_live)
+
+
+def _number(block: Block) -> int:
+    return block.number

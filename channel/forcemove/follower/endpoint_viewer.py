@@ -1,0 +1,226 @@
+"""Looks at an adjudicator's chain through one endpoint, for all channels. Nothing of it is shared with another one.
+
+`prepare` before a look and `take` after it are called by the owner, in its thread; `look` may take as long as an
+endpoint does, may run in a thread of its own, and touches nothing that these touch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field
+
+from forcemove.chain.adjudicator import Adjudicator
+from forcemove.errors import ForcemoveError, PassingError
+from forcemove.follower.blocks import Block
+from forcemove.follower.follower import Follower, FollowerLook
+from forcemove.follower.on_chain_view import Checkpoint, OnChainView
+from forcemove.protocol.agreement import Agreement
+
+__all__ = ["FollowRequest", "EndpointViewer"]
+
+_LONGEST = 15.0
+"""Seconds that all requests of a look share."""
+IsGenuine = Callable[[Adjudicator], bool]
+
+
+@dataclass(frozen=True)
+class FollowRequest:
+    """A channel to be followed; the arguments as of `Follower.follow`. `is_genuine`: asks an endpoint whether its
+    contracts are, None where that is known; `contracts`: which they are, so that those of many channels are asked for
+    once."""
+
+    agreement: Agreement
+    payee: bytes | None
+    from_block: int
+    is_new: bool
+    origin_hash: bytes = b""
+    is_doubted: bool = False
+    checkpoint: Checkpoint | None = None
+    contracts: Hashable = None
+    is_genuine: IsGenuine | None = None
+
+    @property
+    def id(self) -> bytes:
+        """The channel's id."""
+        return self.agreement.channel_id
+
+
+@dataclass(frozen=True)
+class _Found:
+    look: FollowerLook
+    genuine: frozenset[bytes]
+    not_genuine: Mapping[bytes, ForcemoveError]
+
+
+@dataclass
+class _Requested:
+    begun: dict[bytes, FollowRequest] = field(default_factory=dict)
+    ended: set[bytes] = field(default_factory=set)
+
+
+class EndpointViewer:
+    """`views`: what it shows of each channel, `genuine` and `not_genuine`: of which channels it says that the
+    contracts are, or are not, `errors`: what is wrong with channels here; all as of the last look that was taken.
+    `cursor`: the last block that was read; `number`, `time`: of the head, -1 and 0 before there is one.
+
+    Seconds of the clock: `began_at`, `answered_at` (None before the first answer), `moved_at`, when the head was last
+    another one. `changed`: the channels of which something has changed since `take_changed`; `has_looked`,
+    `is_at_new_head`: whether a look was taken since then, and has shown another head."""
+
+    def __init__(self, adjudicator: Adjudicator, confirmations: int, clock: Callable[[], float]) -> None:
+        """As of `Follower`. `clock`: seconds."""
+        self._adjudicator, self._confirmations, self._clock = adjudicator, confirmations, clock
+        self.views: dict[bytes, OnChainView] = {}
+        self.genuine: set[bytes] = set()
+        self.not_genuine: dict[bytes, ForcemoveError] = {}
+        self.errors: Mapping[bytes, ForcemoveError] = {}
+        self.changed: set[bytes] = set()
+        self.cursor: Block | None = None
+        self.number, self.time = -1, 0
+        self.is_at_new_head = self.has_looked = False
+        self.began_at = self.moved_at = clock()
+        self.answered_at: float | None = None
+        self._followings: dict[bytes, FollowRequest] = {}
+        self._requested = _Requested()
+        self._uncertain: tuple[bytes, ...] = ()
+        self._found: _Found | None = None
+        self._start()
+
+    def _start(self) -> None:
+        self._follower = Follower(self._adjudicator, confirmations=self._confirmations, clock=self._clock)
+        self._unchecked: dict[bytes, FollowRequest] = {}
+        self._checked: set[Hashable] = set()
+
+    @property
+    def adjudicator(self) -> Adjudicator:
+        """Through this endpoint."""
+        return self._adjudicator
+
+    @property
+    def endpoint(self) -> str:
+        """The endpoint's name, without secrets."""
+        return self._adjudicator.chain.endpoint
+
+    def follow(self, following: FollowRequest) -> None:
+        """From the next look on; a channel that is followed already is read anew."""
+        self._followings[following.id] = self._requested.begun[following.id] = following
+        self._requested.ended.discard(following.id)
+        self._forget(following.id)
+
+    def unfollow(self, channel_id: bytes) -> None:
+        """From the next look on."""
+        self._followings.pop(channel_id, None)
+        self._requested.begun.pop(channel_id, None)
+        self._requested.ended.add(channel_id)
+        self._forget(channel_id)
+        self.changed.discard(channel_id)
+
+    def _forget(self, channel_id: bytes) -> None:
+        self.views.pop(channel_id, None)
+        self.genuine.discard(channel_id)
+        self.not_genuine.pop(channel_id, None)
+
+    def abandon(self) -> None:
+        """A look hangs, and its thread with all that it uses is left to itself: all is read again by the next one."""
+        self._start()
+        self._found = None
+        self._requested = _Requested(dict(self._followings))
+
+    @property
+    def with_errors(self) -> set[bytes]:
+        """The channels with which something is wrong here."""
+        return {*self.errors, *self.not_genuine}
+
+    def take_changed(self) -> set[bytes]:
+        """The channels of which something has changed since the last call."""
+        changed, self.changed = self.changed, set()
+        self.is_at_new_head = self.has_looked = False
+        return changed
+
+    # -------------------------------------------------------------------------------------- for owners in one thread
+
+    def now(self) -> int:
+        """The block time (seconds) as it was read less than a second ago and after the last `expire`, else read anew.
+        Raises `ChainError`."""
+        return self._follower.now()
+
+    @property
+    def last_time(self) -> int:
+        """The block time (seconds) that was read last, at no call; 0 where none was."""
+        return self._follower.last_time
+
+    def expire(self) -> None:
+        """From now on no time that was read before is fresh."""
+        self._follower.expire()
+
+    # ------------------------------------------------------------------------------------------------------- one look
+
+    def prepare(self, uncertain: tuple[bytes, ...] = ()) -> Callable[[], None]:
+        """Hand over what is to be looked for; returns the look. `uncertain`: as of `Follower.look`."""
+        requested, self._requested, self._uncertain = self._requested, _Requested(), uncertain
+        for each in requested.begun.values():
+            self._follower.follow(
+                each.agreement,
+                each.payee,
+                each.from_block,
+                is_new=each.is_new,
+                origin_hash=each.origin_hash,
+                is_doubted=each.is_doubted,
+                checkpoint=each.checkpoint,
+            )
+            if each.is_genuine is not None:
+                self._unchecked[each.id] = each
+        for id_ in requested.ended:
+            self._follower.unfollow(id_)
+            self._unchecked.pop(id_, None)
+        return self.look
+
+    def look(self) -> None:
+        """Ask the endpoint, which may take long. Raises `ChainError`; nothing is lost then."""
+        follower = self._follower
+        with self._adjudicator.chain.rpc.deadline(_LONGEST):
+            genuine, not_genuine = self._check()
+            found = _Found(follower.look(self._uncertain), genuine, not_genuine)
+        if follower is self._follower:
+            self._found = found
+
+    def _check(self) -> tuple[frozenset[bytes], Mapping[bytes, ForcemoveError]]:
+        """What cannot be asked now is asked by the next look: an endpoint that is waited for in vain is waited for
+        once."""
+        genuine, errors = set(), {}
+        for id_, each in tuple(self._unchecked.items()):
+            try:
+                if self._is_genuine(each):
+                    genuine.add(id_)
+            except PassingError:
+                break
+            except ForcemoveError as error:
+                errors[id_] = error
+        return frozenset(genuine), errors
+
+    def _is_genuine(self, each: FollowRequest) -> bool:
+        if each.contracts not in self._checked and each.is_genuine is not None and each.is_genuine(self._adjudicator):
+            self._checked.add(each.contracts)
+        return each.contracts in self._checked
+
+    def take(self) -> None:
+        """What the look has found counts from now on."""
+        found, self._found = self._found, None
+        if found is None:
+            return
+        now, look = self._clock(), found.look
+        self.answered_at = now
+        self.is_at_new_head, self.has_looked = self.is_at_new_head or look.is_new, True
+        if look.head.number != self.number:
+            self.moved_at = now
+        self.number, self.time = look.head.number, look.head.next_time
+        self.cursor = look.read_up_to or self.cursor
+        for id_ in found.genuine:
+            self._unchecked.pop(id_, None)
+        self.genuine |= {id_ for id_ in found.genuine if id_ in self._followings}
+        self.not_genuine = {id_: each for id_, each in found.not_genuine.items() if id_ in self._followings}
+        self.errors = look.errors
+        views = {id_: each for id_, each in look.views.items() if id_ in self._followings}
+        views = {id_: each for id_, each in views.items() if id_ not in self._requested.begun}
+        self.views |= views
+        self.changed |= views.keys() | found.genuine | self.not_genuine.keys()

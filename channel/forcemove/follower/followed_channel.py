@@ -1,0 +1,175 @@
+"""What a follower has read of one channel through one endpoint. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from forcemove.chain.adjudicator import ChannelHoldings, PlacedLog
+from forcemove.errors import ForcemoveError
+from forcemove.follower.on_chain_view import Checkpoint, OnChainView
+from forcemove.protocol.agreement import Agreement
+from forcemove.protocol.logs import Closed, PartlyPaid
+from forcemove.protocol.machine.record import EMPTY_RECORD, Record, fold
+from forcemove.protocol.status import Status
+
+__all__ = ["FollowedChannel", "Origin"]
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a channel began: no log of it is in an earlier block than `number`, whose hash was `hash` (32 bytes), empty
+    where nobody knows. `is_doubted`: whether the chain may be another one by now."""
+
+    number: int
+    hash: bytes = b""
+    is_doubted: bool = False
+
+
+class FollowedChannel:
+    """One channel. Everything is as of the last block that was read. `epoch`: how often it was read from its beginning.
+    `is_doubted`: whether it is still to be found out that this is the chain on which it began. `status`: the
+    adjudicator's own word, packed, None where it was not asked. `has_changed`: whether anything is different since
+    `view` was taken."""
+
+    def __init__(
+        self,
+        agreement: Agreement,
+        payee: bytes | None,
+        origin: Origin,
+        *,
+        is_new: bool,
+        checkpoint: Checkpoint | None = None,
+    ) -> None:
+        """`payee`: the account that we are paid at (20 bytes). `is_new`: whether we have signed nothing in it yet.
+        `checkpoint`: its owner has been told that, and only what comes after it is read."""
+        self.agreement, self.payee, self.origin, self.checkpoint = agreement, payee, origin, checkpoint
+        self.id, self._is_new = agreement.channel_id, is_new
+        self.assets = tuple(asset for asset, _ in agreement.deposits)
+        self.is_doubted = origin.is_doubted
+        self.epoch, self.has_changed = 0, True
+        self._logs: list[PlacedLog] = []
+        self._unread: list[PlacedLog] = []
+        self._is_unread = True
+        self._holdings: dict[bytes, ChannelHoldings] = {}
+        self._credits: dict[bytes, int] = {}
+        self.status: int | None = None
+        self._error: ForcemoveError | None = None
+        self.record: Record = checkpoint.record if checkpoint else EMPTY_RECORD
+        self._status_word = self.record.status.pack()
+
+    @property
+    def reads_from(self) -> int:
+        """The block from which its logs are to be read."""
+        return self.origin.number if self.checkpoint is None else self.checkpoint.block_number + 1
+
+    def forget(self) -> None:
+        """What was known from before does not count."""
+        self.checkpoint = None
+
+    # --------------------------------------------------------------------------------------------- what is taken in
+
+    def begin(self, logs: Iterable[PlacedLog], now: int) -> None:
+        """These are the logs of the channel that were to be read."""
+        if self.checkpoint is None:
+            self.reset(logs, now)
+        else:
+            self.add((each for each in logs if each.place.block_number >= self.reads_from), now)
+
+    def reset(self, logs: Iterable[PlacedLog], now: int) -> None:
+        """These are all logs of the channel; nothing that was read before counts."""
+        self._logs, self._unread, self._is_unread = [], [], True
+        self._holdings, self._credits, self.record = {}, {}, EMPTY_RECORD
+        self.checkpoint, self.epoch, self.has_changed = None, self.epoch + 1, True
+        self.add(logs, now)
+
+    def add(self, logs: Iterable[PlacedLog], now: int) -> None:
+        """More logs, in their order."""
+        for each in logs:
+            self._logs.append(each)
+            self._unread.append(each)
+            self.record = fold(self.record, each.log, self.agreement.domain, now)
+            self.has_changed = True
+        self._status_word = self.record.status.pack()
+
+    def logs_up_to(self, block: int) -> list[PlacedLog]:
+        """Those that are in this block or an earlier one."""
+        return [each for each in self._logs if each.place.block_number <= block]
+
+    def take_holdings(self, asset: bytes, holdings: ChannelHoldings) -> None:
+        """What the channel holds of an asset."""
+        self.has_changed = self.has_changed or self._holdings.get(asset) != holdings
+        self._holdings[asset] = holdings
+
+    def take_credit(self, asset: bytes, amount: int) -> None:
+        """What of an asset could not be pushed to us."""
+        self.has_changed = self.has_changed or self._credits.get(asset, 0) != amount
+        self._credits[asset] = amount
+
+    def take_status(self, word: int) -> None:
+        """What the adjudicator itself says, packed, where that is not `status`."""
+        self.status, self.has_changed = word, True
+
+    def take_error(self, error: ForcemoveError | None) -> None:
+        """What is wrong with it in this look."""
+        self.has_changed = self.has_changed or (error is None) != (self._error is None)
+        self._error = error
+
+    # ------------------------------------------------------------------------------------------- what follows from it
+
+    @property
+    def wants_holdings(self) -> bool:
+        """Whether what it holds may have changed: something was logged, or nothing was read yet."""
+        return self._is_unread or bool(self._unread)
+
+    @property
+    def wants_credits(self) -> bool:
+        """Whether we may be owed what could not be pushed: it has paid out since we asked."""
+        if self.payee is None:
+            return False
+        pays = any(isinstance(each.log, Closed | PartlyPaid) for each in self._unread)
+        return pays or (self._is_unread and self.record.payout_begun)
+
+    @property
+    def is_unheard_of(self) -> bool:
+        """Whether the adjudicator has logged nothing of it, holds nothing for it, and never has."""
+        has_held = any(each.held or each.payout_begun or each.closed for each in self._holdings.values())
+        return not self._logs and self.record.status.is_empty and not has_held
+
+    @property
+    def was_used_before(self) -> bool:
+        """Whether a channel of this id has paid out before we have signed anything."""
+        return self._is_new and not self._logs and any(each.payout_begun for each in self._holdings.values())
+
+    def agrees_with(self, word: int) -> bool:
+        """Whether the logs say what the adjudicator's own word says, the packed status. When a channel was concluded no
+        log says, nor what is recorded once it pays out in part."""
+        return word == self._status_word or self._may_be(Status.unpack(word))
+
+    def _may_be(self, status: Status) -> bool:
+        ours = self.record.status
+        if self.record.payout_begun and not self.record.closed:
+            return status.finalizes_at != 0 and (ours.fingerprint in (0, status.fingerprint))
+        return ours == status
+
+    @property
+    def agrees_with_holdings(self) -> bool:
+        """Whether the logs say that it is closed where the adjudicator says so, and nowhere else."""
+        return self.record.closed == any(each.closed for each in self._holdings.values())
+
+    def view(self, at: int) -> OnChainView:
+        """All of it, as of the block of this number, which has just been read."""
+        if self._error is None:
+            self._unread, self._is_unread = [], False
+        self.has_changed = False
+        return OnChainView(
+            self.record,
+            tuple(self._logs),
+            tuple(sorted((asset, each.held) for asset, each in self._holdings.items())),
+            tuple(sorted(self._credits.items())),
+            None if self.status is None or self.record.closed else Status.unpack(self.status),
+            at,
+            self.epoch,
+            self.checkpoint,
+            self._error,
+        )

@@ -1,0 +1,73 @@
+"""What one endpoint shows of one channel: a value. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from forcemove.chain.adjudicator import PlacedLog
+from forcemove.errors import ForcemoveError
+from forcemove.protocol.machine.record import Record
+from forcemove.protocol.status import Mode, Status
+
+__all__ = ["Checkpoint", "OnChainView"]
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """What is known of a channel from before: all that was logged up to and with the block of this number and hash (32
+    bytes) has led to `record`."""
+
+    block_number: int
+    block_hash: bytes
+    record: Record
+
+
+@dataclass(frozen=True, slots=True)
+class OnChainView:
+    """One channel at the endpoint's confirmation depth.
+
+    `record`: what `logs` lead to, all of them or, where `checkpoint` is not None, those after it. `holdings`,
+    `credits`: by asset, in its smallest unit, sorted. `status`: the adjudicator's own word, None where it was not
+    asked. `at`: the block that was read last when something had changed. `epoch`: another number where it was read from
+    the beginning again. `error`: why nothing of this is believed but that a clock runs; None where all fits together.
+    """
+
+    record: Record
+    logs: tuple[PlacedLog, ...] = ()
+    holdings: tuple[tuple[bytes, int], ...] = ()
+    credits: tuple[tuple[bytes, int], ...] = ()
+    status: Status | None = None
+    at: int = 0
+    epoch: int = 0
+    checkpoint: Checkpoint | None = None
+    error: ForcemoveError | None = None
+
+    @property
+    def shown_status(self) -> Status:
+        """The adjudicator's own word; where it was not asked what the logs say. A log may be left out."""
+        return self.record.status if self.status is None else self.status
+
+    def shows_clock(self, time: int) -> bool:
+        """Whether a challenge runs at this block time (seconds), by a log or by the status alone."""
+        if self.record.closed:
+            return False
+        is_running = self.shown_status.mode(time) is Mode.CHALLENGE
+        return is_running or (not self.record.payout_begun and self.record.status.mode(time) is Mode.CHALLENGE)
+
+    def is_payable(self, time: int) -> bool:
+        """Whether it is final at this block time (seconds), and something is held that the outcome allocates."""
+        record = self.record
+        is_final = record.payout_begun or record.status.mode(time) is Mode.FINALIZED
+        return is_final and record.owed is not None and any(held for _, held in self.holdings)
+
+    def shows_the_same_as(self, other: OnChainView) -> bool:
+        """Whether both say the same of the channel: what is recorded, and what is held. By which logs it came to be so
+        need not be the same, since one that was left out once may be missed by nobody. Of credits the largest counts,
+        whoever shows it."""
+        return _recorded(self.record) == _recorded(other.record) and self.holdings == other.holdings
+
+
+def _recorded(record: Record) -> tuple[object, ...]:
+    """When it was concluded each endpoint's record says in its own way."""
+    status = None if record.payout_begun else record.status
+    return status, record.recorded, record.owed, record.payout_begun, record.closed

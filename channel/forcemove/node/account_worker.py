@@ -1,0 +1,161 @@
+"""Sends for an account, or asks the process to send that has its lease.
+
+One process on a journal sends for an account: its sender alone gives out nonces. Another one writes down what it
+wants; the first one takes it from there, in one commit with the transaction that it becomes. When that is over, and the
+channel still wants it, the channel asks again. When the lease is free, the other one takes it and sends by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from forcemove.chain.reverts import ErrorTable
+from forcemove.errors import PassingError
+from forcemove.node.errors import AccountInUse
+from forcemove.node.outbox import JournalledTxStore, Outbox
+from forcemove.sender.sender import Sender
+from forcemove.sender.transactions import Reorged, TxFailed, TxOutcome, TxRequest
+from forcemove.store.errors import NotInOutbox
+from forcemove.store.records import Account
+
+__all__ = ["AccountWorker", "LeasedSender"]
+
+_AT_MOST_EVERY, _AT_LEAST_EVERY = 0.1, 1.0
+"""Seconds between two looks at what other processes want, or whether the lease is free: while there is something to
+send, and while there is nothing."""
+_TAKEN_WITHIN = 15.0
+"""Seconds after which it is told that nobody takes what we want."""
+_MAX_ERRORS = 32
+LeasedSender = tuple[Sender, JournalledTxStore]
+
+
+class AccountWorker:
+    """Of one account on one chain. `outcomes`: what became of what was wanted. `errors`: how endpoints have failed,
+    also where others have answered, for the node to tell and clear."""
+
+    longest_look: float | None = None
+
+    def __init__(
+        self,
+        account: Account,
+        outbox: Outbox,
+        acquire_sender: Callable[[], LeasedSender | None],
+        endpoints: int,
+        clock: Callable[[], float],
+    ) -> None:
+        """`acquire_sender`: a sender, if the account's lease is ours or free. `endpoints`: see `Worker`. `clock`:
+        seconds."""
+        self.outcomes: list[TxOutcome] = []
+        self.errors: list[PassingError] = []
+        self.endpoints = endpoints
+        self._account, self._outbox, self._acquire_sender, self._clock = account, outbox, acquire_sender, clock
+        self._error_table: ErrorTable | None = None
+        self._sender: LeasedSender | None = None
+        self._is_dismissed = False
+        self._requests: list[TxRequest] = []
+        self._new: list[TxRequest] = []
+        self._asked: dict[bytes, float] = {}
+        self._new_outcomes: list[TxOutcome] = []
+        self._looked_at: float | None = None
+
+    def understand(self, errors: ErrorTable) -> None:
+        """What the contracts revert with that transactions call."""
+        self._error_table = errors if self._error_table is None else self._error_table | errors
+
+    def submit(self, request: TxRequest) -> None:
+        """From the next look on."""
+        self._requests.append(request)
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether it sends by itself."""
+        return self._sender is not None and not self._is_dismissed
+
+    def dismiss(self) -> None:
+        """Another process sends for the account now."""
+        self._is_dismissed = True
+
+    @property
+    def is_sending(self) -> bool:
+        """Whether something is to be sent, or on its way."""
+        is_busy = self._sender is not None and not self._sender[0].is_done
+        return bool(self._requests or self._new or self._asked) or is_busy
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether there is nothing to look for yet."""
+        return not self.is_sending and not self._has_passed(_AT_LEAST_EVERY)
+
+    def _has_passed(self, seconds: float) -> bool:
+        return self._looked_at is None or not 0 <= self._clock() - self._looked_at < seconds
+
+    def prepare(self) -> Callable[[], None]:
+        """See `Worker`."""
+        if self._is_dismissed:
+            self._sender, self._is_dismissed = None, False
+        self._new += self._requests
+        self._requests = []
+        return self.look
+
+    def abandon(self) -> None:
+        """See `Worker`: its looks end by themselves."""
+
+    def look(self) -> None:
+        """See `Worker`. Raises `AccountInUse` where nobody takes what we want, and is waited for."""
+        is_due = self._has_passed(_AT_MOST_EVERY)
+        if is_due:
+            self._looked_at = self._clock()
+        if self._sender is None and is_due:
+            self._sender = self._acquire_sender()
+        if self._sender is not None:
+            self._send(*self._sender, is_due=is_due)
+        elif is_due or self._new:
+            self._ask()
+
+    def take(self) -> None:
+        """See `Worker`."""
+        self.outcomes += self._new_outcomes
+        self._new_outcomes = []
+
+    def _send(self, sender: Sender, transactions: JournalledTxStore, *, is_due: bool) -> None:
+        if self._error_table is not None:
+            sender.error_table |= self._error_table
+        waiting = self._outbox.waiting() if is_due else {}
+        if is_due:
+            transactions.outbox_numbers = {request_id: number for request_id, (number, _) in waiting.items()}
+        for request in (*self._new, *(request for _, request in waiting.values())):
+            sender.submit(request)
+        self._new, self._asked = [], {}
+        try:
+            self._new_outcomes += sender.look()
+        finally:
+            self.errors = [*self.errors, *sender.take_errors()][-_MAX_ERRORS:]
+        for each in self._new_outcomes:
+            if (
+                isinstance(each, TxFailed)
+                and (number := transactions.outbox_numbers.pop(each.request_id, None)) is not None
+            ):
+                self._drop(number)
+
+    def _drop(self, number: int) -> None:
+        try:
+            self._outbox.dismiss(number)
+        except NotInOutbox:
+            return  # it was refused after it had become a transaction, or has gone with its channel
+
+    def _ask(self) -> None:
+        """What waits nowhere any more, and is on its way nowhere, is over: if it has not happened it is asked again."""
+        unsettled, now = self._outbox.unsettled(), self._clock()
+        over = [request_id for request_id in self._asked if request_id not in unsettled]
+        for request_id in over:
+            del self._asked[request_id]
+            self._new_outcomes.append(Reorged(request_id))
+        while self._new:
+            if self._new[0].request_id not in unsettled:
+                self._outbox.add(self._new[0])
+            self._asked.setdefault(self._new[0].request_id, now)
+            self._new.pop(0)
+        waiting = self._outbox.waiting()
+        since = min((since for request_id, since in self._asked.items() if request_id in waiting), default=now)
+        if not self._new_outcomes and now - since >= _TAKEN_WITHIN:
+            raise AccountInUse(self._account.chain_id, self._account.address)

@@ -1,0 +1,127 @@
+"""What a node waits for: looks at a chain through one endpoint for all channels of an adjudicator, and looks at an
+account's transactions.
+
+A look may take as long as an endpoint does, and may run in a thread of its own. `prepare` before it and `take` after it
+are called in the node's thread; a look itself touches nothing that these touch, and nothing else of the node's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from forcemove.chain.adjudicator import Adjudicator
+from forcemove.follower.endpoint_quorum import EndpointQuorum, QuorumUpdate
+from forcemove.follower.endpoint_viewer import EndpointViewer, FollowRequest
+
+__all__ = ["ChainWorker", "ViewWorker", "PollingWorker"]
+
+_KEEP_EVERY = 1_000
+"""Blocks."""
+
+
+class PollingWorker(Protocol):
+    """What looks at something outside, again and again. `endpoints`: how many it can ask, the next where one fails.
+    `longest_look`: seconds after which a look is abandoned; None where it ends by itself."""
+
+    endpoints: int
+    longest_look: float | None
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether there is nothing to look for."""
+        ...
+
+    def prepare(self) -> Callable[[], None]:
+        """Hand over what the node wants looked for. Returns the look: it asks the endpoint, which may take long, and
+        raises `ChainError`; nothing is lost then."""
+        ...
+
+    def take(self) -> None:
+        """Give the node what the look has found."""
+        ...
+
+    def abandon(self) -> None:
+        """The look that was begun last hangs; what it uses is left to it, and the next one begins anew."""
+        ...
+
+
+class ViewWorker:
+    """Looks through one endpoint."""
+
+    endpoints = 1
+    longest_look: float | None = 60.0
+
+    def __init__(self, views: EndpointQuorum, viewer: EndpointViewer) -> None:
+        """`viewer`: one of the `views`."""
+        self._views, self._viewer = views, viewer
+
+    @property
+    def is_idle(self) -> bool:
+        """Never: a chain is looked at whatever happens."""
+        return False
+
+    def prepare(self) -> Callable[[], None]:
+        """See `PollingWorker`."""
+        self._viewer.expire()
+        return self._viewer.prepare(self._views.asked)
+
+    def take(self) -> None:
+        """See `PollingWorker`."""
+        self._viewer.take()
+
+    def abandon(self) -> None:
+        """See `PollingWorker`."""
+        self._viewer.abandon()
+
+
+class ChainWorker:
+    """Of one adjudicator on one chain, through all endpoints. `workers`: one for each."""
+
+    def __init__(
+        self,
+        adjudicators: Sequence[Adjudicator],
+        confirmations: int,
+        clock: Callable[[], float],
+        own_time: Callable[[], float] | None,
+    ) -> None:
+        """As of `EndpointQuorum`."""
+        self._views = EndpointQuorum(adjudicators, confirmations, clock, own_time)
+        self.workers = [ViewWorker(self._views, each) for each in self._views.viewers]
+        self._keep_at = 0
+
+    @property
+    def views(self) -> EndpointQuorum:
+        """What each endpoint shows."""
+        return self._views
+
+    @property
+    def uncertain(self) -> set[bytes]:
+        """The channels whose holdings are to be read in any case."""
+        return self._views.uncertain
+
+    @property
+    def time(self) -> int:
+        """The block time (seconds) by which deadlines are judged."""
+        return self._views.time
+
+    def follow(self, following: FollowRequest) -> None:
+        """From the next look on."""
+        self._views.follow(following)
+
+    def unfollow(self, channel_id: bytes) -> None:
+        """From the next look on."""
+        self._views.unfollow(channel_id)
+
+    def take_in(self) -> QuorumUpdate:
+        """All that is news."""
+        return self._views.take_in()
+
+    def is_snapshot_due(self) -> bool:
+        """Whether so many blocks have gone by, and were taken in, that channels in which nothing has happened are to be
+        saved, too: after a restart they are read from there."""
+        cursor = self._views.cursor
+        if cursor is None or cursor.number < self._keep_at:
+            return False
+        is_first, self._keep_at = self._keep_at == 0, cursor.number + _KEEP_EVERY
+        return not is_first

@@ -1,0 +1,128 @@
+"""What is held in a journal: a node's leases, and one commit for all channels that have changed; and the lease of one
+channel, for who drives no other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from forcemove.errors import JournalUnavailable
+from forcemove.node.errors import ChannelInUse, LeaseLost
+from forcemove.node.managed_channel import ManagedChannel
+from forcemove.store.journal import Journal
+from forcemove.store.records import Account, Batch, ChannelLease, LeaseName, TakenLeases
+
+__all__ = ["HeldLease", "NodeLeases"]
+
+_RENEW_AFTER = 0.3
+"""The part of a lease after which it is renewed."""
+_NOTHING = TakenLeases(frozenset(), {})
+
+
+class HeldLease:
+    """The lease of one channel, or of a table, by its id. `seconds`: how long it lasts; `renew_every`: how often to
+    renew it."""
+
+    def __init__(self, journal: Journal, id_: bytes, seconds: float) -> None:
+        """Takes it. Raises `ChannelInUse`."""
+        self._leases, self._name, self._seconds = journal.leases, ChannelLease(id_), seconds
+        self.renew_every = seconds * _RENEW_AFTER
+        refused = self._leases.take([self._name], seconds).refused
+        if refused:
+            raise ChannelInUse(id_, refused[self._name].until)
+
+    def renew(self) -> None:
+        """Raises `LeaseLost`."""
+        if self._name not in self._leases.renew(self._seconds):
+            raise LeaseLost(self._name.channel_id)
+
+    def release(self) -> None:
+        """Let others have it."""
+        self._leases.release([self._name])
+
+
+class NodeLeases:
+    """Of one node."""
+
+    def __init__(self, journal: Journal, lease: float, clock: Callable[[], float]) -> None:
+        """`lease`: seconds that one lasts. `clock`: seconds."""
+        self._journal, self._lease, self._clock = journal, lease, clock
+        self._reserved: set[LeaseName] = set()
+        self._accounts: set[Account] = set()
+        self._renewed_at = clock()
+        self._is_doubtful = False
+
+    # ---------------------------------------------------------------------------------------------------------- leases
+
+    def reserve(self, names: Iterable[LeaseName]) -> None:
+        """Take these in one commit, to be used soon. What is refused is asked for again then."""
+        self._reserved |= self._journal.leases.take(names, self._lease).granted
+
+    def take(self, channel_id: bytes, account: Account) -> list[LeaseName]:
+        """The lease of a channel, and that of the account that sends for it, if it is free. Returns what was taken.
+        Raises `ChannelInUse`: then nothing was."""
+        channel = ChannelLease(channel_id)
+        asked = [each for each in (channel, account) if each not in self._reserved and each not in self._accounts]
+        taking = self._journal.leases.take(asked, self._lease) if asked else _NOTHING
+        granted = taking.granted | ({channel} & self._reserved)
+        self._reserved.discard(channel)
+        if channel in taking.refused:
+            self._journal.leases.release(granted)
+            raise ChannelInUse(channel_id, taking.refused[channel].until)
+        self._accounts |= {account} & (granted | self._reserved)
+        self._reserved.discard(account)
+        return list(granted)
+
+    def has(self, account: Account) -> bool:
+        """Whether an account's lease is ours; it is taken where it is free."""
+        if account not in self._accounts and self._journal.leases.take([account], self._lease).granted:
+            self._accounts.add(account)
+        return account in self._accounts
+
+    def give_back(self, names: Iterable[LeaseName]) -> None:
+        """Let others have them."""
+        given = frozenset(names)
+        self._journal.leases.release(given)
+        self._accounts -= given
+
+    def give_all_back(self, names: Iterable[LeaseName]) -> None:
+        """With what was reserved."""
+        self._journal.leases.release([*names, *self._reserved, *self._accounts])
+        self._reserved.clear()
+        self._accounts.clear()
+
+    def renew(self) -> frozenset[LeaseName] | None:
+        """What is ours still, renewed; None where that is not due yet."""
+        now = self._clock()
+        if now - self._renewed_at < self._lease * _RENEW_AFTER:
+            return None
+        held = self._journal.leases.renew(self._lease)
+        self._renewed_at = now
+        self._reserved &= held
+        self._accounts &= held
+        return held
+
+    # --------------------------------------------------------------------------------------------------------- commits
+
+    def commit(self, unsaved: Sequence[ManagedChannel]) -> frozenset[bytes]:
+        """All of them, in one transaction. Returns the ids of those that another process has taken over. Raises
+        `JournalError`: then nothing counts as saved."""
+        self._clear_doubt(unsaved)
+        try:
+            lost = self._journal.commit(Batch(tuple(each.channel_update() for each in unsaved)))
+        except JournalUnavailable:
+            self._is_doubtful = True
+            raise
+        for each in unsaved:
+            if each.id not in lost:
+                each.on_saved()
+        return lost
+
+    def _clear_doubt(self, unsaved: Sequence[ManagedChannel]) -> None:
+        """After a commit that may have happened: what is there is one version further."""
+        if not self._is_doubtful:
+            return
+        versions = self._journal.versions([each.id for each in unsaved])
+        for each in unsaved:
+            if versions.get(each.id) == each.version + 1:
+                each.version, each.metadata = each.version + 1, None
+        self._is_doubtful = False

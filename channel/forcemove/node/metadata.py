@@ -1,0 +1,61 @@
+"""What a journal keeps of a channel besides the channel itself: how it is put together again after a restart, and how
+much of the chain it knows."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from forcemove.errors import MalformedBytes, UnknownVersion
+from forcemove.follower.on_chain_view import Checkpoint
+from forcemove.protocol.codec.msgpack_codec import Codec
+from forcemove.protocol.machine.channel import Channel
+from forcemove.protocol.types import require_bytes
+
+__all__ = ["METADATA", "CURSORS", "ChannelMetadata", "ChannelCursor", "checkpoint_of"]
+
+
+class ChannelMetadata(Struct, frozen=True, rename={"origin_hash": "began"}):
+    """`app`: the name of its contract's artifact. `from_block`: a block before the channel's first log. `factory`: of
+    the address book that named the contracts, 20 bytes. `confirmations`: how deep a log must be to be believed.
+    `origin_hash`: the hash of that block, 32 bytes, or empty where nobody asked: a chain without it is another one,
+    whatever its id. `begun_at`: Unix seconds of our own clock when the channel was first saved, 0 where nobody has
+    noted it."""
+
+    app: str
+    from_block: int
+    factory: bytes
+    confirmations: int
+    origin_hash: bytes = b""
+    begun_at: int = 0
+
+    def __post_init__(self) -> None:
+        require_bytes("factory", self.factory, 20)
+
+
+METADATA: Codec[ChannelMetadata] = Codec("description of a channel", ChannelMetadata)
+"""Encodes and decodes them, for a journal."""
+
+
+class ChannelCursor(Struct, frozen=True):
+    """All that was logged of a channel up to and with this block is in its snapshot. `block_hash`: 32 bytes."""
+
+    block_number: int
+    block_hash: bytes
+
+
+CURSORS: Codec[ChannelCursor] = Codec("cursor of a channel", ChannelCursor)
+"""Encodes and decodes them, for a journal."""
+
+
+def checkpoint_of(channel: Channel, cursor: bytes) -> Checkpoint | None:
+    """What a follower need not read again of a channel, as a journal has it; None where it reads all. Once a channel
+    has begun to pay out, less of what its logs say can be compared with the adjudicator's own words: then all is read.
+    So it is where another program has written the cursor.
+    """
+    if not cursor or channel.record.payout_begun:
+        return None
+    try:
+        found = CURSORS.decode(cursor)
+    except (MalformedBytes, UnknownVersion):
+        return None
+    return Checkpoint(found.block_number, found.block_hash, channel.record)

@@ -1,0 +1,163 @@
+"""Looks at what is outside, again and again: at a steady pace while that works, later and later while it fails.
+
+Each look runs in a thread of its own that ends with the process: what hangs is abandoned, and holds up nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import math
+import random
+import threading
+import time
+from collections.abc import Callable, Sequence
+
+from forcemove.errors import ForcemoveError
+from forcemove.node.chain_worker import PollingWorker
+from forcemove.node.errors import LookFailed, LookHangs
+
+__all__ = ["ParallelPolls", "OnPollError", "keep_polling", "poll_once"]
+
+_WAIT_SECONDS = 1.0
+"""Seconds for which a look is waited for by who has other things to do."""
+_LONGEST_PAUSE = 5.0
+"""An endpoint that is back is asked soon: a challenge may last for no more than a minute."""
+OnPollError = Callable[[Exception], None]
+"""Is told of what has failed and will be tried again."""
+
+
+class ParallelPolls:
+    """For an owner that looks at everything in turn and may wait for nothing: each look has a thread of its own. One
+    that ends soon is waited for; one that does not is left running, and its end is found by a later turn."""
+
+    def __init__(self, on_error: OnPollError) -> None:
+        """`on_error`: is told of what fails."""
+        self._on_error = on_error
+        self._running: dict[PollingWorker, _Poll] = {}
+
+    def look(self, workers: Sequence[PollingWorker]) -> None:
+        """One turn: of these, each that is not looking looks. One that is alone is waited for: nothing else could be
+        done meanwhile."""
+        for worker in workers:
+            if len(workers) == 1:
+                poll_once(worker, self._on_error)
+                continue
+            running = self._running.get(worker) or _Poll(worker.prepare())
+            self._running[worker] = running
+            running.wait(_WAIT_SECONDS)
+        for worker, running in tuple(self._running.items()):
+            self._take(worker, running)
+
+    def _take(self, worker: PollingWorker, running: _Poll) -> None:
+        if not running.is_over and time.monotonic() < running.began_at + (worker.longest_look or math.inf):
+            return
+        del self._running[worker]
+        if not running.is_over:
+            worker.abandon()
+            self._on_error(LookHangs(worker.longest_look or 0.0))
+        elif running.error is not None:
+            self._on_error(_typed(running.error))
+        else:
+            worker.take()
+
+
+class _Poll:
+    """One look in a thread that ends with the process. It is waited for once."""
+
+    def __init__(self, look: Callable[[], None]) -> None:
+        self.error: Exception | None = None
+        self.began_at = time.monotonic()
+        self._look, self._end, self._was_waited_for = look, threading.Event(), False
+        threading.Thread(target=self._run, name="look", daemon=True).start()
+
+    def _run(self) -> None:
+        try:
+            self._look()
+        except Exception as error:  # it is told by who takes it
+            self.error = error
+        self._end.set()
+
+    @property
+    def is_over(self) -> bool:
+        return self._end.is_set()
+
+    def wait(self, seconds: float) -> None:
+        if not self._was_waited_for:
+            self._was_waited_for = True
+            self._end.wait(seconds)
+
+
+def poll_once(worker: PollingWorker, on_error: OnPollError) -> None:
+    """One look, which is waited for."""
+    look = worker.prepare()
+    try:
+        look()
+        worker.take()
+    except Exception as error:
+        on_error(_typed(error))
+
+
+def _typed(error: Exception) -> ForcemoveError:
+    """Whatever an answer has led to ends no process, and is told as what passes."""
+    return error if isinstance(error, ForcemoveError) else LookFailed(f"{error!r:.200}")
+
+
+async def keep_polling(
+    worker: PollingWorker, on_error: OnPollError, on_poll: Callable[[], None], *, every: float, idle: float
+) -> None:
+    """Look each `every` seconds until cancelled; `on_poll` is called after each look.
+
+    What fails is tried again, with the next endpoint; where all have failed later and later, at most five seconds after
+    the last time. `idle`: seconds after which a worker that had nothing to look for is asked again.
+    """
+    failures = 0
+    while True:
+        while worker.is_idle:
+            await asyncio.sleep(idle)
+        failures = 0 if await _poll(worker, on_error) else failures + 1
+        on_poll()
+        pause = min(every * 2 ** min(failures // worker.endpoints, 10), max(every, _LONGEST_PAUSE))
+        await asyncio.sleep(pause * (1 - random.random() / 2 if failures else 1))  # noqa: S311  # to part many
+
+
+async def _poll(worker: PollingWorker, on_error: OnPollError) -> bool:
+    look = worker.prepare()
+    try:
+        async with asyncio.timeout(worker.longest_look):
+            await _in_thread(look)
+        worker.take()
+    except TimeoutError:
+        worker.abandon()
+        on_error(LookHangs(worker.longest_look or 0.0))
+        return False
+    except Exception as error:
+        on_error(_typed(error))
+        return False
+    return True
+
+
+async def _in_thread(look: Callable[[], None]) -> None:
+    """Unlike the executor's, the thread is nobody's to wait for when the process ends."""
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[None] = loop.create_future()
+
+    def settle(error: BaseException | None) -> None:
+        if done.done():
+            return
+        if error is None:
+            done.set_result(None)
+        else:
+            done.set_exception(error)
+
+    def run() -> None:
+        error: BaseException | None = None
+        try:
+            look()
+        except BaseException as raised:  # it is raised where it is waited for
+            error = raised
+        with contextlib.suppress(RuntimeError):  # the loop has ended meanwhile
+            loop.call_soon_threadsafe(settle, error)
+
+    threading.Thread(target=run, name="look", daemon=True).start()
+    await done

@@ -1,0 +1,50 @@
+"""When a client greets its counterparties, and when it answers them: often enough that nothing lost stays lost, and so
+seldom that no line, whatever it repeats, makes clients talk without end. Knows a clock, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+
+__all__ = ["ResyncTimer"]
+
+_PAUSE = 1.0
+_LONGEST_SILENCE = 60.0
+
+
+class ResyncTimer:
+    """Of one client in one channel. Times are the clock's, in seconds; where it jumps back, a pause is over."""
+
+    def __init__(self, clock: Callable[[], float], silence: float) -> None:
+        """`silence`: how long we wait for a message before we greet. It doubles, up to a minute, while nothing
+        happens."""
+        self._clock, self._first_silence = clock, silence
+        self._answered: dict[int, float] = {}
+        self._greeted: float | None = None
+        self._waiting_for: Hashable = None
+        self._since, self._silence = 0.0, silence
+
+    def may_answer(self, sender: int) -> bool:
+        """Whether a second has passed since this participant was answered; then this is its next answer."""
+        is_over = self._is_over(self._answered.get(sender), _PAUSE)
+        if is_over:
+            self._answered[sender] = self._clock()
+        return is_over
+
+    def may_greet(self) -> bool:
+        """Whether a second has passed since we greeted; then this is our next greeting."""
+        is_over = self._is_over(self._greeted, _PAUSE)
+        if is_over:
+            self._greeted = self._clock()
+        return is_over
+
+    def is_silent(self, waiting_for: Hashable) -> bool:
+        """Whether it has been silent for long. `waiting_for`: what we are waiting for, None where it is nothing."""
+        if waiting_for != self._waiting_for:
+            self._waiting_for, self._since, self._silence = waiting_for, self._clock(), self._first_silence
+        if waiting_for is None or not self._is_over(self._since, self._silence):
+            return False
+        self._since, self._silence = self._clock(), min(2 * self._silence, _LONGEST_SILENCE)
+        return True
+
+    def _is_over(self, since: float | None, pause: float) -> bool:
+        return since is None or not 0 <= self._clock() - since < pause

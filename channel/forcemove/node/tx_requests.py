@@ -1,0 +1,156 @@
+"""What a channel asks of the chain, as a sender takes it: the call, what it may cost, and by when it must be mined."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import assert_never
+
+from forcemove.chain.adjudicator import Adjudicator, Operation
+from forcemove.protocol.agreement import Agreement
+from forcemove.protocol.codec.msgpack_codec import SUBMISSIONS
+from forcemove.protocol.encoding import challenge_hash, digest, hash_state
+from forcemove.protocol.machine.channel import Channel
+from forcemove.protocol.machine.effects import (
+    Submission,
+    SubmitChallenge,
+    SubmitCheckpoint,
+    SubmitConclude,
+    SubmitDeposit,
+    SubmitPayCredit,
+    SubmitRespond,
+    SubmitTransfer,
+)
+from forcemove.protocol.signing import Key
+from forcemove.protocol.state import SupportProof, VariablePart
+from forcemove.protocol.types import ETHER, Signature
+from forcemove.sender.transactions import Allowance, TxRequest
+
+__all__ = ["TOKEN_CHANNEL_MAX_COST", "gas_of", "operation_of", "tx_request_for", "request_id_of", "submission_of"]
+
+TOKEN_CHANNEL_MAX_COST = 10**17
+"""What the gas of an answer may cost, in wei, where nothing at stake is ether and nobody has said more."""
+_PART = 4
+"""What may wait may cost this part of what an answer may cost."""
+_ID_BYTES = 32
+_GAS_PER_BYTE = 42
+"""Of calldata: the dearest rule of any fork (EIP-7623: 40), and copying and hashing it."""
+_DEPOSIT, _TOKEN, _RECORD = 50_000, 150_000, 70_000
+"""A transaction that pays in, what a token takes beyond that, one that records or clears something."""
+_SIGNATURE, _ALLOCATION, _STEP, _GAS_PER_APP_BYTE = 5_000, 1_500, 50_000, 10
+"""Of a proof: each signature, each allocation of a state, each step that an app is asked about, each byte of
+appData."""
+_PAYMENT = 150_000
+"""A payment: 100,000 that a payee or token may use, and what the adjudicator does about it, also where it fails."""
+
+
+def tx_request_for(
+    channel: Channel,
+    submission: Submission,
+    adjudicator: Adjudicator,
+    max_cost: int | None = None,
+    challenger: Key | None = None,
+) -> TxRequest:
+    """`max_cost`: what the gas may cost, in wei; unless given, an answer to a challenge may cost the ether that we have
+    at stake, and everything else a fourth of that. `challenger`: as of `operation_of`."""
+    call = adjudicator.call_of(operation_of(channel.agreement, submission, adjudicator, challenger))
+    is_answer = _is_answer(channel, submission)
+    if max_cost is None:
+        max_cost = _at_stake(channel) if is_answer else _at_stake(channel) // _PART
+    deadline = channel.status.finalizes_at if is_answer else None
+    allowance = _allowance(submission, adjudicator)
+    request_id, gas = request_id_of(channel, submission), gas_of(submission, call.data)
+    return TxRequest(request_id, adjudicator.address, call.data, call.value, max_cost, deadline, allowance, gas)
+
+
+def gas_of(submission: Submission, data: bytes) -> int:
+    """What the operation needs at most in honest use, by our own table: never less than a real chain takes, whatever
+    the sizes, with room for payees and tokens that use up what the adjudicator lends them. `data`: the calldata."""
+    given = len(data) * _GAS_PER_BYTE
+    match submission:
+        case SubmitDeposit(asset):
+            return given + (_DEPOSIT if asset == ETHER else _DEPOSIT + _TOKEN)
+        case SubmitChallenge(proof) | SubmitCheckpoint(proof):
+            return given + _RECORD + _checks(proof.states, len(proof.signatures) + 1)
+        case SubmitRespond(challenged, response):
+            return given + _RECORD + _checks((challenged, response), 1)
+        case SubmitConclude(outcome, _, signatures):
+            return given + _RECORD + len(signatures) * _SIGNATURE + len(outcome) * _PAYMENT
+        case SubmitTransfer(_, outcome):
+            return given + _RECORD + len(outcome) * _PAYMENT
+        case SubmitPayCredit():
+            return given + _RECORD + _PAYMENT
+        case _:
+            assert_never(submission)
+
+
+def _checks(states: Sequence[VariablePart], signatures: int) -> int:
+    """Of a proof. The app is asked about each step."""
+    app = sum(_STEP + _GAS_PER_APP_BYTE * len(state.app_data) for state in states)
+    return app + sum(len(state.outcome) for state in states) * _ALLOCATION + signatures * _SIGNATURE
+
+
+def request_id_of(channel: Channel, submission: Submission) -> bytes:
+    """The channel's id, 32 bytes, and the submission: a sender gives it back with what became of it."""
+    return channel.agreement.channel_id + SUBMISSIONS.encode(submission)
+
+
+def submission_of(request_id: bytes) -> tuple[bytes, Submission]:
+    """The inverse: the channel's id and the submission. Raises `MalformedBytes`, `UnknownVersion`."""
+    return request_id[:_ID_BYTES], SUBMISSIONS.decode(request_id[_ID_BYTES:])
+
+
+def operation_of(
+    agreement: Agreement, submission: Submission, adjudicator: Adjudicator, challenger: Key | None = None
+) -> Operation:
+    """What the adjudicator is asked to do. `challenger`: a participant's key, which signs challenges where another
+    account than a participant's sends them."""
+    id_, fixed_part = agreement.channel_id, agreement.fixed_part
+    match submission:
+        case SubmitDeposit(asset, expected_held, amount):
+            return adjudicator.deposit(id_, asset, expected_held, amount)
+        case SubmitChallenge(proof):
+            if challenger is None:
+                return adjudicator.challenge(fixed_part, proof)
+            return adjudicator.challenge(fixed_part, proof, _challenger_signature(agreement, proof, challenger))
+        case SubmitRespond(challenged, response, signature):
+            return adjudicator.respond(fixed_part, challenged, response, signature)
+        case SubmitCheckpoint(proof):
+            return adjudicator.checkpoint(fixed_part, proof)
+        case SubmitConclude(outcome, turn_num, signatures):
+            return adjudicator.conclude(fixed_part, outcome, turn_num, signatures)
+        case SubmitTransfer(state_hash, outcome):
+            return adjudicator.transfer(id_, state_hash, outcome, ())
+        case SubmitPayCredit(account, asset):
+            return adjudicator.pay_credit(account, asset)
+        case _:
+            assert_never(submission)
+
+
+def _challenger_signature(agreement: Agreement, proof: SupportProof, challenger: Key) -> Signature:
+    """By which a participant lets anybody send this challenge."""
+    id_, state = agreement.channel_id, proof.states[-1]
+    struct = challenge_hash(id_, state.turn_num, hash_state(id_, state).state)
+    return challenger.sign(digest(agreement.domain, struct))
+
+
+def _allowance(submission: Submission, adjudicator: Adjudicator) -> Allowance | None:
+    """The adjudicator pulls in what is deposited of a token."""
+    if not isinstance(submission, SubmitDeposit) or submission.asset == ETHER:
+        return None
+    return Allowance(submission.asset, adjudicator.address, submission.amount)
+
+
+def _is_answer(channel: Channel, submission: Submission) -> bool:
+    """Whether a clock runs against us that this stops."""
+    stops = isinstance(submission, SubmitRespond | SubmitCheckpoint | SubmitConclude)
+    return stops and channel.status.finalizes_at != 0
+
+
+def _at_stake(channel: Channel) -> int:
+    """The ether that is ours in this channel, in wei, by its newest state, or by our deposit if that is more."""
+    ours = {asset: amounts[channel.index] for asset, amounts in channel.agreement.deposits}.get(ETHER, 0)
+    if channel.newest is not None:
+        destination = channel.agreement.destinations[channel.index]
+        outcome = channel.newest.state.outcome
+        ours = max(ours, sum(e.amount for e in outcome if e.asset == ETHER and e.destination == destination))
+    return ours or TOKEN_CHANNEL_MAX_COST

@@ -1,0 +1,1 @@
+"""The channel as a pure function of its inputs: no clock, no key of its own, no input or output."""

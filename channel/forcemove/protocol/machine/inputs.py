@@ -1,0 +1,172 @@
+"""What can happen to a channel: a closed union, handled by `machine.step`.
+
+Chain inputs are what all endpoints agree on, at the confirmations that the caller wants. What only some endpoints show
+is a `ViewsDiffer`: it is defended against, and nothing is committed to on its word.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from forcemove.protocol.logs import Log
+from forcemove.protocol.machine.effects import Submission
+from forcemove.protocol.machine.record import Owed, Recorded
+from forcemove.protocol.outcome import Outcome
+from forcemove.protocol.state import SignedState
+from forcemove.protocol.status import Status
+
+__all__ = [
+    "ChainUpdate",
+    "ChallengeWanted",
+    "Clock",
+    "ConcludeWanted",
+    "ContractsGenuine",
+    "CreditSeen",
+    "Greeted",
+    "HoldingsSeen",
+    "Input",
+    "LogSeen",
+    "MoveChosen",
+    "ChainChange",
+    "Payout",
+    "Reconnected",
+    "StateReceived",
+    "SubmissionFailed",
+    "Tick",
+    "ViewsDiffer",
+]
+
+
+class ContractsGenuine(Struct, frozen=True, tag=True):
+    """Adjudicator and app are at the addresses that follow from their creation code, with code there; nothing is signed
+    before."""
+
+
+class StateReceived(Struct, frozen=True, tag=True):
+    """A counterparty has sent a state with its signature, or with more of them."""
+
+    signed: SignedState
+
+
+class Greeted(Struct, frozen=True, tag=True):
+    """A counterparty (its index) says where it is: the next state that it can take is of turn `next_turn`."""
+
+    sender: int
+    next_turn: int
+
+
+class Reconnected(Struct, frozen=True, tag=True):
+    """What was said last may be lost, ours or theirs: after a restart, on a new connection, or after long silence."""
+
+
+class MoveChosen(Struct, frozen=True, tag=True):
+    """We make this move: the outcome and appData of the next state. `secrets`: what the player must be given to go on
+    after a restart; it is kept with the state, in place of what was kept before. None: nothing new."""
+
+    outcome: Outcome
+    app_data: bytes
+    secrets: bytes | None = None
+
+    def __repr__(self) -> str:
+        return f"MoveChosen(outcome={self.outcome!r}, app_data={self.app_data!r})"
+
+
+class ConcludeWanted(Struct, frozen=True, tag=True):
+    """We want to leave: with our next turn at the latest we sign a final state."""
+
+
+class ChallengeWanted(Struct, frozen=True, tag=True):
+    """We do not wait any longer: the chain shall decide from our newest supported state."""
+
+
+class HoldingsSeen(Struct, frozen=True, tag=True):
+    """What the channel holds of an asset, at the confirmation depth."""
+
+    asset: bytes
+    held: int
+
+
+class CreditSeen(Struct, frozen=True, tag=True):
+    """What the adjudicator owes of an asset, at the confirmation depth, to the account that we are paid at: payments
+    that could not be pushed."""
+
+    asset: bytes
+    amount: int
+
+
+class LogSeen(Struct, frozen=True, tag=True):
+    """The adjudicator has logged something about the channel, at the confirmation depth."""
+
+    log: Log
+
+
+class SubmissionFailed(Struct, frozen=True, tag=True):
+    """What we asked of the chain has not happened; if it is still due, the machine asks again."""
+
+    submission: Submission
+
+
+ChainChange = LogSeen | HoldingsSeen | CreditSeen | SubmissionFailed
+"""What can be learned from the chain."""
+
+
+class ChainUpdate(Struct, frozen=True, tag="ChainRead", rename={"changes": "news", "from_scratch": "anew"}):
+    """Everything that there is to see on the chain up to some block, and what of ours it has not taken: it is taken in
+    as a whole before anything is done.
+
+    `from_scratch`: from the channel's beginning on, and nothing that was seen before counts any more, as after a
+    restart (logs may have been missed, transactions lost) or a reorganisation.
+    """
+
+    changes: tuple[ChainChange, ...]
+    from_scratch: bool = False
+
+
+class Clock(Struct, frozen=True):
+    """A challenge that runs in what some endpoint shows; `status.finalizes_at` is not 0. `recorded`: the challenged
+    state as it was logged there, or None where only the adjudicator's status shows it."""
+
+    status: Status
+    recorded: Recorded | None = None
+
+
+class Payout(Struct, frozen=True):
+    """What some endpoint shows as final: `owed`, and what the channel holds there, by asset (20 bytes each, rising)."""
+
+    owed: Owed
+    holdings: tuple[tuple[bytes, int], ...]
+
+
+class ViewsDiffer(Struct, frozen=True, tag=True):
+    """What the endpoints do not agree on. It replaces what was said by the one before; all empty: they agree.
+
+    `is_denied`: some endpoint denies something of what the others show, so nothing is committed to. `clocks`: those
+    that run somewhere and are not in the record that all agree on; each is answered. `payouts`: what can be collected
+    somewhere, and is not in that record.
+    """
+
+    is_denied: bool = False
+    clocks: tuple[Clock, ...] = ()
+    payouts: tuple[Payout, ...] = ()
+
+
+class Tick(Struct, frozen=True, tag=True):
+    """Time has passed."""
+
+
+Input = (
+    ContractsGenuine
+    | StateReceived
+    | Greeted
+    | Reconnected
+    | MoveChosen
+    | ConcludeWanted
+    | ChallengeWanted
+    | HoldingsSeen
+    | CreditSeen
+    | LogSeen
+    | ChainUpdate
+    | SubmissionFailed
+    | ViewsDiffer
+    | Tick
+)

@@ -1,0 +1,183 @@
+"""The channel as a pure machine: `step(channel, input, now, key, app) -> (channel, effects)`.
+
+It agrees an opening, funds, plays, concludes, challenges, answers and collects. Time (block time, seconds), the key and
+the app's rules are arguments; nothing here waits, forgets or trusts. An input is applied by its handler; then the rules
+of the phase it leaves the channel in (`actions.DUTIES`) do what is due, until nothing is.
+
+Without a key it signs nothing and pays nothing in, but answers, concludes and collects with what it has: so are copies
+of channels driven, which do not know what has been signed since.
+
+An error leaves the channel as it was: `LocalError`s are ours, a `CounterpartyError` has the reason and what was sent.
+"""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from msgspec.structs import replace
+
+from forcemove.errors import InvalidValue
+from forcemove.protocol.app import Rules
+from forcemove.protocol.codec.limits import MAX_SECRETS
+from forcemove.protocol.errors import (
+    EndpointsDiffer,
+    MoneyMissing,
+    NotSupported,
+    OutOfTurn,
+    SignsNothing,
+    WrongPhase,
+)
+from forcemove.protocol.machine.automatic_actions import AUTOMATIC_ACTIONS, concluding, finish, request_once, sign_next
+from forcemove.protocol.machine.chain_updates import apply_changes, on_chain_change, on_views_differ
+from forcemove.protocol.machine.channel import OVER, Channel, Phase, Step
+from forcemove.protocol.machine.effects import Effect, SubmitChallenge
+from forcemove.protocol.machine.inputs import (
+    ChainChange,
+    ChainUpdate,
+    ChallengeWanted,
+    ConcludeWanted,
+    ContractsGenuine,
+    CreditSeen,
+    Greeted,
+    HoldingsSeen,
+    Input,
+    LogSeen,
+    MoveChosen,
+    Reconnected,
+    StateReceived,
+    SubmissionFailed,
+    Tick,
+    ViewsDiffer,
+)
+from forcemove.protocol.machine.peer_messages import answer_greeting, greet, receive, require_next
+from forcemove.protocol.machine.responses import cheapest_proof
+from forcemove.protocol.machine.view_differences import IN_EVERY_PHASE
+from forcemove.protocol.signing import Key
+from forcemove.protocol.state import SupportProof, VariablePart
+
+__all__ = ["Step", "step"]
+
+
+def step(channel: Channel, input_: Input, now: int, key: Key | None, app: Rules) -> Step:
+    """Apply one input at block time `now`. Raises `LocalError`, `CounterpartyError`, and on an illegal move of ours
+    `RuleError` or `InvalidValue`."""
+    changed, effects = _apply(channel, input_, now, key, app)
+    while True:
+        actions = AUTOMATIC_ACTIONS[changed.phase(now)]
+        for action in (*IN_EVERY_PHASE, *actions) if changed.differs else actions:
+            done = action(changed, now, key)
+            if done is not None:
+                changed, effects = done[0], effects + done[1]
+                break
+        else:
+            return changed, effects
+
+
+def _apply(channel: Channel, input_: Input, now: int, key: Key | None, app: Rules) -> Step:
+    match input_:
+        case StateReceived(signed):
+            return receive(channel, signed, now, app)
+        case Greeted():
+            return channel, answer_greeting(channel, input_, now)
+        case MoveChosen():
+            return _move(channel, input_, now, key, app)
+        case ConcludeWanted():
+            return _leave(channel, now, key), ()
+        case ChallengeWanted():
+            return _challenge(channel, now, key)
+        case _:
+            return _observe(channel, input_, now, app)
+
+
+def _observe(
+    channel: Channel,
+    input_: ContractsGenuine | ChainUpdate | ChainChange | Reconnected | ViewsDiffer | Tick,
+    now: int,
+    app: Rules,
+) -> Step:
+    match input_:
+        case ContractsGenuine():
+            return replace(channel, genuine=True), ()
+        case LogSeen() | HoldingsSeen() | CreditSeen() | SubmissionFailed():
+            return on_chain_change(channel, input_, now, app), ()
+        case ChainUpdate(changes, from_scratch):
+            return apply_changes(channel.forget_chain() if from_scratch else channel, changes, now, app), ()
+        case Reconnected():
+            return channel, greet(channel, now)
+        case ViewsDiffer():
+            return on_views_differ(channel, input_, now, app), ()
+        case Tick():
+            return channel, ()
+        case _:
+            assert_never(input_)
+
+
+# ---------------------------------------------------------------------------------------------------- what we decide
+
+
+def _move(channel: Channel, move: MoveChosen, now: int, key: Key | None, app: Rules) -> Step:
+    """Make our next state, if it is our turn and the move is legal."""
+    if key is None:
+        raise SignsNothing(channel.agreement.channel_id)
+    phase, turn_num = channel.phase(now), channel.next_turn
+    if phase not in (Phase.PLAYING, Phase.CHALLENGED) or turn_num < 2 * channel.agreement.count:
+        raise WrongPhase("move", phase.value)
+    if not channel.is_our_turn:
+        raise OutOfTurn(turn_num, turn_num % channel.agreement.count)
+    if phase is Phase.PLAYING and channel.lacks_money and not channel.must_move:
+        raise MoneyMissing(channel.agreement.channel_id)
+    if channel.is_denied and not channel.must_move:
+        raise EndpointsDiffer(channel.agreement.channel_id)
+    if channel.is_unproved:
+        raise NotSupported(turn_num - 1)
+    state = VariablePart(move.outcome, move.app_data, turn_num)
+    hashes = require_next(channel, state, app)
+    return sign_next(_with_secrets(channel, move.secrets), state, hashes, key)
+
+
+def _with_secrets(channel: Channel, secrets: bytes | None) -> Channel:
+    """They are saved with the state, before it leaves: who has to open a commitment after a restart still can."""
+    if secrets is None:
+        return channel
+    if len(secrets) > MAX_SECRETS:
+        raise InvalidValue("secrets", len(secrets), f"at most {MAX_SECRETS} bytes")
+    return replace(channel, secrets=secrets)
+
+
+def _leave(channel: Channel, now: int, key: Key | None) -> Channel:
+    if key is None:
+        raise SignsNothing(channel.agreement.channel_id)
+    phase = channel.phase(now)
+    if phase in OVER:
+        raise WrongPhase("conclude", phase.value)
+    return replace(channel, leaving=True)
+
+
+def _challenge(channel: Channel, now: int, key: Key | None) -> Step:
+    """Let the chain decide. Where nothing but leaving is left to us we leave first, so that no answer is ours to give:
+    before play, and on our turn where money lacks, on which nobody plays on. (A final state pays what the state before
+    it pays, to everybody, and that one can be challenged by whoever holds it.) What all have signed needs no challenge.
+    """
+    phase = channel.phase(now)
+    if phase not in (Phase.FUNDING, Phase.PLAYING, Phase.CONCLUDING):
+        raise WrongPhase("challenge", phase.value)
+    if phase is Phase.PLAYING and channel.is_our_turn and not (channel.lacks_money or channel.is_unproved):
+        raise OutOfTurn(channel.next_turn, channel.index)
+    effects: tuple[Effect, ...] = ()
+    if phase is not Phase.CONCLUDING and channel.is_our_turn:
+        channel, effects = finish(replace(channel, leaving=True), key) or (channel, ())
+    channel, asked = request_once(channel, concluding(channel) or SubmitChallenge(_proof(channel))) or (channel, ())
+    return channel, effects + asked
+
+
+def _proof(channel: Channel) -> SupportProof:
+    """A proof of the newest state above the record that we can prove. Without one, the recorded state itself is proved,
+    to which our next move is an answer. Raises `NotSupported`."""
+    fixed_part, recorded = channel.agreement.fixed_part, channel.record.recorded
+    for states in (channel.signed_states, channel.superseded_states):
+        proof = cheapest_proof(fixed_part, recorded.state if recorded else None, states)
+        if proof is not None and (recorded is None or proof.states[-1].turn_num > recorded.state.turn_num):
+            return proof
+    if recorded is None:
+        raise NotSupported(channel.next_turn - 1)
+    return SupportProof((recorded.state,), (), 0)

@@ -1,0 +1,132 @@
+"""How a channel stands at its end: whether it is over for us, what everybody paid in and gets, and how it ended. Pure;
+tells what a channel knows of the chain, and knows no screen."""
+
+from __future__ import annotations
+
+from enum import Enum
+from itertools import groupby
+from operator import attrgetter
+
+from msgspec import Struct
+
+from forcemove.protocol.machine.channel import OVER, Channel, Phase
+from forcemove.protocol.machine.inputs import ViewsDiffer
+from forcemove.protocol.outcome import Outcome
+
+__all__ = ["Ending", "Result", "Share", "is_over", "payable", "result_of"]
+
+
+class Ending(Enum):
+    """How a channel ended, or that it has not."""
+
+    OPEN = "it is not over"
+    CONCLUDED = "all have signed its end"
+    UNANSWERED = "a challenge was not answered"
+    UNFUNDED = "not everybody paid in"
+
+
+class Share(Struct, frozen=True):
+    """Of one asset (20 bytes; zero is ether), in its smallest unit, one participant's (its index): what it has paid in
+    (`deposited`), what the newest state gives it (`allocated`), and how much of that there is (`payable`)."""
+
+    asset: bytes
+    participant: int
+    deposited: int
+    allocated: int
+    payable: int
+
+
+class Result(Struct, frozen=True):
+    """How a channel ended, and everybody's shares: asset by asset, each in the order of participants."""
+
+    ending: Ending
+    shares: tuple[Share, ...]
+
+
+def payable(outcome: Outcome, holdings: dict[bytes, int]) -> tuple[int, ...]:
+    """What each allocation of an outcome would be paid from what is held, by asset: who comes first is paid first."""
+    paid = []
+    for asset, entries in groupby(outcome, key=attrgetter("asset")):
+        left = holdings.get(asset, 0)
+        for entry in entries:
+            paid.append(min(entry.amount, left))
+            left -= paid[-1]
+    return tuple(paid)
+
+
+def is_over(channel: Channel, now: int) -> bool:
+    """Whether nothing is left to do at block time `now` (seconds): it is final, nothing that is held could be ours, no
+    credit is left, and no endpoint says otherwise. What is still owed to us may be there never: a guest that has not
+    paid in owes nothing that anybody could collect."""
+    if channel.agreement.is_friendly:
+        return channel.is_over_and_paid
+    if channel.phase(now) not in OVER or channel.differences != ViewsDiffer():
+        return False
+    if any(amount for _, amount in channel.credits):
+        return False
+    return channel.record.closed or not _is_ours_to_collect(channel)
+
+
+def _is_ours_to_collect(channel: Channel) -> bool:
+    """Whether a payout would pay us something. Where nobody says what is owed, whatever is held could be ours."""
+    owed, held = channel.record.owed, dict(channel.holdings)
+    if owed is None:
+        return any(held.values())
+    ours = channel.agreement.destinations[channel.index]
+    paid = zip(owed.outcome, payable(owed.outcome, held), strict=True)
+    return any(amount for entry, amount in paid if entry.destination == ours)
+
+
+def result_of(channel: Channel, now: int) -> Result:
+    """How the channel stands at block time `now` (seconds), or how it has ended.
+
+    What was paid in is told from what is held, what was paid out of it and in which order deposits are made; what came
+    from strangers counts as the next participant's. Once all is paid the chain does not say any more by which state:
+    it is told by the newest one that we have. Of two that are paid at one destination each is told what both get.
+    """
+    newest = channel.newest
+    outcome = newest.state.outcome if newest is not None else channel.agreement.outcome
+    if channel.record.recorded is not None and channel.phase(now) is Phase.FINALIZED:
+        outcome = channel.record.recorded.state.outcome
+    paid_in = {asset: _paid_in(channel, asset, sum(amounts)) for asset, amounts in channel.agreement.deposits}
+    shares = []
+    for asset, amounts in channel.agreement.deposits:
+        for index, amount in enumerate(amounts):
+            deposited = min(amount, max(0, paid_in[asset] - sum(amounts[:index])))
+            of = (asset, channel.agreement.destinations[index])
+            shares.append(Share(asset, index, deposited, *_share(outcome, paid_in, of)))
+    return Result(_ending(channel, now, paid_in), tuple(shares))
+
+
+def _paid_in(channel: Channel, asset: bytes, total: int) -> int:
+    """How much of an asset has come in: what is held, and what was paid out already."""
+    record = channel.record
+    if channel.agreement.is_friendly:
+        return 0
+    if record.closed:
+        return total
+    held = channel.held(asset)
+    if not record.payout_begun or record.owed is None:
+        return held
+    return held + total - sum(entry.amount for entry in record.owed.outcome if entry.asset == asset)
+
+
+def _share(outcome: Outcome, paid_in: dict[bytes, int], of: tuple[bytes, bytes]) -> tuple[int, int]:
+    """What the outcome gives of an asset to a destination, and how much of that there is."""
+    both = zip(outcome, payable(outcome, paid_in), strict=True)
+    ours = [(entry.amount, paid) for entry, paid in both if (entry.asset, entry.destination) == of]
+    return sum(amount for amount, _ in ours), sum(paid for _, paid in ours)
+
+
+def _ending(channel: Channel, now: int, paid_in: dict[bytes, int]) -> Ending:
+    if channel.phase(now) not in OVER:
+        return Ending.OPEN
+    newest, count = channel.newest, channel.agreement.count
+    if not channel.agreement.is_friendly and any(
+        paid_in[asset] < sum(amounts) for asset, amounts in channel.agreement.deposits
+    ):
+        return Ending.UNFUNDED
+    recorded = channel.record.recorded
+    is_agreed = newest is not None and newest.state.is_final and len(newest.signed.signatures) == count
+    is_another = newest is not None and recorded is not None and recorded.state != newest.state
+    return Ending.CONCLUDED if is_agreed and not is_another else Ending.UNANSWERED

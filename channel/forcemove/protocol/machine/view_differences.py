@@ -1,0 +1,102 @@
+"""Endpoints that differ: what is due because of what only some of them show, and who acts first. Pure; beside the table
+of duties, in every phase."""
+
+from __future__ import annotations
+
+from forcemove.protocol.encoding import StateHashes, fingerprint
+from forcemove.protocol.machine.automatic_actions import AutomaticAction, best_held_answer, is_answered, request_once
+from forcemove.protocol.machine.channel import Channel, Step
+from forcemove.protocol.machine.effects import (
+    Submission,
+    SubmitCheckpoint,
+    SubmitConclude,
+    SubmitRespond,
+    SubmitTransfer,
+)
+from forcemove.protocol.machine.inputs import Clock
+from forcemove.protocol.machine.responses import Answer, answer_to_status
+from forcemove.protocol.signing import Key
+from forcemove.protocol.state import SignedState
+from forcemove.protocol.status import Status
+
+__all__ = ["IN_EVERY_PHASE", "acts_first"]
+
+
+def _answer_clocks(channel: Channel, _now: int, _key: Key | None) -> Step | None:
+    """Answer every clock that runs in what some endpoint shows, with what we hold; an answer that is asked for already
+    is enough for each clock that it clears."""
+    for clock in channel.differences.clocks:
+        answer = None if is_answered(channel, clock.status) else _answer_to(channel, clock)
+        done = request_once(channel, answer) if answer else None
+        if done is not None:
+            return done
+    return None
+
+
+def _answer_to(channel: Channel, clock: Clock) -> Answer | None:
+    challenged = _challenged(channel, clock)
+    if challenged is not None:
+        return best_held_answer(channel, challenged)
+    fixed_part = channel.agreement.fixed_part
+    return answer_to_status(fixed_part, clock.status, channel.signed_states) or answer_to_status(
+        fixed_part, clock.status, channel.superseded_states
+    )
+
+
+def _challenged(channel: Channel, clock: Clock) -> SignedState | None:
+    """The challenged state: as it was logged, if that is what the status commits to, or as we hold it."""
+    recorded = clock.recorded
+    if recorded is not None and _is_committed(clock.status, recorded.hashes):
+        return recorded.signed_by(channel.agreement.fixed_part.participants)
+    held = (*channel.accepted, *channel.superseded)
+    return next((each.signed for each in held if _is_committed(clock.status, each.hashes)), None)
+
+
+def _is_committed(status: Status, hashes: StateHashes) -> bool:
+    return status.fingerprint == fingerprint(hashes.state, hashes.outcome)
+
+
+def _collect_shown(channel: Channel, _now: int, _key: Key | None) -> Step | None:
+    """Have paid out what some endpoint shows as final. Where that is a lie, the transaction fails when it is tried."""
+    for owed, holdings in ((each.owed, each.holdings) for each in channel.differences.payouts):
+        if any(held for _, held in holdings):
+            done = request_once(channel, SubmitTransfer(owed.state_hash, owed.outcome, holdings))
+            if done is not None:
+                return done
+    return None
+
+
+IN_EVERY_PHASE: tuple[AutomaticAction, ...] = (_answer_clocks, _collect_shown)
+"""What is due in every phase, before the phase's own duties: the answers to what only some endpoints show."""
+
+
+def acts_first(channel: Channel, submission: Submission, now: int, *, has_challenged: bool) -> bool:
+    """Whether this transaction is ours to send at once, at block time `now` (seconds); else another participant is
+    about to send it, and we hold it back for a block by our own clock, for one of two alike is paid for in vain.
+    `has_challenged`: whether it was we who started the clock.
+
+    Where two play, the clock runs against the one who has not started it, and who is challenged waits for nobody. Where
+    more do, a move is its mover's to submit, a conclusion the final state's maker's, and a checkpoint the one's who is
+    to move on the challenged state. Once less than half of the challenge duration is left all is ours.
+    """
+    fixed_part = channel.agreement.fixed_part
+    running = [each for each in _statuses(channel) if each.finalizes_at]
+    if not running or min(each.finalizes_at for each in running) - now < fixed_part.challenge_duration // 2:
+        return True
+    if channel.agreement.count == 2:
+        return not has_challenged
+    match submission:
+        case SubmitRespond(_, response):
+            return fixed_part.mover(response.turn_num) == channel.index
+        case SubmitConclude(_, turn_num):
+            return fixed_part.mover(turn_num) == channel.index
+        case SubmitCheckpoint():
+            movers = {fixed_part.mover(each.turn_num_record + 1) for each in running}
+            return channel.index in movers
+        case _:
+            return True
+
+
+def _statuses(channel: Channel) -> tuple[Status, ...]:
+    """What is recorded as all endpoints show it, and the clocks that only some of them show."""
+    return (channel.status, *(clock.status for clock in channel.differences.clocks))

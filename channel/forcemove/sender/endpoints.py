@@ -1,0 +1,177 @@
+"""The endpoints of one chain as a sender uses them: all are asked at once, and none waits for another.
+
+Each has a thread of its own, so that one that hangs holds up no other: it is left alone until it comes back, and after
+a minute its thread is given up for another one. One that fails rests, longer each time. A single endpoint is asked in
+the thread of who asks.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from queue import SimpleQueue
+from threading import Thread
+from typing import Any, TypeVar
+from weakref import finalize
+
+from forcemove.chain.chain import Chain
+from forcemove.chain.errors import NotAnEthereumEndpoint, Unreachable
+from forcemove.errors import PassingError
+
+__all__ = ["Endpoint", "Endpoints"]
+
+ResultT = TypeVar("ResultT")
+_NEXT_AFTER, _GRACE, _LONGEST = 0.2, 1.0, 15.0
+"""Seconds. Who answers at once is asked alone, so that what is in this process is asked by one at a time; then the next
+is asked beside it. Stragglers are waited for so long after the first has answered, and that one so long."""
+_GIVEN_UP, _MAX_GIVEN_UP = 60.0, 4
+"""Seconds after which a thread that hangs is replaced; how many of an endpoint's may hang before it is asked no more
+until one of them comes back."""
+_REST, _LONGEST_REST = 5.0, 30.0
+"""Seconds for which one that has failed is left alone, at first and at most; it may take as long to fail again."""
+_MAX_ERRORS = 32
+_Jobs = SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None]
+"""What a thread is to do; None ends it."""
+
+
+class Endpoint:
+    """One endpoint."""
+
+    def __init__(self, chain: Chain) -> None:
+        self.chain = chain
+        self.failures, self.rests_until = 0, 0.0
+        self.asked: Future[Any] | None = None
+        self._began = 0.0
+        self._hanging: list[Future[Any]] = []
+        self._jobs: _Jobs | None = None
+
+    @property
+    def is_free(self) -> bool:
+        """Whether it can be asked now. One whose thread has hung for too long gets another thread."""
+        self._hanging = [each for each in self._hanging if not each.done()]
+        if self.asked is None:
+            return True
+        if time.monotonic() - self._began < _GIVEN_UP or len(self._hanging) >= _MAX_GIVEN_UP:
+            return False
+        self._hanging.append(self.asked)
+        if self._jobs is not None:
+            self._jobs.put(None)
+        self.asked, self._jobs = None, None
+        return True
+
+    def begin(self, job: Callable[[], ResultT]) -> Future[ResultT]:
+        """Do this in the endpoint's own thread."""
+        future: Future[ResultT] = Future()
+        self.asked, self._began = future, time.monotonic()
+        if self._jobs is None:
+            self._jobs = SimpleQueue()
+            Thread(target=_work, args=(self._jobs,), daemon=True, name="sender's endpoint").start()
+            finalize(self, self._jobs.put, None)
+        self._jobs.put((future, job))
+        return future
+
+
+class Endpoints:
+    """At least one. `errors`: how endpoints have failed since that was last read, each of them the endpoint's own
+    business as long as another one answers."""
+
+    def __init__(self, chains: Sequence[Chain], clock: Callable[[], float]) -> None:
+        """`clock`: seconds, by which those that have failed rest."""
+        self.all = [Endpoint(chain) for chain in chains]
+        self.errors: list[PassingError] = []
+        self._clock = clock
+
+    def __len__(self) -> int:
+        return len(self.all)
+
+    def ask(
+        self, job: Callable[[Endpoint], ResultT], among: Collection[Endpoint] | None = None
+    ) -> dict[Endpoint, ResultT]:
+        """What each that answers makes of it. What a job raises is its endpoint's failure. `among`: those that are
+        asked; all unless given.
+
+        Raises `PassingError` where none answers.
+        """
+        self._collect_late()
+        del self.errors[:-_MAX_ERRORS]
+        before = len(self.errors)
+        ready = [endpoint for endpoint in self._ready() if among is None or endpoint in among]
+        if len(self.all) == 1:
+            found = {endpoint: future for endpoint in ready for future in (_at_once(job, endpoint),)}
+        else:
+            found = self._ask_many(job, ready)
+        answers: dict[Endpoint, ResultT] = {}
+        for endpoint, future in found.items():
+            if self._is_well(endpoint, future):
+                answers[endpoint] = future.result()
+        if not answers:
+            new = self.errors[before:]
+            raise new[0] if new else Unreachable(self.all[0].chain.endpoint, "no endpoint answers in time")
+        return answers
+
+    def _ask_many(
+        self, job: Callable[[Endpoint], ResultT], ready: Sequence[Endpoint]
+    ) -> dict[Endpoint, Future[ResultT]]:
+        asked: dict[Endpoint, Future[ResultT]] = {}
+        for endpoint in ready:
+            asked[endpoint] = endpoint.begin(lambda endpoint=endpoint: job(endpoint))  # type: ignore[misc]
+            wait([asked[endpoint]], _NEXT_AFTER)
+        wait(asked.values(), _LONGEST, FIRST_COMPLETED)
+        wait(asked.values(), _GRACE)
+        done = {endpoint: future for endpoint, future in asked.items() if future.done()}
+        for endpoint in done:
+            endpoint.asked = None
+        return done
+
+    def _ready(self) -> list[Endpoint]:
+        """Those that do not rest; where all do, all: somebody must be asked."""
+        now = self._clock()
+        free = [endpoint for endpoint in self.all if endpoint.is_free]
+        return [endpoint for endpoint in free if endpoint.rests_until <= now] or free
+
+    def _collect_late(self) -> None:
+        """What comes too late is not used, but shows how its endpoint does."""
+        for endpoint in self.all:
+            if endpoint.asked is not None and endpoint.asked.done():
+                self._is_well(endpoint, endpoint.asked)
+                endpoint.asked = None
+
+    def _is_well(self, endpoint: Endpoint, future: Future[Any]) -> bool:
+        error = future.exception()
+        if error is None:
+            endpoint.failures, endpoint.rests_until = 0, 0.0
+            return True
+        if not isinstance(error, Exception):
+            raise error
+        endpoint.failures += 1
+        endpoint.rests_until = self._clock() + min(_REST * 2.0 ** (endpoint.failures - 1), _LONGEST_REST)
+        self.errors.append(_typed(endpoint, error))
+        return False
+
+
+def _typed(endpoint: Endpoint, error: Exception) -> PassingError:
+    """Whatever a decoder or a library raises, its cause was the endpoint's answer."""
+    if isinstance(error, PassingError):
+        return error
+    return NotAnEthereumEndpoint(endpoint.chain.endpoint, f"its answer makes no sense: {error!r:.80}")
+
+
+def _at_once(job: Callable[[Endpoint], ResultT], endpoint: Endpoint) -> Future[ResultT]:
+    future: Future[ResultT] = Future()
+    _perform(future, lambda: job(endpoint))
+    return future
+
+
+def _perform(future: Future[Any], job: Callable[[], Any]) -> None:
+    try:
+        future.set_result(job())
+    except BaseException as error:
+        future.set_exception(error)
+
+
+def _work(jobs: _Jobs) -> None:
+    """An endpoint's thread. It keeps nothing of what it has done: who is forgotten ends it."""
+    while (given := jobs.get()) is not None:
+        _perform(*given)
+        del given

@@ -1,0 +1,83 @@
+"""All that is on its way from an account, and how far it has come; in the journal before anything else knows of it."""
+
+from __future__ import annotations
+
+from forcemove.sender.opinions import Opinion, TxStatus
+from forcemove.sender.transactions import PENDING_TXS, Confirmed, PendingTx, TxFailed, TxStore
+
+__all__ = ["PendingTxs"]
+
+
+class PendingTxs:
+    """`by_nonce`: by nonce. `announced`: as what each has come out; `acknowledged`: those whose owner has come back
+    since; `settled`: nobody waits for them; `believed`: mined as deep as we believe, by the word of one endpoint at
+    least."""
+
+    def __init__(self, store: TxStore) -> None:
+        """`store`: the account's journal. Raises `MalformedBytes`, `UnknownVersion`."""
+        self._store = store
+        self.by_nonce = {nonce: PENDING_TXS.decode(body) for nonce, body in store.all()}
+        self.announced: dict[int, set[type[Confirmed | TxFailed]]] = {}
+        self.acknowledged: set[int] = set()
+        self.settled: set[int] = set()
+        self.believed: set[int] = set()
+
+    def save(self, pending: PendingTx) -> None:
+        """Before anything leaves."""
+        if self.by_nonce.get(pending.nonce) != pending:
+            self._store.put(pending.nonce, PENDING_TXS.encode(pending))
+            self.by_nonce[pending.nonce] = pending
+
+    def forget(self, nonce: int) -> None:
+        """It is over."""
+        self._store.forget(nonce)
+        del self.by_nonce[nonce]
+        self.doubt(nonce)
+
+    def doubt(self, nonce: int) -> None:
+        """What was known of it is not so any more."""
+        for each in (self.settled, self.acknowledged, self.believed):
+            each.discard(nonce)
+        self.announced.pop(nonce, None)
+
+    def copies(self, request_id: bytes) -> list[PendingTx]:
+        """All that are on their way to the same end."""
+        return [each for each in self.by_nonce.values() if each.request.request_id == request_id]
+
+    def is_open(self, nonce: int) -> bool:
+        """Whether an endpoint may still wait for it."""
+        return nonce not in self.settled and nonce not in self.believed
+
+    def is_confirmed(self, request_id: bytes) -> bool:
+        """Whether anybody shows it mined, with success, with any nonce."""
+        return any(Confirmed in self.announced.get(each.nonce, ()) for each in self.copies(request_id))
+
+    def is_offered(self, request_id: bytes) -> bool:
+        """Whether it is on its way and has failed nowhere."""
+        return any(
+            self.is_open(each.nonce) and TxFailed not in self.announced.get(each.nonce, ())
+            for each in self.copies(request_id)
+        )
+
+    def waits(self, opinion: Opinion, request_id: bytes) -> bool:
+        """Whether one with this end waits at an endpoint, and can be mined there."""
+        return any(
+            opinion.shows(each.nonce) is TxStatus.WAITS and opinion.is_reachable(each.nonce, self.by_nonce)
+            for each in self.copies(request_id)
+        )
+
+    def shows(self, opinion: Opinion, request_id: bytes) -> bool:
+        """Whether an endpoint shows one with this end as mined, or as one that can be."""
+        shown = {opinion.shows(each.nonce) for each in self.copies(request_id)}
+        return bool(shown & {TxStatus.MINED, TxStatus.UNCLEAR}) or self.waits(opinion, request_id)
+
+    def lacks(self, opinion: Opinion, request_id: bytes) -> bool:
+        """Whether an endpoint lacks one with this end: none waits there, and none that is still on its way elsewhere
+        has succeeded there."""
+        is_done = any(
+            self.is_open(each.nonce)
+            and each.nonce in opinion.seen
+            and isinstance(opinion.seen[each.nonce].outcome, Confirmed)
+            for each in self.copies(request_id)
+        )
+        return not is_done and not self.waits(opinion, request_id)

@@ -1,0 +1,105 @@
+"""What waits is offered again, and more is offered for it: to each endpoint by its own words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from forcemove.sender.bids import Bids
+from forcemove.sender.endpoints import Endpoint
+from forcemove.sender.offers import Offers
+from forcemove.sender.opinions import Opinion, TxStatus
+from forcemove.sender.pending import PendingTxs
+from forcemove.sender.pricing import Urgency, gas_limit, is_too_low
+from forcemove.sender.timing import bump_interval, urgency_of
+from forcemove.sender.transactions import PendingTx, TxRequest
+
+__all__ = ["GAP", "Resubmitter"]
+
+GAP = b"gap at "
+_GAP_GAS = 21_000
+_WIDEST = 16
+"""What waits behind so many missing nonces is still offered; behind more it is only an endpoint's word for them."""
+
+
+class Resubmitter:
+    """Of an account (20 bytes). `bump_after`, `clock`: as of `Sender`."""
+
+    def __init__(
+        self,
+        account: bytes,
+        flight: PendingTxs,
+        bids: Bids,
+        offers: Offers,
+        bump_after: float,
+        clock: Callable[[], float],
+    ) -> None:
+        self._account, self._pending, self._bids, self._offers = account, flight, bids, offers
+        self._bump_after, self._clock = bump_after, clock
+        self._tried_at: dict[bytes, float] = {}
+
+    def offer(self, endpoint: Endpoint, opinions: Mapping[Endpoint, Opinion]) -> None:
+        """Nodes forget, and we may have died before we sent it. `opinions`: with prices."""
+        opinion, said = opinions[endpoint], tuple(opinions.values())
+        waiting = self._at(opinion)
+        for each in waiting:
+            if each.nonce in opinion.seen and not opinion.seen[each.nonce].is_known:
+                self._offers.add(endpoint, each.nonce, self._offers.version_of(endpoint, each))
+        if not waiting:
+            return
+        urgency = urgency_of(waiting, opinion.time, [each.time for each in said], self._clock(), self._bump_after)
+        pause = bump_interval(waiting, urgency, self._bump_after)
+        if opinion.time - waiting[0].begun_at >= pause and self._has_gap(waiting[0], said):
+            waiting.insert(0, self._close_gap(endpoint, opinion, said, urgency))
+        last = self._offers.version_of(endpoint, waiting[0])
+        if self._clock() - last.signed_at >= pause or is_too_low(last.fees, opinion.market):
+            raised = self._bids.raised(waiting[0], last, opinion, said, urgency)
+            if raised is not None:
+                self._pending.save(raised[0])
+                self._offers.add(endpoint, waiting[0].nonce, raised[1])
+
+    def _at(self, opinion: Opinion) -> list[PendingTx]:
+        """By their nonces."""
+        pending = self._pending.by_nonce
+        last = opinion.free(pending) + _WIDEST
+        return [pending[nonce] for nonce in sorted(pending) if nonce < last and opinion.shows(nonce) is TxStatus.WAITS]
+
+    def _has_gap(self, lowest: PendingTx, opinions: Sequence[Opinion]) -> bool:
+        """Of a nonce before all of ours no node may have a transaction any more: another program's was dropped, or one
+        of ours was undone after we had believed in it. Nothing of ours would ever be mined then."""
+        is_behind = all(max(each.next, each.mined) < lowest.nonce for each in opinions)
+        return is_behind and not self._pending.is_confirmed(lowest.request.request_id)
+
+    def _close_gap(
+        self, endpoint: Endpoint, opinion: Opinion, opinions: Sequence[Opinion], urgency: Urgency
+    ) -> PendingTx:
+        """Our patience has ended by the chain's clock: an empty transaction to ourselves takes its place. Whatever was
+        there, nothing is done twice."""
+        nonce = max(opinion.next, opinion.mined)
+        if nonce not in self._pending.by_nonce:
+            request = TxRequest(GAP + str(nonce).encode(), self._account, b"", 0, urgency.max_cost, gas=_GAP_GAS)
+            begun_at, gas = min(each.time for each in opinions), gas_limit(_GAP_GAS, (), 0)
+            self._pending.save(self._bids.begin(request, nonce, gas, begun_at, opinion, opinions))
+        pending = self._pending.by_nonce[nonce]
+        self._offers.add(endpoint, nonce, self._offers.version_of(endpoint, pending))
+        return pending
+
+    def not_shown(self, opinions: Sequence[Opinion]) -> list[TxRequest]:
+        """What costs gas alone, and cannot be mined, or was not, by somebody's word: to be signed with that endpoint's
+        own nonce. When our patience has ended, then when it has ended twice, and so on."""
+        found: dict[bytes, TxRequest] = {}
+        for pending in self._pending.by_nonce.values():
+            request = pending.request
+            if not request.pays_in and not request.request_id.startswith(GAP) and request.request_id not in found:
+                is_shown = all(self._pending.shows(each, request.request_id) for each in opinions)
+                if not is_shown and self._is_due(pending):
+                    found[request.request_id] = request
+                    self._tried_at[request.request_id] = self._clock()
+        self._tried_at = {each: at for each, at in self._tried_at.items() if self._pending.copies(each)}
+        return list(found.values())
+
+    def _is_due(self, pending: PendingTx) -> bool:
+        copies = self._pending.copies(pending.request.request_id)
+        since = max(each.versions[0].signed_at for each in copies)
+        pause = bump_interval([pending], Urgency(pending.request.max_cost), self._bump_after)
+        last = max(since, self._tried_at.get(pending.request.request_id, since))
+        return self._clock() - last >= pause * 2.0 ** (len(copies) - 1)

@@ -1,0 +1,74 @@
+"""What has become of transactions, from what every endpoint shows of them. Pure.
+
+Who shows a receipt is believed as far as being told goes. A transaction is over when all that answer show it, as deep
+as we believe: an invented receipt keeps nothing from being sent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from forcemove.sender.opinions import Opinion, TxObservation, TxStatus
+from forcemove.sender.transactions import Confirmed, PendingTx, TxFailed
+
+__all__ = ["SettlementVerdict", "judge"]
+
+_OLD = 60
+"""After so many times our patience what nobody needs any more is forgotten, whatever an endpoint shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class SettlementVerdict:
+    """Of one transaction. `outcomes`: what has become of it, each with its cost, at most one that has succeeded and one
+    that has failed. `is_settled`: nobody waits for it; `is_believed`, `is_buried`: as deep as we believe, by anybody's
+    word and by everybody's; `is_needless`: the same has happened with another nonce; `is_taken`: its nonce is somebody
+    else's; `waits`: everybody waits for it, and whether anybody has it (`is_known`)."""
+
+    outcomes: tuple[tuple[Confirmed | TxFailed, int], ...]
+    is_settled: bool
+    is_believed: bool
+    is_buried: bool
+    is_needless: bool
+    is_taken: bool
+    waits: bool
+    is_known: bool
+
+
+def judge(
+    pending: PendingTx, opinions: Collection[Opinion], ours: Mapping[int, PendingTx], confirmations: int, age: float
+) -> SettlementVerdict:
+    """`ours`: all that is on its way, by nonce; `age`: how many times our patience this one is old."""
+    seen = [(opinion, opinion.seen[pending.nonce]) for opinion in opinions if pending.nonce in opinion.seen]
+    mined = [each for _, each in seen if each.shown is TxStatus.MINED]
+    copies = [nonce for nonce, other in ours.items() if other.request.request_id == pending.request.request_id]
+    copies.remove(pending.nonce)
+    happened = [_has_happened(opinion, copies, confirmations) for opinion, _ in seen]
+    is_needless = not pending.request.pays_in and any(happened) and (all(happened) or age > _OLD)
+    is_over = [each.shown in (TxStatus.MINED, TxStatus.TAKEN) for _, each in seen]
+    is_deep = [each.shown is TxStatus.TAKEN or each.depth >= confirmations for _, each in seen]
+    is_believed = any(each.depth >= confirmations for each in mined)
+    return SettlementVerdict(
+        _outcomes(mined),
+        is_settled=bool(mined) and all(is_over),
+        is_believed=is_believed,
+        is_buried=is_believed and ((all(is_over) and all(is_deep)) or age > _OLD),
+        is_needless=is_needless,
+        is_taken=bool(seen) and all(each.shown is TxStatus.TAKEN for _, each in seen),
+        waits=bool(seen) and all(each.shown is TxStatus.WAITS for _, each in seen),
+        is_known=any(each.is_known for _, each in seen),
+    )
+
+
+def _has_happened(opinion: Opinion, copies: Sequence[int], confirmations: int) -> bool:
+    """Whether the same has succeeded with another nonce, as deep as we believe, by this word."""
+    seen = [opinion.seen[nonce] for nonce in copies if nonce in opinion.seen]
+    return any(isinstance(each.outcome, Confirmed) and each.depth >= confirmations for each in seen)
+
+
+def _outcomes(mined: Sequence[TxObservation]) -> tuple[tuple[Confirmed | TxFailed, int], ...]:
+    found: dict[type, tuple[Confirmed | TxFailed, int]] = {}
+    for each in mined:
+        if each.outcome is not None:
+            found.setdefault(type(each.outcome), (each.outcome, each.cost))
+    return tuple(found.values())

@@ -1,0 +1,124 @@
+"""What a tower takes: every hand-over is checked here, from the cheapest question to the dearest. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from forcemove.protocol.app import Rules
+from forcemove.protocol.encoding import StateHashes, digest
+from forcemove.protocol.outcome import require_same_totals
+from forcemove.protocol.rules import build_support_proof, require_valid_state, require_valid_transition
+from forcemove.protocol.signing import recover, require_signer
+from forcemove.protocol.state import SignedState
+from forcemove.watchtower.appointment import APPOINTMENTS, Appointment, SignedAppointment, appointment_digest, decode
+from forcemove.watchtower.errors import AppNotKnown, NotAParticipant, NothingNewer, NotProved, NotServed
+
+__all__ = ["Apps", "ReceivedAppointment", "read", "require_newer", "require_proved"]
+
+Apps = Mapping[bytes, Rules]
+"""The rules of apps, by their addresses (20 bytes each)."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReceivedAppointment:
+    """A hand-over that was read: who has signed it (20 bytes), what is in it, and its bytes with the signature."""
+
+    client: bytes
+    appointment: Appointment
+    signed: SignedAppointment
+
+
+def read(data: bytes, tower: bytes, served: Collection[bytes]) -> ReceivedAppointment:
+    """Who gives what. Nothing is read of what nobody has signed whom the tower serves. `tower`: its account.
+
+    Raises `MalformedBytes`, `UnknownVersion`, `NotServed`, `NotAParticipant`, `NotProved` where there are no states or
+    too many, and what `recover` raises.
+    """
+    signed = decode(data)
+    client = recover(appointment_digest(tower, signed.content), signed.signature)
+    if client not in served:
+        raise NotServed(client)
+    appointment = APPOINTMENTS.decode(signed.content)
+    if client not in appointment.agreement.fixed_part.participants:
+        raise NotAParticipant(client, appointment.agreement.channel_id)
+    _require_few_states(appointment)
+    return ReceivedAppointment(client, appointment, signed)
+
+
+def _require_few_states(appointment: Appointment) -> None:
+    most, supported, replies = appointment.agreement.count, len(appointment.supported), len(appointment.replies)
+    if not 1 <= supported <= most or replies == 1 or replies > most:
+        raise NotProved(appointment.turn_num)
+
+
+def require_proved(appointment: Appointment, apps: Apps) -> None:
+    """Refuse what the adjudicator would refuse. Of an app that is not in `apps` only what needs no app's rules is
+    taken: states that all have signed, steps of the setup, and the step to a final state.
+
+    Raises `NotProved`, `AppNotKnown`, and what the rules raise: of outcomes (assets and totals must be the
+    agreement's), of states, of transitions, and of signatures.
+    """
+    agreement = appointment.agreement
+    app = agreement.fixed_part.app_definition
+    rules = apps.get(app) or _NoRules(app)
+    require_same_totals(agreement.outcome, appointment.supported[0].state.outcome)
+    _require_chain(appointment, appointment.supported, rules)
+    if build_support_proof(agreement.fixed_part, appointment.supported) is None:
+        raise NotProved(appointment.supported_turn)
+    if appointment.replies:
+        _require_chain(appointment, appointment.replies, rules)
+        _require_movers(appointment)
+
+
+def _require_chain(appointment: Appointment, states: Sequence[SignedState], rules: Rules) -> None:
+    """Valid states, each the next one's legal predecessor, and no signature among them that is not its signer's."""
+    agreement = appointment.agreement
+    id_, adjudicator = agreement.channel_id, agreement.domain.adjudicator
+    hashes = [require_valid_state(id_, adjudicator, each.state) for each in states]
+    for (from_, from_hashes), (to, to_hashes) in pairwise(zip(states, hashes, strict=True)):
+        require_valid_transition(id_, agreement.fixed_part, from_.state, from_hashes, to.state, to_hashes, rules)
+    for each, its_hashes in zip(states, hashes, strict=True):
+        _require_signatures(appointment, each, its_hashes)
+
+
+def _require_signatures(appointment: Appointment, signed: SignedState, hashes: StateHashes) -> None:
+    to_sign, participants = (
+        digest(appointment.agreement.domain, hashes.state),
+        appointment.agreement.fixed_part.participants,
+    )
+    for index, signature in signed.signatures.items():
+        if not 0 <= index < len(participants):
+            raise NotProved(signed.state.turn_num)
+        require_signer(to_sign, signature, participants[index])
+
+
+def _require_movers(appointment: Appointment) -> None:
+    for each in appointment.replies[1:]:
+        if appointment.agreement.fixed_part.mover(each.state.turn_num) not in each.signatures:
+            raise NotProved(each.state.turn_num)
+
+
+def require_newer(appointment: Appointment, held: Appointment) -> None:
+    """Refuse what would take the place of something better: in no respect it may be weaker, and in one it must be
+    stronger. Raises `NothingNewer`."""
+    new, old = _strength(appointment), _strength(held)
+    if new == old or any(ours < theirs for ours, theirs in zip(new, old, strict=True)):
+        raise NothingNewer(appointment.agreement.channel_id, appointment.turn_num, held.turn_num)
+
+
+def _strength(appointment: Appointment) -> tuple[int, int, int]:
+    """Whether it ends the channel, which state it proves, and up to where it can answer."""
+    return int(appointment.is_finished), appointment.supported_turn, appointment.turn_num
+
+
+class _NoRules:
+    """Of an app that the tower does not know."""
+
+    def __init__(self, app: bytes) -> None:
+        self._app = app
+
+    def valid_transition(self, *_: object) -> bool:
+        """It cannot say."""
+        raise AppNotKnown(self._app)

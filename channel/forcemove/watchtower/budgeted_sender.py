@@ -1,0 +1,206 @@
+"""How a tower pays: its account's transactions, and what was spent for whom.
+
+What a transaction has cost is kept by its nonce. So it may be heard of twice, as after a crash, and is charged once.
+Where a reorganisation has undone it, it is charged to nobody.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from forcemove.chain.chain import Call, Chain
+from forcemove.chain.errors import TransactionReverted
+from forcemove.chain.reverts import ErrorTable
+from forcemove.errors import ForcemoveError, PassingError
+from forcemove.node.outbox import JournalledTxStore
+from forcemove.node.tx_requests import gas_of
+from forcemove.protocol.codec.msgpack_codec import SUBMISSIONS
+from forcemove.protocol.machine.effects import Submission
+from forcemove.protocol.signing import Key
+from forcemove.sender.sender import Sender
+from forcemove.sender.transactions import (
+    PENDING_TXS,
+    Confirmed,
+    PendingTx,
+    Reorged,
+    TxFailed,
+    TxOutcome,
+    TxRequest,
+    Version,
+)
+from forcemove.store.journal import Journal
+from forcemove.store.records import Account, Spent
+from forcemove.watchtower.errors import BudgetExhausted
+
+__all__ = ["BudgetedSender", "AnswerResult", "SpendingTerms"]
+
+_ADDRESS, _ID = 20, 32
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerResult:
+    """What became of a transaction for a client (20 bytes). `error`: why it did not happen, None where it did. `block`:
+    the number of the block that it is in, None where it is in none; where both are None a reorganisation has undone it.
+    `cost`: in wei."""
+
+    client: bytes
+    channel_id: bytes
+    submission: Submission
+    error: ForcemoveError | None
+    block: int | None
+    cost: int
+
+
+@dataclass(frozen=True, slots=True)
+class SpendingTerms:
+    """`budgets`: what may be spent for each client (20 bytes) in all; `max_cost`: for one transaction; in wei.
+    `confirmations`, `bump_after`, `own_time`: as of `Sender`."""
+
+    budgets: Mapping[bytes, int]
+    max_cost: int
+    confirmations: int
+    bump_after: float
+    own_time: Callable[[], float] | None
+
+
+class BudgetedSender:
+    """Of an account whose lease is ours. Goes on with what the journal has on its way."""
+
+    def __init__(
+        self, journal: Journal, key: Key, chains: Sequence[Chain], errors: ErrorTable, terms: SpendingTerms
+    ) -> None:
+        """`chains`: the same one through each endpoint: all are asked, and offered everything. `errors`: what the
+        contracts revert with. Raises `JournalError`, `MalformedBytes`, `UnknownVersion`."""
+        self._journal, self._terms = journal, terms
+        self._account = Account(chains[0].chain_id, key.address)
+        self._spent = {each.nonce: each for each in journal.towers.spent(self._account)}
+        self._outcomes: deque[TxOutcome] = deque()
+        self._sender = Sender(
+            chains[0],
+            key,
+            JournalledTxStore(journal, self._account),
+            confirmations=terms.confirmations,
+            bump_after=terms.bump_after,
+            error_table=errors,
+            others=chains[1:],
+            own_time=terms.own_time,
+        )
+        pending = self._pending()
+        self._asked = {
+            each.request.request_id: each.request.max_cost for each in pending if each.nonce not in self._spent
+        }
+        self._nonces = {each.request.request_id: each.nonce for each in pending}
+
+    def _pending(self) -> list[PendingTx]:
+        return [PENDING_TXS.decode(row.body) for row in self._journal.transactions.in_flight(self._account)]
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether there is nothing to send, nothing on its way and nothing to charge."""
+        return self._sender.is_idle and not self._outcomes
+
+    def is_busy_with(self, channel_id: bytes) -> bool:
+        """Whether something is on its way for this channel."""
+        return any(_channel_of(request_id) == channel_id for request_id in self._sender.request_ids)
+
+    def left(self, client: bytes) -> int:
+        """What may still be spent for a client, in wei: what is on its way is taken for spent."""
+        spent = sum(each.wei for each in self._spent.values() if each.client == client)
+        asked = sum(max_cost for request_id, max_cost in self._asked.items() if _client_of(request_id) == client)
+        return self._terms.budgets.get(client, 0) - spent - asked
+
+    def submit(
+        self, client: bytes, channel_id: bytes, submission: Submission, call: Call, deadline: int | None
+    ) -> None:
+        """Ask for a transaction for a client, to be mined by a block time (seconds), if any. The next look sends it.
+
+        What it needs is reckoned by our own table, at the lowest price that an endpoint shows: none can use a budget
+        up by a high one. Raises `BudgetExhausted`, and `PassingError` where no endpoint answers.
+        """
+        gas = gas_of(submission, call.data)
+        left, needed = self.left(client), gas * self._sender.lowest_price() // 2
+        if left < needed:
+            raise BudgetExhausted(client, channel_id, left, needed)
+        request_id, max_cost = client + channel_id + SUBMISSIONS.encode(submission), min(left, self._terms.max_cost)
+        self._sender.submit(TxRequest(request_id, call.to or b"", call.data, call.value, max_cost, deadline, gas=gas))
+        if request_id in self._sender.request_ids:
+            self._asked[request_id] = max_cost
+
+    def look(self) -> list[AnswerResult]:
+        """Send what is wanted, see what became of what was sent, and charge it. Nothing that came out is lost where
+        this raises: a `ChainError` where no endpoint answers, or a `JournalError`."""
+        paid = self._charge_all()
+        self._outcomes += self._sender.look()
+        return paid + self._charge_all()
+
+    def take_errors(self) -> list[PassingError]:
+        """How endpoints have failed since this was last asked, also where others have answered."""
+        return self._sender.take_errors()
+
+    # ------------------------------------------------------------------------------------------------------- the money
+
+    def _charge_all(self) -> list[AnswerResult]:
+        """The next look of the sender forgets what has come out: it is on disk before that."""
+        paid: list[AnswerResult] = []
+        for outcome in self._outcomes:
+            paid += self._charge(outcome)
+        self._outcomes.clear()
+        return paid
+
+    def _charge(self, outcome: TxOutcome) -> list[AnswerResult]:
+        client, channel_id = _client_of(outcome.request_id), _channel_of(outcome.request_id)
+        submission = SUBMISSIONS.decode(outcome.request_id[_ADDRESS + _ID :])
+        match outcome:
+            case Confirmed(_, receipt):
+                cost = self._record_cost(client, receipt.transaction_hash, receipt.gas_used, receipt.gas_price)
+                paid = AnswerResult(client, channel_id, submission, None, receipt.block_number, cost)
+            case TxFailed(_, TransactionReverted() as error, cost):
+                cost = self._record_cost(client, error.transaction_hash, error.gas_used, cost // max(error.gas_used, 1))
+                paid = AnswerResult(client, channel_id, submission, error, error.block_number, cost)
+            case TxFailed(_, error):
+                paid = AnswerResult(client, channel_id, submission, error, None, 0)
+            case Reorged():
+                self._give_back(outcome.request_id)
+                paid = AnswerResult(client, channel_id, submission, None, None, 0)
+            case _:
+                return []  # it was sent again with another nonce
+        self._asked.pop(outcome.request_id, None)
+        return [paid]
+
+    def _record_cost(self, client: bytes, transaction_hash: bytes, gas: int, price: int) -> int:
+        """What it has cost, and no more than we have offered, whatever a receipt says. A node that does not say its
+        price is taken to mean the highest that was offered."""
+        found = self._find(transaction_hash)
+        if found is None:
+            return 0
+        pending, version = found
+        cost = min(gas, pending.gas) * min(price or version.max_fee, version.max_fee)
+        spent = Spent(pending.nonce, client, cost)
+        self._journal.towers.charge(self._account, spent)
+        self._spent[pending.nonce] = spent
+        self._nonces[pending.request.request_id] = pending.nonce
+        return cost
+
+    def _find(self, transaction_hash: bytes) -> tuple[PendingTx, Version] | None:
+        for pending in self._pending():
+            for version in pending.versions:
+                if version.hash == transaction_hash:
+                    return pending, version
+        return None
+
+    def _give_back(self, request_id: bytes) -> None:
+        """What was undone has a nonce that is not used any more."""
+        nonce = self._nonces.pop(request_id, None)
+        if nonce is not None:
+            self._journal.towers.give_back(self._account, nonce)
+            self._spent = {each: spent for each, spent in self._spent.items() if each < nonce}
+
+
+def _client_of(request_id: bytes) -> bytes:
+    return request_id[:_ADDRESS]
+
+
+def _channel_of(request_id: bytes) -> bytes:
+    return request_id[_ADDRESS : _ADDRESS + _ID]

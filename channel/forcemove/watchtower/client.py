@@ -1,0 +1,95 @@
+"""Gives a watchtower hand-overs over HTTP, and believes no receipt that it has not verified. It tries once: to try
+again is its caller's."""
+
+from __future__ import annotations
+
+import aiohttp
+
+from forcemove.errors import InvalidValue, MalformedBytes
+from forcemove.protocol.codec.json_text import parse_json
+from forcemove.protocol.signing import Key
+from forcemove.protocol.types import require_bytes
+from forcemove.watchtower.appointment import Appointment, sign
+from forcemove.watchtower.client_errors import TowerBusy, TowerRefused, TowerUnreachable
+from forcemove.watchtower.receipts import RECEIPTS, AppointmentReceipt, verify
+
+__all__ = ["TowerClient"]
+
+_MAX = 4_096
+"""Bytes of an answer that are read. A receipt has less than 400."""
+_BUSY = (429, 503)
+_PAUSE, _LONGEST_PAUSE = 5.0, 60.0
+_LONGEST = 300
+"""Characters of an error's text that are kept."""
+
+
+class TowerClient:
+    """Of the tower at `url` whose account is `tower` (20 bytes)."""
+
+    def __init__(self, url: str, tower: bytes, *, timeout: float = 10.0) -> None:
+        """`url`: http:// or https://. `timeout`: seconds that an answer may take in all, however it
+        drips. Raises `InvalidValue`."""
+        if not url.startswith(("http://", "https://")):
+            raise InvalidValue("tower", url, "http://host:port or https://host:port")
+        require_bytes("tower", tower, 20)
+        self.url, self.tower = url.rstrip("/"), tower
+        self._timeout = aiohttp.ClientTimeout(total=timeout)
+
+    async def send_appointment(
+        self, appointment: Appointment, key: Key, *, now: int | None = None
+    ) -> AppointmentReceipt:
+        """Hand over, signed with the participant's key, and return the tower's receipt.
+
+        `now`: as of `verify`. Raises `TowerUnreachable`; `TowerBusy`, where it may take it later; `TowerRefused`; and
+        where its receipt is not what it should be `OtherReceipt`, what `require_signer` raises, and `UnknownVersion`.
+        """
+        status, data, again = await self._post(sign(appointment, self.tower, key))
+        if status != 200:
+            raise self._failure(status, data, again)
+        try:
+            receipt = RECEIPTS.decode(data)
+        except MalformedBytes as error:
+            raise TowerUnreachable(self.url, f"what answers is no tower: {error.reason}"[:_LONGEST]) from None
+        verify(receipt, self.tower, key.address, appointment, now=now)
+        return receipt
+
+    async def _post(self, body: bytes) -> tuple[int, bytes, str]:
+        """The answer's status, as much of it as is ever read, and what it says of when to come again."""
+        headers = {"Content-Type": "application/octet-stream", "Accept-Encoding": "identity"}
+        try:
+            async with (
+                aiohttp.ClientSession(timeout=self._timeout, auto_decompress=False) as session,
+                session.post(f"{self.url}/hand-over", data=body, headers=headers, allow_redirects=False) as answer,
+            ):
+                return answer.status, await _read(answer.content), answer.headers.get("Retry-After", "")
+        except TimeoutError:
+            raise TowerUnreachable(self.url, "it has not answered in time") from None
+        except Exception as error:  # whatever a tower says, and whatever a library makes of it
+            raise TowerUnreachable(self.url, f"{type(error).__name__}: {error}"[:_LONGEST]) from None
+
+    def _failure(self, status: int, data: bytes, again: str) -> TowerUnreachable | TowerBusy | TowerRefused:
+        try:
+            said = parse_json(data.decode(), "answer of a tower")
+            reason, detail = _shown(said["error"]), _shown(said["detail"])
+        except (MalformedBytes, UnicodeDecodeError, TypeError, KeyError):
+            return TowerUnreachable(self.url, f"what answers is no tower: status {status}")
+        if status in _BUSY:
+            return TowerBusy(self.url, reason, _seconds(again), detail)
+        return TowerRefused(self.url, reason, detail)
+
+
+async def _read(content: aiohttp.StreamReader) -> bytes:
+    data = b""
+    while len(data) <= _MAX and (part := await content.read(_MAX)):
+        data += part
+    return data
+
+
+def _shown(said: object) -> str:
+    """A stranger's words, for a screen."""
+    return "".join(each for each in str(said)[:_LONGEST] if each.isprintable())
+
+
+def _seconds(again: str) -> float:
+    """What a tower asks us to wait, within reason."""
+    return min(float(again), _LONGEST_PAUSE) if again.isascii() and again.isdecimal() else _PAUSE

@@ -1,0 +1,137 @@
+"""Calls a tower, which only one thread at a time may do: it polls in time, and hands in what has come meanwhile.
+
+A poll goes before what waits, so that whoever sends much delays no answer by more than one hand-over. No call is made
+in the event loop's thread: an endpoint may take ten seconds, and to read the largest rubbish takes a third of one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from forcemove.errors import ForcemoveError
+from forcemove.watchtower.receipts import AppointmentReceipt
+from forcemove.watchtower.tower import Tower
+
+__all__ = ["ServiceWorker", "TowerSnapshot", "TooManyWaiting"]
+
+_LOG = logging.getLogger(__name__)
+ResultT = TypeVar("ResultT")
+
+
+class TooManyWaiting(Exception):
+    """As many hand-overs wait as may wait."""
+
+
+@dataclass(frozen=True, slots=True)
+class TowerSnapshot:
+    """The tower as it was after the last poll. `left`: of each client's (20 bytes) budget, in wei; empty where another
+    process drives. `looked_at`: when the chain was read last (seconds, monotonic), None before that."""
+
+    is_driving: bool = False
+    channels: int = 0
+    left: Mapping[bytes, int] = field(default_factory=dict)
+    looked_at: float | None = None
+
+
+@dataclass(eq=False)
+class _Waiting:
+    data: bytes
+    receipt: asyncio.Future[AppointmentReceipt]
+
+
+class ServiceWorker:
+    """`snapshot`: what the last poll has left; `polled_at`: when it ended (seconds, monotonic)."""
+
+    def __init__(
+        self,
+        tower: Tower,
+        clients: tuple[bytes, ...],
+        *,
+        look_every: float,
+        max_waiting: int,
+        on_error: Callable[[Exception], None],
+    ) -> None:
+        """`clients`: for whom the tower works. `look_every`: seconds between two polls. `max_waiting`: hand-overs that
+        may wait. `on_error`: is told of what nobody has foreseen; the next poll is made nevertheless."""
+        self._tower, self._clients, self._look_every, self._on_error = tower, clients, look_every, on_error
+        self._waiting: asyncio.Queue[_Waiting | None] = asyncio.Queue()
+        self._max_waiting = max_waiting
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="tower")
+        self.snapshot, self.polled_at = TowerSnapshot(), time.monotonic()
+
+    async def accept(self, data: bytes) -> AppointmentReceipt:
+        """As `Tower.accept`, in its turn. Raises `TooManyWaiting`, too."""
+        if self._waiting.qsize() >= self._max_waiting:
+            raise TooManyWaiting()
+        waiting = _Waiting(data, asyncio.get_running_loop().create_future())
+        self._waiting.put_nowait(waiting)
+        return await waiting.receipt
+
+    def stop(self) -> None:
+        """Let `run` return when all that waits now is done."""
+        self._waiting.put_nowait(None)
+
+    async def run(self) -> None:
+        """Until it is stopped."""
+        while True:
+            left = self.polled_at + self._look_every - time.monotonic()
+            if left <= 0:
+                await self.poll()
+                continue
+            try:
+                async with asyncio.timeout(left):
+                    waiting = await self._waiting.get()
+            except TimeoutError:
+                continue
+            if waiting is None:
+                return
+            await self._process(waiting)
+
+    async def poll(self) -> None:
+        """Once."""
+        try:
+            self.snapshot = await self._call(self._poll)
+        except Exception as error:
+            _LOG.exception("the tower made a mistake")
+            self._on_error(error)
+        finally:
+            self.polled_at = time.monotonic()
+
+    def _poll(self) -> TowerSnapshot:
+        tower = self._tower
+        tower.poll()
+        left = {client: tower.left(client) for client in self._clients} if tower.is_driving else {}
+        return TowerSnapshot(tower.is_driving, len(tower.channels), left, tower.looked_at)
+
+    async def _process(self, waiting: _Waiting) -> None:
+        """Nothing is done for somebody who has gone."""
+        if waiting.receipt.done():
+            return
+        try:
+            receipt = await self._call(lambda: self._tower.accept(waiting.data))
+        except Exception as error:
+            if not waiting.receipt.done():
+                waiting.receipt.set_exception(error)
+            elif not isinstance(error, ForcemoveError):
+                self._on_error(error)
+        else:
+            if not waiting.receipt.done():
+                waiting.receipt.set_result(receipt)
+
+    async def _call(self, part: Callable[[], ResultT]) -> ResultT:
+        return await asyncio.get_running_loop().run_in_executor(self._thread, part)
+
+    async def release(self) -> None:
+        """Give the tower's lease back, and call it no more."""
+        try:
+            await self._call(self._tower.release)
+        except ForcemoveError as error:
+            _LOG.warning("the lease was not given back; it ends by itself", extra={"facts": {"error": str(error)}})
+        finally:
+            self._thread.shutdown()

@@ -1,0 +1,273 @@
+"""What is told of endpoints that have not read the same, or not from the same block on; and what of a look counts that
+was overtaken. Rows 32, 43, 46 and 54 of the list of attacks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from forcemove.chain.errors import Unreachable
+from forcemove.chain.limits import seconds_left
+from forcemove.errors import PassingError
+from forcemove.follower.endpoint_quorum import EndpointQuorum
+from forcemove.follower.endpoint_viewer import FollowRequest
+from forcemove.follower.errors import LogsLeftOut
+from forcemove.follower.on_chain_view import Checkpoint
+from forcemove.protocol.machine.inputs import CreditSeen, HoldingsSeen, ViewsDiffer
+from forcemove.protocol.types import ETHER
+from forcemove_games.tic_tac_toe import GAME
+from tests.follower.test_endpoint_quorum import Pair, challenge, down
+from tests.follower.test_follower import Reader, dispute
+from tests.scenarios.story import DEPOSIT, Playground, Story
+from tests.simulation.chain import MemoryChain
+
+
+@pytest.fixture
+def playground() -> Playground:
+    return Playground.on(MemoryChain())
+
+
+@pytest.fixture
+def story(playground: Playground) -> Story:
+    return playground.story(GAME)
+
+
+@pytest.fixture
+def pair(playground: Playground, story: Story) -> Pair:
+    return Pair(playground, story)
+
+
+def differing(pair: Pair) -> ViewsDiffer:
+    return pair.views._channels[pair.id].differences
+
+
+def genuine_after(views: EndpointQuorum) -> Iterator[set[bytes]]:
+    for each in views.viewers:
+        each.expire()
+        with suppress(PassingError):
+            each.prepare()()
+        each.take()
+    yield views.take_in().genuine
+
+
+def test_threat_32_nothing_is_genuine_where_nobody_answers(playground: Playground, story: Story) -> None:
+    reader = Reader(playground, endpoints=2)
+    for each in reader.endpoints:
+        each.answer = down
+    reader.views.follow(FollowRequest(story.agreement, None, 0, True, contracts="these", is_genuine=lambda _: True))
+    for _ in range(3):
+        reader.time += 31
+        assert list(genuine_after(reader.views)) == [set()]
+
+
+@pytest.mark.parametrize("amounts", [(7, 3), (3, 7)])
+def test_threat_54_what_is_owed_to_us_no_endpoint_makes_less(
+    pair: Pair, story: Story, amounts: tuple[int, int]
+) -> None:
+    story.play_until(4)
+    pair.look_all()
+    for viewer, amount in zip(pair.views.viewers, amounts, strict=True):
+        viewer.views[pair.id] = replace(viewer.views[pair.id], credits=((ETHER, amount),))
+        viewer.changed.add(pair.id)
+        viewer.has_looked = True
+    assert pair.views.take_in().updates[pair.id].changes == (CreditSeen(ETHER, 7),)
+
+
+def test_who_knows_no_beginning_reads_it_before_anything_is_told_of_it(
+    playground: Playground, story: Story, pair: Pair
+) -> None:
+    """After a restart one endpoint was read from the beginning, since it lacked a block, and then it is away."""
+    story.play_until(6)
+    pair.look_all()
+    reached = pair.views.cursor
+    assert reached is not None
+    resumed = Pair(playground, story)
+    following = resumed.views._channels[pair.id].following
+    known = Checkpoint(reached.number, reached.hash, pair.channel(story).record)
+    resumed.views.follow(replace(following, checkpoint=known))
+    resumed.views.viewers[0].follow(following)
+    resumed.look_all()
+    assert resumed.logs(story) == ["Deposited", "Deposited"]
+    challenge(story)
+    resumed.endpoints[0].answer = down
+    resumed.time += 31
+    for _ in range(2):
+        resumed.look_anyway()
+    assert resumed.logs(story) == ["Deposited", "Deposited", "ChallengeRegistered"]
+    assert resumed.channel(story).held(ETHER) == 2 * DEPOSIT
+
+
+@pytest.mark.parametrize("liar", [0, 1])
+def test_threat_54_what_one_shows_becomes_due_by_its_time_alone(pair: Pair, story: Story, liar: int) -> None:
+    """No log says that a challenge has run out."""
+    story.play_until(6)
+    pair.look_all()
+    pair.endpoints[liar].stay_at(story.chain.block_number(), forks=True)
+    challenge(story)
+    pair.look_all()
+    assert (len(differing(pair).clocks), len(differing(pair).payouts)) == (1, 0)
+    story.chain.travel_to(pair.status.finalizes_at + 1)
+    story.mine()
+    pair.look_all()
+    assert (len(differing(pair).clocks), len(differing(pair).payouts)) == (0, 1)
+
+
+@pytest.mark.parametrize("late", [0, 1])
+def test_after_a_restart_all_is_read_that_one_has_not_read(pair: Pair, story: Story, late: int) -> None:
+    pair.look_all()
+    before = story.chain.block_number()
+    pair.endpoints[late].stay_at(before)
+    story.mine(2)
+    pair.look_all()
+    assert pair.views.cursor is not None
+    assert pair.views.cursor.number == before
+
+
+@pytest.mark.parametrize("liar", [0, 1])
+def test_threat_56_what_one_endpoint_leaves_out_is_its_own_fault(pair: Pair, story: Story, liar: int) -> None:
+    story.play_until(6)
+    pair.look_all()
+    pair.endpoints[liar].replace("eth_getLogs", lambda _: [])
+    challenge(story)
+    told = pair.look_all()
+    assert told.channel_errors == {}
+    assert LogsLeftOut in {type(each) for each in told.errors}
+
+
+def test_threat_56_what_one_got_wrong_is_read_again_at_the_same_block(pair: Pair, story: Story) -> None:
+    story.play_until(6)
+    pair.look_all()
+    pair.endpoints[0].replace("eth_getLogs", lambda _: [])
+    challenge(story)
+    assert pair.look_all().updates == {}
+    pair.endpoints[0].be_honest()
+    pair.look_all()
+    assert pair.logs(story)[-1] == "ChallengeRegistered"
+
+
+def test_what_is_wrong_by_all_is_the_channels(pair: Pair, story: Story) -> None:
+    story.play_until(6)
+    for each in pair.endpoints:
+        each.replace("eth_getLogs", lambda _: [])
+    challenge(story)
+    assert type(pair.look_all().channel_errors[pair.id]) is LogsLeftOut
+
+
+@pytest.mark.parametrize("is_let_go", [False, True])
+def test_a_look_that_was_overtaken_does_not_count(pair: Pair, story: Story, is_let_go: bool) -> None:
+    """While it asked, the channel was let go, or was to be read anew."""
+    viewer = pair.views.viewers[0]
+    following = pair.views._channels[pair.id].following
+    viewer.prepare()()
+    if is_let_go:
+        viewer.unfollow(pair.id)
+    else:
+        viewer.follow(following)
+    viewer.take()
+    assert viewer.views == {}
+
+
+def test_threat_46_the_end_of_a_look_that_was_abandoned_does_not_count(pair: Pair, story: Story) -> None:
+    story.play_until(4)
+    viewer, honest = pair.views.viewers[0], pair.endpoints[0].answer
+
+    def answer(method: str, *params: Any) -> Any:
+        pair.endpoints[0].answer = honest
+        viewer.abandon()
+        return honest(method, *params)
+
+    pair.endpoints[0].answer = answer
+    viewer.prepare()()
+    viewer.take()
+    assert (viewer.views, viewer.answered_at) == ({}, None)
+    pair.look_all()
+    assert pair.logs(story) == ["Deposited", "Deposited"]
+
+
+def test_threat_55_all_requests_of_a_look_share_its_time(pair: Pair) -> None:
+    left = list[float]()
+    rpc, honest = pair.endpoints[0], pair.endpoints[0].answer
+
+    def answer(method: str, *params: Any) -> Any:
+        left.append(seconds_left(rpc))
+        return honest(method, *params)
+
+    rpc.answer = answer
+    pair.look_all()
+    assert 0 < min(left) <= max(left) <= 15
+    assert left == sorted(left, reverse=True)
+
+
+@pytest.mark.parametrize("is_joined", [False, True])
+def test_what_was_read_before_a_request_failed_is_not_read_again(
+    playground: Playground, monkeypatch: pytest.MonkeyPatch, is_joined: bool
+) -> None:
+    """But for a channel that has come meanwhile: of that nothing was looked for."""
+    monkeypatch.setattr("forcemove.follower.follower._RANGE", 2)
+    story, other = playground.story(GAME), playground.story(GAME)
+    dispute(story)
+    dispute(other)
+    story.mine(6)
+    reader, asked = Reader(playground), list[str]()
+    reader.follow(story)
+
+    def failing(method: str, *params: Any) -> Any:
+        if method == "eth_getLogs":
+            asked.append(params[0]["fromBlock"])
+            if len(asked) == 5:
+                raise Unreachable("memory", "for once")
+        return reader.node.ask(method, *params)
+
+    reader.endpoint.answer = failing
+    reader.look_anyway()
+    if is_joined:
+        reader.follow(other)
+    reader.look()
+    again = len(asked) - len(set(asked))
+    assert again == (5 if is_joined else 1)
+    for each in (story, other) if is_joined else (story,):
+        assert reader.logs(each)[-1] == "Checkpointed"
+
+
+def test_what_is_held_is_told_anew_with_all_the_rest(pair: Pair, story: Story) -> None:
+    story.play_until(4)
+    pair.look_all()
+    before = story.chain.block_number()
+    story.mine(2)
+    pair.look_all()
+    story.reorganise(before)
+    story.mine(3)
+    told = pair.look_all()
+    read = told.updates[pair.id]
+    assert read.from_scratch
+    assert HoldingsSeen(ETHER, 2 * DEPOSIT) in read.changes
+
+
+def test_threat_22_new_blocks_that_were_read_before_a_request_failed_are_read_again(
+    playground: Playground, story: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They may be other ones by then."""
+    monkeypatch.setattr("forcemove.follower.follower._RANGE", 2)
+    story.play_until(4)
+    first, deposited = story.first_block, story.chain.block_number()
+    last = first + 2 * ((deposited - first) // 2 + 1)
+    story.mine(last - deposited)
+    reader = Reader(playground)
+    reader.follow(story)
+
+    def failing(method: str, *params: Any) -> Any:
+        if method == "eth_getLogs" and int(params[0]["fromBlock"], 16) == last:
+            raise Unreachable("memory", "for once")
+        return reader.node.ask(method, *params)
+
+    reader.endpoint.answer = failing
+    reader.look_anyway()
+    reader.endpoint.be_honest()
+    story.reorganise(deposited - 1)
+    story.mine(5)
+    reader.look()
+    assert reader.logs(story) == ["Deposited"]

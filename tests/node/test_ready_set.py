@@ -1,0 +1,154 @@
+"""A node with many channels looks at those to which something has happened, and at all of them now and then."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from forcemove.flow.transport import MemoryTransport
+from forcemove.node.effect_executor import EffectExecutor
+from forcemove.node.memory import MemoryMessenger
+from forcemove.node.ports import WakingMessenger
+from forcemove.store.errors import JournalUnwritable
+from forcemove.store.records import Batch
+from forcemove.transport.messenger import ChannelMessenger
+from tests.node.test_node import House
+from tests.scenarios.story import Playground
+from tests.simulation.chain import MemoryChain
+
+
+class Deaf:
+    """A line that does not say when something has come."""
+
+    def __init__(self, line: MemoryMessenger) -> None:
+        self._line = line
+
+    def send(self, message: bytes) -> None:
+        self._line.send(message)
+
+    def receive(self) -> Sequence[bytes]:
+        return self._line.receive()
+
+
+@pytest.fixture
+def playground() -> Playground:
+    return Playground.on(MemoryChain())
+
+
+@pytest.fixture
+def house(playground: Playground, tmp_path: Path) -> Iterator[House]:
+    made = House(playground, tmp_path, 3)
+    yield made
+    made.close()
+
+
+def test_lines_in_memory_and_on_logs_say_when_something_has_come() -> None:
+    assert isinstance(MemoryMessenger(), WakingMessenger)
+    assert isinstance(ChannelMessenger(MemoryTransport()), WakingMessenger)
+    assert not isinstance(Deaf(MemoryMessenger()), WakingMessenger)
+
+
+def test_a_line_is_asked_when_it_has_said_that_something_has_come(house: House) -> None:
+    house.stops_at = 5
+    house.play()
+    bob, asked = house.processes[1], Counter[int]()
+    for number, each in enumerate(house.assemblies):
+        _count(bob.node.channels[each.agreement.channel_id].executor, asked, number)
+    bob.node.step()
+    assert asked == {}
+    house.lines[2][0].send(b"hello")
+    bob.node.step()
+    assert asked == {2: 1}
+
+
+def test_a_line_that_cannot_say_so_is_asked_at_each_step(house: House) -> None:
+    house.stops_at = 5
+    house.play()
+    bob = house.processes[1]
+    bob.node.release_channel(house.assemblies[1].agreement.channel_id)
+    house.lines[1] = (house.lines[1][0], Deaf(house.lines[1][1]))  # type: ignore[assignment]  # a line of another kind
+    asked, managed = Counter[int](), bob.drive(1)
+    bob.node.poll()
+    _count(managed.executor, asked, 1)
+    for _ in range(4):
+        bob.node.step()
+    assert asked == {1: 4}
+
+
+def test_every_channel_is_looked_at_once_a_second(house: House) -> None:
+    """For what time brings, and should a line have said nothing."""
+    house.stops_at = 5
+    house.play()
+    bob = house.processes[1]
+    asked = Counter[int]()
+    for number, managed in enumerate(bob.node.channels.values()):
+        _count(managed.executor, asked, number)
+    bob.now += 0.9
+    bob.node.step()
+    assert asked == {}
+    bob.now += 0.2
+    bob.node.step()
+    assert asked == {0: 1, 1: 1, 2: 1}
+
+
+def test_what_has_come_ends_a_nodes_pause(house: House) -> None:
+    house.stops_at = 5
+    house.play()
+    bob = house.processes[1]
+    bob.node._awake.clear()
+    house.lines[0][0].send(b"hello")
+    assert bob.node._awake.is_set()
+
+
+def test_what_a_line_on_a_log_has_heard_wakes() -> None:
+    """Own messages do not."""
+    woken = list[bool]()
+
+    async def heard() -> None:
+        log = MemoryTransport()
+        ours, theirs = ChannelMessenger(log), ChannelMessenger(log)
+        ours.listen(lambda: woken.append(True))
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(each.run()) for each in (ours, theirs)]
+            ours.send(b"a")
+            await asyncio.sleep(0.01)
+            assert woken == []
+            theirs.send(b"b")
+            while not woken:
+                await asyncio.sleep(0.001)
+            assert ours.receive() == (b"b",)
+            for task in tasks:
+                task.cancel()
+
+    asyncio.run(asyncio.wait_for(heard(), 10))
+
+
+def test_what_could_not_be_committed_is_looked_at_again(house: House) -> None:
+    """Nobody says that it is there still."""
+    alice = house.processes[0]
+    commit, fails = alice.journal.commit, [True]
+
+    def failing(batch: Batch) -> frozenset[bytes]:
+        if fails:
+            fails.pop()
+            raise JournalUnwritable(alice.journal.where, "disk full")
+        return commit(batch)
+
+    alice.journal.commit = failing  # type: ignore[method-assign]
+    with pytest.raises(JournalUnwritable):
+        alice.node.poll()
+    assert alice.node.step()
+
+
+def _count(performer: EffectExecutor, asked: Counter[int], number: int) -> None:
+    receive = performer.receive
+
+    def counted() -> None:
+        asked[number] += 1
+        receive()
+
+    performer.receive = counted  # type: ignore[method-assign]

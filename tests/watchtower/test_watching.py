@@ -1,0 +1,476 @@
+"""A tower answers for an absent participant with what it was given, in time, once, and for its client's budget."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from forcemove.chain.errors import TransactionReverted
+from forcemove.errors import InvalidValue, MalformedBytes, RuleError
+from forcemove.protocol.machine.effects import SubmitCheckpoint
+from forcemove.protocol.state import SignedState
+from forcemove.store.records import AppointmentRecord
+from forcemove.watchtower.appointment import Appointment
+from forcemove.watchtower.errors import BudgetExhausted, ChannelOver, StandingBy
+from forcemove.watchtower.settings import TowerSettings
+from forcemove.watchtower.tower import Tower
+from forcemove_games.tic_tac_toe import GAME
+from tests.scenarios.story import ALICE, BOB, DURATION, Playground, Story
+from tests.simulation.chain import MemoryChain
+from tests.watchtower.keeper import ETHER, OTHER_TOWER, SETTINGS, Keeper, finished, newest, stale
+
+Make = Callable[..., Keeper]
+
+
+@pytest.fixture
+def playground() -> Playground:
+    return Playground.on(MemoryChain())
+
+
+@pytest.fixture
+def story(playground: Playground) -> Story:
+    """Both have the state of turn 6, which is Alice's; Alice is away from now on."""
+    made = playground.story(GAME)
+    made.play_until(6)
+    return made
+
+
+@pytest.fixture
+def make(story: Story, tmp_path: Path) -> Iterator[Make]:
+    made: list[Keeper] = []
+
+    def keeper(**options: Any) -> Keeper:
+        made.append(Keeper.of(story, tmp_path, **options))
+        return made[-1]
+
+    yield keeper
+    for each in made:
+        each.close()
+
+
+def test_threat_22_a_stale_challenge_is_answered_for_who_is_away(story: Story, make: Make) -> None:
+    keeper = make()
+    keeper.give_newest(story)
+    keeper.rest()
+    assert keeper.sent == 0
+    story.challenge(1, *stale(story))
+    keeper.rest()
+    assert story.record == (6, False)
+    assert keeper.answers == ["SubmitCheckpoint"]
+    assert keeper.troubles == []
+
+
+def test_what_is_given_after_the_challenge_answers_it_too(story: Story, make: Make) -> None:
+    keeper = make()
+    story.challenge(1, *stale(story))
+    keeper.rest()
+    keeper.give_newest(story)
+    keeper.rest()
+    assert story.record == (6, False)
+
+
+def test_given_the_next_state_it_responds(story: Story, make: Make) -> None:
+    keeper = make()
+    keeper.give_newest(story)
+    story.challenge(1, *story.bob.states[:2])
+    keeper.rest()
+    assert story.record == (6, False)
+    assert keeper.answers == ["SubmitRespond"]
+
+
+def test_given_a_reply_to_what_may_be_recorded_it_responds(story: Story, make: Make) -> None:
+    """Nobody's signature of the state of turn 5 is needed: it is on the chain."""
+    keeper = make()
+    five, six = story.alice.states[-2:]
+    opening = tuple(stale(story))
+    keeper.give(Appointment(story.agreement, story.first_block, opening, (SignedState(five.state), six)))
+    story.challenge(1, *story.bob.states[:2])
+    keeper.rest()
+    assert story.record == (6, False)
+    assert keeper.answers == ["SubmitRespond"]
+
+
+def test_threat_29_a_challenge_after_the_end_is_answered_by_concluding(story: Story, make: Make) -> None:
+    keeper = make()
+    keeper.give(finished(story))
+    story.challenge(1, *stale(story))
+    keeper.rest()
+    assert keeper.answers == ["SubmitConclude"]
+    assert story.held == 0
+
+
+def test_a_finished_channel_is_left_to_its_participants_first(story: Story, make: Make) -> None:
+    keeper = make()
+    keeper.give(finished(story))
+    keeper.rest()
+    now = story.chain.next_time()
+    story.chain.travel_to(now + DURATION - 5)
+    keeper.rest()
+    assert keeper.sent == 0
+    keeper.die()
+    story.chain.travel_to(now + DURATION + 5)
+    keeper.rest()
+    assert keeper.answers == ["SubmitConclude"]
+    assert story.held == 0
+
+
+def test_a_challenge_that_nothing_answers_costs_nothing(story: Story, make: Make) -> None:
+    keeper = make()
+    keeper.give_newest(story)
+    story.challenge(1, *story.bob.states[-2:])
+    keeper.rest()
+    assert (keeper.sent, story.record) == (0, (6, True))
+
+
+def test_a_head_start_is_left_to_others_and_no_more(story: Story, make: Make) -> None:
+    keeper = make(settings=replace(SETTINGS, head_start=10 * DURATION))
+    keeper.give_newest(story)
+    story.challenge(1, *stale(story))
+    story.chain.travel_to(story.finalizes_at - DURATION // 2 - 10)
+    keeper.rest()
+    assert keeper.sent == 0
+    story.chain.travel_to(story.finalizes_at - DURATION // 2 + 10)
+    keeper.rest()
+    assert story.record == (6, False)
+
+
+def test_each_challenge_is_answered_again_while_something_newer_is_held(story: Story, make: Make) -> None:
+    keeper = make()
+    keeper.give(replace_supported(newest(story), tuple(story.alice.states[:2])))
+    story.challenge(1, *stale(story))
+    keeper.rest()
+    keeper.give_newest(story)
+    story.challenge(1, *story.bob.states[:2])
+    keeper.rest()
+    assert story.record == (6, False)
+    assert keeper.answers == ["SubmitCheckpoint", "SubmitRespond"]
+
+
+def replace_supported(given: Appointment, supported: tuple[SignedState, ...]) -> Appointment:
+    return Appointment(given.agreement, given.from_block, supported, given.replies)
+
+
+# ------------------------------------------------------------------------------------------------ others on the channel
+
+
+def test_two_towers_on_one_channel_do_not_disturb_each_other(story: Story, make: Make) -> None:
+    first, second = make(), make(name="other", key=OTHER_TOWER)
+    for keeper in (first, second):
+        keeper.give_newest(story)
+    story.challenge(1, *stale(story))
+    for keeper in (first, second, first, second):
+        keeper.rest()
+    assert story.record == (6, False)
+    assert (first.sent, second.sent) == (1, 0)
+    assert second.tower.left(ALICE.address) == ETHER
+    assert first.troubles == second.troubles == []
+
+
+def test_what_others_have_answered_meanwhile_is_tried_on_the_node_alone(story: Story, make: Make) -> None:
+    """The follower waits for confirmations, and the other's answer has none yet."""
+    keeper = make(settings=replace(SETTINGS, confirmations=2))
+    keeper.give_newest(story)
+    story.challenge(1, *stale(story))
+    story.mine()
+    alices = keeper.tower._watches[story.adjudicator.address].adjudicator
+    proof = story.proof(story.alice.states[-2:])
+    look = keeper.tower._take_in_looks
+
+    def answered_in_between(watch: Any) -> bool:
+        found = look(watch)
+        if story.record[1]:
+            alices.send(alices.checkpoint(story.agreement.fixed_part, proof), ALICE)
+        return found
+
+    keeper.tower._take_in_looks = answered_in_between  # type: ignore[method-assign]
+    keeper.rest()
+    assert keeper.sent == 0
+    assert {isinstance(each.error, RuleError) for each in keeper.told} == {True}
+    assert keeper.troubles == []
+
+
+def test_an_answer_that_comes_second_in_a_block_is_survived(story: Story, make: Make) -> None:
+    first, second = make(), make(name="other", key=OTHER_TOWER)
+    for keeper in (first, second):
+        keeper.give_newest(story)
+    story.challenge(1, *stale(story))
+    node = story.chain.node  # type: ignore[attr-defined]
+    node.is_mining = False
+    first.tower.poll()
+    second.tower.poll()
+    assert len(node.waiting) == 2
+    node.is_mining = True
+    node.mine()
+    for keeper in (first, second):
+        keeper.rest()
+    assert story.record == (6, False)
+    (reverted,) = second.told
+    assert isinstance(reverted.error, TransactionReverted)
+    assert 0 < reverted.cost == ETHER - second.tower.left(ALICE.address)
+    assert second.troubles == []
+    story.challenge(1, *story.bob.states[-2:])
+    second.rest()
+    assert second.sent == 1
+
+
+# ----------------------------------------------------------------------------------------------------------- the budget
+
+
+def test_what_is_spent_is_what_receipts_say(story: Story, make: Make) -> None:
+    keeper = make()
+    keeper.give_newest(story)
+    before = story.chain.balance(keeper.key.address)
+    story.challenge(1, *stale(story))
+    keeper.rest()
+    cost = before - story.chain.balance(keeper.key.address)
+    assert 0 < cost == ETHER - keeper.tower.left(ALICE.address)
+    assert keeper.tower.left(BOB.address) == ETHER
+    keeper.die()
+    assert keeper.tower.left(ALICE.address) == ETHER - cost
+
+
+def test_nothing_is_sent_beyond_the_budget(story: Story, make: Make) -> None:
+    keeper = make(served={ALICE.address: 10**13})
+    keeper.give_newest(story)
+    story.challenge(1, *stale(story))
+    keeper.rest()
+    (error,) = keeper.troubles
+    assert isinstance(error, BudgetExhausted)
+    assert (error.client, error.left) == (ALICE.address, 10**13)
+    assert (keeper.sent, story.record) == (0, (3, True))
+    keeper.rest()
+    assert len(keeper.troubles) == 1
+    story.mine()
+    keeper.rest()
+    assert len(keeper.troubles) == 2
+
+
+def test_a_client_whose_budget_is_gone_is_promised_nothing(story: Story, make: Make) -> None:
+    keeper = make(served={ALICE.address: 0})
+    with pytest.raises(BudgetExhausted):
+        keeper.give_newest(story)
+    assert keeper.kept == 0
+
+
+def test_one_clients_budget_is_not_anothers(story: Story, make: Make) -> None:
+    """Bob has handed over the same, and pays where Alice's budget is gone."""
+    keeper = make(served={ALICE.address: 1, BOB.address: ETHER})
+    keeper.give_newest(story, 0)
+    keeper.give_newest(story, 1)
+    story.challenge(1, *stale(story))
+    keeper.rest()
+    assert story.record == (6, False)
+    assert keeper.tower.left(ALICE.address) == 1
+    assert keeper.tower.left(BOB.address) < ETHER
+
+
+def test_what_is_on_its_way_is_taken_for_spent(story: Story, make: Make) -> None:
+    keeper = make()
+    keeper.give_newest(story)
+    story.challenge(1, *stale(story))
+    story.chain.node.is_mining = False  # type: ignore[attr-defined]
+    keeper.tower.poll()
+    on_its_way = ETHER - SETTINGS.max_cost
+    assert keeper.tower.left(ALICE.address) == on_its_way
+    keeper.die()
+    assert keeper.tower.left(ALICE.address) == on_its_way
+
+
+# ------------------------------------------------------------------------------------------------ reorganisations, ends
+
+
+def test_threat_22_an_answer_that_is_undone_is_given_again_and_charged_once(story: Story, make: Make) -> None:
+    keeper = make()
+    keeper.give_newest(story)
+    story.challenge(1, *stale(story))
+    height = story.chain.block_number()
+    keeper.rest()
+    before = keeper.tower.left(ALICE.address)
+    story.reorganise(height)
+    assert story.record == (3, True)
+    story.mine(2)
+    keeper.rest()
+    assert story.record == (6, False)
+    assert keeper.sent == 1
+    assert keeper.tower.left(ALICE.address) == before
+
+
+def test_what_was_undone_and_is_not_wanted_any_more_costs_nothing(story: Story, make: Make) -> None:
+    keeper = make(settings=replace(SETTINGS, confirmations=3))
+    keeper.give_newest(story)
+    height = story.chain.block_number()
+    story.challenge(1, *stale(story))
+    story.mine(2)
+    keeper.rest()
+    assert keeper.tower.left(ALICE.address) < ETHER
+    story.reorganise(height)
+    story.mine(6)
+    keeper.rest()
+    assert (keeper.sent, story.record) == (0, (0, False))
+    assert keeper.tower.left(ALICE.address) == ETHER
+    assert keeper.journal.towers.spent(keeper.tower._name) == ()
+
+
+def test_a_closed_channel_is_forgotten_once_it_is_buried(story: Story, make: Make) -> None:
+    keeper = make()
+    keeper.give(finished(story))
+    story.challenge(1, *stale(story))
+    keeper.rest()
+    story.mine(SETTINGS.buried - 1)
+    keeper.rest()
+    assert story.agreement.channel_id in keeper.tower.channels
+    with pytest.raises(ChannelOver):
+        keeper.give_newest(story, 1)
+    story.mine()
+    keeper.rest()
+    assert keeper.tower.channels == ()
+    assert keeper.kept == 0
+
+
+def test_a_channel_that_a_reorganisation_opens_again_is_guarded_still(story: Story, make: Make) -> None:
+    keeper = make()
+    keeper.give(finished(story))
+    height = story.chain.block_number()
+    story.challenge(1, *stale(story))
+    keeper.rest()
+    assert story.held == 0
+    story.mine(1)
+    keeper.rest()
+    story.reorganise(height)
+    story.mine(4)
+    keeper.rest()
+    story.challenge(1, *stale(story))
+    keeper.rest()
+    assert story.held == 0
+
+
+def test_a_channel_that_ended_by_the_clock_is_forgotten_too(story: Story, make: Make) -> None:
+    keeper = make()
+    keeper.give_newest(story)
+    story.challenge(1, *story.bob.states[-2:])
+    keeper.rest()
+    story.expire()
+    story.mine(SETTINGS.buried + 1)
+    keeper.rest()
+    story.mine(SETTINGS.buried + 1)
+    keeper.rest()
+    assert keeper.tower.channels == ()
+
+
+# ------------------------------------------------------------------------------------------------------------ processes
+
+
+def test_threat_48_of_two_processes_on_one_journal_one_drives(story: Story, make: Make) -> None:
+    first, second = make(), make()
+    assert (first.tower.is_driving, second.tower.is_driving) == (True, False)
+    with pytest.raises(StandingBy):
+        second.give_newest(story)
+    with pytest.raises(StandingBy):
+        second.tower.left(ALICE.address)
+    first.give_newest(story)
+    story.challenge(1, *stale(story))
+    for keeper in (second, first, second):
+        keeper.rest()
+    assert story.record == (6, False)
+    assert first.sent == 1
+    assert second.told == []
+
+
+def test_threat_48_who_stands_by_takes_over_with_everything(story: Story, make: Make) -> None:
+    first, second = make(), make()
+    first.give_newest(story)
+    story.challenge(1, *stale(story))
+    second.now = 3_600
+    second.rest()
+    assert second.tower.is_driving
+    assert story.record == (6, False)
+
+
+def test_threat_48_who_was_away_for_longer_than_its_lease_takes_and_sends_nothing(story: Story, make: Make) -> None:
+    """It does not know yet that another process has taken over."""
+    first, second = make(), make()
+    first.give(replace_supported(newest(story), tuple(story.alice.states[:2])))
+    second.now = 3_600
+    second.rest()
+    with pytest.raises(StandingBy):
+        first.give_newest(story)
+    assert not first.tower.is_driving
+    assert second.tower.channels == (story.agreement.channel_id,)
+    story.challenge(1, *stale(story))
+    first.rest()
+    assert (first.sent, story.record) == (0, (3, True))
+
+
+def test_threat_48_who_wakes_in_the_middle_of_an_answer_sends_nothing(story: Story, make: Make) -> None:
+    first, second = make(), make()
+    first.give_newest(story)
+    story.challenge(1, *stale(story))
+    look = first.tower._take_in_looks
+
+    def sleeping(watch: Any) -> bool:
+        found = look(watch)
+        second.now = 3_600
+        second.tower._take_lease()
+        return found
+
+    first.tower._take_in_looks = sleeping  # type: ignore[method-assign]
+    first.tower.poll()
+    assert (first.sent, story.record) == (0, (3, True))
+
+
+def test_a_lease_is_renewed_and_given_back(story: Story, make: Make) -> None:
+    first, second = make(settings=replace(SETTINGS, lease=60)), make()
+    for _ in range(10):
+        first.now, second.now = first.now + 30, second.now + 30
+        first.rest()
+        second.rest()
+    assert first.tower.is_driving
+    first.tower.release()
+    second.now += 30
+    second.rest()
+    assert second.tower.is_driving
+    assert not first.tower.is_driving
+
+
+def test_a_tower_is_of_one_chain(story: Story, make: Make) -> None:
+    with pytest.raises(InvalidValue):
+        Tower(make().journal, OTHER_TOWER, [], {ALICE.address: ETHER})
+
+
+def test_the_answer_is_the_newest_state_of_all_that_it_holds(story: Story, make: Make) -> None:
+    """Alice has handed over turn 5, Bob turn 6: Bob's is better for Alice, too."""
+    keeper = make()
+    keeper.give(replace_supported(newest(story), tuple(story.alice.states[:2])))
+    keeper.give_newest(story, 1)
+    story.challenge(1, *stale(story))
+    keeper.rest()
+    (told,) = keeper.told
+    assert isinstance(told.submission, SubmitCheckpoint)
+    assert (told.client, told.submission.proof.last.turn_num) == (BOB.address, 6)
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        *({name: -1} for name in ("max_cost", "max_channels", "head_start", "buried", "first_block")),
+        *({name: 0} for name in ("confirmations", "lease", "bump_after")),
+    ],
+)
+def test_settings_that_mean_nothing_are_refused(bad: dict[str, int]) -> None:
+    with pytest.raises(InvalidValue):
+        TowerSettings(**bad)
+
+
+def test_a_hand_over_that_cannot_be_read_any_more_harms_no_other(story: Story, make: Make) -> None:
+    keeper = make()
+    keeper.give_newest(story)
+    keeper.journal.towers.keep(keeper.tower._name, AppointmentRecord(bytes(32), ALICE.address, b"rubbish"))
+    keeper.die()
+    assert [type(each) for each in keeper.troubles] == [MalformedBytes]
+    story.challenge(1, *stale(story))
+    keeper.rest()
+    assert story.record == (6, False)
