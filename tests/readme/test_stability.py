@@ -24,7 +24,7 @@ TEXT = (DOCS / "stability.md").read_text("utf-8")
         ("signed actions", ENVELOPE_VERSION),
         ("frames of the relay", wire.VERSION),
         ("links", LINK_VERSION),
-        ("hand-overs, receipts, offers, joins", msgpack_codec.VERSION),
+        ("appointments, receipts, offers, joins", msgpack_codec.VERSION),
     ],
 )
 def test_the_version_of_a_format_is_that_of_the_code(what: str, version: int) -> None:
