@@ -43,7 +43,7 @@ def batch_of_everything(version: int) -> Batch:
     """Two channels that are there in a version, and a new one, with all that can belong to them."""
     evidence, wanted = (Evidence("kind", b"body"),), (OutboxRequest(ACCOUNT, b"deposit"),)
     changed = (next_(1, version, b"then", evidence=evidence), next_(2, version, b"then"))
-    new = first(100 + version, b"then", wanted=wanted)
+    new = first(100 + version, b"then", outbox=wanted)
     return Batch((*changed, new), (Cursor(1, b"\xad" * 20, b"block %d" % version),))
 
 

@@ -68,7 +68,7 @@ def test_everything_is_there_after_it_was_closed(shared: Place) -> None:
         cursor = Cursor(2**256 - 1, b"\xad" * 20, b"block 7")
         evidence = (Evidence("StateConflict", b"two states"),)
         wanted = (OutboxRequest(ACCOUNT, b"a deposit", id_of(1)),)
-        journal.commit(Batch((first(1, evidence=evidence, wanted=wanted),), (cursor,)))
+        journal.commit(Batch((first(1, evidence=evidence, outbox=wanted),), (cursor,)))
         journal.keep_seed(b"a table", SEED)
     with shared.open() as journal:
         kept = journal.load(id_of(1))
@@ -265,7 +265,7 @@ def test_an_owner_has_sixteen_bytes() -> None:
         ("seeds", "seed", lambda journal: journal.keep_seed(b"a table", SEED)),
         ("evidence", "body", lambda journal: journal.evidence()),
         ("cursors", "body", lambda journal: journal.cursor(1, b"\xad" * 20)),
-        ("wanted", "body", lambda journal: journal.transactions.wishes(ACCOUNT)),
+        ("wanted", "body", lambda journal: journal.transactions.outbox(ACCOUNT)),
         ("transactions", "body", lambda journal: journal.transactions.in_flight(ACCOUNT)),
     ],
 )
@@ -283,7 +283,7 @@ def test_a_changed_body_is_found_when_it_is_read(
 
 def _keep_one_of_each(journal: Journal) -> None:
     wanted = (OutboxRequest(ACCOUNT, b"body"),)
-    saving = first(1, evidence=(Evidence("kind", b"body"),), wanted=wanted)
+    saving = first(1, evidence=(Evidence("kind", b"body"),), outbox=wanted)
     journal.commit(Batch((saving,), (Cursor(1, b"\xad" * 20, b"7"),)))
     journal.keep_seed(b"a table", SEED)
     journal.leases.take([ACCOUNT], 60)

@@ -44,7 +44,7 @@ def everything(journal: Journal) -> list[Any]:
 def fill(journal: Journal) -> None:
     for number in range(1, 9):
         wanted = (OutboxRequest(ACCOUNT, b"deposit" * 20, id_of(number)),)
-        journal.commit(batch(first(number, bytes([number]) * 3_000, wanted=wanted)))
+        journal.commit(batch(first(number, bytes([number]) * 3_000, outbox=wanted)))
     evidence = (Evidence("kind", b"body" * 500),)
     journal.commit(Batch((next_(1, 1, b"then" * 2_000, evidence=evidence),), (Cursor(1, b"\xad" * 20, b"block"),)))
     journal.leases.take([ACCOUNT], 60)

@@ -27,7 +27,7 @@ def elsewhere() -> Journal:
 
 def begin(journal: Journal) -> None:
     """Channel 1 with all that belongs to it, in version 2, and channel 2."""
-    journal.commit(batch(first(1, evidence=(EVIDENCE,), wanted=(WANTED,)), first(2)))
+    journal.commit(batch(first(1, evidence=(EVIDENCE,), outbox=(WANTED,)), first(2)))
     journal.commit(batch(next_(1, 1, b"then")))
 
 

@@ -210,7 +210,7 @@ def test_threat_57_a_tower_of_another_version_is_no_tower_and_ends_nothing(
                 running = asyncio.create_task(courier.run())
                 await until(lambda: sum(isinstance(each, NotAcknowledged) for each in told) > 4)
                 assert len({each.channel_id for each in told if isinstance(each, NotAcknowledged)}) == 2
-                await until(lambda courier=courier, most=unguarded: len(courier.unguarded) == most)  # type: ignore[misc]
+                await until(lambda courier=courier, most=unguarded: len(courier.unprotected) == most)  # type: ignore[misc]
                 assert {type(each.error) for each in told if isinstance(each, NotAcknowledged)} == {error}
                 assert not running.done()
                 running.cancel()
