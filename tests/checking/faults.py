@@ -102,11 +102,11 @@ def _conclude_if_ours(channel: Channel, now: int, key: Key | None) -> Step | Non
 
 
 _real_conclude = automatic_actions._conclude
-_real_see = chain_updates.on_chain_change
+_real_on_chain_change = chain_updates.on_chain_change
 
 
 def _forget_failures(channel: Channel, seen: Any, now: int, app: Any) -> Channel:
-    return channel if isinstance(seen, SubmissionFailed) else _real_see(channel, seen, now, app)
+    return channel if isinstance(seen, SubmissionFailed) else _real_on_chain_change(channel, seen, now, app)
 
 
 _real_take_over = chain_updates._take_over
@@ -193,7 +193,7 @@ FAULTS: dict[str, Fault] = {
         "out in time", 3, Bounds(), _duty(Phase.CONCLUDING, automatic_actions._countersign, _conclude_if_ours)
     ),
     "a failed transaction forgotten": Fault(
-        "out in time", 4, Bounds(drops=1), _in(chain_updates, "see", _forget_failures)
+        "out in time", 4, Bounds(drops=1), _in(chain_updates, "on_chain_change", _forget_failures)
     ),
     "answers not asked anew after a new record": Fault(
         "settled as due", 6, Bounds(transactions=2), _one_answer_is_enough, _SMALL

@@ -245,7 +245,7 @@ _FAMILY_IS_ENOUGH = {
     "TransportClosed",
     "TransportError",
     "LogBegins",
-    "NoSuchWish",
+    "NotInOutbox",
     "NonceTaken",
     "NotInFlight",
     "Panicked",

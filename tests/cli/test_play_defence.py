@@ -27,7 +27,8 @@ SOON = 15.0
 """Seconds; a challenge lasts for an hour."""
 _PAYS_NOTHING = """
 from forcemove.node.account_worker import AccountWorker
-AccountWorker.want = lambda self, wanted: None
+assert AccountWorker.submit
+AccountWorker.submit = lambda self, request: None
 """
 """A player that signs, and sends no transaction."""
 

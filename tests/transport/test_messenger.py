@@ -94,12 +94,12 @@ def test_two_nodes_play_a_channel_over_a_relay(tmp_path: Path, carrier: str, cut
 
 
 class Counting:
-    """A client that counts what it hears."""
+    """A client that counts the messages that it receives."""
 
     def __init__(self) -> None:
         self.count = 0
 
-    def hear(self, message: bytes, now: int) -> None:  # the client's
+    def on_message(self, message: bytes, now: int) -> None:  # the client's
         self.count += 1
 
     def take_faults(self) -> tuple[ForcemoveError, ...]:

@@ -93,7 +93,7 @@ class Outbox:
         self._journal.transactions.add_to_outbox([records.OutboxRequest(self._account, body, channel_id)])
 
     def dismiss(self, number: int) -> None:
-        """It is not to be sent. Raises `LeaseNotHeld`, `NoSuchWish`."""
+        """It is not to be sent. Raises `LeaseNotHeld`, `NotInOutbox`."""
         self._journal.transactions.commit(self._account, [Dismiss(number)])
 
 
