@@ -144,8 +144,8 @@ def kill_on(contract: str) -> Callable[[Progress], None]:
 
 
 def sent_by(chain: Chain, key: Key) -> int:
-    """How many transactions of the account are in blocks."""
-    return chain.rpc.number("eth_getTransactionCount", "0x" + key.address.hex(), "latest")
+    """How many transactions the account has sent, in blocks or on their way to one."""
+    return chain.rpc.number("eth_getTransactionCount", "0x" + key.address.hex(), "pending")
 
 
 @pytest.mark.parametrize("contract", CONTRACTS)

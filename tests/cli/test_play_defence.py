@@ -31,6 +31,12 @@ assert AccountWorker.submit
 AccountWorker.submit = lambda self, request: None
 """
 """A player that signs, and sends no transaction."""
+_LEAVES_OUT_SOON = """
+from forcemove.follower import endpoint_quorum
+assert endpoint_quorum._SILENT
+endpoint_quorum._SILENT = 3.0
+"""
+"""A player who takes an endpoint for away after three seconds of silence, not thirty."""
 
 
 @pytest.fixture
@@ -63,7 +69,7 @@ def require_answered_soon(world: World, old: Channel, turn: int) -> None:
 @pytest.mark.parametrize("first", ["dead", "hanging"])
 def test_one_of_two_nodes_is_away_from_the_start(world: World, silent: str, first: str) -> None:
     away = "http://127.0.0.1:9" if first == "dead" else silent
-    host = world.play(world.alice, "--chain", away, *CREATE[:3], "--rounds", "1")
+    host = world.play(world.alice, "--chain", away, *CREATE[:3], "--rounds", "1", before=_LEAVES_OUT_SOON)
     guest = world.play(world.bob, "--join", link_of(host), "--rounds", "1", "--yes")
     assert [each.end() for each in (host, guest)] == [0, 0], host.complained
     assert f"The node at {away.removeprefix('http://')} does not answer" in host.complained
