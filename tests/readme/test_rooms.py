@@ -1,4 +1,5 @@
-"""The picture of the rooms in channel/README.md is what the imports say: it has every room, and the right arrows."""
+"""The picture and the table of the rooms in channel/README.md are what the imports say: every room is there, with the
+right arrows in the picture, and with what it imports in the table."""
 
 from __future__ import annotations
 
@@ -11,17 +12,18 @@ Arrow = tuple[str, str]
 
 _INSIDE = ROOT / "channel" / "forcemove"
 _CORE = {"protocol"}
-NOT_ROOMS = {"testing", "__pycache__"}
+NO_ROOM = {"__pycache__", "__main__"}
+NOT_DRAWN = {"testing"}
 """The kit for tests is not drawn: games' authors use it, and nothing here does."""
 
 
 def room_of(module: str) -> str | None:
-    """The box of the picture that a module is in."""
+    """The room that a module is in."""
     first, _, rest = module.partition(".")
     if first == "forcemove_games":
         return "games"
     second = rest.partition(".")[0]
-    if first != "forcemove" or not second or second in {*NOT_ROOMS, "__main__"}:
+    if first != "forcemove" or not second or second in NO_ROOM:
         return None
     return second if (_INSIDE / second).is_dir() and second not in _CORE else "core"
 
@@ -55,10 +57,26 @@ def drawn() -> set[Arrow]:
     return set(re.findall(r"^ +(\w+)(?:\[.*?\])? --> (\w+)", picture, re.MULTILINE))
 
 
+def rooms() -> set[str]:
+    return {folder.name for folder in _INSIDE.iterdir() if folder.is_dir()} - NO_ROOM - _CORE | {"games", "core"}
+
+
+def tabled() -> dict[str, set[str]]:
+    """What each room imports, as the table says."""
+    (text,) = (each.text for each in sections(CHANNEL) if each.heading == "Rooms")
+    rows = re.findall(r"^\| (\w+) \|.*\| ([\w, ]+) \|$", text, re.MULTILINE)
+    named = {room: there for room, there in rows if room != "room"}
+    return {room: set() if there == "nothing of ours" else set(there.split(", ")) for room, there in named.items()}
+
+
 def test_the_arrows_are_those_of_the_import_statements() -> None:
-    assert drawn() == needed(imported())
+    assert drawn() == needed({arrow for arrow in imported() if NOT_DRAWN.isdisjoint(arrow)})
 
 
 def test_every_room_is_drawn() -> None:
-    rooms = {folder.name for folder in _INSIDE.iterdir() if folder.is_dir()} - NOT_ROOMS - _CORE
-    assert {room for arrow in drawn() for room in arrow} == rooms | {"games", "core"}
+    assert {room for arrow in drawn() for room in arrow} == rooms() - NOT_DRAWN
+
+
+def test_the_table_says_what_each_room_imports() -> None:
+    arrows = imported()
+    assert tabled() == {room: {there for here, there in arrows if here == room} for room in rooms()}
