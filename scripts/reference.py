@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import inspect
 import re
+from functools import cache
 from importlib import import_module
 from itertools import pairwise
 from pkgutil import iter_modules
@@ -38,6 +39,7 @@ def offered(names: tuple[str, ...]) -> list[str]:
     return found
 
 
+@cache
 def reference(page: str) -> str:
     """The generated part of a page."""
     return "\n\n".join(_section(name) for name in offered(PUBLIC[page]))
