@@ -206,7 +206,14 @@ def require_affords(outcome: Outcome, index: int, stakes: int, stake: int) -> No
 
 
 def require_paid(from_: Outcome, to: Outcome, mover: int, stakes: int, stake: int) -> None:
-    """Refuse any outcome but that in which the mover has taken `stakes` times `stake` from the other."""
+    """Refuse any outcome but that in which the mover has taken `stakes` times `stake` from the other.
+
+    - `from_`: the outcome before.
+    - `to`: the outcome after.
+    - `mover`: index of the participant that takes.
+    - `stakes`: how many stakes the mover takes.
+    - `stake`: of a round, in the asset's smallest unit.
+    """
     payment = _payment(from_, mover, stakes, stake)
     gained, left = from_[mover].amount + payment, from_[1 - mover].amount - payment
     if to[mover].amount != gained:

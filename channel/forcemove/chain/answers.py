@@ -129,7 +129,15 @@ def read_receipt(answer: Mapping[str, Any], transaction_hash: bytes) -> tuple[Re
 
 
 def read_logs(answer: object, address: bytes, topics: Sequence[bytes | None], first: int, last: int) -> list[RawLog]:
-    """The logs of this contract (20 bytes), of these topics (None: any) and blocks, in their order; nothing else."""
+    """Check a node's answer to a question for logs; the logs, in their order. Raises `ValueError` where the answer has
+    a log that was not asked for.
+
+    - `answer`: what the node has answered, as decoded from JSON.
+    - `address`: 20 bytes, of the contract whose logs were asked for.
+    - `topics`: that the logs must have, in their order; None allows any topic at its place.
+    - `first`: the number of the first block that was asked for.
+    - `last`: the number of the last block that was asked for.
+    """
     found = list(map(_raw_log, _sequence(answer)))
     if not all(_is_asked_for(each, address, topics, first, last) for each in found):
         raise ValueError("a log that nobody asked for")

@@ -337,7 +337,14 @@ class Chain:
         return request if call.to is None else request | {"to": _hex(call.to)}
 
     def sign_as(self, call: Call, key: Key, nonce: int, gas: int, fees: Fees) -> SignedTransaction:
-        """The transaction that is all of this; the node is not asked."""
+        """Sign a transaction with every field given; the node is not asked.
+
+        - `call`: what the transaction does.
+        - `key`: of the sender.
+        - `nonce`: of the sender's account.
+        - `gas`: limit, in units of gas.
+        - `fees`: wei for a unit of gas.
+        """
         with keeping_recursion_limit():
             from eth_account import Account
 

@@ -132,14 +132,18 @@ def deploy(
     on_progress: Callable[[Progress], None] = lambda _: None,
     timeout: float = 300.0,
 ) -> AddressBook:
-    """Deploy the adjudicator and the contracts of `games`, as far as they are not there yet: those of all installed
-    games where none are given. `path` is the address book, which is read where it exists; what it names besides stays
-    in it.
+    """Deploy the adjudicator and the games' contracts, as far as the chain does not have them yet.
 
-    A chain without the customary factory gets it, else one of our own, which the book then names. `timeout`: real
-    seconds to wait for each transaction. Raises `WrongChain`, `BookOfOtherContracts`, `ContractNamedTwice`,
-    `NotAFactory`, `BookUnwritable`, what reading the book raises, and what sending raises; whatever it raises, the same
-    call later goes on from there.
+    - `chain`: the chain to deploy on.
+    - `key`: of the account that sends and pays.
+    - `path`: the address book's file, which is read where it exists; other contracts that it names stay in it.
+    - `games`: whose contracts are deployed; all installed games where this is None.
+    - `on_progress`: is called after each thing that was done.
+    - `timeout`: real seconds to wait for each transaction.
+
+    A chain without the customary factory gets it, else a factory of our own, which the book then names. Raises
+    `WrongChain`, `BookOfOtherContracts`, `ContractNamedTwice`, `NotAFactory`, `BookUnwritable`, what reading the book
+    raises, and what sending raises; after any error, the same call later continues from there.
     """
     games = _games(games)
     contracts = contracts_to_deploy(games)

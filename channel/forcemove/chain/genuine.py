@@ -29,10 +29,16 @@ def derived_address(contract: Artifact, factory: bytes = CUSTOMARY_FACTORY) -> b
 def require_genuine_contract(
     chain: Chain, contract: Artifact, address: bytes, factory: bytes = CUSTOMARY_FACTORY, *, confirmations: int = 1
 ) -> None:
-    """Refuse whatever is not exactly this compiled contract, at least `confirmations` blocks deep.
+    """Refuse an address that is not exactly this compiled contract's, or that has no code.
 
-    That code is there is looked at, too: anybody can send ether to an address before anything is deployed there.
-    Raises `NotGenuine`, `NoContract`, `NotConfirmed`.
+    - `chain`: the chain of the contract.
+    - `contract`: the compiled contract that is expected.
+    - `address`: 20 bytes, to be checked.
+    - `factory`: 20 bytes, the factory that must have deployed the contract.
+    - `confirmations`: the code must be at least so many blocks deep.
+
+    The code is asked for, too, since anybody can send ether to an address before a contract is deployed there. Raises
+    `NotGenuine`, `NoContract`, `NotConfirmed`.
     """
     expected = derived_address(contract, factory)
     if address != expected:
@@ -56,9 +62,14 @@ def require_genuine(
     *,
     confirmations: int = 1,
 ) -> None:
-    """Refuse a channel whose adjudicator, or whose app (the artifact that its game carries), is a look-alike.
+    """Refuse a channel whose adjudicator or app is a look-alike. Raises what `require_genuine_contract` raises.
 
-    Raises what `require_genuine_contract` raises.
+    - `chain`: the channel's chain.
+    - `adjudicator`: 20 bytes, the address that the channel names.
+    - `app`: 20 bytes, the `appDefinition` of the channel.
+    - `app_contract`: the compiled contract that the game carries.
+    - `factory`: 20 bytes, the factory that must have deployed both.
+    - `confirmations`: both must be at least so many blocks deep.
     """
     require_genuine_contract(chain, adjudicator_artifact(), adjudicator, factory, confirmations=confirmations)
     require_genuine_contract(chain, app_contract, app, factory, confirmations=confirmations)
@@ -73,9 +84,15 @@ def are_genuine(
     *,
     confirmations: int = 1,
 ) -> bool:
-    """Whether a channel's contracts are known to be genuine: not yet where one is less deep than that.
-
+    """Whether a channel's contracts are known to be genuine; False while one of them is less than `confirmations` deep.
     Raises `NotGenuine`, `NoContract`, `ChainError`.
+
+    - `chain`: the channel's chain.
+    - `adjudicator`: 20 bytes, the address that the channel names.
+    - `app`: 20 bytes, the `appDefinition` of the channel.
+    - `app_contract`: the compiled contract that the game carries.
+    - `factory`: 20 bytes, the factory that must have deployed both.
+    - `confirmations`: how many blocks deep both must be.
     """
     try:
         require_genuine(chain, adjudicator, app, app_contract, factory, confirmations=confirmations)

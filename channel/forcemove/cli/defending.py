@@ -88,8 +88,14 @@ class Defence:
     def __init__(
         self, journal: Journal, node: Node, chains: Sequence[Chain], payer: Key, notify: Callable[[str], None]
     ) -> None:
-        """`chains`: the chain through each endpoint, none of which is asked here. `payer`: sends, and pays the gas.
-        `notify`: is given a text of what is done."""
+        """Prepare the defence; no endpoint is asked here.
+
+        - `journal`: whose channels are defended.
+        - `node`: drives the channels that need it.
+        - `chains`: the chain through each endpoint.
+        - `payer`: sends the transactions and pays the gas.
+        - `notify`: is called with a line of text for everything that is done.
+        """
         self._journal, self._node, self._chains, self._payer, self._notify = journal, node, tuple(chains), payer, notify
         chain_id = chains[0].chain_id
         self._chain_id, self._every = chain_id, 1.0 if chain_id not in LOCAL_CHAINS else default_look_every(chain_id)

@@ -159,10 +159,15 @@ async def exchange_keys(
     within: float | None = None,
     start: int = 0,
 ) -> Table:
-    """Post our key unless it is there already, wait for the others', and upgrade to a signed transport.
+    """Post our key unless the log has it already, wait for the others' keys, and upgrade to a signed transport.
 
-    `table_id`: 32 bytes, a channel's id or an invitation's hash. `expected`: the addresses of all clients, ours among
-    them. `within`: seconds for all of it. `start`: where in the log the exchange begins.
+    - `transport`: the table's log.
+    - `table_id`: 32 bytes, a channel's id or an invitation's hash.
+    - `client_id`: our name at the table.
+    - `key`: our key.
+    - `expected`: the addresses of all clients, ours among them.
+    - `within`: seconds for the whole exchange; None waits for ever.
+    - `start`: the index in the log at which the exchange begins.
 
     Raises `MalformedAction`, `UnknownVersion`, `KeyNotProven`, `KeyNotExpected`, `ClientTwice`, `KeyTwice`,
     `KeysMissing`, and `InvalidValue` where our own key is not expected.

@@ -49,10 +49,17 @@ class ActionQueue(Generic[A]):
         read_to: int | None = None,
         skip: Callable[[ForcemoveError], object] | None = None,
     ) -> None:
-        """`preseed`: actions that come before those of the log, such as a history that is known already. `start`: from
-        which message of the log on. `said`: what we have said there before, see `said_before`. `read_to`: the length
-        of the log when that was read; what was still on its way then is looked for before we say anything new. `skip`:
-        is given each of the `FAULTS`, and reading goes on after it; without it `dequeue` raises them."""
+        """Read the log, and post to it.
+
+        - `transport`: the table's log.
+        - `codec`: encodes and decodes the actions.
+        - `preseed`: actions that come before those of the log, such as a history that is known already.
+        - `start`: the index of the first message of the log to read.
+        - `said`: the actions that we have posted there before, see `said_before`.
+        - `read_to`: the length of the log when `said` was read; a message of ours that was still on its way then is
+          looked for before we post a new one.
+        - `skip`: is called with each of the `FAULTS`, and reading goes on after it; without it `dequeue` raises them.
+        """
         self._transport, self._codec, self._skip = transport, codec, skip
         self._ahead, self._said = deque(preseed), deque(said)
         self._read_to = read_to

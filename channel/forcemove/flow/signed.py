@@ -136,9 +136,16 @@ class SignedTransport:
         start: int = 0,
         read: bytes = NOTHING_READ,
     ) -> None:
-        """`table_id`: 32 bytes. `keys`: the address of each client, by client id. `start`: where in the log what is
-        signed begins. `read`: the running hashes (`History.hashes`) over what all have read just before that; the
-        entries in it are counted before those that are signed."""
+        """Read and post at a table.
+
+        - `transport`: the table's log, unsigned.
+        - `table_id`: 32 bytes.
+        - `key`: signs what we post.
+        - `keys`: the address (20 bytes) of each client, by client id.
+        - `start`: the index in the log of the first signed message.
+        - `read`: the running hashes (`History.hashes`) over what all have read just before that; the entries in it are
+          counted before those that are signed.
+        """
         require_bytes("table_id", table_id, 32)
         self._transport, self._table_id, self._key = transport, table_id, key
         self._keys, self._start = dict(keys), start

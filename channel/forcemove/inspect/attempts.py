@@ -122,7 +122,14 @@ def _recorded_states(channel: ChannelOnChain, fixed_part: FixedPart, signed: Sig
 def actions_on_chain(
     channel: ChannelOnChain, fixed_part: FixedPart, signed: SignedState, attempts: Iterable[Attempt], index: int
 ) -> list[PossibleAction]:
-    """What participant `index` could do: off chain, with what was tried, and with its credits."""
+    """What one participant could do: off chain, with the transactions that were tried, and with its credits.
+
+    - `channel`: the channel as its chain has it.
+    - `fixed_part`: of the channel.
+    - `signed`: the signed state at hand.
+    - `attempts`: the transactions that were tried in a simulation.
+    - `index`: of the participant.
+    """
     tried = [attempt.action for attempt in attempts if attempt.refusal is None]
     account = fixed_part.participants[index]
     claims = [PossibleAction("claim", "collect its credit") for credit in channel.credits if credit.account == account]

@@ -50,8 +50,15 @@ def open_adjudicator(chain: Chain, address: bytes, book: AddressBook | None, gam
 def find_app(
     address: bytes, app_data: bytes, games: Iterable[Game], chain: Chain | None, book: AddressBook | None
 ) -> KnownApp | None:
-    """The game of a channel: found by the contract on the chain if there is a chain, else by the book, else by its
-    bytes."""
+    """The game of a channel, None where it is not known: found by the contract on the chain if there is a chain, else
+    by the book, else by its bytes.
+
+    - `address`: 20 bytes, the `appDefinition` of the channel.
+    - `app_data`: of one of its states.
+    - `games`: the games to choose from.
+    - `chain`: the channel's chain, if it is at hand.
+    - `book`: the address book, if there is one.
+    """
     games = tuple(games)
     if chain is not None:
         return app_on_chain(chain, address, book, games)

@@ -44,8 +44,14 @@ def inspect_channel(
     adjudicator: bytes | None = None,
     notify: Notify = _quietly,
 ) -> ChannelReport:
-    """What can be said of the channel of this id (32 bytes). `adjudicator`: its address (20 bytes), where it is not the
-    book's.
+    """What the chain says of a channel.
+
+    - `id_`: the channel's id, 32 bytes.
+    - `games`: the games that the channel's app is looked for among.
+    - `chain`: the channel's chain.
+    - `book`: the address book, if there is one.
+    - `adjudicator`: its address (20 bytes), where it is not the book's.
+    - `notify`: is called with what is done now.
 
     Raises `NotThisKindOfId`, `AdjudicatorNotNamed`, `ChannelUnknown`, what `require_genuine_contract` raises, and what
     reading a chain raises.
@@ -68,8 +74,14 @@ def inspect_file(
     adjudicator: bytes | None = None,
     notify: Notify = _quietly,
 ) -> SignedStateReport:
-    """What can be said of a signed state, by itself or with its chain at hand. `adjudicator`: the address (20 bytes)
-    that it is expected to name.
+    """What can be said of a signed state, by itself or with its chain at hand.
+
+    - `file`: the signed state, and its channel.
+    - `games`: the games that the channel's app is looked for among.
+    - `chain`: the channel's chain; None asks no chain.
+    - `book`: the address book, if there is one.
+    - `adjudicator`: the address (20 bytes) that the state is expected to name; None expects none.
+    - `notify`: is called with what is done now.
 
     Raises `NotThisAdjudicator`, `NodeOfAnotherChain`, what `require_genuine_contract` raises, and what reading a chain
     raises.

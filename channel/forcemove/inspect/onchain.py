@@ -115,8 +115,14 @@ def read_channel(
     accounts: Iterable[bytes] = (),
     outcome: Outcome = (),
 ) -> ChannelOnChain:
-    """Read a channel. `from_block`: where logs can begin. `accounts` and the outcome's assets and addresses are looked
-    at besides those that the logs name. Raises what reading a chain raises."""
+    """Read what the chain has of a channel. Raises what reading a chain raises.
+
+    - `adjudicator`: the channel's adjudicator.
+    - `channel_id`: 32 bytes.
+    - `from_block`: the first block that can have logs of the channel.
+    - `accounts`: addresses (20 bytes) whose credits are read, besides those that the logs and `outcome` name.
+    - `outcome`: whose assets and addresses are read, besides those that the logs name.
+    """
     chain = adjudicator.chain
     block = chain.block_number()
     status = adjudicator.status_of(channel_id, block=block)

@@ -217,6 +217,13 @@ def deposit(
 ) -> Result:
     """Pay into a channel, at most up to `expected_held + amount`; what is not needed goes back to the sender.
 
+    - `before`: what the adjudicator holds and has recorded.
+    - `transaction`: its sender, time and ether.
+    - `channel_id`: 32 bytes.
+    - `asset`: 20 bytes, the token's address, or `ETHER`.
+    - `expected_held`: the least that the channel must hold already, in the asset's smallest unit.
+    - `amount`: to pay in, in the asset's smallest unit.
+
     Raises `NotAChannelId`, `ValueMismatch`, `ChannelClosed`, `PayoutBegun`, `HoldingsBelowExpected`,
     `HoldingsOverflow`, `NothingToDeposit`, `PaymentRefused`, and what the asset raises.
     """
@@ -269,7 +276,14 @@ def challenge(
     app_rules: Rules,
 ) -> Result:
     """Start the clock on the last state of `proof`: one above the record, or in mode Open the recorded one, whatever
-    comes with it. `challenger_signature` is looked at where the sender is no participant.
+    comes with it.
+
+    - `before`: what the adjudicator holds and has recorded.
+    - `transaction`: its sender, time and ether.
+    - `fixed_part`: of the channel.
+    - `proof`: the signed states that support the last of them.
+    - `challenger_signature`: of a participant, looked at only where the sender is no participant.
+    - `app_rules`: the rules of the game.
 
     Raises `ChannelFinalized`, `StateCountOutOfRange`; for the recorded state `FingerprintMismatch`; for another
     `TurnNumberNotIncreased`, what `require_supported` raises, `ChannelClosed`; then `ChallengerNotParticipant` and what
@@ -305,6 +319,14 @@ def respond(
 ) -> Result:
     """Answer a challenge with the next state, signed by its mover alone.
 
+    - `before`: what the adjudicator holds and has recorded.
+    - `transaction`: its sender, time and ether.
+    - `fixed_part`: of the channel.
+    - `challenged`: the state that the challenge has recorded.
+    - `response`: the state that follows it.
+    - `signature`: of `response`, by its mover.
+    - `app_rules`: the rules of the game.
+
     Raises `ChannelFinalized`, `NoChallenge`, `FingerprintMismatch`, then what `require_valid_state`,
     `require_valid_transition` and `require_signer` raise of the response.
     """
@@ -327,6 +349,12 @@ def checkpoint(
     before: Adjudication, transaction: Transaction, fixed_part: FixedPart, proof: SupportProof, app_rules: Rules
 ) -> Result:
     """Record a later supported state and stop the clock. Anybody may send it.
+
+    - `before`: what the adjudicator holds and has recorded.
+    - `transaction`: its sender, time and ether.
+    - `fixed_part`: of the channel.
+    - `proof`: the signed states that support the last of them.
+    - `app_rules`: the rules of the game.
 
     Raises `ChannelFinalized`, `StateCountOutOfRange`, `TurnNumberNotIncreased`, what `require_supported` raises,
     `ChannelClosed`.
@@ -355,6 +383,13 @@ def conclude(
 ) -> Result:
     """Finalise at once with a final state that all have signed, and pay.
 
+    - `before`: what the adjudicator holds and has recorded.
+    - `transaction`: its sender, time and ether.
+    - `fixed_part`: of the channel.
+    - `outcome`: of the final state.
+    - `turn_num`: of the final state.
+    - `signatures`: of the final state, by every participant in their order.
+
     Raises `ChannelFinalized`, what `require_valid_outcome` raises, `SignatureCountMismatch`, what `require_signer`
     raises, `ChannelClosed`.
     """
@@ -382,7 +417,14 @@ def transfer(
     outcome: Outcome,
     indices: Sequence[int],
 ) -> Result:
-    """Pay a finalised channel out, as far as its holdings reach: the allocations at `indices`, all if none are named.
+    """Pay a finalised channel out, as far as its holdings reach.
+
+    - `before`: what the adjudicator holds and has recorded.
+    - `transaction`: its sender, time and ether.
+    - `channel_id`: 32 bytes.
+    - `state_hash`: 32 bytes, of the state that the channel was finalised with.
+    - `outcome`: of that state, as far as it is not paid yet.
+    - `indices`: of the allocations to pay, increasing; all if none are named.
 
     Raises `ChannelNotFinalized`, `FingerprintMismatch`, `IndexOutOfRange`, `IndicesNotIncreasing`,
     `IndexOfAnotherAsset`, `ChannelClosed`.

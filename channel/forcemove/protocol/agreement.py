@@ -71,7 +71,15 @@ def agree(
     deposits: Deposits,
     destinations: tuple[bytes, ...],
 ) -> Agreement:
-    """An agreement to play `app` for `stake` a round. Raises `InvalidValue` where a deposit is below the stake."""
+    """An agreement to play a game. Raises `InvalidValue` where a deposit is below the stake.
+
+    - `domain`: the chain id and the adjudicator.
+    - `fixed_part`: of the channel.
+    - `app`: the game.
+    - `stake`: of a round, in the smallest unit of each asset.
+    - `deposits`: what each participant pays in, by asset.
+    - `destinations`: 32 bytes each, where each participant is paid, in their order.
+    """
     for _, amounts in deposits:
         if min(amounts, default=0) < stake:
             raise InvalidValue("stake", stake, f"at most the smallest deposit, {min(amounts, default=0)}")

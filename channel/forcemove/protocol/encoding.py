@@ -146,7 +146,14 @@ def app_data_hash(app_data: bytes) -> bytes:
 
 
 def state_hash(id_: bytes, outcome_hash_: bytes, app_data_hash_: bytes, turn_num: int, is_final: bool) -> bytes:
-    """The EIP-712 struct hash of a state."""
+    """The EIP-712 struct hash of a state.
+
+    - `id_`: the channel's id, 32 bytes.
+    - `outcome_hash_`: 32 bytes, see `outcome_hash`.
+    - `app_data_hash_`: 32 bytes, see `app_data_hash`.
+    - `turn_num`: of the state.
+    - `is_final`: whether the state is final.
+    """
     return keccak256(
         _STATE_TYPEHASH + id_ + outcome_hash_ + app_data_hash_ + turn_num.to_bytes(32, "big") + _WORDS[is_final]
     )
@@ -183,9 +190,16 @@ _MESSAGE_TYPEHASH, _KEY_TYPEHASH = keccak256(MESSAGE_TYPE), keccak256(KEY_TYPE)
 
 
 def message_digest(table_id: bytes, sequence: int, read_count: int, read_hash: bytes, message: bytes) -> bytes:
-    """What a client signs of its message number `sequence`, said when it had read `read_count` entries of the table's
-    log with the running hash `read_hash` (EIP-712, domain "Forcemove table" version "1"): no state's signature can be
-    taken for it, and no message of another table, at another place, or after another history."""
+    """What a client signs of a message at a table (EIP-712, domain "Forcemove table" version "1"). No signature of a
+    state can be taken for it, and no signature of a message at another table, at another place, or after another
+    history.
+
+    - `table_id`: 32 bytes.
+    - `sequence`: the number of the message among the client's own.
+    - `read_count`: how many entries of the table's log the client had read before.
+    - `read_hash`: 32 bytes, the running hash over these entries.
+    - `message`: the bytes that are posted.
+    """
     said = word(sequence) + word(read_count) + read_hash + keccak256(message)
     return _table_digest(_MESSAGE_TYPEHASH + table_id + said)
 

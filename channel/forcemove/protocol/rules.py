@@ -89,6 +89,14 @@ def require_valid_transition(
 ) -> None:
     """Refuse `to` as the successor of `from_`. Both are valid in themselves and of one channel.
 
+    - `channel_id`: 32 bytes.
+    - `fixed_part`: of the channel.
+    - `from_`: the state before.
+    - `from_hashes`: its hashes.
+    - `to`: the state after.
+    - `to_hashes`: its hashes.
+    - `app_rules`: the rules of the game.
+
     Raises `TurnNumberNotConsecutive`, `AssetsChanged`, `TotalChanged`, `OutcomeChanged`, `FinalStateRequired`,
     `AppDataChanged`, `TransitionRefused`, and what the app raises.
     """
@@ -116,8 +124,13 @@ def require_valid_transition(
 def require_supported(
     domain: Domain, fixed_part: FixedPart, proof: SupportProof, app_rules: Rules, status: Status = EMPTY_STATUS
 ) -> StateHashes:
-    """Refuse a proof that does not support its last state; that state's hashes. `status`: what is recorded, which a
-    proof may begin with.
+    """Refuse a proof that does not support its last state; the hashes of that state.
+
+    - `domain`: the chain id and the adjudicator.
+    - `fixed_part`: of the channel.
+    - `proof`: the states and their signatures.
+    - `app_rules`: the rules of the game.
+    - `status`: what is recorded of the channel, which a proof may begin with.
 
     Raises `StateCountOutOfRange`; of a single state `SignedStatesNotCanonical` where `signed_states` is not zero; then
     state by state what `require_valid_state` and `require_valid_transition` raise (of the recorded state only

@@ -59,7 +59,14 @@ def twin_verdict(error: AppError | None) -> str:
 
 
 def explain(artifact: Artifact, rules: Rules, pair: Pair, bytecode: str, twin: str) -> str:
-    """The whole text. `bytecode`, `twin`: their verdicts in words."""
+    """A text that explains where a contract and its twin differ.
+
+    - `artifact`: the compiled contract.
+    - `rules`: the twin.
+    - `pair`: the two states that they judge differently.
+    - `bytecode`: the contract's verdict, in words.
+    - `twin`: the twin's verdict, in words.
+    """
     seats = len(pair.from_.outcome) or 1
     return "\n".join(
         (

@@ -118,16 +118,17 @@ def connect(
     on_error: OnError = lambda _: None,
     fault_seconds: float | None = None,
 ) -> Connection:
-    """A connection, not entered yet: to the relay at `url`, ws:// or wss://, or to the NATS server at `url`, nats:// or
-    tls://, with `name:password@` or `token@` before the host where that wants it.
+    """A connection to a relay or to a NATS server, not entered yet.
 
-    - `patience`: seconds until entering the connection gives up where nobody answers, and where what answers is of
-      another version, at once; None never gives up. Once the connection was entered, nothing ends it: what is wrong is
-      tried again, after pauses of up to a minute.
-    - `fault_seconds`: seconds after which a place that answers, and says nothing of use, is left all the same: whoever
-      waits is given `RelayFaulty`. None leaves no place: so where there is money in what the tables are of.
+    - `url`: the relay's address, ws:// or wss://, or the NATS server's, nats:// or tls://, with `name:password@` or
+      `token@` before the host where the server wants that.
+    - `patience`: seconds until entering the connection gives up where nobody answers; None never gives up. An answer of
+      another version is refused at once. Once the connection was entered, no error ends it: the connection tries again,
+      after pauses of up to a minute.
     - `ssl`: if not the system's certificates are to be trusted.
     - `on_error`: is called with the reason why there is no connection, once, and each minute as long as that lasts.
+    - `fault_seconds`: seconds after which a server that answers without being of use is given up: whoever waits for it
+      gets `RelayFaulty`. None never gives up; use it for tables that money depends on.
 
     Raises `InvalidValue`, and `NatsMissing` where the extra `forcemove[nats]` is not installed.
     """
@@ -148,9 +149,15 @@ def connect(
 def messenger_on(
     connection: Connection, table: TableTerms, key: Key, start: int | None = 0, *, on_error: OnError = lambda _: None
 ) -> ChannelMessenger:
-    """A channel's messenger over a connection that others use, too; the connection's owner enters and leaves it, which
-    may come after this. While the messenger runs, the table is the messenger's alone. Arguments as of
-    `ChannelMessenger`."""
+    """A channel's messenger over a connection that others use, too. The connection's owner enters and leaves it, maybe
+    after this call. While the messenger runs, nobody else may use the table.
+
+    - `connection`: to the relay.
+    - `table`: the channel's table.
+    - `key`: see `Connection.join`.
+    - `start`: see `ChannelMessenger`.
+    - `on_error`: see `ChannelMessenger`.
+    """
     return ChannelMessenger(_SharedConnection(connection, table, key), start, on_error=on_error)
 
 
@@ -163,9 +170,16 @@ def messenger_to(
     ssl: SSLContext | None = None,
     on_error: OnError = lambda _: None,
 ) -> ChannelMessenger:
-    """A channel's messenger with a connection of its own, which is there while the messenger runs. Nothing is asked
-    before that.
-    Arguments as of `connect` and `ChannelMessenger`. Raises as `connect`."""
+    """A channel's messenger with a connection of its own, which is opened when the messenger runs, not before. Raises
+    as `connect`.
+
+    - `url`: see `connect`.
+    - `table`: the channel's table.
+    - `key`: see `Connection.join`.
+    - `start`: see `ChannelMessenger`.
+    - `ssl`: see `connect`.
+    - `on_error`: see `ChannelMessenger`.
+    """
     return ChannelMessenger(_OwnConnection(url, table, key, ssl, on_error), start, on_error=on_error)
 
 

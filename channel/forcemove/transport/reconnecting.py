@@ -95,10 +95,12 @@ class Reconnecting(ABC, Generic[LogT]):
     ) -> None:
         """Connect to `url`, once the block is entered.
 
+        - `url`: the server's address, without a password.
         - `patience`: seconds until entering the block gives up where nobody answers; None never does, whatever answers.
         - `heartbeat`: seconds between signs of life.
         - `ssl`: if not the system's certificates are to be trusted.
-        - `on_error` and `fault_seconds`: see `connect.connect`.
+        - `on_error`: see `connect.connect`.
+        - `fault_seconds`: see `connect.connect`.
         """
         self.url, self._patience, self._heartbeat, self._ssl = url, patience, heartbeat, ssl
         self._tables: dict[bytes, LogT] = {}
@@ -244,9 +246,16 @@ async def answered(
     within: float | None = None,
     last_error: Callable[[], ForcemoveError | None] = lambda: None,
 ) -> ResultT:
-    """What comes of asking. Without a connection it is waited for; who has one, and says nothing for 10 seconds, will
-    not answer. `asked`: what for, in words; `progress`: changes as long as an answer that takes long is coming.
-    `within`: seconds that it may take at most, with or without a connection; `last_error`: with that, if any.
+    """The answer to a question. Without a connection, the question waits for one. A server that is connected and sends
+    nothing for 10 seconds will not answer.
+
+    - `asking`: asks, and returns the answer.
+    - `url`: of the server.
+    - `asked`: what the server was asked for, in words.
+    - `is_connected`: whether there is a connection now.
+    - `progress`: a number that changes as long as a long answer is coming.
+    - `within`: seconds that the answer may take at most, with or without a connection; None sets no limit.
+    - `last_error`: the last error of the connection, None for none.
 
     Raises `RelayUnreachable`, which names what was asked, and what asking raises.
     """

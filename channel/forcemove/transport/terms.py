@@ -87,8 +87,14 @@ class TableTerms(Struct, frozen=True, array_like=True, forbid_unknown_fields=Tru
 
 
 def proof_digest(relay: str, table: bytes, participant: bytes, expiry: int, nonce: bytes) -> bytes:
-    """What a participant signs to post. `relay`: the address that the client has dialled; `table`: the table's id;
-    `expiry`: Unix seconds; `nonce`: the relay's 32 bytes for this connection. Raises `InvalidValue`."""
+    """What a participant signs to post. Raises `InvalidValue`.
+
+    - `relay`: the address that the client has dialled.
+    - `table`: 32 bytes, the table's id.
+    - `participant`: 20 bytes, the participant's address.
+    - `expiry`: Unix seconds until which the proof is good.
+    - `nonce`: the relay's 32 bytes for this connection.
+    """
     if not 0 < len(relay.encode()) <= MAX_URL:
         raise InvalidValue("relay", relay, f"1 to {MAX_URL} bytes")
     require_bytes("table", table, 32)

@@ -77,11 +77,16 @@ class DiscardGame:
     async def join(
         self, place: Place, notify: Notify, ask: Ask | None, *, within: float | None, encoding: str | None = None
     ) -> Mapping[str, object]:
-        """Play a game with somebody elsewhere, from the beginning of the table's log: what we have said there before is
-        not said again, and we are not asked for it again.
+        """Play a game with somebody elsewhere, from the beginning of the table's log: an action that we have posted
+        there before is not posted again, and we are not asked for it again.
 
-        `place`: one of two. `ask`: a person, see `play`; without one the bot plays. `within`: seconds that we wait for
-        each message. Returns as `demonstrate` does, without the times. Raises what `discard` raises.
+        - `place`: our seat at the table, one of two.
+        - `notify`: is called with a line of text for everything that happens.
+        - `ask`: asks a person, see `play`; None lets the bot play.
+        - `within`: seconds that we wait for each message.
+        - `encoding`: of the output, which the cards are drawn for.
+
+        Returns as `demonstrate` does, without the times. Raises what `discard` raises.
         """
         names = _two(place.names)
         name = names[place.seat]

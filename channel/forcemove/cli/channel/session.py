@@ -52,7 +52,8 @@ class SessionOptions:
 
 class JournalSession:
     """A node on a journal. `journal`: the one that was named. `chain`: the one that was named, by its first endpoint.
-    All else that the journal has on it is defended meanwhile."""
+    `seen`: what this session has paid, and has shown of the end of the command's channel. All other channels that the
+    journal has on the chain are defended meanwhile."""
 
     def __init__(
         self,
@@ -63,8 +64,15 @@ class JournalSession:
         most: int | None,
         terminal: Terminal,
     ) -> None:
-        """`chains`: the chain through each endpoint, at least one. `seen`: what this session has paid, and has been
-        shown of the end of the channel that it is about."""
+        """Start the defence of the journal.
+
+        - `journal`: the journal that the command names.
+        - `chains`: the chain through each endpoint, at least one.
+        - `key`: signs for the channels that the command drives.
+        - `payer`: sends the transactions and pays for them; None for `key`.
+        - `most`: see `Node.add`.
+        - `terminal`: where notes of the defence are printed.
+        """
         self._payer, self._chains = payer, tuple(chains)
         self.journal, self.chain, self._key, self._most, self._terminal = journal, chains[0], key, most, terminal
         self._node = Node(journal, on_error=self._on_node_error)

@@ -68,8 +68,15 @@ class _LocalVenue:
 
 
 def play_alone(game: Game, seats: int, stake: int, duration: int, terminal: Terminal) -> None:
-    """A person plays seat 0, on a screen where there is one, and bots the others, until all have left. `stake`: wei;
-    `duration`: seconds of a challenge. Raises `PutAside` where the person leaves before the end."""
+    """Let a person play seat 0 against bots, until all have left. Raises `PutAside` where the person leaves before the
+    end.
+
+    - `game`: the game to play.
+    - `seats`: the number of players.
+    - `stake`: of a round, in wei.
+    - `duration`: of a challenge, in seconds.
+    - `terminal`: where is printed what comes before and after the screen, and everything where there is no screen.
+    """
     terminal.say(game.title, "bold")
     terminal.status("Bringing up the chain")
     with ExitStack() as stack:

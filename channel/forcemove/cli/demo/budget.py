@@ -48,6 +48,14 @@ class NotEnough(Explained):
     """An account has less than what is to be played for. `needed`, `there`: wei."""
 
     def __init__(self, who: str, needed: int, there: int, parts: Iterable[str], advice: str) -> None:
+        """Say what is missing.
+
+        - `who`: the account, as the sentence begins with it.
+        - `needed`: wei that the account needs.
+        - `there`: wei that the account has.
+        - `parts`: what `needed` is the sum of, a line each.
+        - `advice`: what the reader can do.
+        """
         lines = (f"  {part}" for part in parts)
         super().__init__(
             f"{who} needs {format_amount(needed, is_needed=True)} and has {format_amount(there)}: nothing is played.\n"
@@ -134,7 +142,14 @@ def _shown(stake: int) -> str:
 
 
 def require_local_funds(chain: Chain, keys: Sequence[Key], stake: int, seats: Seats, *, in_ether: bool) -> None:
-    """Refuse what one of the players' accounts on a chain of our own cannot pay. Raises `NotEnough`."""
+    """Refuse the scenarios if a player's account on a chain of our own cannot pay for them. Raises `NotEnough`.
+
+    - `chain`: asked for fees and balances.
+    - `keys`: of the players, by seat.
+    - `stake`: in the smallest unit of the asset.
+    - `seats`: the number of players of each scenario.
+    - `in_ether`: whether ether is played for, and not a token.
+    """
     fee = chain.fees().max_fee_per_gas
     for seat, (name, key) in enumerate(zip(NAMES, keys, strict=False)):
         scenarios, there = scenarios_of(seat, seats), chain.balance(key.address)
@@ -155,8 +170,16 @@ def require_node_funds(
     *,
     in_ether: bool,
 ) -> None:
-    """Refuse what the payer on a node cannot pay, for all players and whatever is to be deployed for these games.
-    Raises `NotEnough`."""
+    """Refuse the scenarios if the payer on a node cannot pay for all players and all deployments. Raises `NotEnough`.
+
+    - `chain`: asked for fees, balances and code.
+    - `keys`: of the players, by seat; the first one pays.
+    - `stake`: in the smallest unit of the asset.
+    - `seats`: the number of players of each scenario.
+    - `factory`: 20 bytes, of the factory that deploys.
+    - `games`: whose contracts are deployed if the chain lacks them.
+    - `in_ether`: whether ether is played for, and not a token made for the demonstration.
+    """
     payer, *others = (key.address for key in keys)
     fee = chain.fees().max_fee_per_gas
     for_factory, dearer = _price_of_factory(chain, factory)

@@ -45,6 +45,14 @@ class DemoPlayer:
     """One seat: a client, its place on the table's log, and a bot."""
 
     def __init__(self, seat: int, name: str, bot: Bot, log: MemoryTransport, node: Node) -> None:
+        """Give a player its seat.
+
+        - `seat`: the player's index in the channel.
+        - `name`: as it is shown.
+        - `bot`: decides the moves.
+        - `log`: the table's log, which all players share.
+        - `node`: drives the player's channel.
+        """
         self.seat, self.name, self.bot, self.node = seat, name, bot, node
         self.line, self.queue = Line(), ActionQueue(log, UPDATES)
         self.refusals: list[ForcemoveError] = []

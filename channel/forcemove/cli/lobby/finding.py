@@ -23,8 +23,15 @@ __all__ = ["find"]
 async def find(
     connection: Connection, options: PlayOptions, venue: Venue, ours: bytes, terminal: Terminal
 ) -> Link | int:
-    """The link to join by, or the stake to offer, in wei. `ours`: our address (20 bytes), whose own offers are not
-    shown. Raises what the lobby raises, `PutAside` where the person leaves, and `Explained` where there is none."""
+    """The link to join by, or the stake to offer, in wei. Raises what the lobby raises, `PutAside` where the person
+    leaves, and `Explained` where no person is there to choose.
+
+    - `connection`: to the relay whose offers are shown.
+    - `options`: of the run; a link or a stake in them is returned as it is.
+    - `venue`: the game, and the chain that it is played on.
+    - `ours`: 20 bytes, our address, whose own offers are not shown.
+    - `terminal`: closed before the offers take the screen.
+    """
     if options.link is not None:
         return options.link
     if options.stake is not None:

@@ -73,6 +73,7 @@ class Match:
     ) -> None:
         """Show a channel of `game`.
 
+        - `game`: the game that the channel plays.
         - `choose`: the player's decision on a move; None where it comes later.
         - `patience`: seconds that a counterparty may be silent before it is challenged; it may be infinite.
         - `output`: where the match is shown.

@@ -16,12 +16,18 @@ _NUMBER = 8
 
 
 class Rounds:
-    """A player beside which rounds are counted: how many are over, and up to which turn they were counted. Both are
-    kept with its secrets."""
+    """A bot whose rounds are counted: how many are over, and up to which turn they were counted. Both numbers are kept
+    with the bot's secrets."""
 
     def __init__(self, game: Game, make: Callable[[bytes], Bot], most: int, opening: int, secrets: bytes) -> None:
-        """`make`: the player, given its secrets. `most`: rounds until it leaves. `opening`: turns of the opening.
-        Raises `MalformedBytes` on secrets that none of these has left."""
+        """Go on with the bot that has left `secrets`. Raises `MalformedBytes` on secrets that no `Rounds` has left.
+
+        - `game`: the game that is played.
+        - `make`: makes the bot from its own secrets.
+        - `most`: rounds until the bot leaves.
+        - `opening`: the number of turns before the first round.
+        - `secrets`: what `secrets()` returned before; empty for a new bot.
+        """
         if 0 < len(secrets) < 2 * _NUMBER:
             raise MalformedBytes("secrets", f"{len(secrets)} bytes are too few")
         self._game, self._most = game, most

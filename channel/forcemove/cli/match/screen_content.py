@@ -39,8 +39,16 @@ def content_of(
     warning: str = "",
     names: Names = NAMES,
 ) -> ScreenContent:
-    """`now`: the time of the chain, or our own of a friendly game, in seconds. `silence_left`: seconds until a silent
-    counterparty is challenged; infinite where nobody presses anybody. `names`: of the players, by seat."""
+    """What the screen shows of a channel.
+
+    - `game`: describes the position.
+    - `channel`: whose newest state is shown.
+    - `phase`: the channel's phase at `now`.
+    - `now`: the time of the chain, or our own of a friendly game, in seconds.
+    - `silence_left`: seconds until a silent counterparty is challenged; infinite where no challenge is planned.
+    - `warning`: a line for the player; empty for none.
+    - `names`: of the players, by seat.
+    """
     newest = channel.newest
     last_of_opening = 2 * channel.agreement.count - 1
     if newest is None or newest.state.turn_num < last_of_opening or phase not in (Phase.PLAYING, Phase.CHALLENGED):

@@ -44,9 +44,18 @@ class PlayerSeat(Protocol):
 
 
 class BotSeat:
-    """The game's bot, for so many rounds. `pace`: seconds that it takes for a move."""
+    """The game's bot, for a number of rounds."""
 
     def __init__(self, game: Game, seat: int, rounds: int, seats: int, terminal: Terminal, pace: float = 0) -> None:
+        """Make the bot.
+
+        - `game`: the game that is played.
+        - `seat`: the bot's index in the channel.
+        - `rounds`: after how many rounds the bot leaves.
+        - `seats`: the number of players.
+        - `terminal`: where the match is printed.
+        - `pace`: seconds that the bot takes for a move.
+        """
         self._choose, self._pace = choose_rounds(game, seat, rounds, seats), pace
         self.output = TerminalOutput(terminal)
         self._played: Played | None = None
@@ -74,8 +83,7 @@ class BotSeat:
 
 
 class PersonSeat:
-    """A person at a screen, or where `terminal` is given one without it. `aside`: makes the error that ends the part of
-    one who leaves the screen, and `aside_text` says what that does. `agrees`: see `Person`."""
+    """A person at a screen, or at a terminal without one."""
 
     def __init__(
         self,
@@ -86,6 +94,14 @@ class PersonSeat:
         *,
         agrees: bool = False,
     ) -> None:
+        """Make the person's screen.
+
+        - `game`: the game that is played.
+        - `aside`: makes the error that ends the game for a person who leaves the screen.
+        - `aside_text`: says what leaving the screen does.
+        - `terminal`: where lines are printed if there is no screen; None for a screen.
+        - `agrees`: see `Person`.
+        """
         person = self._person = Person(game, aside=aside_text, agrees=agrees)
         self.choose = person.choose
         self.output: Screen | Lines

@@ -21,7 +21,7 @@ _WIDTH = 120
 
 
 class Lines:
-    """Has the same parts as `Screen`. `is_asked`: whether somebody is to decide now."""
+    """The player's output where there is no screen: lines, one after the other. It has the same methods as `Screen`."""
 
     def __init__(
         self,
@@ -31,7 +31,14 @@ class Lines:
         aside: Callable[[], Exception],
         terminal: Terminal,
     ) -> None:
-        """`take`, `options`: as of `Screen`. `aside`: what ends the part of somebody whose input has ended."""
+        """Print on `terminal`, and read what is typed.
+
+        - `take`: does what was typed, and returns what is wrong with it.
+        - `options`: what can be typed, with an explanation each.
+        - `is_asked`: whether the person is to decide now.
+        - `aside`: makes the error that ends the game for a person whose input has ended.
+        - `terminal`: where the lines are printed.
+        """
         self._take, self._options, self._is_asked, self._aside = take, options, is_asked, aside
         self._terminal, self._typed, self._content = terminal, TypedLines(), ScreenContent("Waiting.")
         self.say, self.note = terminal.say, terminal.note

@@ -22,7 +22,7 @@ _NOTHING_LOST = "Nothing is at stake: nobody loses anything by leaving."
 
 
 class Numbered:
-    """`ask` is what games ask it with. `other`: the name of who is waited for; `patience`: seconds for which."""
+    """A person who answers a game's questions by number. The game asks them by `ask`."""
 
     def __init__(
         self,
@@ -32,8 +32,14 @@ class Numbered:
         aside_text: str,
         terminal: Terminal | None = None,
     ) -> None:
-        """`aside`: makes the error that ends the part of somebody who presses Ctrl-C; `aside_text`: what that does.
-        `terminal`: where there is no screen."""
+        """Show an empty table.
+
+        - `other`: the name of the player that is waited for.
+        - `patience`: seconds that each message of the other player is waited for.
+        - `aside`: makes the error that ends the game for a person who presses Ctrl-C.
+        - `aside_text`: says what leaving does.
+        - `terminal`: where lines are printed if there is no screen; None for a screen.
+        """
         self._other, self._patience, self._aside_text = other, patience, aside_text
         self._since, self._headline = time.monotonic(), ""
         self._board: Sequence[str] = ()

@@ -18,8 +18,16 @@ __all__ = ["carry", "messenger_for", "until_delivered"]
 def messenger_for(
     url: str, table: TableTerms, key: Key, say: Callable[[str], None], *, is_new: bool
 ) -> ChannelMessenger:
-    """A channel's messenger over the relay at `url`, which is not asked before `carry`. An error is reported once, and
-    tried again. `is_new`: others may have said something that we have not read; else a greeting makes that good."""
+    """A channel's messenger over a relay, which is not asked before `carry`. Each error of the relay is said once, and
+    the messenger tries again.
+
+    - `url`: the relay's address.
+    - `table`: the table of the channel.
+    - `key`: signs the proof that the relay asks for.
+    - `say`: is called with a line of text for each error.
+    - `is_new`: whether the table's log is read from its beginning; else only what is posted from now on, and a greeting
+      asks the others for what we lack.
+    """
     reported: list[str] = []
 
     def notify(error: ForcemoveError) -> None:
@@ -44,8 +52,14 @@ def until_delivered(
     say: Callable[[str], None],
     clock: Callable[[], float],
 ) -> Callable[[], bool]:
-    """Whether a game without a chain is over and the other one has been told; it is not waited for longer than
-    `patience`, in seconds, by the `clock`."""
+    """A function that says whether a game without a chain is over and its end was posted.
+
+    - `is_done`: whether the game is over.
+    - `messenger`: posts our messages.
+    - `patience`: seconds to wait for the post at most, by `clock`.
+    - `say`: is called with a line of text where the wait is given up.
+    - `clock`: returns seconds.
+    """
     done_at: float | None = None
 
     def has_ended() -> bool:

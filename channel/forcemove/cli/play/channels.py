@@ -42,7 +42,7 @@ _ASIDE = "the game is put aside; the same command goes on with it."
 
 
 class ChannelGameRunner:
-    """Plays one game in channels. `venue`: None for friendly games."""
+    """Plays one game in channels."""
 
     def __init__(
         self,
@@ -53,6 +53,15 @@ class ChannelGameRunner:
         journal: Journal,
         terminal: Terminal,
     ) -> None:
+        """Make the node, if there is a chain.
+
+        - `game`: the game to play.
+        - `venue`: the chain that is played on; None for friendly games.
+        - `options`: of the run.
+        - `wallet`: our keys.
+        - `journal`: where the channels are stored.
+        - `terminal`: where messages are printed.
+        """
         self._game, self._venue, self._options, self._wallet = game, venue, options, wallet
         self._journal, self._terminal = journal, terminal
         self._play_node = PlayNode(journal, venue.chains, wallet, options.lease, terminal) if venue else None

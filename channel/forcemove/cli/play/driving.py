@@ -53,8 +53,19 @@ async def drive_friendly(
     lease: float,
     patience: float,
 ) -> Channel:
-    """Until both have signed the end, and the other one was told; `patience`: seconds that this is waited for. Raises
-    as `FriendlyChannel`, and `Match.until`."""
+    """Play a friendly game until both have signed the end, and the end is posted; the channel then. Raises as
+    `FriendlyChannel`, and `Match.until`.
+
+    - `journal`: where the channel is stored.
+    - `agreement`: what the participants agreed on.
+    - `wallet`: our keys.
+    - `game`: the game to play.
+    - `messenger`: carries the channel's messages.
+    - `seat`: our player, a person or a bot.
+    - `match`: shows the channel.
+    - `lease`: see `FriendlyChannel`.
+    - `patience`: seconds to wait at most until the end is posted.
+    """
 
     def begin() -> FriendlyChannel:
         return FriendlyChannel(
@@ -73,13 +84,20 @@ async def drive_friendly(
 
 
 class PlayNode:
-    """The one node of a command that plays for money. It defends all that the journal has on the chain, from before
-    anybody is met until the command ends, and drives the command's own channel among it."""
+    """The one node of a command that plays for money. It defends all channels that the journal has on the chain, from
+    before the lobby is entered until the command ends, and drives the command's own channel, too."""
 
     def __init__(
         self, journal: Journal, chains: Sequence[Chain], wallet: Wallet, lease: float, terminal: Terminal
     ) -> None:
-        """`chains`: the chain through each endpoint. `lease`: see `Node`."""
+        """Make the node and the defence.
+
+        - `journal`: where the channels are stored.
+        - `chains`: the chain through each endpoint.
+        - `wallet`: our keys.
+        - `lease`: see `Node`.
+        - `terminal`: where messages are printed while no channel is played.
+        """
         self._wallet, self._terminal = wallet, terminal
         self._look_every = default_look_every(chains[0].chain_id)
         self._match: Match | None = None
@@ -115,8 +133,16 @@ class PlayNode:
         match: Match,
         towers: Sequence[TowerClient],
     ) -> Channel:
-        """Drive the command's own channel until it is over, while `run` runs. Raises as `Node.add`, and `Match.until`;
-        what passes is tried again."""
+        """Drive the command's own channel until it is over, while `run` runs; the channel then. Raises as `Node.add`,
+        and `Match.until`; after a passing error it is tried again.
+
+        - `assembly`: the channel, and the contracts that it needs.
+        - `confirmations`: see `Node.add`.
+        - `messenger`: carries the channel's messages.
+        - `seat`: our player, a person or a bot.
+        - `match`: shows the channel.
+        - `towers`: the watchtowers that are given an appointment.
+        """
 
         def begin() -> ManagedChannel:
             return self._node.add(

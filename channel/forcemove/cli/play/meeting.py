@@ -109,8 +109,14 @@ async def take_back(connection: Connection, offer: Offer, key: Key) -> None:
 async def take(
     connection: Connection, offer: Offer, key: Key, payout: bytes, keep: Callable[[Meeting], None]
 ) -> Meeting:
-    """Join an offer, to be paid at `payout` (20 bytes), and wait for its host at the table. `keep`: as of
-    `wait_for_guest`. Raises `HostMissing`, and what the lobby raises."""
+    """Join an offer, and wait for its host at the table. Raises `HostMissing`, and what the lobby raises.
+
+    - `connection`: to the relay that has the offer.
+    - `offer`: the offer to join.
+    - `key`: our key, which signs the join.
+    - `payout`: 20 bytes, the address that we are paid at.
+    - `keep`: as of `wait_for_guest`.
+    """
     join, clock = Join(offer.hash, key.address, payout), asyncio.get_running_loop()
     until = clock.time() + _MEETING_SECONDS
     while True:  # a relay that was restarted has forgotten who had joined

@@ -93,6 +93,15 @@ class PlayRun:
         terminal: Terminal,
         runner: GameRunner,
     ) -> None:
+        """Take the parts of the run.
+
+        - `options`: of the command.
+        - `venue`: the game, and the chain that it is played on.
+        - `wallet`: our keys.
+        - `journal`: where offers and channels are stored.
+        - `terminal`: where messages are printed.
+        - `runner`: plays a game once the players have met.
+        """
         self._options, self._venue, self._wallet = options, venue, wallet
         self._journal, self._terminal, self._runner = journal, terminal, runner
 

@@ -40,6 +40,14 @@ class TableGameRunner:
     def __init__(
         self, game: TableGame, options: PlayOptions, wallet: Wallet, journal: Journal, terminal: Terminal
     ) -> None:
+        """Take the parts of the run.
+
+        - `game`: the game to play.
+        - `options`: of the command.
+        - `wallet`: our keys.
+        - `journal`: where the meeting is stored.
+        - `terminal`: where messages are printed.
+        """
         self._game, self._options, self._wallet = game, options, wallet
         self._journal, self._terminal = journal, terminal
 

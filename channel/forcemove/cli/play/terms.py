@@ -183,8 +183,14 @@ class ChainVenue:
 
 
 def new_offer(venue: Venue, host: bytes, payout: bytes, stake: int, duration: int) -> Offer:
-    """What `host` (20 bytes), who is paid at `payout` (20 bytes), offers: `stake` in wei, five of which each puts in;
-    `duration` of a challenge in seconds. It is good for a day. Raises `InvalidValue`, and `NotInBook`."""
+    """A new offer, which is good for a day. Raises `InvalidValue`, and `NotInBook`.
+
+    - `venue`: the game, and the chain that it is played on.
+    - `host`: 20 bytes, the address of who offers.
+    - `payout`: 20 bytes, the address that the host is paid at.
+    - `stake`: of a round, in wei; each player deposits five stakes.
+    - `duration`: of a challenge, in seconds.
+    """
     return Offer(
         venue.name,
         venue.chain_id,

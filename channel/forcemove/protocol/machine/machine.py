@@ -59,8 +59,16 @@ __all__ = ["Step", "step"]
 
 
 def step(channel: Channel, input_: Input, now: int, key: Key | None, app: Rules) -> Step:
-    """Apply one input at block time `now`. Raises `LocalError`, `CounterpartyError`, and on an illegal move of ours
-    `RuleError` or `InvalidValue`."""
+    """Apply one input to a channel; the channel after it, and the effects.
+
+    - `channel`: before the input.
+    - `input_`: what has happened.
+    - `now`: the block time, in seconds.
+    - `key`: signs for us; None where nothing may be signed.
+    - `app`: the rules of the game.
+
+    Raises `LocalError`, `CounterpartyError`, and on an illegal move of ours `RuleError` or `InvalidValue`.
+    """
     changed, effects = _apply(channel, input_, now, key, app)
     while True:
         actions = AUTOMATIC_ACTIONS[changed.phase(now)]

@@ -69,11 +69,16 @@ class JetStreamConnection(Reconnecting[JetStreamTransport]):
         on_error: Callable[[ForcemoveError], None] = lambda _: None,
         fault_seconds: float | None = None,
     ) -> None:
-        """`url`: nats:// or tls://, with `name:password@` or `token@` before the host where the server wants it.
-        `patience`: seconds until entering the block gives up where nobody answers; None never does. `heartbeat`:
-        seconds between signs of life. `ssl`: if not the system's certificates are to be trusted. `join_seconds`: that
-        host and guest have to be at their table, the same for all who use the lobby. `on_error`,
-        `fault_seconds`: see `connect.connect`."""
+        """Connect to a NATS server, once the block is entered.
+
+        - `url`: nats:// or tls://, with `name:password@` or `token@` before the host where the server wants it.
+        - `patience`: seconds until entering the block gives up where nobody answers; None never gives up.
+        - `heartbeat`: seconds between signs of life.
+        - `ssl`: if not the system's certificates are to be trusted.
+        - `join_seconds`: that host and guest have to be at their table, the same for all who use the lobby.
+        - `on_error`: see `connect.connect`.
+        - `fault_seconds`: see `connect.connect`.
+        """
         if not _is_address(url):
             raise InvalidValue("relay", public_url(url), f"nats://host:port or tls://host:port, up to {MAX_URL} bytes")
         super().__init__(public_url(url), patience, heartbeat, ssl, on_error, fault_seconds)

@@ -70,8 +70,15 @@ class Feed:
         on_message: Callable[[Delivered], bool],
         heartbeat: float,
     ) -> None:
-        """`on_message`: is given every message, and says whether it wants more. `heartbeat`: seconds between the
-        consumer's signs of life."""
+        """Prepare a feed of a stream's messages; nothing is asked for yet.
+
+        - `client`: the connection to the server.
+        - `js`: its JetStream context.
+        - `stream`: the stream's name.
+        - `subjects`: whose messages are wanted.
+        - `on_message`: is called with every message, and returns whether it wants more.
+        - `heartbeat`: seconds between the consumer's signs of life.
+        """
         self._client, self._js, self._stream, self._subjects = client, js, stream, subjects
         self._on_message, self._heartbeat = on_message, heartbeat
         self._inbox, self._start = client.new_inbox(), From()

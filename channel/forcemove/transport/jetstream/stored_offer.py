@@ -98,9 +98,17 @@ class LobbyEntry:
 
 
 def read_entry(hash_: bytes, data: bytes, revision: int, at: float, now: float, join_seconds: float) -> LobbyEntry:
-    """The offer with this hash. `at`: when the value was kept; `now`: both Unix seconds by the server's clock.
-    `join_seconds`: that host and guest have to be at their table. Raises `OtherOfferShown` where there is no offer in
-    it that its host has signed, and `UnknownVersion`."""
+    """The offer with this hash, from the value that the server stores for it.
+
+    - `hash_`: 32 bytes, the offer's hash.
+    - `data`: the value.
+    - `revision`: the server's number of the value.
+    - `at`: when the value was stored, Unix seconds by the server's clock.
+    - `now`: Unix seconds by the server's clock.
+    - `join_seconds`: that host and guest have to be at their table.
+
+    Raises `OtherOfferShown` where the value has no offer that its host has signed, and `UnknownVersion`.
+    """
     value = _decode(hash_, data)
     signed = read_offer(hash_, value.offer, value.signature)
     join = _sound_join(signed, value)

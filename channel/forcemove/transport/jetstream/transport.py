@@ -57,8 +57,14 @@ class JetStreamTransport(RemoteLog):
         send: Callable[[PendingPublish], None],
         forget: Callable[[str], None],
     ) -> None:
-        """`key`: None for a spectator. `send`: says something to the server if there is a connection. `forget`: nobody
-        waits for the answer to the post of this id any more."""
+        """Make the view of a log, as yet empty.
+
+        - `kind`: what the table is for.
+        - `table`: 32 bytes, the table's id.
+        - `key`: of the participant; None for a spectator.
+        - `send`: publishes a message if there is a connection.
+        - `forget`: is called with the id of a post whose answer nobody waits for any more.
+        """
         super().__init__(table, key, drops=kind is TableKind.CHANNEL)
         self.kind, self._send, self._forget = kind, send, forget
         self.stream, self.subject = STREAMS[kind], subject_of(kind, table)

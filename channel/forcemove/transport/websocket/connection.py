@@ -67,10 +67,16 @@ class RelayConnection(Reconnecting[WebSocketTransport]):
         on_error: Callable[[ForcemoveError], None] = lambda _: None,
         fault_seconds: float | None = None,
     ) -> None:
-        """`url`: ws:// or wss://, as the relay's operator has named it. `patience`: seconds until entering the block
-        gives up where nobody answers; None never does. `heartbeat`: seconds between pings; half as long may an answer
-        take. `ssl`: for wss://, if not the system's certificates are to be trusted. `clock`: Unix seconds, for
-        proofs. `on_error`, `fault_seconds`: see `connect.connect`."""
+        """Connect to a relay, once the block is entered.
+
+        - `url`: ws:// or wss://, as the relay's operator has named it.
+        - `patience`: seconds until entering the block gives up where nobody answers; None never gives up.
+        - `heartbeat`: seconds between pings; an answer may take half as long.
+        - `ssl`: for wss://, if not the system's certificates are to be trusted.
+        - `clock`: Unix seconds, for proofs.
+        - `on_error`: see `connect.connect`.
+        - `fault_seconds`: see `connect.connect`.
+        """
         if not url.startswith(("ws://", "wss://")) or len(url.encode()) > MAX_URL:
             raise InvalidValue("relay", url, f"ws://host:port or wss://host:port, up to {MAX_URL} bytes")
         super().__init__(url, patience, heartbeat, ssl, on_error, fault_seconds)

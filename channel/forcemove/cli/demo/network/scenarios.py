@@ -46,6 +46,14 @@ class ScenarioRun:
     """One channel between two new players."""
 
     def __init__(self, network: DemoNetwork, game: Game, stake: int, duration: int, columns: Columns) -> None:
+        """Name the two players; no process is started yet.
+
+        - `network`: the chain, the relay and the watchtower that the players use.
+        - `game`: the game to play.
+        - `stake`: of a round, in wei.
+        - `duration`: of a challenge, in seconds.
+        - `columns`: where the players' lines are printed.
+        """
         self.network, self.game, self._stake, self.duration = network, game, stake, duration
         self._columns = columns
         self.host, self.guest = (network.player(name, seat, self._printer(name)) for seat, name in enumerate(NAMES))
