@@ -205,10 +205,10 @@ class Hall:
         }
 
     def update_state(self, state: Json, action: Json) -> None:
-        def see(state: Json) -> None:
+        def mark(state: Json) -> None:
             state["log"][action["line"]]["seen"] = True
 
-        apply_update(state, see)
+        apply_update(state, mark)
 
     def filters(self, state: Json) -> dict[str, Callable[[Json], None]]:
         return {viewer: partial(_view, viewer) for viewer in list(state["players"])[:2]}

@@ -89,15 +89,15 @@ _DOING = {
     "_collect": "anyone sends transfer",
     "_collect_credit": "a participant with a credit sends payCredit",
 }
-"""The duties of the machine's phase table, with the one that signs or sends."""
+"""The actions of the machine's phase table, with the one that signs or sends."""
 
 
 def life_diagram() -> str:
-    """The phases with their duties, and the steps between them."""
+    """The phases with their actions, and the steps between them."""
     lines = ["stateDiagram-v2"]
-    for phase, duties in AUTOMATIC_ACTIONS.items():
+    for phase, actions in AUTOMATIC_ACTIONS.items():
         lines.append(f'state "{phase.value}" as {phase.name}')
-        lines += [f"{phase.name} : {_DOING[duty.__name__]}" for duty in duties]
+        lines += [f"{phase.name} : {_DOING[action.__name__]}" for action in actions]
     lines.append(f"[*] --> {Phase.CHECKING.name} : all have agreed on the terms")
     lines += [f"{step.from_phase.name} --> {step.to_phase.name} : {step.what}" for step in LIFE]
     lines.append(f"{Phase.CLOSED.name} --> [*]")

@@ -12,7 +12,7 @@ from itertools import takewhile
 
 from click.testing import CliRunner
 
-__all__ = ["COMMAND", "StoryFailed", "excerpt", "figures_aside"]
+__all__ = ["COMMAND", "ScenarioFailed", "excerpt", "figures_aside"]
 
 COMMAND = ("demo", "--game", "rock-paper-scissors", "--scenario", "stall")
 _LAST_TURN = "turn    6"
@@ -26,20 +26,20 @@ _FIGURES = (
 )
 
 
-class StoryFailed(Exception):
+class ScenarioFailed(Exception):
     """The demonstration has failed, or Bob has won the first round each time, which is not to be believed."""
 
 
 @cache
 def excerpt() -> str:
-    """A block with the story. Raises `StoryFailed`."""
+    """A block with what the demonstration printed. Raises `ScenarioFailed`."""
     for _ in range(_TRIES):
         lines = _play()
         turns = [line for line in lines if line.startswith("turn")]
         if turns[-1].startswith(_LAST_TURN):
             shown = takewhile(lambda line: not line.startswith(_END), lines)
             return "\n".join(["```text", *shown, "[...]", lines[-1], "```"])
-    raise StoryFailed(f"Bob has not lost the first of {_TRIES} stories")
+    raise ScenarioFailed(f"Bob has not lost the first of {_TRIES} rounds")
 
 
 def figures_aside(text: str) -> str:
@@ -54,5 +54,5 @@ def _play() -> list[str]:
 
     done = CliRunner().invoke(forcemove, COMMAND)
     if done.exit_code != 0:
-        raise StoryFailed(done.output)
+        raise ScenarioFailed(done.output)
     return done.output.strip().splitlines()

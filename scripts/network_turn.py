@@ -109,22 +109,22 @@ async def _play(url: str, folder: Path, number: int, seat: int, writing: Connect
         line = ChannelMessenger(await place.join(table, _KEYS[seat]))
         choose = moves_of_new(lambda secrets: game.bot(seat, secrets=secrets))
         with open_journal(str(folder / f"{seat}.journal"), owner=secrets.token_bytes(OWNER_LENGTH)) as journal:
-            watch = _Watch()
-            channel = FriendlyChannel(journal, agreement, _KEYS[seat], game, line, choose, on_event=watch.hear)
+            timer = _Timer()
+            channel = FriendlyChannel(journal, agreement, _KEYS[seat], game, line, choose, on_event=timer.on_event)
             running = [asyncio.create_task(channel.run()), asyncio.create_task(line.run())]
-            await watch.is_over.wait()
+            await timer.is_over.wait()
             if seat == 0:
-                writing.send((CHANNELS.encode(channel.channel), watch.seconds))
+                writing.send((CHANNELS.encode(channel.channel), timer.seconds))
             await asyncio.gather(*running)
 
 
-class _Watch:
+class _Timer:
     """`seconds`: from the first of our turns that counts to the last."""
 
     def __init__(self) -> None:
         self.is_over, self.seconds, self._began = asyncio.Event(), 0.0, 0.0
 
-    def hear(self, event: Event) -> None:
+    def on_event(self, event: Event) -> None:
         """A turn of ours was sent."""
         if not isinstance(event, Sent):
             return

@@ -164,12 +164,12 @@ class Game:
                 number = heappop(self._due)[1]
                 self._move(number, self._players[number])
             next_due = min(self._due[0][0], until) if self._due else until
-            self._hear(max(0.0, next_due - now), times, is_over=False)
+            self._receive(max(0.0, next_due - now), times, is_over=False)
 
     def _finish(self) -> None:
         """Until both of each pair have read all that was posted."""
         while self._posted or any(len(set(lengths)) > 1 for lengths in self._lengths().values()):
-            if not self._hear(PATIENCE, [], is_over=True):
+            if not self._receive(PATIENCE, [], is_over=True):
                 raise TimeoutError(f"the relay has said nothing for {PATIENCE:.0f} seconds")
 
     def _lengths(self) -> dict[int, list[int]]:
@@ -178,7 +178,7 @@ class Game:
             lengths.setdefault(player.pair, []).append(player.length)
         return lengths
 
-    def _hear(self, timeout: float, times: list[float], *, is_over: bool) -> int:
+    def _receive(self, timeout: float, times: list[float], *, is_over: bool) -> int:
         ready = self._poll.poll(timeout)
         for number, _ in ready:
             player = self._players[number]

@@ -48,7 +48,7 @@ class Player:
         host, _, port = url.removeprefix("ws://").rpartition(":")
         self.socket = socket.create_connection((host, int(port)), PATIENCE)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self._heard = bytearray()
+        self._received = bytearray()
         self._shake_hands(host)
         nonce = self._wait_for(Welcome).nonce
         key, expiry = _KEYS[seat], int(time.time()) + 600
@@ -72,7 +72,7 @@ class Player:
     def read(self) -> int:
         """How many moves have come."""
         before = self.length
-        self._heard += self.socket.recv(65_536)
+        self._received += self.socket.recv(65_536)
         for message in self._messages():
             if isinstance(message, Entries):
                 self.length = message.first + len(message.entries)
@@ -82,16 +82,16 @@ class Player:
         asks = f"GET / HTTP/1.1\r\nHost: {host}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
         asks += "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg==\r\n\r\n"
         self.socket.sendall(asks.encode())
-        while b"\r\n\r\n" not in self._heard:
-            self._heard += self.socket.recv(65_536)
-        self._heard = self._heard.partition(b"\r\n\r\n")[2]
+        while b"\r\n\r\n" not in self._received:
+            self._received += self.socket.recv(65_536)
+        self._received = self._received.partition(b"\r\n\r\n")[2]
 
     def _wait_for(self, kind: type[M]) -> M:
         while True:
             for message in self._messages():
                 if isinstance(message, kind):
                     return message
-            self._heard += self.socket.recv(65_536)
+            self._received += self.socket.recv(65_536)
 
     def _say(self, message: Message) -> None:
         self._send(_BINARY, VERSION.to_bytes(2) + b"\x91" + encode(message))
@@ -104,16 +104,16 @@ class Player:
 
     def _messages(self) -> Iterator[FromRelay]:
         """Of the frames that have come whole."""
-        heard, at = self._heard, 0
-        while len(heard) >= at + 4:
-            size, start = heard[at + 1], at + 2
+        received, at = self._received, 0
+        while len(received) >= at + 4:
+            size, start = received[at + 1], at + 2
             if size == 126:
-                size, start = int.from_bytes(heard[at + 2 : at + 4]), at + 4
-            if len(heard) < start + size:
+                size, start = int.from_bytes(received[at + 2 : at + 4]), at + 4
+            if len(received) < start + size:
                 break
-            opcode, payload, at = heard[at] & 15, bytes(heard[start : start + size]), start + size
+            opcode, payload, at = received[at] & 15, bytes(received[start : start + size]), start + size
             if opcode == _BINARY:
                 yield from decode_from_relay(payload)
             elif opcode == _PING:
                 self._send(_PING + 1, payload)
-        del heard[:at]
+        del received[:at]

@@ -104,10 +104,10 @@ def _run(talk: Talk, url: str, seat: int, barrier: Barrier, writing: Connection)
     async def ready() -> None:
         await asyncio.to_thread(barrier.wait, _PATIENCE)
 
-    async def told() -> float:
+    async def timed() -> float:
         return await talk(url, seat, ready)
 
-    writing.send(asyncio.run(told()))
+    writing.send(asyncio.run(timed()))
 
 
 # ------------------------------------------------------------------------------------------------------------ the relay

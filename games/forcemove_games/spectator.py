@@ -190,7 +190,7 @@ class Spectator:
 def following(until: Callable[[Json], bool], *, within: float) -> Step[Spectator]:
     """Watch until `until` holds of the view. `within`: seconds that we wait for each message.
 
-    Raises `FalseDisclosure`, `NothingHeard`, `UnexpectedAction`, `UnexpectedSender`, `PartRefused`, and
+    Raises `FalseDisclosure`, `ActionMissing`, `UnexpectedAction`, `UnexpectedSender`, `PartRefused`, and
     `MalformedAction`. The view is then the last one that was right.
     """
     begin = _receiving(Start, _begin, within)
@@ -204,7 +204,7 @@ def following(until: Callable[[Json], bool], *, within: float) -> Step[Spectator
     return step
 
 
-def _receiving(kind: type[Message], hear: Callable[[Any, Spectator], None], within: float) -> Step[Spectator]:
+def _receiving(kind: type[Message], on_message: Callable[[Any, Spectator], None], within: float) -> Step[Spectator]:
     """Wait for a message of one kind, whole or in parts."""
 
     async def step(queue: ActionQueue[Any], spectator: Spectator) -> None:
@@ -214,7 +214,7 @@ def _receiving(kind: type[Message], hear: Callable[[Any, Spectator], None], with
             message = parts.taken(action) if isinstance(action, Part) else action
             if message is not None:
                 _require_kind(message, kind)
-                hear(message, spectator)
+                on_message(message, spectator)
 
         await transition(take, expects=(kind, Part), sender=_relaying, within=within)(queue, spectator)
         while parts.are_missing:

@@ -22,7 +22,7 @@ from forcemove.chain.deployment import (
     NotAFactory,
     Progress,
     deploy,
-    deploy_beside,
+    deploy_artifact,
 )
 from forcemove.chain.errors import InsufficientFunds, NoContract
 from forcemove.chain.factory import FACTORY, FUNDS, deployment_block
@@ -236,17 +236,17 @@ def test_a_contract_is_deployed_beside_a_deployment(embedded: EmbeddedChain, pat
     deploy(embedded, KEY, path)
 
     contract = artifact("CountingApp")
-    address = deploy_beside(embedded, KEY, contract)
+    address = deploy_artifact(embedded, KEY, contract)
 
     assert embedded.code(address) == artifact("CountingApp").runtime_bytecode
     block = embedded.block_number()
-    assert deploy_beside(embedded, OTHER_KEY, contract) == address == derived_address(contract)
+    assert deploy_artifact(embedded, OTHER_KEY, contract) == address == derived_address(contract)
     assert embedded.block_number() == block
 
 
 def test_a_factory_that_makes_nothing_is_told(embedded: EmbeddedChain) -> None:
     with pytest.raises(NoContract):
-        deploy_beside(embedded, KEY, artifact("CountingApp"), place(embedded, b"\0"))
+        deploy_artifact(embedded, KEY, artifact("CountingApp"), place(embedded, b"\0"))
 
 
 # ------------------------------------------------------------------------------------------------ what others deployed

@@ -10,7 +10,7 @@ from web3 import Web3
 
 from forcemove.chain.chain import Call
 from forcemove.chain.create2 import CUSTOMARY_FACTORY, SALT
-from forcemove.chain.deployment import deploy, deploy_beside
+from forcemove.chain.deployment import deploy, deploy_artifact
 from forcemove.chain.errors import NoContract, NotConfirmed, NotGenuine
 from forcemove.chain.genuine import derived_address, require_genuine, require_genuine_contract
 from forcemove.chain.local import EmbeddedChain
@@ -26,7 +26,7 @@ def chain(tmp_path_factory: pytest.TempPathFactory) -> EmbeddedChain:
     """With a deployment, and the counting app beside it."""
     chain = EmbeddedChain()
     deploy(chain, MINER, tmp_path_factory.mktemp("deployment") / "book.json")
-    deploy_beside(chain, MINER, artifact("CountingApp"))
+    deploy_artifact(chain, MINER, artifact("CountingApp"))
     return chain
 
 

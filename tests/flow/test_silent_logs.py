@@ -22,7 +22,7 @@ from tests.scenarios.test_flows import play as play_strictly
 from tests.simulation.chain import MemoryChain
 
 # What a seat makes of troubles where nobody says otherwise: a warning.
-play = partial(play_strictly, trouble=Seat("nobody", None, Line()).trouble)  # type: ignore[arg-type]  # of no use here
+play = partial(play_strictly, on_error=Seat("nobody", None, Line()).on_error)  # type: ignore[arg-type]  # of no use here
 
 
 class HangingLog(MemoryTransport):

@@ -12,7 +12,7 @@ import pytest
 from forcemove.flow.actions import MalformedAction
 from forcemove.flow.keys import exchange_keys
 from forcemove.flow.queue import ActionQueue
-from forcemove.flow.seat import UPDATES, Line, Seat, Update, drive, hear
+from forcemove.flow.seat import UPDATES, Line, Seat, Update, drive, receive_next
 from forcemove.flow.signed import SignedTransport, UnsignedMessage
 from forcemove.flow.transport import MemoryTransport
 from forcemove.protocol.codec.limits import (
@@ -83,7 +83,7 @@ def carried(message: bytes, keys: Sequence[Key]) -> tuple[list[tuple[bytes, obje
         (alice, _), (bob, hearer) = seat_of("alice", message), seat_of("bob")
         queues = [ActionQueue(table.transport, UPDATES) for table in tables]
         await drive(queues[0], alice)
-        assert await hear(queues[1], bob, 1.0)
+        assert await receive_next(queues[1], bob, 1.0)
         await drive(queues[1], bob)
         assert not bob.faults
         return hearer.heard, await log.reader(len(keys)).read()

@@ -15,8 +15,8 @@ from forcemove.errors import InvalidValue
 from forcemove.flow.channel import opening
 from forcemove.flow.queue import ActionQueue
 from forcemove.flow.steps import (
+    ActionMissing,
     NoStep,
-    NothingHeard,
     Step,
     Steps,
     UnexpectedAction,
@@ -250,17 +250,17 @@ def test_what_was_not_expected_is_not_handed_on() -> None:
 
 
 def test_a_silent_client_does_not_hang_us() -> None:
-    with pytest.raises(NothingHeard) as nothing:
+    with pytest.raises(ActionMissing) as nothing:
         play(transition(note, sender="bob", within=HOUR))
-    assert nothing.value == NothingHeard(("bob",), HOUR)
-    with pytest.raises(NothingHeard):
+    assert nothing.value == ActionMissing(("bob",), HOUR)
+    with pytest.raises(ActionMissing):
         play(choice({Said: transition(note)}, within=HOUR))
 
 
 def test_who_shouts_all_the_time_does_not_stop_the_clock() -> None:
     async def story() -> None:
         queue = ActionQueue(Flooded(), CODEC, skip=lambda _: None)
-        with pytest.raises(NothingHeard):
+        with pytest.raises(ActionMissing):
             await run(transition(note, within=1), queue, Context())
 
     run_busy(story())
@@ -285,7 +285,7 @@ def test_what_comes_in_time_is_taken() -> None:
 def test_a_deadline_that_has_passed_loses_nothing_that_comes_later() -> None:
     async def story() -> None:
         queue, context = queue_of(MemoryTransport()), Context()
-        with pytest.raises(NothingHeard):
+        with pytest.raises(ActionMissing):
             await run(transition(note, within=1), queue, context)
         await queue.enqueue(Left("bob"))
         await run(transition(note, within=1), queue, context)

@@ -18,7 +18,7 @@ from forcemove.flow.actions import MalformedAction
 from forcemove.flow.keys import exchange_keys
 from forcemove.flow.queue import ActionQueue, SaidOtherwise, said_before
 from forcemove.flow.signed import SignedTransport, UnknownClient
-from forcemove.flow.steps import NothingHeard, UnexpectedAction, UnexpectedSender, run
+from forcemove.flow.steps import ActionMissing, UnexpectedAction, UnexpectedSender, run
 from forcemove.flow.transport import MemoryTransport, Transport
 from forcemove.protocol.hashing import keccak256
 from forcemove.protocol.signing import Key
@@ -283,7 +283,7 @@ def test_a_stranger_is_named() -> None:
 
 @pytest.mark.parametrize("script", [(), (M,)], ids=["before the play", "before the reveal"])
 def test_who_falls_silent_is_named(script: tuple[Said, ...]) -> None:
-    assert ends(sit("alice", ALICE), after=script) == [NothingHeard(("mallory",), HOUR)]
+    assert ends(sit("alice", ALICE), after=script) == [ActionMissing(("mallory",), HOUR)]
 
 
 def test_what_comes_late_but_in_time_is_taken() -> None:
@@ -336,7 +336,7 @@ def test_whatever_mallory_says_alice_ends_in_time_and_blames_nobody_else(said: l
         match ending.result():
             case RoundResult(weapons=weapons):
                 assert weapons == {"alice": ROCK, "mallory": PAPER}
-            case NothingHeard(expected=expected):
+            case ActionMissing(expected=expected):
                 assert expected == ("mallory",)
             case error:
                 assert isinstance(

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from forcemove.errors import ForcemoveError
 from forcemove.flow.actions import MalformedAction
 from forcemove.flow.queue import ActionQueue
-from forcemove.flow.steps import NothingHeard, UnexpectedAction, UnexpectedSender, run
+from forcemove.flow.steps import ActionMissing, UnexpectedAction, UnexpectedSender, run
 from forcemove.flow.transport import MemoryTransport, Transport
 from forcemove.protocol.codec.limits import MAX_ACTION
 from forcemove_games.spectator import FEED, Disclosure, Part, PartRefused, Relay, Spectator, Start, following
@@ -136,7 +136,7 @@ Altered = Callable[[list[Part]], list[Part | Start | Disclosure]]
 ALTERED: dict[str, tuple[Altered, type[ForcemoveError]]] = {
     "the first is missing": (lambda parts: [*parts[1:]], PartRefused),
     "one in the middle is missing": (lambda parts: [*parts[:2], *parts[3:]], PartRefused),
-    "the last is missing": (lambda parts: [*parts[:-1]], NothingHeard),
+    "the last is missing": (lambda parts: [*parts[:-1]], ActionMissing),
     "the first comes again": (lambda parts: [parts[0], *parts], PartRefused),
     "two have changed places": (lambda parts: [parts[1], parts[0], *parts[2:]], PartRefused),
     "something comes in between": (lambda parts: [*parts[:2], Start("alice", 1), *parts[2:]], UnexpectedAction),

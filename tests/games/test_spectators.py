@@ -17,7 +17,7 @@ from forcemove.errors import ForcemoveError
 from forcemove.flow.actions import MalformedAction
 from forcemove.flow.queue import ActionQueue
 from forcemove.flow.signed import BadSignature
-from forcemove.flow.steps import NothingHeard, UnexpectedAction, UnexpectedSender, run
+from forcemove.flow.steps import ActionMissing, UnexpectedAction, UnexpectedSender, run
 from forcemove.flow.transport import MemoryTransport, Reader, Transport
 from forcemove.protocol.codec.limits import MAX_RELAYED
 from forcemove_games.commitment import Opening
@@ -517,11 +517,11 @@ def test_on_a_signed_feed_nobody_speaks_in_the_relays_name() -> None:
 def test_a_relay_that_falls_silent_hangs_nobody() -> None:
     async def story() -> None:
         feed = MemoryTransport()
-        with pytest.raises(NothingHeard) as nothing:
+        with pytest.raises(ActionMissing) as nothing:
             await watch(feed)
-        assert nothing.value == NothingHeard(("alice",), HOUR)
+        assert nothing.value == ActionMissing(("alice",), HOUR)
         await ActionQueue(feed, FEED).enqueue(Start("alice", BEGINNING))
-        with pytest.raises(NothingHeard):
+        with pytest.raises(ActionMissing):
             await watch(feed)
 
     run_virtual(story())

@@ -87,7 +87,7 @@ def test_the_figures_of_a_demonstration_may_be_others(copies: Path, capsys: pyte
 def test_a_demonstration_that_fails_is_shown_by_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(excerpt, "COMMAND", ("demo", "--game", "missing"))
 
-    with pytest.raises(excerpt.StoryFailed, match="missing"):
+    with pytest.raises(excerpt.ScenarioFailed, match="missing"):
         excerpt.excerpt.__wrapped__()  # what the others have cached stays
 
 

@@ -37,7 +37,7 @@ from tests.scenarios.test_flows import bot_of as plays_and_concludes
 from tests.scenarios.test_flows import play as play_strictly
 
 # What a seat makes of troubles where nobody says otherwise: a warning.
-play = partial(play_strictly, trouble=Seat("nobody", None, Line()).trouble)  # type: ignore[arg-type]  # of no use here
+play = partial(play_strictly, on_error=Seat("nobody", None, Line()).on_error)  # type: ignore[arg-type]  # of no use here
 
 
 class FlakyLog(MemoryTransport):
@@ -164,7 +164,7 @@ def test_a_player_who_always_fails_is_challenged_and_its_client_gets_out(playgro
 def test_the_owner_is_told_and_decides_when_to_give_up(playground: Playground) -> None:
     story, told = playground.story(TIC_TAC_TOE), []
 
-    def trouble(error: Exception) -> None:
+    def on_error(error: Exception) -> None:
         told.append(error)
         if len(told) == 5:
             raise error
@@ -173,7 +173,7 @@ def test_the_owner_is_told_and_decides_when_to_give_up(playground: Playground) -
         return True
 
     over_flaky_chain(story, down)
-    seat = Seat(NAMES[0], story.alice.client, Line(), within=60 * TICK, look_every=TICK, trouble=trouble)
+    seat = Seat(NAMES[0], story.alice.client, Line(), within=60 * TICK, look_every=TICK, on_error=on_error)
 
     async def alice(queue: object, _: Seat) -> None:
         await opening()(queue, seat)  # type: ignore[arg-type]

@@ -30,7 +30,7 @@ from forcemove.flow.channel import (
 from forcemove.flow.keys import exchange_keys
 from forcemove.flow.queue import ActionQueue
 from forcemove.flow.signed import LogsDiffer
-from forcemove.flow.steps import NothingHeard, Step, repeat, run, sequence
+from forcemove.flow.steps import ActionMissing, Step, repeat, run, sequence
 from forcemove.flow.transport import MemoryTransport, Transport
 from forcemove.game import Game
 from forcemove.node.events import CounterpartyFault
@@ -50,9 +50,9 @@ _LONG = 5.0 * DURATION
 """What takes longer never ends."""
 
 
-def fail(trouble: Exception) -> None:
+def fail(on_error: Exception) -> None:
     """What a test has not foreseen ends its flow, assertions in what it has made among it."""
-    raise trouble
+    raise on_error
 
 
 def seats_of(story: Story) -> list[Seat]:
@@ -61,7 +61,7 @@ def seats_of(story: Story) -> list[Seat]:
     for player in story.players:
         line, player.is_silent = Line(), True
         story.start(player, line)
-        seats.append(Seat(NAMES[player.seat], player.client, line, within=5 * TICK, look_every=TICK, trouble=fail))
+        seats.append(Seat(NAMES[player.seat], player.client, line, within=5 * TICK, look_every=TICK, on_error=fail))
     return seats
 
 
@@ -92,7 +92,7 @@ def play(
     story: Story,
     *flows: Callable[[Seat], Awaitable[object]] | Step[Seat],
     log: MemoryTransport | None = None,
-    trouble: Callable[[Exception], object] = fail,
+    on_error: Callable[[Exception], object] = fail,
 ) -> list[Seat]:
     """Both seats' flows, or these, side by side on one log."""
     log = log or MemoryTransport()
@@ -100,7 +100,7 @@ def play(
     async def both() -> list[Seat]:
         seats = seats_of(story)
         for seat in seats:
-            seat.trouble = trouble
+            seat.on_error = on_error
         async with asyncio.timeout(_LONG), passing_time(story), asyncio.TaskGroup() as group:
             for flow, seat in zip(flows, seats, strict=True):
                 group.create_task(run(flow, queue_of(log), seat))  # type: ignore[arg-type]
@@ -234,7 +234,7 @@ def test_who_stays_silent_for_ever_loses_what_the_challenged_state_says(story: S
 def test_nobody_deposits_where_the_other_never_agrees(channel: Story) -> None:
     async def alone() -> None:
         seat = seats_of(channel)[0]
-        with pytest.raises(NothingHeard) as nothing:
+        with pytest.raises(ActionMissing) as nothing:
             await run(opening(), queue_of(MemoryTransport()), seat)
         assert nothing.value.seconds == seat.within
 

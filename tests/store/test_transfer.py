@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from forcemove.errors import MalformedBytes, UnknownVersion
-from forcemove.store.errors import AlreadyMoved, ImportRefused, NotKept
+from forcemove.store.errors import AlreadyMoved, ChannelNotStored, ImportRefused
 from forcemove.store.journal import Journal
 from forcemove.store.records import ChannelLease, Evidence, ExportKind, OutboxRequest, Ownership, StoredChannel
 from tests.store.places import ACCOUNT, BOB, Place, batch, first, id_of, next_, snapshots
@@ -194,7 +194,7 @@ def test_what_is_older_is_replaced_wholly(journal: Journal, elsewhere: Journal) 
 def test_what_is_not_here_is_not_exported(journal: Journal) -> None:
     begin(journal)
     for kind in (MOVE, BACKUP):
-        with pytest.raises(NotKept):
+        with pytest.raises(ChannelNotStored):
             journal.export([id_of(1), id_of(9)], kind)
     assert standing(journal, 1) is Ownership.ACTIVE
 

@@ -11,7 +11,7 @@ import pytest
 from forcemove.chain.adjudicator import Adjudicator
 from forcemove.chain.chain import Call
 from forcemove.chain.create2 import SALT, create2_address
-from forcemove.chain.deployment import deploy_beside
+from forcemove.chain.deployment import deploy_artifact
 from forcemove.chain.errors import NotGenuine
 from forcemove.chain.local import EmbeddedChain
 from forcemove.chain.verification import ContractStatus, verify
@@ -95,7 +95,7 @@ def signs_nothing(client: PolledClient, other: MemoryMessenger, store: MemorySto
 
 OTHER_APP = artifact("PermissiveApp")
 LOOK_ALIKES: dict[str, Callable[[Playground], bytes]] = {
-    "another app of the same factory": lambda on: deploy_beside(on.chain, MINER, OTHER_APP, on.book.factory),
+    "another app of the same factory": lambda on: deploy_artifact(on.chain, MINER, OTHER_APP, on.book.factory),
     "the same code by another hand": lambda on: place(on.chain, on.chain.code(on.book.find("TicTacToe").address)),
 }
 

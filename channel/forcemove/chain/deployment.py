@@ -52,7 +52,7 @@ __all__ = [
     "DeploymentStage",
     "contracts_to_deploy",
     "deploy",
-    "deploy_beside",
+    "deploy_artifact",
 ]
 
 _LOOK_SECONDS = 0.1
@@ -165,7 +165,7 @@ def _games_of_contracts(games: Iterable[PlayableApp]) -> dict[str, GameOfContrac
     return found
 
 
-def deploy_beside(chain: Chain, key: Key, contract: Artifact, factory: bytes = CUSTOMARY_FACTORY) -> bytes:
+def deploy_artifact(chain: Chain, key: Key, contract: Artifact, factory: bytes = CUSTOMARY_FACTORY) -> bytes:
     """Deploy one more compiled contract, such as the app of a game that is being tried, unless it is there; its
     address. The factory must be there. Raises `NoContract` where it is not, and what sending raises."""
     address = derived_address(contract, factory)

@@ -48,7 +48,7 @@ class IpcProvider(JSONBaseProvider):
             if not self._lock.acquire(timeout=require_time()):
                 raise TimeoutError
             try:
-                return self._exchange_anew(request)
+                return self._exchange_or_reconnect(request)
             except BaseException:
                 self.close()
                 raise
@@ -61,7 +61,7 @@ class IpcProvider(JSONBaseProvider):
             self._connection.close()
             self._connection = None
 
-    def _exchange_anew(self, request: bytes) -> RPCResponse:
+    def _exchange_or_reconnect(self, request: bytes) -> RPCResponse:
         """A connection that the node has closed meanwhile is no failure."""
         if self._connection is not None:
             try:

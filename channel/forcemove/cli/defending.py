@@ -136,12 +136,12 @@ class Defence:
         """Take in what the endpoints have said, and take up, or leave, what that is about. Never waits."""
         if time.monotonic() - self._read_at >= _READ_JOURNAL_EVERY:
             self._read_journal()
-        has_news = False
+        is_changed = False
         with contextlib.suppress(queue.Empty):
             while True:
                 index, statuses = self._answers.get_nowait()
-                self._seen[index], has_news = statuses, True
-        if has_news:
+                self._seen[index], is_changed = statuses, True
+        if is_changed:
             for id_ in list(self._open):
                 self._consider(id_)
 
@@ -166,7 +166,7 @@ class Defence:
         self._read_at = time.monotonic()
         with contextlib.suppress(ForcemoveError):  # what was read before is defended meanwhile
             found, _ = read_all(self._journal)
-            open_ = (each for each in found if each.standing in (Ownership.ACTIVE, Ownership.BACKUP))
+            open_ = (each for each in found if each.ownership in (Ownership.ACTIVE, Ownership.BACKUP))
             ours = (each for each in open_ if each.chain_id == self._chain_id and not each.channel.is_over_and_paid)
             self._open = {each.id: each for each in ours}
             asked: dict[bytes, list[bytes]] = {}
@@ -202,7 +202,7 @@ class Defence:
         return id_ in self._given_up and then == shown and time.monotonic() - at < _AGAIN_AFTER
 
     def _take_up(self, stored: JournalChannel) -> None:
-        def report(event: Event) -> None:
+        def on_event(event: Event) -> None:
             self._report(stored.id, event)
 
         try:
@@ -211,8 +211,8 @@ class Defence:
                 _Absent(stored.address),
                 Nobody(),
                 undecided,
-                on_event=report,
-                confirmations=stored.about.confirmations,
+                on_event=on_event,
+                confirmations=stored.metadata.confirmations,
                 signs=False,
                 payer=self._payer,
             )

@@ -143,5 +143,5 @@ def _summary(book: AddressBook, path: Path) -> str:
 
     lines = [f"Chain {book.chain_id}, from block {book.deployment_block}, by the factory {show_address(book.factory)}:"]
     lines += [f"  {show_address(entry.address)}  {name}" for name, entry in sorted(book.contracts.items())]
-    beside = path.with_name(f"{path.stem}.CONTRACT.standard-json-input.json")
-    return "\n".join([*lines, f"Written to {path}; for block explorers, {beside}."])
+    inputs = path.with_name(f"{path.stem}.CONTRACT.standard-json-input.json")
+    return "\n".join([*lines, f"Written to {path}; for block explorers, {inputs}."])

@@ -310,7 +310,10 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
         "The journal {where} cannot be written: {reason}.",
         "Make room on the disk, or make it writable, and try again. Nothing is half-written.",
     ),
-    "NotKept": ("The journal has no channel {channel_id}.", "`forcemove inspect` asks a chain about a channel."),
+    "ChannelNotStored": (
+        "The journal has no channel {channel_id}.",
+        "`forcemove inspect` asks a chain about a channel.",
+    ),
     "AlreadyMoved": (
         "Channel {channel_id} was moved to another journal.",
         "It is played on from there; this journal signs nothing more in it.",

@@ -95,6 +95,7 @@ class _Client(click.ParamType[tuple[bytes, int]]):
 )
 @click.option(
     "--most",
+    "max_cost",
     type=AMOUNT,
     default=_TOWER.max_cost,
     show_default=exact_amount(_TOWER.max_cost),
@@ -121,6 +122,7 @@ class _Client(click.ParamType[tuple[bytes, int]]):
 )
 @click.option(
     "--most-channels",
+    "max_channels",
     type=click.IntRange(1),
     default=_TOWER.max_channels,
     show_default=True,
@@ -155,11 +157,11 @@ def watch(
     store: str,
     listen: tuple[str, int],
     book: Path | None,
-    most: int,
+    max_cost: int,
     head_start: int,
     confirmations: int | None,
     lease: float,
-    most_channels: int,
+    max_channels: int,
     connections: int,
     per_address: int,
     bytes_per_second: int,
@@ -199,8 +201,8 @@ def watch(
     key = open_key_file(key_file)
     _warn_of_an_empty_account(chains[0], key)
     settings = TowerSettings(
-        max_cost=most,
-        max_channels=most_channels,
+        max_cost=max_cost,
+        max_channels=max_channels,
         head_start=head_start,
         first_block=book_.deployment_block,
         confirmations=confirmations,
@@ -208,8 +210,8 @@ def watch(
     )
     limits = ServiceLimits(connections=connections, per_address=per_address, bytes_per_second=bytes_per_second)
     with open_store(store, may_be_new=True) as journal:
-        make: MakeTower = lambda report, trouble: Tower(  # noqa: E731  # its type is the service's
-            journal, key, adjudicators, served, apps=apps, settings=settings, on_answer=report, on_error=trouble
+        make: MakeTower = lambda on_answer, on_error: Tower(  # noqa: E731  # its type is the service's
+            journal, key, adjudicators, served, apps=apps, settings=settings, on_answer=on_answer, on_error=on_error
         )
         asyncio.run(
             serve(

@@ -6,8 +6,8 @@ from pathlib import Path
 
 __all__ = ["CONTRACTS"]
 
-_BESIDE = Path(__file__).resolve().parent
+_HERE = Path(__file__).resolve().parent
 """Here a wheel has them."""
 
-CONTRACTS = _BESIDE if (_BESIDE / "artifacts").is_dir() else _BESIDE.parents[2] / "contracts"
+CONTRACTS = _HERE if (_HERE / "artifacts").is_dir() else _HERE.parents[2] / "contracts"
 """The folder of them; in a checkout its own, which is no part of the import package."""

@@ -17,8 +17,8 @@ from typing import Any, Protocol
 
 from forcemove.errors import LocalError
 from forcemove.flow.queue import ActionQueue
-from forcemove.flow.seat import UPDATES, Line, Participant, Seat, Update, drive, hear, look_again, tell
-from forcemove.flow.steps import NothingHeard, Step
+from forcemove.flow.seat import UPDATES, Line, Participant, Seat, Update, drive, feed, receive_next, wait_and_drive
+from forcemove.flow.steps import ActionMissing, Step
 from forcemove.protocol.machine.channel import Channel, Phase
 from forcemove.protocol.machine.effects import ChooseMove
 from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
@@ -90,12 +90,12 @@ def opening() -> Step[Seat]:
 
 
 def prefunding() -> Step[Seat]:
-    """All sign the prefund states. Raises `NothingHeard` where somebody does not: nothing was deposited yet."""
+    """All sign the prefund states. Raises `ActionMissing` where somebody does not: nothing was deposited yet."""
 
     async def step(queue: ActionQueue[Any], seat: Seat) -> None:
         phases = (Phase.CHECKING, Phase.PREFUND)
         if not await _reached(queue, seat, lambda: seat.participant.phase not in phases):
-            raise NothingHeard((), seat.within)
+            raise ActionMissing((), seat.within)
 
     return step
 
@@ -123,7 +123,7 @@ def turn(choose: Choose) -> Step[Seat]:
         is_done = _any(lambda: seat.next_turn > turn_num, lambda: _is_ending(seat))
         await drive(queue, seat)
         while _is_to_move(seat) and not is_done() and not _has_moved(seat, choose):
-            await look_again(queue, seat)
+            await wait_and_drive(queue, seat)
         await _reached_or_decided(queue, seat, is_done)
 
     return step
@@ -147,8 +147,8 @@ def concluding() -> Step[Seat]:
     """
 
     async def step(queue: ActionQueue[Any], seat: Seat) -> None:
-        while not _is_over(seat) and not tell(seat, ConcludeWanted()):
-            await look_again(queue, seat)
+        while not _is_over(seat) and not feed(seat, ConcludeWanted()):
+            await wait_and_drive(queue, seat)
         await collecting()(queue, seat)
 
     return step
@@ -218,9 +218,9 @@ def _has_moved(seat: Seat, choose: Choose) -> bool:
     try:
         chosen = choose(channel.question(newest.state))
     except Exception as error:
-        seat.trouble(error)
+        seat.on_error(error)
         return False
-    return tell(seat, chosen)
+    return feed(seat, chosen)
 
 
 # ------------------------------------------------------------------------------------------------------------ waiting
@@ -269,7 +269,7 @@ async def _is_there_at_last(queue: ActionQueue[Any], seat: Seat, is_there: Calla
     never be silent."""
     clock = asyncio.get_running_loop()
     end = clock.time() + seat.look_every
-    while clock.time() <= end and await hear(queue, seat, 0):
+    while clock.time() <= end and await receive_next(queue, seat, 0):
         pass
     await drive(queue, seat)
     return is_there()
@@ -280,7 +280,7 @@ async def _until(queue: ActionQueue[Any], seat: Seat, is_there: Callable[[], boo
         await drive(queue, seat)
         if is_there():
             return
-        await hear(queue, seat, seat.look_every)
+        await receive_next(queue, seat, seat.look_every)
         await asyncio.sleep(0)  # a flood of messages must not keep our time from passing
 
 
@@ -312,7 +312,7 @@ def _is_paid_out(seat: Seat) -> bool:
 def _challenge_if_it_helps(seat: Seat) -> None:
     """Let the chain decide where it is another's turn."""
     if is_stuck(seat.participant.channel, seat.participant.phase):
-        tell(seat, ChallengeWanted())
+        feed(seat, ChallengeWanted())
 
 
 def is_stuck(channel: Channel, phase: Phase) -> bool:

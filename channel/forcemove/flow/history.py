@@ -50,7 +50,7 @@ class History:
         """One more entry is known."""
         self._hashes += running_hash(self.at(self.count), entry)
 
-    def hear(self, count: int, hash_: bytes) -> bool:
+    def accept_hash(self, count: int, hash_: bytes) -> bool:
         """Whether the first `count` entries, at most one more than are known, can have this hash: what is new is known
         from then on."""
         if count > self.count:

@@ -1,7 +1,7 @@
 """One participant at a table: its client, its line on the log, and what keeps both going.
 
 What a transport, an endpoint or a player's own function raises ends no flow, because a client that nobody drives cannot
-defend itself: it is reported to the seat's owner (`Seat.trouble`) and tried again with the next look. A flow ends by
+defend itself: it is reported to the seat's owner (`Seat.on_error`) and tried again with the next look. A flow ends by
 what trying again does not mend: a move that breaks a rule, contracts that are not genuine, a log on which we have
 said something else.
 
@@ -25,7 +25,7 @@ from forcemove.flow.queue import FAULTS, ActionQueue
 from forcemove.protocol.machine.channel import Channel, Phase
 from forcemove.protocol.machine.inputs import Input
 
-__all__ = ["UPDATES", "Line", "Participant", "Seat", "Update", "drive", "hear", "look_again", "tell"]
+__all__ = ["UPDATES", "Line", "Participant", "Seat", "Update", "drive", "receive_next", "wait_and_drive", "feed"]
 
 _LOG = logging.getLogger(__name__)
 _POST_SECONDS = 10.0
@@ -71,7 +71,7 @@ class Line:
 
     def __init__(self) -> None:
         self.unsent: deque[bytes] = deque()
-        self.heard: deque[bytes] = deque()
+        self.received: deque[bytes] = deque()
 
     def send(self, message: bytes) -> None:
         """Keep it until the flow posts it."""
@@ -79,13 +79,13 @@ class Line:
 
     def receive(self) -> Sequence[bytes]:
         """What the flow has read since the last call."""
-        messages = tuple(self.heard)
-        self.heard.clear()
+        messages = tuple(self.received)
+        self.received.clear()
         return messages
 
 
-def _warn(trouble: Exception) -> None:
-    _LOG.warning("trying again after %s: %s", type(trouble).__name__, trouble)
+def _warn(error: Exception) -> None:
+    _LOG.warning("trying again after %s: %s", type(error).__name__, error)
 
 
 @dataclass
@@ -95,7 +95,7 @@ class Seat:
     `client_id`: our name on the log. `participant`: our client, whose line it is, and whose player answers
     None (the flow moves). `within`: seconds that a counterparty has for each turn. `look_every`: seconds between looks
     at the chain while nothing is heard, and between two tries of what fails. `show`: is called after whatever has
-    happened. `trouble`: is called with what has failed and will be tried again; it logs a warning unless another is
+    happened. `on_error`: is called with what has failed and will be tried again; it logs a warning unless another is
     given, and what it raises ends the flow. `faults`: the last hundred messages on the log that were no actions; play
     goes on after them.
     """
@@ -106,7 +106,7 @@ class Seat:
     within: float = 60.0
     look_every: float = 1.0
     show: Callable[[], object] = field(default=lambda: None)
-    trouble: Callable[[Exception], object] = _warn
+    on_error: Callable[[Exception], object] = _warn
     faults: deque[ForcemoveError] = field(default_factory=lambda: deque(maxlen=100))
 
     @property
@@ -118,7 +118,7 @@ class Seat:
 # --------------------------------------------------------------------------------------------------------- what it does
 
 
-def tell(seat: Seat, input_: Input) -> bool:
+def feed(seat: Seat, input_: Input) -> bool:
     """Tell our client what we want; whether it could take it. Raises where that makes no sense."""
     try:
         seat.participant.feed(input_)
@@ -133,12 +133,12 @@ def _report_error(seat: Seat, error: Exception) -> None:
     passes = isinstance(error, PassingError) or seat.participant.phase is not Phase.CHECKING
     if isinstance(error, ForcemoveError) and not (isinstance(error, ChainError) and passes):
         raise error
-    seat.trouble(error)
+    seat.on_error(error)
 
 
-async def look_again(queue: ActionQueue[Any], seat: Seat) -> None:
+async def wait_and_drive(queue: ActionQueue[Any], seat: Seat) -> None:
     """Wait for the next action, or until it is time to look at the chain, and let the client work."""
-    await hear(queue, seat, seat.look_every)
+    await receive_next(queue, seat, seat.look_every)
     await drive(queue, seat)
 
 
@@ -170,14 +170,14 @@ async def _post(queue: ActionQueue[Any], seat: Seat) -> None:
                 seat.line.unsent.popleft()
     except MalformedAction as error:
         seat.line.unsent.popleft()
-        seat.trouble(error)
+        seat.on_error(error)
     except TimeoutError:
         _report_error(seat, TimeoutError(f"the log has not taken a message for {_POST_SECONDS:g} seconds"))
     except Exception as error:
         _report_error(seat, error)
 
 
-async def hear(queue: ActionQueue[Any], seat: Seat, seconds: float) -> bool:
+async def receive_next(queue: ActionQueue[Any], seat: Seat, seconds: float) -> bool:
     """Wait so long for the next action; whether one has come."""
     try:
         async with asyncio.timeout(seconds) as limit:
@@ -191,5 +191,5 @@ async def hear(queue: ActionQueue[Any], seat: Seat, seconds: float) -> bool:
             await asyncio.sleep(seconds)
         return False
     if isinstance(action, Update) and action.client_id != seat.client_id:
-        seat.line.heard.append(bytes(action.message))
+        seat.line.received.append(bytes(action.message))
     return True

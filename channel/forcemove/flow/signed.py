@@ -323,7 +323,7 @@ class _SignedReader:
         """Every entry counts, whatever is wrong with it."""
         if not self._has_gap and not self._has_changed:
             self._hash = running_hash(self._hash, data)
-            self._has_changed = not self._history.hear(self._position, self._hash)
+            self._has_changed = not self._history.accept_hash(self._position, self._hash)
 
     def _is_same_log(self, said: _Statement, position: int) -> bool:
         """Whether the client had read what we have read. What it says of entries beyond a gap cannot be checked. It

@@ -34,7 +34,7 @@ from forcemove.flow.queue import ActionQueue
 
 __all__ = [
     "NoStep",
-    "NothingHeard",
+    "ActionMissing",
     "Step",
     "Steps",
     "UnexpectedAction",
@@ -84,7 +84,7 @@ class UnexpectedSender(CounterpartyError):
 
 
 @dataclass(eq=False)
-class NothingHeard(CounterpartyError):
+class ActionMissing(CounterpartyError):
     """Nobody has acted within the time. `expected`: the clients that might act, empty where any might; `seconds`: how
     long we waited."""
 
@@ -113,7 +113,7 @@ def transition(
 
     `expects`: its type, or one of several; `sender`: whose it is; `within`: seconds until it must have come. Where
     these are not given, anything, anybody and any time will do. Raises `NoStep` when it is built; later
-    `UnexpectedAction`, `UnexpectedSender`, `NothingHeard`, and the function has not been called then.
+    `UnexpectedAction`, `UnexpectedSender`, `ActionMissing`, and the function has not been called then.
     """
     _require_callable(function)
     types: tuple[type[Action], ...] = expects if isinstance(expects, tuple) else (expects,)
@@ -223,7 +223,7 @@ async def _within(seconds: float | None, waiting: Awaitable[A], senders: tuple[s
     except TimeoutError:
         if seconds is None or not limit.expired():
             raise
-        raise NothingHeard(senders, seconds) from None
+        raise ActionMissing(senders, seconds) from None
 
 
 def _require_expected(action: Action, types: tuple[type[Action], ...], senders: tuple[str, ...]) -> None:

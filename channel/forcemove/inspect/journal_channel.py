@@ -34,9 +34,9 @@ class GameMissing(LocalError):
 class JournalChannel:
     """A channel as it was saved last. `game`: the one that it plays, None where that is not installed."""
 
-    standing: Ownership
+    ownership: Ownership
     channel: Channel
-    about: ChannelMetadata
+    metadata: ChannelMetadata
     game: Game | None
 
     @property
@@ -63,7 +63,7 @@ class JournalChannel:
     @property
     def title(self) -> str:
         """The game for people; its contract's name where it is not installed."""
-        return self.game.title if self.game else self.about.app
+        return self.game.title if self.game else self.metadata.app
 
     @property
     def address(self) -> bytes:
@@ -95,7 +95,7 @@ class JournalChannel:
     def require_game(self) -> Game:
         """The game that it plays. Raises `GameMissing`."""
         if self.game is None:
-            raise GameMissing(self.about.app)
+            raise GameMissing(self.metadata.app)
         return self.game
 
     def is_of(self, chain_id: int, address: bytes) -> bool:
@@ -105,22 +105,22 @@ class JournalChannel:
     def elsewhere(self, chain: Chain) -> AnotherChain | None:
         """Why this chain, which has the channel's chain id, is not the one on which the channel began; None where it
         is. Raises `ChainError`."""
-        agreement, about = self.channel.agreement, self.about
+        agreement, metadata = self.channel.agreement, self.metadata
         adjudicator = Adjudicator(chain, agreement.domain.adjudicator)
         assets = [asset for asset, _ in agreement.deposits]
-        return find_elsewhere(adjudicator, self.id, assets, Origin(about.from_block, about.origin_hash))
+        return find_elsewhere(adjudicator, self.id, assets, Origin(metadata.from_block, metadata.origin_hash))
 
     def assembly(self, chain: Chain, others: Sequence[Chain] = ()) -> Assembly:
         """The channel, put together again to be driven; `others`: the same chain through other endpoints. Asks no
         chain. Raises `GameMissing`."""
-        about = self.about
+        metadata = self.metadata
         return reassemble(
             chain,
             self.channel.agreement,
             self.require_game(),
-            factory=about.factory,
-            from_block=about.from_block,
-            origin_hash=about.origin_hash,
+            factory=metadata.factory,
+            from_block=metadata.from_block,
+            origin_hash=metadata.origin_hash,
             others=others,
         )
 
@@ -133,6 +133,6 @@ def left_in(channel: Channel) -> tuple[tuple[bytes, int], ...]:
 def read_journal_channel(stored: StoredChannel, games: Iterable[Game]) -> JournalChannel:
     """The channel that a journal has stored; `games`: those that are installed. Raises `MalformedBytes`,
     `UnknownVersion`."""
-    about = METADATA.decode(stored.metadata)
-    game = next((each for each in games if each.artifact.name == about.app), None)
-    return JournalChannel(stored.ownership, CHANNELS.decode(stored.snapshot), about, game)
+    metadata = METADATA.decode(stored.metadata)
+    game = next((each for each in games if each.artifact.name == metadata.app), None)
+    return JournalChannel(stored.ownership, CHANNELS.decode(stored.snapshot), metadata, game)

@@ -57,7 +57,7 @@ def _obeying(stored: JournalChannel, run: tuple[Accepted, ...]) -> Iterator[Find
     for place, accepted in enumerate(run):
         what = f"turn {accepted.state.turn_num} obeys the rules"
         if stored.game is None:
-            yield Finding(what, f"no game with the contract {stored.about.app} is installed", is_known=False)
+            yield Finding(what, f"no game with the contract {stored.metadata.app} is installed", is_known=False)
             continue
         before, state, game = replace(stored.channel, accepted=run[:place]), accepted.state, stored.game
         yield _tried(what, lambda: require_next(before, state, game))  # noqa: B023  # it is called at once
@@ -91,9 +91,9 @@ def examine_on_chain(stored: JournalChannel, adjudicator: Adjudicator, found: Ch
 def _genuine(stored: JournalChannel, adjudicator: Adjudicator) -> Iterator[Finding]:
     what, app = "the contracts are genuine", stored.channel.agreement.fixed_part.app_definition
     if stored.game is None:
-        yield Finding(what, f"no game with the contract {stored.about.app} is installed", is_known=False)
+        yield Finding(what, f"no game with the contract {stored.metadata.app} is installed", is_known=False)
         return
-    artifact, factory = stored.game.artifact, stored.about.factory
+    artifact, factory = stored.game.artifact, stored.metadata.factory
     yield _tried(what, lambda: require_genuine(adjudicator.chain, adjudicator.address, app, artifact, factory))
 
 

@@ -58,7 +58,7 @@ class LocalTable:
         for speaker, message in said:
             for line in self.lines:
                 if line is not speaker:
-                    line.heard.append(message)
+                    line.received.append(message)
         return bool(said)
 
     def run(self, *flows: Step[Seat]) -> None:

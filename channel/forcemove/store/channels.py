@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 KnownVersions = dict[bytes, tuple[int, int]]
-"""Version and standing of channels."""
+"""Version and ownership of channels."""
 _PLAYABLE = (Ownership.ACTIVE, Ownership.FINISHED, Ownership.BACKUP)
 
 # --------------------------------------------------------------------------------------------------------------- saving
@@ -52,19 +52,19 @@ _LOCKED = (
 
 
 def lock(connection: Connection, ids: Collection[bytes]) -> KnownVersions:
-    """Version and standing of channels, which no other process changes until the end of the transaction.
+    """Version and ownership of channels, which no other process changes until the end of the transaction.
 
     All take these locks in one order, or two could wait for each other.
     """
     known: KnownVersions = {}
     for chunk in chunks(sorted(ids)):
-        for id_, version, standing in _lock(connection, chunk):
-            known[id_] = (version, standing)
+        for id_, version, ownership in _lock(connection, chunk):
+            known[id_] = (version, ownership)
     return known
 
 
 def _lock(connection: Connection, ids: Sequence[bytes]) -> Iterable[Sequence[Any]]:
-    """Rows of id, version and standing. On SQLite whoever writes has locked everything."""
+    """Rows of id, version and ownership. On SQLite whoever writes has locked everything."""
     if connection.dialect.name == "sqlite":
         return driver_of(connection).execute(_found(len(ids)), ids)
     return connection.execute(_LOCKED, {"ids": ids})
@@ -76,8 +76,8 @@ def _found(count: int) -> str:
 
 
 def _may_change(update_: ChannelUpdate, known: KnownVersions) -> bool:
-    version, standing = known.get(update_.channel_id, (None, None))
-    return version == update_.version and standing in _PLAYABLE
+    version, ownership = known.get(update_.channel_id, (None, None))
+    return version == update_.version and ownership in _PLAYABLE
 
 
 # The statement that all speed depends on, in the words of each database: SQLAlchemy would put every row together anew,
@@ -102,16 +102,16 @@ def _update(connection: Connection, updates: Sequence[ChannelUpdate], known: Kno
         connection.exec_driver_sql(statement, tuple(map(list, zip(*rows, strict=True))))
 
 
-def _changed(update_: ChannelUpdate, standing: int) -> tuple[int, int, bytes, int, bytes, bytes]:
+def _changed(update_: ChannelUpdate, ownership: int) -> tuple[int, int, bytes, int, bytes, bytes]:
     """The values of `_UPDATE`."""
-    becomes = int(Ownership.FINISHED) if update_.finished and standing == Ownership.ACTIVE else standing
+    becomes = int(Ownership.FINISHED) if update_.finished and ownership == Ownership.ACTIVE else ownership
     seal = _seal(update_.channel_id, becomes, update_.snapshot, update_.cursor)
     return (update_.version + 1, becomes, update_.snapshot, seal, update_.cursor, update_.channel_id)
 
 
-def _seal(channel_id: bytes, standing: int, snapshot: bytes, reached: bytes) -> int:
+def _seal(channel_id: bytes, ownership: int, snapshot: bytes, cursor: bytes) -> int:
     """Without the last where there is none: so older programs have sealed every row."""
-    return checksum(channel_id, standing, snapshot, *((reached,) if reached else ()))
+    return checksum(channel_id, ownership, snapshot, *((cursor,) if cursor else ()))
 
 
 def _insert(connection: Connection, updates: Sequence[ChannelUpdate]) -> list[ChannelUpdate]:
@@ -127,25 +127,25 @@ def _insert(connection: Connection, updates: Sequence[ChannelUpdate]) -> list[Ch
 
 
 def _row(update_: ChannelUpdate) -> dict[str, object]:
-    standing = Ownership.FINISHED if update_.finished else Ownership.ACTIVE
-    return _channel(update_.channel_id, 1, standing, update_.snapshot, update_.cursor)
+    ownership = Ownership.FINISHED if update_.finished else Ownership.ACTIVE
+    return _channel(update_.channel_id, 1, ownership, update_.snapshot, update_.cursor)
 
 
 def _channel(
-    channel_id: bytes, version: int, standing: Ownership, snapshot: bytes, reached: bytes = b""
+    channel_id: bytes, version: int, ownership: Ownership, snapshot: bytes, cursor: bytes = b""
 ) -> dict[str, object]:
     return {
         "id": channel_id,
         "version": version,
-        "standing": standing,
+        "standing": ownership,
         "snapshot": snapshot,
-        "checksum": _seal(channel_id, standing, snapshot, reached),
-        "reached": reached,
+        "checksum": _seal(channel_id, ownership, snapshot, cursor),
+        "reached": cursor,
     }
 
 
-def _origin(channel_id: bytes, about: bytes) -> dict[str, object]:
-    return {"channel_id": channel_id, "about": about, "checksum": checksum(channel_id, about)}
+def _origin(channel_id: bytes, metadata: bytes) -> dict[str, object]:
+    return {"channel_id": channel_id, "about": metadata, "checksum": checksum(channel_id, metadata)}
 
 
 def raise_versions(connection: Connection, ids: Collection[bytes]) -> None:
@@ -190,24 +190,22 @@ def load(connection: Connection, where: str, channel_id: bytes) -> StoredChannel
 
 
 def load_all(connection: Connection, where: str, ownerships: Collection[Ownership]) -> tuple[StoredChannel, ...]:
-    """The channels of these standings, by their ids. Raises `JournalDamaged`."""
+    """The channels of these ownerships, by their ids. Raises `JournalDamaged`."""
     chosen: Select[tuple[object, ...]] = _STORED.where(CHANNELS.c.standing.in_(ownerships))
     return tuple(_stored(where, row) for row in connection.execute(chosen.order_by(CHANNELS.c.id)))
 
 
 def _stored(where: str, row: Row[tuple[object, ...]]) -> StoredChannel:
-    reached = row.reached or b""
-    require_sound(
-        where, "a channel", row.checksum, row.id, row.standing, row.snapshot, *((reached,) if reached else ())
-    )
+    cursor = row.reached or b""
+    require_sound(where, "a channel", row.checksum, row.id, row.standing, row.snapshot, *((cursor,) if cursor else ()))
     require_sound(where, "what a channel is about", row.about_checksum, row.id, row.about)
     if type(row.version) is not int:
         raise JournalDamaged(where, "a channel's version is no number")
-    return StoredChannel(row.id, row.version, Ownership(row.standing), row.snapshot, row.about, reached)
+    return StoredChannel(row.id, row.version, Ownership(row.standing), row.snapshot, row.about, cursor)
 
 
 def ids_of(connection: Connection, ownerships: Collection[Ownership]) -> tuple[bytes, ...]:
-    """The ids of the channels of these standings, in order."""
+    """The ids of the channels of these ownerships, in order."""
     chosen = select(CHANNELS.c.id).where(CHANNELS.c.standing.in_(ownerships))
     return tuple(connection.scalars(chosen.order_by(CHANNELS.c.id)))
 

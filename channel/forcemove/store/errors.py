@@ -19,7 +19,7 @@ __all__ = [
     "NotInOutbox",
     "NotAJournal",
     "NotInFlight",
-    "NotKept",
+    "ChannelNotStored",
     "NonceTaken",
     "PostgresqlMissing",
 ]
@@ -98,7 +98,7 @@ class JournalUnwritable(JournalUnavailable):
 
 
 @dataclass(eq=False)
-class NotKept(LocalError):
+class ChannelNotStored(LocalError):
     """The journal has no channel of this id."""
 
     channel_id: bytes

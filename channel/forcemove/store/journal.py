@@ -79,7 +79,7 @@ class Journal:
             return channels.load(connection, self.where, channel_id)
 
     def channels(self, *ownerships: Ownership) -> tuple[StoredChannel, ...]:
-        """The channels of these standings, of all where none is given, by their ids.
+        """The channels of these ownerships, of all where none is given, by their ids.
 
         One that is damaged raises: `ids` and `load` reach the others.
         """
@@ -87,7 +87,7 @@ class Journal:
             return channels.load_all(connection, self.where, ownerships or tuple(Ownership))
 
     def ids(self, *ownerships: Ownership) -> tuple[bytes, ...]:
-        """The ids of the channels of these standings, of all where none is given, in order."""
+        """The ids of the channels of these ownerships, of all where none is given, in order."""
         with self._database.reading() as connection:
             return channels.ids_of(connection, ownerships or tuple(Ownership))
 
@@ -111,7 +111,7 @@ class Journal:
         """The bytes of a file with these channels and players' secrets: keep it as private as the journal itself.
 
         A move marks them as moved before this returns: nothing is committed for them here any more. `write`: is called
-        with the bytes before that; what it raises undoes the export. Raises `NotKept`, and `AlreadyMoved`.
+        with the bytes before that; what it raises undoes the export. Raises `ChannelNotStored`, and `AlreadyMoved`.
         """
         with self._database.writing() as connection:
             data = transfer.export(connection, self.where, ids, kind)

@@ -40,7 +40,7 @@ _MAGIC = b"SQLite format 3\0"
 _FORMAT = slice(60, 64)
 _APPLICATION_ID = slice(68, 72)
 _DEFINITIONS = "SELECT type, name, tbl_name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_stat%' ORDER BY 1, 2"
-_BESIDE = ("", "-wal", "-shm")
+_FILE_SUFFIXES = ("", "-wal", "-shm")
 _NOT_NOW = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO}
 _SETTINGS = (
     "PRAGMA journal_mode = WAL",
@@ -249,10 +249,10 @@ def _sync_folder(folder: str) -> None:
 
 def _make_private(path: str) -> None:
     """SQLite gives the files that it makes beside a journal the journal's own mode."""
-    for end in _BESIDE:
-        beside = path + end
-        if os.path.exists(beside) and os.stat(beside).st_mode & 0o077:
-            os.chmod(beside, 0o600)
+    for suffix in _FILE_SUFFIXES:
+        file = path + suffix
+        if os.path.exists(file) and os.stat(file).st_mode & 0o077:
+            os.chmod(file, 0o600)
 
 
 def _uri(path: str, mode: str) -> str:

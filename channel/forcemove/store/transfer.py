@@ -21,7 +21,7 @@ from forcemove.protocol.codec.depth import require_shallow
 from forcemove.protocol.codec.json_text import require_version
 from forcemove.store import channels, evidence, transactions
 from forcemove.store.channels import KnownVersions
-from forcemove.store.errors import AlreadyMoved, ImportRefused, NotKept
+from forcemove.store.errors import AlreadyMoved, ChannelNotStored, ImportRefused
 from forcemove.store.records import Evidence, ExportKind, OutboxRequest, Ownership, StoredChannel
 
 __all__ = ["VERSION", "export", "import_"]
@@ -50,7 +50,7 @@ class Parcel(Struct, frozen=True):
 def export(connection: Connection, where: str, ids: Sequence[bytes], kind: ExportKind) -> bytes:
     """The bytes of a file with these channels; a move marks them in the same transaction.
 
-    Raises `NotKept`, and `AlreadyMoved` where what is to be moved is elsewhere already.
+    Raises `ChannelNotStored`, and `AlreadyMoved` where what is to be moved is elsewhere already.
     """
     chosen = tuple(dict.fromkeys(ids))
     known = channels.lock(connection, chosen)
@@ -67,7 +67,7 @@ def export(connection: Connection, where: str, ids: Sequence[bytes], kind: Expor
 
 def _require_here(channel_id: bytes, known: KnownVersions, kind: ExportKind) -> None:
     if channel_id not in known:
-        raise NotKept(channel_id)
+        raise ChannelNotStored(channel_id)
     if kind is ExportKind.MOVE and known[channel_id][1] == Ownership.MOVED:
         raise AlreadyMoved(channel_id)
 
@@ -75,7 +75,7 @@ def _require_here(channel_id: bytes, known: KnownVersions, kind: ExportKind) -> 
 def _pack(connection: Connection, where: str, channel_id: bytes) -> Packed:
     stored = channels.load(connection, where, channel_id)
     if stored is None:
-        raise NotKept(channel_id)
+        raise ChannelNotStored(channel_id)
     return Packed(
         replace(stored, cursor=b""),
         tuple(each.evidence for each in evidence.load(connection, where, channel_id)),

@@ -116,7 +116,7 @@ class StateSpace:
             covered.moves += len(visit.successors)
             self._pace.tick(lambda: f"{what}: states {covered.states:,}, moves {covered.moves:,} so far")
         covered.seconds = self._pace.passed
-        session.say_coverage(f"{what}: {self._told(walk, covered)}")
+        session.say_coverage(f"{what}: {self._summary(walk, covered)}")
         return covered
 
     @property
@@ -172,7 +172,7 @@ class StateSpace:
             places.append(place)
             state = found[place]
 
-    def _told(self, walk: Walk, covered: Coverage) -> str:
+    def _summary(self, walk: Walk, covered: Coverage) -> str:
         looked, known = f"{covered.states:,}", f"{len(walk.steps):,}"
         moves, drawn = f"{covered.moves:,} moves", f"seed {self.seed}, {covered.seconds:.1f} s"
         if walk.is_whole and covered.states == len(walk.steps):

@@ -1,7 +1,7 @@
 """The game of Discard in steps, on a signed log. `rules` says what is legal; `table` is one side's context.
 
 Raises, with the culprit's name: `CardFault`s, `MalformedAction`, `UnexpectedAction`, `UnexpectedSender`,
-`NothingHeard`. Then there is no result. `LocalError`s are our own, raised before anything is said.
+`ActionMissing`. Then there is no result. `LocalError`s are our own, raised before anything is said.
 """
 
 from __future__ import annotations

@@ -202,7 +202,7 @@ def plays_and_reveals(*, within: float) -> Step[Round]:
 
     Raises, alike for both clients and naming the culprit: `UnexpectedAction` (a reveal before the last play, a play
     after it), `UnexpectedSender` (a stranger, or a client's second play or reveal), `MalformedAction`, `NoSuchWeapon`,
-    `CommitmentNotOpened`, `NothingHeard`; and what the transport finds wrong with a message.
+    `CommitmentNotOpened`, `ActionMissing`; and what the transport finds wrong with a message.
     """
     return sequence(
         local(_play),

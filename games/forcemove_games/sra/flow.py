@@ -52,7 +52,7 @@ __all__ = [
     "turning_up",
 ]
 
-_Said = TypeVar("_Said", bound=Action)
+_Expected = TypeVar("_Expected", bound=Action)
 _Table = TypeVar("_Table", bound=CardTable)
 Choose = Callable[[_Table], Action | Awaitable[Action]]
 """What we do when it is our turn, at once or when somebody has thought about it: `CardTable.draw` and
@@ -60,9 +60,9 @@ Choose = Callable[[_Table], Action | Awaitable[Action]]
 
 
 def receiving(
-    accept: Callable[[_Said, _Table], object],
+    accept: Callable[[_Expected, _Table], object],
     *,
-    expects: type[_Said],
+    expects: type[_Expected],
     sender: tuple[str, ...] | Callable[[_Table], str | tuple[str, ...]] = (),
     within: float | None = None,
 ) -> Step[_Table]:
@@ -72,7 +72,7 @@ def receiving(
     our own is checked before we post it.
     """
 
-    def judged(action: _Said, table: _Table) -> None:
+    def judged(action: _Expected, table: _Table) -> None:
         try:
             accept(action, table)
         except CardFault as fault:
@@ -184,7 +184,7 @@ def card_turn(
 
     `mover`: the seat whose turn it is, or a function that returns it. `choose`: is asked if that is ours. `branches`:
     what may be done, by the type of the action that begins it; `drawing` and `discarding` where nothing is said.
-    `within`: seconds until the mover must have acted. Raises `UnexpectedAction`, `UnexpectedSender`, `NothingHeard`,
+    `within`: seconds until the mover must have acted. Raises `UnexpectedAction`, `UnexpectedSender`, `ActionMissing`,
     and what the branches raise; before anything is posted, what `CardTable.require_lawful` raises, and `InvalidValue`
     where we choose what begins no branch.
     """

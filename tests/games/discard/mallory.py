@@ -12,7 +12,7 @@ from msgspec.structs import replace as replaced
 from forcemove.errors import ForcemoveError
 from forcemove.flow.actions import Action, MalformedAction
 from forcemove.flow.signed import MessagesMissing
-from forcemove.flow.steps import NothingHeard, UnexpectedAction, UnexpectedSender, run
+from forcemove.flow.steps import ActionMissing, UnexpectedAction, UnexpectedSender, run
 from forcemove.flow.transport import MemoryTransport, Reader, Transport
 from forcemove_games.discard.cards import SIZE
 from forcemove_games.discard.flow import discard
@@ -85,7 +85,7 @@ def blamed(end: ForcemoveError | None) -> tuple[str | None, ...]:
             return (end.culprit,)
         case MalformedAction() | UnexpectedAction() | UnexpectedSender() | MessagesMissing():
             return (end.client_id,)
-        case NothingHeard():
+        case ActionMissing():
             return end.expected
     return ()
 

@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from forcemove.flow.queue import ActionQueue
-from forcemove.flow.steps import NothingHeard
+from forcemove.flow.steps import ActionMissing
 from forcemove.flow.transport import MemoryTransport
 from forcemove_games.discard import flow
 from forcemove_games.discard.flow import discard
@@ -123,7 +123,7 @@ def test_who_keeps_silent_is_named_and_nothing_counts() -> None:
     async def story() -> object:
         return await ending(MemoryTransport(), alice)
 
-    assert run_virtual(story()) == NothingHeard(("bob",), HOUR)
+    assert run_virtual(story()) == ActionMissing(("bob",), HOUR)
     assert alice.result is None
 
 

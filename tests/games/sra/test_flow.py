@@ -12,7 +12,7 @@ import pytest
 from forcemove.errors import ForcemoveError, InvalidValue
 from forcemove.flow.actions import Action, ActionCodec, MalformedAction
 from forcemove.flow.queue import ActionQueue, said_before
-from forcemove.flow.steps import NothingHeard, Step, UnexpectedAction, UnexpectedSender, repeat, run, sequence
+from forcemove.flow.steps import ActionMissing, Step, UnexpectedAction, UnexpectedSender, repeat, run, sequence
 from forcemove.flow.transport import MemoryTransport, Transport
 from forcemove.protocol.codec.limits import MAX_ACTION, MAX_CLIENT_ID
 from forcemove_games.randomness import seeded
@@ -299,14 +299,14 @@ def test_it_is_one_clients_turn_and_no_others() -> None:
 
 
 def test_silence_has_an_end() -> None:
-    with pytest.raises(NothingHeard) as nothing:
+    with pytest.raises(ActionMissing) as nothing:
         against(table_of(BOB, shuffled=False), shuffling(within=HOUR))
-    assert nothing.value == NothingHeard(("alice",), HOUR)
-    with pytest.raises(NothingHeard):
+    assert nothing.value == ActionMissing(("alice",), HOUR)
+    with pytest.raises(ActionMissing):
         against(table_of(BOB), card_turn(ALICE, draws, within=HOUR))
-    with pytest.raises(NothingHeard) as unserved:
+    with pytest.raises(ActionMissing) as unserved:
         against(table_of(ALICE), card_turn(ALICE, draws, within=HOUR))
-    assert unserved.value == NothingHeard(("bob",), HOUR)
+    assert unserved.value == ActionMissing(("bob",), HOUR)
 
 
 def test_who_crashes_in_a_hand_comes_back_to_it() -> None:
@@ -382,6 +382,6 @@ def test_nothing_is_drawn_from_an_empty_pile() -> None:
 
 
 def test_who_keeps_its_keys_to_itself_is_named() -> None:
-    with pytest.raises(NothingHeard) as nothing:
+    with pytest.raises(ActionMissing) as nothing:
         against(table_of(ALICE), auditing(within=HOUR))
-    assert nothing.value == NothingHeard(("bob",), HOUR)
+    assert nothing.value == ActionMissing(("bob",), HOUR)

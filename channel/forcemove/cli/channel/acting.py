@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from forcemove.cli.channel.options import ACCOUNT, ID, IDS, KEY, MOST, NODES, STORE
+from forcemove.cli.channel.options import ACCOUNT, ID, IDS, KEY, MAX_COST, NODES, STORE
 
 __all__ = ["challenge", "collect", "conclude"]
 
@@ -17,7 +17,7 @@ _WAIT = click.option("--wait", "waits", is_flag=True, help="Stay until the clock
 @NODES
 @KEY
 @ACCOUNT
-@MOST
+@MAX_COST
 @_WAIT
 def challenge(
     store: str,
@@ -25,7 +25,7 @@ def challenge(
     endpoints: tuple[str, ...],
     key_file: str,
     account_file: str | None,
-    most: int | None,
+    max_cost: int | None,
     waits: bool,
 ) -> None:
     """Challenge with the newest state that can be proved: others must move before the clock runs out, or the outcome of
@@ -36,7 +36,7 @@ def challenge(
     from forcemove.cli.channel import settling
     from forcemove.cli.channel.session import SessionOptions
 
-    settling.challenge(SessionOptions(store, endpoints, key_file, account_file, most), id_, waits=waits)
+    settling.challenge(SessionOptions(store, endpoints, key_file, account_file, max_cost), id_, waits=waits)
 
 
 @click.command()
@@ -45,9 +45,9 @@ def challenge(
 @NODES
 @KEY
 @ACCOUNT
-@MOST
+@MAX_COST
 def conclude(
-    store: str, id_: str, endpoints: tuple[str, ...], key_file: str, account_file: str | None, most: int | None
+    store: str, id_: str, endpoints: tuple[str, ...], key_file: str, account_file: str | None, max_cost: int | None
 ) -> None:
     """Leave a channel: sign its final state, and have it paid out.
 
@@ -57,7 +57,7 @@ def conclude(
     from forcemove.cli.channel import settling
     from forcemove.cli.channel.session import SessionOptions
 
-    settling.conclude(SessionOptions(store, endpoints, key_file, account_file, most), id_)
+    settling.conclude(SessionOptions(store, endpoints, key_file, account_file, max_cost), id_)
 
 
 @click.command()
@@ -66,7 +66,7 @@ def conclude(
 @NODES
 @KEY
 @ACCOUNT
-@MOST
+@MAX_COST
 @_WAIT
 def collect(
     store: str,
@@ -74,7 +74,7 @@ def collect(
     endpoints: tuple[str, ...],
     key_file: str,
     account_file: str | None,
-    most: int | None,
+    max_cost: int | None,
     waits: bool,
 ) -> int:
     """Bring home what the channels of this key still have on this chain: all of them, or those that are named.
@@ -88,4 +88,4 @@ def collect(
     from forcemove.cli.channel import settling
     from forcemove.cli.channel.session import SessionOptions
 
-    return settling.collect(SessionOptions(store, endpoints, key_file, account_file, most), ids, waits=waits)
+    return settling.collect(SessionOptions(store, endpoints, key_file, account_file, max_cost), ids, waits=waits)

@@ -68,7 +68,7 @@ def list_(store: str, wants_all: bool, endpoint: str | None, as_json: bool) -> i
     with open_store(store) as journal:
         found, damaged = read_all(journal)
     over = () if wants_all else (Ownership.FINISHED, Ownership.MOVED)
-    shown, now = [each for each in found if each.standing not in over], int(time.time())
+    shown, now = [each for each in found if each.ownership not in over], int(time.time())
     elsewhere = _elsewhere(shown, endpoint) if endpoint else None
     if as_json:
         broken = [{"channelId": hex_text(id_), "problem": problem} for id_, problem in damaged]
@@ -140,7 +140,7 @@ def _read_chain(stored: JournalChannel, endpoint: str) -> tuple[Adjudicator, Cha
     outcome = stored.newest.state.outcome if stored.newest else ()
     with waiting("Reading the chain"):
         participants = stored.channel.agreement.fixed_part.participants
-        return adjudicator, read_channel(adjudicator, stored.id, stored.about.from_block, participants, outcome)
+        return adjudicator, read_channel(adjudicator, stored.id, stored.metadata.from_block, participants, outcome)
 
 
 @channel.command()

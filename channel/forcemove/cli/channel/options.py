@@ -6,7 +6,7 @@ import click
 
 from forcemove.cli.amounts import AMOUNT
 
-__all__ = ["ACCOUNT", "ENDPOINT", "ID", "IDS", "JSON", "KEY", "MOST", "NODES", "STORE"]
+__all__ = ["ACCOUNT", "ENDPOINT", "ID", "IDS", "JSON", "KEY", "MAX_COST", "NODES", "STORE"]
 
 STORE = click.option(
     "--store",
@@ -44,8 +44,9 @@ ACCOUNT = click.option(
     type=click.Path(dir_okay=False),
     help="The key file of the account that sends, and pays the gas.  [default: that of --key]",
 )
-MOST = click.option(
+MAX_COST = click.option(
     "--most",
+    "max_cost",
     type=AMOUNT,
     metavar="AMOUNT",
     help="What the gas of one transaction may cost, such as '0.01 ether'.  [default: what is at stake]",

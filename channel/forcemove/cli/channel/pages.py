@@ -80,7 +80,7 @@ def table(channels: Sequence[JournalChannel], now: int) -> str:
 def _rows(stored: JournalChannel, now: int) -> Iterator[str]:
     others = stored.counterparties
     with_ = short_address(others[0]) if len(others) == 1 else f"{len(others)} others"
-    begun = stored.about.begun_at
+    begun = stored.metadata.begun_at
     when = f"{datetime.fromtimestamp(begun):{_TIME}}" if begun else "-"  # the reader's own time
     yield _ROW.format(short_id(stored.id), when, stored.title[:20], with_)
     yield f"{_BELOW}{_came_of_it(stored, now)}"
@@ -90,7 +90,7 @@ def _came_of_it(stored: JournalChannel, now: int) -> str:
     """How it stands, or how it has ended for us."""
     phase = stored.channel.phase(now)
     marks = {Ownership.BACKUP: " (a copy)", Ownership.MOVED: " (moved away)"}
-    mark = marks.get(stored.standing, "")
+    mark = marks.get(stored.ownership, "")
     if phase not in OVER:
         turn = "nothing signed yet" if stored.newest is None else f"turn {stored.newest.state.turn_num}"
         amounts = ", ".join(_short_amount(*each) for each in stored.ours) or "nothing"
@@ -122,8 +122,8 @@ def channel_page(stored: JournalChannel, now: int) -> str:
     lines = [
         click.style(f"{stored.title}, as the journal has it", bold=True),
         show_field("channel", hex_text(stored.id)),
-        show_field("begun", show_time(stored.about.begun_at) if stored.about.begun_at else "nobody has noted it"),
-        show_field("standing", _STANDINGS[stored.standing]),
+        show_field("begun", show_time(stored.metadata.begun_at) if stored.metadata.begun_at else "nobody has noted it"),
+        show_field("standing", _STANDINGS[stored.ownership]),
         show_field("phase", phase.value),
         show_field("chain id", agreement.domain.chain_id),
         show_field("adjudicator", show_address(agreement.domain.adjudicator)),
@@ -166,8 +166,8 @@ def channel_json(stored: JournalChannel, now: int) -> dict[str, Any]:
     return {
         "channelId": hex_text(stored.id),
         "game": stored.game.name if stored.game else None,
-        "contract": stored.about.app,
-        "standing": stored.standing.name.lower(),
+        "contract": stored.metadata.app,
+        "standing": stored.ownership.name.lower(),
         "phase": channel.phase(now).name.lower(),
         "chainId": str(agreement.domain.chain_id),
         "adjudicator": show_address(agreement.domain.adjudicator),
@@ -183,7 +183,7 @@ def channel_json(stored: JournalChannel, now: int) -> dict[str, Any]:
         "ours": _amounts_json(stored.ours),
         "held": _amounts_json(stored.held),
         "result": result_json(result_of(channel, now)),
-        "begunAt": stored.about.begun_at or None,
+        "begunAt": stored.metadata.begun_at or None,
     }
 
 

@@ -41,13 +41,13 @@ _POLL_SECONDS = 0.25
 
 @dataclass(frozen=True)
 class SessionOptions:
-    """The options of a command on a journal: files and URLs, as they were typed. `most`: see `Node.add`."""
+    """The options of a command on a journal: files and URLs, as they were typed. `max_cost`: see `Node.add`."""
 
     store: str
     endpoints: tuple[str, ...]
     key_file: str
     account_file: str | None
-    most: int | None
+    max_cost: int | None
 
 
 class JournalSession:
@@ -61,7 +61,7 @@ class JournalSession:
         chains: Sequence[Chain],
         key: Key,
         payer: Key | None,
-        most: int | None,
+        max_cost: int | None,
         terminal: Terminal,
     ) -> None:
         """Start the defence of the journal.
@@ -70,11 +70,17 @@ class JournalSession:
         - `chains`: the chain through each endpoint, at least one.
         - `key`: signs for the channels that the command drives.
         - `payer`: sends the transactions and pays for them; None for `key`.
-        - `most`: see `Node.add`.
+        - `max_cost`: see `Node.add`.
         - `terminal`: where notes of the defence are printed.
         """
         self._payer, self._chains = payer, tuple(chains)
-        self.journal, self.chain, self._key, self._most, self._terminal = journal, chains[0], key, most, terminal
+        self.journal, self.chain, self._key, self._max_cost, self._terminal = (
+            journal,
+            chains[0],
+            key,
+            max_cost,
+            terminal,
+        )
         self._node = Node(journal, on_error=self._on_node_error)
         self._defence = Defence(journal, self._node, chains, payer or key, terminal.note)
         self._defence.start()
@@ -131,8 +137,8 @@ class JournalSession:
                 Nobody(),
                 lambda _: None,
                 on_event=self._report,
-                confirmations=stored.about.confirmations,
-                max_cost=self._most,
+                confirmations=stored.metadata.confirmations,
+                max_cost=self._max_cost,
                 signs=signs,
                 payer=self._payer,
             )
@@ -201,7 +207,7 @@ def opened(asked: SessionOptions) -> Iterator[JournalSession]:
         key = open_key_file(Path(asked.key_file))
         payer = None if asked.account_file is None else open_key_file(Path(asked.account_file))
         with waiting("Reading the chain") as terminal:
-            session = JournalSession(journal, chains, key, payer, asked.most, terminal)
+            session = JournalSession(journal, chains, key, payer, asked.max_cost, terminal)
             try:
                 yield session
             finally:

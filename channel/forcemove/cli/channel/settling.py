@@ -109,7 +109,7 @@ def _chosen(session: JournalSession, ids: tuple[str, ...]) -> list[JournalChanne
     found, damaged = read_all(session.journal)
     for id_, problem in damaged:
         echo(f"{hex_text(id_)} cannot be read: {problem}", err=True)
-    open_ = (each for each in found if each.standing in (Ownership.ACTIVE, Ownership.BACKUP))
+    open_ = (each for each in found if each.ownership in (Ownership.ACTIVE, Ownership.BACKUP))
     return [each for each in open_ if each.is_of(session.chain.chain_id, session.account)]
 
 

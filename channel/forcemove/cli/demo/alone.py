@@ -114,7 +114,7 @@ async def _play(game: Game, venue: _LocalVenue, terminal: Terminal) -> None:
     match = Match(game, seat.choose, math.inf, seat.output, NAMES[:seats])
     person, *bots = venue.nodes
     driven = person.add(
-        venue.assembly, keys[_PERSON], lines[_PERSON], match.answer, on_event=match.report, max_cost=_MOST
+        venue.assembly, keys[_PERSON], lines[_PERSON], match.answer, on_event=match.on_event, max_cost=_MOST
     )
     others = [
         node.add(venue.assembly, keys[at], lines[at], choose_rounds(game, at, _ROUNDS, seats), max_cost=_MOST)

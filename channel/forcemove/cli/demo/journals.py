@@ -63,9 +63,9 @@ class UnfinishedChannel:
         return self.first.channel.agreement
 
     @property
-    def about(self) -> ChannelMetadata:
+    def metadata(self) -> ChannelMetadata:
         """How it is put together again."""
-        return self.first.about
+        return self.first.metadata
 
 
 class Journals:
@@ -113,7 +113,7 @@ class Journals:
         for seat, journal in sorted(self._opened.items()):
             for stored in journal.channels(Ownership.ACTIVE):
                 found.setdefault(stored.channel_id, {})[seat] = read_journal_channel(stored, usable_games())
-        return tuple(sorted(map(UnfinishedChannel, found.values()), key=lambda left: left.about.from_block))
+        return tuple(sorted(map(UnfinishedChannel, found.values()), key=lambda left: left.metadata.from_block))
 
     def finish(self, channel_id: bytes) -> None:
         """A channel is over, and nothing is left in it."""

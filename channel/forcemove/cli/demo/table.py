@@ -61,14 +61,14 @@ class DemoPlayer:
     def place(self, environment: DemoEnvironment) -> Seat:
         """What the steps of a flow are run with."""
 
-        def trouble(error: Exception) -> None:
+        def on_error(error: Exception) -> None:
             """An error of the chain is shown, and tried again: `_watch_the_chain` raises one that lasts. Raises every
             other error."""
             if not isinstance(error, ChainError):
                 raise error
             environment.output.status("The chain does not answer; trying again")
 
-        return Seat(self.name, self.client, self.line, environment.patience, environment.look_every, trouble=trouble)
+        return Seat(self.name, self.client, self.line, environment.patience, environment.look_every, on_error=on_error)
 
     def move(self, *, another_round: bool) -> MoveChosen | ConcludeWanted:
         """What the bot would do next."""
@@ -192,7 +192,7 @@ class DemoTable:
         """Give this message to the other players' clients, whatever it is."""
         for other in self.players:
             if other is not player:
-                other.line.heard.append(message)
+                other.line.received.append(message)
                 other.node.poll()
 
     def _others_of(self, player: DemoPlayer) -> str:

@@ -135,7 +135,7 @@ def _is_of(chain: Chain, left: UnfinishedChannel) -> bool:
     """Whether the chain has the block at which the channel began. A test chain that began anew has not, though its id
     and its contracts' addresses may be the same."""
     try:
-        return chain.block_hash(left.about.from_block) == left.about.origin_hash
+        return chain.block_hash(left.metadata.from_block) == left.metadata.origin_hash
     except EndpointFailed:
         return False
 

@@ -21,7 +21,7 @@ from forcemove.transport.offers import Offer
 __all__ = ["choose"]
 
 _NEW = "new"
-_ROWS_BESIDE, _FEWEST = 11, 3
+_OTHER_ROWS, _FEWEST = 11, 3
 """Lines of the screen that are no offers; offers that are shown on the smallest."""
 _LOOK_AGAIN = 1.0
 
@@ -40,7 +40,7 @@ async def choose(
 class _Choosing:
     def __init__(self, connection: Connection, wanted: Callable[[Offer], bool], what: str, *, may_offer: bool) -> None:
         self._connection, self._wanted, self._what, self._may_offer = connection, wanted, what, may_offer
-        self._most = max(_FEWEST, shutil.get_terminal_size().lines - _ROWS_BESIDE)
+        self._most = max(_FEWEST, shutil.get_terminal_size().lines - _OTHER_ROWS)
         self._numbers = Numbers()
         self._is_listed, self._has_more = False, False
         self._is_done = asyncio.Event()

@@ -152,7 +152,7 @@ class Match:
         self._show_content()
         return decided
 
-    def report(self, event: Event) -> None:
+    def on_event(self, event: Event) -> None:
         """Something that has happened."""
         if self._played is not None:
             self.end_observer.observe(self._played.channel, self._played.time())

@@ -86,7 +86,7 @@ class ChannelGameRunner:
         return True
 
     def _is_ours(self, stored: JournalChannel) -> bool:
-        if stored.standing is not Ownership.ACTIVE or (self._options.from_scratch and is_unpaid(stored.channel)):
+        if stored.ownership is not Ownership.ACTIVE or (self._options.from_scratch and is_unpaid(stored.channel)):
             return False
         chain_id = self._venue.chain_id if self._venue else NO_CHAIN
         is_same = stored.game is not None and stored.game.name == self._game.name
@@ -165,7 +165,7 @@ class ChannelGameRunner:
             confirmations = venue.confirmations
         else:
             assembly = stored.assembly(venue.chains[0], venue.chains[1:])
-            confirmations = stored.about.confirmations
+            confirmations = stored.metadata.confirmations
         table, options = _table_of(agreement), self._options
         messenger = messenger_for(options.relay, table, self._wallet.key, seat.output.say, is_new=stored is None)
         return await play_node.drive(assembly, confirmations, messenger, seat, match, options.towers)

@@ -135,7 +135,7 @@ class _Tower(click.ParamType[tuple[str, bytes]]):
     help="Seconds after which another process on the same PostgreSQL goes on for one that died; on a file, at once.",
 )
 @click.option("--yes", "agrees", is_flag=True, help="Join on the terms of the offer without being asked.")
-@click.option("--anew", is_flag=True, help="Do not go on with games into which nobody has paid yet.")
+@click.option("--anew", "from_scratch", is_flag=True, help="Do not go on with games into which nobody has paid yet.")
 @click.option("--allow-mainnet", is_flag=True, help="Play even on Ethereum's main network, for real money.")
 def play(
     name: str,
@@ -157,7 +157,7 @@ def play(
     patience: float,
     lease: float,
     agrees: bool,
-    anew: bool,
+    from_scratch: bool,
     allow_mainnet: bool,
 ) -> None:
     """Play GAME with somebody on another machine: you at this terminal, or a bot.
@@ -190,7 +190,7 @@ def play(
         duration,
         patience,
         agrees,
-        anew,
+        from_scratch,
         lease,
         tuple(_tower(*each) for each in towers),
     )

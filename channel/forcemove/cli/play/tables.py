@@ -24,7 +24,7 @@ from forcemove.cli.terminal import Terminal
 from forcemove.errors import CounterpartyError
 from forcemove.flow.keys import KeysMissing
 from forcemove.flow.place import Place
-from forcemove.flow.steps import NothingHeard
+from forcemove.flow.steps import ActionMissing
 from forcemove.node.leases import HeldLease
 from forcemove.store.journal import Journal
 from forcemove.store.records import SEED_LENGTH
@@ -83,7 +83,7 @@ class TableGameRunner:
         try:
             async with connect(self._options.relay, fault_seconds=FAULT_SECONDS) as connection:
                 await run_with_background(self._play(connection, meeting), _keep(hold))
-        except (NothingHeard, KeysMissing):
+        except (ActionMissing, KeysMissing):
             raise Explained(
                 f"Nothing was heard of the other player for {self._options.patience:,.0f} seconds.",
                 "The game waits. Run the same command again to wait on, or with --anew to begin another one.",
