@@ -1,7 +1,7 @@
 """Forcemove: turn-based games in state channels.
 
-What this package itself offers, in `__all__`, is what programs can rely on; the modules beneath may move. A name is
-imported when it is first used: `import forcemove` loads nothing else.
+Programs can rely on the names in `__all__`; the modules beneath may move. A name is imported when it is first used:
+`import forcemove` loads nothing else.
 """
 
 from __future__ import annotations

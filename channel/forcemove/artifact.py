@@ -1,4 +1,4 @@
-"""A compiled contract as a value. Knows neither where artifacts lie nor what compiles them."""
+"""A compiled contract as a value. Does not know where artifacts are or what compiles them."""
 
 from __future__ import annotations
 
@@ -88,8 +88,8 @@ def load_artifact(file: ReadableText) -> Artifact:
 
 
 def parse_artifact(text: str) -> Artifact:
-    """The artifact in the text of its file. Raises `MalformedBytes` where anything in it is missing or wrong, and where
-    the creation code is not the one whose hash is given: the contract's address would be another."""
+    """The artifact in the text of its file. Raises `MalformedBytes` where a value in the text is missing or wrong, and
+    where the creation code is not the one whose hash is given: the contract's address would be another."""
     try:
         artifact = _artifact(msgspec.json.decode(text, type=_File))
     except (msgspec.DecodeError, ValueError) as error:

@@ -64,7 +64,8 @@ def _shown(value: object) -> str:
 
 @dataclass(eq=False)
 class LocalError(ForcemoveError):
-    """Ours: we asked for something that we may not do, or gave what cannot be used. Nothing has changed."""
+    """Our own fault: we asked for something that we may not do, or gave a value that cannot be used. Nothing has
+    changed."""
 
 
 @dataclass(eq=False)
@@ -104,12 +105,12 @@ class UnknownVersion(ForcemoveError):
 
 @dataclass(eq=False)
 class RuleError(ForcemoveError):
-    """A rule forbids it. The class and its values are those of the Solidity custom error."""
+    """A rule forbids the operation. The class and its values are those of the Solidity custom error."""
 
 
 @dataclass(eq=False)
 class AppError(RuleError):
-    """A rule of an app forbids it. Games subclass this, one class for each custom error of their contract."""
+    """A rule of an app forbids the move. Games subclass this, one class for each custom error of their contract."""
 
 
 @dataclass(eq=False)
@@ -134,4 +135,5 @@ class JournalError(ForcemoveError):
 
 @dataclass(eq=False)
 class JournalUnavailable(JournalError):
-    """The journal cannot be used just now: the same may work in a moment, or once there is room on the disk."""
+    """The journal cannot be used just now: the same operation may work in a moment, or once there is room on the
+    disk."""

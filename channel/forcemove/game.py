@@ -1,8 +1,8 @@
-"""The port that games plug into: what a game shows to programs that know none by name.
+"""The port that games plug into: what a game offers to programs that know no game by name.
 
-`App` (`forcemove.protocol.app`) is what the core needs of a game, `PlayableApp` what a client and a deployment
-need besides, and `Game` what command lines, demonstrations and tests show of it. States are `VariablePart`s; seats are
-the participants' indices, from 0; of n participants the mover of a state is `turn_num % n`.
+`App` (`forcemove.protocol.app`) is what the core needs of a game, `PlayableApp` adds what a client and a deployment
+need, and `Game` adds what command lines, demonstrations and tests show of it. States are `VariablePart`s; seats are the
+participants' indices, from 0; of n participants the mover of a state is `turn_num % n`.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def seat_names(count: int) -> Names:
 
 @dataclass(eq=False)
 class NotOurTurn(LocalError):
-    """A bot was asked to answer a state that it has to wait on: the next turn is the other seat's."""
+    """A bot was asked to answer a state after which the other seat is to move."""
 
     turn_num: int
     seat: int
@@ -84,9 +84,8 @@ class Choice(NamedTuple):
     """One thing that a person may do on a turn.
 
     `word`: what is typed, in lower case and without gaps, such as `rock`. `text`: what it does, for people. `move`: the
-    move. `secrets`: what a player must be given from then on to go on, as `Bot.secrets` returns it; None: what it was
-    given before. `is_forced`: whoever does anything else only loses by it, so it is made without asking, such as to
-    reveal what was chosen.
+    move. `secrets`: what a player must be given from then on to go on, as `Bot.secrets` returns it; None: the secrets
+    do not change. `is_forced`: any other move only loses, so this one is made without asking, such as a reveal.
     """
 
     word: str
@@ -100,9 +99,9 @@ class Choice(NamedTuple):
 class TransitionRow:
     """One row of a game's table: a kind of move that the rules allow.
 
-    `from_type`, `to_type`: the position types. `signer`: the maker of the move. `move`: its name. `stakes`: what
-    the mover takes from the other, in stakes (a text, as it may depend on the result). `requires`: what must hold
-    besides, each a short clause.
+    `from_type`, `to_type`: the position types. `signer`: the maker of the move. `move`: its name. `stakes`: what the
+    mover takes from the other, in stakes (a text, as it may depend on the result). `requires`: further conditions, each
+    a short clause.
     """
 
     from_type: LabelledEnum
@@ -130,7 +129,7 @@ class Bot(Protocol):
         ...
 
     def secrets(self) -> bytes:
-        """What another bot for this seat must be given to go on in this one's place; empty where there is nothing."""
+        """What another bot for this seat must be given to go on in this one's place; empty where nothing is needed."""
         ...
 
 
@@ -177,9 +176,9 @@ class Game(PlayableApp, Protocol):
         ...
 
     def describe(self, state: VariablePart, names: Names = ...) -> str:
-        """One line: what has happened and who is to do what. `names`: one for each participant, so that their number is
-        the number of seats; `seat_names` of the fewest seats unless given. Raises an `AppError` on bytes that are no
-        position."""
+        """One line that says what has happened and which participant is to do what. `names`: one for each participant,
+        so that their number is the number of seats; `seat_names` of the fewest seats unless given. Raises an `AppError`
+        on bytes that are no position."""
         ...
 
     def board(self, state: VariablePart, names: Names = ...) -> str:
@@ -187,19 +186,19 @@ class Game(PlayableApp, Protocol):
         ...
 
     def choices(self, state: VariablePart, randomness: Randomness, secrets: bytes, /) -> Sequence[Choice]:
-        """What a person may do whose turn it is after `state`, each with another word.
+        """What a person may do whose turn it is after `state`, each choice with another word.
 
-        To leave is always possible besides, and none of them. There is no choice after a final state, and where one
-        cannot pay for another round. `secrets`: those of an earlier choice of this person, or of a bot in their place.
-        Raises an `AppError` on bytes that are no position, `MalformedBytes` on secrets that this game has not given,
-        and a `LocalError` where a secret is missing without which there is no move.
+        Leaving is always possible and is none of the choices. There is no choice after a final state, and where one
+        player cannot pay for another round. `secrets`: those of an earlier choice of this person, or of a bot in their
+        place. Raises an `AppError` on bytes that are no position, `MalformedBytes` on secrets that this game has not
+        given, and a `LocalError` where a secret is missing without which there is no move.
         """
         ...
 
     def bot(self, seat: int, randomness: Randomness = ..., secrets: bytes = b"") -> Bot:
-        """A player for a seat; given the `secrets` of an earlier one, it goes on in its place.
+        """A player for a seat; given the `secrets` of an earlier bot, it goes on in its place.
 
-        How many participants there are it sees in the states. Raises `InvalidValue` on a seat that the game does not
+        The bot sees the number of participants in the states. Raises `InvalidValue` on a seat that the game does not
         have, `MalformedBytes` on secrets that no bot of this game gave.
         """
         ...

@@ -1,7 +1,7 @@
-"""The games that are installed: found by entry point, each with the distribution that it came with.
+"""The games that are installed: found by entry point, each with its distribution.
 
 A distribution announces a game with an entry point of the group `forcemove.games`, whose name is the game's and whose
-value is a `forcemove.game.Game`. What is wrong with one of them is an error of its own; the other games go on.
+value is a `forcemove.game.Game`. Each game that cannot be used has an error of its own; the other games can be used.
 
 Knows no game by name.
 """
@@ -91,18 +91,18 @@ class InstalledGame:
 
 @dataclass(frozen=True, slots=True)
 class InstalledGames:
-    """All that are installed, by name: those that can be used, and what is wrong with the others."""
+    """The installed games by name: those that can be used, and what is wrong with the others."""
 
     usable: tuple[InstalledGame, ...]
     errors: tuple[Problem, ...]
 
     @property
     def games(self) -> tuple[Game, ...]:
-        """Those that can be used."""
+        """The games that can be used."""
         return tuple(each.game for each in self.usable)
 
     def distribution_of(self, game: object) -> str | None:
-        """What a game came with; None where it is not installed."""
+        """The distribution of a game; None where the game is not installed."""
         return next((each.distribution for each in self.usable if each.game is game), None)
 
 
@@ -162,7 +162,7 @@ def find_entry_point(group: str, name: str) -> EntryPoint | None:
 
 def load_value(point: EntryPoint, port: type, fault_of: Callable[[Any], str | None] = lambda _: None) -> Any:
     """The value that an entry point names, which has what the protocol `port` asks for, and its name. `fault_of`: what
-    else is wrong with it, None where nothing is. Raises `GameUnusable`."""
+    else is wrong with the value, None where nothing is. Raises `GameUnusable`."""
     try:
         value = point.load()
         missing = [name for name in _members(port) if not hasattr(value, name)]

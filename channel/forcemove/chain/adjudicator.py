@@ -61,7 +61,8 @@ class Adjudicator:
     """The adjudicator at one address of one chain."""
 
     def __init__(self, chain: Chain, address: bytes, app_errors: ErrorTable = NO_ERRORS) -> None:
-        """`app_errors`: those of the apps whose channels it will be asked about (see `reverts.app_errors`)."""
+        """`app_errors`: those of the apps whose channels the adjudicator will be asked about (see
+        `reverts.app_errors`)."""
         require_bytes("adjudicator", address, 20)
         self.chain = chain
         self.address = address
@@ -71,7 +72,7 @@ class Adjudicator:
     # ------------------------------------------------------------------------------------------------- operations
 
     def deposit(self, channel_id: bytes, asset: bytes, expected_held: int, amount: int) -> Operation:
-        """Pays into a channel; `expected_held`: what the depositor relies on being there already."""
+        """Pays into a channel; `expected_held`: what the depositor relies on the channel holding already."""
         value = amount if asset == ETHER else 0
         return self._operation("deposit", channel_id, asset, expected_held, amount, value=value)
 
@@ -155,12 +156,12 @@ class Adjudicator:
         return self._errors.decode(revert_data, self.address)
 
     def call_of(self, operation: Operation) -> Call:
-        """An operation as the chain is asked for it."""
+        """An operation as a call of the adjudicator's contract."""
         return Call(self.address, operation.data, operation.value)
 
     @property
     def errors(self) -> ErrorTable:
-        """What calls to this adjudicator revert with."""
+        """The errors that calls of this adjudicator revert with."""
         return self._errors
 
     def placed(self, receipt: Receipt[RawLog]) -> Receipt[PlacedLog]:
@@ -189,8 +190,8 @@ class Adjudicator:
         return list(map(Status.unpack, self.status_words(channel_ids, block=block)))
 
     def status_words(self, channel_ids: Sequence[bytes], *, block: int | str = "latest") -> list[int]:
-        """The same, as the words that are in storage (`Status.pack`). Packed by hand: of a thousand channels each block
-        asks."""
+        """The same, as the words that are in storage (`Status.pack`). The call is packed by hand, since every block
+        asks for a thousand channels."""
         head = codec.function("statusesOf").selector + (32).to_bytes(32) + len(channel_ids).to_bytes(32)
         answer = self.chain.call(Call(self.address, head + b"".join(channel_ids)), errors=self._errors, block=block)
         count = len(channel_ids)

@@ -1,6 +1,7 @@
-"""What a node answers, as values: blocks, logs, receipts. Nothing is asked here; that a value is true nobody says.
+"""A node's answers as values: blocks, logs, receipts. This module asks nothing, and does not know whether a value is
+true.
 
-Readers raise whatever Python raises on what is malformed: they are used within `making_sense`.
+Readers raise whatever Python raises on malformed answers: they are used within `making_sense`.
 """
 
 from __future__ import annotations
@@ -25,14 +26,14 @@ __all__ = [
 ]
 
 PRICE_BITS = 128
-"""Of what a unit of gas costs, in wei: more than all the ether there is."""
+"""Bits of the price of a unit of gas, in wei: more than all the ether there is."""
 LogT = TypeVar("LogT")
 OtherT = TypeVar("OtherT")
 
 
 @dataclass(frozen=True, slots=True)
 class BlockHeader:
-    """What a mined block says of itself: its number, its hash and that of the block before it (32 bytes each), its time
+    """The header of a mined block: its number, its hash and that of the block before it (32 bytes each), its time
     (seconds), and the base fee of a unit of gas in wei, None on a chain without one."""
 
     number: int
@@ -44,7 +45,7 @@ class BlockHeader:
 
 @dataclass(frozen=True, slots=True)
 class LogPlace:
-    """The place of a log on the chain: it tells the log from every other, and a reorganisation changes it."""
+    """The place of a log on the chain: every log has another place, and a reorganisation changes it."""
 
     block_number: int
     block_hash: bytes
@@ -53,7 +54,7 @@ class LogPlace:
 
     @property
     def order(self) -> tuple[int, int]:
-        """Of two logs of one chain the later one has the greater."""
+        """A key for sorting: of two logs of one chain, the later one has the greater."""
         return self.block_number, self.log_index
 
 
@@ -93,7 +94,7 @@ class Receipt(Generic[LogT]):
 
 
 def read_header(answer: Mapping[str, Any], number: int | None) -> BlockHeader:
-    """A mined block's header; None where it may be any block's number."""
+    """A mined block's header. `number`: None where it may be any block's."""
     if number not in (None, as_number(answer["number"], POSITION_BITS)):
         raise ValueError(f"another block instead of {number}")
     return BlockHeader(

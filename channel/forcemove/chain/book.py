@@ -79,8 +79,8 @@ class NotInBook(LocalError):
 
 @dataclass(frozen=True, slots=True)
 class GameOfContract:
-    """What must be installed to use a contract: the game's `name`, and the `distribution` that had it when it was
-    deployed, with its version, where there was one. `compiler_version`: of the game's own compiler."""
+    """The package that must be installed to use a contract: the game's `name`, and the `distribution` that had the game
+    when it was deployed, with its version, where there was one. `compiler_version`: of the game's own compiler."""
 
     name: str
     distribution: str | None
@@ -89,10 +89,16 @@ class GameOfContract:
 
 @dataclass(frozen=True, slots=True)
 class Deployed:
-    """One contract: `address` (20 bytes), the Keccak-256 of its creation code and the SHA-256 of its sources and the
-    compiler's settings (32 bytes each), the name of the file beside the book that block explorers want (None where the
-    contract came without its sources), and a block before which it has logged nothing: its own, where that could be
-    found out. `game`: which game it is of, where that was known."""
+    """A deployed contract.
+
+    - `address`: 20 bytes.
+    - `creation_code_hash`: the Keccak-256 of the creation code, 32 bytes.
+    - `source_hash`: the SHA-256 of the sources and the compiler's settings, 32 bytes.
+    - `standard_json`: the name of the file in the book's folder that block explorers want; None where the contract came
+      without its sources.
+    - `block_number`: the contract has no logs before this block: its own, where that could be found out.
+    - `game`: the contract's game, where that was known.
+    """
 
     address: bytes
     creation_code_hash: bytes
@@ -104,7 +110,8 @@ class Deployed:
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """A transaction that was about to be sent: what it is to bring where, and a block that came before it."""
+    """A transaction that was about to be sent: the contract that it deploys, that contract's address, and an earlier
+    block."""
 
     contract: str
     address: bytes
@@ -114,7 +121,7 @@ class Pending:
 
 @dataclass(frozen=True, slots=True)
 class AddressBook:
-    """What was deployed on a chain, by which factory (20 bytes), and from what.
+    """The contracts that were deployed on a chain, the factory (20 bytes) that deployed them, and the compiler.
 
     `compiler_version` and `compiler_settings` are those of the adjudicator; a game's settings are in its standard JSON
     input. `pending` is not None while a deployment is unfinished.
@@ -140,7 +147,7 @@ class AddressBook:
 
     @property
     def deployment_block(self) -> int:
-        """From which block on logs can exist; 0 where nothing is deployed yet."""
+        """The first block that can have logs; 0 where no contract is deployed yet."""
         return min((entry.block_number for entry in self.contracts.values()), default=0)
 
     def to_json(self) -> dict[str, Any]:
@@ -195,7 +202,7 @@ def save_book(book: AddressBook, path: Path) -> None:
 
 
 def write_atomically(path: Path, text: str) -> None:
-    """Write beside the file, flush to the disk, and rename. Raises `BookUnwritable`."""
+    """Write to another file of the same folder, flush it to the disk, and rename it. Raises `BookUnwritable`."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         with temporary.open("w", encoding="utf-8") as file:
@@ -210,7 +217,7 @@ def write_atomically(path: Path, text: str) -> None:
 
 def load_book(path: Path) -> AddressBook:
     """Read a book. Raises `BookMissing`; `BookOfOlderProgram` and `BookOfNewerProgram` where it has another format;
-    `MalformedBytes` where anything in it is missing, wrong or unknown."""
+    `MalformedBytes` where a value in it is missing, wrong or unknown."""
     try:
         with path.open(encoding="utf-8") as file:
             text = file.read(MAX_LENGTH + 1)
@@ -307,7 +314,7 @@ def _parse(fields: _Fields, path: Path) -> AddressBook:
 
 
 def _require_version(format_: str, path: Path) -> None:
-    """Before anything else is read: whatever another version may say."""
+    """Check the version before anything else is read, since another version may have any content."""
     try:
         require_format(format_, _FORMAT, VERSION, "format")
     except UnknownVersion as error:

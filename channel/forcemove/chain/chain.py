@@ -55,15 +55,15 @@ _DEFAULT_TIP = _GWEI
 _FIRST_POLL_SECONDS = 0.01
 _LAST_POLL_SECONDS = 1.0
 _MOST_REFUSALS = 64
-"""Of ranges of blocks, in one reading of logs: enough to halve any range down to one block."""
+"""Ranges of blocks that a node may refuse in one reading of logs: enough to halve any range down to one block."""
 _MOST_LOGS = 50_000
 _MOST_LOG_DATA = 32 * 2**20
-"""Bytes, in one reading."""
+"""Bytes of log data in one reading."""
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """What a contract is asked: `to` (20 bytes; None creates a contract), calldata, and the wei sent along."""
+    """A call of a contract: `to` (20 bytes; None creates a contract), calldata, and the wei sent along."""
 
     to: bytes | None
     data: bytes
@@ -72,7 +72,8 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Fees:
-    """What a unit of gas may cost, in wei (EIP-1559). `is_legacy`: it has no base fee, and both are the price."""
+    """The highest price of a unit of gas, in wei (EIP-1559). `is_legacy`: the chain has no base fee, and both fields
+    are the price."""
 
     max_fee_per_gas: int
     max_priority_fee_per_gas: int
@@ -81,7 +82,7 @@ class Fees:
 
 @dataclass(frozen=True, slots=True)
 class SignedTransaction:
-    """A transaction ready to be sent, and what another version of it needs. `hash` is 32 bytes, `raw` what goes to the
+    """A transaction ready to be sent, with what is needed to replace it. `hash` is 32 bytes, `raw` the bytes for the
     node."""
 
     call: Call
@@ -94,10 +95,10 @@ class SignedTransaction:
 
 
 class Chain:
-    """One chain over web3. Local chains subclass it, where they know better.
+    """One chain over web3. Subclasses for local chains override what they do better.
 
-    Whatever the node answers, each method gives a well-formed value or raises one of this package's errors; that the
-    value is true it does not say.
+    Whatever the node answers, each method returns a well-formed value or raises one of this package's errors; whether
+    the value is true it does not know.
     """
 
     can_travel = False
@@ -129,12 +130,12 @@ class Chain:
     # ---------------------------------------------------------------------------------------------------- reading
 
     def now(self) -> int:
-        """The time of the latest block, in seconds. The next transaction lands later than this."""
+        """The time of the latest block, in seconds. The next transaction's block is later."""
         return self._time_of("latest")
 
     def next_time(self) -> int:
-        """The time at which a transaction that is sent now may land: that of the pending block, where the node has one.
-        On a chain without traffic the latest block may be old, and deadlines pass all the same."""
+        """The block time that a transaction sent now may get: that of the pending block, where the node has one. On a
+        chain without traffic the latest block may be old, and deadlines pass all the same."""
         try:
             return max(self.now(), self._time_of("pending"))
         except EndpointFailed:
@@ -156,8 +157,8 @@ class Chain:
         return answer
 
     def header(self, number: int | str = "latest") -> BlockHeader:
-        """What a mined block says of itself, by number or "latest". Raises as `block`, and `NotAnEthereumEndpoint`
-        where it is another block than the one that was asked for."""
+        """The header of a mined block, by number or "latest". Raises as `block`, and `NotAnEthereumEndpoint` where the
+        node answers with another block than the one asked for."""
         with making_sense(self.endpoint):
             return read_header(self.block(number), number if isinstance(number, int) else None)
 
@@ -257,7 +258,7 @@ class Chain:
         return self.sign_as(call, key, nonce, gas, fees or self.fees())
 
     def broadcast(self, signed: SignedTransaction) -> None:
-        """Hand a transaction to the node; one that it has already is no failure.
+        """Send a transaction to the node; that the node has it already is no failure.
 
         Raises `InsufficientFunds`, `TransactionRefused`.
         """
@@ -281,7 +282,7 @@ class Chain:
         return receipt
 
     def wait_for(self, transaction_hash: bytes, *, timeout: float = 120.0) -> Receipt[RawLog]:
-        """The same for a transaction of which only the hash is known, which leaves a failure without a reason."""
+        """The same for a transaction of which only the hash is known, so that a failure has no reason."""
         receipt, has_failed = self._mined(transaction_hash, timeout)
         if has_failed:
             raise _reverted(receipt, None)
@@ -319,7 +320,8 @@ class Chain:
         return Fees(2 * base + tip, tip)
 
     def nonce_of(self, account: bytes, *, block: int | str = "latest") -> int:
-        """How many transactions of an account (20 bytes) are mined; with those that wait in block "pending"."""
+        """The number of an account's (20 bytes) mined transactions; in block "pending", the waiting ones are counted,
+        too."""
         return self.rpc.number("eth_getTransactionCount", _hex(account), _block(block), bits=64)
 
     def gas_for(self, call: Call, sender: bytes, errors: ErrorTable) -> int:

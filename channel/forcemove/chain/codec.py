@@ -43,12 +43,12 @@ __all__ = [
 ]
 
 EMPTY_SIGNATURE = Signature(bytes(64))
-"""Where the contract ignores a signature."""
+"""The signature for calls in which the contract ignores it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """One function of the adjudicator: its selector (4 bytes) and the types that go in and come out."""
+    """One function of the adjudicator: its selector (4 bytes), and the types of its parameters and results."""
 
     name: str
     selector: bytes
@@ -134,7 +134,7 @@ def decode_log(log: RawLog) -> Log:
 
 @dataclass(frozen=True, slots=True)
 class _Event:
-    """Every event of the adjudicator has one indexed value, its first."""
+    """An event. Every event of the adjudicator has one indexed value, its first."""
 
     name: str
     types: tuple[str, ...]

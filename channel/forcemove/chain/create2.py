@@ -1,10 +1,10 @@
 """Addresses that prove which code is at them: CREATE2, the factory that sends it, and the salt. Pure.
 
-The address commits to the factory, the salt and the creation code: 20 bytes of a hash over all three. So whatever code
-is found there was made by this creation code, and its storage was written by nothing else; runtime code alone proves
-neither. Its deployer does not matter, and the factory's own code hardly does: one that does something else makes
-no contract at that address. It is to come from one's own address book all the same. An attacker who may choose it, too,
-could look for two creation codes with one address, for the square root of the work (2**80 hashes).
+The address commits to the factory, the salt and the creation code: 20 bytes of a hash over all three. So the code at
+the address was made by this creation code, and its storage was written by nothing else; runtime code alone proves
+neither. The deployer does not matter, and the factory's own code hardly does: a factory that does something else makes
+no contract at that address. The factory is to come from one's own address book all the same. An attacker who may choose
+it, too, could look for two creation codes with one address, for the square root of the work (2**80 hashes).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ SALT = b"forcemove".ljust(32, b"\0")
 
 CUSTOMARY_FACTORY = bytes.fromhex("4e59b44847b379578588920cA78FbF26c0B4956C")
 """The deterministic deployment proxy, which most chains have. It creates what follows the 32 bytes of the salt in its
-calldata, and reverts without a word where that fails."""
+calldata, and reverts without data where that fails."""
 
 FACTORY_RUNTIME_CODE = bytes.fromhex(
     "7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffe0"
@@ -51,7 +51,7 @@ PRESIGNER = bytes.fromhex("3fab184622dc19b6109349b94811493bf2a45362")
 PRESIGNED_GAS, PRESIGNED_PRICE = 100_000, 100 * 10**9
 """Its gas limit, and what it pays for each unit, in wei."""
 PRESIGNED_COST = PRESIGNED_GAS * PRESIGNED_PRICE
-"""What its sender must have, in wei. What is not used stays there for ever."""
+"""The ether that its sender must have, in wei. What is not used stays there for ever."""
 
 
 def create2_address(factory: bytes, salt: bytes, creation_code_hash: bytes) -> bytes:
@@ -60,5 +60,5 @@ def create2_address(factory: bytes, salt: bytes, creation_code_hash: bytes) -> b
 
 
 def deploying_calldata(creation_code: bytes) -> bytes:
-    """What the factory is sent."""
+    """The calldata by which the factory deploys a creation code."""
     return SALT + creation_code

@@ -1,8 +1,10 @@
 """Deploys the adjudicator and the contracts of games.
 
-The address of a contract follows from its creation code (`forcemove.chain.create2`): what anybody has deployed
-already is taken over. The address book is written before each transaction and after each contract, so that a killed
-deployment goes on where it stopped: what is there is kept, what waits is waited for, what was dropped is sent anew."""
+The address of a contract follows from its creation code (`forcemove.chain.create2`): a contract that anybody has
+deployed already is taken over. The address book is written before each transaction and after each contract, so that a
+killed deployment continues where it stopped: deployed contracts are kept, waiting transactions are waited for, and
+dropped ones are sent again.
+"""
 
 from __future__ import annotations
 
@@ -84,7 +86,7 @@ class ContractNamedTwice(LocalError):
 
 
 class DeploymentStage(Enum):
-    """What has just happened to a contract of a deployment."""
+    """The last thing that has happened to a contract of a deployment."""
 
     KEPT = "already there"
     FOUND = "already there, deployed by somebody"
@@ -95,9 +97,16 @@ class DeploymentStage(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """`contract`: its name, or that of the factory, or of the funds for it. `gas_used`: where it was deployed in this
-    run. `block_number`: since when it is there, if that was found out in this run; `is_certain`: whether it is that
-    very block, or may be an earlier one because the node keeps no old states."""
+    """One step of a deployment.
+
+    - `contract`: the name of the contract, of the factory, or of the funds for the factory.
+    - `stage`: what has happened to it.
+    - `address`: 20 bytes.
+    - `transaction_hash`: 32 bytes, of the transaction that was sent or is waited for; None for none.
+    - `gas_used`: where the contract was deployed in this run.
+    - `block_number`: the block of the deployment, if that was found out in this run.
+    - `is_certain`: whether it is that very block, or may be an earlier one because the node keeps no old states.
+    """
 
     contract: str
     stage: DeploymentStage
@@ -156,7 +165,8 @@ def deploy(
 
 
 def _games_of_contracts(games: Iterable[PlayableApp]) -> dict[str, GameOfContract]:
-    """By the name of the contract. A contract that several games share is written down as the first one's."""
+    """The games by the names of their contracts. A contract that several games share is written down as the first
+    one's."""
     found: dict[str, GameOfContract] = {}
     for game in games:
         distribution = installed_games().distribution_of(game)
@@ -176,7 +186,8 @@ def deploy_artifact(chain: Chain, key: Key, contract: Artifact, factory: bytes =
 
 
 class _Deployment:
-    """One run: the book as it is in the file. `games`: what is written down of a contract's game, by its name."""
+    """One run: the book as it is in the file. `games`: what the book says of a contract's game, by the contract's
+    name."""
 
     def __init__(
         self,
@@ -213,7 +224,8 @@ class _Deployment:
     # --------------------------------------------------------------------------------------------------- the factory
 
     def bring_factory(self) -> None:
-        """Let a factory be there at the end. Where the book's is not, no contract that it deploys can be, either."""
+        """Make sure that a factory is there at the end. Where the book's is missing, no contract that it deploys can be
+        there, either."""
         if self._take_over_factory() or factory_stands(self._chain, self.book.factory):
             return
         if self._chain.code(self.book.factory):
@@ -230,7 +242,7 @@ class _Deployment:
             self._settle(pending.address, receipt)
 
     def _take_over_factory(self) -> bool:
-        """One of our own, which an earlier run has sent."""
+        """Take over a factory of our own that an earlier run has sent; whether there is one."""
         pending, receipt = self.book.pending, self._resume(FACTORY)
         if pending is None or receipt is None:
             return False
@@ -243,18 +255,18 @@ class _Deployment:
             self._report_deployed(FACTORY, factory, receipt)
 
     def fund(self, call: Call) -> None:
-        """As `Sender` says."""
+        """See `FactoryFunder`."""
         if self._resume(FUNDS) is None:
             self._send(FUNDS, call)
 
     def wait(self, signed: SignedTransaction) -> Receipt[RawLog]:
-        """As `Sender` says."""
+        """See `FactoryFunder`."""
         return self._chain.wait(signed, timeout=self._timeout)
 
     # -------------------------------------------------------------------------------------------------- the contracts
 
     def bring(self, contract: Artifact) -> None:
-        """Let the contract be there at the end, whatever there was before."""
+        """Make sure that the contract is there at the end, whatever was there before."""
         address = derived_address(contract, self.book.factory)
         self._require_same_version(contract, address)
         empty_at = self._chain.block_number()
@@ -267,7 +279,7 @@ class _Deployment:
             self._create(contract, address, empty_at)
 
     def _require_same_version(self, contract: Artifact, address: bytes) -> None:
-        """What another version has deployed, or has sent, is not overwritten."""
+        """Refuse to overwrite a contract that another version has deployed or sent."""
         entry, pending = self.book.contracts.get(contract.name), self.book.pending
         if entry is not None and entry.address != address and self._chain.code(entry.address):
             raise BookOfOtherContracts(str(self._path), contract.name, entry.address)
@@ -291,13 +303,13 @@ class _Deployment:
         )
 
     def _is_early_enough(self, known: Deployed) -> bool:
-        """Whether the book's block is not behind the contract's own: a test chain that began anew is another one."""
+        """Whether the book's block is not after the contract's own: a restarted test chain has other blocks."""
         if known.block_number > self._chain.block_number():
             return False
         return known.block_number == 0 or not stood(self._chain, known.address, known.block_number - 1)
 
     def _create(self, contract: Artifact, address: bytes, empty_at: int) -> None:
-        """Send it; if somebody else was first, take over theirs."""
+        """Send the contract; if somebody else has deployed it first, take theirs over."""
         call = Call(self.book.factory, deploying_calldata(contract.bytecode))
         try:
             _, receipt = self._send(contract.name, call, address)
@@ -337,7 +349,8 @@ class _Deployment:
     # ----------------------------------------------------------------------------------------------------- sending
 
     def _send(self, name: str, call: Call, address: bytes | None = None) -> tuple[Pending, Receipt[RawLog]]:
-        """Write down, send, wait. `address`: what it brings, where that is not a contract of the account's own."""
+        """Write the transaction down, send it, and wait for it. `address`: of the contract that it deploys; None: its
+        recipient, or the account's new contract."""
         signed = self._chain.sign(call, self._key, fees=self._fees)
         created = address or call.to or contract_address(signed.sender, signed.nonce)
         pending = Pending(name, created, signed.hash, self._chain.block_number())
@@ -347,8 +360,8 @@ class _Deployment:
         return pending, self.wait(signed)
 
     def _resume(self, name: str) -> Receipt[RawLog] | None:
-        """Wait for what an earlier run has sent. None where there is nothing, where it was dropped, or where it failed,
-        as it does when somebody else was first."""
+        """Wait for the transaction that an earlier run has sent. None where there is none, where it was dropped, or
+        where it failed, as it does when somebody else was first."""
         pending = self.book.pending
         if pending is None or pending.contract != name or not self._chain.knows(pending.transaction_hash):
             return None

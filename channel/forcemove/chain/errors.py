@@ -32,7 +32,7 @@ __all__ = [
 
 @dataclass(eq=False)
 class Unreachable(PassingError):
-    """Nobody answers at the endpoint (shown without the path, which may hold a secret)."""
+    """No answer comes from the endpoint (shown without the path, which may hold a secret)."""
 
     endpoint: str
     reason: str
@@ -40,7 +40,7 @@ class Unreachable(PassingError):
 
 @dataclass(eq=False)
 class NotAnEthereumEndpoint(PassingError):
-    """Somebody answers at the endpoint, but not as an Ethereum node does."""
+    """The endpoint does not answer as an Ethereum node does."""
 
     endpoint: str
     reason: str
@@ -57,7 +57,7 @@ class WrongChain(ChainError):
 
 @dataclass(eq=False)
 class EndpointFailed(PassingError):
-    """The node refused a request; `reason` is its own words."""
+    """The node refused a request; `reason` is the node's own text."""
 
     method: str
     reason: str
@@ -98,7 +98,7 @@ class InsufficientFunds(ChainError):
 
 @dataclass(eq=False)
 class TransactionRefused(ChainError):
-    """The node did not take the transaction; `reason` is its own words."""
+    """The node did not take the transaction; `reason` is the node's own text."""
 
     transaction_hash: bytes
     reason: str
@@ -130,8 +130,8 @@ class TransactionReverted(ChainError):
 
 @dataclass(eq=False)
 class CallRefused(ChainError):
-    """The call failed without a word (empty revert data): the ABI decoder refused the calldata as malformed, or a
-    contract that was asked had no gas left or no code at its address."""
+    """The call failed without revert data: the ABI decoder refused the calldata as malformed, or a contract that was
+    called had no gas left or no code at its address."""
 
     to: bytes
 

@@ -1,9 +1,9 @@
 """Brings a factory to a chain that has none: the customary one, else one of our own. And finds out in which block a
 contract was deployed.
 
-The customary factory comes with a presigned transaction, whose sender is sent the ether for it first. It names no
-chain, and a node may refuse transactions that another chain could take, too; then an account of ours creates the same
-code at an address that only the address book knows. It serves as well: see `forcemove.chain.create2`.
+The customary factory comes with a presigned transaction, whose sender is sent the ether for it first. That transaction
+names no chain, and a node may refuse it for that reason; then an account of ours creates the same code at an address
+that only the address book knows. It serves as well: see `forcemove.chain.create2`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ __all__ = [
 FACTORY = "CREATE2 factory"
 FUNDS = "funds for the CREATE2 factory"
 FACTORY_GAS = 150_000
-"""What creating a factory of our own takes at most."""
+"""Gas that creating a factory of our own takes at most."""
 _TRANSACTION = SignedTransaction(
     Call(None, FACTORY_CREATION_CODE),
     PRESIGNER,
@@ -49,7 +49,7 @@ _TRANSACTION = SignedTransaction(
 
 
 class FactoryFunder(Protocol):
-    """Pays, and writes down each transaction before it is sent."""
+    """Pays for the factory, and writes down each transaction before it is sent."""
 
     def fund(self, call: Call) -> None:
         """Send the call that funds the presigned transaction, unless it was sent already; and wait for it."""
@@ -64,9 +64,9 @@ def factory_stands(chain: Chain, factory: bytes) -> bool:
 
 
 def bring_customary_factory(chain: Chain, sender: FactoryFunder) -> Receipt[RawLog] | None:
-    """Bring it with the presigned transaction; returns the receipt. None where the chain or the node does not take that
-    transaction, or somebody else's was first: `factory_stands` says whether the factory is there. Nothing is paid
-    before the node has said that only funds lack.
+    """Bring the customary factory with the presigned transaction; its receipt. None where the chain or the node does
+    not take that transaction, or somebody else has sent it first: `factory_stands` says whether the factory is there.
+    Nothing is paid before the node has said that only funds are missing.
 
     Raises what sending raises, `InsufficientFunds` and `NotMined` among it.
     """

@@ -1,8 +1,9 @@
-"""Is it ours? Every client asks before it signs: does the address follow from the compiled contract's creation code?
+"""Whether contracts are genuine, which every client asks before it signs: the address must follow from the compiled
+contract's creation code.
 
 A counterparty may name a look-alike adjudicator or game. Its runtime code proves nothing: other creation code can fill
-the storage first, with a credit that nobody has paid for, and then return the very same runtime code. The address does:
-see `forcemove.chain.create2`.
+the storage first, with a credit that nobody has paid for, and then return the very same runtime code. The address
+proves the creation code: see `forcemove.chain.create2`.
 """
 
 from __future__ import annotations
@@ -17,12 +18,12 @@ __all__ = ["adjudicator_artifact", "are_genuine", "derived_address", "require_ge
 
 
 def adjudicator_artifact() -> Artifact:
-    """The adjudicator as this version has it."""
+    """This version's compiled adjudicator."""
     return artifact(ADJUDICATOR)
 
 
 def derived_address(contract: Artifact, factory: bytes = CUSTOMARY_FACTORY) -> bytes:
-    """Where a compiled contract is that this factory has deployed."""
+    """The address at which this factory deploys a compiled contract."""
     return create2_address(factory, SALT, contract.creation_code_hash)
 
 

@@ -1,8 +1,9 @@
-"""A provider of web3 for HTTP endpoints. What web3 and requests find out anew for each request (the parts of the URL,
-certificates, the proxies that the environment names) is found out once here: that is most of what a request costs.
+"""A provider of web3 for HTTP endpoints. web3 and requests find some values out again for each request (the parts of
+the URL, certificates, the proxies that the environment names). Here they are found out once: that is most of what a
+request costs.
 
-An answer ends at the deadline and has its size, however it comes: what is read from a socket is read in pieces, each in
-the time that is left for all of them. Names are looked up by the system, in its own time.
+An answer ends at the deadline and has a limited size, in whatever pieces it comes: each piece is read in the time that
+is left for all of them. Names are looked up by the system, in its own time.
 """
 
 from __future__ import annotations
@@ -48,8 +49,8 @@ _PIECE = 2**16
 
 
 class HttpProvider(JSONBaseProvider):
-    """Keeps its connections open, for any number of threads; redirections are not followed, nothing is unpacked. What
-    fails is raised as requests raises it, or as `limits`."""
+    """Keeps its connections open, for any number of threads; follows no redirection, unpacks no compressed answer.
+    Raises what requests raises, or what `limits` raises."""
 
     def __init__(self, endpoint: str, timeout: float) -> None:
         """`timeout`: seconds for a request, from connecting to the last byte of its answer."""
@@ -69,12 +70,12 @@ class HttpProvider(JSONBaseProvider):
                 raise
 
     def close(self) -> None:
-        """Let go of the connections; the next request makes others."""
+        """Close the connections; the next request opens others."""
         self._adapter.close()
 
     def _exchange(self, body: bytes) -> Response:
-        """A connection that the node has closed meanwhile is no failure, nor is a node that begins again; what was sent
-        and not answered in time is not sent again."""
+        """Send a request and read the answer, once more where the node has closed the connection meanwhile or restarts.
+        A request that was not answered in time is not sent again."""
         for pause in _PAUSES:
             try:
                 return self._send(body)
@@ -118,7 +119,7 @@ def _body(response: Response) -> bytes:
 
 
 def _piece(response: Response) -> bytes:
-    """What of it comes next: not by requests' own way, which reads the lengths of chunks without end."""
+    """The next piece of an answer: not by requests' own method, which reads the lengths of chunks without a limit."""
     try:
         return bytes(response.raw.read(_PIECE))
     except Exception as failure:
@@ -129,7 +130,7 @@ def _piece(response: Response) -> bytes:
 
 
 class _Reading(io.RawIOBase):
-    """What comes from a socket: each piece in the time that is left."""
+    """The bytes from a socket: each piece is read in the time that is left."""
 
     def __init__(self, connected: socket.socket) -> None:
         self._socket = connected
@@ -148,17 +149,17 @@ class _Reading(io.RawIOBase):
 
 
 class _Socket:
-    """A connected socket that is read in the time that is left. Whatever else it can do is the socket's."""
+    """A connected socket that is read in the time that is left. All other methods are the socket's own."""
 
     def __init__(self, connected: socket.socket) -> None:
         self._socket = connected
 
     def makefile(self, *_: object, **__: object) -> io.BufferedReader:
-        """As responses are read from it."""
+        """A file to read a response from."""
         return io.BufferedReader(_Reading(self._socket))
 
     def sendall(self, data: Any) -> None:
-        """A request."""
+        """Send a request."""
         self._socket.settimeout(require_time())
         self._socket.sendall(data)
 
@@ -167,7 +168,7 @@ class _Socket:
 
 
 class _Adapter(HTTPAdapter):
-    """With connections that are read in the time that is left, to proxies, too."""
+    """An adapter whose connections are read in the time that is left, to proxies, too."""
 
     def init_poolmanager(self, *args: Any, **kwargs: Any) -> None:
         super().init_poolmanager(*args, **kwargs)
@@ -180,7 +181,7 @@ class _Adapter(HTTPAdapter):
 
 
 def _bound_reading(manager: Any) -> None:
-    """Of all connections that a manager of requests' makes from now on."""
+    """Bound the reading of all connections that a manager of requests opens from now on."""
     manager.pool_classes_by_scheme = {
         scheme: type(pool.__name__, (pool,), {"ConnectionCls": _bounded(pool.ConnectionCls)})
         for scheme, pool in manager.pool_classes_by_scheme.items()

@@ -1,4 +1,4 @@
-"""A provider of web3 for the IPC socket of a node on this machine: web3's own reads without end."""
+"""A provider of web3 for the IPC socket of a node on this machine; web3's own provider reads without a limit."""
 
 from __future__ import annotations
 
@@ -56,13 +56,13 @@ class IpcProvider(JSONBaseProvider):
                 self._lock.release()
 
     def close(self) -> None:
-        """Let go of the connection; the next request makes another."""
+        """Close the connection; the next request opens another."""
         if self._connection is not None:
             self._connection.close()
             self._connection = None
 
     def _exchange_or_reconnect(self, request: bytes) -> RPCResponse:
-        """A connection that the node has closed meanwhile is no failure."""
+        """Send a request, on a new connection where the node has closed the old one meanwhile."""
         if self._connection is not None:
             try:
                 return self._exchange(self._connection, request)

@@ -1,7 +1,7 @@
-"""What a request to a node may cost: time, bytes, depth. Knows neither a node nor a library for one.
+"""Limits of a request to a node: time, bytes, depth. Knows neither a node nor a library for one.
 
-A deadline is its thread's: everything that is asked within it shares the seconds that are left, and nothing within it
-can have more. A timeout for each read would be none: an answer that comes a byte at a time never meets it.
+A deadline belongs to its thread: all requests within it share the seconds that are left. A timeout for each read would
+be none: an answer that comes a byte at a time never meets it.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ __all__ = [
 ]
 
 REQUEST_SECONDS = 10.0
-"""For one request, from connecting to the last byte. While one endpoint is waited for no other is asked, and challenges
-may last for no more than a minute."""
+"""Seconds for one request, from connecting to the last byte. While one endpoint is waited for no other is asked, and
+challenges may last for no more than a minute."""
 MAX_ANSWER = 16 * 2**20
 """Bytes of an answer."""
 _MOST_VALUES = 2**19
-"""In an answer: a few bytes of JSON become a hundred of memory. 16 MiB of logs are some 300,000."""
+"""JSON values in an answer: a few bytes of JSON become a hundred of memory. 16 MiB of logs are some 300,000."""
 
 
 class AnswerTooLarge(Exception):
-    """More was answered than may be. Stays inside this package: a smaller range may be asked for."""
+    """The answer is larger than allowed. Stays inside this package: a smaller range may be asked for."""
 
 
 class _Ends(threading.local):
@@ -53,8 +53,8 @@ _ends = _Ends()
 
 @contextmanager
 def most_seconds(seconds: float, owner: object | None = None) -> Iterator[None]:
-    """What this thread does within this ends after so many seconds, or when what is around it does. `owner`: for what
-    asks in its name alone."""
+    """Limit what this thread does within the block to so many seconds, or to an outer block's where these are fewer.
+    `owner`: limits only what asks in this name."""
     of_all, by_owner = _ends.of_all, _ends.by_owner
     if owner is None:
         _ends.of_all = min(of_all, time.monotonic() + seconds)
@@ -97,8 +97,8 @@ def parse_answer(data: bytes) -> dict[str, Any]:
 
 @contextmanager
 def keeping_recursion_limit() -> Iterator[None]:
-    """Libraries for Ethereum raise Python's recursion limit when they are imported, until some kilobytes of brackets
-    overflow the stack and end the process. What is imported within this does not."""
+    """Keep Python's recursion limit while modules are imported: libraries for Ethereum raise it, until some kilobytes
+    of brackets overflow the stack and end the process."""
     limit = sys.getrecursionlimit()
     try:
         yield

@@ -1,6 +1,6 @@
 """Ways to a chain: one embedded in this process, an anvil as a child process, and any node by its address.
 
-The local chains fund the same known accounts, `LOCAL_KEYS`, and move their clocks.
+The local chains fund the same known accounts, see `local_keys`, and move their clocks.
 """
 
 from __future__ import annotations
@@ -75,12 +75,12 @@ class EmbeddedChain(Chain):
             self.tester.time_travel(time_)
 
     def gas_for(self, call: Call, sender: bytes, errors: ErrorTable) -> int:
-        """A fixed limit: to estimate costs eth-tester more than the transaction itself."""
+        """A fixed limit: an estimate costs eth-tester more than the transaction itself."""
         self.simulate(call, sender, errors)
         return _EMBEDDED_GAS
 
     def _request(self, call: Call, sender: bytes) -> dict[str, str]:
-        """With the limit of what would be sent, which eth-tester wants the sender to be able to pay for."""
+        """The call with the gas limit of a transaction, which eth-tester wants the sender to be able to pay for."""
         return super()._request(call, sender) | {"gas": hex(_EMBEDDED_GAS)}
 
 
@@ -90,7 +90,7 @@ class AnvilChain(Chain):
     can_travel = True
 
     def __init__(self, *options: str, binary: str | None = None) -> None:
-        """`options`: more of anvil's own; `binary`: the program, where it is not to be looked for.
+        """`options`: more of anvil's own; `binary`: the program, None to look for it.
 
         Raises `AnvilMissing`, `AnvilFailed`.
         """
@@ -121,7 +121,7 @@ class AnvilChain(Chain):
 
 
 def open_chain(name: str, *, expected_chain_id: int | None = None) -> Chain:
-    """A chain by what a user calls it: `eth-tester`, `anvil`, or the address of a node as in `connect`."""
+    """A chain by its name for users: `eth-tester`, `anvil`, or the address of a node as in `connect`."""
     match name:
         case "eth-tester":
             return EmbeddedChain()

@@ -1,4 +1,4 @@
-"""Reverts become typed errors: whatever a node, web3 or eth-tester makes of a failed call, the same error comes out.
+"""Reverts become typed errors: whatever a node, web3 or eth-tester makes of a failed call, the same error is raised.
 
 Knows error tables (selector to class) and the places where nodes put revert data; knows no contract in particular.
 """
@@ -54,7 +54,7 @@ class ErrorTable:
         return cls(entries)
 
     def __or__(self, other: ErrorTable) -> ErrorTable:
-        """Both tables; where they share a selector this one speaks."""
+        """Both tables; this one wins where they share a selector."""
         return ErrorTable({**other.entries, **self.entries})
 
     def decode(self, data: bytes, to: bytes) -> ForcemoveError:

@@ -1,8 +1,8 @@
-"""JSON-RPC requests to one node through web3's providers; every failure comes out as a typed error.
+"""JSON-RPC requests to one node through web3's providers; every failure is raised as a typed error.
 
-web3 is the transport alone: its own formatters, which raise a dozen unrelated exceptions on odd answers and follow
-"offchain lookups" that a hostile contract names, are passed by. A node may be anybody's: whatever it answers, and
-whatever a library makes of that, is a value in its bounds or that endpoint's failure.
+web3 is the transport alone: its own formatters are not used, since they raise a dozen unrelated exceptions on odd
+answers and follow "offchain lookups" that a hostile contract names. A node may be anybody's: whatever it answers, and
+whatever a library makes of the answer, becomes a value within its bounds or that endpoint's failure.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ __all__ = ["POSITION_BITS", "Reverted", "Rpc", "as_bytes", "as_hash", "as_number
 
 ValueT = TypeVar("ValueT")
 POSITION_BITS = 48
-"""Of the numbers and times of blocks, and of what is counted in them: what a contract keeps of a time, and any journal
-can hold."""
+"""Bits of the numbers and times of blocks, and of counts in them: a contract keeps so many of a time, and any journal
+can hold them."""
 _QUANTITY = re.compile("0x[0-9a-fA-F]{1,64}")
 _MOST_WORDS = 500
-"""Characters of a node's own words that are kept."""
+"""Characters of a node's own text that are kept."""
 
 
 class Reverted(Exception):
-    """A call reverted with `data`. Stays inside this package: code that has an error table makes an error of it."""
+    """A call reverted with `data`. Stays inside this package: code that has an error table turns it into an error."""
 
     def __init__(self, data: bytes) -> None:
         super().__init__(data.hex())
@@ -53,7 +53,7 @@ def shown_endpoint(endpoint: str) -> str:
 
 
 class Rpc:
-    """Requests to one node. Subclasses answer in `ask` as they like; what is bounded here is bounded for them, too."""
+    """Requests to one node. Subclasses override `ask`; the bounds that are checked here hold for them, too."""
 
     _expected_chain_id: int | None = None
     _is_identified = False
@@ -65,14 +65,14 @@ class Rpc:
 
     @contextmanager
     def deadline(self, seconds: float) -> Iterator[None]:
-        """All requests of this thread within this share so many seconds; when they are used up the next one raises
-        `Unreachable` at once, and nobody is asked. A deadline around this one holds, too."""
+        """All requests of this thread within the block share so many seconds; when these are used up, the next request
+        raises `Unreachable` at once, without asking. An outer block's deadline holds, too."""
         with most_seconds(seconds, self):
             yield
 
     def expect_chain(self, chain_id: int) -> None:
-        """Before the next request, and again after each time that the endpoint failed, it is asked for its chain's id.
-        While that is another one, requests raise `WrongChain`."""
+        """Ask the endpoint for its chain's id before the next request, and again after each failure. While the id is
+        another one, requests raise `WrongChain`."""
         self._expected_chain_id, self._is_identified = chain_id, False
 
     def request(self, method: str, *params: Any) -> Any:
@@ -161,8 +161,8 @@ class Rpc:
 
 @contextmanager
 def making_sense(endpoint: str) -> Iterator[None]:
-    """What is read from a node's answers within this makes sense. Raises `NotAnEthereumEndpoint` where it does not:
-    any exception of a decoder, or of a library, is the endpoint's failure."""
+    """Raise `NotAnEthereumEndpoint` where a node's answer cannot be read in the block: any exception of a decoder or of
+    a library is the endpoint's failure."""
     try:
         yield
     except (MalformedBytes, InvalidValue) as error:

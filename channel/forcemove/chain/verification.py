@@ -1,7 +1,7 @@
-"""Compares an address book with the chain that it is about: does each address follow from the compiled contract's
-creation code, and is code there?
+"""Compares an address book with its chain: whether each address follows from the compiled contract's creation code, and
+has code.
 
-A contract of a game that is not installed can only be compared with what the book itself says of its creation code.
+A contract of a game that is not installed can only be compared with the creation code's hash in the book itself.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__ = ["ContractStatus", "ContractVerdict", "require_chain", "verify"]
 
 
 class ContractStatus(Enum):
-    """What the chain says of a contract of the book."""
+    """How a contract of the book compares with the chain."""
 
     GENUINE = "genuine"
     MISSING = "missing"
@@ -34,11 +34,12 @@ class ContractStatus(Enum):
 
 @dataclass(frozen=True, slots=True)
 class ContractVerdict:
-    """`address`: what the book says; `derived`: what follows from the creation code (20 bytes each); `has_code`:
-    whether code is at the derived address. A contract is genuine where both are one and the code is deep enough.
+    """The comparison of one contract. `address`: from the book; `derived`: what follows from the creation code (20
+    bytes each); `has_code`: whether code is at the derived address. A contract is genuine where both addresses are one
+    and the code is deep enough.
 
-    Where it is of no installed game its standing is `UNKNOWN`, unless the book contradicts itself (`DIFFERENT`) or
-    there is no code (`MISSING`): `derived` then follows from the hash in the book, and `game` is what the book says.
+    The status of a contract of no installed game is `UNKNOWN`, unless the book contradicts itself (`DIFFERENT`) or
+    there is no code (`MISSING`): `derived` then follows from the hash in the book, and `game` is the book's.
     """
 
     contract: str

@@ -1,6 +1,6 @@
 """A provider of web3 for WebSocket endpoints, one request at a time: web3 itself has only an asynchronous one.
 
-An exchange ends at the deadline however many notices come meanwhile; nobody has asked for any.
+An exchange ends at the deadline however many notifications come meanwhile; none was asked for.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["WebSocketProvider"]
 
 _MOST_NOTICES = 100
-"""That are passed over before an answer."""
+"""Notifications that are passed over before an answer."""
 _MOST_WAITING = 2
 """Frames that are kept before they are read."""
 _CLOSING_SECONDS = 0.5
@@ -70,7 +70,8 @@ class WebSocketProvider(JSONBaseProvider):
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
-        """After any failure the connection is let go of: what comes over it may be the answer to something else."""
+        """Hold the connection for one request. After any failure the connection is closed: its next message may be the
+        answer to an earlier request."""
         if not self._lock.acquire(timeout=require_time()):
             raise TimeoutError
         try:
@@ -82,7 +83,7 @@ class WebSocketProvider(JSONBaseProvider):
             self._lock.release()
 
     def close(self) -> None:
-        """Let go of the connection; the next request makes another."""
+        """Close the connection; the next request opens another."""
         self._connection = None
         self._open.close()
 
@@ -119,6 +120,6 @@ class WebSocketProvider(JSONBaseProvider):
 
 
 def _require_small(closed: ConnectionClosed) -> None:
-    """Raises `AnswerTooLarge` where that is why we have closed the connection."""
+    """Raise `AnswerTooLarge` where we closed the connection for that reason."""
     if closed.sent is not None and closed.sent.code == CloseCode.MESSAGE_TOO_BIG:
         raise AnswerTooLarge from None

@@ -25,7 +25,7 @@ class UnknownArtifact(LocalError):
 
 @cache
 def artifact(name: str) -> Artifact:
-    """The artifact of the contract `name`; those of demonstrations too, and of tests where they are present.
+    """The artifact of the contract `name`; those of demonstrations too, and of tests where they are installed.
 
     Raises `UnknownArtifact`.
     """
@@ -37,7 +37,7 @@ def artifact(name: str) -> Artifact:
 
 @cache
 def artifact_names() -> tuple[str, ...]:
-    """The contracts of the product: what a deployment may deploy."""
+    """The names of the product's contracts, which a deployment may deploy."""
     return tuple(sorted(path.stem for path in _ARTIFACTS.glob("*.json")))
 
 

@@ -77,7 +77,7 @@ class CompilerMissing(LocalError):
 
 @dataclass(eq=False)
 class SourceMissing(LocalError):
-    """There is no source of this name; `importer` wants it, empty where it was asked for."""
+    """There is no source of this name; `importer` imports it, empty where it was asked for by itself."""
 
     name: str
     importer: str
@@ -85,7 +85,7 @@ class SourceMissing(LocalError):
 
 @dataclass(eq=False)
 class SourceRefused(LocalError):
-    """The compiler refuses the sources: its own words."""
+    """The compiler refuses the sources, with its own messages."""
 
     messages: str
 
@@ -161,7 +161,7 @@ def source_hash(standard_input: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """`contracts`: what the compiler says of each, by source and name. `warnings`: its words, by source."""
+    """`contracts`: the compiler's output of each, by source and name. `warnings`: its messages, by source."""
 
     contracts: Mapping[str, Mapping[str, Any]]
     warnings: tuple[tuple[str, str], ...]
@@ -186,7 +186,7 @@ def compile_standard_json(standard_input: Mapping[str, Any], folder: Path) -> Co
 
 
 def _said(error: Any) -> str:
-    """What the compiler has found: py-solc-x puts its JSON between words of its own."""
+    """The compiler's JSON: py-solc-x puts it into a text of its own."""
     try:
         said = json.loads(error.stdout_data)["errors"]
         return "\n".join(each["formattedMessage"].strip() for each in said)
@@ -248,7 +248,8 @@ def _installed() -> str:
 def artifact_json(
     name: str, source: str, standard_input: Mapping[str, Any], output: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """What is written of one contract: see `forcemove.artifact`. `output`: what the compiler says of it."""
+    """The content of a contract's artifact file: see `forcemove.artifact`. `output`: the compiler's, of this
+    contract."""
     creation, runtime = output["evm"]["bytecode"]["object"], output["evm"]["deployedBytecode"]
     return {
         "contractName": name,

@@ -7,7 +7,7 @@ from pathlib import Path
 __all__ = ["CONTRACTS"]
 
 _HERE = Path(__file__).resolve().parent
-"""Here a wheel has them."""
+"""The folder of this module, in which a wheel has the contracts."""
 
 CONTRACTS = _HERE if (_HERE / "artifacts").is_dir() else _HERE.parents[2] / "contracts"
-"""The folder of them; in a checkout its own, which is no part of the import package."""
+"""The folder of the contracts; in a checkout it is no part of the import package."""

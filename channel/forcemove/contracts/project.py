@@ -1,6 +1,7 @@
-"""The contracts of a project: each `.sol` file beside its artifact, `NAME.json` for the contract `NAME` in `NAME.sol`.
+"""The contracts of a project: each `.sol` file with its artifact in the same folder, `NAME.json` for the contract
+`NAME` in `NAME.sol`.
 
-The folder of the project is where names of sources begin. Knows no contract in particular.
+The names of sources begin at the folder of the project. Knows no contract in particular.
 """
 
 from __future__ import annotations
@@ -67,9 +68,8 @@ class Built:
 
 
 def build_project(folder: Path) -> Iterator[Built]:
-    """Compile each contract whose artifact is stale, by itself, and write that, one after the other. What is said to
-    have been written is. Raises `NothingToCompile`, `NoSuchContract`, `SourceMissing`, `SourceRefused`,
-    `CompilerMissing`."""
+    """Compile each contract whose artifact is stale, one after the other, and write its artifact; what is yielded is
+    written. Raises `NothingToCompile`, `NoSuchContract`, `SourceMissing`, `SourceRefused`, `CompilerMissing`."""
     for path, source, standard_input in list(_stale(folder)):
         compiled = compile_standard_json(standard_input, folder)
         output = compiled.contracts[source].get(path.stem)
@@ -80,7 +80,7 @@ def build_project(folder: Path) -> Iterator[Built]:
 
 
 def _stale(folder: Path) -> Iterator[tuple[Path, str, dict[str, Any]]]:
-    """Where each artifact goes that is stale, the name of its source, and what to compile."""
+    """The path of each stale artifact, the name of its source, and the compiler's input."""
     find = project_files(folder)
     for path, source in _contracts(folder):
         standard_input = standard_json([source], find)
@@ -89,7 +89,7 @@ def _stale(folder: Path) -> Iterator[tuple[Path, str, dict[str, Any]]]:
 
 
 def _contracts(folder: Path) -> list[tuple[Path, str]]:
-    """Where each contract's artifact goes, and the name of its source."""
+    """The path of each contract's artifact, and the name of its source."""
     sources = project_sources(folder)
     if not sources:
         raise NothingToCompile(str(folder))

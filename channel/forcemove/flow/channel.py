@@ -1,11 +1,11 @@
-"""A channel played in steps: opening, turns, concluding, each ending when the channel is where it should be.
+"""A channel played in steps: opening, turns, concluding. Each step ends when the channel is where it should be.
 
-The channel itself is run by a participant's client, which keeps its own counsel about money: it signs nothing twice,
-answers challenges and collects whatever a flow says. A flow tells it what we want, carries its messages over the
-table's log as `Update` actions, and waits. What does not come in time is asked of the chain: a missed deadline becomes
-a challenge, a late reply during the challenge an answer, and play goes on.
+The channel itself is run by a participant's client, which guards the money by itself: it signs no turn twice, answers
+challenges and collects whatever a flow says. A flow gives the client its moves and wishes, carries its messages over
+the table's log as `Update` actions, and waits. A missed deadline becomes a challenge, a late reply during the challenge
+an answer, and play goes on.
 
-What fails on the way ends no flow, see `flow.seat`. Knows no chain.
+An error of a transport, an endpoint or a player ends no flow, see `flow.seat`. Knows no chain.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Player(Protocol):
         ...
 
     def secrets(self) -> bytes:
-        """What another player must be given to go on in this one's place; empty where there is nothing."""
+        """What another player must be given to go on in this one's place; empty where nothing is needed."""
         ...
 
 
@@ -80,7 +80,7 @@ class ChannelDecided(LocalError):
 
 
 def opening() -> Step[Seat]:
-    """From nothing to the first move: agree on the opening, deposit, and confirm that everything is there."""
+    """From nothing to the first move: agree on the opening, deposit, and confirm that every deposit is there."""
 
     async def step(queue: ActionQueue[Any], seat: Seat) -> None:
         await prefunding()(queue, seat)
@@ -90,7 +90,7 @@ def opening() -> Step[Seat]:
 
 
 def prefunding() -> Step[Seat]:
-    """All sign the prefund states. Raises `ActionMissing` where somebody does not: nothing was deposited yet."""
+    """All sign the prefund states. Raises `ActionMissing` where a participant does not: nobody has deposited yet."""
 
     async def step(queue: ActionQueue[Any], seat: Seat) -> None:
         phases = (Phase.CHECKING, Phase.PREFUND)
@@ -101,7 +101,7 @@ def prefunding() -> Step[Seat]:
 
 
 def funding() -> Step[Seat]:
-    """All deposit and sign the postfund states. Where somebody does not, the chain gives back what was deposited, and
+    """All deposit and sign the postfund states. Where a participant does not, the chain gives the deposits back, and
     `ChannelDecided` is raised."""
 
     async def step(queue: ActionQueue[Any], seat: Seat) -> None:
@@ -111,9 +111,9 @@ def funding() -> Step[Seat]:
 
 
 def turn(choose: Choose) -> Step[Seat]:
-    """The channel's next turn: `choose` makes ours; for a counterparty's we wait, on the chain if need be. After a
-    final state there is no turn, and nothing is done. If `choose` raises anything it is asked again, after
-    `look_every` seconds.
+    """The channel's next turn: `choose` makes our move; a counterparty's move is waited for, on the chain if need be.
+    After a final state there is no turn, and the step does nothing. If `choose` raises an error, it is asked again
+    after `look_every` seconds.
 
     Raises `ChannelDecided` where the channel is over instead, and what is wrong with a move that `choose` has made.
     """
@@ -130,7 +130,7 @@ def turn(choose: Choose) -> Step[Seat]:
 
 
 def playing(choose: Choose, *, until: Callable[[VariablePart], bool]) -> Step[Seat]:
-    """Turns, until `until` holds of the newest state or that is final."""
+    """Take turns until `until` holds of the newest state, or that state is final."""
 
     async def step(queue: ActionQueue[Any], seat: Seat) -> None:
         one = turn(choose)
@@ -210,7 +210,7 @@ def _is_to_move(seat: Seat) -> bool:
 
 
 def _has_moved(seat: Seat, choose: Choose) -> bool:
-    """Ask for our move, and make it; whether that went well."""
+    """Ask for our move, and make it; whether the client took it."""
     channel = seat.participant.channel
     newest = channel.newest
     if newest is None or channel.lacks_money:
@@ -227,7 +227,7 @@ def _has_moved(seat: Seat, choose: Choose) -> bool:
 
 
 async def _reached_or_decided(queue: ActionQueue[Any], seat: Seat, is_there: Callable[[], bool]) -> None:
-    """Wait for it, with a challenge whenever the time is over. Raises `ChannelDecided`."""
+    """Wait until `is_there` holds, with a challenge at every missed deadline. Raises `ChannelDecided`."""
     while not await _reached(queue, seat, lambda: is_there() or _is_over(seat)):
         _challenge_if_it_helps(seat)
     if not is_there():
@@ -235,7 +235,7 @@ async def _reached_or_decided(queue: ActionQueue[Any], seat: Seat, is_there: Cal
 
 
 async def _reached(queue: ActionQueue[Any], seat: Seat, is_there: Callable[[], bool]) -> bool:
-    """Whether it is so within the time that a turn may take; progress of the channel begins a new one."""
+    """Whether `is_there` holds within the time that a turn may take; progress of the channel starts that time again."""
     while True:
         if not await _in_time(queue, seat, _any(is_there, _moves_on(seat))):
             return False
@@ -265,8 +265,8 @@ async def _in_time(queue: ActionQueue[Any], seat: Seat, is_there: Callable[[], b
 
 
 async def _is_there_at_last(queue: ActionQueue[Any], seat: Seat, is_there: Callable[[], bool]) -> bool:
-    """A last look at what has come, so that our own slowness is not taken for theirs. It is short, because they may
-    never be silent."""
+    """Read the messages that are there already, so that our own slowness is not taken for the counterparty's. The
+    reading is short, because a counterparty may never stop sending."""
     clock = asyncio.get_running_loop()
     end = clock.time() + seat.look_every
     while clock.time() <= end and await receive_next(queue, seat, 0):
@@ -304,13 +304,13 @@ def _is_over(seat: Seat) -> bool:
 
 
 def _is_paid_out(seat: Seat) -> bool:
-    """Closed; or decided, and empty: what was not deposited cannot be paid."""
+    """Closed; or decided with empty holdings: a deposit that was never made cannot be paid."""
     channel, phase = seat.participant.channel, seat.participant.phase
     return phase is Phase.CLOSED or (phase is Phase.FINALIZED and not any(held for _, held in channel.holdings))
 
 
 def _challenge_if_it_helps(seat: Seat) -> None:
-    """Let the chain decide where it is another's turn."""
+    """Challenge where it is another participant's turn."""
     if is_stuck(seat.participant.channel, seat.participant.phase):
         feed(seat, ChallengeWanted())
 

@@ -34,7 +34,7 @@ class History:
 
     @property
     def hashes(self) -> bytes:
-        """All of them, from that over no entry on, each 32 bytes."""
+        """The running hashes, from that over no entry on, each 32 bytes."""
         return bytes(self._hashes)
 
     @property
@@ -47,12 +47,12 @@ class History:
         return bytes(self._hashes[HASH_SIZE * count : HASH_SIZE * (count + 1)])
 
     def add(self, entry: bytes) -> None:
-        """One more entry is known."""
+        """Add an entry."""
         self._hashes += running_hash(self.at(self.count), entry)
 
     def accept_hash(self, count: int, hash_: bytes) -> bool:
-        """Whether the first `count` entries, at most one more than are known, can have this hash: what is new is known
-        from then on."""
+        """Whether the hash over the first `count` entries can be this one. `count` is at most one more than are known;
+        a hash over one more is taken as known from then on."""
         if count > self.count:
             self._hashes += hash_
         return self.at(count) == hash_

@@ -92,7 +92,7 @@ class ClientTwice(CounterpartyError):
 
 @dataclass(eq=False)
 class KeyTwice(CounterpartyError):
-    """A key that is here already under another name."""
+    """A key that another client has posted already, under its own name."""
 
     client_id: str
     address: bytes
@@ -123,8 +123,8 @@ class KeysMissing(CounterpartyError):
 
 @dataclass
 class KeyContext:
-    """What a key exchange needs and finds. `expected`: the addresses that are to come. `history`: what was said in it,
-    so that a log on which the keys came in another order for somebody else is found out later."""
+    """What a key exchange needs and finds. `expected`: the addresses that are to come. `history`: the messages of the
+    exchange, so that a log that showed them to somebody else in another order is found out later."""
 
     table_id: bytes
     client_id: str
@@ -136,8 +136,9 @@ class KeyContext:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Where everybody knows everybody. `keys`: the address of each client by client id, in the order in which they came
-    (which is also their turn order). `transport`: signed; it begins with the first message after the exchange."""
+    """A table whose clients know each other's keys. `keys`: the address of each client by client id, in the order in
+    which they came (which is also their turn order). `transport`: signed; it begins with the first message after the
+    exchange."""
 
     table_id: bytes
     keys: Mapping[str, bytes]
@@ -206,7 +207,7 @@ async def _post(queue: ActionQueue[KeyExchange], context: KeyContext) -> None:
 
 
 def _ours(context: KeyContext) -> KeyExchange:
-    """Always the same bytes: our signatures are deterministic (RFC 6979)."""
+    """Our message: always the same bytes, since signatures are deterministic (RFC 6979)."""
     key = context.key
     signature = key.sign(key_digest(context.table_id, context.client_id, key.public_key))
     return KeyExchange(context.client_id, hex_text(key.public_key), hex_text(signature.compact))

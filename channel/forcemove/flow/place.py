@@ -16,11 +16,11 @@ _SEED_LENGTH = 32
 
 @dataclass(frozen=True)
 class Place:
-    """A seat at a table, for a game that begins and for one that is come back to.
+    """A seat at a table, for a game that begins and for one that is resumed.
 
-    `log`: of the table with the id `table` (32 bytes), for its players alone. `names`, `players`: what they are called,
-    and their addresses (20 bytes), by seat. `key`: ours. `seed`: 32 secret bytes, the same whenever we come back to
-    this table. Raises `InvalidValue`, also where the key is not that of the seat.
+    `log`: of the table with the id `table` (32 bytes), for its players alone. `names`, `players`: the players' names
+    and their addresses (20 bytes), by seat. `key`: ours. `seed`: 32 secret bytes, the same whenever the game is
+    resumed. Raises `InvalidValue`, also where the key is not that of the seat.
     """
 
     log: Transport

@@ -1,8 +1,8 @@
 """The queue of actions between a client's code and the table's log.
 
-It has no task and no buffer: waiting for an action reads the log. Cancelling a wait loses nothing, and there is nothing
-to close. A client that has crashed runs its flow again from the beginning of the log, on a queue that knows what the
-client has said before (`said_before`) and does not say it twice.
+The queue has no task and no buffer: waiting for an action reads the log. Cancelling a wait loses no action, and there
+is nothing to close. A client that has crashed runs its flow again from the beginning of the log, on a queue that knows
+the actions that the client has posted before (`said_before`) and does not post them twice.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ A = TypeVar("A", bound=Action)
 
 @dataclass(eq=False)
 class SaidOtherwise(LocalError):
-    """Our flow wants to say something else than what we have said in this place before we were interrupted: it is
-    another flow, or its secrets were lost. Nothing was posted. `said`, `now`: the actions' types."""
+    """Our flow wants to post another action than the one that we posted in this place before we were interrupted: it is
+    another flow, or its secrets were lost. Nothing was posted. `said`, `now`: the two actions' types."""
 
     client_id: str
     said: str
@@ -68,14 +68,15 @@ class ActionQueue(Generic[A]):
 
     @property
     def said_next(self) -> A | None:
-        """What we have said in this place before we were interrupted, and so must say again; None where nothing is
-        left of that."""
+        """The action that we posted in this place before we were interrupted, and so must enqueue again; None where
+        none is left."""
         return self._said[0] if self._said else None
 
     async def enqueue(self, action: A) -> None:
-        """Post an action, unless we have said it before. It has happened when `dequeue` gives it back.
+        """Post an action, unless we have posted it before. It has happened when `dequeue` gives it back.
 
-        Raises `MalformedAction`, and `SaidOtherwise` where we have said something else in this place."""
+        Raises `MalformedAction`, and `SaidOtherwise` where we have posted another action in this place.
+        """
         if not self._said and self._read_to is not None:
             start, self._read_to = self._read_to, None
             self._said.extend(await said_before(self._transport, self._codec, action.client_id, start=start))
@@ -114,10 +115,11 @@ class ActionQueue(Generic[A]):
 
 
 async def said_before(transport: Transport, codec: ActionCodec[A], client_id: str, *, start: int = 0) -> tuple[A, ...]:
-    """What a client has said from message `start` of the log on, up to now; messages with faults are left out.
+    """The actions that a client has posted from message `start` of the log on, up to now; messages with faults are left
+    out.
 
-    It believes the log. If somebody cuts off the log's end, a client that comes back plays the rest again, with the
-    same secrets, against others that know its answers: where that is possible, give the game up instead.
+    The log is believed. If somebody cuts off its end, a client that resumes plays the rest again, with the same
+    secrets, against counterparties that know its answers: where that is possible, give the game up instead.
     """
     reader, said = transport.reader(start), []
     for _ in range(transport.length() - start):

@@ -1,9 +1,9 @@
-"""One participant at a table: its client, its line on the log, and what keeps both going.
+"""One participant at a table: its client, its messages on the log, and the work that keeps both going.
 
 What a transport, an endpoint or a player's own function raises ends no flow, because a client that nobody drives cannot
-defend itself: it is reported to the seat's owner (`Seat.on_error`) and tried again with the next look. A flow ends by
-what trying again does not mend: a move that breaks a rule, contracts that are not genuine, a log on which we have
-said something else.
+defend itself: the error is reported to the seat's owner (`Seat.on_error`), and the next look tries again. A flow ends
+by an error that trying again does not mend: a move that breaks a rule, contracts that are not genuine, a log on which
+we have posted another action.
 
 Knows no chain: the client is a `Participant`, given as a value.
 """
@@ -29,11 +29,11 @@ __all__ = ["UPDATES", "Line", "Participant", "Seat", "Update", "drive", "receive
 
 _LOG = logging.getLogger(__name__)
 _POST_SECONDS = 10.0
-"""That a log may take to keep a message, before the client does something else."""
+"""Seconds that a log may take to keep a message, before the client does something else."""
 
 
 class Update(Action, frozen=True):
-    """What participants of a channel say to each other: `message` is JSON as it is, see `protocol.wire`."""
+    """A message of a channel, as an action: `message` is JSON as it is, see `protocol.codec.wire`."""
 
     message: msgspec.Raw
 
@@ -56,17 +56,17 @@ class Participant(Protocol):
         ...
 
     def feed(self, input_: Input) -> None:
-        """Tell it what we want."""
+        """Give the client an input of ours."""
         ...
 
     async def catch_up(self) -> bool:
-        """Return when messages and the chain's news are taken in and acted on; whether there was anything. What it
-        raises has cost nothing: the next call goes on where this one stopped."""
+        """Return when new messages and chain updates are taken in and acted on; whether there were any. An error costs
+        nothing: the next call goes on where this one stopped."""
         ...
 
 
 class Line:
-    """A client's line made of a queue of actions: what it sends waits to be posted, what was heard waits to be
+    """A client's messages on a queue of actions: those that it sends wait to be posted, those that were read wait to be
     received."""
 
     def __init__(self) -> None:
@@ -74,11 +74,11 @@ class Line:
         self.received: deque[bytes] = deque()
 
     def send(self, message: bytes) -> None:
-        """Keep it until the flow posts it."""
+        """Keep a message until the flow posts it."""
         self.unsent.append(message)
 
     def receive(self) -> Sequence[bytes]:
-        """What the flow has read since the last call."""
+        """The messages that the flow has read since the last call."""
         messages = tuple(self.received)
         self.received.clear()
         return messages
@@ -92,12 +92,15 @@ def _warn(error: Exception) -> None:
 class Seat:
     """One participant at a table: the context of a channel's steps.
 
-    `client_id`: our name on the log. `participant`: our client, whose line it is, and whose player answers
-    None (the flow moves). `within`: seconds that a counterparty has for each turn. `look_every`: seconds between looks
-    at the chain while nothing is heard, and between two tries of what fails. `show`: is called after whatever has
-    happened. `on_error`: is called with what has failed and will be tried again; it logs a warning unless another is
-    given, and what it raises ends the flow. `faults`: the last hundred messages on the log that were no actions; play
-    goes on after them.
+    - `client_id`: our name on the log.
+    - `participant`: our client, which sends and receives by `line`, and whose player answers None (the flow moves).
+    - `line`: the client's messages.
+    - `within`: seconds that a counterparty has for each turn.
+    - `look_every`: seconds between looks at the chain while no message comes, and between two tries of what fails.
+    - `show`: is called after whatever has happened.
+    - `on_error`: is called with each error after which the flow tries again; it logs a warning unless another function
+      is given, and what it raises ends the flow.
+    - `faults`: the last hundred messages on the log that were no actions; play goes on after them.
     """
 
     client_id: str
@@ -119,7 +122,7 @@ class Seat:
 
 
 def feed(seat: Seat, input_: Input) -> bool:
-    """Tell our client what we want; whether it could take it. Raises where that makes no sense."""
+    """Give our client an input; whether the client could take it. Raises where the input makes no sense."""
     try:
         seat.participant.feed(input_)
     except Exception as error:
@@ -129,7 +132,7 @@ def feed(seat: Seat, input_: Input) -> bool:
 
 
 def _report_error(seat: Seat, error: Exception) -> None:
-    """Tell the seat's owner; but raise what trying again does not mend."""
+    """Report an error to the seat's owner; but raise one that trying again does not mend."""
     passes = isinstance(error, PassingError) or seat.participant.phase is not Phase.CHECKING
     if isinstance(error, ForcemoveError) and not (isinstance(error, ChainError) and passes):
         raise error
@@ -143,7 +146,8 @@ async def wait_and_drive(queue: ActionQueue[Any], seat: Seat) -> None:
 
 
 async def drive(queue: ActionQueue[Any], seat: Seat) -> None:
-    """Let the client work until it has nothing to do, and post what it says. What it has signed it has stored."""
+    """Let the client work until it has nothing to do, and post its messages. The client has stored what it has
+    signed."""
     changed = True
     while changed:
         changed = await _has_caught_up(seat)
@@ -161,8 +165,9 @@ async def _has_caught_up(seat: Seat) -> bool:
 
 
 async def _post(queue: ActionQueue[Any], seat: Seat) -> None:
-    """What the client has said. What does not go out in time goes with the next look: a log that takes nothing keeps no
-    client from the chain. What is no action never would go out."""
+    """Post the client's messages. A message that is not posted in time is posted with the next look: a log that takes
+    no message keeps no client from the chain. A message that is no action is dropped, since no log would ever take
+    it."""
     try:
         async with asyncio.timeout(_POST_SECONDS):
             while seat.line.unsent:
@@ -178,7 +183,7 @@ async def _post(queue: ActionQueue[Any], seat: Seat) -> None:
 
 
 async def receive_next(queue: ActionQueue[Any], seat: Seat, seconds: float) -> bool:
-    """Wait so long for the next action; whether one has come."""
+    """Wait `seconds` for the next action; whether one has come."""
     try:
         async with asyncio.timeout(seconds) as limit:
             action = await queue.dequeue()

@@ -1,4 +1,4 @@
-"""A transport on which everybody knows who said what: it wraps any transport, and is one.
+"""A transport on which every message is known to be its author's: it wraps any transport, and is one.
 
 Each message travels in an envelope, a JSON array without spaces:
 
@@ -9,8 +9,8 @@ log before, see `flow.history`; `signature` (64 bytes) is over all of it and the
 `encoding.message_digest`. Hex is in lower case, so one message has one envelope. The version is that of EIP-712's
 domain: a signature of one version is not valid in another.
 
-What arrives is verified message by message in the log's order, history included. If two clients were given different
-logs, each of them finds it out when it reads a message that the other wrote later.
+Messages are verified one by one in the log's order, history included. If two clients were given different logs, each of
+them finds it out when it reads a message that the other wrote later.
 """
 
 from __future__ import annotations
@@ -50,21 +50,21 @@ ENVELOPE_VERSION = 1
 
 @dataclass(eq=False)
 class UnsignedMessage(TransportFault):
-    """It has no signature, or is no message at all."""
+    """The message has no signature, or is no message at all."""
 
     reason: str
 
 
 @dataclass(eq=False)
 class UnknownClient(TransportFault):
-    """It names a client whose key is not known."""
+    """The message names a client whose key is not known."""
 
     client_id: str
 
 
 @dataclass(eq=False)
 class BadSignature(TransportFault):
-    """The client that it names has not signed it: not this text, not at this place, or not at this table."""
+    """The client that the message names has not signed it: not this text, not at this place, or not at this table."""
 
     client_id: str
     sequence: int
@@ -72,7 +72,7 @@ class BadSignature(TransportFault):
 
 @dataclass(eq=False)
 class MessageReplayed(TransportFault):
-    """The client has said this before; its next message has the number `expected`."""
+    """The client has posted this message before; its next message has the number `expected`."""
 
     client_id: str
     expected: int
@@ -81,7 +81,8 @@ class MessageReplayed(TransportFault):
 
 @dataclass(eq=False)
 class MessagesMissing(TransportFault):
-    """What the client has said before this is not there; its next message has the number `expected`."""
+    """The messages that the client has posted before this one are not there; its next message has the number
+    `expected`."""
 
     client_id: str
     expected: int
@@ -176,7 +177,7 @@ class SignedTransport:
                     return
 
     async def _next(self, client_id: str, message: bytes) -> _Unsure | None:
-        """What is to be posted; None where the log has it already."""
+        """The message to be posted, in its envelope; None where the log has it already."""
         sequence, unsure = self._sequence, self._unsure
         if sequence is None:
             while self._own.count < self.length():
@@ -191,9 +192,9 @@ class SignedTransport:
         return _Unsure(sequence, message, self._seal(sequence, message))
 
     async def _counts(self, client_id: str, said: _Unsure) -> bool:
-        """Whether what the log has taken is our next message there: it is a replay where more of ours came before it
-        than was known. Where nothing can have come between, nothing is read: a carrier may show late what it has
-        acknowledged, or never. What cannot be read may have been it."""
+        """Whether the message that the log has taken counts as our next one there: it is a replay where more messages
+        of ours came before it than was known. Where nothing can have come between, nothing is read: a carrier may show
+        late what it has acknowledged, or never. A message that cannot be read may have been ours."""
         end = self.length()
         if end <= self._own.count + 1:
             return True
@@ -206,7 +207,7 @@ class SignedTransport:
 
     @property
     def _own(self) -> _SignedReader:
-        """What we have read ourselves, to know what we have said."""
+        """Our own reader, which knows the messages that we have posted."""
         if self._own_reader is None:
             self._own_reader = self._reader(0)
         return self._own_reader
@@ -216,7 +217,7 @@ class SignedTransport:
             await self._own.read()
 
     def reader(self, start: int = 0) -> Reader:
-        """See `Transport.reader`. What comes before `start` is verified, too, and faults in it are passed over."""
+        """See `Transport.reader`. The messages before `start` are verified, too, and faults in them are passed over."""
         return self._reader(start)
 
     def _reader(self, start: int) -> _SignedReader:
@@ -227,15 +228,15 @@ class SignedTransport:
         return max(0, self._transport.length() - self._start)
 
     def _seal(self, sequence: int, message: bytes) -> bytes:
-        """The envelope names all that any reader of ours has read: that is what we have read."""
+        """The envelope of a message; it names all entries that any reader of ours has read."""
         count = self._history.count
         hash_ = self._history.at(count)
         signature = self._key.sign(message_digest(self._table_id, sequence, count, hash_, message)).compact
         return _encode(_Statement("", message, sequence, count, hash_, signature))
 
     def _verify(self, data: bytes, expected: Callable[[str], int]) -> _Statement:
-        """What an envelope says. `expected` returns each client's next sequence number. Raises `UnknownVersion`, or a
-        `TransportFault`."""
+        """The content of an envelope. `expected` returns each client's next sequence number. Raises `UnknownVersion`,
+        or a `TransportFault`."""
         said = _decode(data)
         client_id, sequence = said.client_id, said.sequence
         address = self._keys.get(client_id)
@@ -259,7 +260,7 @@ class SignedTransport:
 
 @dataclass(frozen=True, slots=True)
 class _Unsure:
-    """A message of ours of which the log has not said that it has it, and its envelope."""
+    """A message of ours that the log has not acknowledged, and its envelope."""
 
     sequence: int
     message: bytes
@@ -267,8 +268,8 @@ class _Unsure:
 
 
 class _SignedReader:
-    """Verifies a log from its first signed message on. `entry`: the last that was read, whatever is wrong with it,
-    or nothing where it could not be read. `said`: by client, the last entry that counts."""
+    """Verifies a log from its first signed message on. `entry`: the last entry that was read, whatever is wrong with
+    it, or empty where it could not be read. `said`: by client, the last entry that counts."""
 
     def __init__(
         self,
@@ -315,7 +316,7 @@ class _SignedReader:
         return said.message
 
     def _pass_one(self) -> None:
-        """A message, or a fault in its place; a wait that was cancelled was for none."""
+        """Read a message, or a fault in its place; a wait that was cancelled read neither."""
         self._position += 1
         self._before = max(0, self._before - 1)
 
@@ -326,8 +327,8 @@ class _SignedReader:
             self._has_changed = not self._history.accept_hash(self._position, self._hash)
 
     def _is_same_log(self, said: _Statement, position: int) -> bool:
-        """Whether the client had read what we have read. What it says of entries beyond a gap cannot be checked. It
-        cannot have read what comes later in the log."""
+        """Whether the client had read the same entries as we have. A hash over entries beyond a gap cannot be checked.
+        The client cannot have read entries that come later in the log."""
         if said.count > position:
             return False
         return said.count > self._history.count or self._history.at(said.count) == said.hash
@@ -346,7 +347,7 @@ class _SignedReader:
 
 @dataclass(frozen=True, slots=True)
 class _Statement:
-    """What an envelope says: a message, whose it is, its number, and what its client had read before."""
+    """The content of an envelope: a message, its client, its number, and what the client had read before."""
 
     client_id: str
     message: bytes

@@ -59,8 +59,9 @@ Sender = str | Collection[str] | Callable[[C], str | Collection[str]]
 
 @dataclass(eq=False)
 class NoStep(LocalError):
-    """A flow was built of something else than steps, or a step of something else than a function. `found`: what it is.
-    Often it is a function that gives a step and was not called, or one that `local` or `transition` makes a step of."""
+    """A flow was built of something else than steps, or a step of something else than a function. `found`: what it was
+    built of, often a function that returns a step and was not called, or one that `local` or `transition` makes a step
+    of."""
 
     found: str
 
@@ -93,7 +94,7 @@ class ActionMissing(CounterpartyError):
 
 
 def local(function: Callable[[ActionQueue[A], C], object]) -> Step[C]:
-    """What we do: `function(queue, context)`, sync or async, usually posts an action. Raises `NoStep`."""
+    """Our part: `function(queue, context)`, sync or async, usually posts an action. Raises `NoStep`."""
     _require_callable(function)
 
     async def step(queue: ActionQueue[A], context: C) -> None:
@@ -109,10 +110,10 @@ def transition(
     sender: Sender[C] = (),
     within: float | None = None,
 ) -> Step[C]:
-    """What follows from the next action: `function(action, context)`, sync or async.
+    """Wait for the next action, then call `function(action, context)`, sync or async.
 
-    `expects`: its type, or one of several; `sender`: whose it is; `within`: seconds until it must have come. Where
-    these are not given, anything, anybody and any time will do. Raises `NoStep` when it is built; later
+    `expects`: the action's type, or one of several; `sender`: who may send it; `within`: seconds until it must have
+    come. By default any action of anybody will do, at any time. Raises `NoStep` when the step is built; later
     `UnexpectedAction`, `UnexpectedSender`, `ActionMissing`, and the function has not been called then.
     """
     _require_callable(function)
@@ -144,10 +145,11 @@ def choice(branches: Mapping[type[Any], Steps[C]], *, sender: Sender[C] = (), wi
 
 
 def repeat(step: Steps[C], times: int | None = None, *, until: Callable[[C], object] | None = None) -> Step[C]:
-    """The step again and again: so many times, or until a condition of the context holds, which is asked before each.
+    """Repeat a step: `times` times, or until a condition of the context holds, which is asked before each repetition.
 
-    Where it never holds, the step is repeated for ever; others get their turn in between. Raises `NoStep`, and
-    `InvalidValue` where `times` is no number from 0 on, `until` no plain function, or not just one of them is given.
+    Where the condition never holds, the step is repeated for ever; other tasks get their turn in between. Raises
+    `NoStep`, and `InvalidValue` where `times` is no number from 0 on, `until` no plain function, or not just one of
+    them is given.
     """
     one = sequence(step)
     if until is not None and times is None:
@@ -202,7 +204,7 @@ def _flat(steps: Steps[C] | tuple[Steps[C], ...]) -> Iterator[Step[C]]:
 
 
 def _is_coroutine_function(found: object) -> TypeGuard[Callable[..., Awaitable[None]]]:
-    """Also of an object that is called like one."""
+    """Whether a function, or an object that is called like one, is a coroutine function."""
     return inspect.iscoroutinefunction(found) or inspect.iscoroutinefunction(type(found).__call__)
 
 

@@ -1,7 +1,7 @@
-"""The log that the clients of one table share: a port for what carries bytes, and one in memory.
+"""The log that the clients of one table share: a port for what carries bytes, and a log in memory.
 
-What is posted appears once for everybody, in one order that all see. The poster counts a message as said when it comes
-back. A log keeps what was said, so a client that joins later reads the same from the beginning.
+A message that is posted appears once for everybody, in one order that all see. The poster counts a message as posted
+when it reads it back. A log keeps its messages, so a client that joins later reads the same from the beginning.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ __all__ = ["TRANSPORT_FAULTS", "MemoryTransport", "Reader", "Transport", "Transp
 
 @dataclass(eq=False)
 class TransportFault(CounterpartyError):
-    """A message on the log is not what a client of this table has said. Subclasses tell why."""
+    """An entry of the log is no message that a client of this table has posted. Subclasses say why."""
 
 
 TRANSPORT_FAULTS = (TransportFault, UnknownVersion)
@@ -41,17 +41,16 @@ class Transport(Protocol):
     """A table's log: every client has one, and all of them show the same messages in the same order."""
 
     async def post(self, message: bytes) -> None:
-        """Say something to everybody, us included. Done when the log has it."""
+        """Post a message to everybody, us included. Returns when the log has it."""
         ...
 
     def reader(self, start: int = 0) -> Reader:
-        """Read from message `start` on: what was said so far, then what is new. Readers do not disturb each other, hold
+        """Read from message `start` on: the messages so far, then new ones. Readers do not disturb each other, hold
         nothing open, and need no closing."""
         ...
 
     def length(self) -> int:
-        """How many messages the log is known to have: what `post` is done with, and what came before that, are among
-        them."""
+        """How many messages the log is known to have: among them each that `post` returned for, and those before it."""
         ...
 
 

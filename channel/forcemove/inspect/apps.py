@@ -1,4 +1,5 @@
-"""Which game a channel plays, and what its bytes mean there: found by its contract, an address book, or the bytes."""
+"""Which game a channel plays, and what its appData means there: found by its contract, an address book, or the
+bytes."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ __all__ = ["KnownApp", "KnownBy", "NoPosition", "PositionFacts", "guess_app", "r
 
 class KnownBy(Enum):
     """How an app was found: by its address on the chain, which follows from its creation code, by the address book, or
-    only by what its bytes look like."""
+    only by appData that the game can read."""
 
     CODE = "code"
     BOOK = "book"
@@ -46,7 +47,7 @@ def _is_position(game: Game, app_data: bytes) -> bool:
 @dataclass(frozen=True, slots=True)
 class PositionFacts:
     """A game's position: in a line, as a board of one or more lines, its stake in the asset's smallest unit, and the
-    `data` that the game itself gives of it."""
+    game's own `data` of it."""
 
     description: str
     board: str

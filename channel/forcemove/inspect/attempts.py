@@ -1,6 +1,6 @@
 """What the participants of a channel could do now, with its chain at hand: the adjudicator itself is asked.
 
-Whatever one signed state and the logs of the chain allow to put together is simulated.
+Every operation that one signed state and the logs of the chain allow is simulated.
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ class Attempt:
 def try_operations(
     adjudicator: Adjudicator, channel: ChannelOnChain, fixed_part: FixedPart, signed: SignedState
 ) -> list[Attempt]:
-    """Simulate every operation that can be put together, each sent by a participant; whose signatures are good."""
+    """Simulate every operation that the signed state allows, each sent by a participant. The signatures must be
+    good."""
     sender = fixed_part.participants[0]
     operations = _operations(adjudicator, channel, fixed_part, signed)
     return [Attempt(action, _refusal(adjudicator, operation, sender)) for action, operation in operations]
@@ -75,7 +76,7 @@ def _payout(adjudicator: Adjudicator, channel: ChannelOnChain) -> Iterable[tuple
 def _response(
     adjudicator: Adjudicator, channel: ChannelOnChain, fixed_part: FixedPart, signed: SignedState
 ) -> Iterable[tuple[PossibleAction, Operation]]:
-    """This state as the answer to the challenged one."""
+    """The signed state as the answer to the challenged one."""
     recorded, state = channel.record.recorded, signed.state
     signature = signed.signatures.get(fixed_part.mover(state.turn_num))
     if channel.mode is not Mode.CHALLENGE or recorded is None or signature is None:

@@ -1,4 +1,4 @@
-"""What a piece of hex is that comes without its channel: a state, a logged record, or a game's position."""
+"""What a piece of hex is without its channel: a state, a logged record, or a game's position."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class BareKind(Enum):
 
 
 class Missing(Enum):
-    """What it takes besides to check it, each a clause for people."""
+    """What is needed to check the bytes, each a clause for people."""
 
     STATE = "the rest of the state: turn number, outcome, whether it is final"
     CHANNEL = "the channel: chain id, adjudicator and fixed part, without which nobody knows what is signed"
@@ -47,7 +47,7 @@ class BareReport:
 
 
 def inspect_bytes(data: bytes, games: Sequence[Game]) -> BareReport:
-    """The first of these that the bytes are. Raises `MalformedBytes` where they are nothing that is known."""
+    """The first kind that the bytes are. Raises `MalformedBytes` where they are of no kind."""
     try:
         state, signatures = _read_state(data)
     except MalformedBytes as error:
@@ -64,7 +64,7 @@ def inspect_bytes(data: bytes, games: Sequence[Game]) -> BareReport:
 
 
 def _read_state(data: bytes) -> tuple[VariablePart, tuple[Signature, ...] | None]:
-    """The state, and the signatures where it is a record. Raises `MalformedBytes`, of a state."""
+    """The state, and the signatures where the bytes are a record. Raises `MalformedBytes`, of a state."""
     try:
         return decode_variable_part(data), None
     except MalformedBytes as no_state:
@@ -88,7 +88,7 @@ def _bare_position(data: bytes, games: Sequence[Game], why_no_state: str) -> Bar
 
 
 def _names_in_turn(seats: int) -> Names:
-    """Of participants that are only known by when they move."""
+    """Names of participants of whom only the turns are known."""
     if seats == 2:
         return ("the mover", "the other")
     return ("the mover", *(f"number {turn} after the mover" for turn in range(1, seats)))

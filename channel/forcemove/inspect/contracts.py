@@ -20,7 +20,7 @@ __all__ = ["adjudicator_address", "app_in_book", "app_on_chain", "find_app", "fi
 
 
 def find_book(chain_id: int, named: Path | None, usual: Path) -> AddressBook | None:
-    """The book that was named, else the usual one where there is one. Raises what `load_book` raises, and
+    """The book that was named, else the usual one where it exists. Raises what `load_book` raises, and
     `BookOfAnotherChain`."""
     if named is None and not usual.exists():
         return None
@@ -32,7 +32,8 @@ def find_book(chain_id: int, named: Path | None, usual: Path) -> AddressBook | N
 
 
 def adjudicator_address(chain_id: int, named: bytes | None, book: AddressBook | None) -> bytes:
-    """The adjudicator (20 bytes) that was named, else that of the book. Raises `AdjudicatorNotNamed`, `NotInBook`."""
+    """The adjudicator's address (20 bytes) that was named, else the book's. Raises `AdjudicatorNotNamed`,
+    `NotInBook`."""
     if named is not None:
         return named
     if book is None:
@@ -41,8 +42,8 @@ def adjudicator_address(chain_id: int, named: bytes | None, book: AddressBook | 
 
 
 def open_adjudicator(chain: Chain, address: bytes, book: AddressBook | None, game: Game | None = None) -> Adjudicator:
-    """The adjudicator at an address, once it is known to be ours: a look-alike could answer anything. `game`: the one
-    whose errors it may answer with. Raises what `require_genuine_contract` raises."""
+    """The adjudicator at an address, once it is known to be genuine: a look-alike could answer anything. `game`: the
+    one whose errors it may revert with. Raises what `require_genuine_contract` raises."""
     require_genuine_contract(chain, adjudicator_artifact(), address, _factory(book))
     return Adjudicator(chain, address, app_errors(game.artifact, game.errors) if game else NO_ERRORS)
 
@@ -87,5 +88,5 @@ def app_on_chain(chain: Chain, address: bytes, book: AddressBook | None, games: 
 
 
 def _factory(book: AddressBook | None) -> bytes:
-    """That of the book, else the customary one."""
+    """The book's factory, else the customary one."""
     return book.factory if book else CUSTOMARY_FACTORY

@@ -1,4 +1,4 @@
-"""What inspection refuses: it was asked about something that cannot be, or was pointed to the wrong place."""
+"""The errors of inspection: the question makes no sense, or a wrong node, book or adjudicator was named."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = [
 
 @dataclass(eq=False)
 class InspectionError(LocalError):
-    """Nothing could be said. Nothing has changed, since inspection changes nothing."""
+    """The question has no answer. Nothing has changed, since inspection changes nothing."""
 
 
 @dataclass(eq=False)
@@ -64,7 +64,8 @@ class NotThisKindOfId(InspectionError):
 
 @dataclass(eq=False)
 class ChannelUnknown(InspectionError):
-    """Nothing was ever paid into the channel (32 bytes) at `adjudicator` (20 bytes), or recorded of it."""
+    """No deposit was ever made into the channel (32 bytes) at `adjudicator` (20 bytes), and nothing is recorded of
+    it."""
 
     adjudicator: bytes
     channel_id: bytes

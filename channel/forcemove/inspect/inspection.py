@@ -1,5 +1,5 @@
-"""Inspects a channel, or a signed state with its channel, with a chain at hand or without: the ways into this package,
-beside `bare.inspect_bytes`."""
+"""Inspects a channel, or a signed state with its channel, with a chain at hand or without. Together with
+`bare.inspect_bytes`, these are the functions that other packages call."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from forcemove.protocol.outcome import destination_address
 __all__ = ["Report", "inspect_channel", "inspect_file", "require_channel_id"]
 
 Report = SignedStateReport | BareReport | ChannelReport
-"""Everything that an inspection can end with."""
+"""Everything that an inspection can return."""
 Notify = Callable[[str], None]
 """Is called with what is done at the moment, in a few words."""
 
 
 def _quietly(_: str) -> None:
-    """Nobody wants to know."""
+    """Report no progress."""
 
 
 def require_channel_id(data: bytes) -> None:

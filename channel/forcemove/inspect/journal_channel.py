@@ -1,4 +1,4 @@
-"""What can be said of a channel that a journal has stored. Reads no disk."""
+"""A channel that a journal has stored, for inspection. Reads no disk."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class GameMissing(LocalError):
 
 @dataclass(frozen=True, slots=True)
 class JournalChannel:
-    """A channel as it was saved last. `game`: the one that it plays, None where that is not installed."""
+    """A channel as it was saved last. `game`: the channel's, None where it is not installed."""
 
     ownership: Ownership
     channel: Channel
@@ -56,13 +56,13 @@ class JournalChannel:
 
     @property
     def newest_file(self) -> SignedStateFile | None:
-        """That state with its channel, for an inspection."""
+        """The newest state with its channel, for an inspection."""
         agreement, newest = self.channel.agreement, self.newest
         return SignedStateFile(agreement.domain, agreement.fixed_part, newest) if newest else None
 
     @property
     def title(self) -> str:
-        """The game for people; its contract's name where it is not installed."""
+        """The game's name for people; its contract's name where the game is not installed."""
         return self.game.title if self.game else self.metadata.app
 
     @property
@@ -89,17 +89,17 @@ class JournalChannel:
 
     @property
     def held(self) -> tuple[tuple[bytes, int], ...]:
-        """What the channel held on its chain when it was last looked at, by asset."""
+        """The channel's holdings at the last look at its chain, by asset."""
         return left_in(self.channel)
 
     def require_game(self) -> Game:
-        """The game that it plays. Raises `GameMissing`."""
+        """The channel's game. Raises `GameMissing`."""
         if self.game is None:
             raise GameMissing(self.metadata.app)
         return self.game
 
     def is_of(self, chain_id: int, address: bytes) -> bool:
-        """Whether it is on this chain, and this address (20 bytes) is ours in it."""
+        """Whether the channel is on this chain, and this address (20 bytes) is ours in it."""
         return self.channel.agreement.domain.chain_id == chain_id and self.address == address
 
     def elsewhere(self, chain: Chain) -> AnotherChain | None:
@@ -111,8 +111,8 @@ class JournalChannel:
         return find_elsewhere(adjudicator, self.id, assets, Origin(metadata.from_block, metadata.origin_hash))
 
     def assembly(self, chain: Chain, others: Sequence[Chain] = ()) -> Assembly:
-        """The channel, put together again to be driven; `others`: the same chain through other endpoints. Asks no
-        chain. Raises `GameMissing`."""
+        """The channel, assembled again to be driven; `others`: the same chain through other endpoints. Asks no chain.
+        Raises `GameMissing`."""
         metadata = self.metadata
         return reassemble(
             chain,

@@ -52,8 +52,8 @@ class Credit:
 
 @dataclass(frozen=True, slots=True)
 class ChannelOnChain:
-    """One channel at one block. `now`: the time (seconds) that a transaction would meet. `status` is the adjudicator's
-    own; `record`, what its logs say of the channel, is empty where they do not tell of what is recorded."""
+    """One channel at one block. `now`: the block time (seconds) that a transaction would get. `status`: the
+    adjudicator's. `record`: what the logs say of the channel; empty where they do not explain the status."""
 
     domain: Domain
     channel_id: bytes
@@ -67,7 +67,7 @@ class ChannelOnChain:
 
     @property
     def mode(self) -> Mode:
-        """At `now`."""
+        """The mode at `now`."""
         return self.status.mode(self.now)
 
     @property
@@ -77,9 +77,9 @@ class ChannelOnChain:
 
     @property
     def ending(self) -> Ending | None:
-        """How it ended, None before that, and where the logs do not say: a conclusion that pays everything logs no more
-        than a payout does, so that after a challenge either may have closed it. Who has paid in too little is not known
-        on a chain."""
+        """How the channel ended, None before that, and where the logs do not say: a conclusion that pays everything
+        logs no more than a payout does, so that after a challenge either may have closed it. Missing deposits are not
+        known on a chain."""
         if not self.closed and self.mode is not Mode.FINALIZED:
             return None
         if any(isinstance(placed.log, Concluded) for placed in self.logs):
@@ -94,12 +94,12 @@ class ChannelOnChain:
 
     @property
     def seconds_left(self) -> int | None:
-        """Until the recorded state is final; None where no clock runs."""
+        """Seconds until the recorded state is final; None where no clock runs."""
         return self.status.finalizes_at - self.now if self.mode is Mode.CHALLENGE else None
 
     @property
     def is_unknown(self) -> bool:
-        """Whether the adjudicator has never heard of the channel."""
+        """Whether the adjudicator has no data of the channel."""
         quiet = all(not (each.held or each.payout_begun or each.closed) for _, each in self.holdings)
         return self.status.is_empty and quiet and not self.logs
 
@@ -144,7 +144,7 @@ def read_channel(
 
 
 def _record(logs: Sequence[PlacedLog], domain: Domain, status: Status, now: int) -> Record:
-    """None of it, where the logs end with something else than what is recorded."""
+    """The record that the logs make; empty where it is not the one that the status commits to."""
     record = fold_all((placed.log for placed in logs), domain, now)
     return record if record.status.fingerprint == status.fingerprint else EMPTY_RECORD
 
@@ -195,8 +195,8 @@ def turn_of(log: Log) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class RecordReport:
-    """The recorded state. `signed_by` (20 bytes each): the participants who have signed it or, where these are unknown,
-    those of the accounts that its outcome pays."""
+    """The recorded state. `signed_by` (20 bytes each): the participants who have signed it or, where the participants
+    are unknown, those signers that its outcome pays."""
 
     state: StateFacts
     app: KnownApp | None
@@ -215,7 +215,7 @@ class ChannelReport:
 
 
 def report_channel(channel: ChannelOnChain, name_app: NameApp, fixed_part: FixedPart | None = None) -> ChannelReport:
-    """What was read, explained. `fixed_part`: the channel's, where it is known."""
+    """A channel as it was read, explained. `fixed_part`: the channel's, where it is known."""
     recorded, owed = channel.record.recorded, channel.record.owed
     return ChannelReport(
         channel,

@@ -29,7 +29,7 @@ ACTIONS = (
     "wait",
     "nothing",
 )
-"""Every word that stands for something that a participant could do."""
+"""The words for everything that a participant could do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,7 @@ def _next_turn(fixed_part: FixedPart, state: VariablePart, index: int) -> list[P
 
 
 def missing_support(fixed_part: FixedPart, state: VariablePart, signers: frozenset[int]) -> str | None:
-    """What else a support proof of the state takes; None where this state alone, signed by all, is one."""
+    """What is missing for a support proof of the state; None where this state alone, signed by all, is one."""
     absent = [index for index in range(len(fixed_part.participants)) if index not in signers]
     if not absent:
         return None

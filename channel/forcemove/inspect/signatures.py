@@ -14,7 +14,7 @@ __all__ = ["SignatureCheck", "SignatureVerdict", "check_signatures"]
 
 
 class SignatureVerdict(Enum):
-    """What a participant's signature is worth."""
+    """Whether a participant's signature is good."""
 
     SIGNED = "signed"
     MISSING = "missing"
@@ -23,8 +23,9 @@ class SignatureVerdict(Enum):
 
 @dataclass(frozen=True, slots=True)
 class SignatureCheck:
-    """What became of one participant's signature. `address`: the participant's, None for an index that is nobody's;
-    `recovered`: the account that has made the signature (20 bytes each); `problem`: why nobody can have made it."""
+    """The check of one participant's signature. `address`: the participant's, None for an index that is no
+    participant's; `recovered`: the account that has made the signature (20 bytes each); `problem`: why nobody can have
+    made it."""
 
     participant: int
     address: bytes | None

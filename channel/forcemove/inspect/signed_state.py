@@ -1,4 +1,4 @@
-"""What can be said of a signed state that comes with its channel, and of its chain where one is at hand."""
+"""What can be said of a signed state with its channel, and of its chain where one is at hand."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ _NOTHING = (PossibleAction("nothing", "the state breaks a rule: nobody can use i
 class SignedStateReport:
     """What can be said of a signed state.
 
-    `problem`: what makes it invalid, or None. `support`: what else it takes to prove that every participant can be held
-    to it, None where this state alone proves it. `could`: the actions of each participant, in their order. `refused`:
-    what the adjudicator was asked about and would not accept; `channel`: what it has; both None without a chain.
+    `problem`: what makes it invalid, or None. `support`: what is missing to prove that every participant can be held to
+    it, None where this state alone proves it. `could`: the actions of each participant, in their order. `refused`: the
+    operations that the adjudicator would not accept; `channel`: the channel on its chain; both None without a chain.
     """
 
     file: SignedStateFile
@@ -56,8 +56,8 @@ def report_signed_state(
     app: KnownApp | None,
     on_chain: tuple[Adjudicator, ChannelOnChain] | None = None,
 ) -> SignedStateReport:
-    """Look at a state from all sides. `on_chain`: its channel as it was read, and the adjudicator to ask what it would
-    accept. Raises what asking a chain raises."""
+    """Examine a state. `on_chain`: the adjudicator to ask for what it would accept, and the channel as it was read.
+    Raises what asking a chain raises."""
     fixed_part, state = file.fixed_part, file.signed.state
     id_ = channel_id(fixed_part, file.domain)
     signed = digest(file.domain, hash_state(id_, state).state)

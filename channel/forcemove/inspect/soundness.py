@@ -1,4 +1,4 @@
-"""Whether a channel that a journal keeps is sound: by itself, and beside its chain."""
+"""Whether a channel that a journal stores is sound: by itself, and compared with its chain."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ __all__ = ["Finding", "examine", "examine_on_chain"]
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What was found when one promise was checked. `what`: that which must be so. `problem`: what is wrong with it, or
-    None. `is_known`: False where it could not be looked at, for the reason that `problem` gives."""
+    """The result of one check. `what`: the statement that was checked. `problem`: why it does not hold, or None.
+    `is_known`: False where it could not be checked, for the reason that `problem` gives."""
 
     what: str
     problem: str | None = None
@@ -32,12 +32,12 @@ class Finding:
 
     @property
     def is_wrong(self) -> bool:
-        """Whether it was looked at, and is not so."""
+        """Whether the statement was checked, and does not hold."""
         return self.is_known and self.problem is not None
 
 
 def examine(stored: JournalChannel) -> tuple[Finding, ...]:
-    """What the journal alone can tell."""
+    """The checks that need the journal alone."""
     runs = [run for run in (stored.channel.accepted, stored.channel.superseded) if run]
     states = (finding for run in runs for finding in (*_signed(stored, run), *_obeying(stored, run)))
     return (*states, *_provable(stored), *_remembered(stored))
@@ -71,7 +71,8 @@ def _provable(stored: JournalChannel) -> Iterator[Finding]:
 
 
 def _remembered(stored: JournalChannel) -> Iterator[Finding]:
-    """What we have signed last is among what we would answer with, or older."""
+    """Check that the last turn that we remember to have signed is not older than our signatures on the accepted
+    states."""
     channel = stored.channel
     ours = [each.state.turn_num for each in channel.accepted if channel.index in each.signed.signatures]
     if ours:
@@ -84,7 +85,7 @@ def _remembered(stored: JournalChannel) -> Iterator[Finding]:
 
 
 def examine_on_chain(stored: JournalChannel, adjudicator: Adjudicator, found: ChannelOnChain) -> tuple[Finding, ...]:
-    """What the chain has to say to it, as it was `found`. Raises what passes when a chain is asked."""
+    """The checks against the channel on its chain, as it was `found`. Raises passing errors of the chain."""
     return (*_genuine(stored, adjudicator), *_recorded(stored, found), *_funded(stored, found))
 
 
@@ -98,7 +99,7 @@ def _genuine(stored: JournalChannel, adjudicator: Adjudicator) -> Iterator[Findi
 
 
 def _recorded(stored: JournalChannel, found: ChannelOnChain) -> Iterator[Finding]:
-    """Whether we could answer with something newer than what the chain has."""
+    """Check that we could answer with a newer state than the recorded one."""
     if found.status.is_empty or stored.newest is None or found.closed:
         return
     recorded, newest = found.status.turn_num_record, stored.newest.state.turn_num

@@ -22,7 +22,7 @@ class StateKind(Enum):
 
 
 def kind_of_state(turn_num: int, is_final: bool, count: int) -> StateKind:
-    """Of a state of `count` participants."""
+    """The kind of a state of `count` participants."""
     if is_final:
         return StateKind.FINAL
     return StateKind.PREFUND if turn_num < count else StateKind.POSTFUND if turn_num < 2 * count else StateKind.APP
@@ -60,7 +60,7 @@ class StateFacts:
 
 
 def state_facts(state: VariablePart, fixed_part: FixedPart | None = None) -> StateFacts:
-    """Without the fixed part nobody knows whose turn it was."""
+    """The facts of a state. Without the fixed part its mover is unknown."""
     pays = outcome_entries(state.outcome, fixed_part)
     if fixed_part is None:
         return StateFacts(state, None, None, pays)

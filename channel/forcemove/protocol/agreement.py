@@ -1,4 +1,4 @@
-"""What the participants of a channel agree on before anybody signs: everything that the opening must be exactly.
+"""What the participants of a channel agree on before anybody signs: the opening, with every value.
 
 An agreement is made from our own decisions, never from what a counterparty sent: its states are compared with ours.
 """
@@ -19,11 +19,11 @@ __all__ = ["Agreement", "agree"]
 
 
 class Agreement(Struct, frozen=True):
-    """The opening of a channel, of whose participants there are `count`: n.
+    """The opening of a channel among `count` (n) participants.
 
-    `destinations`: where each participant is paid (32 bytes each). `deposits`: what each puts in. `app_data`: the
-    app's initial position. Of each asset, allocation i of `outcome` is participant i's deposit to its destination.
-    What follows `app_data` is derived, whatever it was given.
+    `destinations`: where each participant is paid (32 bytes each). `deposits`: what each participant pays in.
+    `app_data`: the app's initial position. Of each asset, allocation i of `outcome` is participant i's deposit to its
+    destination. The fields after `app_data` are derived, whatever values were given.
     """
 
     domain: Domain
@@ -54,8 +54,8 @@ class Agreement(Struct, frozen=True):
 
     @property
     def is_friendly(self) -> bool:
-        """Whether it is played for nothing and without a chain: the id 0 is no chain's, so nothing that is signed for
-        it is good anywhere else."""
+        """Whether the channel is played for nothing and without a chain: the id 0 is no chain's, so no signature for
+        this channel is good anywhere else."""
         return self.domain.chain_id == NO_CHAIN
 
     def setup_state(self, turn_num: int) -> VariablePart:

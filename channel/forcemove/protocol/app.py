@@ -11,11 +11,11 @@ from forcemove.protocol.state import VariablePart
 __all__ = ["App", "Deposits", "Rules", "Terms"]
 
 Deposits = tuple[tuple[bytes, tuple[int, ...]], ...]
-"""For each asset, in rising order, what each participant puts in, in its smallest unit."""
+"""For each asset, in rising order, what each participant pays in, in the asset's smallest unit."""
 
 
 class Terms(Struct, frozen=True):
-    """What is agreed on before a position is made: all that an app may bind its beginning to.
+    """What an app's first position may depend on.
 
     `channel_id`: 32 bytes. `participants`: their addresses. `stake`: in the asset's smallest unit. `deposits`: the
     assets with the amounts, which are the allocations of the opening.

@@ -227,7 +227,7 @@ def encode_variable_part(state: VariablePart) -> bytes:
 
 
 def encode_variable_part_tail(state: VariablePart) -> bytes:
-    """The same without the leading offset: a state inside an array or beside other arguments."""
+    """The same without the leading offset, for a state in an array or among other arguments."""
     outcome, app_data = state.outcome, state.app_data
     padding = bytes(12)
     parts = [
@@ -294,7 +294,8 @@ def encode_record(state: VariablePart, signatures: Sequence[Signature]) -> bytes
     destination and amount as words); appData; the signatures, 64 bytes each. The 12 bytes before the first asset hold
     the head: turnNum 6 bytes, isFinal 1, number of allocations 1, length of appData 2, and 2 of zero.
 
-    Raises `InvalidValue` where something is missing or there is too much of it: no adjudicator would have logged it."""
+    Raises `InvalidValue` on a state or signatures that no adjudicator would have logged.
+    """
     _require_recordable(len(state.outcome), len(state.app_data), len(signatures))
     head = (
         state.turn_num.to_bytes(6, "big")

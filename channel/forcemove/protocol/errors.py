@@ -1,4 +1,4 @@
-"""What can be wrong with what a channel is asked for, by us or by a counterparty. Pure."""
+"""What can be wrong with an input of ours or a message of a counterparty. Pure."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ class WrongPhase(LocalError):
 
 @dataclass(eq=False)
 class MoneyMissing(LocalError):
-    """The channel does not hold all deposits any more: a reorganisation has taken one away. No move is made before it
-    is there again."""
+    """The channel does not hold all deposits any more: a reorganisation has taken one away. No move is made before the
+    deposit is there again."""
 
     channel_id: bytes
 
@@ -49,16 +49,16 @@ class EndpointsDiffer(LocalError):
 
 @dataclass(eq=False)
 class SignsNothing(LocalError):
-    """We have no key for this channel, because ours is a copy of it: what was signed since it was made is not known
-    here. It is answered and collected with what the copy has; the original may go on."""
+    """We have no key for this channel, because ours is a copy of it: the states that were signed after the copy was
+    made are not known here. The copy answers challenges and collects; the original may go on."""
 
     channel_id: bytes
 
 
 @dataclass(eq=False)
 class ChannelIdUsed(LocalError):
-    """The channel of this id has paid out already, before we have signed anything in it. A new channel needs a nonce
-    that none has had: draw one at random."""
+    """The channel of this id has paid out already, before we have signed any state of it. A new channel needs a nonce
+    that no other has had: draw one at random."""
 
     channel_id: bytes
 
@@ -94,7 +94,7 @@ class NotSupported(LocalError):
 
 @dataclass(eq=False)
 class OpeningMismatch(CounterpartyError):
-    """A setup state is not exactly the one that was agreed on."""
+    """A setup state is not exactly the agreed one."""
 
     turn_num: int
 

@@ -1,4 +1,4 @@
-"""Keccak-256, the one hash of the EVM, through a C library. Knows nothing of what it hashes."""
+"""Keccak-256, the one hash of the EVM, through a C library. Knows nothing of the bytes that it hashes."""
 
 from __future__ import annotations
 

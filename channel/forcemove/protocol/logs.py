@@ -26,7 +26,7 @@ __all__ = [
 
 
 class Deposited(Struct, frozen=True, tag=True):
-    """Something was paid in: the channel (32 bytes) now holds `held` of `asset` (20 bytes; zero is ether).
+    """A deposit was made: the channel (32 bytes) now holds `held` of `asset` (20 bytes; zero is ether).
 
     On chain these are two events, `EtherDeposited` and `TokenDeposited`.
     """
@@ -88,7 +88,7 @@ class Closed(Struct, frozen=True, tag=True):
 
 
 class Credited(Struct, frozen=True, tag=True):
-    """A payment to `account` (20 bytes) could not be pushed; it can claim it."""
+    """A payment to `account` (20 bytes) could not be pushed; the account can claim it."""
 
     account: bytes
     asset: bytes

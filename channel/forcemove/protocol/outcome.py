@@ -77,7 +77,7 @@ def totals(outcome: Outcome) -> dict[bytes, int]:
 
 
 def require_valid_outcome(outcome: Outcome, channel_id: bytes, adjudicator: bytes) -> None:
-    """Refuse what is not a well-formed outcome of the channel. The twin of `Outcomes.requireValid`."""
+    """Refuse an outcome of the channel that is not well formed. The twin of `Outcomes.requireValid`."""
     if type(outcome) is not tuple:
         raise InvalidValue("outcome", outcome, "a tuple of allocations")
     if not 1 <= len(outcome) <= MAX_ALLOCATIONS:

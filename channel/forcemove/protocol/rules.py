@@ -233,8 +233,8 @@ def build_support_proof(fixed_part: FixedPart, signed_states: Sequence[SignedSta
 def build_proof_from_record(
     fixed_part: FixedPart, recorded: VariablePart, signed_states: Sequence[SignedState]
 ) -> SupportProof | None:
-    """The proof of the last of `signed_states` (oldest first) that begins with the recorded state, or None
-    where that is not among them, or too far back, or some turn or some mover's signature is missing."""
+    """The proof of the last of `signed_states` (oldest first) that begins with the recorded state, or None where the
+    recorded state is not among them or too far back, or some turn or some mover's signature is missing."""
     chain = list(dropwhile(lambda signed: signed.state != recorded, signed_states))
     if not 1 < len(chain) <= len(fixed_part.participants):
         return None

@@ -101,5 +101,5 @@ def _address(public_key: PublicKey) -> bytes:
 
 @lru_cache(maxsize=4_096)
 def _address_of(public_key: bytes) -> bytes:
-    """Of an uncompressed key, 65 bytes. The same few participants sign again and again."""
+    """The address of an uncompressed key, 65 bytes; cached, since the same few participants sign again and again."""
     return keccak256(public_key[1:])[12:]

@@ -1,4 +1,4 @@
-"""States: what changes with each turn, joined to what never does, and signed."""
+"""States: what changes with each turn, joined to what never changes, and signed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class VariablePart(Struct, frozen=True):
     """What changes with each turn.
 
     `outcome`: a tuple of allocations. `app_data`: the position, at most 8,192 bytes. `turn_num`: uint48. `is_final`:
-    only concluding may follow. Whether it is well formed in its channel, `rules.require_valid_state` tells.
+    only concluding may follow. `rules.require_valid_state` checks whether the state is well formed in its channel.
     """
 
     outcome: Outcome

@@ -1,4 +1,4 @@
-"""Widths, addresses, signatures and fixed parts: the protocol's plain values. If one exists, it is valid.
+"""Widths, addresses, signatures and fixed parts: the protocol's plain values. A value that exists is valid.
 
 Addresses are 20 bytes, hashes and ids 32 bytes, numbers Python's integers within Solidity's widths. Knows only errors.
 """
@@ -59,7 +59,8 @@ def require_bytes(field: str, value: bytes, length: int) -> None:
 class Signature(Struct, frozen=True):
     """A compact ECDSA signature (EIP-2098), 64 bytes: `r`, then `s` with the parity of y in its highest bit.
 
-    Only the length is checked here: whether it is canonical and whose it is, recovery tells.
+    Only the length is checked here; `signing.recover` finds out whose signature it is, and refuses one that is not
+    canonical.
     """
 
     compact: bytes

@@ -1,7 +1,7 @@
 """Writes the repository of a new game: the template, which is a whole game, with the new game's names in it.
 
 The template's contract is compiled already. A contract's name is no part of its code, so the new game begins with the
-same code, and the artifact is written anew around it. `forcemove compile` gives the same file.
+same code, and the artifact is written again around it. `forcemove compile` gives the same file.
 """
 
 from __future__ import annotations

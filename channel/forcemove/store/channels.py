@@ -1,4 +1,4 @@
-"""Statements about channels and what is kept with them: saving, each against its version, and reading back."""
+"""Statements about channels and what is stored with them: saving, each against its version, and reading back."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _PLAYABLE = (Ownership.ACTIVE, Ownership.FINISHED, Ownership.BACKUP)
 
 
 def save(connection: Connection, updates: Sequence[ChannelUpdate]) -> list[ChannelUpdate]:
-    """Save those whose version is the expected one and that we may still play; returns them."""
+    """Save those updates whose version is the expected one and whose channel we may still play; returns them."""
     known = lock(connection, [each.channel_id for each in updates if each.version > 0])
     changed = [each for each in updates if each.version > 0 and _may_change(each, known)]
     _update(connection, changed, known)
@@ -54,7 +54,7 @@ _LOCKED = (
 def lock(connection: Connection, ids: Collection[bytes]) -> KnownVersions:
     """Version and ownership of channels, which no other process changes until the end of the transaction.
 
-    All take these locks in one order, or two could wait for each other.
+    All processes take these locks in one order, or two could wait for each other.
     """
     known: KnownVersions = {}
     for chunk in chunks(sorted(ids)):
@@ -64,7 +64,7 @@ def lock(connection: Connection, ids: Collection[bytes]) -> KnownVersions:
 
 
 def _lock(connection: Connection, ids: Sequence[bytes]) -> Iterable[Sequence[Any]]:
-    """Rows of id, version and ownership. On SQLite whoever writes has locked everything."""
+    """Rows of id, version and ownership. On SQLite a writer has locked everything."""
     if connection.dialect.name == "sqlite":
         return driver_of(connection).execute(_found(len(ids)), ids)
     return connection.execute(_LOCKED, {"ids": ids})
@@ -110,12 +110,12 @@ def _changed(update_: ChannelUpdate, ownership: int) -> tuple[int, int, bytes, i
 
 
 def _seal(channel_id: bytes, ownership: int, snapshot: bytes, cursor: bytes) -> int:
-    """Without the last where there is none: so older programs have sealed every row."""
+    """The checksum of a row, without an empty cursor: older programs have sealed every row so."""
     return checksum(channel_id, ownership, snapshot, *((cursor,) if cursor else ()))
 
 
 def _insert(connection: Connection, updates: Sequence[ChannelUpdate]) -> list[ChannelUpdate]:
-    """Those that are not there yet, with what is kept once."""
+    """Insert the channels that the journal does not have yet, with what is stored once; returns their updates."""
     if not updates:
         return []
     rows = [_row(each) for each in sorted(updates, key=lambda each: each.channel_id)]
@@ -149,15 +149,16 @@ def _origin(channel_id: bytes, metadata: bytes) -> dict[str, object]:
 
 
 def raise_versions(connection: Connection, ids: Collection[bytes]) -> None:
-    """Let nothing be committed any more by those who know the present versions. Moved channels keep theirs: it says
-    which of their exports is the newest."""
+    """Let no process that knows the present versions commit any more. Moved channels keep theirs: it says which of
+    their exports is the newest."""
     for chunk in chunks(lock(connection, ids)):
         playable = CHANNELS.c.id.in_(chunk) & (CHANNELS.c.standing != Ownership.MOVED)
         connection.execute(update(CHANNELS).where(playable).values(version=CHANNELS.c.version + 1))
 
 
 def put(connection: Connection, stored: Sequence[StoredChannel]) -> None:
-    """Write channels as they are given, over what is here. How much of a chain is in them was another journal's."""
+    """Write channels as they are given, over stored ones. Their cursors are dropped: these belong to another
+    journal."""
     upsert(
         connection,
         CHANNELS,
@@ -167,7 +168,7 @@ def put(connection: Connection, stored: Sequence[StoredChannel]) -> None:
 
 
 def keep_seed(connection: Connection, where: str, table: bytes, seed: bytes) -> bytes:
-    """Keep the seed of a table that has none; returns the one that is kept."""
+    """Store the seed of a table that has none; returns the stored one."""
     row = {"name": table, "seed": seed, "checksum": checksum(table, seed)}
     connection.execute(insert_for(connection.dialect.name, SEEDS).on_conflict_do_nothing(), [row])
     found = connection.execute(select(SEEDS).where(SEEDS.c.name == table)).one()
@@ -211,7 +212,7 @@ def ids_of(connection: Connection, ownerships: Collection[Ownership]) -> tuple[b
 
 
 def versions_of(connection: Connection, ids: Collection[bytes]) -> dict[bytes, int]:
-    """The versions of those channels that are here."""
+    """The versions of those channels that the journal has."""
     versions: dict[bytes, int] = {}
     for chunk in chunks(ids):
         chosen = select(CHANNELS.c.id, CHANNELS.c.version).where(CHANNELS.c.id.in_(chunk))

@@ -18,14 +18,15 @@ from forcemove.store.same_file import SameFile
 __all__ = ["UnixClock", "Database", "driver_of"]
 
 UnixClock = Callable[[], float]
-"""Gives Unix seconds."""
+"""Returns Unix seconds."""
 
 
 class Database:
     """One connection to a database, for one thread at a time."""
 
     def __init__(self, engine: Engine, where: str, clock: UnixClock, file: str | None = None) -> None:
-        """`where`: for errors; `clock`: for leases on SQLite; `file`: where SQLite has it on disk, else None."""
+        """`where`: for errors; `clock`: for leases on SQLite; `file`: the path where SQLite has it on disk, else
+        None."""
         self.where = where
         self._engine, self._clock, self._lock = engine, clock, RLock()
         self.file = file
@@ -36,14 +37,14 @@ class Database:
             event.listen(engine, "begin", self._begin_on_sqlite)
 
     def reading(self) -> AbstractContextManager[Connection]:
-        """A transaction that changes nothing. Raises a `JournalError`, as does what is done in it."""
+        """A transaction that changes nothing. Raises a `JournalError`, as do the statements in it."""
         return self._transaction(is_writing=False)
 
     def writing(self) -> AbstractContextManager[Connection]:
         """A transaction that is committed at the end, whole and on disk; an error undoes it.
 
-        Raises a `JournalError`, as does what is done in it. After a `JournalUnavailable` from the end itself it may
-        have been committed or not: what is read then tells.
+        Raises a `JournalError`, as do the statements in it. After a `JournalUnavailable` from the end itself the
+        transaction may be committed or not: what is read then tells.
         """
         return self._transaction(is_writing=True)
 
@@ -67,14 +68,15 @@ class Database:
                 self._give_back()
 
     def _give_back(self) -> None:
-        """To the pool, which undoes what is left undone and tells whether the connection lives. A connection to a file
-        stays with us as long as all goes well: to fetch it takes longer than to write a row."""
+        """Return the connection to the pool, which undoes an unfinished transaction and finds out whether the
+        connection is alive. A connection to a file stays with us as long as no error comes: to fetch it takes longer
+        than to write a row."""
         held, self._held = self._held, None
         if held is not None:
             held.close()
 
     def now(self, connection: Connection) -> int:
-        """The time that leases go by, in milliseconds: the server's, or our clock's on SQLite."""
+        """The time that leases are measured by, in milliseconds: the server's, or our clock's on SQLite."""
         if connection.dialect.name == "postgresql":
             seconds = connection.scalar(text("SELECT extract(epoch FROM clock_timestamp())"))
             return int((seconds or 0) * 1000)
@@ -87,7 +89,7 @@ class Database:
             self._engine.dispose()
 
     def _translated(self, error: BaseException) -> JournalError | None:
-        """What SQLAlchemy and the drivers raise, as an error of ours; None of anything else."""
+        """An exception of SQLAlchemy or a driver as an error of ours; None for any other."""
         if isinstance(error, DBAPIError):
             return faults.of_sqlalchemy(error, self.where)
         if isinstance(error, sqlite3.Error):  # of a statement that is given to the driver itself
@@ -97,12 +99,13 @@ class Database:
         return None
 
     def _begin_on_sqlite(self, connection: Connection) -> None:
-        """A writer takes its lock at once: one that is a reader first could not wait for another's."""
+        """Begin with a lock at once where the transaction writes: one that reads first could not wait for another
+        writer."""
         driver_of(connection).execute("BEGIN IMMEDIATE" if self._is_writing else "BEGIN")
 
 
 def driver_of(connection: Connection) -> sqlite3.Connection:
-    """The driver's own connection, where the database is SQLite: for statements of which each turn waits for one.
+    """The driver's own connection, where the database is SQLite, for the statements that every turn waits for.
     SQLAlchemy takes ten times as long for them as SQLite."""
     found = connection.connection.driver_connection
     assert isinstance(found, sqlite3.Connection), "only on SQLite"  # noqa: S101

@@ -37,7 +37,7 @@ class JournalUnusable(JournalError):
 
 @dataclass(eq=False)
 class NotAJournal(JournalError):
-    """Something else is at this place: another program's file or database. It was left as it is."""
+    """Another program's file or database is at this place. It was left as it is."""
 
     where: str
     reason: str
@@ -88,7 +88,7 @@ class JournalBusy(JournalUnavailable):
 
 @dataclass(eq=False)
 class JournalUnwritable(JournalUnavailable):
-    """Nothing can be written just now: the disk is full, read-only or failing."""
+    """The journal cannot be written just now: the disk is full, read-only or failing."""
 
     where: str
     reason: str
@@ -138,7 +138,7 @@ class NonceTaken(LocalError):
 
 @dataclass(eq=False)
 class NotInOutbox(LocalError):
-    """No transaction is wanted under this number, or not of this account: it has its nonce already."""
+    """The outbox has no request of this number, or not of this account: it has its nonce already."""
 
     number: int
 

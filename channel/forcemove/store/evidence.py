@@ -1,4 +1,5 @@
-"""Statements about evidence, which counterparties can make without end: of every kind the newest, and bounds above."""
+"""Statements about evidence, which counterparties can make without end: the newest of every kind is kept, up to
+limits."""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ def keep(connection: Connection, updates: Iterable[ChannelUpdate]) -> None:
 
 
 def put(connection: Connection, new: Sequence[tuple[bytes, Evidence]]) -> None:
-    """Add pieces of evidence, each with its channel's id, and forget the oldest that is too much."""
+    """Add pieces of evidence, each with its channel's id, and delete the oldest beyond the limits."""
     if not new:
         return
     connection.execute(insert(EVIDENCE), [_row(channel_id, evidence) for channel_id, evidence in new])

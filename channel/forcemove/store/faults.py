@@ -1,4 +1,5 @@
-"""What SQLite and PostgreSQL say, as errors of ours. Errors that only a mistake of ours can cause are left as they are.
+"""Exceptions of SQLite and PostgreSQL as errors of ours. Exceptions that only a mistake of ours can cause are left as
+they are.
 
 Knows no statement and no table.
 """
@@ -23,7 +24,7 @@ from forcemove.store.errors import (
 __all__ = ["of_sqlalchemy", "of_sqlite"]
 
 _Kind = Callable[[str, str], JournalError]
-"""Makes an error of where and why."""
+"""Makes an error from the place and the reason."""
 
 _OF_SQLITE: dict[int, _Kind] = {
     sqlite3.SQLITE_BUSY: JournalBusy,
@@ -59,13 +60,13 @@ _OF_POSTGRESQL: dict[str, _Kind] = {
 
 
 def of_sqlite(error: sqlite3.Error, where: str) -> JournalError | None:
-    """The error of ours that one of SQLite's is, or None."""
+    """An exception of SQLite as an error of ours, or None."""
     kind = _OF_SQLITE.get(getattr(error, "sqlite_errorcode", -1) & 0xFF)
     return kind(where, str(error)) if kind else None
 
 
 def of_sqlalchemy(error: DBAPIError, where: str) -> JournalError | None:
-    """The error of ours that one of a driver's is, or None."""
+    """An exception of a driver as an error of ours, or None."""
     if isinstance(error.orig, sqlite3.Error):
         return of_sqlite(error.orig, where)
     state = getattr(error.orig, "sqlstate", None)

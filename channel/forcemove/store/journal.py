@@ -25,10 +25,10 @@ MAX_TABLE_NAME = 128
 
 
 class Journal:
-    """What a process must not forget. Threads may use it at once: they take turns.
+    """What a process must not forget. Threads may use a journal at once: they take turns.
 
-    Every method may raise a `JournalError`. After a `JournalUnavailable` nothing is half-written, but what was to be
-    committed may be there or not: `versions` tells, before anything is committed again.
+    Every method may raise a `JournalError`. After a `JournalUnavailable` no commit is half-written, but it may be there
+    or not: `versions` tells, before the next commit.
     """
 
     def __init__(self, database: Database, owner: bytes) -> None:
@@ -41,12 +41,12 @@ class Journal:
 
     @property
     def where(self) -> str:
-        """Its path, or its server and database."""
+        """The journal's path, or its server and database."""
         return self._database.where
 
     @property
     def owner(self) -> bytes:
-        """Under which it takes leases."""
+        """The owner of the leases that this process takes."""
         return self._owner
 
     def close(self) -> None:
@@ -61,10 +61,11 @@ class Journal:
         self.close()
 
     def commit(self, batch: Batch) -> frozenset[bytes]:
-        """Keep a batch, in one transaction that is on disk when this returns.
+        """Commit a batch, in one transaction that is on disk when this returns.
 
         Returns the ids of channels that were dropped, with all that belongs to them: they have another version by now,
-        or were moved away. Whoever drives one of them has to stop, and load it anew once its lease is taken again.
+        or were moved away. The driver of such a channel has to stop, and to load the channel again once its lease is
+        taken again.
         """
         with self._database.writing() as connection:
             saved = channels.save(connection, batch.channels)
@@ -92,12 +93,12 @@ class Journal:
             return channels.ids_of(connection, ownerships or tuple(Ownership))
 
     def versions(self, ids: Collection[bytes]) -> dict[bytes, int]:
-        """The present versions of those of the channels that are here."""
+        """The present versions of those channels that the journal has."""
         with self._database.reading() as connection:
             return channels.versions_of(connection, ids)
 
     def keep_seed(self, table: bytes, seed: bytes) -> bytes:
-        """Keep the seed (32 random bytes) of a table that is no channel; returns the one that counts, which is an
+        """Store the seed (32 random bytes) of a table that is no channel; returns the one that counts, which is an
         earlier one if there is one. `table`: its name, 1 to 128 bytes."""
         if not 0 < len(table) <= MAX_TABLE_NAME:
             raise InvalidValue("table", table, f"1 to {MAX_TABLE_NAME} bytes")
@@ -110,8 +111,9 @@ class Journal:
     ) -> bytes:
         """The bytes of a file with these channels and players' secrets: keep it as private as the journal itself.
 
-        A move marks them as moved before this returns: nothing is committed for them here any more. `write`: is called
-        with the bytes before that; what it raises undoes the export. Raises `ChannelNotStored`, and `AlreadyMoved`.
+        A move marks the channels as moved before this returns: nothing is committed for them here any more. `write`: is
+        called with the bytes before that; an error that it raises undoes the export. Raises `ChannelNotStored`, and
+        `AlreadyMoved`.
         """
         with self._database.writing() as connection:
             data = transfer.export(connection, self.where, ids, kind)
@@ -121,8 +123,8 @@ class Journal:
     def import_(self, data: bytes) -> tuple[bytes, ...]:
         """Take the channels of a file, all or none; returns their ids.
 
-        Those of a move may be played on. Those of a backup sign nothing: what happened after it is not known here.
-        Raises `ImportRefused` where one is here in a version that is not older, `MalformedBytes`, `UnknownVersion`.
+        Channels of a move may be played on. Those of a backup sign nothing: later states are not known here. Raises
+        `ImportRefused` where the journal has one in a version that is not older, `MalformedBytes`, `UnknownVersion`.
         """
         with self._database.writing() as connection:
             return transfer.import_(connection, data)

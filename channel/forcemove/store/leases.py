@@ -1,4 +1,5 @@
-"""Leases: who may drive a channel, or send for an account, and until when. Lost ones are made harmless by versions.
+"""Leases: who may drive a channel, or send for an account, and until when. A lost lease is harmless, since versions
+refuse its former holder's commits.
 
 On PostgreSQL times are the server's, so that clocks of several machines need not agree; on SQLite, which is on one
 machine, those of the clock that the journal was opened with.
@@ -24,7 +25,7 @@ from forcemove.store.statements import chunks, insert_for
 __all__ = ["Leases", "is_held", "text_of"]
 
 MAX_SECONDS = 24 * 60 * 60
-"""A lease that nobody can wait for is a mistake."""
+"""The longest lease; nobody could wait for a longer one."""
 _RELEASED = 0
 
 
@@ -46,7 +47,7 @@ _RENEWED = (
 
 @cache
 def _taking(dialect: str) -> ReturningInsert[tuple[str]]:
-    """Takes what is free: the time that each new row ends at less what it lasts is now."""
+    """Takes free leases: the end of each new row less its duration is now."""
     statement = insert_for(dialect, LEASES)
     new = statement.excluded
     may = (LEASES.c.until <= new.until - new.lasts) | (LEASES.c.owner == new.owner)
@@ -63,11 +64,11 @@ class Leases:
         self._presence = Presence(database.file, owner) if database.file is not None else None
 
     def take(self, names: Iterable[LeaseName], seconds: float) -> TakenLeases:
-        """Take those that are free or expired, and renew those that are ours, from now on for so many seconds. What
-        belongs to a process on this machine that has died is free, where the journal is a file.
+        """Take those leases that are free or expired, and renew those that are ours, from now on for so many seconds.
+        The leases of a process on this machine that has died are free, where the journal is a file.
 
-        A channel whose lease had another owner gets a new version: whoever knows the old one, paused and unaware, can
-        commit nothing for it. So load a channel after its lease was taken.
+        A channel whose lease had another owner gets a new version: a process that knows the old one, paused and
+        unaware, can commit nothing for the channel. So load a channel after its lease was taken.
         """
         _require_duration(seconds)
         if self._presence is not None:
@@ -79,7 +80,7 @@ class Leases:
         return taking
 
     def _free_the_dead(self, owners: Collection[bytes]) -> bool:
-        """Whether there were any."""
+        """Free the leases of owners whose process has died; whether there were any."""
         presence = self._presence
         dead = [owner for owner in owners if presence is not None and presence.is_gone(owner)]
         if dead:
@@ -88,7 +89,7 @@ class Leases:
         return bool(dead)
 
     def close(self) -> None:
-        """Leases stay until they expire, but nothing else of us does."""
+        """Free what belongs to this owner but its leases, which stay until they expire."""
         if self._presence is not None:
             self._presence.close()
 
@@ -106,14 +107,15 @@ class Leases:
         return TakenLeases(frozenset(wanted[name] for name in ours), refused)
 
     def _take(self, connection: Connection, wanted: Mapping[str, LeaseName], now: int, lasts: int) -> set[str]:
-        """In one statement, so that of two that come at once one is refused; returns the names that are ours then."""
+        """Take leases in one statement, so that of two owners that come at once one is refused; returns the names that
+        are ours then."""
         row = {"owner": self._owner, "until": now + lasts, "lasts": lasts}
         rows = [{"name": name, **row} for name in sorted(wanted)]
         return set(connection.scalars(_taking(connection.dialect.name), rows)) if rows else set()
 
     def renew(self, seconds: float) -> frozenset[LeaseName]:
-        """Renew all that are ours, from now on for so many seconds, in one statement. Returns them: whatever is not
-        among them was taken over, and must not be driven any more."""
+        """Renew all leases that are ours, from now on for so many seconds, in one statement. Returns them: a channel
+        whose lease is not among them was taken over, and must not be driven any more."""
         _require_duration(seconds)
         with self._database.writing() as connection:
             lasts = int(seconds * 1000)
@@ -129,7 +131,7 @@ class Leases:
                 connection.execute(update(LEASES).where(is_ours).values(until=_RELEASED))
 
     def holder(self, name: LeaseName) -> LeaseRefusal | None:
-        """Who has a lease now, ourselves included; None where it is free."""
+        """The holder of a lease now, ourselves included; None where the lease is free."""
         with self._database.reading() as connection:
             now = self._database.now(connection)
             row = connection.execute(_FOUND, {"names": [text_of(name)]}).one_or_none()
@@ -139,14 +141,14 @@ class Leases:
 def is_held(connection: Connection, name: LeaseName, owner: bytes) -> bool:
     """Whether a lease is the owner's, and nobody can take it over before the transaction ends.
 
-    One that has expired is still its owner's while nobody else wanted it.
+    An expired lease is still its owner's until another process takes it.
     """
     row = connection.execute(_LOCKED, {"names": [text_of(name)]}).one_or_none()
     return row is not None and row.owner == owner and row.until > _RELEASED
 
 
 def _locked(connection: Connection, names: Collection[str], now: int) -> dict[str, _Lease]:
-    """The leases that somebody has or had, which nobody changes until the end of the transaction."""
+    """The leases that have or had a holder, which nobody changes until the end of the transaction."""
     found: dict[str, _Lease] = {}
     for chunk in chunks(sorted(names)):
         found |= {row.name: row for row in connection.execute(_COMPARED, {"names": chunk, "now": now})}
@@ -154,8 +156,8 @@ def _locked(connection: Connection, names: Collection[str], now: int) -> dict[st
 
 
 def _shorten(connection: Connection, known: Mapping[str, _Lease], now: int) -> None:
-    """A lease that ends later than if it were renewed now was renewed by a clock that was ahead: then it counts as
-    renewed now. Its holder may live and renew it again; else it is waited for as long as it lasts, and no longer."""
+    """Let a lease that ends later than one that is renewed now count as renewed now: a clock that was ahead has renewed
+    it. Its holder may live and renew it again; else others wait for the lease's duration, and no longer."""
     for chunk in chunks(name for name, row in known.items() if row.is_ahead):
         connection.execute(_SHORTENED, {"names": chunk, "now": now})
 
@@ -165,7 +167,7 @@ def _refusal(row: _Lease, now: int) -> LeaseRefusal:
 
 
 def text_of(name: LeaseName) -> str:
-    """A name as the table has it."""
+    """A lease's name as it is in the table."""
     match name:
         case ChannelLease(channel_id):
             return f"channel:{channel_id.hex()}"

@@ -1,4 +1,4 @@
-"""Whom we have met to play with, and on which terms, from the meeting until what was agreed on is over."""
+"""The players that we have met, and the agreed terms, from the meeting until the game is over."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ __all__ = ["Meetings"]
 
 
 class Meetings:
-    """By the ids of the tables (32 bytes) at which we have met. Bodies are bytes, and whoever gives them reads them."""
+    """Meetings by the ids of their tables (32 bytes). Bodies are bytes, which only the caller can read."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def keep(self, table: bytes, body: bytes) -> None:
-        """Keep it, on disk when this returns, instead of what was kept of this table before."""
+        """Store a meeting in place of the table's earlier one; it is on disk when this returns."""
         require_bytes("table", table, 32)
         with self._database.writing() as connection:
             upsert(connection, MEETINGS, [{"id": table, "body": body, "checksum": checksum(table, body)}])
 
     def forget(self, table: bytes) -> None:
-        """What was agreed on there is over."""
+        """Delete the meeting of a table: its game is over."""
         with self._database.writing() as connection:
             connection.execute(delete(MEETINGS).where(MEETINGS.c.id == table))
 

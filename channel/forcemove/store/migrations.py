@@ -1,7 +1,7 @@
-"""How the tables come to be and change: steps forward, each of them made once and never altered afterwards.
+"""How the tables are made and changed: steps forward, each of them made once and never altered afterwards.
 
-A journal's format is the number of steps that it has taken. A new step goes to the end of `STEPS`, and `schema` says
-what the tables are after the last one.
+A journal's format is the number of steps that it has taken. A new step goes to the end of `STEPS`, and `schema` has the
+tables after the last one.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from forcemove.store.schema import METADATA, VERSIONS
 __all__ = ["STEPS", "MigrationStep", "bring_up_to_date", "format_of"]
 
 MigrationStep = Sequence[str]
-"""Statements; in braces is what differs: the types `{bytes}` and `{number}`, a key that grows by itself, and
-`{postgresql}`, which begins what is none of SQLite's: there it is a comment."""
+"""Statements; what differs between databases is in braces: the types `{bytes}` and `{number}`, a key that grows by
+itself, and `{postgresql}`, which begins a statement for PostgreSQL alone: on SQLite it is a comment."""
 
 _TYPES = {
     "sqlite": {"bytes": "BLOB", "number": "INTEGER PRIMARY KEY AUTOINCREMENT", "postgresql": "--"},

@@ -69,7 +69,7 @@ def _require_driver() -> None:
 
 
 def _shown(url: URL) -> str:
-    """Without the password, and without options, which may hold one."""
+    """The address without the password, and without options, which may hold one."""
     return url.set(drivername="postgresql", query={}).render_as_string(hide_password=True)
 
 

@@ -1,7 +1,8 @@
-"""Whether another process that uses the same file still lives: a lock on a file beside it, which the system lets go
-when the process ends. So what a dead process has leased need not be waited for. Only for files: all are on one machine.
+"""Whether another process that uses the same file is alive: each holds a lock on a file of its own in the same folder,
+which the system frees when the process ends. So the leases of a dead process need not be waited for. Only for files:
+all processes are on one machine.
 
-One that is stopped, or hangs, lives: its leases expire.
+A process that is stopped, or hangs, is alive: its leases expire.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ __all__ = ["Presence"]
 
 
 class Presence:
-    """Of one owner of leases. Nothing is written before `show`."""
+    """The presence of one owner of leases. No file is written before `show`."""
 
     def __init__(self, file: str, owner: bytes) -> None:
         """`file`: the journal's."""
@@ -26,8 +27,8 @@ class Presence:
         self._lock: int | None = None
 
     def show(self) -> None:
-        """Let others see that this process lives, until it ends or `close` is called. A file system without locks, or
-        without room, shows nothing: then others wait for us as long as a lease lasts."""
+        """Let others see that this process is alive, until it ends or `close` is called. On a file system without locks
+        or without room nothing is shown: then others wait for us as long as a lease lasts."""
         if self._lock is not None or fcntl is None:
             return
         with contextlib.suppress(OSError):
@@ -40,7 +41,7 @@ class Presence:
                 self._lock = descriptor
 
     def is_gone(self, owner: bytes) -> bool:
-        """Whether another owner's process has shown itself, and has ended without a word."""
+        """Whether another owner's process has shown itself, and has ended without closing."""
         if fcntl is None or owner == self._owner:
             return False
         path = self._path_of(owner)
@@ -55,7 +56,7 @@ class Presence:
         return False
 
     def close(self) -> None:
-        """Leave nothing behind."""
+        """Delete our file."""
         if self._lock is not None:
             with contextlib.suppress(OSError):
                 os.unlink(self._path_of(self._owner))

@@ -1,7 +1,7 @@
-"""What goes into a journal and what comes out: plain values. Bodies are bytes, and whoever gives them reads them.
+"""The values that go into a journal and come out of it. Bodies are bytes, which only the caller can read.
 
 A channel id is 32 bytes, an account or adjudicator 20, a chain id a uint256. Times are Unix seconds of the journal's
-own clock. Values that cannot be kept raise `InvalidValue` when they are built.
+own clock. Values that cannot be stored raise `InvalidValue` when they are built.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ OWNER_LENGTH = 16
 """Bytes of an owner of leases."""
 SEED_LENGTH = 32
 MAX_EVIDENCE = 65_536
-"""Bytes of a piece of evidence; the largest message of a line is smaller."""
+"""Bytes of a piece of evidence; the largest message of a channel is smaller."""
 MAX_KIND = 100
 """Characters of a kind of evidence."""
 MAX_COUNT = 2**63 - 1
@@ -71,7 +71,7 @@ class Ownership(IntEnum):
 
 
 class Account(Struct, frozen=True):
-    """An account on a chain, which one sender at a time may send for. Also the name of its lease."""
+    """An account on a chain, for which one sender at a time may send. Also the name of its lease."""
 
     chain_id: int
     address: bytes
@@ -107,12 +107,16 @@ class OutboxRequest(Struct, frozen=True):
 
 
 class ChannelUpdate(Struct, frozen=True):
-    """What is to be kept of a channel, all of it or nothing.
+    """What is to be saved of a channel, all of it or nothing.
 
-    `version`: the one that we know, 0 where the channel was never saved; saving makes it one more. `metadata`: how the
-    channel is put together again, kept once, when the channel is saved first. `finished`: nothing is left to do.
-    `outbox`: transactions that follow from the snapshot. `cursor`: how much of the chain is in the snapshot, empty
-    where that is not known.
+    - `channel_id`: 32 bytes.
+    - `version`: the one that we know, 0 where the channel was never saved; saving makes it one more.
+    - `snapshot`: the channel, as bytes.
+    - `metadata`: how the channel is assembled again, stored once, when the channel is saved first.
+    - `finished`: nothing is left to do.
+    - `evidence`: faults of counterparties.
+    - `outbox`: transactions that follow from the snapshot.
+    - `cursor`: how much of the chain is in the snapshot, empty where that is not known.
     """
 
     channel_id: bytes
@@ -132,7 +136,7 @@ class ChannelUpdate(Struct, frozen=True):
 
 
 class Cursor(Struct, frozen=True):
-    """How far the logs of an adjudicator have been read."""
+    """How far the logs of an adjudicator were read."""
 
     chain_id: int
     adjudicator: bytes
@@ -144,7 +148,7 @@ class Cursor(Struct, frozen=True):
 
 
 class Batch(Struct, frozen=True):
-    """What is committed at once. Every channel is in it at most once."""
+    """What is committed at once. A batch has every channel at most once."""
 
     channels: tuple[ChannelUpdate, ...] = ()
     cursors: tuple[Cursor, ...] = ()
@@ -155,8 +159,8 @@ class Batch(Struct, frozen=True):
 
 
 class StoredChannel(Struct, frozen=True, rename={"ownership": "standing", "metadata": "about", "cursor": "reached"}):
-    """A channel as it was saved last, and what was kept with its first saving. `cursor`: as of `ChannelUpdate`; what
-    was imported has none."""
+    """A channel as it was saved last, with what was stored with its first saving. `cursor`: as of `ChannelUpdate`; an
+    imported channel has none."""
 
     channel_id: bytes
     version: int
@@ -184,7 +188,7 @@ class ExportKind(IntEnum):
     MOVE = 1
     """The channels go to another journal, and this one signs nothing more in them."""
     BACKUP = 2
-    """A copy: what is imported from it signs nothing."""
+    """A copy: channels that are imported from it sign nothing."""
 
 
 # -------------------------------------------------------------------------------------------------------- transactions
@@ -204,14 +208,14 @@ class InFlightTransaction(Struct, frozen=True):
 
 
 class QueuedRequest(Struct, frozen=True):
-    """A wanted transaction as it is kept; `number` grows from one to the next."""
+    """A request for a transaction as it is stored; `number` grows from one to the next."""
 
     number: int
     request: OutboxRequest
 
 
 class Put(Struct, frozen=True):
-    """A new transaction, of a nonce that is free."""
+    """A new transaction with a nonce that is free."""
 
     transaction: InFlightTransaction
 
@@ -223,7 +227,7 @@ class Replace(Struct, frozen=True):
 
 
 class Assign(Struct, frozen=True):
-    """The wish of this number becomes a transaction; the wish is gone then."""
+    """The request of this number becomes a transaction, and leaves the outbox."""
 
     number: int
     transaction: InFlightTransaction
@@ -236,7 +240,7 @@ class Forget(Struct, frozen=True):
 
 
 class Dismiss(Struct, frozen=True):
-    """The wish of this number is needed no longer."""
+    """The request of this number is needed no longer."""
 
     number: int
 
@@ -247,7 +251,7 @@ Change = Put | Replace | Assign | Forget | Dismiss
 
 
 class AppointmentRecord(Struct, frozen=True):
-    """What a `client` (its address) has given a watchtower for a channel."""
+    """The appointment that a `client` (its address) has given a watchtower for a channel."""
 
     channel_id: bytes
     client: bytes
@@ -295,8 +299,8 @@ class LeaseRefusal(Struct, frozen=True):
 
 
 class TakenLeases(Struct, frozen=True):
-    """Which leases are ours now, and which are not. A channel whose lease was taken over from another owner has a new
-    version since: load it after taking."""
+    """The leases that are ours now, and those that are not. A channel whose lease was taken over from another owner has
+    a new version since: load it after taking."""
 
     granted: frozenset[LeaseName]
     refused: Mapping[LeaseName, LeaseRefusal]

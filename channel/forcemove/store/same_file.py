@@ -18,7 +18,8 @@ class SameFile:
         self._identity = _identity(path)
 
     def require(self) -> None:
-        """What is written to a file that has lost its name is lost with the process. Raises `JournalUnwritable`."""
+        """Refuse to write to a file that has lost its name: what is written to it is lost with the process. Raises
+        `JournalUnwritable`."""
         if _identity(self._path) != self._identity:
             raise JournalUnwritable(self._where, "the file was removed or replaced while it was in use")
 

@@ -1,8 +1,9 @@
-"""The tables as statements use them. How they come to be, and in which order they changed, is in `migrations`.
+"""The tables as statements use them. How they are made, and in which order they changed, is in `migrations`.
 
-There are no foreign keys: seeds, evidence and transactions may belong to channels that are not here. Every table but
-`leases` has a checksum over the rest of a row, since neither SQLite nor a disk notices a changed byte in a body. A
-channel's version is left out of it: versions are compared and never acted on, and many are raised at once.
+There are no foreign keys: seeds, evidence and transactions may belong to channels that are not in the journal. Every
+table but `leases` has a checksum over the rest of a row, since neither SQLite nor a disk notices a changed byte in a
+body. The checksum leaves out a channel's version: versions are compared and never acted on, and many are raised at
+once.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ METADATA = MetaData()
 
 
 class Bytes(UserDefinedType[bytes]):
-    """Bytes just as the driver takes and gives them: what a damaged file has in their place is not converted."""
+    """Bytes just as the driver takes and gives them: other values, which a damaged file may have, are not converted."""
 
     cache_ok = True
 

@@ -1,7 +1,7 @@
 """One connection to an SQLite file: statements, transactions, and errors of ours. Knows no table.
 
-It is the driver's own connection, for a relay's store: that commits some hundred times a second, and what SQLAlchemy
-does for a commit takes longer than the commit.
+It is the driver's own connection, for a relay's store: a relay commits some hundred times a second, and SQLAlchemy's
+part of a commit takes longer than the commit.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class SqliteSession:
             self._connection.close()
 
     def rows(self, statement: str, values: Sequence[object] = ()) -> list[Any]:
-        """What one statement gives."""
+        """The rows of one statement."""
         with self._lock, self._translated():
             return self._connection.execute(statement, values).fetchall()
 
@@ -54,7 +54,7 @@ class SqliteSession:
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """Nobody uses it meanwhile."""
+        """Let nobody use the connection within the block."""
         with self._lock:
             yield
 
@@ -68,7 +68,8 @@ class SqliteSession:
     def writing(self) -> Iterator[sqlite3.Connection]:
         """A transaction that is committed at the end, whole and on disk; an error undoes it.
 
-        After a `JournalUnavailable` from the end itself it may have been committed or not: what is read then tells.
+        After a `JournalUnavailable` from the end itself the transaction may be committed or not: what is read then
+        tells.
         """
         with self._lock, self._translated():
             self._same_file.require()

@@ -1,4 +1,5 @@
-"""Journals on SQLite. What a file is, is read before SQLite opens it, and whether it is sound, before it is written."""
+"""Journals on SQLite. Before SQLite opens a file, its header is read; before the file is written, its soundness is
+checked."""
 
 from __future__ import annotations
 
@@ -54,7 +55,7 @@ _SETTINGS = (
 
 
 def open_memory(clock: UnixClock, steps: Sequence[MigrationStep]) -> Database:
-    """A journal that is gone with the process."""
+    """A journal in memory, which ends with the process."""
     engine = create_engine("sqlite://", creator=lambda: _connect(":memory:"), poolclass=StaticPool)
     database = Database(engine, ":memory:", clock)
     if steps:
@@ -64,7 +65,7 @@ def open_memory(clock: UnixClock, steps: Sequence[MigrationStep]) -> Database:
 
 
 def connect_memory(steps: Sequence[MigrationStep]) -> sqlite3.Connection:
-    """A bare connection to what is gone with it."""
+    """A bare connection to a database in memory, which ends with it."""
     connection = _connect(":memory:")
     engine = create_engine("sqlite://", creator=lambda: connection, poolclass=StaticPool)
     with Database(engine, ":memory:", time.time).writing() as made:
@@ -102,14 +103,14 @@ def open_file(
 
 
 def connect_file(path: str) -> sqlite3.Connection:
-    """One more connection to a file that `open_file` has looked at; statements are committed by whoever says so. Raises
+    """One more connection to a file that `open_file` has checked; the caller commits its statements. Raises
     `opening.open_journal`'s."""
     with _explained(path):
         return _connect(_uri(os.path.abspath(path), "rw"))
 
 
 def _connect(where: str) -> sqlite3.Connection:
-    """Without the driver's own transactions: `Database` says when they begin."""
+    """A connection without the driver's own transactions: `Database` begins them."""
     connection = sqlite3.connect(
         where, uri=where != ":memory:", timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
     )
@@ -125,7 +126,8 @@ def _text(raw: bytes) -> str:
 
 
 def _bring_up_to_date(database: Database, steps: Sequence[MigrationStep]) -> None:
-    """The format is in the file's header, too, where it can be read without touching the file."""
+    """Take the missing steps. The format is in the file's header, too, where it can be read without changing the
+    file."""
     with database.writing() as connection:
         is_old = format_of(connection, database.where) < len(steps)
         bring_up_to_date(connection, database.where, steps)
@@ -140,7 +142,7 @@ def _bring_up_to_date(database: Database, steps: Sequence[MigrationStep]) -> Non
 
 
 def _require_ours(path: str, known: int, application_id: int) -> None:
-    """By the file's first bytes alone: SQLite itself may write when it opens a file."""
+    """Check the file's first bytes alone: SQLite itself may write when it opens a file."""
     if not stat.S_ISREG(os.stat(path).st_mode):
         raise JournalUnusable(path, "it is not a file")
     with open(path, "rb") as file:
@@ -157,7 +159,7 @@ def _require_ours(path: str, known: int, application_id: int) -> None:
 
 
 def _require_sound(path: str, steps: Sequence[MigrationStep]) -> None:
-    """By a connection that cannot write. Looks at every page; bodies have checksums, which are looked at when read."""
+    """Check every page, by a connection that cannot write; the checksums of bodies are checked when these are read."""
     with closing(sqlite3.connect(_uri(path, "ro"), uri=True, timeout=BUSY_SECONDS, isolation_level=None)) as connection:
         connection.text_factory = _text
         connection.execute("BEGIN")  # all of it as of one moment: another process may be making the tables
@@ -175,7 +177,8 @@ def _require_known(path: str, version: int, known: int) -> None:
 
 
 def _require_tables(path: str, connection: sqlite3.Connection, version: int, steps: Sequence[MigrationStep]) -> None:
-    """The tables are those that the steps make, letter by letter: a damaged definition is still one to SQLite."""
+    """Check that the tables are those that the steps make, letter by letter: a damaged definition is still valid to
+    SQLite."""
     if connection.execute(_DEFINITIONS).fetchall() != _definitions(tuple(map(tuple, steps[:version]))):
         raise JournalDamaged(path, f"its tables are not those of format {version}")
     written = connection.execute("SELECT version FROM forcemove_journal").fetchall() if version else []
@@ -185,14 +188,14 @@ def _require_tables(path: str, connection: sqlite3.Connection, version: int, ste
 
 @cache
 def _definitions(steps: tuple[MigrationStep, ...]) -> list[tuple[object, ...]]:
-    """What a journal's tables are after these steps."""
+    """The definitions of a journal's tables after these steps."""
     with open_memory(time.time, steps).reading() as sound:
         return [tuple(row) for row in sound.exec_driver_sql(_DEFINITIONS)]
 
 
 @contextmanager
 def _explained(path: str) -> Iterator[None]:
-    """What the system and SQLite say while a file is opened, as errors of ours."""
+    """Exceptions of the system and of SQLite while a file is opened, as errors of ours."""
     try:
         yield
     except sqlite3.Error as error:
@@ -205,7 +208,8 @@ def _explained(path: str) -> Iterator[None]:
 
 
 def _of_opening(error: sqlite3.Error, path: str) -> JournalError:
-    """Before anything was written, what cannot be opened is unusable, and what makes no sense is damaged."""
+    """The error for an exception: before the first write, a file that cannot be opened is unusable, and one that cannot
+    be read is damaged."""
     found = faults.of_sqlite(error, path)
     if isinstance(found, JournalUnwritable):
         return JournalUnusable(path, str(error))
@@ -216,7 +220,7 @@ def _of_opening(error: sqlite3.Error, path: str) -> JournalError:
 
 
 def _create(path: str, application_id: int) -> None:
-    """Make a journal without tables under another name, and give it its own when it is whole on the disk."""
+    """Make a journal without tables under another name, and rename it when it is whole on the disk."""
     folder = os.path.dirname(path)
     if not os.path.isdir(folder):
         raise JournalUnusable(path, f"there is no folder {folder}")
@@ -248,7 +252,8 @@ def _sync_folder(folder: str) -> None:
 
 
 def _make_private(path: str) -> None:
-    """SQLite gives the files that it makes beside a journal the journal's own mode."""
+    """Let only the owner read the journal's files. SQLite gives the files that it makes for a journal the journal's own
+    mode."""
     for suffix in _FILE_SUFFIXES:
         file = path + suffix
         if os.path.exists(file) and os.stat(file).st_mode & 0o077:
@@ -256,5 +261,5 @@ def _make_private(path: str) -> None:
 
 
 def _uri(path: str, mode: str) -> str:
-    """`rw` does not make a file that is gone."""
+    """The address of a file; mode `rw` does not make one that is gone."""
     return f"{Path(path).as_uri()}?mode={mode}"

@@ -1,7 +1,6 @@
-"""What statements about all tables share. SQLAlchemy has `ON CONFLICT` for each database apart.
+"""What statements about all tables share. SQLAlchemy has a separate `ON CONFLICT` for each database.
 
-What is asked all the time is put together once, with `bindparam` for its values: SQLAlchemy takes longer for that than
-for all else that it does with a statement.
+A frequent statement is built once, with `bindparam` for its values: SQLAlchemy takes longer to build it than to run it.
 """
 
 from __future__ import annotations
@@ -33,12 +32,12 @@ def chunks(values: Iterable[Value]) -> Iterator[list[Value]]:
 
 
 def insert_for(dialect: str, table: Table) -> sqlite.Insert | postgresql.Insert:
-    """An insertion that may say what to do about rows that are there. `dialect`: a connection's, by its name."""
+    """An insertion that may say what happens to rows that exist. `dialect`: a connection's, by its name."""
     return sqlite.insert(table) if dialect == "sqlite" else postgresql.insert(table)
 
 
 def upsert(connection: Connection, table: Table, rows: Sequence[TableRow]) -> None:
-    """Insert rows; those with a primary key that is there take its row's place."""
+    """Insert rows; a row whose primary key exists replaces that row."""
     if rows:
         connection.execute(_upserting(connection.dialect.name, table), rows)
 

@@ -1,4 +1,5 @@
-"""What a watchtower was given and what it has spent. The holder of its account's lease alone changes any of it."""
+"""The appointments that a watchtower was given, and what it has spent. Only the holder of its account's lease changes
+them."""
 
 from __future__ import annotations
 
@@ -18,13 +19,14 @@ __all__ = ["Towers"]
 
 
 class Towers:
-    """Of towers, each known by its account. Changes raise `LeaseNotHeld` where the account's lease is not ours."""
+    """The data of watchtowers, each known by its account. Changes raise `LeaseNotHeld` where the account's lease is not
+    ours."""
 
     def __init__(self, database: Database, owner: bytes) -> None:
         self._database, self._owner = database, owner
 
     def keep(self, account: Account, appointment: AppointmentRecord) -> None:
-        """Keep it instead of what the same client has handed over for the same channel before."""
+        """Store an appointment in place of the client's earlier one for the same channel."""
         values = {
             "chain_id": str(account.chain_id),
             "account": account.address,
@@ -36,13 +38,13 @@ class Towers:
             upsert(connection, APPOINTMENTS, [values | {"checksum": checksum(*values.values())}])
 
     def forget(self, account: Account, channel_id: bytes) -> None:
-        """Keep nothing of this channel any more. What was spent for it stays spent."""
+        """Delete the appointments of this channel. What was spent for it stays spent."""
         with self._changing(account) as connection:
             of_it = _given_to(account) & (APPOINTMENTS.c.channel_id == channel_id)
             connection.execute(delete(APPOINTMENTS).where(of_it))
 
     def appointments(self, account: Account) -> tuple[AppointmentRecord, ...]:
-        """Everything that is kept, by channels and clients. Raises `JournalDamaged`."""
+        """All stored appointments, by channels and clients. Raises `JournalDamaged`."""
         chosen = (
             select(APPOINTMENTS).where(_given_to(account)).order_by(APPOINTMENTS.c.channel_id, APPOINTMENTS.c.client)
         )
@@ -54,7 +56,7 @@ class Towers:
         return tuple(AppointmentRecord(row.channel_id, row.client, row.body) for row in rows)
 
     def charge(self, account: Account, spent: Spent) -> None:
-        """Keep what the transaction of a nonce has cost, instead of what it was said to have cost before."""
+        """Store the cost of a nonce's transaction, in place of an earlier one."""
         values = {
             "chain_id": str(account.chain_id),
             "account": account.address,
@@ -66,12 +68,12 @@ class Towers:
             upsert(connection, SPENT, [values | {"checksum": checksum(*values.values())}])
 
     def give_back(self, account: Account, from_nonce: int) -> None:
-        """The transactions from this nonce on were undone: they have cost nothing."""
+        """Delete the costs of the transactions from this nonce on: a reorganisation has removed these."""
         with self._changing(account) as connection:
             connection.execute(delete(SPENT).where(_spent_of(account) & (SPENT.c.nonce >= from_nonce)))
 
     def spent(self, account: Account) -> tuple[Spent, ...]:
-        """Everything that was spent, in the order of nonces. Raises `JournalDamaged`."""
+        """All costs, in the order of nonces. Raises `JournalDamaged`."""
         chosen = select(SPENT).where(_spent_of(account)).order_by(SPENT.c.nonce)
         with self._database.reading() as connection:
             rows = connection.execute(chosen).all()

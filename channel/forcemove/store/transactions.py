@@ -1,4 +1,4 @@
-"""Transactions of accounts: those in flight, by nonce, and those that are wanted and have no nonce yet."""
+"""Transactions of accounts: those in flight, by nonce, and the requests for transactions, which have no nonce yet."""
 
 from __future__ import annotations
 
@@ -39,18 +39,19 @@ _IN_FLIGHT = (
 
 
 class Transactions:
-    """What senders keep. Changes are made by the holder of the account's lease alone; anybody may add wishes."""
+    """What senders store. Only the holder of the account's lease makes changes; anybody may add requests."""
 
     def __init__(self, database: Database, owner: bytes) -> None:
         self._database, self._owner = database, owner
 
     def add_to_outbox(self, requests: Sequence[OutboxRequest]) -> None:
-        """Add wishes, in one commit. What follows from a channel's state belongs into its `Saving` instead."""
+        """Add requests, in one commit. Requests that follow from a channel's state belong into its `ChannelUpdate`
+        instead."""
         with self._database.writing() as connection:
             insert_outbox(connection, requests)
 
     def outbox(self, account: Account) -> tuple[QueuedRequest, ...]:
-        """What an account is to send, oldest first."""
+        """The requests of an account, oldest first."""
         with self._database.reading() as connection:
             rows = connection.execute(_OUTBOX, _named(account))
             return tuple(_queued(self._database.where, row) for row in rows)
@@ -113,7 +114,7 @@ def _take_from_outbox(connection: Connection, account: Account, number: int) -> 
 
 
 def insert_outbox(connection: Connection, requests: Iterable[OutboxRequest]) -> None:
-    """Add wishes, in their order."""
+    """Add requests, in their order."""
     for each in requests:
         values = (str(each.account.chain_id), each.account.address, each.body, each.channel_id)
         names = ("chain_id", "account", "body", "channel_id")
@@ -121,13 +122,13 @@ def insert_outbox(connection: Connection, requests: Iterable[OutboxRequest]) -> 
 
 
 def outbox_of(connection: Connection, where: str, channel_id: bytes) -> tuple[OutboxRequest, ...]:
-    """The wishes for a channel, oldest first."""
+    """The requests of a channel, oldest first."""
     chosen = select(OUTBOX).where(OUTBOX.c.channel_id == channel_id).order_by(OUTBOX.c.number)
     return tuple(_queued(where, row).request for row in connection.execute(chosen))
 
 
 def drop_outbox(connection: Connection, ids: Iterable[bytes]) -> None:
-    """Forget the wishes for channels."""
+    """Delete the requests of channels."""
     for chunk in chunks(ids):
         connection.execute(delete(OUTBOX).where(OUTBOX.c.channel_id.in_(chunk)))
 

@@ -1,8 +1,8 @@
 """Channels as a file and back: a move takes them away from this journal, a backup is a copy that signs nothing.
 
 The file is MessagePack: an array of "forcemove journal", the format's version, the SHA-256 of the rest, and the rest, a
-`Parcel`. The channels have what their players hide. Transactions in flight stay with
-the account that sends them; what is wanted and has no nonce yet goes along with a move.
+`Parcel`. The channels have their players' secrets. Transactions in flight stay with the account that sends them; a move
+takes the requests that have no nonce yet along.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _MARK = "forcemove journal"
 
 
 class Packed(Struct, frozen=True, rename={"stored": "kept", "outbox": "wanted"}):
-    """A channel with all that was kept with it."""
+    """A channel with all that was stored with it."""
 
     stored: StoredChannel
     evidence: tuple[Evidence, ...]
@@ -50,7 +50,7 @@ class Parcel(Struct, frozen=True):
 def export(connection: Connection, where: str, ids: Sequence[bytes], kind: ExportKind) -> bytes:
     """The bytes of a file with these channels; a move marks them in the same transaction.
 
-    Raises `ChannelNotStored`, and `AlreadyMoved` where what is to be moved is elsewhere already.
+    Raises `ChannelNotStored`, and `AlreadyMoved` where a channel to be moved is elsewhere already.
     """
     chosen = tuple(dict.fromkeys(ids))
     known = channels.lock(connection, chosen)
@@ -86,8 +86,9 @@ def _pack(connection: Connection, where: str, channel_id: bytes) -> Packed:
 def import_(connection: Connection, data: bytes) -> tuple[bytes, ...]:
     """Take all channels of a file, or none; returns their ids.
 
-    What comes by a move may be played on; what comes by a backup, or was a backup before it was moved, signs nothing.
-    Raises `ImportRefused` where a channel is here in a version that is not older, `UnknownVersion`, `MalformedBytes`.
+    Channels of a move may be played on; those of a backup, and those that were a backup before they were moved, sign
+    nothing. Raises `ImportRefused` where the journal has one in a version that is not older, `UnknownVersion`,
+    `MalformedBytes`.
     """
     parcel = _decode(data)
     ids = tuple(each.stored.channel_id for each in parcel.channels)
@@ -103,14 +104,15 @@ def import_(connection: Connection, data: bytes) -> tuple[bytes, ...]:
 
 
 def _require_older(theirs: StoredChannel, here: KnownVersions) -> None:
-    """A moved channel has here the version of the file that it went with: that file is refused, too."""
+    """Refuse channels that are not newer than ours. The version of a moved channel is that of the file that it went
+    with: that file is refused, too."""
     ours, _ = here.get(theirs.channel_id, (0, None))
     if ours >= theirs.version:
         raise ImportRefused(theirs.channel_id, ours, theirs.version)
 
 
 def _received(stored: StoredChannel, kind: ExportKind) -> StoredChannel:
-    """What was a backup already stays one, however it comes."""
+    """An imported channel: a backup stays one, however it comes."""
     if kind is ExportKind.MOVE or stored.ownership is Ownership.FINISHED:
         return stored
     return replace(stored, ownership=Ownership.BACKUP)

@@ -1,5 +1,5 @@
-"""How deeply MessagePack is nested, found without going into the depth: decoders do, and what is too deep for the stack
-ends a process without a word. Knows the layout of headers, and no values."""
+"""How deeply MessagePack is nested, found without recursion: decoders recurse, and a value that is too deep for the
+stack ends a process without an error. Knows the layout of headers, and no values."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _COUNTED = {0xDC: (2, 1), 0xDD: (4, 1), 0xDE: (2, 2), 0xDF: (4, 2)}
 
 def require_shallow(data: bytes, what: str, most: int = MAX_DEPTH) -> None:
     """Raise `MalformedBytes` (of a `what`) where MessagePack has more than `most` arrays and maps inside each other.
-    What is no MessagePack at all, or only the beginning of it, may pass."""
+    Bytes that are no MessagePack, or only the beginning of one, may pass."""
     at, missing = 0, [1]
     while missing and at < len(data):
         children, at = _header(data, at)
@@ -40,7 +40,8 @@ def require_shallow(data: bytes, what: str, most: int = MAX_DEPTH) -> None:
 
 
 def _header(data: bytes, at: int) -> tuple[int, int]:
-    """How many values are inside the one that begins here, and where the next one begins, inside of it or after it."""
+    """How many values are inside the value that begins here, and where the next value begins, inside of it or after
+    it."""
     first, at = data[at], at + 1
     if 0x80 <= first <= 0x9F:
         return (first & 0x0F) * (1 if first & 0x10 else 2), at

@@ -47,7 +47,7 @@ def parse_json(text: str, what: str) -> Any:
 
 def require_shallow(data: bytes, what: str, most: int = MAX_DEPTH) -> None:
     """Raise `MalformedBytes` (of a `what`) where JSON, as UTF-8, has more than `most` arrays and objects inside each
-    other. What is no JSON at all may pass."""
+    other. Bytes that are no JSON may pass."""
     if data.count(b"[") + data.count(b"{") <= most:
         return
     depth = 0
@@ -58,8 +58,8 @@ def require_shallow(data: bytes, what: str, most: int = MAX_DEPTH) -> None:
 
 
 def require_version(version: object, what: str, known: int) -> None:
-    """Refuse what a `what` says of its version where it is another than the one `known`. Raises `UnknownVersion`, and
-    `MalformedBytes` where it is no whole number from 1 to 65,535."""
+    """Refuse the version that a `what` names where it is not `known`. Raises `UnknownVersion`, and `MalformedBytes`
+    where the version is no whole number from 1 to 65,535."""
     if type(version) is not int or not 1 <= version <= MAX_VERSION:
         raise MalformedBytes(what, f"its version is missing, or no number from 1 to {MAX_VERSION}")
     if version != known:
@@ -67,7 +67,7 @@ def require_version(version: object, what: str, known: int) -> None:
 
 
 def require_format(format_: object, family: str, known: int, what: str) -> None:
-    """Refuse what a file says of itself where it is not `family/known`. Raises `UnknownVersion` where it is another
+    """Refuse the format that a file names where it is not `family/known`. Raises `UnknownVersion` where it is another
     version of the family, else `MalformedBytes` (of a `what`)."""
     found, _, version = format_.rpartition("/") if isinstance(format_, str) else ("", "", "")
     digits = version if version.isascii() and version.isdecimal() and not version.startswith("0") else ""
@@ -78,7 +78,7 @@ def require_format(format_: object, family: str, known: int, what: str) -> None:
 
 def parse_decimal(text: str, what: str, name: str) -> int:
     """The number that `name` of a `what` has as decimal digits in quotes, because other languages could not hold it
-    otherwise. Raises `MalformedBytes` where there are too many digits, or it is another way to write it."""
+    otherwise. Raises `MalformedBytes` where there are too many digits, or the number is written in another way."""
     is_decimal = text.isascii() and text.isdecimal() and (text == "0" or not text.startswith("0"))
     if not (is_decimal and len(text) <= MAX_UINT256_DIGITS):
         raise MalformedBytes(what, f'"{name}" is no decimal number in quotes')

@@ -1,7 +1,7 @@
-"""How large what strangers write may be, each limit derived from the protocol's bounds. In bytes, unless it says so.
+"""Limits for what strangers write, each derived from the protocol's bounds. In bytes, unless it says so.
 
-A reader of what a stranger wrote checks its size against one of these before parsing it. The largest state that the
-protocol allows goes through every one of them. Of formats this module knows the sizes and nothing else.
+A reader checks the size of bytes from a stranger against one of these limits before it parses them. The largest state
+that the protocol allows passes every one of them. Knows of formats only the sizes.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ __all__ = [
 ]
 
 MAX_VERSION = 65_535
-"""The highest number that is taken for a version; what is above it is no version at all."""
+"""The highest version number; a number above it is no version at all."""
 
 MAX_UINT256_DIGITS = len(str(UINT256_MAX))
 _UINT64_DIGITS = len(str(UINT64_MAX))
@@ -97,6 +97,6 @@ MAX_FILE = max(2**20, 4 * MAX_STATE_FILE)
 """Characters of any file of JSON that we read: signed states, with room for other people's spaces, key files, and
 address books, which may name many contracts."""
 MAX_SECRETS = 2**16
-"""What a player may ask us to keep for it with a channel."""
+"""What a player may ask us to store for it with a channel."""
 MAX_DEPTH = 32
 """Arrays and objects inside each other in a file. Ours have five."""

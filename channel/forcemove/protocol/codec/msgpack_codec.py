@@ -1,9 +1,9 @@
-"""The machine's values as bytes and back: channels, inputs, effects, news and submissions, for a journal. Pure.
+"""The machine's values as bytes and back: channels, inputs, effects and submissions, for a journal. Pure.
 
-The bytes are MessagePack: an array of the format's version and the value. A value is a map that names its class and
-its fields, so that every member of a union can be told from the others. Bytes stay raw; an integer that MessagePack has
-no room for, as an amount may be, is an extension of type 1 with its bytes, the highest first. What is decoded is what
-would be encoded again, byte by byte: nothing is overlooked, and nothing that is absent is filled in.
+The bytes are MessagePack: an array of the format's version and the value. A value is a map that names its class and its
+fields, so that every member of a union can be told from the others. Bytes stay raw; an integer that MessagePack has no
+room for, as an amount may be, is an extension of type 1 with its bytes, the highest first. A decoded value would be
+encoded to the same bytes again: no field is ignored, and none that is absent is filled in.
 
 The names of classes and fields are part of the format: with any of them `VERSION` changes.
 """
@@ -37,8 +37,8 @@ _BYTES_OF_AN_INTEGER = 32
 
 
 class Codec(Generic[ValueT]):
-    """Encodes and decodes the values of one type, or of one closed union. What a value has that is `UNSET` is no part
-    of its bytes."""
+    """Encodes and decodes the values of one type, or of one closed union. A field that is `UNSET` is no part of the
+    bytes."""
 
     def __init__(self, what: str, type_: Any) -> None:
         """`what`: what the values are called in errors; `type_`: their type, or the union of their types."""
@@ -106,7 +106,7 @@ _DECODER: Decoder[Any] = Decoder(ext_hook=_read_extension)
 
 
 class _ChannelCodec(Codec[Channel]):
-    """Leaves out what the endpoints do not agree on: the next process asks them anew."""
+    """Leaves out what the endpoints do not agree on: the next process asks the endpoints again."""
 
     def encode(self, value: Channel) -> bytes:
         """As `Codec.encode`."""

@@ -87,7 +87,8 @@ _ENCODER = msgspec.json.Encoder(order="sorted")
 
 
 def encode_message(channel_id: bytes, signed: SignedState) -> bytes:
-    """A state on its way to a counterparty. Raises `InvalidValue` where no channel can have such a state or signers."""
+    """The message that carries a state to a counterparty. Raises `InvalidValue` where no channel can have such a state
+    or signers."""
     signers = tuple(sorted(signed.signatures))
     if signers and not 0 <= signers[0] <= signers[-1] < MAX_PARTICIPANTS:
         raise InvalidValue("signers", signers, f"indices of participants, below {MAX_PARTICIPANTS}")
@@ -96,12 +97,12 @@ def encode_message(channel_id: bytes, signed: SignedState) -> bytes:
 
 
 def encode_greeting(channel_id: bytes, sender: int, next_turn: int) -> bytes:
-    """What participant `sender` says of where it is."""
+    """The message by which participant `sender` says that it wants the state of turn `next_turn`."""
     return _ENCODER.encode(_Greeting(hex_text(channel_id), MESSAGE_VERSION, next_turn, sender))
 
 
 def decode_message(data: bytes) -> tuple[bytes, StateReceived | Greeted]:
-    """The channel's id, and what a counterparty says: a state, or where it is. Raises `MalformedBytes` and
+    """The channel's id, and the content of a counterparty's message: a state or a greeting. Raises `MalformedBytes` and
     `UnknownVersion`."""
     if len(data) > MAX_MESSAGE:
         raise MalformedBytes("message", f"it has {len(data)} bytes; {MAX_MESSAGE} are allowed")
@@ -153,7 +154,7 @@ def _require_canonical(canonical: bytes, data: bytes) -> None:
 
 
 class SignedStateFile(Struct, frozen=True):
-    """A signed state with all that it takes to check it."""
+    """A signed state with all values that are needed to check it."""
 
     domain: Domain
     fixed_part: FixedPart
@@ -262,7 +263,7 @@ _JSON_NAMES = {int: "number", str: "string", bool: "boolean", list: "array", dic
 
 
 def parse_hex(text: object, what: str, length: int | None = None) -> bytes:
-    """Bytes from hex with a leading 0x. Raises `MalformedBytes`, also where there are not `length` of them."""
+    """Bytes from hex with a leading 0x. Raises `MalformedBytes`, also where there are not `length` bytes."""
     if not isinstance(text, str) or not text.startswith("0x"):
         raise MalformedBytes(what, "it is no hex that starts with 0x")
     digits = text[2:]

@@ -1,4 +1,4 @@
-"""What a participant does by itself: the table of duties, phase by phase. Pure; `machine.step` carries them out."""
+"""What a participant does by itself: the table of actions, phase by phase. Pure; `machine.step` carries them out."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ def _answer_by(channel: Channel) -> int:
 
 
 def next_due(channel: Channel, now: int) -> int | None:
-    """The next block time (seconds, after `now`) at which time alone may give a channel something to do, or None: until
-    then a `Tick` changes nothing. It may come early: at that time, too, there may be nothing to do."""
+    """The next block time (seconds, after `now`) at which time alone may give a channel an action to do, or None: until
+    then a `Tick` changes nothing. The time may be too early: there may be nothing to do then, either."""
     times = [] if channel.conclude_at is None else [channel.conclude_at]
     if channel.status.finalizes_at:
         times += [_answer_by(channel), channel.status.finalizes_at]
@@ -58,7 +58,7 @@ def next_due(channel: Channel, now: int) -> int | None:
 
 
 AutomaticAction = Callable[[Channel, int, Key | None], Step | None]
-"""Something that is to be done in a phase; None where it is not due. Without a key nothing is signed or paid in."""
+"""An action of a phase; it returns None where it is not due. Without a key no action signs or pays in."""
 
 
 def request_once(channel: Channel, submission: Submission) -> Step | None:
@@ -73,7 +73,8 @@ def sign_next(channel: Channel, state: VariablePart, hashes: StateHashes, key: K
 
 
 def _sign_setup(channel: Channel, _now: int, key: Key | None) -> Step | None:
-    """Our prefund state, once it is our turn; our postfund state, once everything is there. Neither after a record."""
+    """Our prefund state, once it is our turn; our postfund state, once all deposits are there. Neither after a
+    record."""
     if key is None or not channel.is_our_turn or channel.leaving or not channel.status.is_empty:
         return None
     if channel.is_denied or channel.is_unproved:
@@ -85,8 +86,9 @@ def _sign_setup(channel: Channel, _now: int, key: Key | None) -> Step | None:
 
 
 def _deposit(channel: Channel, _now: int, key: Key | None) -> Step | None:
-    """Our deposit, once those before us have made theirs, and again where a reorganisation has taken it away. What we
-    rely on is our own expectation. Who is leaving, or has challenged, pays nothing in."""
+    """Our deposit, once the participants before us have made theirs, and again where a reorganisation has taken it
+    away. We rely on the holdings that we expect ourselves. A participant that is leaving, or has challenged, pays
+    nothing in."""
     if key is None or channel.leaving or not channel.status.is_empty or channel.is_denied:
         return None
     for asset, amounts in channel.agreement.deposits:
@@ -105,9 +107,10 @@ def _has_challenged(channel: Channel) -> bool:
 def _sign_final(channel: Channel, _now: int, key: Key | None) -> Step | None:
     """The final state, once we want to leave and it is our turn.
 
-    While a deposit of somebody else lacks we wait for it: what is there pays those first who come first in the outcome.
-    Where only ours and those after it lack we do not, for we pay it no more: of what is held nothing is ours, so that
-    we can only gain, and the others get from a final state what the newest state gives them anyway.
+    While another participant's deposit is missing we wait for it: the holdings pay those first who come first in the
+    outcome. Where only our deposit and later ones are missing we do not wait, for we do not pay it any more: nothing of
+    the holdings is ours, so that we can only gain, and the others get from a final state what the newest state gives
+    them anyway.
     """
     if not channel.leaving or not channel.is_our_turn:
         return None
@@ -115,7 +118,7 @@ def _sign_final(channel: Channel, _now: int, key: Key | None) -> Step | None:
 
 
 def _lacks_ours(channel: Channel) -> bool:
-    """Whether of every asset that lacks money our deposit is the first that is not there."""
+    """Whether our deposit is the first that is missing, of every asset of which one is."""
     for asset, amounts in channel.agreement.deposits:
         held, before = channel.held(asset), sum(amounts[: channel.index])
         if held < sum(amounts) and not before <= held < before + amounts[channel.index]:
@@ -135,7 +138,7 @@ def finish(channel: Channel, key: Key | None) -> Step | None:
 
 
 def _may_finish(channel: Channel, newest: Accepted) -> bool:
-    """Whether we have signed no other end. (Another program that uses our key might bring us there.)"""
+    """Whether we have signed no other final state. (Another program that uses our key might have.)"""
     return channel.final_outcome in (None, newest.hashes.outcome)
 
 
@@ -159,7 +162,8 @@ def concluding(channel: Channel) -> Submission | None:
 
 
 def _conclude(channel: Channel, now: int, _key: Key | None) -> Step | None:
-    """Conclude on chain: at once if we made the newest state; else a challenge duration later, if its maker has not."""
+    """Conclude on chain: at once if we made the newest state; else one challenge duration later, if its maker has not
+    concluded."""
     fixed_part, answer = channel.agreement.fixed_part, concluding(channel)
     if answer is None:
         return None
@@ -172,8 +176,8 @@ def _conclude(channel: Channel, now: int, _key: Key | None) -> Step | None:
 
 
 def _ask_for_move(channel: Channel, _now: int, key: Key | None) -> Step | None:
-    """Where our move would stop a clock that only some endpoint shows, whatever another one denies: by when, only a
-    record that all agree on can say."""
+    """Ask for our move, without a deadline: only a record that all endpoints agree on gives one. While an endpoint
+    denies something or a deposit is missing, only a move that stops a clock is asked for."""
     if key is None or not channel.is_our_turn or channel.leaving or channel.is_unproved:
         return None
     is_held_back = channel.lacks_money or channel.is_denied
@@ -181,7 +185,7 @@ def _ask_for_move(channel: Channel, _now: int, key: Key | None) -> Step | None:
 
 
 def _choose(channel: Channel, answer_by: int | None) -> Step | None:
-    """Ask for our move, once, and once more where it has to be made in time."""
+    """Ask for our move, once, and once more where it has to be made by a deadline."""
     newest = channel.newest
     if newest is None:
         return None
@@ -192,8 +196,8 @@ def _choose(channel: Channel, answer_by: int | None) -> Step | None:
 
 
 def _answer(channel: Channel, now: int, key: Key | None) -> Step | None:
-    """Clear the challenge that is recorded; where that is asked for, there may be others that only some endpoints
-    show."""
+    """Clear the recorded challenge. Once an answer is requested, ask for our move where it stops a clock that only some
+    endpoints show."""
     if not is_answered(channel, channel.status):
         return _answer_record(channel, now, key)
     is_asked = channel.asked is not None and channel.asked[0] == channel.next_turn
@@ -201,12 +205,11 @@ def _answer(channel: Channel, now: int, key: Key | None) -> Step | None:
 
 
 def _answer_record(channel: Channel, now: int, key: Key | None) -> Step | None:
-    """Clear a challenge with what we hold; else ask for our move in time, and conclude when time runs out.
+    """Clear a challenge with a state that we hold; else ask for our move in time, and conclude when time runs out.
 
-    One answer is enough: until it has failed, what is played meanwhile does not call for another.
-
-    By itself it concludes only where all endpoints show the clock and deny nothing: a final state pays what the
-    challenged state pays, but who signs it gives up the game, and an endpoint's word is not worth that.
+    One answer is enough: until it has failed, states that are played meanwhile do not call for another. The machine
+    concludes by itself only where all endpoints show the clock and deny nothing: a final state pays what the challenged
+    state pays, but its signer gives up the game, and an endpoint's word is not worth that.
     """
     recorded, newest = channel.record.recorded, channel.newest
     if recorded is None or newest is None:
@@ -226,12 +229,12 @@ def _answer_record(channel: Channel, now: int, key: Key | None) -> Step | None:
 
 
 def is_answered(channel: Channel, status: Status) -> bool:
-    """Whether we have asked for a transaction that clears the challenge which this status shows."""
+    """Whether we have requested a transaction that clears the challenge of this status."""
     return any(clears(each, channel.agreement.channel_id, status) for each in channel.requested)
 
 
 def best_held_answer(channel: Channel, challenged: SignedState) -> Answer | None:
-    """To the challenge with this state, from what we go by, else from what we kept."""
+    """The best answer to the challenge with this state, from the accepted states, else from the superseded ones."""
     fixed_part = channel.agreement.fixed_part
     return best_answer(fixed_part, challenged, channel.signed_states) or best_answer(
         fixed_part, challenged, channel.superseded_states
@@ -239,12 +242,12 @@ def best_held_answer(channel: Channel, challenged: SignedState) -> Answer | None
 
 
 def _was_needed(channel: Channel, challenged: VariablePart) -> bool:
-    """Whether our answer is a move that was asked for because of the challenge, and was not there before."""
+    """Whether our answer is a move that was asked for because of the challenge, and that we had not made before."""
     return channel.asked is not None and channel.asked[0] == challenged.turn_num + 1 and channel.asked[1] is not None
 
 
 def _collect(channel: Channel, _now: int, _key: Key | None) -> Step | None:
-    """Pay out what the chain has decided, whenever there is something to pay it from."""
+    """Pay out the outcome that the chain has decided, whenever the holdings can pay some of it."""
     owed = channel.record.owed
     if owed is None or not any(held for _, held in channel.holdings):
         return None
@@ -252,7 +255,7 @@ def _collect(channel: Channel, _now: int, _key: Key | None) -> Step | None:
 
 
 def _collect_credit(channel: Channel, _now: int, _key: Key | None) -> Step | None:
-    """Have paid what could not be pushed to us."""
+    """Have a payment that could not be pushed to us paid."""
     for asset, amount in channel.credits:
         if channel.payee is not None and amount:
             done = request_once(channel, SubmitPayCredit(channel.payee, asset, amount))

@@ -1,6 +1,6 @@
-"""What the chain says: the adjudicator's logs, holdings and credits, taken over as they are. Pure.
+"""Chain updates: the adjudicator's logs, holdings and credits, taken over as they are. Pure.
 
-Nothing here is a counterparty's word, and nothing that is on the chain may keep us from answering it.
+No chain update is a counterparty's word, and nothing that is on the chain may keep us from answering a challenge.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ __all__ = ["apply_changes", "on_chain_change", "on_views_differ"]
 
 
 def apply_changes(channel: Channel, changes: tuple[ChainChange, ...], now: int, app: Rules) -> Channel:
-    """Take over several things, in their order."""
+    """Take over several changes, in their order."""
     for each in changes:
         channel = on_chain_change(channel, each, now, app)
     return channel
 
 
 def on_chain_change(channel: Channel, change: ChainChange, now: int, app: Rules) -> Channel:
-    """Take over what the adjudicator holds or has logged. What had been asked because of the former status is asked
-    anew."""
+    """Take over what the adjudicator holds or has logged. Actions that were requested because of the former status are
+    requested again."""
     match change:
         case HoldingsSeen(asset, held):
             return replace(channel, holdings=tuple(sorted({**dict(channel.holdings), asset: held}.items())))
@@ -52,7 +52,7 @@ def on_chain_change(channel: Channel, change: ChainChange, now: int, app: Rules)
 
 
 def _on_credit(channel: Channel, change: CreditSeen) -> Channel:
-    """Another amount than before is asked for anew."""
+    """Another amount than before is requested again."""
     known = tuple(sorted({**dict(channel.credits), change.asset: change.amount}.items()))
     requested = tuple(each for each in channel.requested if not _is_outdated(each, change))
     return replace(channel, credits=known, requested=requested)
@@ -71,7 +71,7 @@ def _on_log(channel: Channel, log: Log, now: int, app: Rules) -> Channel:
 
 
 def _take_over(channel: Channel, recorded: Recorded, app: Rules) -> Channel:
-    """The chain has recorded a state: take it as a move where it is the next one, and as a new start beyond that.
+    """The chain has recorded a state: take it as a move where it is the next one, and as a new start where it is later.
 
     A record before the setup is complete ends the opening: nobody signs a postfund state any more.
     """
@@ -85,8 +85,9 @@ def _take_over(channel: Channel, recorded: Recorded, app: Rules) -> Channel:
 
 
 def _adopt(channel: Channel, recorded: Accepted, app: Rules) -> Channel:
-    """With the recorded state among the accepted ones, unless we have its turn already: the first one is kept. What
-    its own mover has not signed is on no chain, whatever is said: it runs a clock, and is nothing to go on from."""
+    """Add the recorded state to the accepted ones, unless we have a state of its turn already: the first one is kept. A
+    state that its own mover has not signed is on no chain, whatever endpoints show: it runs a clock, and no move
+    follows it."""
     newest, turn_num = channel.newest, recorded.state.turn_num
     if turn_num >= channel.next_turn:
         if channel.agreement.fixed_part.mover(turn_num) not in recorded.signed.signatures:
@@ -100,8 +101,9 @@ def _adopt(channel: Channel, recorded: Accepted, app: Rules) -> Channel:
 
 
 def _follows(channel: Channel, recorded: Accepted, app: Rules) -> bool:
-    """Whether it follows what we have: the chain may have been shown another state of the turn before, or a final one
-    instead of the opening's. Whatever a game raises is a no: nothing on the chain may keep us from answering it."""
+    """Whether the recorded state follows our newest one: the chain may have been given another state of the turn
+    before, or a final one instead of the opening's. Any error that a game raises means no: nothing on the chain may
+    keep us from answering."""
     try:
         require_next(channel, recorded.state, app)
     except Exception:
@@ -110,8 +112,9 @@ def _follows(channel: Channel, recorded: Accepted, app: Rules) -> bool:
 
 
 def on_views_differ(channel: Channel, differences: ViewsDiffer, now: int, app: Rules) -> Channel:
-    """Take over what the endpoints do not agree on. Of a challenged state that some endpoint shows only the mover's
-    signature is believed: the next one is taken as from a message, and nothing else is."""
+    """Take over what the endpoints do not agree on. Of a challenged state that only some endpoint shows, the mover's
+    signature alone is believed: the state is taken as from a message if it is the next one, and not at all
+    otherwise."""
     channel = replace(channel, views=differences)
     shown = [clock.recorded for clock in differences.clocks if clock.recorded is not None]
     for recorded in sorted(shown, key=lambda each: each.state.turn_num):
@@ -121,7 +124,8 @@ def on_views_differ(channel: Channel, differences: ViewsDiffer, now: int, app: R
 
 
 def _take_if_good(channel: Channel, recorded: Recorded, app: Rules) -> Channel:
-    """With the state as the next one, if every rule holds; else as it was: an endpoint may show anything."""
+    """Add the state as the next one if every rule holds; else leave the channel as it was: an endpoint may show
+    anything."""
     try:
         return channel.accept(verify_next(channel, recorded.signed_by(channel.agreement.fixed_part.participants), app))
     except Exception:

@@ -1,4 +1,5 @@
-"""One participant's view of one channel: what has been agreed, signed and seen on chain, and the phase that follows."""
+"""One participant's view of one channel: what was agreed, signed and seen on chain, and the phase that follows from
+it."""
 
 from __future__ import annotations
 
@@ -40,14 +41,14 @@ class Phase(Enum):
 
 
 OVER = (Phase.FINALIZED, Phase.CLOSED)
-"""Nothing is said any more."""
+"""The phases in which no participant sends any more."""
 
 
 _NO_DIFFERENCES = ViewsDiffer()
 
 
 class Accepted(Struct, frozen=True):
-    """A state that we have verified, or made, with its hashes."""
+    """A state that we have verified or made, with its hashes."""
 
     signed: SignedState
     hashes: StateHashes
@@ -59,18 +60,24 @@ class Accepted(Struct, frozen=True):
 
 
 class Channel(Struct, frozen=True, tag=True, rename={"superseded": "kept", "was_griefed": "was_harried"}):
-    """Everything that a participant must not forget. `index`: which participant we are.
+    """Everything that a participant must not forget.
 
-    `accepted`: the newest states, consecutive, oldest first, at most n + 1. `superseded`: what we could prove when the
-    chain showed a state beyond all that we knew, and the accepted ones began anew. `last_signed`: turn number and
-    struct hash of the newest state that we have signed, `final_outcome` the outcome hash once that was a final one.
-    `record`, `holdings`, `credits`: what we know of the chain. What we have asked of the world and do not ask twice:
-    `asked`, the turn of the last move asked for and by when it must be made; `conclude_at`, the block time at which we
-    conclude if nobody else has; `requested`, the transactions, oldest first.
-
-    `secrets`: what our player wants to be given again after a restart. `was_griefed`: a counterparty has made us answer
-    a challenge with what it could have had from us without one. `views`: what the endpoints do not agree on, UNSET
-    where nothing was said of it; it is no part of what is stored, for it is said anew by every process.
+    - `index`: which participant we are.
+    - `accepted`: the newest states, consecutive, oldest first, at most n + 1.
+    - `superseded`: what we could prove when the chain showed a state beyond all that we knew, and `accepted` was begun
+      again.
+    - `last_signed`: turn number and struct hash of the newest state that we have signed.
+    - `final_outcome`: the hash of its outcome, once that state was final.
+    - `record`, `holdings`, `credits`: what we know of the chain.
+    - `asked`: the turn of the last move that our player was asked for, and by when it must be made; it is not asked
+      twice.
+    - `conclude_at`: the block time at which we conclude if nobody else has.
+    - `requested`: the transactions that were requested, oldest first; none is requested twice.
+    - `secrets`: what our player wants to be given again after a restart.
+    - `was_griefed`: a counterparty has made us answer a challenge with a state that it could have had from us without
+      one.
+    - `views`: what the endpoints do not agree on, UNSET before the first comparison; it is not stored, for every
+      process compares the endpoints again.
     """
 
     agreement: Agreement
@@ -116,9 +123,9 @@ class Channel(Struct, frozen=True, tag=True, rename={"superseded": "kept", "was_
 
     @property
     def is_unproved(self) -> bool:
-        """Whether two play and all that we go by is a state that the chain is said to have recorded, which does not
-        follow what we had and which we have not signed. What is signed on top of it would support whatever it pays,
-        and that nobody has proved to us: nothing is. It can be challenged, and collected."""
+        """Whether two participants play, and we have only a state that the chain is said to have recorded, which does
+        not follow our own states and which we have not signed. A signature on its successor would support whatever it
+        pays, and nobody has proved the state to us: nothing is signed. The state can be challenged, and collected."""
         if self.agreement.count > 2 or len(self.accepted) != 1:
             return False
         newest = self.accepted[0].signed
@@ -131,7 +138,7 @@ class Channel(Struct, frozen=True, tag=True, rename={"superseded": "kept", "was_
 
     @property
     def superseded_states(self) -> tuple[SignedState, ...]:
-        """The kept states, for support proofs."""
+        """The superseded states, for support proofs."""
         return tuple(each.signed for each in self.superseded)
 
     @property
@@ -141,7 +148,7 @@ class Channel(Struct, frozen=True, tag=True, rename={"superseded": "kept", "was_
 
     @property
     def differences(self) -> ViewsDiffer:
-        """What the endpoints do not agree on, as far as we were told."""
+        """What the endpoints do not agree on, as far as they were compared."""
         return _NO_DIFFERENCES if self.views is UNSET else self.views
 
     @property
@@ -163,7 +170,7 @@ class Channel(Struct, frozen=True, tag=True, rename={"superseded": "kept", "was_
         return any(each.finalizes_at and each.turn_num_record + 1 == self.next_turn for each in statuses)
 
     def waits_for_message(self, now: int) -> bool:
-        """Whether it is for a counterparty to say something: its state, or its signature on the final one."""
+        """Whether a counterparty is to send a message: its state, or its signature on the final one."""
         match self.phase(now):
             case Phase.PREFUND | Phase.FUNDING | Phase.PLAYING | Phase.CHALLENGED:
                 return not self.is_our_turn
@@ -192,12 +199,12 @@ class Channel(Struct, frozen=True, tag=True, rename={"superseded": "kept", "was_
 
     @property
     def is_over_and_paid(self) -> bool:
-        """Whether nothing is left to do: all is paid out, and nothing is owed to us."""
+        """Whether nothing is left to do: everything is paid out, and the adjudicator owes us nothing."""
         return self._is_closed and not any(amount for _, amount in self.credits)
 
     @property
     def _is_closed(self) -> bool:
-        """A friendly game is closed by the signatures of all under its end."""
+        """Whether a friendly game is closed: all have signed its final state."""
         if not self.agreement.is_friendly:
             return self.record.closed
         newest = self.newest
@@ -206,14 +213,14 @@ class Channel(Struct, frozen=True, tag=True, rename={"superseded": "kept", "was_
     @property
     def lacks_money(self) -> bool:
         """Whether play has begun and the channel does not hold all deposits any more: a reorganisation has taken one
-        away. Nothing is signed until it is there again, but answers to challenges."""
+        away. Until it is there again, nothing but answers to challenges is signed."""
         if not self.accepted or self.is_funded or self.record.payout_begun:
             return False
         newest, last_of_opening = self.accepted[-1].signed.state, 2 * self.agreement.count - 1
         return newest.turn_num > last_of_opening or (newest.turn_num == last_of_opening and not newest.is_final)
 
     def phase(self, now: int) -> Phase:
-        """The first line that applies; `now` is the chain's time, seconds."""
+        """The phase at the chain's time `now`, in seconds: the first line that applies."""
         if not self.genuine:
             return Phase.CHECKING
         if self._is_closed:
@@ -238,7 +245,8 @@ class Channel(Struct, frozen=True, tag=True, rename={"superseded": "kept", "was_
         return replace(self, accepted=(*self.accepted[-self.agreement.count :], state))
 
     def reset(self, recorded: Accepted) -> Channel:
-        """From a state that the chain has recorded, and that does not follow what we have; what that proves is kept."""
+        """From a state that the chain has recorded, and that does not follow our own states; what these prove is
+        kept."""
         proof = build_support_proof(self.agreement.fixed_part, self.signed_states)
         return replace(self, accepted=(recorded,), superseded=self.accepted if proof else self.superseded)
 
@@ -285,7 +293,7 @@ class Channel(Struct, frozen=True, tag=True, rename={"superseded": "kept", "was_
         return replace(self, requested=(*self.requested, submission))
 
     def forget_chain(self) -> Channel:
-        """As if nothing of the chain had been seen and nothing asked: what has been signed and accepted stays."""
+        """As if nothing on the chain had been seen and nothing requested: signed and accepted states stay."""
         return replace(
             self,
             record=EMPTY_RECORD,
@@ -298,4 +306,4 @@ class Channel(Struct, frozen=True, tag=True, rename={"superseded": "kept", "was_
 
 
 Step = tuple[Channel, tuple[Effect, ...]]
-"""A channel after something has happened to it, and what is asked of the world because of it."""
+"""A channel after an input, and the effects."""

@@ -1,6 +1,6 @@
-"""What a channel asks of the world: a closed union, in the order in which it is to be carried out.
+"""What a channel asks of the world: a closed union, in the order in which the effects are to be carried out.
 
-The channel that `machine.step` returned is persisted before they are carried out: persist, then send.
+The channel that `machine.step` returned is persisted before its effects are carried out: persist, then send.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ __all__ = [
 
 
 class SendState(Struct, frozen=True, tag=True):
-    """Send a state with all the signatures that we know to every counterparty. `again`: somebody has said that it lacks
-    it; it may have been sent before."""
+    """Send a state with all the signatures that we know to every counterparty. `again`: a counterparty has said that it
+    lacks the state, which may have been sent before."""
 
     signed: SignedState
     again: bool = False
@@ -38,14 +38,14 @@ class SendState(Struct, frozen=True, tag=True):
 
 class SendGreeting(Struct, frozen=True, tag=True):
     """Tell every counterparty that the next state that we can take is of turn `next_turn`. A counterparty that is ahead
-    will send what we lack."""
+    will send the states that we lack."""
 
     next_turn: int
 
 
 class ChooseMove(Struct, frozen=True, tag=True):
-    """It is our turn after `state`: choose a move or conclude. In a challenge `answer_by` is the block time (seconds)
-    at which the machine will conclude for us, else None. `secrets`: what our player has last kept. `is_last_round`:
+    """It is our turn after `state`: choose a move or conclude. `answer_by`: in a challenge, the block time (seconds) at
+    which the machine will conclude for us, else None. `secrets`: what our player has last stored. `is_last_round`:
     begin no further round, because this counterparty makes us pay for challenges that are not needed."""
 
     state: VariablePart
@@ -95,7 +95,7 @@ class SubmitConclude(Struct, frozen=True, tag=True):
 
 
 class SubmitTransfer(Struct, frozen=True, tag=True):
-    """Pay the finalised channel out: everything that its holdings, which are `held`, reach for."""
+    """Pay the finalised channel out, as far as its holdings, which are `held`, reach."""
 
     state_hash: bytes
     outcome: Outcome

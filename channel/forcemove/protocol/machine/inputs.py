@@ -1,7 +1,7 @@
 """What can happen to a channel: a closed union, handled by `machine.step`.
 
 Chain inputs are what all endpoints agree on, at the confirmations that the caller wants. What only some endpoints show
-is a `ViewsDiffer`: it is defended against, and nothing is committed to on its word.
+is a `ViewsDiffer`: we defend against it, and sign nothing because of it.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ __all__ = [
 
 
 class ContractsGenuine(Struct, frozen=True, tag=True):
-    """Adjudicator and app are at the addresses that follow from their creation code, with code there; nothing is signed
-    before."""
+    """Adjudicator and app are at the addresses that follow from their creation code, with code there; before this
+    input, nothing is signed."""
 
 
 class StateReceived(Struct, frozen=True, tag=True):
@@ -49,19 +49,19 @@ class StateReceived(Struct, frozen=True, tag=True):
 
 
 class Greeted(Struct, frozen=True, tag=True):
-    """A counterparty (its index) says where it is: the next state that it can take is of turn `next_turn`."""
+    """A counterparty (its index) has said that the next state that it can take is of turn `next_turn`."""
 
     sender: int
     next_turn: int
 
 
 class Reconnected(Struct, frozen=True, tag=True):
-    """What was said last may be lost, ours or theirs: after a restart, on a new connection, or after long silence."""
+    """The last messages may be lost, ours or theirs: after a restart, on a new connection, or after long silence."""
 
 
 class MoveChosen(Struct, frozen=True, tag=True):
     """We make this move: the outcome and appData of the next state. `secrets`: what the player must be given to go on
-    after a restart; it is kept with the state, in place of what was kept before. None: nothing new."""
+    after a restart; they are stored with the state, in place of earlier ones. None: they are the same as before."""
 
     outcome: Outcome
     app_data: bytes
@@ -87,8 +87,8 @@ class HoldingsSeen(Struct, frozen=True, tag=True):
 
 
 class CreditSeen(Struct, frozen=True, tag=True):
-    """What the adjudicator owes of an asset, at the confirmation depth, to the account that we are paid at: payments
-    that could not be pushed."""
+    """What the adjudicator owes of an asset, at the confirmation depth, to our destination's account: payments that
+    could not be pushed."""
 
     asset: bytes
     amount: int
@@ -101,7 +101,7 @@ class LogSeen(Struct, frozen=True, tag=True):
 
 
 class SubmissionFailed(Struct, frozen=True, tag=True):
-    """What we asked of the chain has not happened; if it is still due, the machine asks again."""
+    """A transaction that we requested has not happened; if it is still due, the machine requests it again."""
 
     submission: Submission
 
@@ -111,10 +111,10 @@ ChainChange = LogSeen | HoldingsSeen | CreditSeen | SubmissionFailed
 
 
 class ChainUpdate(Struct, frozen=True, tag="ChainRead", rename={"changes": "news", "from_scratch": "anew"}):
-    """Everything that there is to see on the chain up to some block, and what of ours it has not taken: it is taken in
-    as a whole before anything is done.
+    """Everything that has changed on the chain up to some block, and which of our transactions it has not taken. All of
+    it is taken in before any action is due.
 
-    `from_scratch`: from the channel's beginning on, and nothing that was seen before counts any more, as after a
+    `from_scratch`: it starts at the channel's beginning, and what was seen before does not count any more, as after a
     restart (logs may have been missed, transactions lost) or a reorganisation.
     """
 
@@ -131,18 +131,19 @@ class Clock(Struct, frozen=True):
 
 
 class Payout(Struct, frozen=True):
-    """What some endpoint shows as final: `owed`, and what the channel holds there, by asset (20 bytes each, rising)."""
+    """What some endpoint shows as final: the outcome that is `owed`, and what the channel holds there, by asset (20
+    bytes each, rising)."""
 
     owed: Owed
     holdings: tuple[tuple[bytes, int], ...]
 
 
 class ViewsDiffer(Struct, frozen=True, tag=True):
-    """What the endpoints do not agree on. It replaces what was said by the one before; all empty: they agree.
+    """What the endpoints do not agree on. It replaces the one before; where all fields are empty, the endpoints agree.
 
-    `is_denied`: some endpoint denies something of what the others show, so nothing is committed to. `clocks`: those
-    that run somewhere and are not in the record that all agree on; each is answered. `payouts`: what can be collected
-    somewhere, and is not in that record.
+    `is_denied`: some endpoint denies something that the others show, so we sign nothing because of it. `clocks`: those
+    that run in some endpoint's view and are not in the record that all agree on; each is answered. `payouts`: what can
+    be collected in some endpoint's view, and is not in that record.
     """
 
     is_denied: bool = False

@@ -1,13 +1,13 @@
 """The channel as a pure machine: `step(channel, input, now, key, app) -> (channel, effects)`.
 
 It agrees an opening, funds, plays, concludes, challenges, answers and collects. Time (block time, seconds), the key and
-the app's rules are arguments; nothing here waits, forgets or trusts. An input is applied by its handler; then the rules
-of the phase it leaves the channel in (`actions.DUTIES`) do what is due, until nothing is.
+the app's rules are arguments; the machine never waits. An input is applied by its handler; then the actions of the
+phase that the channel is in (`automatic_actions.AUTOMATIC_ACTIONS`) are done until none is due.
 
-Without a key it signs nothing and pays nothing in, but answers, concludes and collects with what it has: so are copies
-of channels driven, which do not know what has been signed since.
+Without a key the machine signs nothing and pays nothing in, but answers, concludes and collects with the states that it
+has: so are copies of channels driven, which do not know later signatures.
 
-An error leaves the channel as it was: `LocalError`s are ours, a `CounterpartyError` has the reason and what was sent.
+An error leaves the channel as it was: `LocalError`s are ours, a `CounterpartyError` has the reason and the message.
 """
 
 from __future__ import annotations
@@ -144,7 +144,8 @@ def _move(channel: Channel, move: MoveChosen, now: int, key: Key | None, app: Ru
 
 
 def _with_secrets(channel: Channel, secrets: bytes | None) -> Channel:
-    """They are saved with the state, before it leaves: who has to open a commitment after a restart still can."""
+    """The secrets are saved with the state, before the state leaves: a player that has to open a commitment after a
+    restart still can."""
     if secrets is None:
         return channel
     if len(secrets) > MAX_SECRETS:
@@ -162,10 +163,10 @@ def _leave(channel: Channel, now: int, key: Key | None) -> Channel:
 
 
 def _challenge(channel: Channel, now: int, key: Key | None) -> Step:
-    """Let the chain decide. Where nothing but leaving is left to us we leave first, so that no answer is ours to give:
-    before play, and on our turn where money lacks, on which nobody plays on. (A final state pays what the state before
-    it pays, to everybody, and that one can be challenged by whoever holds it.) What all have signed needs no challenge.
-    """
+    """Let the chain decide. Where only leaving is left to us we leave first, so that no answer is ours to give: before
+    play, and on our turn where a deposit is missing, on which nobody plays on. (A final state pays what the state
+    before it pays, to everybody, and a holder of that state can challenge with it.) A state that all have signed needs
+    no challenge."""
     phase = channel.phase(now)
     if phase not in (Phase.FUNDING, Phase.PLAYING, Phase.CONCLUDING):
         raise WrongPhase("challenge", phase.value)
@@ -179,8 +180,8 @@ def _challenge(channel: Channel, now: int, key: Key | None) -> Step:
 
 
 def _proof(channel: Channel) -> SupportProof:
-    """A proof of the newest state above the record that we can prove. Without one, the recorded state itself is proved,
-    to which our next move is an answer. Raises `NotSupported`."""
+    """A proof of the newest state above the record that we can prove. Without one, a proof of the recorded state
+    itself, to which our next move is an answer. Raises `NotSupported`."""
     fixed_part, recorded = channel.agreement.fixed_part, channel.record.recorded
     for states in (channel.signed_states, channel.superseded_states):
         proof = cheapest_proof(fixed_part, recorded.state if recorded else None, states)

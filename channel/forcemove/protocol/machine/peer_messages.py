@@ -1,6 +1,6 @@
-"""What counterparties say: their states, taken as the next ones or as more signatures, and where they are. Pure.
+"""Counterparties' messages: states, taken as the next ones or as more signatures, and greetings. Pure.
 
-Whatever is wrong with it is a `MessageRefused` with what was sent, and changes nothing.
+A message that breaks a rule raises `MessageRefused` with the message, and changes nothing.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ _SILENT = (Phase.CHECKING, *OVER)
 
 
 def receive(channel: Channel, signed: SignedState, now: int, app: Rules) -> Step:
-    """Accept a counterparty's state: the next one, or more signatures on the newest. Too late is nobody's fault, and a
-    state after the next one tells that we have missed something."""
+    """Accept a counterparty's state: the next one, or more signatures on the newest. A late state is nobody's fault,
+    and a state after the next one shows that we have missed a message."""
     if channel.phase(now) in OVER:
         return channel, ()
     if signed.state.turn_num > channel.next_turn:
@@ -40,10 +40,11 @@ def receive(channel: Channel, signed: SignedState, now: int, app: Rules) -> Step
 
 
 def _receive_again(channel: Channel, signed: SignedState) -> Channel:
-    """A state of a turn that we have: maybe more signatures on the newest; another one, truly signed, is evidence.
+    """A state of a turn that we have: maybe more signatures on the newest; another state that is truly signed is
+    evidence.
 
-    It is never answered: a counterparty that lacks something says so in a greeting, and a line that repeats messages
-    gets no echo.
+    No reply is sent: a counterparty that lacks a state sends a greeting, and a transport that repeats messages gets no
+    echo.
     """
     state = signed.state
     place = state.turn_num - channel.next_turn
@@ -64,14 +65,16 @@ def _receive_again(channel: Channel, signed: SignedState) -> Channel:
 
 
 def greet(channel: Channel, now: int) -> tuple[Effect, ...]:
-    """Say where we are."""
+    """Send a greeting, which names the next state that we can take."""
     return () if channel.phase(now) in _SILENT else (SendGreeting(channel.next_turn),)
 
 
 def answer_greeting(channel: Channel, greeting: Greeted, now: int) -> tuple[Effect, ...]:
-    """What its sender lacks of what we have signed; where it is ahead of us, our own greeting says so.
+    """Send the states that we have signed and the greeting's sender lacks; where the sender is ahead of us, our own
+    greeting asks for its states.
 
-    One of our own is nobody's fault: a log gives a client that was killed what it has said before, unsigned as it is.
+    A greeting of our own is nobody's fault: a log gives a client that was killed its earlier messages, and greetings
+    are unsigned.
     """
     if not 0 <= greeting.sender < channel.agreement.count:
         raise MessageRefused(InvalidValue("sender", greeting.sender, "a participant's index"), greeting)
@@ -83,22 +86,23 @@ def answer_greeting(channel: Channel, greeting: Greeted, now: int) -> tuple[Effe
 
 
 def _lacks(channel: Channel, accepted: Accepted, greeting: Greeted) -> bool:
-    """Whether it may lack this state, which is ours: one of a later turn, or signatures on the final one. (What came
-    from the chain without its mover's signature tells nobody anything.)"""
+    """Whether the sender may lack this state of ours: one of a later turn, or signatures on the final one. (A state
+    that came from the chain without its mover's signature is of use to nobody.)"""
     state, signatures = accepted.state, accepted.signed.signatures
     missing = state.turn_num >= greeting.next_turn or (state.is_final and state.turn_num + 1 == greeting.next_turn)
     return missing and channel.index in signatures and channel.agreement.fixed_part.mover(state.turn_num) in signatures
 
 
 def verify_next(channel: Channel, signed: SignedState, app: Rules) -> Accepted:
-    """The next state, by its mover, if every rule holds. Raises what is wrong with it, and what a game raises."""
+    """The next state, by its mover, if every rule holds. Raises the error of the rule that it breaks, and what a game
+    raises."""
     hashes = require_next(channel, signed.state, app)
     _require_signed(channel, hashes, signed)
     return Accepted(signed, hashes)
 
 
 def _require_signed(channel: Channel, hashes: StateHashes, signed: SignedState) -> None:
-    """Refuse a state without its mover's signature, or with a signature that is not what it says."""
+    """Refuse a state without its mover's signature, or with a signature that is not its signer's."""
     mover = channel.agreement.fixed_part.mover(signed.state.turn_num)
     if mover not in signed.signatures:
         raise SignatureMissing(mover)

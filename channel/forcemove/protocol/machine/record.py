@@ -1,7 +1,7 @@
 """A channel's record: what the adjudicator's logs say of it, folded in their order. Pure; knows no participant's view.
 
-The machine and inspection read the same logs, and read them here. What the channel holds, and whom the adjudicator
-owes, is not in it: only the chain itself can say that.
+The machine and inspection read the same logs by this module. Holdings and credits are not in the record: only the chain
+itself can say them.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Recorded(Struct, frozen=True):
     """A recorded state as it was logged, with its hashes.
 
     `signatures`: those that came with it, each with the account (20 bytes) that has made it if it is of this state. In
-    a proof some are of earlier states: the accounts that these give are nobody's.
+    a proof some signatures are of earlier states: the accounts that these recover to are nobody's.
     """
 
     state: VariablePart
@@ -63,10 +63,10 @@ class Recorded(Struct, frozen=True):
 class Record(Struct, frozen=True):
     """What is recorded of a channel.
 
-    `status`: as the adjudicator has it, but for one thing that no log says: when a channel was concluded. Its
-    `finalizes_at` is then the time at which that was read. `recorded` and `owed` are None where nothing is recorded;
-    `recorded` also where what is recorded was never logged, as of a state that was concluded. `payout_begun`: nothing
-    can be paid in any more. `closed`: everything was paid, and nothing else is left of the channel.
+    `status`: as the adjudicator has it, except for the time of a conclusion, which no log says: `finalizes_at` is then
+    the time at which the log was read. `recorded` and `owed` are None where nothing is recorded; `recorded` also where
+    the state was never logged, as that of a conclusion. `payout_begun`: deposits are refused. `closed`: everything was
+    paid, and nothing else is left of the channel.
     """
 
     status: Status = EMPTY_STATUS
@@ -77,7 +77,7 @@ class Record(Struct, frozen=True):
 
 
 EMPTY_RECORD = Record()
-"""Of a channel of which nothing was logged."""
+"""The record of a channel without logs."""
 
 
 def fold(record: Record, log: Log, domain: Domain, now: int) -> Record:
@@ -119,7 +119,8 @@ def _recorded(
     finalizes_at: int,
     domain: Domain,
 ) -> Record:
-    """A challenge with the recorded state repeats it without a signature: those that are known are kept."""
+    """The record of a state. A challenge with the recorded state repeats it without a signature: the known ones are
+    kept."""
     hashes, known = hash_state(id_, state), record.recorded
     signed = _with_signers(digest(domain, hashes.state), signatures)
     if known is not None and known.hashes == hashes:
@@ -133,7 +134,7 @@ def _recorded(
 
 
 def _with_signers(signed: bytes, signatures: tuple[Signature, ...]) -> tuple[tuple[bytes, Signature], ...]:
-    """Those of which anybody can have made them."""
+    """The signatures that anybody can have made, each with its signer."""
     found = []
     for signature in signatures:
         try:
@@ -144,7 +145,7 @@ def _with_signers(signed: bytes, signatures: tuple[Signature, ...]) -> tuple[tup
 
 
 def _partly_paid(record: Record, owed: Owed, now: int) -> Record:
-    """Only what is final is paid: the clock has run out, whatever we take the time for."""
+    """Only a final state is paid: the clock has run out, whatever time we read."""
     status, recorded = record.status, record.recorded
     return replace(
         record,

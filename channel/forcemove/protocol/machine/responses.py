@@ -1,4 +1,4 @@
-"""What to answer to a challenge, from the signed states that a participant holds. Needs no key and knows no chain."""
+"""The answers to a challenge, from the signed states that a participant holds. Needs no key and knows no chain."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def concluding_answer(fixed_part: FixedPart, signed: SignedState) -> SubmitConcl
 
 
 def best_answer(fixed_part: FixedPart, challenged: SignedState, held: Sequence[SignedState]) -> Answer | None:
-    """The best answer to the challenge with `challenged`, or None where nothing that is held answers it.
+    """The best answer to the challenge with `challenged`, or None where no held state answers it.
 
     `held`: the newest states, consecutive, oldest first. In this order: conclude with a final state signed by all;
     respond, where the newest state is just the mover's next move on the challenged one (the same effect as a checkpoint
@@ -50,8 +50,8 @@ def best_answer(fixed_part: FixedPart, challenged: SignedState, held: Sequence[S
 
 
 def answer_to_status(fixed_part: FixedPart, status: Status, held: Sequence[SignedState]) -> Answer | None:
-    """The best answer to a challenge of which only the adjudicator's status is known, or None where nothing that is
-    held answers it. `held`: as in `best_answer`."""
+    """The best answer to a challenge of which only the adjudicator's status is known, or None where no held state
+    answers it. `held`: as in `best_answer`."""
     if not held:
         return None
     proof = build_support_proof(fixed_part, held)
@@ -81,8 +81,8 @@ def _is_recorded(channel_id: bytes, status: Status, state: VariablePart) -> bool
 def cheapest_proof(
     fixed_part: FixedPart, recorded: VariablePart | None, held: Sequence[SignedState]
 ) -> SupportProof | None:
-    """The proof of the newest state that is held, in the form that takes the least gas: signed by all, or from the
-    recorded state where that is held, too. None where nothing can be proved."""
+    """The proof of the newest held state in the form that takes the least gas: signed by all, or from the recorded
+    state where that is held, too. None where no state can be proved."""
     proofs = [build_support_proof(fixed_part, held)]
     if recorded is not None:
         proofs.append(build_proof_from_record(fixed_part, recorded, held))

@@ -1,5 +1,5 @@
-"""How a channel stands at its end: whether it is over for us, what everybody paid in and gets, and how it ended. Pure;
-tells what a channel knows of the chain, and knows no screen."""
+"""The end of a channel: whether it is over for us, what everybody paid in and gets, and how it ended. Pure; uses what
+the channel knows of the chain, and knows no screen."""
 
 from __future__ import annotations
 
@@ -44,7 +44,8 @@ class Result(Struct, frozen=True):
 
 
 def payable(outcome: Outcome, holdings: dict[bytes, int]) -> tuple[int, ...]:
-    """What each allocation of an outcome would be paid from what is held, by asset: who comes first is paid first."""
+    """What each allocation of an outcome would be paid from the holdings, by asset: earlier allocations are paid
+    first."""
     paid = []
     for asset, entries in groupby(outcome, key=attrgetter("asset")):
         left = holdings.get(asset, 0)
@@ -55,9 +56,9 @@ def payable(outcome: Outcome, holdings: dict[bytes, int]) -> tuple[int, ...]:
 
 
 def is_over(channel: Channel, now: int) -> bool:
-    """Whether nothing is left to do at block time `now` (seconds): it is final, nothing that is held could be ours, no
-    credit is left, and no endpoint says otherwise. What is still owed to us may be there never: a guest that has not
-    paid in owes nothing that anybody could collect."""
+    """Whether nothing is left to do at block time `now` (seconds): the channel is final, none of its holdings could be
+    ours, no credit is left, and no endpoint says otherwise. Money that is still owed to us may never come: a guest that
+    has not paid in owes nothing that anybody could collect."""
     if channel.agreement.is_friendly:
         return channel.is_over_and_paid
     if channel.phase(now) not in OVER or channel.differences != ViewsDiffer():
@@ -68,7 +69,7 @@ def is_over(channel: Channel, now: int) -> bool:
 
 
 def _is_ours_to_collect(channel: Channel) -> bool:
-    """Whether a payout would pay us something. Where nobody says what is owed, whatever is held could be ours."""
+    """Whether a payout would pay us something. Where it is not known what is owed, any holdings could be ours."""
     owed, held = channel.record.owed, dict(channel.holdings)
     if owed is None:
         return any(held.values())
@@ -80,9 +81,10 @@ def _is_ours_to_collect(channel: Channel) -> bool:
 def result_of(channel: Channel, now: int) -> Result:
     """How the channel stands at block time `now` (seconds), or how it has ended.
 
-    What was paid in is told from what is held, what was paid out of it and in which order deposits are made; what came
-    from strangers counts as the next participant's. Once all is paid the chain does not say any more by which state:
-    it is told by the newest one that we have. Of two that are paid at one destination each is told what both get.
+    What each participant paid in is computed from the holdings, the payouts and the order of deposits; money from
+    strangers counts as the next participant's. Once everything is paid, the chain does not say any more by which state:
+    the newest one that we have is taken. Of two participants that are paid at one destination, each is shown what both
+    get.
     """
     newest = channel.newest
     outcome = newest.state.outcome if newest is not None else channel.agreement.outcome
@@ -99,7 +101,7 @@ def result_of(channel: Channel, now: int) -> Result:
 
 
 def _paid_in(channel: Channel, asset: bytes, total: int) -> int:
-    """How much of an asset has come in: what is held, and what was paid out already."""
+    """How much of an asset has come in: the holdings, and what was paid out already."""
     record = channel.record
     if channel.agreement.is_friendly:
         return 0
@@ -112,7 +114,7 @@ def _paid_in(channel: Channel, asset: bytes, total: int) -> int:
 
 
 def _share(outcome: Outcome, paid_in: dict[bytes, int], of: tuple[bytes, bytes]) -> tuple[int, int]:
-    """What the outcome gives of an asset to a destination, and how much of that there is."""
+    """What the outcome gives of an asset to a destination, and how much of that the deposits cover."""
     both = zip(outcome, payable(outcome, paid_in), strict=True)
     ours = [(entry.amount, paid) for entry, paid in both if (entry.asset, entry.destination) == of]
     return sum(amount for amount, _ in ours), sum(paid for _, paid in ours)

@@ -1,5 +1,5 @@
-"""Endpoints that differ: what is due because of what only some of them show, and who acts first. Pure; beside the table
-of duties, in every phase."""
+"""Endpoints that differ: the actions that are due because of what only some of them show, and who acts first. Pure;
+these actions are due in every phase."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ __all__ = ["IN_EVERY_PHASE", "acts_first"]
 
 
 def _answer_clocks(channel: Channel, _now: int, _key: Key | None) -> Step | None:
-    """Answer every clock that runs in what some endpoint shows, with what we hold; an answer that is asked for already
-    is enough for each clock that it clears."""
+    """Answer every clock that some endpoint shows with a state that we hold; an answer that is requested already is
+    enough for each clock that it clears."""
     for clock in channel.differences.clocks:
         answer = None if is_answered(channel, clock.status) else _answer_to(channel, clock)
         done = request_once(channel, answer) if answer else None
@@ -44,7 +44,7 @@ def _answer_to(channel: Channel, clock: Clock) -> Answer | None:
 
 
 def _challenged(channel: Channel, clock: Clock) -> SignedState | None:
-    """The challenged state: as it was logged, if that is what the status commits to, or as we hold it."""
+    """The challenged state: as it was logged, if the status commits to that state, or as we hold it."""
     recorded = clock.recorded
     if recorded is not None and _is_committed(clock.status, recorded.hashes):
         return recorded.signed_by(channel.agreement.fixed_part.participants)
@@ -57,7 +57,8 @@ def _is_committed(status: Status, hashes: StateHashes) -> bool:
 
 
 def _collect_shown(channel: Channel, _now: int, _key: Key | None) -> Step | None:
-    """Have paid out what some endpoint shows as final. Where that is a lie, the transaction fails when it is tried."""
+    """Have an outcome paid out that some endpoint shows as final. Where that is a lie, the transaction fails when it is
+    tried."""
     for owed, holdings in ((each.owed, each.holdings) for each in channel.differences.payouts):
         if any(held for _, held in holdings):
             done = request_once(channel, SubmitTransfer(owed.state_hash, owed.outcome, holdings))
@@ -67,17 +68,18 @@ def _collect_shown(channel: Channel, _now: int, _key: Key | None) -> Step | None
 
 
 IN_EVERY_PHASE: tuple[AutomaticAction, ...] = (_answer_clocks, _collect_shown)
-"""What is due in every phase, before the phase's own duties: the answers to what only some endpoints show."""
+"""The actions of every phase, which come before the phase's own: the answers to what only some endpoints show."""
 
 
 def acts_first(channel: Channel, submission: Submission, now: int, *, has_challenged: bool) -> bool:
     """Whether this transaction is ours to send at once, at block time `now` (seconds); else another participant is
-    about to send it, and we hold it back for a block by our own clock, for one of two alike is paid for in vain.
-    `has_challenged`: whether it was we who started the clock.
+    about to send it, and we hold ours back for a block by our own clock, since one of two equal transactions is paid
+    for in vain. `has_challenged`: whether we have started the clock.
 
-    Where two play, the clock runs against the one who has not started it, and who is challenged waits for nobody. Where
-    more do, a move is its mover's to submit, a conclusion the final state's maker's, and a checkpoint the one's who is
-    to move on the challenged state. Once less than half of the challenge duration is left all is ours.
+    Between two participants, the clock runs against the one who has not started it, and the challenged one waits for
+    nobody. Among more, the mover submits its move, the maker of the final state the conclusion, and the mover on the
+    challenged state a checkpoint. Once less than half of the challenge duration is left, all transactions are ours to
+    send.
     """
     fixed_part = channel.agreement.fixed_part
     running = [each for each in _statuses(channel) if each.finalizes_at]
