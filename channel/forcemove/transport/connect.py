@@ -1,4 +1,4 @@
-"""The port to a place where tables are, whatever carries them; and the choice of the carrier by an address."""
+"""The port to a server that has tables, whatever protocol it speaks; and the choice of the protocol by an address."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ OnError = Callable[[ForcemoveError], None]
 
 
 class LobbyPort(Protocol):
-    """Where offers are made, listed and joined. What others have put there is believed by its signature alone.
+    """A lobby, where offers are made, listed and joined. An offer or a join is believed by its signature alone.
 
-    Besides what is said below, every call raises a `LineError` where the connection has ended, and `RelayUnreachable`
-    where there is one and nothing was answered for 10 seconds: it names what was asked.
+    Besides its own errors, every call raises a `TransportError` where the connection has ended, and `RelayUnreachable`
+    where no answer came for 10 seconds: it names what was asked.
     """
 
     async def make(self, offer: Offer, key: Key) -> bytes:
@@ -38,16 +38,15 @@ class LobbyPort(Protocol):
     async def list(
         self, wanted: Callable[[Offer], bool] = lambda _: True, most: int = MAX_LISTED
     ) -> tuple[SignedOffer, ...]:
-        """The open offers that are wanted, at most so many, in the order of their hashes."""
+        """The open offers for which `wanted` holds, at most so many, in the order of their hashes."""
         ...
 
     async def changed(self, offers: Collection[bytes]) -> None:
-        """Wait until something has happened to one of these offers (their hashes), or for 5 seconds."""
+        """Wait until one of these offers (their hashes) has changed, or for 5 seconds."""
         ...
 
     async def look(self, offer: bytes) -> OfferStatus:
-        """One offer, by its hash. Raises `RelayRefused` where there is none, or none any more, and
-        `OtherOfferShown`."""
+        """One offer, by its hash. Raises `RelayRefused` where there is none any more, and `OtherOfferShown`."""
         ...
 
     async def join(self, offer: bytes, key: Key, payout: bytes, *, chain_id: int) -> TableTerms:
@@ -57,17 +56,18 @@ class LobbyPort(Protocol):
         ...
 
     async def joined(self, offer: bytes) -> OfferStatus:
-        """Wait until somebody has joined our offer, or it is over. Raises as `look` does."""
+        """Wait until somebody has joined our offer, or the offer is over. Raises as `look` does."""
         ...
 
     async def withdraw(self, offer: bytes, key: Key) -> None:
-        """Take our offer back. Raises `RelayRefused` where it is over already, or not ours."""
+        """Take our offer back. Raises `RelayRefused` where the offer is over already, or not ours."""
         ...
 
 
 class Connection(Protocol):
-    """A place with tables and a lobby. Used as `async with connect(url) as connection`; a lost connection is opened
-    again until the block is left. Entering the block raises `RelayUnreachable` where nobody answers in time."""
+    """A connection to a server with tables and a lobby. Used as `async with connect(url) as connection`; a lost
+    connection is opened again until the block is left. Entering the block raises `RelayUnreachable` where nobody
+    answers in time."""
 
     async def __aenter__(self) -> Connection: ...
 
@@ -77,12 +77,12 @@ class Connection(Protocol):
 
     @property
     def url(self) -> str:
-        """Where it is, as a link to a friend names it: without a password."""
+        """The server's address, as a link to a friend names it: without a password."""
         ...
 
     @property
     def is_connected(self) -> bool:
-        """Whether there is a connection now; what is said meanwhile waits for one."""
+        """Whether there is a connection now; posts wait for one."""
         ...
 
     @property
@@ -92,21 +92,21 @@ class Connection(Protocol):
 
     @property
     def lobby(self) -> LobbyPort:
-        """The offers of this place."""
+        """The server's offers."""
         ...
 
     async def join(self, terms: TableTerms, key: Key) -> Transport:
-        """The log of a table at which `key` is a participant's; the table is made if it is not there. It knows how long
-        the log is (`length`). Raises a `LineError`, also where a relay that is there does not open the table within 10
-        seconds, and `InvalidValue`. Joining twice gives the same log."""
+        """The log of a table at which `key` is a participant's; the table is made if it does not exist. The log knows
+        its length (`length`). Raises a `TransportError`, also where a relay that answers does not open the table within
+        10 seconds, and `InvalidValue`. Joining twice gives the same log."""
         ...
 
     async def watch(self, table: bytes) -> Transport:
-        """The log of a table, by its id, to read only. Raises a `LineError`, also where there is no such table."""
+        """The log of a table, by its id, to read only. Raises a `TransportError`, also where there is no such table."""
         ...
 
     def leave(self, table: bytes) -> None:
-        """Read and post no more at a table; who waits there is given `LineClosed`."""
+        """Read and post no more at a table; pending calls raise `TransportClosed`."""
         ...
 
 
@@ -208,7 +208,7 @@ class _SharedConnection(LogSource):
 
 
 class _OwnConnection(_SharedConnection):
-    """Each time another connection: one that was left is not entered again."""
+    """Opens another connection each time: one that was left is not entered again."""
 
     def __init__(self, url: str, table: TableTerms, key: Key, ssl: SSLContext | None, on_error: OnError) -> None:
         self._address, self._ssl, self._on_error = url, ssl, on_error

@@ -1,4 +1,4 @@
-"""What can go wrong between a client and its relay, or the NATS server that is in a relay's place."""
+"""What can go wrong between a client and its relay, or the NATS server in a relay's place."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class TransportError(ForcemoveError):
 
 @dataclass(eq=False)
 class RelayUnreachable(TransportError):
-    """Nobody answers at `url`, or what answers there is no relay."""
+    """Nobody answers at `url`, or the server there is no relay."""
 
     url: str
     reason: str
@@ -39,7 +39,7 @@ class RelayUnreachable(TransportError):
 
 @dataclass(eq=False)
 class RelayFaulty(TransportError):
-    """What answers at `url` has made no sense for `seconds`, and is left; at last: `reason`."""
+    """The server at `url` has sent nothing of use for `seconds`, and is given up; the last error is `reason`."""
 
     url: str
     seconds: float
@@ -48,15 +48,15 @@ class RelayFaulty(TransportError):
 
 @dataclass(eq=False)
 class NatsMissing(TransportError):
-    """What speaks to NATS servers is not installed."""
+    """The library for NATS servers is not installed."""
 
     reason: str
 
 
 @dataclass(eq=False)
 class StreamUnsuitable(TransportError):
-    """The NATS server at `url` has a stream of this name already, whose `setting` would lose or spoil messages. It was
-    not changed."""
+    """The NATS server at `url` has a stream of this name already, whose `setting` would lose or spoil messages. The
+    stream was not changed."""
 
     url: str
     stream: str
@@ -67,13 +67,14 @@ class StreamUnsuitable(TransportError):
 
 @dataclass(eq=False)
 class TransportClosed(TransportError):
-    """We have closed our connection to the relay at `url`; what was not acknowledged may be in the log or not."""
+    """We have closed our connection to the relay at `url`; posts that were not acknowledged may be in the log or
+    not."""
 
     url: str
 
 
 class Reason(Enum):
-    """Why a relay does not do what it was asked. The values travel."""
+    """Why a relay refuses a request. The values are on the wire."""
 
     NOT_A_PARTICIPANT = "not-a-participant"
     WRONG_RELAY = "wrong-relay"
@@ -94,8 +95,8 @@ class Reason(Enum):
 
 @dataclass(eq=False)
 class RelayRefused(TransportError):
-    """The relay does not do what we have asked: `reason` says why, `detail` in words of its own. `about`: the id of the
-    table or the offer."""
+    """The relay refuses our request: `reason` says why, `detail` in the relay's own text. `about`: the id of the table
+    or the offer."""
 
     about: bytes
     reason: Reason
@@ -103,14 +104,14 @@ class RelayRefused(TransportError):
 
 
 def refusal(about: bytes, reason: str, detail: str) -> RelayRefused:
-    """What a relay has refused, as an error; a reason that we do not know is taken for a fault of ours."""
+    """A relay's refusal as an error; a reason that we do not know is taken for a fault of ours."""
     known = reason in {each.value for each in Reason}
     return RelayRefused(about, Reason(reason) if known else Reason.MALFORMED, detail)
 
 
 @dataclass(eq=False)
 class LinkCut(LocalError):
-    """Of a link `expected` characters long only `present` are there."""
+    """Of a link of `expected` characters only `present` are there."""
 
     present: int
     expected: int
@@ -119,7 +120,7 @@ class LinkCut(LocalError):
 @dataclass(eq=False)
 class LogReplaced(TransportError):
     """The relay shows another log than before: entry `position` of the table's log (from 0), or one before it, is gone
-    or is not what it was. A game whose order counts cannot go on."""
+    or changed. A game whose order counts cannot go on."""
 
     table: bytes
     position: int
@@ -127,6 +128,6 @@ class LogReplaced(TransportError):
 
 @dataclass(eq=False)
 class LogBegins(TransportFault):
-    """Entries before number `first` were dropped, or the relay has begun its log anew; reading goes on there."""
+    """Entries before number `first` were dropped, or the relay has begun its log again; reading goes on there."""
 
     first: int

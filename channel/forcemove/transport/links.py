@@ -31,9 +31,9 @@ __all__ = ["LINK_HEAD", "LINK_VERSION", "RELAY_FORM", "Link", "parse_link", "pub
 LINK_VERSION = 2
 """The version of links that this program writes and reads."""
 RELAY_FORM = f"ws://, wss://, nats:// or tls://, host and port, up to {MAX_URL} bytes"
-"""What a relay's address is, in words."""
+"""The form of a relay's address, in words."""
 LINK_HEAD = f"forcemove{LINK_VERSION}x"
-"""With what each of them begins."""
+"""How each link begins."""
 _WHAT = "link"
 _VERSIONED = re.compile(r"forcemove(?:://join/)?(\d{1,5})(?!\d)")
 _CARRIERS = ("ws://", "wss://", "nats://", "tls://")
@@ -71,7 +71,7 @@ class Link(Struct, frozen=True):
 
 def parse_link(text: str) -> Link:
     """The link in a text, whatever is around it. Capital letters are read as small ones, and line breaks are passed
-    over. Raises `UnknownVersion`, `LinkCut`, and `MalformedBytes` on anything else that is not a link."""
+    over. Raises `UnknownVersion`, `LinkCut`, and `MalformedBytes` on a text without a link."""
     word = "".join(text[: 2 * _LONGEST].split()).strip(_AROUND).lower()
     versioned = _VERSIONED.match(word)
     if versioned is None or len(word) > _LONGEST:
@@ -93,7 +93,7 @@ def public_url(relay: str) -> str:
 
 
 def _content(word: str) -> bytes:
-    """What is between size and checksum. Raises `LinkCut` and `MalformedBytes`."""
+    """The bytes between size and checksum. Raises `LinkCut` and `MalformedBytes`."""
     written = word.removeprefix(LINK_HEAD)
     data = _decoded(written)
     if len(data) < _SIZE:
@@ -105,7 +105,7 @@ def _content(word: str) -> bytes:
 
 
 def _decoded(written: str) -> bytes:
-    """As many bytes as there are in these characters. Raises `MalformedBytes`."""
+    """The bytes that these characters encode. Raises `MalformedBytes`."""
     whole = written[: len(written) - (len(written) % 8 in (1, 3, 6))]  # such a rest is a part of a byte
     try:
         return b32decode(whole.upper() + "=" * (-len(whole) % 8))
@@ -114,7 +114,7 @@ def _decoded(written: str) -> bytes:
 
 
 def _read(content: bytes) -> Link | None:
-    """None where it makes no sense."""
+    """The link with this content; None where the content makes no sense."""
     has_table, offer, rest = any(content[:1]), content[1 : 1 + _HASH], content[1 + _HASH :]
     try:
         return Link(rest[_HASH:].decode(), offer, rest[:_HASH]) if has_table else Link(rest.decode(), offer)
@@ -123,7 +123,7 @@ def _read(content: bytes) -> Link | None:
 
 
 def _characters(size: int) -> int:
-    """That so many bytes are written in."""
+    """How many characters so many bytes are written in."""
     return -(-8 * size // 5)
 
 

@@ -12,14 +12,14 @@ __all__ = ["TableLogReader", "TableLog"]
 
 
 class TableLog:
-    """The newest entries of one table's log. They are counted from 0 on, those that were dropped here among them.
+    """The newest entries of one table's log. Entries are counted from 0, dropped ones included.
 
-    `first`: the number of the oldest entry that is here; `hash`: the running hash over all up to the newest, as
-    `flow.history` has it, or None; `length`: how many the log is known to have.
+    `first`: the number of the oldest entry that is kept; `hash`: the running hash over all up to the newest, as
+    `flow.history` has it, or None; `length`: how many entries the log is known to have.
     """
 
     def __init__(self, max_entries: int, max_bytes: int) -> None:
-        """How much is kept here: the oldest entries are dropped."""
+        """How many entries and bytes are kept: the oldest are dropped."""
         self._max_entries, self._max_bytes = max_entries, max_bytes
         self._entries: list[bytes] = []
         self._size = 0
@@ -30,11 +30,11 @@ class TableLog:
 
     @property
     def end(self) -> int:
-        """The number of the entry that comes next."""
+        """The number of the next entry."""
         return self.first + len(self._entries)
 
     def add(self, entries: tuple[bytes, ...]) -> None:
-        """The next entries."""
+        """Add the next entries."""
         for entry in entries:
             self.hash = None if self.hash is None else running_hash(self.hash, entry)
             self._size += len(entry)
@@ -44,20 +44,18 @@ class TableLog:
         self._wake()
 
     def restart(self, first: int, hash_: bytes | None) -> None:
-        """What was here is gone, and the log goes on with entry number `first`, before which the hash is `hash_`, or
-        is not known."""
+        """Drop all entries, and go on with entry number `first`, before which the hash is `hash_`, or is not known."""
         self._entries, self._size, self.first, self.hash = [], 0, first, hash_
         self.length = max(self.length, first)
         self._wake()
 
     def fail(self, failure: ForcemoveError) -> None:
-        """There will be nothing more: readers that have read all that is here are given the failure."""
+        """End the log: readers that have read all entries get the failure."""
         self._failure = self._failure or failure
         self._wake()
 
     async def entry(self, number: int) -> bytes:
-        """Entry `number`, as soon as it is there. Raises `LogBegins` where it was dropped, and what made the log
-        fail."""
+        """Entry `number`, as soon as it is there. Raises `LogBegins` where it was dropped, and the log's failure."""
         while number >= self.end:
             if self._failure is not None:
                 raise self._failure
@@ -67,7 +65,7 @@ class TableLog:
         return self._entries[number - self.first]
 
     def _drop_oldest(self) -> None:
-        """A quarter at a time, so that dropping is seldom."""
+        """Drop a quarter at a time, so that dropping is seldom."""
         while len(self._entries) > self._max_entries or self._size > self._max_bytes:
             count = len(self._entries) // 4 + 1
             self._size -= sum(map(len, self._entries[:count]))

@@ -1,8 +1,7 @@
-"""A channel's messages over a table's log, as a node wants them (`node.ports.WakingLine`): what is sent is posted, what
-others post is received.
+"""A channel's messages over a table's log, as a node wants them: messages that are sent are posted, others' posts are
+received.
 
-A messenger needs no network to be made, and nothing that a network does ends it: what fails is reported and tried
-again.
+A messenger needs no network to be made, and no fault of a network ends it: it reports the fault and tries again.
 """
 
 from __future__ import annotations
@@ -25,12 +24,12 @@ __all__ = ["ChannelMessenger", "LogSource"]
 
 _LOG = logging.getLogger(__name__)
 _AT_ONCE = 64
-"""Messages that the node is given at once, and that are read before others in this event loop have their turns."""
+"""Messages that the node is given at once, and that are read before other tasks of this event loop get their turns."""
 _MAX_RECEIVED, _MAX_RECEIVED_BYTES = 1_000, 16 * MAX_ENTRY
-"""Messages that wait for the node, and their bytes; then nothing more is read, and the log keeps the rest."""
+"""Messages that wait for the node, and their bytes; then reading stops, and the log keeps the rest."""
 _MAX_UNSENT, _MAX_UNSENT_BYTES = CHANNEL_ENTRIES, 64 * MAX_ENTRY
-"""Messages that wait for the log, and their bytes; then the oldest is forgotten: the newest states are what counts, and
-what the others lack they ask for by a greeting."""
+"""Messages that wait for the log, and their bytes; then the oldest is dropped: only the newest states count, and others
+ask for the states that they lack by a greeting."""
 _MAX_OWN = CHANNEL_ENTRIES
 _FAULT_SECONDS = 0.01
 _SHORTEST, _LONGEST = 1.0, 60.0
@@ -40,12 +39,12 @@ _BEARABLE = (Reason.TABLE_FULL, Reason.BUSY)
 
 
 class LogSource(ABC):
-    """Where a messenger's log comes from, and how the connection to it is."""
+    """The source of a messenger's log, with the state of its connection."""
 
     @property
     @abstractmethod
     def url(self) -> str:
-        """Where the log is, as it may be shown."""
+        """The log's address, as it may be shown."""
 
     @property
     @abstractmethod
@@ -59,12 +58,12 @@ class LogSource(ABC):
 
     @abstractmethod
     def opened(self) -> AbstractAsyncContextManager[Transport]:
-        """The log, for as long as the block lasts. Entering it may take as long as there is no connection, and raises
-        what keeps the log from being opened."""
+        """The log, for as long as the block lasts. Entering the block waits for a connection, and raises the error that
+        keeps the log from being opened."""
 
 
 class _OpenLog(LogSource):
-    """A log that is open: whoever has opened it sees to its connection."""
+    """A log that is open: its owner cares for the connection."""
 
     url, is_connected, error = "", False, None
 
@@ -78,9 +77,9 @@ class _OpenLog(LogSource):
 
 class ChannelMessenger:
     """One participant's end of a channel's log. `run` carries messages, in the event loop in which the node is driven;
-    before it runs, and while there is no connection, what is sent waits, and nothing is received.
+    before it runs, and while there is no connection, messages wait to be sent, and none is received.
 
-    `connect.line_to` and `connect.line_on` make one that finds its log itself.
+    `connect.messenger_to` and `connect.messenger_on` make one that finds its log itself.
     """
 
     def __init__(
@@ -92,9 +91,10 @@ class ChannelMessenger:
     ) -> None:
         """A messenger on the log of `source`, or on a log itself.
 
-        `start`: the entry of the log from which on messages are received; None for the log's end as it is when it is
-        first opened: what was said before is answered by a greeting. `on_error`: is called with each error, after which
-        the messenger tries again: after seconds, and at last each minute."""
+        `start`: the first entry of the log to receive; None for the log's end as it is when it is first opened: a
+        greeting then asks for the states before it. `on_error`: is called with each error, after which the messenger
+        tries again: after seconds, and at last each minute.
+        """
         self._source = source if isinstance(source, LogSource) else _OpenLog(source)
         self._next, self._on_error = start, on_error
         self._pauses = Pauses(_SHORTEST, _LONGEST)
@@ -109,20 +109,20 @@ class ChannelMessenger:
         self._wake: Callable[[], None] = lambda: None
 
     def listen(self, wake: Callable[[], None]) -> None:
-        """Call this whenever a message has come in. One listener at a time: the last one counts."""
+        """Call `wake` whenever a message has come in. A messenger has one listener: the last one."""
         self._wake = wake
 
     def send(self, message: bytes) -> None:
-        """Post it as soon as that is possible; what waits already is not posted twice. Of more than 4,096 messages, or
-        so many bytes as 64 of the largest have, the oldest are forgotten."""
+        """Post a message as soon as that is possible; one that waits already is not posted twice. At most 4,096
+        messages wait, and so many bytes as 64 of the largest have; the oldest ones beyond that are dropped."""
         self._unsent[message] = None
         while len(self._unsent) > _MAX_UNSENT or _size(self._unsent) > _MAX_UNSENT_BYTES:
             del self._unsent[next(iter(self._unsent))]
         self._has_mail.set()
 
     def receive(self) -> Sequence[bytes]:
-        """What others have posted since the last call, up to 64 messages; where there are more, whoever listens is
-        called at once."""
+        """The messages of others since the last call, up to 64; where there are more, the listener is called at
+        once."""
         messages = tuple(self._received.popleft() for _ in range(min(_AT_ONCE, len(self._received))))
         self._received_bytes -= sum(map(len, messages))
         if self._received:
@@ -132,12 +132,12 @@ class ChannelMessenger:
 
     @property
     def is_idle(self) -> bool:
-        """Whether all that was sent is in the log."""
+        """Whether every message that was sent is in the log."""
         return not self._unsent
 
     @property
     def url(self) -> str:
-        """Where the log is, as it may be shown."""
+        """The log's address, as it may be shown."""
         return self._source.url
 
     @property
@@ -147,12 +147,12 @@ class ChannelMessenger:
 
     @property
     def error(self) -> ForcemoveError | None:
-        """What keeps messages from going to and fro, None where nothing does. It is tried again."""
+        """The error that keeps messages from being carried, None for none. The messenger tries again."""
         return self._error or self._source.error
 
     async def run(self) -> None:
         """Carry messages until this is cancelled. An error, such as of a relay that refuses or is of another version,
-        is reported and tried again; it is never raised."""
+        is reported, never raised, and the messenger tries again."""
         await self._pauses.between(self._carry_once)
 
     async def _carry_once(self) -> None:
@@ -184,7 +184,7 @@ class ChannelMessenger:
     # --------------------------------------------------------------------------------------------------------- posting
 
     async def _post(self, transport: Transport) -> None:
-        """One after the other, so that they keep their order. A post that is cut off stays unsent."""
+        """Post messages one after the other, so that they keep their order. A post that is cut off stays unsent."""
         while True:
             while self._unsent:
                 await self._post_one(transport, next(iter(self._unsent)))
@@ -226,7 +226,7 @@ class ChannelMessenger:
     # --------------------------------------------------------------------------------------------------------- reading
 
     async def _read(self, transport: Transport) -> None:
-        """A log that says much, however fast, lets the others in this event loop have their turns."""
+        """Read entries. However fast a log grows, other tasks of this event loop get their turns."""
         self._next = _next_entry(self._next, transport.length())
         reader, count = transport.reader(self._next), 0
         while True:
@@ -252,7 +252,8 @@ class ChannelMessenger:
 
 
 def _size(messages: Collection[bytes]) -> int:
-    """Bytes of messages, of which those of few need not be counted: none has more than the largest entry."""
+    """The bytes of messages; 0 for so few that they cannot exceed the limit, since none is larger than the largest
+    entry."""
     return 0 if len(messages) <= _MAX_UNSENT_BYTES // MAX_ENTRY else sum(map(len, messages))
 
 
@@ -261,7 +262,8 @@ def _digest(message: bytes) -> bytes:
 
 
 def _next_entry(next_: int | None, length: int) -> int:
-    """Where to read on in a log that was opened: where we have stopped, unless it is another and shorter one by now."""
+    """Where to read on in a log that was opened: where we have stopped, unless the log is another and shorter one by
+    now."""
     if next_ is None:
         return length
     return next_ if next_ <= length else 0

@@ -2,7 +2,7 @@
 
 A host signs an offer, a guest signs a join, which names the offer's hash and so all of its terms. Both are EIP-712
 messages with the domain of `terms`. The table that the two meet at follows from both, so neither can be at another one
-by mistake. They travel and are kept as `protocol.values` encodes them, with a version.
+by mistake. They are sent and stored as `protocol.codec.msgpack_codec` encodes them, with a version.
 """
 
 from __future__ import annotations
@@ -67,9 +67,9 @@ MAX_GAME_NAME = 64
 MAX_OFFER = 1_024
 """Bytes of an encoded offer or join, names of fields and all."""
 MAX_LISTED = 1_000
-"""Offers that a list has, unless it is asked for others: strangers may have filled the lobby."""
+"""Offers that a list has by default: strangers may have filled the lobby."""
 CHANGE_SECONDS = 5.0
-"""That a change of listed offers is waited for, before new ones are looked for."""
+"""Seconds that a change of listed offers is waited for, before new offers are looked for."""
 
 
 @dataclass(eq=False)
@@ -82,7 +82,7 @@ class OfferOfAnotherChain(CounterpartyError):
 
 @dataclass(eq=False)
 class OtherOfferShown(CounterpartyError):
-    """The lobby shows something else for the offer `hash` than this offer, as its host has signed it."""
+    """The lobby does not show the offer `hash` as its host has signed it."""
 
     hash: bytes
 
@@ -91,7 +91,7 @@ class Offer(Struct, frozen=True):
     """What `host` offers to play, for anybody who joins. Amounts are in the smallest unit of `asset`; the zero address
     is ether.
 
-    `stake`: of a round; `deposit`: what each puts in; `duration`: seconds that a challenge gives; `nonce`: of the
+    `stake`: of a round; `deposit`: what each player pays in; `duration`: of a challenge, in seconds; `nonce`: of the
     channel, drawn at random; `payout`: where the host is paid; `expires`: Unix seconds. A friendly game has chain id,
     adjudicator, app, asset, stake and deposit 0. Raises `InvalidValue`.
     """
@@ -136,7 +136,7 @@ class Offer(Struct, frozen=True):
 
     @property
     def is_friendly(self) -> bool:
-        """Whether it is played for nothing, and without a chain."""
+        """Whether the game is played for nothing, and without a chain."""
         return self.chain_id == 0
 
     @property
@@ -157,7 +157,7 @@ class Offer(Struct, frozen=True):
         return _OFFER_TYPEHASH + text_hash(self.game) + word(self.chain_id) + addresses + numbers + people
 
     def require_chain(self, ours: int) -> None:
-        """Raise `OfferOfAnotherChain` unless it is for chain `ours`."""
+        """Raise `OfferOfAnotherChain` unless the offer is for chain `ours`."""
         if self.chain_id != ours:
             raise OfferOfAnotherChain(self.chain_id, ours)
 
@@ -232,7 +232,8 @@ class SignedJoin(Struct, frozen=True):
 
 
 def meeting_table(offer: Offer, join: Join) -> TableTerms:
-    """Where host and guest meet. Raises `InvalidValue` where the join is of another offer, or the host's own."""
+    """The table where host and guest meet. Raises `InvalidValue` where the join is of another offer, or the host's
+    own."""
     if join.offer != offer.hash:
         raise InvalidValue("join", join.offer, "one of this offer")
     kind = TableKind.GAME if offer.is_friendly else TableKind.CHANNEL
@@ -252,8 +253,8 @@ def presence_digest(table: bytes) -> bytes:
 
 
 class OfferStatus(Struct, frozen=True):
-    """What a lobby has of an offer, its signatures checked. `join`: who has joined, until when (Unix seconds) both
-    have to be at their table; `is_over`: withdrawn, expired, or begun."""
+    """An offer as a lobby shows it, its signatures checked. `join`: who has joined; `until`: Unix seconds, until which
+    both have to be at their table; `is_over`: withdrawn, expired, or begun."""
 
     signed: SignedOffer
     join: SignedJoin | None
@@ -262,13 +263,13 @@ class OfferStatus(Struct, frozen=True):
 
     @property
     def table(self) -> TableTerms | None:
-        """Where host and guest meet, once somebody has joined."""
+        """The table where host and guest meet, once somebody has joined."""
         return None if self.join is None else meeting_table(self.signed.offer, self.join.join)
 
 
 def read_offer(hash_: bytes, offer: bytes, signature: bytes) -> SignedOffer:
-    """The offer with this hash, as its host has signed it. Raises `OtherOfferShown` where the bytes are anything
-    else."""
+    """The offer with this hash, as its host has signed it. Raises `OtherOfferShown` where the bytes are not that
+    offer."""
     try:
         signed = SignedOffer(OFFERS.decode(offer), Signature(signature))
         signed.verify()
@@ -280,7 +281,7 @@ def read_offer(hash_: bytes, offer: bytes, signature: bytes) -> SignedOffer:
 
 
 def read_join(offer: Offer, join: bytes, signature: bytes) -> SignedJoin:
-    """A join of this offer, as its guest has signed it. Raises `OtherOfferShown` where the bytes are anything else."""
+    """A join of this offer, as its guest has signed it. Raises `OtherOfferShown` where the bytes are no such join."""
     try:
         signed = SignedJoin(JOINS.decode(join), Signature(signature))
         signed.verify()

@@ -1,5 +1,5 @@
-"""What connections for any number of tables have in common, whatever carries these: a lost one is opened again,
-after pauses that double while nothing comes of it, and a request is answered in time or fails."""
+"""What connections for any number of tables have in common, whatever their protocol: a lost one is opened again, after
+pauses that double while attempts fail, and a request is answered in time or fails."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ _LOG = logging.getLogger(__name__)
 SHORTEST = 0.1
 _LONGEST = 10.0
 _LONG = 30.0
-"""Seconds after which a connection was a good one."""
+"""Seconds after which a connection counts as a good one."""
 _FIRST_LASTING, _LONGEST_LASTING = 1.0, 60.0
-"""Seconds between two attempts where only an operator, or an update, will mend what is wrong."""
+"""Seconds between two attempts where only an operator, or an update, can mend the error."""
 ANSWER_SECONDS = 10.0
-"""That who has welcomed us may take to answer."""
+"""Seconds that a server that is connected may take to answer."""
 REQUEST_SECONDS = 30.0
-"""That a request of the lobby may take, however often the connection is lost meanwhile."""
+"""Seconds that a request of the lobby may take, however often the connection is lost meanwhile."""
 _REPORT_AGAIN = 60.0
 """Seconds after which the same error is reported once more."""
 
@@ -41,28 +41,28 @@ ResultT = TypeVar("ResultT")
 
 
 class InTime(Protocol):
-    """Waits for an answer, for as long as that may take."""
+    """Waits for an answer, up to a limit of time."""
 
     async def __call__(self, asking: Coroutine[Any, Any, ResultT], asked: str) -> ResultT:
-        """`asked`: what for, in words. Raises `RelayUnreachable`, and as `asking`."""
+        """`asked`: what the server is asked for, in words. Raises `RelayUnreachable`, and as `asking`."""
         ...
 
 
 class Pauses:
     """The pauses between attempts: each is twice the one before it, and a random part of it is waited, so that clients
-    spread."""
+    do not come all at once."""
 
     def __init__(self, shortest: float = SHORTEST, longest: float = _LONGEST) -> None:
-        """`shortest`, `longest`: of the pauses, in seconds."""
+        """`shortest`, `longest`: pause, in seconds."""
         self._shortest, self._longest = shortest, longest
         self.reset()
 
     def reset(self) -> None:
-        """The last attempt has been of use: the next failure is a new one."""
+        """Begin with the shortest pause again: the last attempt was of use."""
         self._next, self._ceiling = self._shortest, self._longest
 
     def lengthen(self) -> None:
-        """What is wrong will not pass soon: pause for seconds, up to a minute."""
+        """Pause for seconds, up to a minute: the error will not pass soon."""
         self._next, self._ceiling = max(self._next, _FIRST_LASTING), max(self._ceiling, _LONGEST_LASTING)
 
     async def wait(self) -> None:
@@ -123,7 +123,7 @@ class Reconnecting(ABC, Generic[LogT]):
         return None if self.is_connected else self._error
 
     async def __aenter__(self) -> Self:
-        """Raises `RelayUnreachable`, and what no other attempt would mend; nothing where its patience has no end."""
+        """Raises `RelayUnreachable`, and errors that no other attempt would mend; neither where `patience` is None."""
         self._running = asyncio.create_task(self._run())
         try:
             await self._first()
@@ -146,7 +146,7 @@ class Reconnecting(ABC, Generic[LogT]):
             raise self._error or RelayUnreachable(self.url, "it has not answered in time") from None
 
     async def _stop(self) -> None:
-        """Raises what has ended a task of the connection, if that was a mistake of ours."""
+        """Raises the error that has ended a task of the connection, if that was a mistake of ours."""
         self._fail(TransportClosed(self.url))
         tasks = self._tasks()
         for task in tasks:
@@ -156,7 +156,7 @@ class Reconnecting(ABC, Generic[LogT]):
                 await task
 
     async def _opened(self, new: LogT) -> LogT:
-        """A table's log, once it was looked at: the one that we have already, or this new one."""
+        """A table's log, once it was read for the first time: the one that we have already, or this new one."""
         if self._end is not None:
             raise self._end
         log = self._tables.setdefault(new.id, new)
@@ -184,7 +184,7 @@ class Reconnecting(ABC, Generic[LogT]):
         )
 
     def _tasks(self) -> Sequence[asyncio.Task[None]]:
-        """What is cancelled in the end."""
+        """The tasks to cancel in the end."""
         return [self._running]
 
     def _report_error(self, error: ForcemoveError) -> None:
@@ -199,41 +199,41 @@ class Reconnecting(ABC, Generic[LogT]):
                 _LOG.exception("an error of %s could not be reported", self.url)
 
     def _on_lasting_error(self, error: ForcemoveError) -> None:
-        """What hardly passes by itself is tried again, more seldom: there may be money in what the tables are of. Only
-        who enters the block, and would give up, is given it at once: then this raises it."""
+        """Go on after an error that hardly passes by itself, with fewer attempts: money may depend on the tables.
+        Raises the error only while the block is entered, for a caller that would give up."""
         if self._patience is not None and not self._is_entered:
             raise error
         self._pauses.lengthen()
         self._report_error(error)
 
     def _leave_if_hopeless(self) -> None:
-        """Raises `RelayFaulty` where nothing but faults has come for too long."""
+        """Raises `RelayFaulty` where only faults have come for too long."""
         if self._faults.are_hopeless:
             error = self._error
             reason = error.reason if isinstance(error, RelayUnreachable) else type(error).__name__
             raise RelayFaulty(self.url, self._faults.seconds, reason)
 
     def _fail(self, failure: ForcemoveError) -> None:
-        """The connection has ended: who waits at a table gets the failure."""
+        """The connection has ended: pending calls at all tables get the failure."""
         self._end = self._end or failure
         for log in self._tables.values():
             log.fail(failure)
 
     def _drop(self, table: bytes) -> None:
-        """A log that could not be opened."""
+        """Forget a log that could not be opened."""
         self._tables.pop(table, None)
 
     @abstractmethod
     def _begin(self, log: LogT) -> None:
-        """Have a new log looked at."""
+        """Begin to read a new log."""
 
     @abstractmethod
     async def _connected(self) -> None:
-        """As soon as there is a connection. Raises what has ended us."""
+        """Return as soon as there is a connection. Raises the error that has ended this one."""
 
     @abstractmethod
     async def _run(self) -> None:
-        """Runs until it is cancelled. However it ends, whoever waits gets the failure."""
+        """Runs until it is cancelled. At the end pending calls get the failure."""
 
 
 async def answered(
@@ -282,7 +282,7 @@ def _least(most: float, left: float | None) -> float:
 def _missing(
     asked: str, is_silent: bool, within: float | None, before: ForcemoveError | None, last: ForcemoveError | None
 ) -> str:
-    """What was not answered, and what was wrong meanwhile."""
+    """The text of what was not answered, and of the error meanwhile."""
     if is_silent or within is None:
         return f"it was asked {asked}, and has said nothing for {ANSWER_SECONDS:g} seconds"
     wrong = f"; at last: {last.reason}" if isinstance(last, RelayUnreachable) and last is not before else ""

@@ -1,4 +1,4 @@
-"""What the views of a table's log have in common, whatever carries it: reading, waiting for the first look, failing.
+"""What the views of a table's log have in common, whatever the protocol: reading, waiting for the first read, failing.
 Knows no network."""
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ __all__ = ["RemoteLog", "finish"]
 
 
 class RemoteLog(ABC):
-    """One client's view of the log of the table with the id `id`, see `flow.transport.Transport`. `failure`: what has
-    made the log fail, if anything has."""
+    """One client's view of the log of the table with the id `id`, see `flow.transport.Transport`. `failure`: the error
+    that has ended the log, None for none."""
 
     def __init__(self, table: bytes, key: Key | None, *, drops: bool) -> None:
-        """`key`: None for a spectator, who may not post. `drops`: whether a log that is full drops its oldest entries,
-        as a channel's does; a game's takes no more."""
+        """`key`: None for a spectator, who may not post. `drops`: whether a full log drops its oldest entries, as a
+        channel's does; a game's takes no more."""
         self.id, self._key, self._drops = table, key, drops
         self._log = TableLog(*((CHANNEL_ENTRIES, CHANNEL_BYTES) if drops else (GAME_ENTRIES, GAME_BYTES)))
         self.failure: ForcemoveError | None = None
@@ -35,21 +35,21 @@ class RemoteLog(ABC):
 
     def reader(self, start: int = 0) -> Reader:
         """Read from message `start` on. A reader raises `LogBegins` once where older entries were dropped, and a
-        `LineError` for ever after when the log has failed."""
+        `TransportError` for ever after when the log has failed."""
         return TableLogReader(self._log, start)
 
     def length(self) -> int:
-        """How many messages the log is known to have, ours that were acknowledged among them."""
+        """How many messages the log is known to have, our acknowledged ones included."""
         return self._log.length
 
     async def opened(self) -> None:
-        """Done when the first look at the log is over. Raises what makes the log fail, such as `RelayRefused`."""
+        """Return when the log was read for the first time. Raises the log's failure, such as `RelayRefused`."""
         await self._is_open.wait()
         if self.failure is not None:
             raise self.failure
 
     def fail(self, failure: ForcemoveError) -> None:
-        """Nothing can come of this table any more: who waits is given the failure."""
+        """End the log: pending calls get the failure."""
         self.failure = self.failure or failure
         self._log.fail(self.failure)
         self._is_open.set()
@@ -58,10 +58,10 @@ class RemoteLog(ABC):
 
     @abstractmethod
     def _posting(self) -> Iterable[asyncio.Future[None]]:
-        """Of all that is posted, and not acknowledged."""
+        """The futures of all posts that are not acknowledged."""
 
     def _require_postable(self, message: bytes) -> None:
-        """Raises `InvalidValue`, and what has made the log fail."""
+        """Raises `InvalidValue`, and the log's failure."""
         if self._key is None:
             raise InvalidValue("key", None, "that of a participant: others read only")
         if len(message) > MAX_ENTRY:
@@ -71,7 +71,7 @@ class RemoteLog(ABC):
 
 
 def finish(done: asyncio.Future[None], error: ForcemoveError | None) -> None:
-    """Let who waits go on, unless that has gone away."""
+    """Set a future's result or error, unless its caller has gone away."""
     if done.done():
         return
     if error is None:

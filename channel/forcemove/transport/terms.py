@@ -1,9 +1,9 @@
-"""What a table is, and the proof that somebody may post there. Pure.
+"""What a table is, and the proof that a participant may post there. Pure.
 
-A table's id is a hash over who takes part, so nobody can make a table of that id for others. A proof is an EIP-712
-message of a type of its own, with the domain "Forcemove relay", version "1". It names the relay's address, so one relay
-cannot use at another what it was shown; and it has the relay's nonce, which is new for each connection. A relay chooses
-nothing else in it: no bytes of its own are signed.
+A table's id is a hash over its participants, so nobody can make a table of that id for others. A proof is an EIP-712
+message of a type of its own, with the domain "Forcemove relay", version "1". It names the relay's address, so that one
+relay cannot use at another a proof that it was given; and it has the relay's nonce, which is new for each connection. A
+relay chooses nothing else in it: no bytes of its own are signed.
 """
 
 from __future__ import annotations
@@ -56,9 +56,9 @@ class TableKind(IntEnum):
     """What happens when a table's log is full."""
 
     CHANNEL = 1
-    """The oldest entries are dropped: a channel's client greets, and is sent what counts."""
+    """The oldest entries are dropped: a channel's client sends a greeting, and gets the states that it lacks."""
     GAME = 2
-    """Nothing more is taken: every entry counts."""
+    """The log takes no more entries: every entry counts."""
 
 
 class TableTerms(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):

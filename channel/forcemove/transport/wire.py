@@ -1,4 +1,4 @@
-"""What clients and relays say to each other, as values and as bytes. Pure.
+"""Messages between clients and relays, as values and as bytes. Pure.
 
 A frame is one binary message of a WebSocket: two bytes with the version of the format, then a MessagePack array of
 messages. A message is an array of a number that says which it is, and its fields. Bytes travel as bytes.
@@ -78,8 +78,8 @@ class Prove(Message, frozen=True, tag=1):
 
 
 class Open(Message, frozen=True, tag=2):
-    """Send us a table's log from entry `start` on. `hash`: the running hash over what comes before it, or None where we
-    do not know that."""
+    """Send us a table's log from entry `start` on. `hash`: the running hash over the entries before it, or None where
+    we do not know it."""
 
     table: Hash
     start: Number
@@ -87,8 +87,8 @@ class Open(Message, frozen=True, tag=2):
 
 
 class PostEntry(Message, frozen=True, tag=3):
-    """Add an entry to a table's log. `since`: None where this id was never posted before; else it may be in the log
-    already, from this place on, and is not to be there twice."""
+    """Add an entry to a table's log. `since`: None where this id was never posted before; else the log may have it
+    already, from this place on, and must not get it twice."""
 
     table: Hash
     id: PostId
@@ -97,14 +97,14 @@ class PostEntry(Message, frozen=True, tag=3):
 
 
 class Leave(Message, frozen=True, tag=4):
-    """Send us nothing more of this table."""
+    """Send us no more of this table."""
 
     table: Hash
 
 
 class MakeOffer(Message, frozen=True, tag=10):
-    """Show this offer in the lobby, see `offers`; it is answered with its `OfferShown`. `id`: is in the answer, here
-    and below."""
+    """Show this offer in the lobby, see `offers`; the answer is its `OfferShown`. `id`: is in the answer, here and
+    below."""
 
     id: RequestId
     offer: Offered
@@ -112,14 +112,14 @@ class MakeOffer(Message, frozen=True, tag=10):
 
 
 class ListOffers(Message, frozen=True, tag=11):
-    """Which offers are open? `after`: the last one that we know of the list, if it is to go on."""
+    """Which offers are open? `after`: the last offer of the page before, to get the next page."""
 
     id: RequestId
     after: Hash | None
 
 
 class JoinOffer(Message, frozen=True, tag=12):
-    """Take an offer; it is answered with its `OfferShown`."""
+    """Take an offer; the answer is its `OfferShown`."""
 
     id: RequestId
     join: Offered
@@ -127,7 +127,7 @@ class JoinOffer(Message, frozen=True, tag=12):
 
 
 class WatchOffer(Message, frozen=True, tag=13):
-    """Show this offer now, and whenever something happens to it."""
+    """Show this offer now, and whenever it changes."""
 
     id: RequestId
     offer: Hash
@@ -151,14 +151,14 @@ class Welcome(Message, frozen=True, tag=1):
 
 
 class Proved(Message, frozen=True, tag=2):
-    """We may post at this table."""
+    """The relay has accepted our proof: we may post at this table."""
 
     table: Hash
 
 
 class Opened(Message, frozen=True, tag=3):
     """The log's entries follow from number `start` on, which is later than we asked for where older ones were dropped.
-    `length`: how many there have been; `hash`: the running hash over what comes before `start`."""
+    `length`: how many there have been; `hash`: the running hash over the entries before `start`."""
 
     table: Hash
     kind: TableKind
@@ -184,7 +184,7 @@ class Posted(Message, frozen=True, tag=5):
 
 
 class RequestRefused(Message, frozen=True, tag=6):
-    """What was asked about a table or an offer is not done. `id`: of a post or request, or empty. `reason`: an
+    """A request about a table or an offer is refused. `id`: of a post or request, or empty. `reason`: an
     `errors.Reason`."""
 
     about: Hash
@@ -196,7 +196,7 @@ class RequestRefused(Message, frozen=True, tag=6):
 class OfferShown(Message, frozen=True, tag=10):
     """An offer as its host has signed it, and who has joined it, if somebody has: then until when (Unix seconds) both
     have to be at their table, or it is open again. `is_over`: it was withdrawn, has expired, or its game has begun.
-    `id`: of the request, or empty where something has happened to an offer that we watch."""
+    `id`: of the request, or empty where an offer that we watch has changed."""
 
     id: RequestId
     about: Hash
@@ -244,7 +244,7 @@ def decode_from_relay(frame: bytes) -> list[FromRelay]:
 
 
 def decode_post(frame: bytes) -> PostEntry | None:
-    """The one post that a frame consists of; None, and quickly, where it is anything else, or faulty."""
+    """The one post that a frame consists of; None, and quickly, for any other frame, and for a faulty one."""
     if frame[:2] != _VERSION or len(frame) > MAX_FRAME:
         return None
     try:
@@ -254,7 +254,7 @@ def decode_post(frame: bytes) -> PostEntry | None:
 
 
 def _decode(frame: bytes, decoder: msgspec.msgpack.Decoder[Any]) -> Any:
-    """Only what the types have room for is descended into, so that no nesting is deep."""
+    """Decode a frame. Only as much nesting is decoded as the types have room for."""
     if len(frame) > MAX_FRAME:
         raise MalformedBytes("frame", f"it has {len(frame)} bytes; {MAX_FRAME} are allowed")
     require_version(int.from_bytes(frame[:2]), "relay's frame", VERSION)
@@ -275,12 +275,12 @@ class SendBuffer:
         return bool(self._messages)
 
     def add(self, message: bytes) -> None:
-        """One more encoded message, at the end."""
+        """Add an encoded message at the end."""
         self._messages.append(message)
         self.size += len(message)
 
     def take(self) -> bytes:
-        """A frame of the oldest messages, as many as it has room for, and at least one of those that there are."""
+        """A frame of the oldest messages, as many as it has room for, and at least one if there is any."""
         room, taken = MAX_FRAME - _HEADER, self._messages
         if self.size <= room and len(taken) <= _MAX_MESSAGES:
             self._messages, self.size = deque(), 0

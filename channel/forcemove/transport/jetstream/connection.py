@@ -41,22 +41,23 @@ _LOG = logging.getLogger(__name__)
 _SWEEP_SECONDS = 1.0
 _LONGEST_PAUSE = 1.0
 _OPEN_SECONDS = 30.0
-"""That a server may take until everything is prepared."""
+"""Seconds that a server may take until everything is prepared."""
 _FORBIDDEN = re.compile(r"permissions violation for \w+ to \"([^\"]*)\"", re.IGNORECASE)
-"""What a server says of a subject that our account may not use: it says so in words only."""
+"""The server's error for a subject that our account may not use, which has no code, only this text."""
 _GONE = (NoRespondersError, NotFoundError, ServiceUnavailableError)
-"""Nobody at the server answers for what was asked for."""
+"""The errors of a server that has no stream or service for a request."""
 _AWAY = (OSError, TimeoutError, NoServersError)
-"""What it is like where nobody is there: that is waited for."""
+"""The errors where no server answers: the connection waits for one."""
 ResultT = TypeVar("ResultT")
 
 
 class JetStreamConnection(Reconnecting[JetStreamTransport]):
-    """`async with JetStreamConnection("nats://nats.example") as place:` keeps a connection until the block is left.
-    `lobby`: that of the server.
+    """`async with JetStreamConnection("nats://nats.example") as connection:` keeps a connection until the block is
+    left. `lobby`: that of the server.
 
-    What goes wrong at the server, or on the way to it, costs time only: the connection is opened again, after a pause
-    that doubles up to 10 seconds, of which a random part is waited."""
+    Faults of the server and the network cost time only: the connection is opened again, after a pause that doubles up
+    to 10 seconds, of which a random part is waited.
+    """
 
     def __init__(
         self,
@@ -92,15 +93,14 @@ class JetStreamConnection(Reconnecting[JetStreamTransport]):
 
     @property
     def is_connected(self) -> bool:
-        """Whether there is a connection now on which everything is prepared."""
+        """Whether there is a prepared connection now."""
         return self._session is not None
 
     async def join(self, terms: TableTerms, key: Key) -> JetStreamTransport:
         """The log of a table at which `key` is a participant's.
 
         Raises `RelayRefused` where the account may not use it, `RelayUnreachable` where the server does not answer,
-        `InvalidValue`, and `LogReplaced`. Join a table once:
-        the second time it is the same log.
+        `InvalidValue`, and `LogReplaced`. Joining a table twice gives the same log.
         """
         if key.address not in terms.participants:
             raise InvalidValue("key", key.address, "that of a participant")
@@ -109,21 +109,21 @@ class JetStreamConnection(Reconnecting[JetStreamTransport]):
         return transport
 
     async def watch(self, table: bytes) -> JetStreamTransport:
-        """The log of a table at which others play. Raises `RelayRefused` where nothing was said there, and
+        """The log of a table at which others play. Raises `RelayRefused` where it has no entry, and
         `RelayUnreachable`."""
         kind = await self._answered(lambda session: _kind_of(session, table), f"for table 0x{table.hex()}")
         return await self._opened(JetStreamTransport(kind, table, None, self._send, self._forget))
 
     def leave(self, table: bytes) -> None:
-        """Read and post no more at a table; who waits there is given `TransportClosed`."""
+        """Read and post no more at a table; pending calls raise `TransportClosed`."""
         transport = self._tables.pop(table, None)
         if transport is not None:
             transport.fail(TransportClosed(self.url))
             self._following.pop(table).cancel()
 
     async def ask(self, do: Callable[[NatsSession], Coroutine[Any, Any, ResultT]]) -> ResultT:
-        """Do something on the connection, and again where it was lost meanwhile, or the server has said what nobody
-        understands. Raises what has ended us, and what is said on purpose: `ForcemoveError`s."""
+        """Make a request on the connection, and again where the connection was lost meanwhile, or the server's answer
+        makes no sense. Raises the error that has ended this connection, and the `ForcemoveError`s of `do`."""
         pauses = Pauses(SHORTEST, _LONGEST_PAUSE)
         while True:
             session = await self._next_session()
@@ -158,7 +158,8 @@ class JetStreamConnection(Reconnecting[JetStreamTransport]):
             self._session.outbox.forget(post)
 
     async def _follow(self, transport: JetStreamTransport) -> None:
-        """Read a table's log until it fails, on one connection after the other. However it ends, who waits is told."""
+        """Read a table's log until it fails, on one connection after the other. At the end pending calls get the
+        failure."""
         try:
             while transport.failure is None and self._end is None:
                 await self.ask(lambda session: self._follow_on(session, transport))
@@ -168,7 +169,7 @@ class JetStreamConnection(Reconnecting[JetStreamTransport]):
             transport.fail(self._end or TransportClosed(self.url))
 
     async def _follow_on(self, session: NatsSession, transport: JetStreamTransport) -> None:
-        """First what is new is listened to, then what there was is read: so nothing is missed between the two."""
+        """Subscribe to new messages first, then read the stored ones: so none is missed between the two."""
         stream, subject = transport.stream, transport.subject
         try:
             async with session.live(stream, subject, transport.on_new_message) as live:
@@ -187,7 +188,7 @@ class JetStreamConnection(Reconnecting[JetStreamTransport]):
         await self._next_session()
 
     async def _next_session(self) -> NatsSession:
-        """As soon as there is a connection. Raises what has ended us."""
+        """The session, as soon as there is a connection. Raises the error that has ended this connection."""
         while self._session is None:
             if self._end is not None:
                 raise self._end
@@ -195,8 +196,8 @@ class JetStreamConnection(Reconnecting[JetStreamTransport]):
         return self._session
 
     async def _run(self) -> None:
-        """Until it is cancelled, or the server turns out to be unsuitable while the block is entered. However it ends,
-        who waits is told."""
+        """Run until cancelled, or until the server turns out to be unsuitable while the block is entered. At the end
+        pending calls get the failure."""
         try:
             await self._pauses.between(self._talk_once)
         except (StreamUnsuitable, RelayFaulty) as error:
@@ -205,7 +206,7 @@ class JetStreamConnection(Reconnecting[JetStreamTransport]):
             self._fail(TransportClosed(self.url))
 
     async def _talk_once(self) -> None:
-        """Whatever a server says costs this connection, and nothing else."""
+        """Run one session. Whatever a server sends costs this session, and nothing else."""
         session = NatsSession(self._address, self._heartbeat, self._on_session_error)
         self._faults.add()  # until it turns out that it was of use, or was not there
         try:
@@ -258,7 +259,7 @@ class JetStreamConnection(Reconnecting[JetStreamTransport]):
         self._changed = asyncio.Event()
 
     async def _bear(self, error: Exception, session: NatsSession, pauses: Pauses) -> None:
-        """Wait for a better moment. Where a stream is gone, the next session makes it anew."""
+        """Wait for the next attempt. Where a stream is gone, the next session makes it again."""
         self._on_session_error(error)
         if isinstance(error, _GONE):
             self._is_prepared = False
@@ -266,7 +267,7 @@ class JetStreamConnection(Reconnecting[JetStreamTransport]):
         await pauses.wait()
 
     def _on_session_error(self, error: Exception) -> None:
-        """What the server has said itself tells more than that a connection was lost. What it forbids may be about one
+        """Note an error that the server has sent: it explains more than a lost connection. A refusal may be about one
         table."""
         reason = f"{type(error).__name__}: {error}"[:200]
         _LOG.info("error of %s: %s", self.url, reason)
@@ -293,7 +294,7 @@ def _is_address(url: str) -> bool:
 
 
 async def _kind_of(session: NatsSession, table: bytes) -> TableKind:
-    """Which stream has anything of the table."""
+    """The kind of the stream that has messages of the table."""
     for kind, stream in STREAMS.items():
         with contextlib.suppress(NotFoundError):
             await session.js.get_last_msg(stream, subject_of(kind, table))

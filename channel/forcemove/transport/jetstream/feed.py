@@ -1,7 +1,7 @@
-"""What a stream has under one subject, or under several, from some place on, in its order and without a gap.
+"""The messages of a stream under one subject, or several, from some place on, in order and without a gap.
 
-It is read by an ordered consumer: one that the server keeps in memory, that acknowledges nothing, and whose messages
-are numbered without a gap. Where the numbers or its heartbeats show that one was lost, the feed ends, and its owner
+The feed is an ordered consumer: one that the server keeps in memory, that acknowledges nothing, and whose messages are
+numbered without a gap. Where the numbers or its heartbeats show that a message was lost, the feed ends, and its owner
 opens another where this one has stopped.
 """
 
@@ -22,21 +22,27 @@ from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy
 __all__ = ["LAST_SEQ", "NEW", "NEWEST", "POST_ID", "Delivered", "Feed", "From"]
 
 POST_ID, LAST_SEQ = "Nats-Msg-Id", "Nats-Expected-Last-Subject-Sequence"
-"""Headers that a message is kept with: its id, and the number of the one before it under its subject, if the server was
-to see to that; 0 where there is none."""
+"""Headers of a stored message: its id, and the number of the message before it under its subject, if the server had to
+check that; 0 for the first."""
 _MESSAGE, _OLD_TOKENS = "$JS.ACK.", 9
-"""With what the reply subject of a message begins that is the stream's, and not from the consumer itself; how many
+"""How the reply subject of a stream's message begins, which a message of the consumer itself does not have; how many
 words it has with older servers."""
 _MISSED = 3
-"""Heartbeats that may be late before the consumer is taken for gone."""
+"""Heartbeats that may be late before the consumer counts as gone."""
 _FORGOTTEN = 30.0
-"""Seconds after which the server drops a consumer that nobody listens to."""
+"""Seconds after which the server drops a consumer without a subscriber."""
 
 
 class Delivered(Struct, frozen=True):
-    """A message of a stream. `seq`: its number in the whole stream; `at`: Unix nanoseconds when it was stored, by the
-    server's clock; both together are never the same for two messages. `id`: of the post, if it had one; `is_first`:
-    there was nothing under its subject before it."""
+    """A message of a stream.
+
+    - `seq`: its number in the whole stream.
+    - `at`: Unix nanoseconds when it was stored, by the server's clock; no two messages have the same `seq` and `at`.
+    - `subject`: that it was posted under.
+    - `entry`: its bytes.
+    - `id`: of the post, if it had one.
+    - `is_first`: there was no message under its subject before it.
+    """
 
     seq: int
     at: int
@@ -55,11 +61,11 @@ class From:
 
 
 NEWEST, NEW = From(policy=DeliverPolicy.LAST_PER_SUBJECT), From(policy=DeliverPolicy.NEW)
-"""With the newest of each subject; with what is stored from now on."""
+"""Begin with the newest message of each subject; with messages that are stored from now on."""
 
 
 class Feed:
-    """Opened once. `ended` is set when a message was lost, or the connection, or no more are wanted."""
+    """A feed, opened once. `ended` is set when a message or the connection was lost, or no more messages are wanted."""
 
     def __init__(
         self,
@@ -89,7 +95,7 @@ class Feed:
         self.ended, self._caught_up = asyncio.Event(), asyncio.Event()
 
     async def open(self, start: From) -> None:
-        """Begin to receive what is stored, and then what is new. Raises NATS's errors."""
+        """Begin to receive stored messages, and then new ones. Raises NATS's errors."""
         self._start = start
         self._subscription = await self._client.subscribe(
             self._inbox, cb=self._take, pending_msgs_limit=0, pending_bytes_limit=0
@@ -101,29 +107,29 @@ class Feed:
             self._caught_up.set()
 
     async def catch_up(self) -> bool:
-        """Wait until all was received that was stored at first; False where the feed has ended before."""
+        """Wait until all messages are received that were stored at first; False where the feed has ended before."""
         await self._caught_up.wait()
         return not self.ended.is_set()
 
     async def widen(self, subjects: Sequence[str]) -> None:
-        """Receive what is stored from now on under these subjects, too. Raises NATS's errors."""
+        """Receive messages that are stored from now on under these subjects, too. Raises NATS's errors."""
         self._subjects = subjects
         await self._js.add_consumer(self._stream, self._consumer())
 
     async def close(self) -> None:
-        """Hear nothing more."""
+        """End the subscription."""
         self.end()
         if self._subscription is not None and not self._client.is_closed:
             await self._subscription.unsubscribe()
             await self._client.publish(f"$JS.API.CONSUMER.DELETE.{self._stream}.{self._name}")
 
     def end(self) -> None:
-        """Hear nothing more."""
+        """Take no more messages."""
         self.ended.set()
         self._caught_up.set()
 
     def end_if_silent(self) -> None:
-        """Consumers that are alive say so."""
+        """End the feed where the consumer's heartbeats are missing."""
         if time.monotonic() - self._received_at > _MISSED * self._heartbeat:
             self.end()
 
@@ -145,8 +151,8 @@ class Feed:
         )
 
     async def _take(self, message: Msg) -> None:
-        """What a stranger has posted is told from what the consumer says by the reply subject, which the server
-        sets."""
+        """Take a message. The reply subject, which the server sets, tells a stranger's post from the consumer's own
+        messages."""
         if self.ended.is_set():
             return
         self._received_at = time.monotonic()
@@ -168,7 +174,7 @@ class Feed:
             self._caught_up.set()
 
     async def _heed(self, message: Msg) -> None:
-        """A heartbeat says which message was the last; what asks for an answer wants to know that we keep up."""
+        """A heartbeat names the last message; one that asks for an answer checks that we keep up."""
         headers = message.headers or {}
         if headers.get("Nats-Last-Consumer", str(self._count)) != str(self._count):
             self.end()
@@ -179,7 +185,7 @@ class Feed:
 
 def _numbers(reply: str) -> tuple[int, int, int]:
     """A message's number with its consumer, its number in the stream, and when it was stored, see NATS's ADR-15: newer
-    servers have names of domain and account before them, and a word without meaning behind."""
+    servers put names of domain and account before them, and a random word behind."""
     tokens = reply.split(".")
     seq, number, at = tokens[5:8] if len(tokens) == _OLD_TOKENS else tokens[7:10]
     return int(number), int(seq), int(at)

@@ -1,4 +1,4 @@
-"""What is new under many subjects of one stream, by one consumer: a server reads a stream once for all tables of a
+"""New messages under many subjects of one stream, by one consumer: a server reads a stream once for all tables of a
 connection, not once for each."""
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ from forcemove.transport.jetstream.feed import NEW, Delivered, Feed
 __all__ = ["MAX_SUBJECTS", "Live"]
 
 MAX_SUBJECTS = 256
-"""Of one consumer: they are all named again whenever one is added."""
+"""Subjects of one consumer: all of them are sent again whenever one is added."""
 
 
 class During(Protocol):
-    """Runs something as long as there is a connection."""
+    """Runs a coroutine as long as there is a connection."""
 
     async def __call__(self, doing: Coroutine[Any, Any, None]) -> None: ...
 
 
 class Live:
-    """Followers of many subjects on one feed; it is over as soon as the feed is."""
+    """Followers of many subjects on one feed; it ends with the feed."""
 
     def __init__(self, make: Callable[[Sequence[str], Callable[[Delivered], bool]], Feed], during: During) -> None:
-        """`make`: a feed of some subjects, not opened yet. `during`: asks the server for something."""
+        """`make`: makes a feed of some subjects, not opened yet. `during`: makes requests to the server."""
         self._make, self._during = make, during
         self._feed: Feed | None = None
         self._hearers: dict[str, Callable[[Delivered], None]] = {}
@@ -35,7 +35,7 @@ class Live:
 
     @property
     def is_over(self) -> bool:
-        """Whether something was lost, or the connection."""
+        """Whether a message or the connection was lost."""
         return self._feed is not None and self._feed.ended.is_set()
 
     @property
@@ -45,7 +45,7 @@ class Live:
 
     @asynccontextmanager
     async def following(self, subject: str, on_message: Callable[[Delivered], None]) -> AsyncIterator[Feed]:
-        """Within it, `on_message` is given all that is stored under a subject from its beginning on, until the feed
+        """Within the block, `on_message` is called with all messages of a subject from its beginning on, until the feed
         ends. Raises NATS's errors."""
         self._hearers[subject] = on_message
         try:
@@ -56,12 +56,12 @@ class Live:
             del self._hearers[subject]
 
     async def close(self) -> None:
-        """Hear nothing more."""
+        """Close the feed."""
         if self._feed is not None:
             await self._feed.close()
 
     async def _named_in(self, subject: str) -> Feed:
-        """Whoever comes first names the subjects of all that wait."""
+        """The feed with this subject: the first caller adds the subjects of all that wait."""
         subjects = tuple(self._hearers)
         if self._feed is None:
             self._feed = await self._opened(subjects)

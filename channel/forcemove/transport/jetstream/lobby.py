@@ -1,6 +1,5 @@
 """The lobby in a bucket of a NATS server. Each offer is one value under its hash, changed by comparing and swapping, so
-that of several who join one is taken, and all see which. Nothing in it is believed before its signature is checked.
-"""
+that of several guests one is accepted, and all see which. No value is believed before its signature is checked."""
 
 from __future__ import annotations
 
@@ -35,16 +34,16 @@ from forcemove.transport.terms import TableTerms
 __all__ = ["JOIN_SECONDS", "JetStreamLobby"]
 
 JOIN_SECONDS = 60.0
-"""That host and guest have to be at their table."""
+"""Seconds that host and guest have to be at their table."""
 _POLL_SECONDS = 0.25
 _OFFERS_OF_A_HOST = 20
 _MAX_MEETINGS = 10_000
 _MAX_READ = 10_000
 """Values of the bucket that are read at once."""
 _AT_ONCE = 64
-"""Values that are judged before others have their turn of the event loop."""
+"""Values that are checked before other tasks get their turn."""
 _CHANGED = frozenset({10_071, 10_164})
-"""The server's codes for a value that is not of the revision any more that it was said to be of."""
+"""The server's error codes for a value whose revision is not the expected one any more."""
 ResultT = TypeVar("ResultT")
 
 
@@ -56,7 +55,7 @@ class JetStreamLobby:
     """Made by a `connection.JetStreamConnection`."""
 
     def __init__(self, ask: _Ask, join_seconds: float) -> None:
-        """`ask`: does something on the connection, and again where it was lost. `join_seconds`: see `JOIN_SECONDS`;
+        """`ask`: makes a request on the connection, and again where that was lost. `join_seconds`: see `JOIN_SECONDS`;
         the same for all who use the lobby."""
         self._ask, self._join_seconds = ask, join_seconds
         self._meetings: dict[bytes, bytes] = {}
@@ -79,15 +78,16 @@ class JetStreamLobby:
     async def list(
         self, wanted: Callable[[Offer], bool] = lambda _: True, most: int = MAX_LISTED
     ) -> tuple[SignedOffer, ...]:
-        """The open offers that are wanted, at most so many, in the order of their hashes; those that no host has
-        signed, or that are over, are left out. Of a bucket with more than 10,000 values the oldest are read."""
+        """The open offers for which `wanted` holds, at most so many, in the order of their hashes. Offers that are
+        over, or that their host has not signed, are left out. Of a bucket with more than 10,000 values the oldest are
+        read."""
         found, _ = await self._ask(self._read_all, "for the open offers")
         offers = (each.shown.signed for each in found if each.shown.join is None and not each.shown.is_over)
         chosen = [each for each in offers if wanted(each.offer)]
         return tuple(sorted(chosen, key=lambda each: each.offer.hash)[:most])
 
     async def changed(self, _offers: Collection[bytes]) -> None:
-        """Wait until something has happened to an offer, or for some seconds. Raises what has ended the connection."""
+        """Wait until an offer has changed, or for some seconds. Raises the error that has ended the connection."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(CHANGE_SECONDS):
                 await self._ask(_note_change, "for changes of offers")
@@ -118,7 +118,7 @@ class JetStreamLobby:
                 return table
 
     async def joined(self, offer: bytes) -> OfferStatus:
-        """Wait until somebody has joined our offer, or it is over. Raises as `look` does."""
+        """Wait until somebody has joined our offer, or the offer is over. Raises as `look` does."""
         shown = await self.look(offer)
         while shown.join is None and not shown.is_over:
             await asyncio.sleep(_POLL_SECONDS)
@@ -126,7 +126,7 @@ class JetStreamLobby:
         return shown
 
     async def withdraw(self, offer: bytes, key: Key) -> None:
-        """Take our offer back. Raises `RelayRefused` where it is over already, or not ours."""
+        """Take our offer back. Raises `RelayRefused` where the offer is over already, or not ours."""
         signature, has_tried = key.sign(withdrawal_digest(offer)).compact, False
         while True:
             entry = await self._entry(offer)
@@ -141,8 +141,8 @@ class JetStreamLobby:
                 return
 
     async def arrive(self, table: bytes, key: Key) -> None:
-        """We are at a table. If it is that of an offer that we have seen joined, the lobby is told; when both are
-        there, the offer is over."""
+        """Note that we are at a table. If the table is that of an offer that we have seen joined, the lobby notes it;
+        when both players are there, the offer is over."""
         offer = self._meetings.get(table)
         while offer is not None:
             found = await self._read(offer)
@@ -175,13 +175,13 @@ class JetStreamLobby:
         return found
 
     def _remember(self, table: bytes, offer: bytes) -> None:
-        """Which offer a table belongs to, of those that were seen last."""
+        """Remember the offer of a table, for the tables that were seen last."""
         self._meetings[table] = offer
         if len(self._meetings) > _MAX_MEETINGS:
             del self._meetings[next(iter(self._meetings))]
 
     async def _read(self, offer: bytes) -> LobbyEntry | int:
-        """What is kept under a hash; or the revision of what is no such offer; or 0."""
+        """The value under a hash; or the revision of a value that is no such offer; or 0."""
         return await self._ask(lambda session: self._read_one(session, offer), f"for offer 0x{offer.hex()}")
 
     async def _read_one(self, session: NatsSession, offer: bytes) -> LobbyEntry | int:
@@ -196,7 +196,7 @@ class JetStreamLobby:
             return seq
 
     async def _read_all(self, session: NatsSession) -> tuple[tuple[LobbyEntry, ...], float]:
-        """Every offer, and what time it is there."""
+        """Every offer, and the server's time."""
         found: list[Delivered] = []
 
         def on_message(each: Delivered) -> bool:
@@ -224,14 +224,14 @@ class JetStreamLobby:
             return None
 
     async def _write(self, offer: bytes, value: StoredOffer, revision: int) -> bool:
-        """False where somebody has changed it since, or we have, and were not told."""
+        """Write a value; False where somebody has changed it since, or we have, and the acknowledgement was lost."""
         return await self._ask(
             lambda session: _swap(session, offer, value, revision), f"to change offer 0x{offer.hex()}"
         )
 
 
 async def _note_change(session: NatsSession) -> None:
-    """Done when anything is stored in the bucket."""
+    """Return when any value is stored in the bucket."""
     async with session.feed(BUCKET, LOBBY_SUBJECT + ">", NEW, lambda _: False) as feed:
         await feed.ended.wait()
 

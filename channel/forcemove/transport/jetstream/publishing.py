@@ -1,4 +1,4 @@
-"""Posts on their way to a stream, and which of them it has taken. Knows NATS's acknowledgements, and no log."""
+"""Posts on their way to a stream, and the server's acknowledgements. Knows no log."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from nats.aio.msg import Msg
 __all__ = ["NOT_FIRST", "Ack", "PublishQueue", "PendingPublish", "PublishError"]
 
 NOT_FIRST = 10_071
-"""The server's code for a message that was to be the first of its subject, and is not."""
+"""The server's error code for a message that had to be the first of its subject, and is not."""
 
 
 class PublishError(Struct, frozen=True):
-    """Why the server has not taken a message, in its words."""
+    """Why the server has not taken a message, in its own text."""
 
     code: int = 0
     err_code: int = 0
@@ -27,7 +27,7 @@ class PublishError(Struct, frozen=True):
 
 
 class Ack(Struct, frozen=True):
-    """What the server says of a message: its number in the stream, or why it has none."""
+    """The server's answer to a message: its number in the stream, or why it has none."""
 
     seq: int = 0
     error: PublishError | None = None
@@ -38,8 +38,8 @@ _ACKS = msgspec.json.Decoder(Ack)
 
 @dataclass(frozen=True)
 class PendingPublish:
-    """A message on its way to the stream. `on_message`: is given the server's answer; where none comes, the message is
-    to be sent again after some time."""
+    """A message on its way to the stream. `on_message`: is called with the server's answer; where none comes, the
+    message is to be sent again after some time."""
 
     subject: str
     message: bytes
@@ -49,7 +49,7 @@ class PendingPublish:
 
 
 class PublishQueue:
-    """What one connection sends, in the order in which it was asked to. Whoever sends waits for nothing."""
+    """The messages that one connection sends, in the order of `send`. No sender waits."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
@@ -59,7 +59,7 @@ class PublishQueue:
         self._unanswered: dict[str, Callable[[Ack], None]] = {}
 
     def send(self, post: PendingPublish) -> None:
-        """Send it as soon as the connection takes it."""
+        """Send a message as soon as the connection takes it."""
         self._unsent.append(post)
         self._has_mail.set()
 
@@ -68,7 +68,7 @@ class PublishQueue:
         self._unanswered.pop(id_, None)
 
     async def run(self) -> None:
-        """Until it is cancelled, or the connection is lost. Raises NATS's errors."""
+        """Send until cancelled, or until the connection is lost. Raises NATS's errors."""
         await self._client.subscribe(
             f"{self._inbox}.*", cb=self._on_message, pending_msgs_limit=0, pending_bytes_limit=0
         )
@@ -83,7 +83,7 @@ class PublishQueue:
             await self._has_mail.wait()
 
     async def _on_message(self, message: Msg) -> None:
-        """An answer without words is from a server that has no such stream just now."""
+        """Take an answer. An empty one comes from a server that has no such stream just now."""
         if not message.data:
             return
         on_message = self._unanswered.pop(message.subject.rpartition(".")[2], None)

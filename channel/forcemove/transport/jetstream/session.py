@@ -1,5 +1,5 @@
-"""One connection to a NATS server, from its beginning to its end; what is to be said of a table or an offer is said on
-it. A session is never opened again: its owner makes another."""
+"""One connection to a NATS server, from its beginning to its end; everything about a table or an offer is sent on it. A
+session is never opened again: its owner makes another."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ from forcemove.transport.links import public_url
 __all__ = ["FAILURES", "NatsSession"]
 
 FAILURES = (nats.errors.Error, OSError, TimeoutError)
-"""What a lost connection, or a server that is not ready, looks like."""
+"""The errors of a lost connection, or of a server that is not ready."""
 _ANSWER_SECONDS = 5.0
 ResultT = TypeVar("ResultT")
 
 
 class _StreamTime(Struct):
-    """A part of what the server tells of a stream: the time by its clock."""
+    """A part of the server's description of a stream: the time by its clock."""
 
     ts: datetime | None = None
 
 
 class _SturdyClient(Client):
-    """Reads on where a message has headers that are none. nats-py (2.16) stops reading there, without a word: so one
-    message of a stranger would make everybody deaf that reads its table. What is overridden is nats-py's own affair;
-    a test notices when it goes by another name."""
+    """Reads on where the headers of a message are malformed. nats-py (2.16) stops reading there without an error, so
+    that one message of a stranger would stop every reader of its table. The overridden method is private to nats-py; a
+    test notices when its name changes."""
 
     async def _process_headers(self, headers: bytes | None) -> dict[str, str] | None:
         try:
@@ -56,7 +56,7 @@ class NatsSession:
     """Made by `open`. `is_over` is set when the connection is lost."""
 
     def __init__(self, url: str, heartbeat: float, on_error: Callable[[Exception], None]) -> None:
-        """`heartbeat`: seconds between signs of life. `on_error`: is given what the server complains of."""
+        """`heartbeat`: seconds between signs of life. `on_error`: is called with the server's errors."""
         self._url, self._heartbeat, self._on_error = url, heartbeat, on_error
         self.client = _SturdyClient()
         self.js = self.client.jetstream(timeout=_ANSWER_SECONDS)
@@ -93,15 +93,15 @@ class NatsSession:
         self.outbox = PublishQueue(self.client)
 
     async def prepare(self) -> None:
-        """See that the server has what we need. Raises `StreamUnsuitable` and `FAILURES`."""
+        """Make what is missing on the server. Raises `StreamUnsuitable` and `FAILURES`."""
         await prepare(self.js, public_url(self._url))
 
     async def run(self) -> None:
-        """Send what is to be sent, until the connection is lost. Raises `FAILURES`."""
+        """Send queued messages until the connection is lost. Raises `FAILURES`."""
         await self.during(self.outbox.run())
 
     async def during(self, doing: Coroutine[Any, Any, ResultT]) -> ResultT:
-        """Do it. Raises `FAILURES`, also as soon as the connection is lost."""
+        """Await a coroutine. Raises `FAILURES`, also as soon as the connection is lost."""
         tasks = asyncio.create_task(doing), asyncio.create_task(self.is_over.wait())
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -114,7 +114,7 @@ class NatsSession:
             await asyncio.wait(tasks)
 
     async def close(self) -> None:
-        """Send nothing more, and receive nothing more."""
+        """End the connection."""
         await self._on_closed()
         await self.client.close()
 
@@ -122,7 +122,7 @@ class NatsSession:
     async def feed(
         self, stream: str, subject: str, start: From, on_message: Callable[[Delivered], bool]
     ) -> AsyncIterator[Feed]:
-        """What the stream has under a subject. Raises `FAILURES`."""
+        """The messages of a stream under a subject. Raises `FAILURES`."""
         feed = self._new_feed(stream, (subject,), on_message)
         try:
             await self.during(feed.open(start))
@@ -133,7 +133,7 @@ class NatsSession:
 
     @asynccontextmanager
     async def live(self, stream: str, subject: str, on_message: Callable[[Delivered], None]) -> AsyncIterator[Feed]:
-        """What is new under a subject; the feed is shared with other subjects. Raises `FAILURES`."""
+        """The new messages under a subject; the feed is shared with other subjects. Raises `FAILURES`."""
         for over in [each for each in self._lives[stream] if each.is_over]:
             self._lives[stream].remove(over)
             await over.close()
@@ -150,7 +150,7 @@ class NatsSession:
         return feed
 
     def sweep(self) -> None:
-        """To be called now and then: what has fallen silent is over."""
+        """End the feeds whose consumers are silent. To be called now and then."""
         self._feeds = {feed for feed in self._feeds if not feed.ended.is_set()}
         for feed in self._feeds:
             feed.end_if_silent()
@@ -164,7 +164,7 @@ class NatsSession:
         return time.time() + self._ahead
 
     def servers(self) -> list[str]:
-        """All that are known: those of a cluster tell of each other."""
+        """All known servers: those of a cluster announce each other."""
         return [f"{each.scheme}://{each.netloc.rpartition('@')[2]}" for each in self.client.servers]
 
     async def _on_client_error(self, error: Exception) -> None:

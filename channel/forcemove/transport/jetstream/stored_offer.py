@@ -1,6 +1,7 @@
-"""An offer as the lobby's bucket has it: all that was said about it in one value, signed by those that said it. Pure.
+"""An offer as it is in the lobby's bucket: the offer, its join and the presence of both players in one value, each
+signed by its author. Pure.
 
-Whoever may write to the bucket can write anything: what is not signed as it has to be counts as if it were not there.
+Whoever may write to the bucket can write anything: a part without a valid signature counts as missing.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ __all__ = ["LONGEST_OFFER", "VERSION", "LobbyEntry", "StoredOffer", "read_entry"
 VERSION = 1
 """The version of the values that this program writes and reads."""
 LONGEST_OFFER = 7 * 86_400
-"""Seconds."""
+"""Seconds that an offer may last."""
 
 _Bytes = Annotated[bytes, Meta(max_length=MAX_OFFER)]
 _Signed = Annotated[bytes, Meta(min_length=64, max_length=64)]
@@ -62,7 +63,7 @@ class StoredOffer(Struct, frozen=True, array_like=True, forbid_unknown_fields=Tr
         return cls(OFFERS.encode(signed.offer), signed.signature.compact)
 
     def joined(self, signed: SignedJoin) -> StoredOffer:
-        """With this join, and nothing of another one."""
+        """The offer with this join, and nothing of another one."""
         return StoredOffer(self.offer, self.signature, JOINS.encode(signed.join), signed.signature.compact)
 
     def encode(self) -> bytes:
@@ -76,7 +77,7 @@ _DECODER = msgspec.msgpack.Decoder(StoredOffer)
 
 @dataclass(frozen=True)
 class LobbyEntry:
-    """An offer's value that was read from the bucket and judged. `revision`: what a new value has to name."""
+    """An offer's value that was read from the bucket and checked. `revision`: what a new value has to name."""
 
     revision: int
     value: StoredOffer
@@ -90,7 +91,7 @@ class LobbyEntry:
         return None if table is None else table.id
 
     def with_presence(self, key: Key) -> StoredOffer:
-        """The value that says that one of the two is at the table."""
+        """The value that says that this player is at the table."""
         digest = presence_digest(self.meeting or b"")
         field = "host" if key.address == self.shown.signed.offer.host else "guest"
         signature = {field: key.sign(digest).compact}
@@ -146,7 +147,7 @@ def _sound_join(signed: SignedOffer, value: StoredOffer) -> SignedJoin | None:
 
 
 def _has_begun(shown: OfferStatus, value: StoredOffer) -> bool:
-    """Whether both have said that they are at their table."""
+    """Whether both players have signed that they are at their table."""
     if shown.join is None or shown.table is None:
         return False
     digest, offer = presence_digest(shown.table.id), shown.signed.offer

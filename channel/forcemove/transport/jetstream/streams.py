@@ -1,5 +1,5 @@
-"""What a NATS server keeps for us: two streams with tables' logs, and the bucket of the lobby. They are made where they
-are missing, and never changed."""
+"""What a NATS server stores for us: two streams with tables' logs, and the bucket of the lobby. They are made where
+they are missing, and never changed."""
 
 from __future__ import annotations
 
@@ -25,18 +25,19 @@ __all__ = [
 
 _DAY = 86_400
 _HEADERS = 1_024
-"""Bytes of headers that a message may have beside its entry."""
+"""Bytes of headers that a message may have in addition to its entry."""
 MAX_MESSAGE = MAX_ENTRY + _HEADERS
 """Bytes of a message: the largest entry always fits."""
 _DUPLICATES = 120.0
-"""Seconds for which the server knows the ids of posts. What is posted again later is looked for in the log first."""
+"""Seconds for which the server remembers the ids of posts. A post that is repeated later is looked for in the log
+first."""
 LOBBY, BUCKET, LOBBY_SUBJECT = "forcemove_lobby", "KV_forcemove_lobby", "$KV.forcemove_lobby."
-"""The bucket, the stream that it is, and what its keys have before them as subjects."""
+"""The bucket, its stream, and the prefix of its keys as subjects."""
 MAX_OFFERED = 8_192
 """Bytes of an offer in the bucket, with its join and all signatures."""
 
 STREAMS = {TableKind.CHANNEL: "FORCEMOVE_CHANNELS", TableKind.GAME: "FORCEMOVE_GAMES"}
-"""One for each kind of table: a stream drops the oldest entries of a full log, or it takes no more."""
+"""The stream of each kind of table: one drops the oldest entries of a full log, the other takes no more."""
 _SUBJECTS = {TableKind.CHANNEL: "forcemove.channels.", TableKind.GAME: "forcemove.games."}
 
 CONFIGS = (
@@ -85,7 +86,7 @@ CONFIGS = (
         allow_direct=True,
     ),
 )
-"""What is made where it is missing."""
+"""The configurations of what is made where it is missing."""
 _SAME = (
     "subjects",
     "retention",
@@ -99,19 +100,20 @@ _SAME = (
     "sources",
     "subject_transform",
 )
-"""Settings that are as we make them, or messages would be lost, spoiled or not there. The others are the operator's."""
+"""Settings that must be as we make them, or messages would be lost, spoiled or missing. The others are the
+operator's."""
 _AT_LEAST = {"max_msg_size": MAX_MESSAGE, "max_age": _DAY, "duplicate_window": _DUPLICATES}
 """Settings that may be larger, or without a limit. The bucket's messages are smaller."""
 
 
 def subject_of(kind: TableKind, table: bytes) -> str:
-    """Where the entries of a table's log are posted."""
+    """The subject of a table's entries."""
     return _SUBJECTS[kind] + table.hex()
 
 
 async def prepare(js: JetStreamContext, url: str) -> None:
-    """Make what is missing. Raises `StreamUnsuitable` where there is a stream of the same name that would not do, and
-    NATS's own errors."""
+    """Make the streams and the bucket where they are missing. Raises `StreamUnsuitable` where one of them exists with
+    unfit settings, and NATS's own errors."""
     for wanted in CONFIGS:
         _require_suitable(await _found_or_made(js, wanted), wanted, url)
 

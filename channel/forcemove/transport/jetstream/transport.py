@@ -1,11 +1,13 @@
-"""A table's log on JetStream, as flows want it. What is delivered and acknowledged of this table; no connection.
+"""A table's log on JetStream, as flows want it: the messages that are delivered and acknowledged of this table; no
+connection.
 
 JetStream numbers the messages of a whole stream. Entries of a table are counted as they are delivered: a game's stream
-drops none, so that all count alike. After a lost connection reading begins with the entry that was read last: if the
-server has another one there, or none, the log is not the one that we know.
+drops none, so that all clients count alike. After a lost connection reading begins with the entry that was read last:
+if the server has another one there, or none, the log is not the one that we know.
 
-A post has an id of 16 random bytes. It is done when the server has acknowledged it and we have read it. What was not
-acknowledged is looked for in the log after a lost connection, and posted again, with the same id, if it is not there.
+A post has an id of 16 random bytes. It is done when the server has acknowledged it and we have read it. After a lost
+connection, a post without an acknowledgement is looked for in the log, and posted again, with the same id, if it is not
+there.
 """
 
 from __future__ import annotations
@@ -31,12 +33,13 @@ _ID_BYTES = 16
 _ACK_SECONDS = 5.0
 """Seconds after which a post that was not answered is sent again."""
 _FULL = "per subject"
-"""In the server's words for a log that takes no more, which share a code with a disk that is full."""
+"""A part of the server's text for a full log, which shares its error code with a full disk."""
 
 
 @dataclass(eq=False)
 class _Waiting:
-    """`seq`: its number in the stream, once that is known. `said`: when it was sent last, by the monotonic clock."""
+    """A post that is not done. `seq`: its number in the stream, once that is known. `said`: when it was sent last, by
+    the monotonic clock."""
 
     message: bytes
     done: asyncio.Future[None]
@@ -79,10 +82,11 @@ class JetStreamTransport(RemoteLog):
     # ------------------------------------------------------------------------------------------------- for flows
 
     async def post(self, message: bytes) -> None:
-        """Say something to everybody. Done when the server has it.
+        """Post a message to everybody. Returns when the server has it.
 
-        While there is no connection it waits for one. Raises `InvalidValue` where the message is too large, and
-        `RelayRefused` where the server does not take it. If it is cancelled, the message may be in the log or not.
+        A post waits while there is no connection. Raises `InvalidValue` where the message is too large, and
+        `RelayRefused` where the server does not take it. If the call is cancelled, the message may be in the log or
+        not.
         """
         self._require_postable(message)
         if not self._drops and self._size + len(message) > GAME_BYTES:
@@ -99,24 +103,25 @@ class JetStreamTransport(RemoteLog):
     # -------------------------------------------------------------------------------------------- for the connection
 
     def resume(self) -> From:
-        """Where reading begins on a new connection: with what we know already, if there is anything."""
+        """Where reading begins on a new connection: with the last entry that we know, if there is one."""
         self._is_caught_up, self._is_resuming = False, self._last is not None
         self._forget_new(has_missed=False)
         return From(None if self._last is None else self._last.seq)
 
     def lose(self) -> None:
-        """The connection is gone: what is posted now waits for the next one."""
+        """The connection is gone: posts wait for the next one."""
         self._is_caught_up = False
 
     def on_new_message(self, found: Delivered) -> None:
-        """A message that was stored since we listen. What there was before is heard first."""
+        """A message that was stored after we subscribed. The stored ones are read first."""
         if not self._is_caught_up:
             self._keep(found)
         elif self._last is None or found.seq > self._last.seq:
             self._add(found)
 
     def _keep(self, found: Delivered) -> None:
-        """Until all before it is heard. Where more comes meanwhile than is kept of a log, it is read from there on."""
+        """Keep a new message until all before it are read. Where more come meanwhile than are kept of a log, reading
+        goes on from the first that is not kept."""
         if self._has_missed:
             return
         self._new.append(found)
@@ -129,7 +134,7 @@ class JetStreamTransport(RemoteLog):
         self._new_size, self._has_missed = 0, has_missed
 
     def on_message(self, found: Delivered) -> bool:
-        """The next message of those that there were. False where the log has failed."""
+        """The next of the stored messages. False where the log has failed."""
         if self._is_resuming:
             self._is_resuming = False
             if self._is_last(found):
@@ -149,9 +154,9 @@ class JetStreamTransport(RemoteLog):
             self._recognise(found)
 
     def catch_up(self) -> bool:
-        """All that the log had when this connection came was heard; what was not acknowledged and is not in it is
-        posted again. False where it is to be read on: from its beginning, if the log is another one; from where we have
-        stopped, if more has come meanwhile than was kept."""
+        """All entries are read that the log had when this connection came; posts that are neither acknowledged nor in
+        the log are posted again. False where more is to be read: from the log's beginning, if it is another one; from
+        where we have stopped, if more messages came meanwhile than were kept."""
         if self._is_resuming:
             self._last = None
             self._miss()
@@ -171,7 +176,7 @@ class JetStreamTransport(RemoteLog):
         return True
 
     def say_again(self) -> None:
-        """What was not answered for some time."""
+        """Send the posts again that were not answered for some time."""
         now = time.monotonic()
         for id_, waiting in self._waiting.items():
             if self._is_caught_up and now - waiting.said > _ACK_SECONDS:
@@ -183,7 +188,8 @@ class JetStreamTransport(RemoteLog):
     # -------------------------------------------------------------------------------------------------------- posting
 
     def _say(self, id_: str, waiting: _Waiting) -> None:
-        """The first entry of a log is known by its header, so that who reads it sees that nothing is missing."""
+        """Send a post. The first entry of a log is marked by its header, so that a reader sees that no entry before it
+        is missing."""
         if not self._is_caught_up:
             return
         waiting.said = time.monotonic()
@@ -213,7 +219,7 @@ class JetStreamTransport(RemoteLog):
         return waiting.seq is not None and self._last is not None and waiting.seq <= self._last.seq
 
     def _recognise(self, found: Delivered) -> None:
-        """Whether it is ours. Before the log is caught up it may be one whose acknowledgement was lost."""
+        """Match an entry with our posts. Before the log is caught up it may be one whose acknowledgement was lost."""
         waiting = self._waiting.get(found.id)
         if waiting is not None and waiting.message == found.entry:
             waiting.seq = found.seq
@@ -223,7 +229,7 @@ class JetStreamTransport(RemoteLog):
             self._say_rest()
 
     def _say_rest(self) -> None:
-        """The log has its first entry: what waited for that follows."""
+        """The log has its first entry: send the posts that waited for it."""
         for id_, waiting in self._waiting.items():
             if waiting.said == 0.0 and waiting.seq is None:
                 self._say(id_, waiting)
@@ -235,8 +241,8 @@ class JetStreamTransport(RemoteLog):
         return last is not None and (found.seq, found.at, found.entry) == (last.seq, last.at, last.entry)
 
     def _miss(self) -> None:
-        """The log is not the one that we know, or has dropped what we had read last. A channel goes on, and its readers
-        see one entry that is missing; a game ends."""
+        """The log is not the one that we know, or has dropped the entry that we had read last. A channel goes on, and
+        its readers get one fault for the missing entries; a game ends."""
         if self._drops:
             self._log.restart(self._log.end + 1, None)
         else:

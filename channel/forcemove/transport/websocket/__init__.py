@@ -1,5 +1,5 @@
-"""Tables' logs and the lobby on a relay, over a WebSocket. Knows sockets, and what a relay and its clients say to each
-other.
+"""Tables' logs and the lobby on a relay, over a WebSocket. Knows sockets, and the messages between a relay and its
+clients.
 
-`transport` is one table's log on a relay, `lobby` its lobby, `connection` keeps the way to it open.
+`transport` is one table's log on a relay, `lobby` its lobby, `connection` keeps the connection open.
 """

@@ -41,19 +41,19 @@ __all__ = ["RelayConnection"]
 
 _LOG = logging.getLogger(__name__)
 _AT_ONCE = 64
-"""Messages and entries that are taken in before others have their turn of the event loop, however many have come."""
+"""Messages and entries that are taken in before other tasks get their turn, however many have come."""
 _MAX_USELESS = 10_000
-"""Messages in a row that are of no use to anybody here: then the connection is given up, for each costs time."""
+"""Messages of no use in a row: after so many the connection is closed, for each costs time."""
 _MAX_UNSENT = 64 * 2**20
-"""Bytes that wait for a relay which reads nothing, and makes us say more: then the connection is given up."""
+"""Bytes that wait for a relay which reads nothing while it makes us send more: then the connection is closed."""
 
 
 class RelayConnection(Reconnecting[WebSocketTransport]):
     """`async with RelayConnection("wss://relay.example") as relay:` keeps a connection until the block is left.
     `lobby`: the relay's.
 
-    What a relay does wrong, or the way to it, costs time only: the connection is closed and opened again, after a pause
-    that doubles up to 10 seconds, of which a random part is waited.
+    Faults of the relay and the network cost time only: the connection is closed and opened again, after a pause that
+    doubles up to 10 seconds, of which a random part is waited.
     """
 
     def __init__(
@@ -96,8 +96,8 @@ class RelayConnection(Reconnecting[WebSocketTransport]):
     async def join(self, terms: TableTerms, key: Key) -> WebSocketTransport:
         """The log of a table at which `key` is a participant's; the table is made if the relay does not have it.
 
-        Raises `RelayRefused`, `RelayUnreachable` where the relay does not open it, and `InvalidValue`. Join a table
-        once: the second time it is the same log.
+        Raises `RelayRefused`, `RelayUnreachable` where the relay does not open it, and `InvalidValue`. Joining a table
+        twice gives the same log.
         """
         return await self._opened(WebSocketTransport(terms.id, terms, key, self._send))
 
@@ -107,7 +107,7 @@ class RelayConnection(Reconnecting[WebSocketTransport]):
         return await self._opened(WebSocketTransport(table, None, None, self._send))
 
     def leave(self, table: bytes) -> None:
-        """Read and post no more at a table; who waits there is given `TransportClosed`."""
+        """Read and post no more at a table; pending calls raise `TransportClosed`."""
         transport = self._tables.pop(table, None)
         if transport is not None:
             self._send(Leave(table))
@@ -142,8 +142,8 @@ class RelayConnection(Reconnecting[WebSocketTransport]):
             raise self._end
 
     async def _run(self) -> None:
-        """Until it is cancelled, or the relay turns out to be of another version while the block is entered. However it
-        ends, who waits is told."""
+        """Run until cancelled, or until the relay turns out to be of another version while the block is entered. At the
+        end pending calls get the failure."""
         try:
             async with aiohttp.ClientSession() as session:
                 await self._pauses.between(lambda: self._talk_once(session))
@@ -154,7 +154,7 @@ class RelayConnection(Reconnecting[WebSocketTransport]):
             self._welcomed.set()
 
     async def _talk_once(self, session: aiohttp.ClientSession) -> None:
-        """Whatever a relay says costs this connection, and nothing else."""
+        """Use one connection. Whatever a relay sends costs this connection, and nothing else."""
         self._has_answered, self._is_of_use = False, False
         try:
             await self._talk(session)
@@ -198,7 +198,7 @@ class RelayConnection(Reconnecting[WebSocketTransport]):
                 await asyncio.wait([writing])
 
     async def _listen(self, socket: aiohttp.ClientWebSocketResponse) -> None:
-        """A relay that says much, however fast, lets the others in this event loop have their turns."""
+        """Take messages in. However fast a relay sends, other tasks of this event loop get their turns."""
         received, useless = 0, 0
         async for frame in socket:
             if frame.type is not aiohttp.WSMsgType.BINARY:
@@ -217,7 +217,7 @@ class RelayConnection(Reconnecting[WebSocketTransport]):
         self._note(f"it was closed with code {socket.close_code}")
 
     async def _write(self, socket: aiohttp.ClientWebSocketResponse) -> None:
-        """A connection that cannot be written to is closed, which ends the listening, too."""
+        """Send what waits. A connection that cannot be written to is closed, which ends `_listen`, too."""
         try:
             while True:
                 await self._has_mail.wait()
@@ -228,7 +228,7 @@ class RelayConnection(Reconnecting[WebSocketTransport]):
             await socket.close()
 
     def _on_message(self, message: FromRelay) -> bool:
-        """Whether it was of use."""
+        """Take a message in; whether it was of use."""
         match message:
             case Welcome(nonce):
                 self._be_welcomed(nonce)
@@ -249,14 +249,15 @@ class RelayConnection(Reconnecting[WebSocketTransport]):
         return is_of_use
 
     def _pass_on(self, table: bytes, message: FromRelay) -> bool:
-        """Where entries go to and fro, the next loss is a new one; that a relay answers says nothing of its disk."""
+        """Give a message to its table. Entries show that the relay works: the next loss counts as a new one. An answer
+        alone says nothing of its disk."""
         if isinstance(message, Posted | Entries):
             self._pauses.reset()
         transport = self._tables.get(table)
         return transport is not None and transport.on_message(message)
 
     def _be_welcomed(self, nonce: bytes) -> None:
-        """Once: each welcome makes us sign and say much."""
+        """Take the first welcome; later ones are ignored, since each would make us sign and send much."""
         if self._new_connection is not None:
             raise MalformedBytes("frame", "we were welcomed already")
         if self._limit is not None:
@@ -275,7 +276,7 @@ class RelayConnection(Reconnecting[WebSocketTransport]):
 
 
 def _parts(message: FromRelay) -> Iterator[FromRelay]:
-    """The same in parts of so many entries that hearing one takes little time."""
+    """A message in parts of so many entries that taking one in is quick."""
     if not isinstance(message, Entries) or len(message.entries) <= _AT_ONCE:
         yield message
         return

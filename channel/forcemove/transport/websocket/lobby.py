@@ -1,7 +1,7 @@
-"""The lobby of a relay, as a client sees it: offers are made, listed, joined. Nothing that the relay shows is believed
+"""The lobby of a relay, as a client sees it: offers are made, listed, joined. No offer that the relay shows is believed
 before its signature is checked; no socket.
 
-What was asked is asked again after the connection was lost: every request may be made twice.
+After the connection was lost, open requests are made again: every request may arrive twice.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ _LISTING_SECONDS = 30.0
 
 _Answer = OfferShown | OffersListed
 _Updates = asyncio.Queue[OfferShown | RequestRefused | ForcemoveError]
-"""Has the newest of an offer alone, however much the relay says."""
+"""Has only the newest update of an offer, however many the relay sends."""
 
 
 class WebSocketLobby:
@@ -69,8 +69,8 @@ class WebSocketLobby:
         clock: Callable[[], float],
         in_time: InTime,
     ) -> None:
-        """`send`: says something to the relay if there is a connection. `clock`: Unix seconds. `in_time`: waits for
-        an answer, and raises where there is none in time."""
+        """`send`: sends a message to the relay if there is a connection. `clock`: Unix seconds. `in_time`: waits for an
+        answer, and raises where there is none in time."""
         self._send, self._clock, self._in_time = send, clock, in_time
         self._requests: dict[bytes, tuple[Message, asyncio.Future[_Answer]]] = {}
         self._ids = count()
@@ -93,9 +93,9 @@ class WebSocketLobby:
     async def list(
         self, wanted: Callable[[Offer], bool] = lambda _: True, most: int = MAX_LISTED
     ) -> tuple[SignedOffer, ...]:
-        """The open offers that are wanted, at most so many, in the order of their hashes; those that no host has
-        signed, or that are over, are left out. However many pages a relay has, it is asked for no more after 30
-        seconds."""
+        """The open offers for which `wanted` holds, at most so many, in the order of their hashes. Offers that are
+        over, or that their host has not signed, are left out. However many pages a relay has, it is asked for no more
+        after 30 seconds."""
         found: list[SignedOffer] = []
         after, until = bytes(32), time.monotonic() + _LISTING_SECONDS
         while len(found) < most and time.monotonic() < until:
@@ -111,8 +111,8 @@ class WebSocketLobby:
         return tuple(found[:most])
 
     async def changed(self, offers: Collection[bytes]) -> None:
-        """Wait until something has happened to one of these offers, or for some seconds. New ones are not told of:
-        the list has them. Raises what has ended the connection."""
+        """Wait until one of these offers has changed, or for some seconds. New offers do not end the wait: list them.
+        Raises the error that has ended the connection."""
         new = [each for each in offers if each not in self._listed]
         self._listed = frozenset(offers)
         self._change.clear()
@@ -145,7 +145,7 @@ class WebSocketLobby:
         return meeting_table(shown.signed.offer, signed.join)
 
     async def joined(self, offer: bytes) -> OfferStatus:
-        """Wait until somebody has joined our offer, or it is over. Raises as `look` does."""
+        """Wait until somebody has joined our offer, or the offer is over. Raises as `look` does."""
         updates = self._watched.setdefault(offer, asyncio.Queue(1))
         try:
             shown = await self.look(offer)
@@ -156,7 +156,7 @@ class WebSocketLobby:
         return shown
 
     async def withdraw(self, offer: bytes, key: Key) -> None:
-        """Take our offer back. Raises `RelayRefused` where it is over already, or not ours."""
+        """Take our offer back. Raises `RelayRefused` where the offer is over already, or not ours."""
         signature = key.sign(withdrawal_digest(offer)).compact
         withdraw = partial(WithdrawOffer, offer=offer, signature=signature)
         _read(await self._ask(withdraw, f"to withdraw offer 0x{offer.hex()}"), offer)
@@ -164,12 +164,12 @@ class WebSocketLobby:
     # -------------------------------------------------------------------------------------------- for the connection
 
     def unanswered(self) -> Iterator[Message]:
-        """What is to be asked on a new connection."""
+        """The requests to be made again on a new connection."""
         yield from [message for message, _ in self._requests.values()]
         yield from (WatchOffer(b"", offer) for offer in {*self._watched, *self._listed})
 
     def on_message(self, message: OfferShown | OffersListed | RequestRefused) -> bool:
-        """What the relay says of its lobby; whether that was of use."""
+        """Take in a message about the lobby; whether it was of use."""
         if not isinstance(message, OffersListed) and (updates := self._watched.get(message.about)):
             _replace(updates, message)
         if _is_change(message) and message.about in self._listed:
@@ -184,7 +184,7 @@ class WebSocketLobby:
         return True
 
     def fail(self, failure: ForcemoveError) -> None:
-        """Nothing can come any more."""
+        """End the lobby: pending calls get the failure."""
         self._failure = failure
         self._change.set()
         for updates in self._watched.values():
@@ -227,7 +227,7 @@ async def _next(updates: _Updates, offer: bytes) -> OfferStatus:
 
 
 def _read(message: OfferShown | OffersListed, offer: bytes) -> OfferStatus:
-    """What the relay shows of the offer with this hash. Raises `OtherOfferShown`."""
+    """An offer with this hash, as the relay shows it. Raises `OtherOfferShown`."""
     if not isinstance(message, OfferShown):
         raise OtherOfferShown(offer)
     signed, join = read_offer(offer, message.offer, message.signature), None
@@ -237,14 +237,14 @@ def _read(message: OfferShown | OffersListed, offer: bytes) -> OfferStatus:
 
 
 def _is_change(message: OfferShown | OffersListed | RequestRefused) -> TypeGuard[OfferShown | RequestRefused]:
-    """Whether an offer that we have listed as open may be so no more. Nothing but another look follows from it."""
+    """Whether a message says that a listed offer may be open no more. The list is then read again."""
     if isinstance(message, OfferShown):
         return message.is_over or message.join is not None
     return isinstance(message, RequestRefused)
 
 
 def _decoded(listed: Iterable[tuple[bytes, bytes]]) -> Iterator[tuple[bytes, SignedOffer]]:
-    """Those that are offers, each with its hash."""
+    """The valid offers of a list, each with its hash."""
     for offer, signature in listed:
         with contextlib.suppress(ForcemoveError):
             signed = SignedOffer(OFFERS.decode(offer), Signature(signature))

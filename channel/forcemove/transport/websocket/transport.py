@@ -1,4 +1,5 @@
-"""A table's log on a relay, as flows want it. What a connection receives and sends of this table; no socket.
+"""A table's log on a relay, as flows want it: the messages that a connection receives and sends of this table; no
+socket.
 
 A post has an id of 16 random bytes. It is posted again, with the same id, after every loss of the connection, until the
 relay has acknowledged it: the relay takes an id once, so that the log never has a message twice.
@@ -36,8 +37,8 @@ __all__ = ["NewConnection", "WebSocketTransport"]
 _PROOF_SECONDS = 300
 """How long a proof may take to arrive; clocks may differ by as much."""
 _LAST = UINT64_MAX >> 1
-"""The largest number that a message has room for. A relay that has claimed more is asked from there on: it has another
-log, which is what a right one then says."""
+"""The largest number that a message has room for. A relay that has claimed a larger one is asked from this number on:
+it has another log, as an honest answer then shows."""
 
 
 @dataclass(frozen=True)
@@ -59,14 +60,15 @@ class _Waiting:
 class WebSocketTransport(RemoteLog):
     """One client's view of a table's log, see `flow.transport.Transport`; `connection.RelayConnection` makes them.
 
-    A lost connection costs time only: what was not acknowledged is posted again, and reading goes on where it stopped.
+    A lost connection costs time only: posts without an acknowledgement are posted again, and reading goes on where it
+    stopped.
     """
 
     def __init__(
         self, table: bytes, terms: TableTerms | None, key: Key | None, send: Callable[[Message], None]
     ) -> None:
-        """`terms`, `key`: None for a spectator, who knows the table's id alone and may not post. `send`: says something
-        to the relay if there is a connection."""
+        """`terms`, `key`: None for a spectator, who knows the table's id alone and may not post. `send`: sends a
+        message to the relay if there is a connection."""
         if key is not None and (terms is None or key.address not in terms.participants):
             raise InvalidValue("key", key.address, "that of a participant")
         super().__init__(table, key, drops=terms is not None and terms.kind is TableKind.CHANNEL)
@@ -79,10 +81,10 @@ class WebSocketTransport(RemoteLog):
     # ------------------------------------------------------------------------------------------------- for flows
 
     async def post(self, message: bytes) -> None:
-        """Say something to everybody. Done when the relay has it on disk.
+        """Post a message to everybody. Returns when the relay has it on disk.
 
-        While there is no connection it waits for one. Raises `InvalidValue` where the message is too large, and
-        `RelayRefused` where the relay does not take it. If it is cancelled, the message may be in the log or not.
+        A post waits while there is no connection. Raises `InvalidValue` where the message is too large, and
+        `RelayRefused` where the relay does not take it. If the call is cancelled, the message may be in the log or not.
         """
         self._require_postable(message)
         post = PostEntry(self.id, secrets.token_bytes(POST_ID), bytes(message), None)
@@ -97,7 +99,8 @@ class WebSocketTransport(RemoteLog):
     # -------------------------------------------------------------------------------------------- for the connection
 
     def on_connected(self, connection: NewConnection) -> Iterator[Message]:
-        """What is to be sent on a new connection: who we are, what we lack, and what was not acknowledged."""
+        """The messages to send on a new connection: our proof, a request for missing entries, and posts without an
+        acknowledgement."""
         self._is_connected = False
         if self.failure is not None:
             return
@@ -109,12 +112,11 @@ class WebSocketTransport(RemoteLog):
         self._is_connected = True
 
     def lose(self) -> None:
-        """The connection is gone: what is posted now waits for the next one."""
+        """The connection is gone: posts wait for the next one."""
         self._is_connected = False
 
     def on_message(self, message: FromRelay) -> bool:
-        """What the relay says of this table; whether that was of use. What was not asked for is passed over: it can do
-        no more than nothing."""
+        """Take in a message about this table; whether it was of use. An answer that was not asked for is ignored."""
         match message:
             case Opened():
                 is_awaited, self._is_opening = self._is_opening, False
@@ -145,14 +147,14 @@ class WebSocketTransport(RemoteLog):
             self._send(waiting.post)
 
     def _again(self, waiting: _Waiting) -> PostEntry:
-        """The same bytes with the same id, and from where on they may be in the log."""
+        """The same bytes with the same id, and the first place where the log may have them."""
         post, since = waiting.post, waiting.since
         waiting.since = self._length_there if since is None else since
         return PostEntry(post.table, post.id, post.entry, since)
 
     @property
     def _length_there(self) -> int:
-        """How long the relay's log is at least: what we post comes after that."""
+        """The least length of the relay's log: our next post comes after that."""
         return min(max(0, self._log.length - self._shift), _LAST)
 
     def _proof(self, connection: NewConnection, terms: TableTerms, key: Key) -> Prove:
@@ -172,13 +174,13 @@ class WebSocketTransport(RemoteLog):
     # -------------------------------------------------------------------------------------------------------- reading
 
     def _open(self) -> Open:
-        """Asks for what we lack. Of the log's beginning there is no hash to compare."""
+        """Ask for the entries that we lack. For the log's beginning there is no hash to compare."""
         self._asked = min(max(0, self._log.end - self._shift), _LAST)
         self._is_opening = True
         return Open(self.id, self._asked, self._log.hash if self._asked else None)
 
     def _begin(self, opened: Opened) -> None:
-        """Where entries that we lack are gone, a channel goes on after them and a game ends."""
+        """Where entries that we lack were dropped, a channel goes on after them and a game ends."""
         self._drops = opened.kind is TableKind.CHANNEL
         start = opened.start + self._shift
         if start < self._log.end:
@@ -189,15 +191,15 @@ class WebSocketTransport(RemoteLog):
         self._is_open.set()
 
     def _skip_to(self, start: int, hash_: bytes | None) -> None:
-        """A first look at a log may begin anywhere; what has been read may have no gap in a game."""
+        """The first read of a log may begin anywhere; later, a game's log may have no gap."""
         if self._drops or not self._is_open.is_set():
             self._log.restart(start, hash_)
         else:
             self.fail(LogReplaced(self.id, self._log.end))
 
     def _restart(self) -> None:
-        """The relay's log is another one than that which we know. A channel reads it from its beginning: readers see
-        one entry that is missing, and then the rest."""
+        """The relay's log is another one than that which we know. A channel reads it from its beginning: readers get
+        one fault for the missing entries, and then the rest."""
         if not self._drops:
             self.fail(LogReplaced(self.id, self._log.end))
             return
@@ -208,8 +210,8 @@ class WebSocketTransport(RemoteLog):
         self._send(self._open())
 
     def _take(self, message: Entries) -> None:
-        """Entries that are new. With a gap before them they are not what was asked for, unless the relay has dropped
-        what a slow reader had not been sent yet."""
+        """Take in new entries. Entries after a gap were not asked for, unless the relay has dropped entries that a slow
+        reader had not been sent yet."""
         first, end = message.first + self._shift, self._log.end
         if not self._is_open.is_set():
             return
