@@ -105,12 +105,12 @@ class UnknownVersion(ForcemoveError):
 
 @dataclass(eq=False)
 class RuleError(ForcemoveError):
-    """A rule forbids the operation. The class and its values are those of the Solidity custom error."""
+    """A rule forbids it. The class and its values are those of the Solidity custom error."""
 
 
 @dataclass(eq=False)
 class AppError(RuleError):
-    """A rule of an app forbids the move. Games subclass this, one class for each custom error of their contract."""
+    """A rule of an app forbids it. Games subclass this, one class for each custom error of their contract."""
 
 
 @dataclass(eq=False)

@@ -29,7 +29,8 @@ def commit(choice: int, salt: bytes) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """What opens a commitment: the hidden `choice` (uint256) and the `salt` (32 bytes). Neither shows in its repr."""
+    """The opening of a commitment: the hidden `choice` (uint256) and the `salt` (32 bytes). Neither shows in its
+    repr."""
 
     choice: int = field(repr=False)
     salt: bytes = field(repr=False)

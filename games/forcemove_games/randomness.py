@@ -1,4 +1,4 @@
-"""Sources of randomness, which games are given as arguments: the operating system's, or one made of a secret."""
+"""Sources of randomness, which games take as arguments: the operating system's, or one made of a secret."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _Option = TypeVar("_Option")
 
 
 def seeded(secret: bytes, label: bytes) -> Randomness:
-    """A source that gives the same bytes once more to a client that has crashed and plays a game again from the log.
+    """A source that gives the same bytes again to a client that has crashed and replays a game from the log.
 
     `secret`: 32 unpredictable bytes, to be kept like a key. `label`: names the game. With one secret, two games of the
-    same label would have the same salts and keys; so would one that is played again because the end of its log was cut
-    off, so come back only to logs whose keeper does not play.
+    same label would have the same salts and keys; so would a game that is played again because the end of its log was
+    cut off, so resume only from logs whose keeper does not play.
 
     Draw n (from 0) is SHAKE256 of a domain (ASCII text `forcemove/randomness/1:`), the secret, n as 8 bytes big-endian,
     and the label. Raises `InvalidValue`.

@@ -1,10 +1,10 @@
-"""Spectators: a client without a seat or a key follows a table through its public view, and gets nothing more.
+"""Spectators: a client without a seat or a key follows a table through its public view, and sees nothing more.
 
-A client at the table relays to a feed, which is any log: first the public view as it is then, and after it each action
-with what that newly shows (see `forcemove_games.views`). What is too large for one message of a log travels in parts,
-one after the other. A spectator, which may come at any time, replays them. It believes the view with which it begins;
-what comes after that must follow from it by the game's own rules. Of the game's state nothing but the public view is
-kept here.
+A client at the table relays to a feed, which is any log: first the present public view, and after it each action with
+what the action newly shows (see `forcemove_games.views`). A content that is too large for one message of a log travels
+in parts, one after the other. A spectator, which may come at any time, replays them. It believes the view with which it
+begins; every later view must follow from it by the game's own rules. The relay stores only the public view of the
+game's state.
 
 Knows no game: it is given one, as a value.
 """
@@ -46,7 +46,7 @@ _MAX_PARTS = MAX_RELAYED // _PART + 1
 
 
 class Start(Action, frozen=True):
-    """The public view as it is now. The client is the one that relays."""
+    """The public view as it is now, from the relaying client."""
 
     view: Any
 
@@ -77,8 +77,8 @@ _ENCODER = msgspec.json.Encoder(order="sorted")
 
 @dataclass(eq=False)
 class FalseDisclosure(CounterpartyError):
-    """What `client_id` relays does not follow from what it has relayed before. Whatever the players have done, an
-    honest client plays an action by the rules itself before it shows it."""
+    """The action that `client_id` relays does not follow from what it has relayed before. Whatever the players have
+    done, an honest client plays an action by the rules itself before it shows it."""
 
     client_id: str
     reason: str
@@ -86,7 +86,7 @@ class FalseDisclosure(CounterpartyError):
 
 @dataclass(eq=False)
 class PartRefused(CounterpartyError):
-    """What `client_id` has sent as part `index` of `count` cannot come now: it is out of order, one of too many, of
+    """Part `index` of `count`, which `client_id` has sent, cannot come now: it is out of order, one of too many, of
     another message, or has another length than it must have. `expected`: the index that comes next."""
 
     client_id: str
@@ -100,7 +100,7 @@ class PartRefused(CounterpartyError):
 
 
 class Relay:
-    """What one client at a table shows to spectators."""
+    """One client at a table, which shows the game to spectators."""
 
     def __init__(self, client_id: str, game: ViewedGame, state: Json, viewer: str | None = None) -> None:
         """`client_id`: the relaying client. `state`: the game's state now. `viewer`: whose view is the public one; None
@@ -111,14 +111,14 @@ class Relay:
         self._is_closed = False
 
     def show(self, action: Json, played: PlayResult) -> None:
-        """Show an action that was played. Returns at once: players wait for no spectator."""
+        """Show an action that was played. Returns at once: players never wait for a spectator."""
         self._view = filter_state(self._game, played.state, self._viewer)
         new_info = played.new_info if self._viewer is None else played.new_info[self._viewer]
         for waiting in self._waiting:
             waiting.put_nowait(Disclosure(self._client_id, action, new_info))
 
     def close(self) -> None:
-        """The game is over: spectators are shown the rest, and then nothing more."""
+        """End the feeds, once the remaining actions are posted."""
         self._is_closed = True
         for waiting in self._waiting:
             waiting.put_nowait(None)
@@ -126,8 +126,8 @@ class Relay:
     async def feed(self, transport: Transport) -> None:
         """Post the view as it is now, and then every action, until `close` is called.
 
-        Run it as a task for each feed: it is as fast as its transport, and a feed that fails is alone in that. Raises
-        `MalformedAction` on what has more than `MAX_RELAYED` bytes, and what the transport raises.
+        Run it as a task for each feed: it is as fast as its transport, and an error of one feed stops no other. Raises
+        `MalformedAction` on a message of more than `MAX_RELAYED` bytes, and what the transport raises.
         """
         waiting: asyncio.Queue[Disclosure | None] = asyncio.Queue()
         message: Start | Disclosure | None = Start(self._client_id, self._view)
@@ -144,7 +144,7 @@ class Relay:
 
 
 def _encoded(message: Message) -> Iterator[bytes]:
-    """What to post: the message, or all its parts. Raises `MalformedAction` before the first of them."""
+    """The actions to post: the message, or all its parts. Raises `MalformedAction` before the first of them."""
     data = _ENCODER.encode(message)
     if len(data) <= MAX_ACTION:
         return iter([FEED.encode(message)])
@@ -155,7 +155,7 @@ def _encoded(message: Message) -> Iterator[bytes]:
 
 
 def joined(data: bytes, client_id: str) -> Message:
-    """A message that came in parts, or will go in parts. Raises `MalformedAction`."""
+    """The message in the bytes of all its parts, which were received or are to be sent. Raises `MalformedAction`."""
     _require_size(len(data), client_id)
     try:
         require_shallow(data)
@@ -179,8 +179,8 @@ def _require_size(size: int, client_id: str) -> None:
 
 @dataclass
 class Spectator:
-    """One spectator: the context of its steps. `follows`: the client that relays. `view`: what is known of the game;
-    None before it has begun."""
+    """One spectator: the context of its steps. `follows`: the client that relays. `view`: the game as it is seen; None
+    before it has begun."""
 
     game: ViewedGame
     follows: str
@@ -191,7 +191,7 @@ def following(until: Callable[[Json], bool], *, within: float) -> Step[Spectator
     """Watch until `until` holds of the view. `within`: seconds that we wait for each message.
 
     Raises `FalseDisclosure`, `ActionMissing`, `UnexpectedAction`, `UnexpectedSender`, `PartRefused`, and
-    `MalformedAction`. The view is then the last one that was right.
+    `MalformedAction`. The view is then the last valid one.
     """
     begin = _receiving(Start, _begin, within)
     go_on = _receiving(Disclosure, _go_on, within)
@@ -229,7 +229,7 @@ def _require_kind(message: Message, kind: type[Message]) -> None:
 
 
 class _Parts:
-    """Collects the parts of one message. They have one sender: steps see to that."""
+    """Collects the parts of one message. They have one sender, which the steps check."""
 
     def __init__(self) -> None:
         self._texts: list[str] = []
@@ -238,7 +238,7 @@ class _Parts:
 
     @property
     def are_missing(self) -> bool:
-        """Whether it has begun and goes on."""
+        """Whether a message has begun and is not complete."""
         return len(self._texts) < self._count
 
     def taken(self, part: Part) -> Message | None:
@@ -281,8 +281,8 @@ def _go_on(shown: Disclosure, spectator: Spectator) -> None:
 
 
 def _judged(client_id: str, judge: Callable[[], _T]) -> _T:
-    """What comes of a client's words. A game need not expect views and actions that it would never make, so whatever
-    it raises on them is that client's fault."""
+    """The result of `judge`. A game need not expect views and actions that it would never make, so any error that it
+    raises is the relaying client's fault."""
     try:
         return judge()
     except Exception as error:

@@ -50,7 +50,7 @@ __all__ = [
 
 PLAYERS = 2
 DECODED_POSITIONS = 256
-"""How many positions a game keeps decoded: rules, bots and pictures look at the same state again and again."""
+"""How many decoded positions a game caches: rules, bots and pictures read the same state again and again."""
 _LAST_SETUP_TURN = 2 * PLAYERS - 1
 
 
@@ -164,7 +164,7 @@ SHARED_ERRORS: tuple[type[AppError], ...] = (
 
 
 def require_two_players(from_: Outcome, to: Outcome, num_participants: int) -> None:
-    """Refuse anything but two participants with one allocation each, of one asset, to destinations that stay."""
+    """Refuse anything but two participants with one allocation each, of one asset, to unchanged destinations."""
     if num_participants != PLAYERS:
         raise NotTwoParticipants(num_participants)
     if len(from_) != PLAYERS:
@@ -239,7 +239,7 @@ def encode_words(*words: int) -> bytes:
 
 
 def take_stakes(outcome: Outcome, mover: int, stakes: int, stake: int) -> Outcome:
-    """The outcome that `require_paid` demands after a move; raises as it would."""
+    """The outcome that `require_paid` demands after a move; raises as that function does."""
     require_two_players(outcome, outcome, PLAYERS)
     return shift(outcome, mover, _payment(outcome, mover, stakes, stake))
 
@@ -257,7 +257,7 @@ def shift(outcome: Outcome, mover: int, payment: int) -> Outcome:
 
 
 def movers(state: VariablePart) -> tuple[int, int]:
-    """The seats of the last mover and of the next; while the channel is being opened, as at the start of play."""
+    """The seats of the last mover and of the next one; in the opening they are those of the first move."""
     last = max(state.turn_num, _LAST_SETUP_TURN) % PLAYERS
     return last, 1 - last
 

@@ -14,7 +14,7 @@ _UNITS = {"wei": 0, "gwei": 9, "ether": 18, "eth": 18}
 _MAX_DIGITS = 100
 _GWEI = 10**9
 _SHOWN = 10**12
-"""The least that is shown to people, of 10**18."""
+"""The smallest amount that is shown to people, in 10**-18."""
 
 
 class _Amount(click.ParamType[int]):
@@ -38,7 +38,8 @@ class _Amount(click.ParamType[int]):
 
 
 def _scaled(digits: str, places: int | None) -> int | None:
-    """Of a number with more digits than can matter, any number that is too large as well."""
+    """The digits as a number, times 10 to the power of `places`; a number that is too large in place of one with more
+    digits than can matter; None where the digits are no number, or not all of them fit."""
     try:
         number = Decimal(digits) if places is not None else Decimal("NaN")
     except InvalidOperation:
@@ -60,8 +61,8 @@ AMOUNT = _Amount()
 
 def format_amount(amount: int, symbol: str = "ether", *, is_needed: bool = False) -> str:
     """An amount of something with 18 decimals for people, such as `1.25 ether`: with at most six digits after the
-    point, the rest left out. Less than the last of them, and not nothing, is so many gwei or wei; of anything but
-    ether it is `< 0.000001`.
+    point, the rest left out. A smaller amount that is not zero is in gwei or wei; of anything but ether it is `<
+    0.000001`.
 
     `is_needed`: somebody must have so much, so that it is rounded up.
     """
@@ -75,6 +76,6 @@ def format_amount(amount: int, symbol: str = "ether", *, is_needed: bool = False
 
 
 def exact_amount(amount: int, symbol: str = "ether") -> str:
-    """The same with all its digits: what is agreed on, or typed."""
+    """An amount with all its digits: one that is agreed on, or typed."""
     whole, rest = divmod(amount, 10**18)
     return f"{whole}.{rest:018}".rstrip("0").rstrip(".") + f" {symbol}"

@@ -1,4 +1,4 @@
-"""Asks the endpoints of a chain all at once, so that one that hangs is not waited for where another answers."""
+"""Asks all endpoints of a chain at once, so that one that hangs is not waited for where another answers."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from forcemove.chain.rpc import making_sense
 __all__ = ["answering", "answers"]
 
 _LOOK_SECONDS = 10.0
-"""That an endpoint has for all that it is asked at once."""
+"""Seconds that an endpoint has for all questions that are asked at once."""
 _GRACE = 2.0
-"""Seconds that the others have once one has answered."""
+"""Seconds that the other endpoints have once one has answered."""
 _T = TypeVar("_T")
 
 
 def answers(chains: Sequence[Chain], ask: Callable[[Chain], _T]) -> list[_T]:
-    """Of the endpoints that answer, at least one; who has not when another has is not waited for much longer. Raises
-    what the first says where none does."""
+    """The answers of the endpoints that answer, at least one. Once one has answered, the others are not waited for much
+    longer. Raises the first endpoint's error where none answers."""
     said: queue.SimpleQueue[tuple[int, _T | Exception]] = queue.SimpleQueue()
 
     def answer(index: int, chain: Chain) -> None:
@@ -39,7 +39,7 @@ def answers(chains: Sequence[Chain], ask: Callable[[Chain], _T]) -> list[_T]:
 
 
 def answering(chains: Sequence[Chain]) -> list[Chain]:
-    """Those that answer now. Raises as `answers`."""
+    """The endpoints that answer now. Raises as `answers`."""
 
     def ask(chain: Chain) -> Chain:
         chain.block_number()

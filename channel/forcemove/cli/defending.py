@@ -1,9 +1,10 @@
-"""Defends what a journal has on one chain, whatever else its command does: from its first second until it ends.
+"""Defends the channels that a journal has on one chain, whatever else its command does, from its first second until it
+ends.
 
-The statuses of all channels are read through each endpoint, in a thread of its own that may hang. Where a clock runs in
-the word of any of them, the command's node drives that channel, with what the journal has of it and signing nothing,
-until the clock is stopped or what is final is paid. The others are left to whoever plays them: a lease is taken only
-while there is something to do.
+The statuses of all channels are read through each endpoint, in a thread of its own that may hang. Where any endpoint
+shows a clock that runs, the command's node drives that channel, with the states that the journal has of it and signing
+nothing, until the clock is stopped or the final outcome is paid. The other channels are left to their players: a lease
+is taken only while there is something to do.
 """
 
 from __future__ import annotations
@@ -39,9 +40,9 @@ __all__ = ["Defence", "Nobody"]
 
 _READ_JOURNAL_EVERY = 30.0
 _AGAIN_AFTER = 30.0
-"""Seconds for which a channel that we could do nothing for is left to others, unless its status changes."""
+"""Seconds for which a channel that we could do nothing for is left alone, unless its status changes."""
 _IDLE, _IDLE_LOCAL = 180.0, 10.0
-"""Seconds in which something must have happened to a channel that we drive: a log is believed when it is as deep as the
+"""Seconds after which a channel that we drive without any change is left: a log is believed when it is as deep as the
 chain wants."""
 _STEP_EVERY = 0.1
 _FIRST_LOOK = 3.0
@@ -49,18 +50,18 @@ _Seen = tuple[int, dict[bytes, Status]]
 
 
 class Nobody:
-    """A transport to nobody."""
+    """A transport without a counterparty."""
 
     def send(self, message: bytes) -> None:
         """Drops the message, as any transport may."""
 
     def receive(self) -> Sequence[bytes]:
-        """Nothing, ever."""
+        """No message, ever."""
         return ()
 
 
 class _Absent(Key):
-    """Of a participant whose key is not here: it is known who that is, and nothing can be signed."""
+    """A participant's key that is not here: its address is known, and nothing can be signed."""
 
     __slots__ = ()
 
@@ -68,13 +69,13 @@ class _Absent(Key):
         self.address = address
 
     def sign(self, digest: bytes) -> Signature:
-        """Nothing. Raises `InvalidValue`."""
+        """Raises `InvalidValue`."""
         raise InvalidValue("key", digest, "nothing: the participant's key is not here")
 
 
 @dataclass
 class _Effort:
-    """A channel that we drive. `since`: when something has happened to it last, our own clock, seconds."""
+    """A channel that we drive. `since`: when it has changed last, by our own clock, in seconds."""
 
     driven: ManagedChannel
     since: float
@@ -82,8 +83,7 @@ class _Effort:
 
 
 class Defence:
-    """The defence of one journal on one chain. `step` is called again and again by whoever drives the node; `run` does
-    that."""
+    """The defence of one journal on one chain. The driver of the node calls `step` again and again; `run` does that."""
 
     def __init__(
         self, journal: Journal, node: Node, chains: Sequence[Chain], payer: Key, notify: Callable[[str], None]
@@ -112,7 +112,7 @@ class Defence:
         self._is_over = threading.Event()
 
     def start(self) -> None:
-        """From now on the endpoints are asked."""
+        """Begin to ask the endpoints."""
         self._begun = time.monotonic()
         self._read_journal()
         for index in range(len(self._chains)):
@@ -123,7 +123,7 @@ class Defence:
         self._is_over.set()
 
     async def run(self) -> None:
-        """Until it is cancelled."""
+        """Defend until this is cancelled."""
         self.start()
         try:
             while True:
@@ -133,7 +133,7 @@ class Defence:
             self.stop()
 
     def step(self) -> None:
-        """Take in what the endpoints have said, and take up, or leave, what that is about. Never waits."""
+        """Take in the endpoints' answers, and begin or end to drive the channels that changed. Never waits."""
         if time.monotonic() - self._read_at >= _READ_JOURNAL_EVERY:
             self._read_journal()
         is_changed = False
@@ -147,7 +147,8 @@ class Defence:
 
     @property
     def has_looked(self) -> bool:
-        """Whether what runs now is known, as far as it can be: an endpoint has answered, or none has for a while."""
+        """Whether the running clocks are known, as far as they can be: an endpoint has answered, or none has for a
+        while."""
         return bool(self._seen) or not self._asked or time.monotonic() - self._begun > _FIRST_LOOK
 
     @property
@@ -175,7 +176,8 @@ class Defence:
             self._asked = asked
 
     def _ask(self, index: int) -> None:
-        """In a thread of its own, of which nothing but the queue and the list of what is asked is shared."""
+        """Ask an endpoint again and again, in a thread of its own, which shares only the queue and the list of
+        questions."""
         chain = self._chains[index]
         while not self._is_over.is_set():
             statuses: dict[bytes, Status] = {}
@@ -225,7 +227,7 @@ class Defence:
         self._notify_once(stored.id, "its clock runs: it is answered, or collected, with what the journal has")
 
     def _look_after(self, id_: bytes, effort: _Effort, shown: frozenset[Status], *, has_clock: bool) -> None:
-        """Let others have it again when its clock is stopped, all is paid, or nothing is to be done for it here."""
+        """Leave the channel to others when its clock is stopped, all is paid, or there is nothing to do for it here."""
         if self._node.channels.get(id_) is not effort.driven:
             del self._efforts[id_]  # another process has taken it over
             return

@@ -27,13 +27,13 @@ MAINNET = 1
 
 
 def book_path(chain_id: int) -> Path:
-    """Where a chain's address book lies, unless it is said otherwise: in the current directory."""
+    """The usual path of a chain's address book: in the current directory."""
     return Path(f"forcemove-{chain_id}.json")
 
 
 def open_book(path: Path | None, chain: Chain) -> AddressBook:
-    """A chain's address book, at `book_path` unless another path is given. Raises `WrongChain` where it is another
-    chain's, and as `load_book`."""
+    """A chain's address book, at `book_path` unless another path is given. Raises `WrongChain` where the book is
+    another chain's, and as `load_book`."""
     from forcemove.chain.book import load_book
     from forcemove.chain.errors import WrongChain
 
@@ -44,7 +44,7 @@ def open_book(path: Path | None, chain: Chain) -> AddressBook:
 
 
 def open_node(endpoint: str) -> Chain:
-    """The chain of a node that outlives this command: a deployment to a chain of our own would be gone with it."""
+    """The chain of a node that outlives this command: a deployment to a chain of our own would be lost."""
     from forcemove.chain.local import connect
 
     require_lasting([endpoint])
@@ -53,7 +53,7 @@ def open_node(endpoint: str) -> Chain:
 
 
 def require_not_mainnet(chain: Chain, allowed: bool) -> None:
-    """Refuse to spend real money that nobody has offered."""
+    """Refuse to spend real money without permission."""
     if chain.chain_id == MAINNET and not allowed:
         raise MainnetRefused()
 

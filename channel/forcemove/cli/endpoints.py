@@ -1,7 +1,7 @@
-"""The endpoints of one chain that a command was given: whoever is away at the start keeps nobody waiting who is not.
+"""The endpoints of one chain that a command was given. An endpoint that is away at the start delays only itself.
 
-One that answers names the chain. The others are made for that chain without being asked, and whoever reads them asks
-them again and again. Each is asked in a thread of its own, which may hang as long as it wants.
+One endpoint that answers names the chain. The others are opened for that chain without being asked, and their readers
+try them again and again. Each is asked in a thread of its own, which may hang as long as it wants.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ def open_nodes(
     waits: bool = True,
     notify: Callable[[str], None] | None = None,
 ) -> tuple[Chain, ...]:
-    """The chain through each endpoint, in their order; at least one. `expected`: the chain ids that would be right, as
-    far as that is known. `waits`: where nobody answers that is told once, and tried again until somebody does.
-    `notify`: is told who is away, and who is left out because of another chain id; standard error unless given.
+    """The chain through each endpoint, in their order; at least one. `expected`: the right chain ids, as far as they
+    are known. `waits`: where no endpoint answers, say so once and try again until one does. `notify`: is called with a
+    line for each endpoint that is away, or is left out because of another chain id; standard error unless given.
 
     Raises `WrongChain` where the endpoints are of several chains and nothing says which of them is right;
     `NotAnEthereumEndpoint` and `Unreachable` where none can be used; `Explained`, and `InvalidValue`.
@@ -50,7 +50,7 @@ def open_nodes(
 
 
 def require_lasting(endpoints: Sequence[str]) -> None:
-    """Refuse a chain that would end with the command: a deployment to a chain of our own would be gone with it."""
+    """Refuse a chain that would end with the command: a deployment to a chain of our own would be lost."""
     for endpoint in endpoints:
         if endpoint in _LOCAL:
             raise Explained(
@@ -60,13 +60,13 @@ def require_lasting(endpoints: Sequence[str]) -> None:
 
 
 def endpoint_name(endpoint: str) -> str:
-    """An endpoint for people, without what may be secret in it."""
+    """An endpoint for people, without its possible secrets."""
     return endpoint.partition("://")[2].rpartition("@")[2].partition("/")[0] or endpoint
 
 
 def chain_ids_of_books(book_file: Path | None) -> frozenset[int]:
-    """The ids of the chains whose address books are at hand: that of the one that was named, or all in this directory.
-    Raises as `load_book` where a named one cannot be read."""
+    """The chain ids of the address books at hand: the one that was named, or all in this directory. Raises as
+    `load_book` where a named one cannot be read."""
     from forcemove.chain.book import load_book
 
     if book_file is not None:
@@ -80,7 +80,7 @@ def _notify(text: str) -> None:
 
 
 class _Opening:
-    """Of one command."""
+    """The opening of one command's endpoints."""
 
     def __init__(self, endpoints: tuple[str, ...], expected: frozenset[int], notify: Callable[[str], None]) -> None:
         self._endpoints, self._expected, self._notify = endpoints, expected, notify
@@ -104,7 +104,7 @@ class _Opening:
             pause = min(2 * pause, _LONGEST_PAUSE)
 
     def _ask(self) -> None:
-        """All that have not answered; returns when they have, or a little after the first right answer."""
+        """Ask all endpoints that have not answered; return when they have, or a little after the first right answer."""
         waiting = set(range(len(self._endpoints))) - self._found.keys()
         for index in waiting:
             threading.Thread(target=self._open, args=(index,), daemon=True).start()
@@ -131,7 +131,7 @@ class _Opening:
             self._answers.put((index, error))
 
     def _chain_id(self) -> int | None:
-        """The one that is meant, None where nobody has named it. Raises `WrongChain`."""
+        """The chain id that is meant, None where no endpoint has named it. Raises `WrongChain`."""
         from forcemove.chain.errors import WrongChain
 
         named = {chain_id for chain_id, _ in self._found.values()}
@@ -163,7 +163,7 @@ class _Opening:
             return None
 
     def _chains(self, chain_id: int) -> tuple[Chain, ...]:
-        """Those of this chain, and those that may be. Says which are not."""
+        """The endpoints of this chain, and those that may be of it; a line is printed for each other."""
         chains: list[Chain] = []
         for index, endpoint in enumerate(self._endpoints):
             named, chain = self._found.get(index, (chain_id, None))
@@ -180,7 +180,7 @@ class _Opening:
         return tuple(chains)
 
     def _require_hope(self, *, waits: bool) -> None:
-        """Raise what a single endpoint, or all of them, fail with where trying again mends nothing."""
+        """Raise the error of a single endpoint, or of all of them, where trying again mends nothing."""
         from forcemove.chain.errors import NotAnEthereumEndpoint, Unreachable
         from forcemove.errors import PassingError
 

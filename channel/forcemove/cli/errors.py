@@ -1,4 +1,4 @@
-"""How commands fail: every error becomes words and an exit code."""
+"""How commands fail: every error becomes a text and an exit code."""
 
 from __future__ import annotations
 
@@ -33,8 +33,7 @@ DEBUG_VARIABLE = "FORCEMOVE_DEBUG"
 
 
 class Explained(click.ClickException):
-    """An error that a command explains itself: `what` happened, and what to do `then`. `facts`: the same for programs,
-    where there is more to say than words."""
+    """An error with a text of its own: `what` happened, and what to do `then`. `facts`: values for programs."""
 
     exit_code = EXIT_ERROR
 
@@ -48,12 +47,12 @@ class Explained(click.ClickException):
         return self.exit_code
 
     def show(self, file: IO[Any] | None = None) -> None:
-        """Say it as every other error is said."""
+        """Print the error in the form of all errors."""
         _say(self.message, file)
 
 
 class MainnetRefused(Explained):
-    """Real money was about to be spent without being asked for."""
+    """Real money was about to be spent without permission."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -89,19 +88,20 @@ def run(command: Callable[[], object]) -> int:
 
 
 def _leave_the_pipe() -> None:
-    """The program that read our output, such as `head`, reads no more. The interpreter still flushes as it ends."""
+    """Discard further output: the program that read it, such as `head`, reads no more. The interpreter still flushes as
+    it ends."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _show_cause(error: Exception) -> None:
-    """The traceback, if the debug variable is set. An error that a command explains itself has the one of its cause."""
+    """Print the traceback, if the debug variable is set. Of an `Explained` it is the traceback of its cause."""
     shown = error.__cause__ if isinstance(error, click.ClickException) else error
     if shown is not None and os.environ.get(DEBUG_VARIABLE):
         traceback.print_exception(shown)
 
 
 def words_of(error: BaseException) -> str:
-    """What happened and what to do next, in a line each, whatever was raised."""
+    """What happened and what to do next, in a line each, of any error."""
     if isinstance(error, click.ClickException):
         return error.format_message()
     if isinstance(error, KeyboardInterrupt | click.Abort):

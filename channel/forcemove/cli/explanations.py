@@ -1,4 +1,4 @@
-"""The library's errors in words for people: what happened, whose fault it is, what to do next."""
+"""The library's errors as texts for people: what happened, whose fault it is, what to do next."""
 
 from __future__ import annotations
 
@@ -454,7 +454,7 @@ _OLDER_VERSION = (
 )
 
 _PAGES = frozenset({"SourceRefused"})
-"""Errors with several lines that another program on this machine has written."""
+"""Errors with a text of several lines from another program on this machine."""
 
 _FAMILIES: tuple[tuple[type[ForcemoveError], str, str], ...] = (
     (AppError, "The rules of the game forbid it: {error}.", "The move was ours; nothing was changed."),
@@ -520,7 +520,8 @@ def _words(name: str) -> str:
 
 
 def show_value(value: Any, keep: str = "") -> Any:
-    """A fact of an error as people write it; of what has no short form only the kind. `keep`: see `harmless`."""
+    """A fact of an error as people write it; a value without a short form is shown by its kind alone. `keep`: see
+    `harmless`."""
     match value:
         case None:
             return "for no reason that can still be seen"

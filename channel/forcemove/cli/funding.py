@@ -1,7 +1,7 @@
 """Gives an account ether on a development chain, and on no other.
 
-What gives it is worth nothing elsewhere: an account that the node itself holds unlocked, the first account of anvil's
-and hardhat's well-known phrase, or the node's own way to set a balance.
+The ether comes from an account that the node holds unlocked, from the first account of anvil's and hardhat's well-known
+phrase, or from the node's own method to set a balance.
 """
 
 from __future__ import annotations
@@ -20,9 +20,10 @@ from forcemove.protocol.signing import Key
 __all__ = ["DEVELOPMENT_IDS", "Funded", "NotADevelopmentChain", "fund", "require_development_chain"]
 
 DEVELOPMENT_IDS = frozenset({1337, 31337})
-"""Of anvil, hardhat, ganache and `geth --dev`. No chain on which ether is worth anything has one of them."""
+"""The chain ids of anvil, hardhat, ganache and `geth --dev`. No chain on which ether is worth anything has one of
+them."""
 _NODES = ("anvil/", "hardhatnetwork/", "ganache/", "ethereumjs testrpc/")
-"""What such nodes say they are begins so, in lower case."""
+"""How the versions of such nodes begin, in lower case."""
 _GETH, _GETH_ID = "geth/", 1337
 """A geth serves any chain: it is one for development with the id that `geth --dev` gives it."""
 _WELL_KNOWN = bytes.fromhex("ac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80")
@@ -44,7 +45,7 @@ class NotADevelopmentChain(Explained):
 
 @dataclass(frozen=True, slots=True)
 class Funded:
-    """`account` (20 bytes) had `before`, and has `after`, in wei. `giver`: who gave it, for people."""
+    """`account` (20 bytes) had `before`, and has `after`, in wei. `giver`: where the ether came from, for people."""
 
     account: bytes
     before: int
@@ -53,7 +54,7 @@ class Funded:
 
 
 def require_development_chain(chain: Chain) -> str:
-    """What the node says that it is. Both this and the chain's id must be those of one for development. Raises
+    """The node's name and version. Both this and the chain's id must be those of a development chain. Raises
     `NotADevelopmentChain`, and `ChainError`."""
     id_ = chain.chain_id
     if id_ not in DEVELOPMENT_IDS:
@@ -67,8 +68,8 @@ def require_development_chain(chain: Chain) -> str:
 
 
 def fund(chain: Chain, account: bytes, amount: int) -> Funded:
-    """Give `account` (20 bytes) `amount` (wei). Raises `NotADevelopmentChain`, `Explained` where nobody there has so
-    much, and `ChainError`."""
+    """Give `account` (20 bytes) `amount` (wei). Raises `NotADevelopmentChain`, `Explained` where no account there has
+    so much, and `ChainError`."""
     require_development_chain(chain)
     before = chain.balance(account)
     for give in (_from_an_unlocked_account, _from_the_well_known_account, _by_setting_it):
@@ -82,7 +83,7 @@ def fund(chain: Chain, account: bytes, amount: int) -> Funded:
 
 
 def _from_an_unlocked_account(chain: Chain, account: bytes, amount: int) -> str:
-    """Empty where there is none."""
+    """Send from an unlocked account; who gave, or empty where there is none."""
     unlocked = _or_nothing(lambda: chain.rpc.request("eth_accounts"))
     for each in unlocked if isinstance(unlocked, list) else ():
         try:

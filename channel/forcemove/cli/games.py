@@ -1,4 +1,4 @@
-"""The installed games as the command line needs them: errors explained, and those without money, too."""
+"""The installed games as the command line needs them, games without money included: their errors are explained."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ __all__ = [
 ]
 
 TABLE_GROUP = "forcemove.table_games"
-"""The group of games without money, over a signed log; each names a `TableGame`."""
+"""The entry points' group of games without money, over a signed log; each names a `TableGame`."""
 
 
 class Ask(Protocol):
@@ -59,9 +59,9 @@ class TableGame(Protocol):
     """A game without money: two clients around a signed log, in this process."""
 
     name: str
-    """As `--game` knows it."""
+    """The game's name for `--game`."""
     title: str
-    """For people."""
+    """The game's name for people."""
 
     async def demonstrate(self, notify: Callable[[str], None], names: tuple[str, str]) -> Mapping[str, object]:
         """Play one game between two bots and report it line by line; returns the result, as values for JSON."""
@@ -95,7 +95,7 @@ def load_game(name: str) -> Game:
 
 
 def usable_games() -> tuple[Game, ...]:
-    """All channel games that can be used, by name. What is wrong with the others is said on standard error."""
+    """All channel games that can be used, by name. The errors of the others are printed on standard error."""
     installed = installed_games()
     for error in installed.errors:
         _warn(_explained(error).message)
@@ -103,8 +103,8 @@ def usable_games() -> tuple[Game, ...]:
 
 
 def find_table_game(name: str) -> TableGame | None:
-    """The game without money of this name, or None. Where a channel game has the name, that is meant. Raises
-    `Explained` where it cannot be used."""
+    """The game without money of this name, or None. A channel game of the same name takes precedence. Raises
+    `Explained` where the game cannot be used."""
     if name in game_names():
         return None
     try:

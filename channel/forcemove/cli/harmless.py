@@ -1,4 +1,4 @@
-"""Text of strangers as it may be shown: a name or a reason from elsewhere moves no cursor and hides nothing. Pure."""
+"""Strangers' text as it may be shown: a name or a reason from elsewhere moves no cursor and hides nothing. Pure."""
 
 from __future__ import annotations
 

@@ -99,7 +99,7 @@ class _Options:
 
 
 def _read(what: str) -> SignedStateFile | bytes:
-    """What was named: a file's content, or bytes."""
+    """The content of what was named: a file's, or bytes."""
     if what[:2].lower() == "0x":
         return _parse_hex(what)
     text = _read_file(what).strip()

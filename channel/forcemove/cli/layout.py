@@ -1,4 +1,4 @@
-"""How pages of text are laid out: titles, fields with their names, amounts and times."""
+"""How pages of text are laid out: titles, named fields, amounts and times."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ WIDTH = 16
 
 
 def show_title(text: str) -> str:
-    """Above a part of a page."""
+    """The title of a part of a page."""
     return "\n" + click.style(text, bold=True)
 
 
 def show_field(name: str, value: object) -> str:
-    """A name, and what it has; further lines are set in."""
+    """A field's name and value; further lines of the value are indented."""
     first, *rest = str(value).splitlines() or [""]
     return "\n".join([f"  {name:<{WIDTH}}{first}", *(" " * (WIDTH + 2) + line for line in rest)])
 

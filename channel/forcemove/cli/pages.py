@@ -1,4 +1,4 @@
-"""Reports of inspections as text for people. Knows nothing but what is in a report."""
+"""Reports of inspections as text for people. Knows only the reports."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _TITLES = {
 
 
 def page(report: Report) -> str:
-    """The text of what `forcemove inspect` has found."""
+    """The text of a report of `forcemove inspect`."""
     match report:
         case SignedStateReport():
             lines = _signed_state(report)
@@ -151,7 +151,7 @@ def _position(
 
 
 def _stake(stake: int, state: StateFacts | None) -> str:
-    """In the asset of the outcome, where there is one outcome with one asset."""
+    """The stake in the asset of the outcome, where the outcome has one asset."""
     assets = {entry.allocation.asset for entry in state.pays} if state else set()
     return show_asset(assets.pop(), stake) if len(assets) == 1 else f"{stake:,} of the asset's smallest unit"
 

@@ -1,4 +1,4 @@
-"""Something to look at while a chain is waited for: a status line on standard error, where that is a terminal."""
+"""A status line on standard error while a chain is waited for, where that is a terminal."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ __all__ = ["waiting"]
 
 @contextmanager
 def waiting(message: str) -> Iterator[Terminal]:
-    """Show `message` as the status line while the block runs; whatever the block has to say goes through the terminal
-    that it is given."""
+    """Show `message` as the status line while the block runs; the block prints through the terminal that it is
+    given."""
     terminal = Terminal(indent=None)
     terminal.status(message)
     try:

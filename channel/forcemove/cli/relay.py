@@ -157,7 +157,7 @@ def relay(
 
 
 def _quick_loop() -> Callable[[], AbstractEventLoop] | None:
-    """uvloop's, where it is installed: it is on all systems but Windows. Else asyncio's own."""
+    """uvloop's event loop, where it is installed: it is on all systems but Windows. Else asyncio's own."""
     try:
         import uvloop
     except ImportError:
@@ -166,7 +166,7 @@ def _quick_loop() -> Callable[[], AbstractEventLoop] | None:
 
 
 def _say_ready(url: str, store: Path, as_json: bool) -> None:
-    """One line on standard output, which a program that starts a relay can wait for."""
+    """Print one line on standard output, which a program that starts a relay can wait for."""
     ready = {"ready": url, "store": str(store)}
     if as_json:
         click.echo(json.dumps(ready))

@@ -1,4 +1,4 @@
-"""How a channel stands at its end, as text for people and as values for JSON. Pure."""
+"""The end of a channel, as text for people and as values for JSON. Pure."""
 
 from __future__ import annotations
 
@@ -20,20 +20,21 @@ _ENDINGS = {
 
 
 def ending_text(ending: Ending) -> str:
-    """How it ended."""
+    """How the channel ended, in words."""
     return _ENDINGS[ending]
 
 
 def result_lines(result: Result) -> Iterator[str]:
-    """Fields of a page: how it ended, and what each participant was paid and has won or lost by that."""
+    """Fields of a page: how the channel ended, and what each participant was paid and has won or lost by that."""
     yield show_field("ended", ending_text(result.ending))
     if any(share.deposited for share in result.shares):
         yield show_field("paid", "\n".join(map(_share_line, result.shares)))
 
 
 def result_json(result: Result) -> dict[str, Any] | None:
-    """`{"ending", "shares"}`, or null of what is not over. `ending`: `concluded`, `unanswered` or `unfunded`; of each
-    share `{"asset", "participant", "deposited", "allocated", "payable"}`, the amounts as decimal digits in quotes."""
+    """`{"ending", "shares"}`, or null of a channel that is not over. `ending`: `concluded`, `unanswered` or `unfunded`;
+    of each share `{"asset", "participant", "deposited", "allocated", "payable"}`, the amounts as decimal digits in
+    quotes."""
     if result.ending is Ending.OPEN:
         return None
     return {

@@ -1,4 +1,4 @@
-"""What commands share that listen for others: where, and how their log is written."""
+"""What commands that are servers share: the address that they listen at, and the format of their log."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class HostAndPort(click.ParamType[tuple[str, int]]):
 
 
 class _Json(logging.Formatter):
-    """A line of the log as an object: when (Unix seconds), how serious, what, and the facts."""
+    """A line of the log as an object: time (Unix seconds), level, text, and the facts."""
 
     def format(self, record: logging.LogRecord) -> str:
         facts = getattr(record, "facts", {})
@@ -50,7 +50,7 @@ class _Plain(logging.Formatter):
 
 
 def log_to_stderr(room: str, as_json: bool) -> None:
-    """What a room says, such as `forcemove.relay`, and what goes wrong in the libraries beneath it."""
+    """Log the messages of a package, such as `forcemove.relay`, and the warnings of the libraries that it uses."""
     handler = logging.StreamHandler()
     handler.setFormatter(_Json() if as_json else _Plain())
     logging.getLogger().addHandler(handler)

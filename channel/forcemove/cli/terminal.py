@@ -1,7 +1,7 @@
-"""The one writer of a command: lines that stay, and beneath them a status line that goes when it is over.
+"""The one writer of a command: lines that stay, and beneath them a status line that disappears.
 
 Where standard output and standard error are the same terminal, one console writes both, so that neither overwrites the
-other. What is piped gets plain lines and no status.
+other. A pipe gets plain lines and no status.
 """
 
 from __future__ import annotations
@@ -43,19 +43,19 @@ class Terminal:
 
     @property
     def shows_status(self) -> bool:
-        """Whether anybody sees what `status` says."""
+        """Whether a terminal shows the text of `status`."""
         return self._progress is not None
 
     def say(self, text: str, style: str = "") -> None:
-        """A line that stays, on standard output. `style`: as rich names it, such as "bold green"."""
+        """Print a line that stays, on standard output. `style`: as rich names it, such as "bold green"."""
         self._write(self._output, self._out, text, style)
 
     def say_whole(self, text: str) -> None:
-        """A line that stays and is meant to be copied: it is never broken by us, however narrow the terminal is."""
+        """Print a line that is meant to be copied: we never break it, however narrow the terminal is."""
         self._write(self._output, self._out, text, "", is_whole=True)
 
     def note(self, text: str) -> None:
-        """A line that stays, on standard error."""
+        """Print a line that stays, on standard error."""
         self._write(self._progress, self._err, text, "")
 
     def ask(self, prompt: str) -> None:
@@ -65,7 +65,7 @@ class Terminal:
         self._out.flush()
 
     def status(self, text: str) -> None:
-        """What is going on now, beneath all other lines; an empty text takes it away."""
+        """Show a status beneath all other lines; an empty text removes it."""
         if self._progress is None:
             return
         if not text:
@@ -77,7 +77,7 @@ class Terminal:
             self._live.update(_spinner(self._progress, text))
 
     def close(self) -> None:
-        """Take the status line away. What is said later is written all the same."""
+        """Remove the status line. Later lines are printed all the same."""
         live, self._live = self._live, None
         if live is not None:
             live.stop()
@@ -129,7 +129,7 @@ def _spinner(console: Console, text: str) -> Spinner:
 
 
 def _fitting(text: str, stream: object) -> str:
-    """The text as the stream can write it: not every terminal knows every character."""
+    """The text with a substitute for each character that the stream cannot write."""
     encoding = getattr(stream, "encoding", None) or "utf-8"
     if _is_unicode(stream):
         return text

@@ -1,4 +1,4 @@
-"""Lines of standard input, whatever it is: a terminal, a file or a pipe; while one is waited for, all else goes on."""
+"""Lines of standard input, from a terminal, a file or a pipe; other tasks go on while a line is waited for."""
 
 from __future__ import annotations
 
@@ -11,14 +11,13 @@ __all__ = ["TypedLines"]
 
 
 class TypedLines:
-    """Nothing is read ahead: a line is taken when somebody asks for it."""
+    """Lines of standard input. Nothing is read ahead: a line is read when a caller asks for it."""
 
     def __init__(self) -> None:
         self._wanted: asyncio.Future[str] | None = None
 
     async def read(self) -> str:
-        """The next line, without its end. Who stops waiting loses none. Raises `EOFError` where there is none any
-        more."""
+        """The next line, without its end. A cancelled call loses no line. Raises `EOFError` at the end of the input."""
         if self._wanted is None:
             loop = asyncio.get_running_loop()
             self._wanted = loop.create_future()

@@ -1,4 +1,4 @@
-"""`forcemove verify`: is a deployment what it says? Every client asks the same before it signs."""
+"""`forcemove verify`: whether a deployment is genuine. Every client checks the same before it signs."""
 
 from __future__ import annotations
 
@@ -76,8 +76,8 @@ def verify(ctx: click.Context, endpoint: str, path: Path | None, confirmations: 
 
 @dataclass(frozen=True, slots=True)
 class _Findings:
-    """`absent`: the installed games that the book does not name. `has_adjudicator`: whether it names the adjudicator,
-    without which nothing of it is of use."""
+    """`absent`: the installed games that the book does not name. `has_adjudicator`: whether the book names the
+    adjudicator, without which it is of no use."""
 
     verdicts: tuple[ContractVerdict, ...]
     absent: tuple[Game, ...]
@@ -90,7 +90,7 @@ class _Findings:
 
     @property
     def are_good(self) -> bool:
-        """Whether the book names the adjudicator and nothing is wrong with what can be checked."""
+        """Whether the book names the adjudicator and every contract that can be checked is genuine."""
         return self.has_adjudicator and all(each.status.name in ("GENUINE", "UNKNOWN") for each in self.verdicts)
 
 

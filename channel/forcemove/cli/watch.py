@@ -223,7 +223,7 @@ def watch(
 
 
 def _say_ready(url: str, key: Key, store: str, chain_id: int, as_json: bool) -> None:
-    """One line on standard output, which a program that starts a tower can wait for."""
+    """Print one line on standard output, which a program that starts a watchtower can wait for."""
     from forcemove.chain.addresses import show_address
 
     account = show_address(key.address)

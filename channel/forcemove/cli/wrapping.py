@@ -1,7 +1,7 @@
-"""Words on a terminal: a line that is too long for it goes on in the next one, between two words.
+"""Wrapping of words on a terminal: a line that is too long goes on in the next one, between two words.
 
-A word is never cut, nor an address or a link, which are words; nor a command between `backquotes`. What is longer than
-a line by itself is written whole: the terminal shows it in two lines, and it is copied as one.
+A word is never cut, nor an address or a link, which are words; nor a command between `backquotes`. A word that is
+longer than a line is written whole: the terminal shows it in two lines, and it is copied as one.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _LEAST = 20
 
 
 def shown_width(text: str) -> int:
-    """Columns that it takes, styles aside."""
+    """The columns that a text takes, styles aside."""
     from rich.cells import cell_len
 
     return cell_len(click.unstyle(text))

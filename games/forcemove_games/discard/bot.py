@@ -1,4 +1,5 @@
-"""A player of Discard: it lays what the other side can hardly follow, and keeps itself able to go on. Pure."""
+"""A player of Discard: it discards cards that the other side can hardly follow, and keeps itself able to go on.
+Pure."""
 
 from __future__ import annotations
 
@@ -9,11 +10,11 @@ __all__ = ["best_move"]
 
 
 def best_move(position: Position) -> Move:
-    """What a sensible player does.
+    """A good move.
 
-    It discards where it can. Of the cards that fit it lays the one on which the fewest of those fit that it has not
-    seen, as one of them the other side needs; among those the one after which it holds the most suits, then the most
-    values, as one of those it needs itself. Among equals, the lowest card.
+    It discards where it can. Of the cards that fit it chooses the one that the fewest unseen cards fit on, since the
+    other side needs one of those; among these the one after which it holds the most suits, then the most values, since
+    it needs one of those itself. Among equals, the lowest card.
     """
     if not position.fitting:
         return next(move for move in position.moves if move.kind is not Kind.DISCARD)

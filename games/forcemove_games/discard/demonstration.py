@@ -32,8 +32,8 @@ __all__ = ["Ask", "DiscardGame", "Notify"]
 Notify = Callable[[str], None]
 """Shows a line of plain text."""
 Ask = Callable[[str, Sequence[str]], Awaitable[int]]
-"""Asks a person: given a prompt, with the board in lines of its own, and the options, the number of the one that is
-chosen, from 0. Raises `EOFError` of a person that leaves."""
+"""Asks a person: given a prompt, with the board in lines of its own, and the options; returns the index of the chosen
+one. Raises `EOFError` where the person leaves."""
 
 _PATIENCE = 60.0
 """Seconds in which a bot must have acted; it takes a fraction of one."""
@@ -52,10 +52,10 @@ class DiscardGame:
     ) -> Mapping[str, object]:
         """Let two bots play a game, and tell what the first one sees.
 
-        `names`: of the two players, 1 to 64 characters each and different. `encoding`: what the terminal can show, that
-        of standard output where nothing is said. Returns what JSON can hold: `winner` (a name or None), `stuck`,
-        `turns`, `counts` (cards that each holds), `messages` (on the log) and `seconds`. Raises `InvalidValue` and
-        `MalformedAction` on names that cannot be used.
+        `names`: of the two players, 1 to 64 characters each and different. `encoding`: of the terminal, by default that
+        of standard output. Returns values for JSON: `winner` (a name or None), `stuck`, `turns`, `counts` (cards that
+        each holds), `messages` (on the log) and `seconds`. Raises `InvalidValue` and `MalformedAction` on names that
+        cannot be used.
         """
         return await _play(_Narrator(notify, names, encoding), (_bot, _bot), within=_PATIENCE)
 
@@ -64,8 +64,8 @@ class DiscardGame:
     ) -> Mapping[str, object]:
         """Let a person play against a bot; the person has the first name and the first turn.
 
-        `ask` is given all that is legal, and waited for as long as it takes. As `demonstrate` otherwise; raises
-        `InvalidValue`, too, where `ask` answers with the number of no option.
+        `ask` is given all legal moves, and waited for without a limit. As `demonstrate` otherwise; raises
+        `InvalidValue`, too, where `ask` answers with the index of no option.
         """
         narrator = _Narrator(notify, names, encoding, has_person=True)
 
@@ -118,7 +118,7 @@ def _bot(table: DiscardTable) -> Action:
 
 
 class _Narrator:
-    """Tells what the player in a seat sees. `ending`: how it has ended, for JSON."""
+    """Tells what the player in a seat sees. `ending`: how the game has ended, for JSON."""
 
     def __init__(
         self, notify: Notify, names: tuple[str, str], encoding: str | None, seat: int = 0, *, has_person: bool = False
@@ -130,14 +130,14 @@ class _Narrator:
         self.suits = picture.suits_for(encoding or sys.stdout.encoding)
 
     def begin(self) -> None:
-        """Before anything has happened."""
+        """Tell the beginning."""
         first, second = self.names
         self.notify(f"{first} and {second} exchange keys; from then on each signs what it says.")
         self.notify(f"There is no dealer: both encrypt and shuffle {SIZE} cards, and neither can read the deck.")
         self.notify(f"Each sees {HAND} cards by the other's keys, and both see the card that is turned up.")
 
     def watch(self, table: DiscardTable) -> None:
-        """When something has happened at the table of seat 0."""
+        """Tell what has happened at the table."""
         if table.result is not None:
             if table.result.left is None:
                 self.notify(f"The deck had all {SIZE} cards, each once, and every turn was legal.")
@@ -157,7 +157,7 @@ class _Narrator:
         return picture.screen(table.position, (f"{us} (you)" if self._has_person else us, them), self.suits)
 
     async def ask(self, ask: Ask, table: DiscardTable) -> Action:
-        """Let a person choose among all that is legal, or leave. Raises `InvalidValue` on the number of no option."""
+        """Let a person choose among all legal moves, or leave. Raises `InvalidValue` on the index of no option."""
         moves = table.position.moves
         options = [picture.move_text(move, self.suits) for move in moves]
         try:
@@ -189,7 +189,7 @@ async def _play(
 
 
 async def _together(clients: Sequence[Coroutine[Any, Any, None]]) -> None:
-    """Both to the end; where one fails the other is stopped, and the first error is raised."""
+    """Run both clients to the end; where one fails the other is stopped, and the first error is raised."""
     try:
         async with asyncio.TaskGroup() as group:
             for client in clients:

@@ -1,7 +1,7 @@
 """The game of Discard in steps, on a signed log. `rules` says what is legal; `table` is one side's context.
 
 Raises, with the culprit's name: `CardFault`s, `MalformedAction`, `UnexpectedAction`, `UnexpectedSender`,
-`ActionMissing`. Then there is no result. `LocalError`s are our own, raised before anything is said.
+`ActionMissing`. Then the game has no result. `LocalError`s are our own, raised before our action is posted.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def is_over(table: DiscardTable) -> bool:
 
 
 def accept_leave(action: Leaves, table: DiscardTable) -> None:
-    """Nothing is audited, and nobody wins."""
+    """End the game: nothing is audited, and nobody wins."""
     table.result = DiscardResult(None, False, table.counts, len(table.history) - 1, left=action.client_id)
     table.watch(table)
 
@@ -79,7 +79,7 @@ def unless_left(step: Step[DiscardTable]) -> Step[DiscardTable]:
 
 
 def accept_cannot_move(action: CannotMove, table: DiscardTable) -> None:
-    """That no card of the hand fits has to be believed until the audit."""
+    """Believe until the audit that no card of the hand fits."""
     rules.require_pile_empty(table.player.pile, table.clients.index(action.client_id))
 
 

@@ -12,7 +12,8 @@ _BACK = "[]"
 
 
 def suits_for(encoding: str | None) -> str:
-    """The signs for suits that a terminal of this encoding can show: `♠♥♦♣`, or letters. None: nothing is known."""
+    """The signs for suits that a terminal of this encoding can show: `♠♥♦♣`, or letters. None: the encoding is not
+    known."""
     try:
         SUITS.encode(encoding or "ascii")
     except (UnicodeEncodeError, LookupError):
@@ -41,7 +42,8 @@ def move_text(move: Move, suits: str = SUITS) -> str:
 
 
 def turn_text(turn: Turn, table: DiscardTable, suits: str = SUITS) -> str:
-    """What has happened in a turn, as the player at this table sees it: which card it has drawn, and not the other."""
+    """What has happened in a turn, as the player at this table sees it: our own drawn card has its name, the other's
+    has not."""
     who = table.clients[turn.seat]
     if turn.kind is Kind.CANNOT_MOVE:
         return f"{who} can't move."

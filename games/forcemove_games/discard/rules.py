@@ -2,8 +2,8 @@
 
 In turn, a player discards a card that matches the suit or the value of the top discard, or draws a card, or says that
 it can't move. It may draw although a card of its own fits. It may say that it can't move only when the pile is empty
-and no card of its hand fits; whether none did is seen when all cards are open. An empty hand wins. When both can't
-move, one after the other, the game is stuck, and nobody wins.
+and no card of its hand fits; the audit, which opens all cards, shows whether none did. An empty hand wins. When both
+can't move, one after the other, the game is stuck, and nobody wins.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ __all__ = [
 
 
 class Kind(Enum):
-    """What a player does in its turn."""
+    """The kind of a move."""
 
     DISCARD = "discard"
     DRAW = "draw"
@@ -52,7 +52,7 @@ class Kind(Enum):
 
 
 class Move(NamedTuple):
-    """What a player decides on. `card`: which one it discards, None otherwise."""
+    """A player's decision. `card`: the one that it discards, None otherwise."""
 
     kind: Kind
     card: int | None = None
@@ -60,7 +60,7 @@ class Move(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What a player has done. `before`: the pile as it was. `index`: of the card that was drawn or discarded."""
+    """A turn that was taken. `before`: the pile before it. `index`: of the card that was drawn or discarded."""
 
     seat: int
     kind: Kind
@@ -117,7 +117,7 @@ class Position:
 
     @property
     def moves(self) -> tuple[Move, ...]:
-        """All that is legal; never nothing."""
+        """All legal moves; there is always one."""
         discards = tuple(Move(Kind.DISCARD, card) for card in self.fitting)
         draws = (Move(Kind.DRAW),) if self.left else ()
         return discards + draws or (Move(Kind.CANNOT_MOVE),)
@@ -140,7 +140,7 @@ def _may_discard(pile: Pile, _seat: int, card: int) -> bool:
 
 
 RULES = PileRules(_may_draw, _may_discard)
-"""Of draws and discards; whose turn it is, the flow knows."""
+"""The rules for draws and discards; the flow knows whose turn it is."""
 
 
 def require_pile_empty(pile: Pile, seat: int) -> None:
@@ -153,7 +153,7 @@ def require_pile_empty(pile: Pile, seat: int) -> None:
 
 
 def turns(history: Sequence[Pile]) -> tuple[Turn, ...]:
-    """What has happened. `history`: the pile after the first discard was turned up, and after each turn."""
+    """The turns of a game. `history`: the pile after the first discard was turned up, and after each turn."""
     return tuple(_turn(number % PLAYERS, *piles) for number, piles in enumerate(pairwise(history)))
 
 
@@ -233,7 +233,7 @@ class DiscardPhase(LabelledEnum):
 
 
 class Row(NamedTuple):
-    """How a game goes from one phase to another, and by what."""
+    """A step from one phase of a game to another, and its cause."""
 
     from_phase: DiscardPhase
     to_phase: DiscardPhase
@@ -258,4 +258,4 @@ TABLE: tuple[Row, ...] = (
     *_turn_rows("B", "A", DiscardPhase.B_TO_MOVE, DiscardPhase.A_TO_MOVE),
     Row(DiscardPhase.AUDITING, DiscardPhase.OVER, "each gives all keys, and all was right"),
 )
-"""All that can happen between two players that keep to the rules."""
+"""All steps between two players that keep to the rules."""

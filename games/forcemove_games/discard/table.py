@@ -1,4 +1,4 @@
-"""One side of a table at which Discard is played: what it adds to a card table, and how a game ends."""
+"""One side of a table at which Discard is played: the game's additions to a card table, and the end of a game."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class CannotMove(Action, frozen=True):
 
 
 class Leaves(Action, frozen=True):
-    """Takes no turn more: the game ends, and counts for nobody."""
+    """The client takes no more turns: the game ends, and counts for nobody."""
 
 
 ACTIONS: ActionCodec[Any] = ActionCodec(*CARDS.types, CannotMove, Leaves)
@@ -50,7 +50,7 @@ class DiscardResult:
 
 
 def _nobody(_table: DiscardTable) -> None:
-    """For tables at which nobody looks."""
+    """The watcher of tables that nobody watches."""
 
 
 @dataclass
@@ -83,7 +83,7 @@ class DiscardTable(CardTable):
 
     @property
     def position(self) -> Position:
-        """What we see, and decide on when it is our turn."""
+        """The game as we see it, for deciding on our turn."""
         player, pile = self.player, self.player.pile
         hand = tuple(sorted(card for _, card in player.hand))
         return Position(hand, pile.laid, pile.left, len(pile.held_by(player.other)))
@@ -103,7 +103,7 @@ class DiscardTable(CardTable):
         return self.discard(-1 if move.card is None else indices.get(move.card, -1))
 
     def cannot_move(self) -> CannotMove:
-        """The action by which we say so. Raises `NotStuck`."""
+        """The action that says that we cannot move. Raises `NotStuck`."""
         position = self.position
         if position.left or position.fitting:
             raise NotStuck(position.left, position.fitting)
@@ -118,19 +118,19 @@ class DiscardTable(CardTable):
 
 def sit_down(clients: tuple[str, str], seat: int, randomness: Randomness) -> DiscardTable:
     """A place at a table before the shuffle. `seat`: 0 or 1; 0 makes the first turn. `randomness`: of keys and order; a
-    client that draws them from `forcemove_games.randomness.seeded` can come back to the game."""
+    client that draws them from `forcemove_games.randomness.seeded` can resume the game."""
     return DiscardTable(clients, begin(SIZE, seat, randomness), randomness=randomness)
 
 
 _BY_STRANGERS = (UnsignedMessage, UnknownClient, BadSignature, MessageReplayed)
-"""What anybody can put on a log without a player's key."""
+"""The faults that anybody can cause on a log without a player's key."""
 
 
 async def open_queue(transport: Transport, client_id: str) -> ActionQueue[Any]:
-    """A client's queue at a table, for a game that begins and for one that it comes back to after a crash.
+    """A client's queue at a table, for a game that begins and for one that the client resumes after a crash.
 
-    `transport`: a signed one, of the two players and nobody else. What strangers put on the log is passed over; what is
-    wrong with a player's own message is raised in its place.
+    `transport`: a signed one, of the two players and nobody else. Messages of strangers are passed over; a fault of a
+    player's own message is raised in its place.
     """
     length = transport.length()
     said = await said_before(transport, ACTIONS, client_id)

@@ -1,8 +1,9 @@
-"""Discard for spectators: the number of cards that each player holds, the pile, and the cards that were laid.
+"""Discard for spectators: the number of cards that each player holds, the pile, and the discarded cards.
 
 A client at the table plays each turn here once more, as a game with secrets (see `forcemove_games.views`), and relays
-it (see `forcemove_games.spectator`). Spectators hold every turn to the rules. They are given no key, so which card a
-player laid they have to believe the client that relays; the players themselves believe nobody."""
+it (see `forcemove_games.spectator`). Spectators check every turn by the rules. They are given no key, so they have to
+believe the relaying client which card a player discarded; the players themselves believe nobody.
+"""
 
 from __future__ import annotations
 
@@ -27,8 +28,9 @@ _TYPES = {Kind.DISCARD: "Discard", Kind.DRAW: "Draw", Kind.CANNOT_MOVE: "CannotM
 
 @dataclass(eq=False)
 class NotLegal(CounterpartyError):
-    """An action that the rules do not allow in this state: out of turn, a card that does not fit or was laid already, a
-    draw from an empty pile, and so on. `client_id`: whose it is said to be; None for what is nobody's turn."""
+    """An action that the rules do not allow in this state: out of turn, a card that does not fit or was discarded
+    already, a draw from an empty pile, and so on. `client_id`: the client that it names; None for an action that is
+    nobody's turn."""
 
     client_id: str | None
     type: str
@@ -45,7 +47,7 @@ class HiddenHands:
     """
 
     def __init__(self, hands: Mapping[str, tuple[int, ...]] | None = None) -> None:
-        """`hands`: those that are known after the action that is played; for replaying, none are needed."""
+        """`hands`: those that are known after the action that is played; none for replaying."""
         self._hands = {client_id: list(cards) for client_id, cards in (hands or {}).items()}
 
     def update_state(self, state: Json, action: Json) -> Json:
@@ -157,15 +159,15 @@ _CHANGES: dict[str, Callable[[Json, Json], None]] = {
 
 
 def _show_nobody(_action: Json, _played: PlayResult) -> None:
-    """For tables that nobody watches."""
+    """The `show` of tables that nobody watches."""
 
 
 @dataclass
 class ClientView:
     """What one client at a table knows, as a state of `HiddenHands`. Make its `watch` the table's.
 
-    `clients`: by seat. `client_id`: whose table it is. `show`: is called with each action and what it has led to,
-    secrets included; `forcemove_games.spectator.Relay` picks what may be seen.
+    `clients`: by seat. `client_id`: whose table it is. `show`: is called with each action and its result, secrets
+    included; `forcemove_games.spectator.Relay` picks what may be seen.
     """
 
     clients: tuple[str, str]
@@ -186,7 +188,7 @@ class ClientView:
         }
 
     def watch(self, table: DiscardTable) -> None:
-        """Play here what has just happened there."""
+        """Play the last action of the table here."""
         action = _last_action(table)
         played = play_action(HiddenHands({self.client_id: table.position.hand}), self.state, action)
         self.state = played.state

@@ -1,4 +1,4 @@
-"""A player of rock-paper-scissors whom nobody can outguess: all weapons are equally likely, every round anew."""
+"""A player of rock-paper-scissors whose moves nobody can predict: all weapons are equally likely in every round."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["RockPaperScissorsBot"]
 
 
 class RockPaperScissorsBot:
-    """Plays either side of one channel, and keeps what opens its commitments.
+    """Plays either side of one channel, and keeps the openings of its commitments.
 
     `randomness` is the source of weapons and salts. `secrets` are those of an earlier bot for this seat, whose place
     this one takes.
@@ -28,8 +28,7 @@ class RockPaperScissorsBot:
         self._openings = decode_openings(secrets)
 
     def move(self, state: VariablePart, *, another_round: bool) -> Move | None:
-        """See `forcemove.game.Bot.move`. Raises `UnknownCommitment` where what must be opened is not among our
-        secrets."""
+        """See `forcemove.game.Bot.move`. Raises `UnknownCommitment` where the opening is not among our secrets."""
         require_our_turn(state, self._seat)
         if state.is_final:
             return None
@@ -45,8 +44,7 @@ class RockPaperScissorsBot:
                 return rules.next_round(state) if _plays_on(state, position, another_round) else None
 
     def is_lost(self, state: VariablePart) -> bool:
-        """See `forcemove.game.Bot.is_lost`: before we had to reveal a beaten weapon, and after the other has
-        won."""
+        """See `forcemove.game.Bot.is_lost`: before we have to reveal a beaten weapon, and after the other has won."""
         if state.is_final or not is_our_turn(state, self._seat):
             return False
         position = decode(state.app_data)

@@ -1,4 +1,4 @@
-"""What a cheat at rock-paper-scissors could try in each position."""
+"""The moves that a cheat at rock-paper-scissors could try in each position."""
 
 from __future__ import annotations
 
@@ -83,6 +83,6 @@ def _instead_of_going_on(state: VariablePart, position: Position) -> Iterator[La
 
 
 def _words(position: Position, **changes: int | bytes) -> bytes:
-    """The position's bytes with some fields changed to what no `Position` would hold."""
+    """The position's bytes with some fields changed to values that no `Position` has."""
     fields: dict[str, int | bytes] = asdict(position) | changes
     return encode_words(*(v if isinstance(v, int) else int.from_bytes(v, "big") for v in fields.values()))

@@ -34,7 +34,7 @@ def _word(weapon: Weapon) -> str:
 
 
 def _propose(state: VariablePart, weapon: Weapon, randomness: Randomness, secrets: bytes) -> Choice:
-    """Earlier openings stay: a proposal that was asked for twice may have been signed the first time."""
+    """A proposal. Earlier openings stay: a proposal that was asked for twice may have been signed the first time."""
     opening = Opening.fresh(weapon, randomness)
     kept = encode_openings((*decode_openings(secrets).values(), opening))
     text = f"choose {_word(weapon)}, which stays hidden until the other has played"

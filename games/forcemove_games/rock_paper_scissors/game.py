@@ -70,7 +70,7 @@ class RockPaperScissors:
         }
 
     def describe(self, state: VariablePart, names: Names = _SEATS) -> str:
-        """One line: what has happened and who is to do what."""
+        """One line that says what has happened and which participant is to do what."""
         if state.is_final:
             return _GAME_OVER
         position = decode(state.app_data)
@@ -100,7 +100,7 @@ class RockPaperScissors:
         return () if state.is_final else choices(state, randomness, secrets)
 
     def bot(self, seat: int, randomness: Randomness = system_randomness, secrets: bytes = b"") -> RockPaperScissorsBot:
-        """A player whom nobody can outguess."""
+        """A player whose moves nobody can predict."""
         return RockPaperScissorsBot(seat, randomness, secrets)
 
     def careless_bot(self, seat: int, randomness: Randomness = system_randomness) -> RockPaperScissorsBot:

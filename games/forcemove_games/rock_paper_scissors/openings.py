@@ -1,4 +1,4 @@
-"""What a player of rock-paper-scissors must not lose: the openings of its commitments, 64 bytes each. Pure."""
+"""The openings of a player's commitments, which it must not lose, 64 bytes each. Pure."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _OPENING_LENGTH = 64
 
 @dataclass(eq=False)
 class UnknownCommitment(LocalError):
-    """We are to open a commitment that we do not remember making: the secrets were lost or are another player's."""
+    """We have to open a commitment whose opening we do not have: the secrets were lost or are another player's."""
 
     pre_commit: bytes
 
@@ -35,7 +35,7 @@ def encode_openings(openings: Iterable[Opening]) -> bytes:
 
 
 def opening_of(openings: Mapping[bytes, Opening], pre_commit: bytes) -> Opening:
-    """What opens a commitment of ours. Raises `UnknownCommitment`."""
+    """The opening of a commitment of ours. Raises `UnknownCommitment`."""
     opening = openings.get(pre_commit)
     if opening is None:
         raise UnknownCommitment(pre_commit)

@@ -1,7 +1,7 @@
-"""Positions of rock-paper-scissors, as data and as bytes. What exists is valid; one position has one encoding.
+"""Positions of rock-paper-scissors, as data and as bytes. A position that exists is valid, and has one encoding.
 
 appData is seven 32-byte words, 224 bytes: positionType, stake, preCommit, bPlay, aPlay, salt, roundNum. A proposes the
-round. What a position type does not use is zero.
+round. Words that a position type does not use are zero.
 """
 
 from __future__ import annotations
@@ -126,5 +126,5 @@ def decode(app_data: bytes) -> Position:
 
 
 def initial(stake: int) -> Position:
-    """Where a channel with this stake starts."""
+    """The first position of a channel with this stake."""
     return Position(PositionType.START, stake)

@@ -129,7 +129,8 @@ def valid_transition(_channel_id: bytes, from_: VariablePart, to: VariablePart, 
 
 
 def require_legal(from_: VariablePart, to: VariablePart, num_participants: int) -> None:
-    """Refuse, with an `AppError`, what may not follow `from_`, whatever the channel: the game binds nothing to it."""
+    """Refuse, with an `AppError`, a state that may not follow `from_`. The channel does not matter: no rule depends on
+    it."""
     require_two_players(from_.outcome, to.outcome, num_participants)
     old, next_ = decode(from_.app_data), decode(to.app_data)
     require_same_stake(old.stake, next_.stake)
@@ -147,7 +148,7 @@ def stakes_taken_by_a(a_play: int, b_play: int) -> int:
 
 
 def _require_move(old: Position, next_: Position) -> int:
-    """The rows of the table; returns how many stakes the mover takes from the other."""
+    """Check the rows of the table; returns how many stakes the mover takes from the other."""
     rule = _RULES.get((old.position_type, next_.position_type))
     if rule is None:
         raise NoSuchTransition(int(old.position_type), int(next_.position_type))
@@ -217,7 +218,7 @@ def reject(state: VariablePart) -> Move:
 
 
 def accept(state: VariablePart, weapon: int) -> Move:
-    """B plays its weapon, and takes A's stake into safety until A reveals."""
+    """B plays its weapon, and takes A's stake until A reveals."""
     return _legal(state, replace(decode(state.app_data), position_type=_ACCEPTED, b_play=index(weapon)), stakes=1)
 
 
@@ -235,7 +236,7 @@ def next_round(state: VariablePart) -> Move:
 
 
 def _legal(state: VariablePart, next_: Position, stakes: int = 0) -> Move:
-    """The move to a position in which the mover takes so many stakes; raises if the rules forbid it."""
+    """The move to a position in which the mover takes so many stakes. Raises the error of the rule that forbids it."""
     outcome = take_stakes(state.outcome, (state.turn_num + 1) % PLAYERS, stakes, next_.stake)
     move = Move(outcome, next_.encode())
     require_legal(state, move.after(state), PLAYERS)
@@ -243,7 +244,7 @@ def _legal(state: VariablePart, next_: Position, stakes: int = 0) -> Move:
 
 
 def legal_moves(state: VariablePart, opening: Opening) -> list[Move]:
-    """Every move of the game from a state, where `opening` is what A commits to, or opens its commitment with."""
+    """Every move of the game from a state. `opening`: of the commitment that A makes, or opens."""
     moves: dict[PositionType, tuple[Callable[[], Move], ...]] = {
         _START: (lambda: propose(state, opening.commitment),),
         _PROPOSED: (lambda: reject(state), *(lambda weapon=weapon: accept(state, weapon) for weapon in Weapon)),

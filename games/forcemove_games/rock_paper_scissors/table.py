@@ -71,7 +71,7 @@ ACTIONS: ActionCodec[Play | Reveal] = ActionCodec(Play, Reveal)
 
 Queue = ActionQueue[Play | Reveal]
 Choose = Callable[[Randomness], Weapon]
-"""Decides on our weapon, with the source of all that it leaves to chance."""
+"""Decides on our weapon, given a source of randomness."""
 
 
 @dataclass(eq=False)
@@ -84,7 +84,7 @@ class ActionNotDue(CounterpartyError):
 
 @dataclass(eq=False)
 class DisclosesMore(CounterpartyError):
-    """With a client's action something else changes than what that action shows."""
+    """A client's action changes more than that action may show."""
 
     client_id: str
 
@@ -99,8 +99,8 @@ class NoSuchWeapon(CounterpartyError):
 
 @dataclass(eq=False)
 class CommitmentNotOpened(CounterpartyError):
-    """What a client has revealed does not open its `commitment` (32 bytes): another weapon or salt, or a commitment
-    that somebody else has made."""
+    """The client's reveal does not open its `commitment` (32 bytes): another weapon or salt, or a commitment that
+    somebody else has made."""
 
     client_id: str
     commitment: bytes
@@ -117,7 +117,7 @@ def commitment_of(table_id: bytes, client_id: str, opening: Opening) -> bytes:
 
 
 def any_weapon(randomness: Randomness) -> Weapon:
-    """All weapons are equally likely, so that nobody can outguess us."""
+    """A random weapon, all equally likely, so that nobody can predict it."""
     return choose(tuple(Weapon), randomness)
 
 
@@ -133,7 +133,7 @@ class RoundResult:
 
 
 def _show_nobody(_action: Json, _result: PlayResult) -> None:
-    """For tables that nobody watches."""
+    """The `show` of tables that nobody watches."""
 
 
 @dataclass
@@ -179,7 +179,7 @@ class Round:
         return RoundResult(self.state["result"]["winner"], _weapons(self.state))
 
     def opening(self) -> Opening:
-        """What opens our commitment; the weapon is chosen when this is first asked for."""
+        """The opening of our commitment; the weapon is chosen at the first call."""
         if self._opening is None:
             weapon = self.choose(self.randomness)
             if type(weapon) is not Weapon:
@@ -188,7 +188,7 @@ class Round:
         return self._opening
 
     def play(self, action: Json, openings: Mapping[str, Json]) -> None:
-        """Let an action of the log happen, knowing these openings. What is refused has changed nothing."""
+        """Play an action of the log, knowing these openings. A refused action has changed nothing."""
         played = play_action(HiddenRound(openings), self.state, action)
         self.state = played.state
         self.show(action, played)
@@ -213,7 +213,7 @@ def plays_and_reveals(*, within: float) -> Step[Round]:
 
 
 def _to_play(round_: Round) -> tuple[str, ...]:
-    """There are as many transitions as clients, so it is never nobody."""
+    """The clients that are to play. There are as many transitions as clients, so it is never empty."""
     return _missing(round_.state, "Play")
 
 
@@ -260,7 +260,7 @@ class HiddenRound:
     """
 
     def __init__(self, openings: Mapping[str, Json] | None = None) -> None:
-        """`openings`: those that are known where an action is played; for replaying, none are needed."""
+        """`openings`: those that are known where an action is played; none for replaying."""
         self._openings = dict(openings or {})
 
     def update_state(self, state: Json, action: Json) -> Json:

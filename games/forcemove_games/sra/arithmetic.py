@@ -59,7 +59,7 @@ ORDER = (MODULUS - 1) // 2
 NUMBER_LENGTH = 256
 """Bytes of a number or an exponent."""
 BACKEND = "pow" if gmpy2 is None else "gmpy2"
-"""What reckons: `gmpy2`, or `pow` for Python's own integers."""
+"""The library that computes: `gmpy2`, or `pow` for Python's own integers."""
 
 _DIGITS = frozenset("0123456789abcdef")
 
@@ -72,7 +72,7 @@ def power(base: int, exponent: int) -> int:
 
 
 def product(first: int, second: int) -> int:
-    """The exponent that does in one power what both do one after the other."""
+    """The exponent whose one power equals the powers of both, one after the other."""
     return first * second % (MODULUS - 1)
 
 
@@ -122,7 +122,7 @@ def encode_number(number: int) -> str:
 def decode_number(text: str) -> int:
     """The inverse of `encode_number`. Raises `MalformedBytes` on anything that it would not have written.
 
-    What the number may be is not asked here: see `deck.require_deck` and `cipher.DecryptionKey`.
+    The number's range is not checked here: see `deck.require_deck` and `cipher.DecryptionKey`.
     """
     if type(text) is not str or len(text) != 2 * NUMBER_LENGTH:
         raise MalformedBytes("number", f"it is not a text of {2 * NUMBER_LENGTH} hex digits")

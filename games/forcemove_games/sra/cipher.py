@@ -100,7 +100,8 @@ def _cards(size: int) -> Mapping[int, int]:
 
 @dataclass(frozen=True, slots=True)
 class DecryptionKey:
-    """The half of a key that its owner gives away to open a card; for this one card it tells all. Not in its repr.
+    """The half of a key that its owner gives away to open a card; it reveals everything about this one card. Not in its
+    repr.
 
     Raises `InvalidExponent` unless `arithmetic.is_exponent` holds for the exponent.
     """
@@ -117,7 +118,8 @@ class DecryptionKey:
 
     @classmethod
     def decode(cls, text: str) -> DecryptionKey:
-        """The inverse of `encode`. Raises `MalformedBytes` on other texts, `InvalidExponent` on what is no key."""
+        """The inverse of `encode`. Raises `MalformedBytes` on other texts, `InvalidExponent` on an exponent that is no
+        key."""
         return cls(decode_number(text))
 
 
@@ -151,11 +153,11 @@ class CipherKey:
         return power(number, inverse(self._exponent))
 
     def replaced_by(self, other: CipherKey) -> CipherKey:
-        """The key that takes this one off and puts the other one on, at the price of one power."""
+        """The key that decrypts with this key and encrypts with the other, at the price of one power."""
         return CipherKey(product(inverse(self._exponent), other._exponent))
 
     def disclose(self) -> DecryptionKey:
-        """What opens to others whatever is encrypted with this key."""
+        """The key by which others can decrypt what is encrypted with this key."""
         return DecryptionKey(inverse(self._exponent))
 
     def __repr__(self) -> str:

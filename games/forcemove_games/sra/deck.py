@@ -74,7 +74,7 @@ class Secrets:
 
 @dataclass(frozen=True, slots=True)
 class Shuffle:
-    """How far a shuffle has come, as one side sees it.
+    """The progress of a shuffle, as one side sees it.
 
     `size`: 2 to 120 cards. `seat`: ours, 0 or 1; 0 begins. `decks`: those that were sent so far, each checked or ours.
     """
@@ -92,7 +92,7 @@ class Shuffle:
 
     @property
     def step(self) -> int:
-        """The step that is next, 4 when all are done."""
+        """The next step, 4 when all are done."""
         return len(self.decks)
 
     @property
@@ -137,7 +137,7 @@ def receive(shuffle: Shuffle, numbers: Sequence[int]) -> Shuffle:
 
 
 def shuffle_between_two(size: int, randomness: Randomness = system_randomness) -> tuple[Shuffle, Shuffle]:
-    """A whole shuffle in memory, with every check on both sides: what seat 0 and seat 1 have at its end."""
+    """A whole shuffle in memory, with every check on both sides: the shuffles of seat 0 and seat 1 at its end."""
     sides = [begin(size, 0, randomness), begin(size, 1, randomness)]
     for step in range(STEPS):
         mover = step % PLAYERS
@@ -150,12 +150,12 @@ def shuffle_between_two(size: int, randomness: Randomness = system_randomness) -
 
 
 def encrypt_and_permute(numbers: Numbers, key: CipherKey, randomness: Randomness = system_randomness) -> Numbers:
-    """Phase 1: all under one key, in an order that nobody else knows."""
+    """Phase 1: encrypt all numbers with one key, in an order that nobody else knows."""
     return permute(tuple(map(key.encrypt, numbers)), randomness)
 
 
 def exchange_keys(numbers: Numbers, secrets: Secrets) -> Numbers:
-    """Phase 2: the phase key off, key i on card i, the order as it was."""
+    """Phase 2: decrypt with the phase key, encrypt card i with key i, and keep the order."""
     return tuple(
         secrets.phase_key.replaced_by(key).encrypt(number)
         for number, key in zip(numbers, secrets.card_keys, strict=True)
@@ -175,7 +175,7 @@ def permute(items: Sequence[_Item], randomness: Randomness = system_randomness) 
 
 
 def require_deck(numbers: Sequence[int], size: int, earlier: Sequence[Numbers] = ()) -> None:
-    """Refuse a received deck that cannot be one. `earlier`: the decks of the steps before.
+    """Refuse a received deck that is not valid. `earlier`: the decks of the steps before.
 
     Raises `WrongCount`, `NumberOutOfRange`, `NotASquare`, `NumberTwice`, and `NotEncrypted` where a number is an open
     card or was in an earlier deck: its sender has not encrypted it, and the card would be open without our key.
@@ -215,7 +215,7 @@ def _require_new(numbers: Sequence[int], deck: Numbers, step: int | None) -> Non
 
 
 def open_card(numbers: Numbers, index: int, first: DecryptionKey, second: DecryptionKey) -> int:
-    """Which card lies at `index` of a shuffled deck, by the keys of both. Raises `NoSuchCard`."""
+    """The card at `index` of a shuffled deck, opened with the keys of both. Raises `NoSuchCard`."""
     card = find_card(open_number(numbers[index], first, second), len(numbers))
     if card is None:
         raise NoSuchCard(index)
@@ -225,10 +225,11 @@ def open_card(numbers: Numbers, index: int, first: DecryptionKey, second: Decryp
 def audit(numbers: Numbers, first: Sequence[DecryptionKey], second: Sequence[DecryptionKey]) -> tuple[int, ...]:
     """Open a whole shuffled deck, when a hand is over, with all the keys of both: the cards in their order.
 
-    Raises `WrongCount` where there is not a key for each card, `NoSuchCard`, and `CardTwice`. What passes was a deck of
-    all cards, each once. It also speaks against marked cards: to find numbers again after step 1, seat 0 has to send
-    some in step 0 that depend on each other, and of those it cannot make all the cards again, so that one is missing
-    here. (That is an argument, from the decisional Diffie-Hellman assumption among the squares, and not a proof.)
+    Raises `WrongCount` where there is not a key for each card, `NoSuchCard`, and `CardTwice`. A deck that passes had
+    all cards, each once. The audit also speaks against marked cards: to find numbers again after step 1, seat 0 has to
+    send some in step 0 that depend on each other, and of those it cannot make all the cards again, so that one is
+    missing here. (That is an argument, from the decisional Diffie-Hellman assumption among the squares, and not a
+    proof.)
     """
     for keys in (first, second):
         if len(keys) != len(numbers):
@@ -269,7 +270,7 @@ def _opened(numbers: Numbers, key: DecryptionKey) -> frozenset[int]:
 
 
 def _has_exchanged(before: Numbers, after: Numbers, side: DisclosedKeys) -> bool:
-    """Whether each number has its own key now, in the place of the phase key."""
+    """Whether each number is under its own key now, and not under the phase key."""
     on_again = inverse(side.phase_key.exponent)
     return before == tuple(
         power(number, product(key.exponent, on_again)) for number, key in zip(after, side.card_keys, strict=True)

@@ -42,7 +42,7 @@ __all__ = [
 class CardFault(CounterpartyError):
     """A counterparty did what the protocol does not allow. Nothing has changed.
 
-    `culprit`: whose fault it is, by client id, where the flow of a table says so; None from the functions beneath.
+    `culprit`: the client at fault, by its id, where the flow of a table says so; None from the functions that it calls.
     """
 
     culprit: str | None = field(default=None, kw_only=True)
@@ -57,7 +57,7 @@ class DeckNotDue(CardFault):
 
 @dataclass(eq=False)
 class WrongCount(CardFault):
-    """There are not as many numbers, or keys, as cards."""
+    """The number of numbers, or of keys, is not that of the cards."""
 
     expected: int
     received: int
@@ -73,7 +73,7 @@ class NumberOutOfRange(CardFault):
 
 @dataclass(eq=False)
 class NotASquare(CardFault):
-    """The number at `index` is no square modulo p, so that whatever was done to it can be told from a card."""
+    """The number at `index` is no square modulo p, so that it can be told from a card under any key."""
 
     index: int
     number: int
@@ -97,7 +97,7 @@ class NotEncrypted(CardFault):
 
 @dataclass(eq=False)
 class InvalidExponent(CardFault):
-    """A number that is no key: not odd, out of range, or without an inverse."""
+    """An exponent that is no key: not odd, out of range, or without an inverse."""
 
     exponent: int
 
@@ -136,7 +136,7 @@ class DiscardNotAllowed(CardFault):
 
 @dataclass(eq=False)
 class KeyNotDue(CardFault):
-    """`seat` has given its key for a card for which it is not to give one (yet)."""
+    """`seat` has given its key for a card whose key it is not to give (yet)."""
 
     seat: int
     index: int

@@ -1,14 +1,15 @@
 """Two clients shuffle, deal, draw and discard over a shared log, in steps.
 
-What a client does counts when the log gives it back, for itself as for the other. To draw, a client asks for the card
-at the top, and the other hands its key over if the game's rules let the drawer draw. To discard, a client gives its own
-key, and the other sees the card. What the rules forbid is refused on both sides: our move before it is posted, with a
+A client's action counts when the log gives it back, for itself as for the other. To draw, a client asks for the card at
+the top, and the other gives its key if the game's rules let the drawer draw. To discard, a client gives its own key,
+and the other sees the card. Both sides refuse a move that the rules forbid: our own before it is posted, with a
 `LocalError`, the other's with a `CardFault` that names its client. When the hand is over, both give all their keys and
 check that no card was missing or there twice; if one was, they see which client has cheated.
 
-Play it on a signed log (`forcemove.flow.signed`): nothing here proves that an action comes from the client that
-it names. Keys are in memory only; a client that draws them from `forcemove_games.randomness.seeded` can come back to a
-hand after a crash."""
+Play it on a signed log (`forcemove.flow.signed`): nothing here proves that an action comes from the client that it
+names. Keys are in memory only; a client that draws them from `forcemove_games.randomness.seeded` can resume a hand
+after a crash.
+"""
 
 from __future__ import annotations
 
@@ -55,8 +56,7 @@ __all__ = [
 _Expected = TypeVar("_Expected", bound=Action)
 _Table = TypeVar("_Table", bound=CardTable)
 Choose = Callable[[_Table], Action | Awaitable[Action]]
-"""What we do when it is our turn, at once or when somebody has thought about it: `CardTable.draw` and
-`CardTable.discard` make the actions of cards."""
+"""Our decision on our turn, at once or awaited: `CardTable.draw` and `CardTable.discard` make the actions of cards."""
 
 
 def receiving(
@@ -68,8 +68,8 @@ def receiving(
 ) -> Step[_Table]:
     """A `transition` whose `CardFault`s name their culprit. `accept` is no async function.
 
-    It is the client whose action it was; where that was ours it is the other one, whose false key came before: what is
-    our own is checked before we post it.
+    The culprit is the client whose action it was. A fault in an action of our own is the other client's, whose false
+    key came before: our own actions are checked before we post them.
     """
 
     def judged(action: _Expected, table: _Table) -> None:
@@ -86,7 +86,7 @@ def receiving(
 
 
 def shuffling(*, within: float | None = None) -> Step[CardTable]:
-    """The four decks go back and forth. Raises what `deck.receive` and `transition` raise, and `MalformedAction`."""
+    """Send the four decks back and forth. Raises what `deck.receive` and `transition` raise, and `MalformedAction`."""
     one = sequence(local(_send_deck), receiving(_accept_deck, expects=Deck, sender=_shuffler, within=within))
     return repeat(one, until=lambda table: table.shuffle.is_finished)
 
@@ -133,7 +133,7 @@ def dealing(count: int, *, within: float | None = None) -> Step[CardTable]:
 
 
 def _is_waiting(side: Player, seat: int) -> bool:
-    """Whether keys are to come for cards that lie before a seat."""
+    """Whether cards that a seat holds still lack the other's keys."""
     return any(not side.pile.has_key(index, 1 - seat) for index in side.pile.held_by(seat))
 
 
@@ -145,7 +145,7 @@ def _accept_deal(action: Deal, table: CardTable) -> None:
 
 
 def turning_up(*, within: float | None = None) -> Step[CardTable]:
-    """The card at the top is turned up for all: both give their keys, in any order.
+    """Turn the card at the top up for all: both give their keys, in any order.
 
     Raises what `player.turn_up` and `player.record_turned` raise, `MalformedAction`, and as `transition` does.
     """
@@ -180,13 +180,13 @@ def card_turn(
     *,
     within: float | None = None,
 ) -> Step[_Table]:
-    """One turn of a seat: what it does is its own choice, and what follows is a branch.
+    """One turn of a seat: the mover chooses an action, and the branch of its type follows.
 
-    `mover`: the seat whose turn it is, or a function that returns it. `choose`: is asked if that is ours. `branches`:
-    what may be done, by the type of the action that begins it; `drawing` and `discarding` where nothing is said.
+    `mover`: the seat whose turn it is, or a function that returns it. `choose`: is asked if the turn is ours.
+    `branches`: what may be done, by the type of the action that begins it; by default `drawing` and `discarding`.
     `within`: seconds until the mover must have acted. Raises `UnexpectedAction`, `UnexpectedSender`, `ActionMissing`,
-    and what the branches raise; before anything is posted, what `CardTable.require_lawful` raises, and `InvalidValue`
-    where we choose what begins no branch.
+    and what the branches raise; before our action is posted, what `CardTable.require_lawful` raises, and `InvalidValue`
+    where our choice begins no branch.
     """
     follows: dict[type[Any], Steps[_Table]]
     follows = dict(branches or {Draw: drawing(within=within), Discard: discarding()})
@@ -225,7 +225,8 @@ def discarding() -> Step[CardTable]:
 
 
 def _accept_draw(action: Draw, table: CardTable) -> None:
-    """The drawer waits for the key now. The other side sees whether it owes one, and changes when it has given it."""
+    """Take a draw. The drawer waits for the key now; the other side checks whether it owes one, and changes when it has
+    given it."""
     if table.is_ours(action):
         table.player, _ = player.draw(table.player, table.rules)
     else:
@@ -240,7 +241,7 @@ async def _serve(queue: Queue, table: CardTable) -> None:
 
 
 def _server(table: CardTable) -> str:
-    """The client that owes a key for a card that was asked for: the other, if we are waiting for the card."""
+    """The client that owes the key for a requested card: the other, if we are waiting for the card."""
     return table.other if _is_waiting(table.player, table.player.seat) else table.name
 
 
@@ -264,7 +265,7 @@ def _accept_discard(action: Discard, table: CardTable) -> None:
 
 
 def auditing(*, within: float | None = None) -> Step[CardTable]:
-    """The hand is over: both give all their keys, and each sees that the deck had all cards, each once.
+    """End the hand: both give all their keys, and each checks that the deck had all cards, each once.
 
     Raises what `deck.audit` raises, alike for both, with the client that has cheated as its culprit. And `WrongCount`,
     `InvalidExponent`, `MalformedAction` and as `transition` does, for the counterparty's message.

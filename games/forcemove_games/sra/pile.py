@@ -1,7 +1,7 @@
 """A shuffled deck as everybody sees it, spectators included: which seat has which card, and which keys were given.
 
-A card whose two keys are given is open to all. What one side knows beyond that is in `player`. Nothing changes where an
-error is raised: the old value is all there is then.
+A card whose two keys are given is open to all. `player` has what one side knows beyond that. Functions change nothing
+in place: after an error the old value is still valid.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class CardPlace:
     """A card that has left the pile.
 
     `holder`: the seat that drew it or was dealt it, or None where it was turned up for all. `keys`: those that seats 0
-    and 1 have given. `card`: which card it is, None as long as not both have.
+    and 1 have given. `card`: its number, None until both have given their keys.
     """
 
     holder: int | None
@@ -32,8 +32,8 @@ class CardPlace:
 
 @dataclass(frozen=True, slots=True)
 class Pile:
-    """What everybody sees of a shuffled deck. `numbers`: the deck. `places`: the cards that left it, by index.
-    `opened`: the indices of those that are open to all, in the order in which they became so."""
+    """A shuffled deck as everybody sees it. `numbers`: the deck. `places`: the cards that left it, by index. `opened`:
+    the indices of the cards that are open to all, in the order in which they were opened."""
 
     numbers: Numbers = field(repr=False)
     places: tuple[CardPlace, ...] = ()
@@ -61,7 +61,7 @@ class Pile:
 
     @property
     def open_cards(self) -> tuple[tuple[int, int], ...]:
-        """Index and card of each that is open to all, in the order in which they became so."""
+        """Index and card of each card that is open to all, in the order in which they were opened."""
         cards = ((index, self.places[index].card) for index in self.opened)
         return tuple((index, card) for index, card in cards if card is not None)
 
@@ -82,7 +82,7 @@ def _always(*_: object) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class PileRules:
-    """Which draws and discards a game allows, to both sides alike. Only `True` is a yes.
+    """Which draws and discards a game allows, to both sides alike. Only the answer `True` allows one.
 
     `may_draw(pile, seat)`: whether a seat may draw the card at the top now. `may_discard(pile, seat, card)`: whether it
     may discard this card now, which it holds. The pile is as it is before that.

@@ -1,11 +1,11 @@
-"""One side at the table, and what it does with its cards: dealing, drawing, discarding, turning up.
+"""One side at the table, and its actions on cards: dealing, drawing, discarding, turning up.
 
-Each is a pure function that gives a new value. To draw, the other side gives its key of the card at the top, and the
-drawer's own stays hidden; a hand is dealt with all keys at once. To discard, the drawer gives its own, too; to turn a
-card up, both give theirs.
+Each is a pure function that returns a new value. For a draw, the other side gives its key of the card at the top, and
+the drawer's own stays hidden; a hand is dealt with all keys at once. For a discard, the drawer gives its own, too; to
+turn a card up, both give theirs.
 
-Nothing changes where an error is raised: the old value is all there is then. `CardFault`s are the counterparty's,
-`LocalError`s ours: what the `PileRules` of a game forbid the other side, they forbid us.
+After an error the old value is still valid. `CardFault`s are the counterparty's, `LocalError`s ours: the `PileRules` of
+a game bind both sides alike.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Player:
-    """One side at the table. `seat`: 0 or 1. `hand`: index and card of each that it has got and not discarded."""
+    """One side at the table. `seat`: 0 or 1. `hand`: index and card of each card that it holds."""
 
     seat: int
     pile: Pile
@@ -74,8 +74,8 @@ def sit_down(shuffle: Shuffle) -> Player:
 
 
 def deal(player: Player, count: int) -> Player:
-    """Lay the next `count` cards before seat 0, and so many after them before seat 1. Nobody sees one yet: both sides
-    do this when the game says so, and `give_hand`. Raises `InvalidValue` unless there are so many cards."""
+    """Deal the next `count` cards to seat 0, and so many after them to seat 1. No side sees one yet: both call this
+    when the game says so, and then `give_hand`. Raises `InvalidValue` unless there are so many cards."""
     if not 1 <= count <= player.pile.left // PLAYERS:
         raise InvalidValue("count", count, f"1 to {player.pile.left // PLAYERS} cards for each side")
     pile = player.pile
@@ -86,7 +86,7 @@ def deal(player: Player, count: int) -> Player:
 
 
 def give_hand(player: Player) -> tuple[Player, tuple[DecryptionKey, ...]]:
-    """Our keys for all cards that lie before the other side and that it cannot see yet, in their order, to be sent."""
+    """Our keys for all dealt cards that the other side cannot see yet, in their order, to be sent."""
     indices = _unseen(player.pile, player.other)
     for index in indices:
         player, _ = _give(player, index)
@@ -94,7 +94,7 @@ def give_hand(player: Player) -> tuple[Player, tuple[DecryptionKey, ...]]:
 
 
 def take_hand(player: Player, keys: Sequence[DecryptionKey]) -> Player:
-    """Accept the other's keys for all cards that lie before us. Raises `WrongCount`, and what `take` raises."""
+    """Accept the other's keys for all cards that were dealt to us. Raises `WrongCount`, and what `take` raises."""
     indices = _unseen(player.pile, player.seat)
     if len(keys) != len(indices):
         raise WrongCount(len(indices), len(keys))
@@ -104,7 +104,7 @@ def take_hand(player: Player, keys: Sequence[DecryptionKey]) -> Player:
 
 
 def _unseen(pile: Pile, seat: int) -> tuple[int, ...]:
-    """The cards that lie before a seat without the other's key."""
+    """The dealt cards of a seat that lack the other's key."""
     return tuple(index for index in pile.held_by(seat) if not pile.has_key(index, 1 - seat))
 
 
@@ -112,7 +112,7 @@ def _unseen(pile: Pile, seat: int) -> tuple[int, ...]:
 
 
 def draw(player: Player, rules: PileRules) -> tuple[Player, int]:
-    """Ask for the card at the top: the index to ask for. Its key is then `take`n.
+    """Ask for the card at the top: the index to ask for. `take` then accepts its key.
 
     Raises `NothingToDraw`, and `OurDrawNotAllowed` where the rules answer anything but True.
     """
@@ -126,8 +126,8 @@ def draw(player: Player, rules: PileRules) -> tuple[Player, int]:
 def hand_over(player: Player, index: int, rules: PileRules) -> tuple[Player, DecryptionKey]:
     """Answer the counterparty, who asks for the card at `index`: our key for it, to be sent.
 
-    Raises `PileEmpty`; `NotTheTop`; `DrawNotAllowed` where the rules answer anything but True. The key has not left
-    this function then. What a rule itself raises is passed on, to the same effect.
+    Raises `PileEmpty`; `NotTheTop`; `DrawNotAllowed` where the rules answer anything but True. After any error, an
+    error that a rule raises included, the key has not left this function.
     """
     lifted = lift(player.pile, player.other, index)
     if rules.may_draw(player.pile, player.other) is not True:
@@ -175,7 +175,7 @@ def record_turned(player: Player, index: int, key: DecryptionKey) -> Player:
 
 
 def key_to_discard(player: Player, index: int, rules: PileRules) -> DecryptionKey:
-    """Our key for a card of our hand, with which all can see it, to be sent.
+    """Our key for a card of our hand, which opens the card to all, to be sent.
 
     Raises `NotInHand`, and `OurDiscardNotAllowed` where the rules answer anything but True.
     """

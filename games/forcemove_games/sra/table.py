@@ -1,7 +1,7 @@
-"""A table at which two clients play cards over a log: what they say to each other, and what one side knows.
+"""A table at which two clients play cards over a log: their messages, and what one side knows.
 
-A client's seat is its place in `CardTable.clients`; seat 0 begins the shuffle. What a game adds of its own, actions and
-what it remembers, it adds by subclasses. Knows no step; see `flow`.
+A client's seat is its place in `CardTable.clients`; seat 0 begins the shuffle. A game adds actions and data of its own
+by subclasses. Knows no step; see `flow`.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ class CardTable:
 
     @property
     def player(self) -> Player:
-        """Our side of the pile. Raises `ShuffleNotFinished` before there is one."""
+        """Our side of the pile. Raises `ShuffleNotFinished` before the shuffle is done."""
         return self._player or player.sit_down(self.shuffle)
 
     @player.setter
@@ -154,7 +154,7 @@ class CardTable:
         return self.clients[1 - self.shuffle.seat]
 
     def is_ours(self, action: Action) -> bool:
-        """Whether an action is what we have said ourselves."""
+        """Whether an action is our own."""
         return action.client_id == self.name
 
     def draw(self) -> Draw:
@@ -166,9 +166,10 @@ class CardTable:
         return Discard(self.name, index, player.key_to_discard(self.player, index, self.rules).encode())
 
     def require_lawful(self, action: Action) -> None:
-        """Raise a `LocalError` where we may not say this now: asked before anything of ours in a turn is posted.
+        """Raise a `LocalError` where the rules forbid us this action: called before we post the first action of our
+        turn.
 
-        A game with actions of its own holds them to its rules here, and calls this for the others.
+        A game with actions of its own checks them here, and calls this for the others.
         """
         lawful: Action = action
         if isinstance(action, Draw):

@@ -1,4 +1,4 @@
-"""A player of tic-tac-toe that never loses: it looks at every way the round can go on."""
+"""A player of tic-tac-toe that never loses: it searches every continuation of the round."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from forcemove_games.two_player import can_afford, is_our_turn, require_our_turn
 __all__ = ["TicTacToeBot", "best_cells"]
 
 _WIN = 10
-"""More than the marks on a board, which are taken off it: a win is worth the more the sooner it comes."""
+"""The worth of a win, from which the number of marks is taken: an earlier win is worth more. It exceeds the marks on a
+board."""
 
 
 def best_cells(position: Position) -> tuple[int, ...]:
@@ -35,7 +36,8 @@ def _sides(position: Position) -> tuple[int, int]:
 
 @cache
 def _worth(mine: int, others: int) -> int:
-    """What the board is worth to the next mover, after the other's mark: positive wins, zero draws, negative loses."""
+    """The worth of a board for the next mover, after the other's mark: positive for a win, zero for a draw, negative
+    for a loss."""
     marks = mine | others
     if has_line(others):
         return marks.bit_count() - _WIN
@@ -50,7 +52,7 @@ class TicTacToeBot:
     def __init__(
         self, seat: int, randomness: Randomness = system_randomness, secrets: bytes = b"", *, careless: bool = False
     ) -> None:
-        """`careless`: mark any free cell, without looking."""
+        """`careless`: mark any free cell, without searching."""
         require_seat(seat)
         self._careless = careless
         if secrets:
@@ -84,7 +86,7 @@ class TicTacToeBot:
         return _worth(*_sides(position)) < 0
 
     def secrets(self) -> bytes:
-        """Nothing."""
+        """No bytes: the bot has no secrets."""
         return b""
 
     def _mark(self, state: VariablePart, position: Position) -> Move:

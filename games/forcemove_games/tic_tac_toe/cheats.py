@@ -1,4 +1,4 @@
-"""What a cheat at tic-tac-toe could try in each position."""
+"""The moves that a cheat at tic-tac-toe could try in each position."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _OUTSIDE = FULL_BOARD + 1
 """The lowest bit that is no cell."""
 
 _Forged = tuple[str, PositionType, int, int]
-"""What a cheat does; the type and the two sets of marks that it signs."""
+"""A label for the cheat; the position type and the two sets of marks that it signs."""
 
 
 def cheats(state: VariablePart) -> Iterator[Labelled]:

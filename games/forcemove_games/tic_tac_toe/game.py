@@ -70,7 +70,7 @@ class TicTacToe:
         }
 
     def describe(self, state: VariablePart, names: Names = _SEATS) -> str:
-        """One line: what has happened and who is to do what."""
+        """One line that says what has happened and which participant is to do what."""
         if state.is_final:
             return _GAME_OVER
         position = decode(state.app_data)

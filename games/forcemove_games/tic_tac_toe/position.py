@@ -1,4 +1,4 @@
-"""Positions of tic-tac-toe, as data and as bytes. What exists is valid; one position has one encoding.
+"""Positions of tic-tac-toe, as data and as bytes. A position that exists is valid, and has one encoding.
 
 appData is four 32-byte words, 128 bytes: positionType, stake, noughts, crosses. Cells are numbered 0 to 8 by rows, and
 the mark on cell i is bit `2**(8-i)` of a set of marks. X starts a round.
@@ -189,5 +189,5 @@ def decode(app_data: bytes) -> Position:
 
 
 def initial(stake: int) -> Position:
-    """Where a channel with this stake starts: participant 0 moves first, as X."""
+    """The first position of a channel with this stake: participant 0 moves first, as X."""
     return Position(PositionType.PLAY_AGAIN_ME_SECOND, stake)

@@ -118,7 +118,8 @@ def valid_transition(_channel_id: bytes, from_: VariablePart, to: VariablePart, 
 
 
 def require_legal(from_: VariablePart, to: VariablePart, num_participants: int) -> None:
-    """Refuse, with an `AppError`, what may not follow `from_`, whatever the channel: the game binds nothing to it."""
+    """Refuse, with an `AppError`, a state that may not follow `from_`. The channel does not matter: no rule depends on
+    it."""
     require_two_players(from_.outcome, to.outcome, num_participants)
     old, next_ = decode(from_.app_data), decode(to.app_data)
     require_same_stake(old.stake, next_.stake)
@@ -129,7 +130,7 @@ def require_legal(from_: VariablePart, to: VariablePart, num_participants: int) 
 
 
 def _require_move(old: Position, next_: Position) -> int:
-    """The rows of the table; returns how many stakes the mover takes from the other."""
+    """Check the rows of the table; returns how many stakes the mover takes from the other."""
     stakes = _STAKES.get((old.position_type, next_.position_type))
     if stakes is None:
         raise NoSuchTransition(int(old.position_type), int(next_.position_type))

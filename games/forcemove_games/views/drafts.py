@@ -1,8 +1,9 @@
-"""An action under way: the draft that `update_state` works on, and `apply_update`, which hands it over and back.
+"""The draft of an action, which `update_state` works on, and `apply_update`, to which a game gives it and gets it back.
 
-A game gives its draft to `apply_update` and goes on with what that returns; what it had before has been handed over.
-The root stays the same object as long as it stays a list or a dictionary, whether `fn` changes it, or returns another,
-or a patch does: a game cannot tell whether it is played or replayed, and objects inside that it holds stay good.
+A game gives its draft to `apply_update` and goes on with the value that this returns; its earlier draft is not its own
+any more. The root stays the same object as long as it stays a list or a dictionary, whether `fn` changes it, or returns
+another, or a patch does: a game cannot tell whether it is played or replayed, and references to inner objects stay
+valid.
 """
 
 from __future__ import annotations
@@ -32,12 +33,12 @@ class ViewedGame(Protocol):
 
 
 Update = Callable[[Json, Change], tuple[Json, bytes]]
-"""Does what `apply_update` asks for: of what the game gives it makes the draft to go on with, and that one's text."""
+"""What `apply_update` does: makes, of the draft that the game gives, the draft to go on with, and its text."""
 
 
 @dataclass
 class _Run:
-    """One action under way. `draft`: what the game was handed last; `text`: what it was then."""
+    """One action that is being played. `draft`: the last one that the game was given; `text`: its text then."""
 
     game: ViewedGame
     draft: Json
@@ -57,8 +58,8 @@ class _Run:
         return self.draft
 
     def outcome(self, returned: Json | None) -> Json:
-        """What has become of the state. Raises `TwoResults` where the game has changed its draft, at any time, and has
-        returned something else."""
+        """The state after the action. Raises `TwoResults` where the game has changed its draft, at any time, and has
+        returned another value."""
         if returned is None or returned is self.draft:
             return self.draft
         self._look_for_changes()
@@ -87,7 +88,7 @@ def apply_update(state: Json, fn: Change) -> Json:
 
 
 def perform(game: ViewedGame, draft: StrictValue, action: Json, update: Update) -> Json:
-    """What `update_state` makes of a draft and an action, which are its own. Raises `NestedAction`."""
+    """The state that `update_state` makes of a draft and an action, both its own. Raises `NestedAction`."""
     outer = _RUN.get()
     if any(run.game is game for run in _runs(outer)):
         raise NestedAction
@@ -117,8 +118,8 @@ def called(name: str, function: Callable[..., Json | None], *arguments: Json) ->
 
 
 def changed(name: str, change: Change, draft: Json, before: StrictValue) -> Json:
-    """What a change has made of a draft, which was the same as `before`: the draft itself or another value, and then
-    the draft is still the same. Raises `TwoResults` and `NotAwaited`, with this name."""
+    """The value that a change has made of a draft, which was the same as `before`: the draft itself, or another value
+    and the draft is unchanged. Raises `TwoResults` and `NotAwaited`, with this name."""
     result = called(name, change, draft)
     if result is None or result is draft:
         return draft
@@ -128,8 +129,8 @@ def changed(name: str, change: Change, draft: Json, before: StrictValue) -> Json
 
 
 def placed(given: Json, result: Json) -> Json:
-    """The draft to go on with, where a game has given one draft and this has come of it: the same root if it can be.
-    Nothing of the result may be the root itself."""
+    """The draft to go on with, where a game has given a draft and this is the result: the same root if possible. No
+    part of the result may be the root itself."""
     if type(result) is not type(given) or type(given) not in (dict, list):
         return result
     if result is not given:
@@ -147,7 +148,7 @@ def _fill(root: Json, content: Json) -> None:
 
 
 def _has_changed(draft: Json, text: bytes) -> bool:
-    """Whether it is still what it was; another order of a dictionary is no change."""
+    """Whether a draft differs from its text; another order of a dictionary is no change."""
     try:
         return text_of(draft) != text and not is_same(StrictValue(json_of(text), text), draft)
     except UNWRITABLE:

@@ -1,4 +1,4 @@
-"""What can be wrong with a game's views, with the values that go through them, and with what an action shows."""
+"""The errors of a game's views, of the values in them, and of an action's disclosures."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = [
 
 @dataclass(eq=False)
 class NotJson(LocalError):
-    """A value that is no strict JSON. `path`: where in it (a JSON Pointer)."""
+    """A value that is no strict JSON. `path`: the place in it (a JSON Pointer)."""
 
     path: str
     reason: str
@@ -38,14 +38,14 @@ class UnknownViewer(LocalError):
 
 @dataclass(eq=False)
 class TwoResults(LocalError):
-    """A function has changed what it was given, and has returned something else, too. `function`: which one."""
+    """A function has changed its argument, and has returned another value, too. `function`: its name."""
 
     function: str
 
 
 @dataclass(eq=False)
 class NotAwaited(LocalError):
-    """A function of the game is a coroutine or has returned an awaitable; views wait for nothing."""
+    """A function of the game is a coroutine or has returned an awaitable; views await nothing."""
 
     function: str
 
@@ -77,8 +77,8 @@ class DisclosuresLeft(CounterpartyError):
 
 @dataclass(eq=False)
 class DisclosureMalformed(CounterpartyError):
-    """An entry of `new_info` is no JSON Patch, has more or other operations than may be, does not fit the view, or
-    makes it too large."""
+    """An entry of `new_info` is no JSON Patch, has too many or forbidden operations, does not fit the view, or makes it
+    too large."""
 
     index: int
     reason: str

@@ -1,4 +1,4 @@
-"""Where a value is no strict JSON, and why: looked for only where it is known to be none."""
+"""Where and why a value is no strict JSON. Called only for values that are known not to be."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ MAX_DEPTH = 200
 """Lists and dictionaries inside each other."""
 
 _MAX_INT_BITS = 14_284
-"""Whole numbers of this many bits have 4,300 digits at most, which is as many as Python turns into text."""
+"""Bits of whole numbers with at most 4,300 digits, which is as many as Python turns into text."""
 
 
 def fault(value: Json) -> NotJson:
-    """The first place where a value is not strict, which it is known not to be."""
+    """The first place where a value is not strict; the value is known not to be."""
     return next(_faults(value, "", 0), NotJson("", "it does not come back from JSON text as it is"))
 
 

@@ -22,13 +22,13 @@ Patch = list[dict[str, Json]]
 NewInfo = list[Patch]
 """What an action newly shows to one viewer: a patch of its view for each `apply_update`, in order."""
 OPERATIONS = frozenset({"add", "remove", "replace", "move"})
-"""What a patch may do."""
+"""The operations that a patch may have."""
 MAX_OPERATIONS = 1_000
 """Operations that a patch may have."""
 MAX_VIEW = 4 * 2**20
 """Bytes of JSON text that a view may have after a patch."""
 _FEW = 16
-"""So few operations are not counted byte by byte against the view itself."""
+"""Up to so many operations are not counted byte by byte against the view itself."""
 
 # --------------------------------------------------------------------------------------------------------------- making
 
@@ -36,8 +36,8 @@ _FEW = 16
 def difference(before: Json, after: Json) -> Patch:
     """A patch that leads from a strict value to another, and shares nothing with either.
 
-    `after` must be `renewed` of `before`: what is the same is the same object. A patch with more operations than are
-    allowed, or longer than what it leads to, replaces the whole.
+    `after` must be `renewed` of `before`: equal parts are the same objects. A patch with more operations than are
+    allowed, or longer than the new value, replaces the whole.
     """
     patch = _changes(before, after, "")
     if len(patch) > _FEW and len(text_of(patch)) > len(text_of(after)):
@@ -134,7 +134,7 @@ def _require_operation(operation: dict[str, Json]) -> None:
 
 
 def _bounded(result: Json, patch: Patch) -> StrictValue:
-    """What is put in is not too deep for its path; what is moved may be."""
+    """Check the depth of the result. A value that is added is not too deep for its path; one that is moved may be."""
     if any(operation["op"] == "move" for operation in patch) and depth_of(result) > MAX_DEPTH:
         raise _TooMuch(_TOO_DEEP)
     text = text_of(result)
@@ -144,7 +144,7 @@ def _bounded(result: Json, patch: Patch) -> StrictValue:
 
 
 class _TooMuch(Exception):
-    """A patch that may not be, whatever the view."""
+    """A patch that is forbidden, whatever the view."""
 
 
 _TOO_DEEP = f"the view would be deeper than {MAX_DEPTH} levels"

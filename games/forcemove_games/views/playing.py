@@ -33,7 +33,8 @@ class PlayResult(NamedTuple):
 
 
 def play_action(game: ViewedGame, state: Json, action: Json, *, verify: bool = True) -> PlayResult:
-    """Play a validated action on a state, which stays as it is; what the action leaves alone is in the new state, too.
+    """Play a validated action on a state, which stays as it is; parts that the action does not change are in the new
+    state, too.
 
     `verify`: check the law of views for every viewer. Raises `NotJson`, `TwoResults`, `NotAwaited`, `NestedAction`,
     `UnknownViewer`, `ReplayMismatch`, and what the game raises.
@@ -48,9 +49,9 @@ def play_action(game: ViewedGame, state: Json, action: Json, *, verify: bool = T
 
 
 def replay_action(game: ViewedGame, view: Json, action: Json, new_info: NewInfo | None = None) -> Json:
-    """Play an action on a view, which stays as it is. `new_info` may be left out where nothing was shown.
+    """Play an action on a view, which stays as it is. `new_info` may be left out where the action shows nothing.
 
-    Functions given to `apply_update` are not called: the view gets what was shown. Raises `NoDisclosure`,
+    Functions given to `apply_update` are not called: the view gets the patches instead. Raises `NoDisclosure`,
     `DisclosuresLeft`, `DisclosureMalformed`, and as `play_action` does.
     """
     known, own_view = strict(view)
@@ -98,7 +99,7 @@ def _filter_of(filters: Filters, viewer: Viewer) -> Change:
 
 
 def _view(filter_: Change, state: StrictValue) -> Json:
-    """What a filter makes of a state: as yet, anything."""
+    """The view that a filter makes of a state: not checked yet."""
     return changed("filter", filter_, state.copy(), state)
 
 
@@ -107,7 +108,7 @@ def _view(filter_: Change, state: StrictValue) -> Json:
 
 @dataclass
 class _Play:
-    """An action that is played. `filters`: those of the state `filtered`, which at first is the one at the start.
+    """An action that is played. `filters`: those of the state `filtered`, at first the state before the action.
     `latest`: the views after the last update."""
 
     game: ViewedGame
@@ -118,19 +119,19 @@ class _Play:
     new_infos: dict[Viewer, NewInfo] = field(init=False)
 
     def __post_init__(self) -> None:
-        """The viewers at the start are the viewers to the end."""
+        """Note the viewers, which must stay the same to the end."""
         self.filtered = self.start
         viewers: list[Viewer] = list(self.filters) if isinstance(self.filters, Mapping) else [None]
         self.new_infos = {viewer: [] for viewer in viewers}
 
     @cached_property
     def first_views(self) -> Views:
-        """What the viewers have before the action."""
+        """The viewers' views before the action."""
         views = {viewer: _view(_filter_of(self.filters, viewer), self.start) for viewer in self.new_infos}
         return {viewer: taken(view, is_exact=False) for viewer, view in views.items()}
 
     def update(self, given: Json, fn: Change) -> tuple[Json, bytes]:
-        """Let `fn` happen, and keep what each viewer newly sees."""
+        """Apply `fn`, and record what each viewer newly sees."""
         before = renewed(self.start, given, is_exact=False)
         unshare(given)
         shown = self.first_views if before is self.start else self._views(before, self.first_views)
@@ -143,7 +144,7 @@ class _Play:
         return placed(given, result), after.text
 
     def _views(self, state: StrictValue, near: Views, *, is_exact: bool = False) -> Views:
-        """The views of a state; where they are the same as those that are `near`, they have the same objects."""
+        """The views of a state; parts that equal those of `near` are the same objects."""
         if state.text != self.filtered.text:
             self.filtered, self.filters = state, _filters(self.game, state.copy())
         views = {viewer: _view(_filter_of(self.filters, viewer), state) for viewer in near}
@@ -165,7 +166,7 @@ class _Play:
 
 
 def _replayed(game: ViewedGame, view: StrictValue, action: Json, new_info: NewInfo | None) -> Json:
-    """What an action makes of a view; both are its own."""
+    """The value that an action makes of a view; both are its own."""
     if new_info is not None and type(new_info) is not list:
         raise DisclosureMalformed(0, "new_info is a list of patches")
     replay = _Replay(new_info)
@@ -176,14 +177,14 @@ def _replayed(game: ViewedGame, view: StrictValue, action: Json, new_info: NewIn
 
 @dataclass
 class _Replay:
-    """An action that is replayed. A game may go on after an error of ours, but what comes of that does not count."""
+    """An action that is replayed. A game may go on after an error of ours, but its result does not count."""
 
     new_info: NewInfo | None
     taken: int = 0
     error: Exception | None = None
 
     def update(self, given: Json, _: Change) -> tuple[Json, bytes]:
-        """Show the next entry."""
+        """Apply the next entry."""
         try:
             return self._shown(given)
         except Exception as error:
@@ -201,7 +202,7 @@ class _Replay:
         return placed(given, result), text
 
     def require_complete(self) -> None:
-        """Raise what was wrong with the entries."""
+        """Raise the error of the entries, if there was one, or of entries that are left."""
         if self.error is not None:
             raise self.error
         if self.new_info is not None and self.taken < len(self.new_info):

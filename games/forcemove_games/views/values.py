@@ -1,8 +1,9 @@
-"""JSON values: that they are strict, that two are the same, copies, and what a new value shares with an old one.
+"""JSON values: whether they are strict, whether two are the same, copies, and parts that a new value shares with an old
+one.
 
 A value is never walked element by element where C can do it at once. It is strict when it is made of the very types of
 JSON and comes back from JSON text as it was; only where it is not, a walk looks for the place. A value that follows an
-old one, which is known to be strict, is looked at where it differs, and nowhere else.
+old one, which is known to be strict, is checked where it differs, and nowhere else.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ __all__ = [
 
 _WHOLE_LEVELS = 8
 """So many levels of two values are compared as a whole first. Further down only element by element: else each level
-would compare again what is below it, and depth would multiply the cost."""
+would compare the levels below it again, and depth would multiply the cost."""
 _ENCODER, _DECODER = msgspec.json.Encoder(), msgspec.json.Decoder()
 _BLOCK = 32
 """So many elements of a list are compared at once, before each of them is."""
@@ -51,11 +52,11 @@ class StrictValue(NamedTuple):
     text: bytes
 
     def copy(self) -> Json:
-        """The value again, which shares nothing with it."""
+        """A copy of the value, which shares nothing with it."""
         return json_of(self.text)
 
     def again(self) -> StrictValue:
-        """The same, of which the value may be changed."""
+        """The same value as a copy that may be changed."""
         return StrictValue(self.copy(), self.text)
 
 
@@ -70,13 +71,13 @@ def text_of(value: Json) -> bytes:
 
 
 def copy_of(value: Json) -> Json:
-    """A strict value again, which shares nothing with it."""
+    """A copy of a strict value, which shares nothing with it."""
     return _DECODER.decode(_ENCODER.encode(value))
 
 
 def strict(value: Json) -> tuple[StrictValue, Json]:
-    """The value as it is, known to be strict, and a copy. Raises `NotJson` on anything that would not come back from
-    JSON text as it is, and on what is too deep."""
+    """The value as it is, known to be strict, and a copy. Raises `NotJson` on a value that would not come back from
+    JSON text as it is, and on one that is too deep."""
     copy, text = taken(value)
     if depth_of(copy) > MAX_DEPTH:
         raise fault(value)
@@ -98,7 +99,7 @@ def taken(value: Json, *, is_exact: bool = True) -> StrictValue:
 
 
 def is_same(known: StrictValue, other: Json) -> bool:
-    """Whether they are the same JSON: True, 1 and 1.0 are three values; the order of a dictionary says nothing."""
+    """Whether both are the same JSON: True, 1 and 1.0 are three values; the order of a dictionary does not count."""
     try:
         return renewed(known, other, is_exact=False) is known
     except NotJson:
@@ -106,10 +107,11 @@ def is_same(known: StrictValue, other: Json) -> bool:
 
 
 def renewed(old: StrictValue, new: Json, *, is_exact: bool = True) -> StrictValue:
-    """The new value, with objects of the old one wherever it is the same, and with copies elsewhere; the old one itself
-    if all is the same. Raises `NotJson`.
+    """The new value, with objects of the old one wherever the two are the same, and with copies elsewhere; the old one
+    itself if all of it is the same. Raises `NotJson`.
 
-    `is_exact`: refuse also what only equals a strict value (a member of an IntEnum, say), though it would not be kept.
+    `is_exact`: refuse also values that only equal a strict value (a member of an IntEnum, say), though they would not
+    be kept.
     """
     try:
         if is_exact:
@@ -120,8 +122,8 @@ def renewed(old: StrictValue, new: Json, *, is_exact: bool = True) -> StrictValu
 
 
 def _renewed_known(old: StrictValue, new: Json, text: bytes) -> StrictValue:
-    """Whether True, 1 and 1.0 were taken for one another, the text tells of all at once. Only then, and where the order
-    differs, is each part compared as text."""
+    """The new value, checked by its text, which shows whether True, 1 and 1.0 were taken for one another. Only then,
+    and where the order differs, is each part compared as text."""
     if old.value == new:
         if old.text == text:
             return old
@@ -142,7 +144,7 @@ def _is_same_text(old: Json, new: Json) -> bool:
 
 
 def _renewed(old: Json, new: Json, depth: int, is_same_whole: _Same) -> Json:
-    """`depth`: of how many lists and dictionaries it is a part."""
+    """The new value with objects of the old one. `depth`: of how many lists and dictionaries it is a part."""
     kind = type(new)
     if depth == _WHOLE_LEVELS or kind is not type(old) or kind not in _NESTING:
         return _renewed_each(old, new, depth)
@@ -186,8 +188,8 @@ def _member(old: dict[str, Json], name: str, each: Json, depth: int, is_same_who
 
 
 def _elements(old: list[Json], new: list[Json], depth: int, is_same_whole: _Same) -> list[Json]:
-    """The common beginning and the common end of both stay the same objects, wherever in between something was put in
-    or taken out."""
+    """The elements of a list: the common beginning and the common end of both lists stay the same objects, wherever in
+    between an element was added or removed."""
     head = tail = 0
     if len(old) != len(new):
         head = _common(old, new, is_same_whole)
@@ -208,7 +210,7 @@ def _block(old: list[Json], new: list[Json], depth: int, is_same_whole: _Same) -
 
 
 def _common(old: Iterable[Json], new: Iterable[Json], is_same_whole: _Same) -> int:
-    """With how many of the same elements they begin."""
+    """The number of equal elements with which both lists begin."""
     pairs = zip(old, new, strict=False)
     return sum(1 for _ in takewhile(lambda pair: _is_same_element(*pair, is_same_whole), pairs))
 
@@ -231,8 +233,8 @@ def _fresh(value: Json, depth: int) -> Json:
 
 
 def _require_exact(value: Json) -> None:
-    """Raise ValueError where a part of it has a type of its own, even one derived from those of JSON: marshal writes
-    Python's own types and no other. Of these, tuples, sets and bytes do not come back from JSON text."""
+    """Raise ValueError where a part of the value has a type of its own, even one derived from those of JSON: marshal
+    writes Python's own types and no other. Of these, tuples, sets and bytes do not come back from JSON text."""
     marshal.dumps(value)
 
 
@@ -240,7 +242,7 @@ def _require_exact(value: Json) -> None:
 
 
 def depth_of(value: Json) -> int:
-    """How many lists and dictionaries are inside each other, up to one more than may be."""
+    """How many lists and dictionaries are inside each other, up to one more than allowed."""
     depth, level = 0, [value] if type(value) in _NESTING else []
     while level and depth <= MAX_DEPTH:
         depth, level = depth + 1, _nested(level)
@@ -248,8 +250,9 @@ def depth_of(value: Json) -> int:
 
 
 def unshare(value: Json, *, within: Json = None) -> None:
-    """Copy what is in two places of a value, and `within`, of which it will be a part, where it is in the value: JSON
-    has equal values, but no same ones. If a game put one list in two places, a patch for both would change it twice."""
+    """Copy objects that are in two places of a value, and `within`, of which the value will be a part, where it is in
+    the value: JSON has equal values, but no shared ones. If a game put one list in two places, a patch for both would
+    change it twice."""
     if not _is_tree(value, within):
         _unshare(value, {id(value), id(within)})
 

@@ -1,4 +1,4 @@
-"""`forcemove channel`: what a journal keeps, and what can be done about it."""
+"""`forcemove channel`: the channels of a journal, and what can be done about them."""
 
 from forcemove.cli.channel.command import channel
 

@@ -85,7 +85,7 @@ def list_(store: str, wants_all: bool, endpoint: str | None, as_json: bool) -> i
 
 
 def _elsewhere(stored: Sequence[JournalChannel], endpoint: str) -> list[bytes]:
-    """Those of the chain's id that did not begin on it."""
+    """The ids of the channels with the chain's id that did not begin on it."""
     chain = open_node(endpoint)
     with waiting("Reading the chain"):
         ours = (each for each in stored if each.channel.agreement.domain.chain_id == chain.chain_id)
@@ -114,7 +114,7 @@ def show(store: str, id_: str, endpoint: str | None, as_json: bool) -> None:
 
 
 def _report(stored: JournalChannel, endpoint: str | None) -> SignedStateReport | None:
-    """Of the newest state; None where there is none."""
+    """The report of the newest state; None where there is none."""
     from forcemove.inspect.apps import KnownApp, KnownBy
 
     if stored.newest_file is None:
@@ -124,7 +124,8 @@ def _report(stored: JournalChannel, endpoint: str | None) -> SignedStateReport |
 
 
 def _read_chain(stored: JournalChannel, endpoint: str) -> tuple[Adjudicator, ChannelOnChain]:
-    """Raises `WrongChain`, `AnotherChain`, and what reading a chain raises."""
+    """The adjudicator, and the channel as its chain has it. Raises `WrongChain`, `AnotherChain`, and what reading a
+    chain raises."""
     from forcemove.chain.adjudicator import Adjudicator
     from forcemove.chain.errors import WrongChain
     from forcemove.chain.reverts import NO_ERRORS, app_errors
@@ -222,7 +223,8 @@ def export(store: str, ids: tuple[str, ...], wants_all: bool, move: bool, backup
 
 
 def _moved_before(error: AlreadyMoved, partial: Path) -> Exception:
-    """The journal has given it away; an export that was interrupted then may have left the file without its name."""
+    """The error for channels that were moved already; an interrupted export may have left the file under another
+    name."""
     if not partial.exists() or error.channel_id not in partial.read_bytes():
         return error
     return Explained(

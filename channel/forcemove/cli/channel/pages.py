@@ -1,4 +1,4 @@
-"""What a journal keeps as text for people, and as values for JSON."""
+"""The channels of a journal as text for people, and as values for JSON."""
 
 from __future__ import annotations
 
@@ -59,12 +59,12 @@ _ADVICE = {
 
 
 def short_id(channel_id: bytes) -> str:
-    """Enough of it to tell it from others."""
+    """As many digits of an id as tell it from others."""
     return f"0x{channel_id.hex()[:8]}\u2026"
 
 
 def advice(phase: Phase) -> str:
-    """What can be done."""
+    """What a participant can do in a phase."""
     return _ADVICE[phase]
 
 
@@ -72,7 +72,7 @@ def advice(phase: Phase) -> str:
 
 
 def table(channels: Sequence[JournalChannel], now: int) -> str:
-    """Two lines for each: when it began, which game, and with whom; and what has come of it."""
+    """Two lines for each channel: when it began, its game and counterparties; and its state or result."""
     head = click.style(_ROW.format("channel", "begun", "game", "with"), bold=True)
     return "\n".join([head, *(line for each in channels for line in _rows(each, now))])
 
@@ -87,7 +87,7 @@ def _rows(stored: JournalChannel, now: int) -> Iterator[str]:
 
 
 def _came_of_it(stored: JournalChannel, now: int) -> str:
-    """How it stands, or how it has ended for us."""
+    """How the channel stands, or how it has ended for us."""
     phase = stored.channel.phase(now)
     marks = {Ownership.BACKUP: " (a copy)", Ownership.MOVED: " (moved away)"}
     mark = marks.get(stored.ownership, "")
@@ -116,7 +116,7 @@ def _short_amount(asset: bytes, amount: int) -> str:
 
 
 def channel_page(stored: JournalChannel, now: int) -> str:
-    """What the journal says of a channel."""
+    """The page of a stored channel."""
     agreement, channel = stored.channel.agreement, stored.channel
     phase = channel.phase(now)
     lines = [
@@ -188,13 +188,13 @@ def channel_json(stored: JournalChannel, now: int) -> dict[str, Any]:
 
 
 def listed_json(stored: JournalChannel, now: int, elsewhere: Sequence[bytes] | None) -> dict[str, Any]:
-    """The same, and `"isElsewhere"`: whether it is of another chain with the id of the one that was asked, null where
-    none was."""
+    """The same, and `"isElsewhere"`: whether the channel is of another chain with the id of the one that was asked,
+    null where no chain was asked."""
     return channel_json(stored, now) | {"isElsewhere": None if elsewhere is None else stored.id in elsewhere}
 
 
 def elsewhere_line(channel_id: bytes) -> str:
-    """Of a channel that did not begin on the chain that was asked."""
+    """The line about a channel that did not begin on the chain that was asked."""
     return f"{short_id(channel_id)} is of another chain with the same id: nothing of it is on this one."
 
 
@@ -206,7 +206,7 @@ def _amounts_json(amounts: Iterable[tuple[bytes, int]]) -> list[dict[str, str]]:
 
 
 def history_page(stored: JournalChannel, evidence: Sequence[StoredEvidence], logs: Sequence[PlacedLog] | None) -> str:
-    """States, what the chain has logged, and what counterparties did wrong. `logs`: None where no chain was asked."""
+    """The states, the chain's logs, and the counterparties' faults. `logs`: None where no chain was asked."""
     lines = [
         click.style(f"{stored.title} in channel {hex_text(stored.id)}", bold=True),
         show_title("States that are kept"),
@@ -225,7 +225,7 @@ def history_page(stored: JournalChannel, evidence: Sequence[StoredEvidence], log
 
 
 def _states(stored: JournalChannel) -> list[SignedState]:
-    """All that are kept, oldest first."""
+    """All stored states, oldest first."""
     return sorted(
         (*stored.channel.superseded_states, *stored.channel.signed_states), key=lambda each: each.state.turn_num
     )

@@ -1,6 +1,7 @@
-"""A node on a journal for as long as a command takes: it drives what the command names, and says what happens.
+"""A node on a journal for as long as a command takes: it drives the channels that the command names, and prints what
+happens.
 
-No counterparty is connected: nothing is sent to them from here, and all that is done is done on the chain.
+No counterparty is connected: no message is sent from here, and everything is done on the chain.
 """
 
 from __future__ import annotations
@@ -106,7 +107,7 @@ class JournalSession:
 
     def elsewhere(self, stored: JournalChannel) -> AnotherChain | None:
         """Why none of the endpoints is of the chain on which the channel began, though it has its chain id; None where
-        one is. Raises `PassingError` where none says."""
+        one is. Raises `PassingError` where no endpoint answers."""
         found: AnotherChain | None = None
         failure: PassingError | None = None
         for chain in self._chains:
@@ -123,7 +124,7 @@ class JournalSession:
         return found
 
     def drive(self, stored: JournalChannel, *, signs: bool = True) -> ManagedChannel:
-        """Drive a channel. Where another process drives it, or has until it died, that is waited for once.
+        """Drive a channel. The lease of another process, which may have died, is waited for once.
 
         Raises as `require_ours`, and what `Node.add` raises.
         """
@@ -150,13 +151,14 @@ class JournalSession:
             return add()
 
     def _wait_for(self, refused: ChannelInUse) -> None:
-        """Until the lease would end if its holder were dead; one that lives renews it, and keeps it."""
+        """Wait until the lease would end if its holder were dead; a living holder renews it, and keeps it."""
         while (left := refused.until - time.time()) > 0:
             self._terminal.status(f"Another process has it, or had it when it died: {left:.0f} more seconds")
             time.sleep(min(left, 1.0))
 
     def run(self, is_done: Callable[[], bool], status: Callable[[], str]) -> None:
-        """Until it is done, which is asked whenever nothing is on its way. Raises what does not pass."""
+        """Poll until `is_done` holds, which is asked whenever no transaction is on its way. Raises errors that do not
+        pass."""
         while True:
             self._defence.step()
             is_busy = self._node.poll()

@@ -29,7 +29,7 @@ _RUNNING = (Phase.CHALLENGED, Phase.FINALIZED)
 
 
 def challenge(asked: SessionOptions, id_: str, *, waits: bool) -> None:
-    """Start the clock; with `waits`, stay until it has run out and all is paid, or it was answered."""
+    """Start the clock; with `waits`, stay until it has run out and all is paid, or the challenge was answered."""
     with opened(asked) as session:
         stored = find_channel(session.journal, id_)
         session.require_ours(stored)
@@ -73,7 +73,7 @@ def conclude(asked: SessionOptions, id_: str) -> None:
 
 
 def _is_left(driven: ManagedChannel) -> bool:
-    """Whether nothing is left to be paid. Where others keep us waiting, the chain is asked to decide."""
+    """Whether the channel has nothing left to pay. Where others keep us waiting, a challenge lets the chain decide."""
     if not driven.chain.time:  # what is remembered may be old
         return False
     if not left_in(driven.channel):
@@ -85,7 +85,7 @@ def _is_left(driven: ManagedChannel) -> bool:
 
 
 def collect(asked: SessionOptions, ids: tuple[str, ...], *, waits: bool) -> int:
-    """Bring home what needs no signature; 1 if something is left. With `waits`, stay while a clock runs."""
+    """Collect what needs no signature; 1 if something is left. With `waits`, stay while a clock runs."""
     with opened(asked) as session:
         chosen = _here(session, _chosen(session, ids))
         if not chosen:
@@ -103,7 +103,7 @@ def _is_waiting(driven: ManagedChannel) -> bool:
 
 
 def _chosen(session: JournalSession, ids: tuple[str, ...]) -> list[JournalChannel]:
-    """Those that are named; else all of this key and chain that are not finished, damaged ones aside."""
+    """The channels that are named; else all of this key and chain that are not finished, without damaged ones."""
     if ids:
         return find_channels(session.journal, ids)
     found, damaged = read_all(session.journal)
@@ -114,7 +114,7 @@ def _chosen(session: JournalSession, ids: tuple[str, ...]) -> list[JournalChanne
 
 
 def _here(session: JournalSession, chosen: list[JournalChannel]) -> list[JournalChannel]:
-    """Those of this very chain; of the others it is said that they are not."""
+    """The channels of this very chain; a line is printed for each of the others."""
     here = [each for each in chosen if session.elsewhere(each) is None]
     for each in chosen:
         if each not in here:
@@ -126,7 +126,7 @@ def _here(session: JournalSession, chosen: list[JournalChannel]) -> list[Journal
 
 
 def _status_of(driven: list[ManagedChannel], seen: EndObserver | None = None) -> Callable[[], str]:
-    """`seen`: of the only one, where there is one."""
+    """The text of the status line. `seen`: of the only channel, where there is one."""
 
     def status() -> str:
         if seen is not None:

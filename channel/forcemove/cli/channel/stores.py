@@ -1,4 +1,4 @@
-"""Opens the journal that a command was given, and finds channels in it by what people type."""
+"""Opens the journal that a command names, and finds channels in it by typed ids."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def open_store(where: str, *, may_be_new: bool = False) -> Iterator[Journal]:
 
 
 def read_all(journal: Journal) -> tuple[list[JournalChannel], list[tuple[bytes, str]]]:
-    """All channels that can be read, and the ids of the others with what is wrong."""
+    """All channels that can be read, and the ids of the others with their errors."""
     good: list[JournalChannel] = []
     damaged: list[tuple[bytes, str]] = []
     for id_ in journal.ids():

@@ -1,4 +1,4 @@
-"""`forcemove demo`: the command, and what its scenarios are played with."""
+"""`forcemove demo`: the command, and the environment of its scenarios."""
 
 from forcemove.cli.demo.command import demo
 

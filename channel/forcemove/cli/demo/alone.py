@@ -36,18 +36,19 @@ from forcemove.store.records import OWNER_LENGTH
 __all__ = ["play_alone"]
 
 _ROUNDS = 1000
-"""After which the bots leave: they go on for as long as the person does."""
+"""Rounds after which the bots leave: more than a person plays."""
 _PERSON = 0
 """The person's seat."""
 _MOST = 10**17
-"""What the gas of one transaction may cost, in wei, however little is at stake."""
+"""The highest cost of one transaction's gas, in wei, however little is at stake."""
 _STEP_EVERY = 0.05
 _ASIDE = "you leave the table, and the chain in this process is gone."
 
 
 @dataclass(frozen=True)
 class _LocalVenue:
-    """`nodes`, and what they drive, by seat. `before`: the players' balances before they paid in, in wei."""
+    """`nodes`, and the channels that they drive, by seat. `before`: the players' balances before their deposits, in
+    wei."""
 
     chain: EmbeddedChain
     assembly: Assembly
@@ -56,11 +57,11 @@ class _LocalVenue:
 
     @property
     def addresses(self) -> tuple[bytes, ...]:
-        """Of the players."""
+        """The players' addresses."""
         return self.assembly.agreement.fixed_part.participants
 
     async def drive(self) -> None:
-        """Until it is cancelled; the chain answers at once."""
+        """Poll the nodes until this is cancelled; the chain answers at once."""
         while True:
             for node in self.nodes:
                 node.poll()
@@ -103,7 +104,7 @@ def _venue(game: Game, seats: int, stake: int, duration: int, stack: ExitStack) 
 
 
 def _fail(error: Exception) -> None:
-    """Nothing on a chain of our own passes when it is tried again."""
+    """Raise an error of a node: on a chain of our own none passes."""
     raise error
 
 

@@ -1,4 +1,5 @@
-"""What a demonstration needs, before anything is sent: deposits, and gas at the present fee. And what is there."""
+"""What a demonstration costs, deposits and gas at the present fee, compared with the players' balances before any
+transaction is sent."""
 
 from __future__ import annotations
 
@@ -35,17 +36,17 @@ __all__ = [
 
 DEPOSIT_IN_STAKES = 5
 TRANSFER_GAS = 75_000
-"""Gas that must be paid for in advance to send ether: the limit has headroom."""
+"""Gas to pay for in advance to send ether: the limit has headroom."""
 Seats = Sequence[int]
-"""How many players each of the scenarios has."""
+"""The number of players of each scenario."""
 _SCENARIO_GAS = 1_200_000
-"""Gas that one player is given ether for: what any scenario uses, and the limit of its last transaction beside that."""
+"""Gas that one player gets ether for: what any scenario uses, and the limit of its last transaction."""
 _TOKEN_CALL_GAS = 120_000
 _MAX_HOLDINGS = 2**254 - 1
 
 
 class NotEnough(Explained):
-    """An account has less than what is to be played for. `needed`, `there`: wei."""
+    """An account has less than the scenarios need. `needed`, `there`: wei."""
 
     def __init__(self, who: str, needed: int, there: int, parts: Iterable[str], advice: str) -> None:
         """Say what is missing.
@@ -84,24 +85,24 @@ class _Gas:
 
 
 def gas_for_scenarios(scenarios: int) -> int:
-    """What one player keeps for the gas of so many scenarios."""
+    """The gas that one player keeps ether for, for so many scenarios."""
     return _SCENARIO_GAS * scenarios
 
 
 def scenarios_of(seat: int, seats: Seats) -> int:
-    """In how many of the scenarios somebody sits in this seat."""
+    """The number of scenarios that have this seat."""
     return sum(seat < count for count in seats)
 
 
 def gas_for_token(players: int) -> int:
-    """What a token for the occasion takes: to deploy it, to give each player some, and to let it be taken."""
+    """The gas for a token of the demonstration: to deploy it, to give each player some, and to let it be taken."""
     from forcemove.contracts import artifact
 
     return _gas_to_deploy(artifact("DemoToken")) + 2 * players * _TOKEN_CALL_GAS
 
 
 def gas_for_deployment(chain: Chain, factory: bytes, games: Iterable[PlayableApp]) -> int:
-    """What the contracts of these games take that are not deployed yet, the adjudicator, and the factory."""
+    """The gas for those contracts of these games, the adjudicator and the factory that are not deployed yet."""
     from forcemove.chain.deployment import contracts_to_deploy
     from forcemove.chain.factory import FACTORY_GAS, factory_stands
     from forcemove.chain.genuine import derived_address
@@ -112,8 +113,8 @@ def gas_for_deployment(chain: Chain, factory: bytes, games: Iterable[PlayableApp
 
 
 def _price_of_factory(chain: Chain, factory: bytes) -> tuple[int, int]:
-    """Without a factory on the chain: the ether that the presigned transaction which brings it needs, and what it pays
-    for a unit of gas, which nodes then suggest to pay, too."""
+    """The ether for the presigned transaction that brings the factory, and its price of gas, which nodes then suggest,
+    too; zeros where the chain has a factory."""
     from forcemove.chain.create2 import PRESIGNED_COST, PRESIGNED_PRICE
     from forcemove.chain.factory import factory_stands
 
@@ -121,12 +122,12 @@ def _price_of_factory(chain: Chain, factory: bytes) -> tuple[int, int]:
 
 
 def _gas_to_deploy(contract: Artifact) -> int:
-    """At most: 200 gas for a byte that is kept, 16 for one that is sent, and a little for running the constructor."""
+    """At most: 200 gas for a byte that is stored, 16 for one that is sent, and a little for running the constructor."""
     return 60_000 + 220 * len(contract.bytecode)
 
 
 def require_playable(stake: int, seats: Seats) -> None:
-    """Refuse a stake that nothing can be played for, ether or token. Raises `click.UsageError`."""
+    """Refuse a stake of zero, and one that is too high for a channel. Raises `click.UsageError`."""
     if stake == 0:
         raise click.UsageError("A stake of 0 plays for nothing: give --stake 1 or more.")
     most = _MAX_HOLDINGS // (DEPOSIT_IN_STAKES * sum(seats))
@@ -227,7 +228,7 @@ def _scenarios_shown(scenarios: int) -> str:
 
 
 def _seats_shown(seats: Seats) -> str:
-    """How many deposits there are, in as few words as the scenarios allow."""
+    """The number of deposits, in as few words as the scenarios allow."""
     if len(set(seats)) == 1:
         return f"{seats[0]} players x {_scenarios_shown(len(seats))}"
     return f"{sum(seats)} players in {_scenarios_shown(len(seats))}"

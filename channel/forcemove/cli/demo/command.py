@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["demo"]
 
 _DISPUTES = ("stall", "stale-state", "cheat")
-"""For two players."""
+"""Scenarios for two players."""
 _SCENARIOS = ("honest", *_DISPUTES)
 _LOCAL_CHAINS = ("eth-tester", "anvil")
 _LOCAL_STAKE, _STAKE = 2 * 10**17, 2 * 10**14
@@ -44,7 +44,7 @@ _OF_THE_NETWORK = ("game_name", "scenario", "network", "stake", "duration", "as_
 
 
 class _Command(click.Command):
-    """Tells what went wrong to programs, too, where `--json` was asked for."""
+    """Prints errors as JSON, too, where `--json` was given."""
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The installed games, which are looked up only when help is asked for."""
@@ -84,7 +84,7 @@ class _JsonReport:
             self.print_out(error)
 
     def print_out(self, error: BaseException | None) -> None:
-        """Print the JSON, once there is nothing to be added to it."""
+        """Print the JSON, once it is complete."""
         if not self._wanted:
             return
         from forcemove.cli.demo.results import error_json
@@ -238,8 +238,8 @@ def demo(
 
 
 def _scenarios(game_name: str | None, scenario: str | None, seats: int | None) -> list[tuple[str, Game, int]]:
-    """Which scenario is played with which game, by how many. The disputes are for two. If no game was named the games
-    take turns in them, the last one first."""
+    """Name, game and number of players of each scenario. The disputes are for two. If no game was named the games take
+    turns in them, the last one first."""
     games = [load_game(game_name)] if game_name else usable_games()
     able = [game for game in games if seats is None or seats in game.seats]
     for_two = [game for game in able if _TWO in game.seats and seats in (None, _TWO)]
@@ -304,7 +304,7 @@ def _conclude(run: DemoRun, terminal: Terminal) -> None:
 def _alone(
     ctx: click.Context, game_name: str | None, seats: int | None, stake: int | None, duration: int | None
 ) -> int:
-    """A person against bots."""
+    """Let a person play against bots."""
     if game_name is None:
         games = ", ".join([*game_names(), *table_game_names()]) or "none is installed"
         raise click.UsageError(f"--play wants --game with the game that you want to play: {games}.")

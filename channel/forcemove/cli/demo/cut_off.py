@@ -1,4 +1,4 @@
-"""The end of a demonstration that was cut off: what is locked where, and how it comes back."""
+"""The end of a demonstration that was cut off: where money is locked, and how it comes back."""
 
 from __future__ import annotations
 
@@ -31,19 +31,20 @@ class CutOff(Explained):
 
     @property
     def code(self) -> int:
-        """That of the signal, where it was one."""
+        """The signal's exit code, where a signal was the cause."""
         return self._cause.exit_code if isinstance(self._cause, Stopped) else EXIT_ERROR
 
 
 def cut_off_locally(cause: BaseException) -> CutOff:
-    """On a chain of our own there is nothing to bring home."""
+    """The error on a chain of our own: no money is to be brought home."""
     return CutOff(cause, _NO_LOSS)
 
 
 def cut_off_on_a_node(
     cause: BaseException, endpoints: Sequence[str], journals: Journals, counterparties: Sequence[bytes]
 ) -> CutOff:
-    """What is locked in channels and is on the throw-away accounts, as far as the first node that answers says."""
+    """The error with what is locked in channels and left on the throw-away accounts, as far as the first node that
+    answers says."""
     locked, idle = _ask(endpoints, journals, counterparties)
     lines = [line for each in locked for line in _shown(each)] or ["Nothing is locked in a channel."]
     left = [(account, amount) for account, amount in idle.items() if amount is None or amount > _DUST]
@@ -58,7 +59,7 @@ def cut_off_on_a_node(
 
 
 def _shown(locked: LockedFunds) -> list[str]:
-    """In lines that a terminal of 80 columns need not break."""
+    """The locked amounts in lines of at most 80 columns."""
     return [
         f"Locked: {locked.shown_amount}",
         f"  in channel 0x{locked.channel_id.hex()}",
@@ -69,8 +70,8 @@ def _shown(locked: LockedFunds) -> list[str]:
 def _ask(
     endpoints: Sequence[str], journals: Journals, counterparties: Sequence[bytes]
 ) -> tuple[tuple[LockedFunds, ...], Mapping[bytes, int | None]]:
-    """What is locked, and each account's balance, None where the chain does not tell. Over connections of their own:
-    others may have been left in the middle of an answer."""
+    """The locked amounts, and each account's balance, None where the chain does not answer. Asked over new connections:
+    an answer may be pending on the others."""
     from forcemove.chain.local import connect
 
     with suppress(KeyboardInterrupt):

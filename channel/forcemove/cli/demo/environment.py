@@ -26,8 +26,8 @@ __all__ = ["DemoEnvironment", "counterparty_key"]
 
 
 def counterparty_key(payer: Key, seat: int = 1) -> Key:
-    """The throw-away account of a seat other than the payer's, which is 0. Only its payer can make it again: what an
-    interrupted run leaves there is not lost."""
+    """The throw-away account of a seat other than the payer's, which is 0. Only its payer can make it again: money that
+    an interrupted run leaves there is not lost."""
     number = b"" if seat == 1 else b"%d" % seat
     return Key(keccak256(b"forcemove demo counterparty" + number + payer.secret))
 
@@ -71,36 +71,36 @@ class DemoEnvironment:
 
     @property
     def book(self) -> AddressBook:
-        """Where the contracts are."""
+        """The address book of the contracts."""
         if self.deployment is None:
             raise RuntimeError("the contracts are not deployed yet")
         return self.deployment
 
     @property
     def deposit(self) -> int:
-        """What each player puts into a channel: the stake is a fifth of it."""
+        """What each player pays into a channel: five stakes."""
         return self.stake * DEPOSIT_IN_STAKES
 
     def take_number(self) -> int:
-        """The number of one more table, from 1."""
+        """The number of the next table, from 1."""
         self.tables += 1
         return self.tables
 
     def node(self, seat: int) -> Node:
-        """What drives a seat's channels. Both sides are ours, so nothing has to be worth its disputes."""
+        """The node that drives a seat's channels. It has no policy: a demonstration need not be worth its disputes."""
         if seat not in self.nodes:
             self.nodes[seat] = Node(self.journals.of(seat), policy=None, on_error=self._on_node_error)
         return self.nodes[seat]
 
     def _on_node_error(self, error: Exception) -> None:
-        """An error of the chain is shown, and tried again: if it lasts, the scenario's own look at the chain raises it.
-        Raises every other error."""
+        """Show an error of the chain, after which the node tries again; an error that lasts is raised by the scenario's
+        own look at the chain. Raises every other error."""
         if not isinstance(error, ChainError):
             raise error
         self.output.status("The chain does not answer; trying again")
 
     def forget(self, channel_id: bytes) -> None:
-        """A channel is paid out."""
+        """Finish a channel that is paid out."""
         for node in self.nodes.values():
             if channel_id in node.channels:
                 node.release_channel(channel_id)
@@ -109,33 +109,33 @@ class DemoEnvironment:
     # --------------------------------------------------------------------------------------------------------- money
 
     def transact(self, call: Call, key: Key, operation: str) -> Receipt[Any]:
-        """A transaction beside the channels, its cost counted."""
+        """Send a transaction of no channel, and count its cost."""
         receipt = self.chain.send(call, key)
         self.charge(key.address, receipt, operation)
         return receipt
 
     def charge(self, account: bytes, receipt: Receipt[Any], operation: str) -> bool:
-        """Count what a transaction has cost its sender, once; whether it is new."""
+        """Count the cost of a transaction for its sender, once; whether it is new."""
         if any(each.hash == receipt.transaction_hash for each in self.spent):
             return False
         self.spent.append(MinedTransaction.of(receipt, operation, account))
         return True
 
     def balance(self, account: bytes, asset: bytes) -> int:
-        """What an account has of an asset."""
+        """An account's balance of an asset."""
         if asset == ETHER:
             return self.chain.balance(account)
         return Token(self.chain, asset).balance_of(account)
 
     def fund_counterparties(self, seats: Seats, *, in_ether: bool) -> None:
-        """Give each throw-away account what it needs for scenarios of so many players, less what it has."""
+        """Give each throw-away account the ether that it needs for scenarios of so many players, less its balance."""
         for seat in range(1, len(self.keys)):
             scenarios = scenarios_of(seat, seats)
             gas = gas_for_scenarios(scenarios) * self.chain.fees().max_fee_per_gas
             self.bring_counterparty_to(seat, gas + (self.deposit * scenarios if in_ether else 0))
 
     def bring_counterparty_to(self, seat: int, balance: int) -> None:
-        """Send the throw-away account of a seat what it lacks of `balance` (wei)."""
+        """Send the throw-away account of a seat the difference to `balance` (wei)."""
         payer, other = self.keys[0], self.keys[seat]
         missing = balance - self.chain.balance(other.address)
         if missing > 0:
@@ -143,7 +143,7 @@ class DemoEnvironment:
             self.output.transaction(self.output.names[0], "sends the throw-away counterparty ether", receipt.gas_used)
 
     def return_rest(self) -> None:
-        """Send what is left on the throw-away accounts back to the payer."""
+        """Send the balances of the throw-away accounts back to the payer."""
         payer, *others = self.keys
         for name, other in zip(self.output.names[1:], others, strict=False):
             rest = self.chain.balance(other.address) - TRANSFER_GAS * self.chain.fees().max_fee_per_gas
@@ -152,8 +152,8 @@ class DemoEnvironment:
                 self.output.transaction(name, "sends back what is left", receipt.gas_used)
 
     def make_token(self, scenarios: int) -> None:
-        """Deploy a worthless token, give each player enough of it, and let the adjudicator take it; it is played for
-        from now on."""
+        """Deploy a worthless token, give each player enough of it, and let the adjudicator take it; the scenarios then
+        play for it."""
         payer, amount = self.keys[0], self.deposit * scenarios
         signed = self.chain.sign(Call(None, artifact("DemoToken").bytecode), payer)
         self.chain.broadcast(signed)

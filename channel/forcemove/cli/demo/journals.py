@@ -1,6 +1,8 @@
-"""The journals of a demonstration's players, one each, as if each were at home: a run that was cut off loses no money.
+"""The journals of a demonstration's players, one for each, as if each were at home: a run that was cut off loses no
+money.
 
-On a chain that outlives the run they are files beside the address book, and go when nothing is left in them.
+On a chain that outlives the run they are files in the address book's folder, and are deleted when no channel is left in
+them.
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ _ENDINGS = ("", "-wal", "-shm")
 
 
 class AlreadyPlaying(Explained):
-    """Another demonstration has the journals."""
+    """Another demonstration uses the journals."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(
@@ -42,29 +44,29 @@ class AlreadyPlaying(Explained):
 
 
 def journal_path(book: Path, payer: bytes, seat: int) -> Path:
-    """Where a player's journal lies: beside the address book, some for each payer."""
+    """The path of a player's journal: in the address book's folder, other ones for each payer."""
     return book.with_name(f"{book.stem}.demo-{payer[:4].hex()}-{seat}.journal")
 
 
 @dataclass(frozen=True, slots=True)
 class UnfinishedChannel:
-    """A channel that is not over. `seats`: what the journals of its players have of it, by seat."""
+    """A channel that is not over. `seats`: the channel in each player's journal, by seat."""
 
     seats: dict[int, JournalChannel]
 
     @property
     def first(self) -> JournalChannel:
-        """What one of them has."""
+        """The channel in one of the journals."""
         return next(iter(self.seats.values()))
 
     @property
     def agreement(self) -> Agreement:
-        """What they have agreed on."""
+        """What the players have agreed on."""
         return self.first.channel.agreement
 
     @property
     def metadata(self) -> ChannelMetadata:
-        """How it is put together again."""
+        """How the channel is assembled again."""
         return self.first.metadata
 
 
@@ -72,9 +74,10 @@ class Journals:
     """The journals of one payer and its throw-away counterparties on one chain, or in memory."""
 
     def __init__(self, book: Path | None = None, account: Account | None = None) -> None:
-        """`book`: beside which they are, and `account`: the payer's, which no other demonstration has until `close`.
+        """`book`: the address book, in whose folder the journals are; None for memory. `account`: the payer's, which no
+        other demonstration may use until `close`.
 
-        Raises `AlreadyPlaying`, `JournalError`, and what is wrong with what is kept.
+        Raises `AlreadyPlaying`, `JournalError`, and errors of the stored channels.
         """
         self._book, self._account = book, account
         self._opened: dict[int, Journal] = {}
@@ -108,7 +111,7 @@ class Journals:
 
     @property
     def channels(self) -> tuple[UnfinishedChannel, ...]:
-        """What is not over, oldest first."""
+        """The channels that are not over, oldest first."""
         found: dict[bytes, dict[int, JournalChannel]] = {}
         for seat, journal in sorted(self._opened.items()):
             for stored in journal.channels(Ownership.ACTIVE):
@@ -116,7 +119,7 @@ class Journals:
         return tuple(sorted(map(UnfinishedChannel, found.values()), key=lambda left: left.metadata.from_block))
 
     def finish(self, channel_id: bytes) -> None:
-        """A channel is over, and nothing is left in it."""
+        """Mark a channel as over: nothing is left in it."""
         for journal in self._opened.values():
             stored = journal.load(channel_id)
             if stored is not None and stored.ownership is Ownership.ACTIVE:
@@ -139,7 +142,7 @@ class Journals:
         return journal, path
 
     def close(self) -> None:
-        """Let the next demonstration have them; files in which nothing is left are taken away."""
+        """Release the journals for the next demonstration; files without open channels are deleted."""
         is_over = not self.channels
         self._close_all()
         if is_over:

@@ -37,20 +37,20 @@ class DemoOutput:
         self.names, self.symbol, self._terminal, self._quiet = NAMES, "ether", terminal, quiet
 
     def title(self, text: str) -> None:
-        """The beginning of a scenario."""
+        """The heading of a scenario."""
         self._line("")
         self._line(text, "bold")
 
     def say(self, text: str) -> None:
-        """Something that the player must know of the scenario."""
+        """A remark on the scenario."""
         self._line(text, "cyan")
 
     def status(self, text: str) -> None:
-        """What is waited for, beneath the scenario while it lasts."""
+        """A status line beneath the scenario while it lasts."""
         self._terminal.status(text)
 
     def turn(self, game: Game, seat: int, state: VariablePart, seats: int) -> None:
-        """A state that one of so many participants has made, and what it would pay."""
+        """A participant's new state, and what it would pay."""
         names = self.names[:seats]
         ending = f"{names[seat]} signs a final state: pay this."
         what = ending if state.is_final else game.describe(state, names)
@@ -73,13 +73,13 @@ class DemoOutput:
         self._line(f"chain       {who} {what} ({gas:,} gas)", "green")
 
     def refused(self, who: str, what: str, error: ForcemoveError) -> None:
-        """Something that was tried and failed."""
+        """An operation that was tried and refused."""
         reason = error.reason if isinstance(error, MessageRefused) else error
         self._line(f"refused     {who} {what}: {describe(reason)}", "yellow")
 
     def result(self, result: ScenarioResult) -> None:
-        """The end of a scenario: who won what, what the gas has cost and what that leaves, each balance that was
-        expected beside the one that was found, and which channel it was."""
+        """The end of a scenario: who won what, the cost of the gas and the rest, each expected balance with the one
+        that was found, and the channel's id."""
         players = result.players
         self._line(f"result      {'; '.join(map(self._won, players))}.", "bold")
         self._each("gas", {each.name: f"{each.gas_used:,} gas, {format_amount(each.gas_cost)}" for each in players})

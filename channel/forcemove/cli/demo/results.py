@@ -31,8 +31,8 @@ __all__ = ["PlayerResult", "ScenarioResult", "MinedTransaction", "error_json", "
 
 @dataclass(frozen=True, slots=True)
 class MinedTransaction:
-    """One that was mined: `hash` 32 bytes, `operation` the adjudicator's function or what it was for, `sender` 20
-    bytes, `gas_cost` in wei."""
+    """A mined transaction: `hash` 32 bytes, `operation` the adjudicator's function or another name, `sender` 20 bytes,
+    `gas_cost` in wei."""
 
     hash: bytes
     operation: str
@@ -42,7 +42,7 @@ class MinedTransaction:
 
     @classmethod
     def of(cls, receipt: Receipt[Any], operation: str, sender: bytes) -> MinedTransaction:
-        """From its receipt."""
+        """A transaction from its receipt."""
         cost = receipt.gas_used * receipt.gas_price
         return cls(receipt.transaction_hash, operation, sender, receipt.gas_used, cost)
 
@@ -74,7 +74,7 @@ class PlayerResult:
 
     @property
     def net(self) -> int:
-        """What was won or lost, the deposit set off, and the gas where it is paid in the same asset."""
+        """What was won or lost after the deposit, and after the gas where it is paid in the same asset."""
         return self.received - self.deposit - (self.gas_cost if self.asset == ETHER else 0)
 
     def to_json(self) -> dict[str, Any]:
@@ -94,8 +94,8 @@ class PlayerResult:
 
 @dataclass(frozen=True, slots=True)
 class ScenarioResult:
-    """How one scenario has ended. `as_expected`: whether it went as it must, money aside; `is_closed`: whether the
-    channel has paid all."""
+    """How one scenario has ended. `as_expected`: whether everything but the balances went as it must; `is_closed`:
+    whether the channel has paid all."""
 
     game: str
     scenario: str
@@ -111,12 +111,12 @@ class ScenarioResult:
 
     @property
     def balances_as_expected(self) -> bool:
-        """Whether all the money is where it must be."""
+        """Whether every balance is as expected."""
         return self.is_closed and all(player.found == player.expected for player in self.players)
 
     @property
     def is_right(self) -> bool:
-        """Whether there is nothing to complain about."""
+        """Whether the scenario has gone as it must."""
         return self.as_expected and self.balances_as_expected
 
     def to_json(self) -> dict[str, Any]:

@@ -81,8 +81,8 @@ class Plan:
 
 @dataclass
 class DemoRun:
-    """One run of the demonstration. `results`: of the scenarios that have ended; `others`: transactions beside the
-    channels. Both are there when the run was cut off, too."""
+    """One run of the demonstration. `results`: of the scenarios that have ended; `others`: transactions of no channel.
+    Both are there when the run was cut off, too."""
 
     plan: Plan
     terminal: Terminal
@@ -101,12 +101,12 @@ class DemoRun:
         return all(result.is_right for result in self.results)
 
     def to_json(self) -> dict[str, Any]:
-        """What has come of it; see `results`."""
+        """The results of the run; see `results`."""
         return results_json(self.results, self.others)
 
     def play(self) -> None:
-        """Play it. Raises `CutOff`, `NotEnough`, and, before anything is sent, what the node, the key file, the address
-        book and the journals are refused for."""
+        """Play the scenarios. Raises `CutOff`, `NotEnough`, and, before any transaction is sent, the errors of the
+        node, the key file, the address book and the journals."""
         with stopped_by_signals():
             try:
                 if self.plan.key_file is None:
@@ -122,7 +122,7 @@ class DemoRun:
                 raise CutOff(stopped, advice) from None
 
     def _play_locally(self) -> None:
-        """On a chain that ends with this run."""
+        """Play on a chain that ends with this run."""
         plan = self.plan
         try:
             self.terminal.status("Bringing up the chain")
@@ -138,7 +138,7 @@ class DemoRun:
             raise cut_off_locally(error) from error
 
     def _play_on_a_node(self, key_file: Path) -> None:
-        """On a chain that lives on: what was left unfinished is brought home first."""
+        """Play on a chain that lives on: unfinished channels are settled first."""
         self.terminal.status("Asking the node")
         with ExitStack() as stack:
             chain, *others = map(stack.enter_context, self._open_nodes())

@@ -1,4 +1,4 @@
-"""The scenarios of a demonstration. Each plays one channel to its end and says whether the money ended where it must.
+"""The scenarios of a demonstration. Each plays one channel to its end and compares the balances with the expected ones.
 
 Honest games have as many players as the game allows. The disputes are for two: one of them does wrong, and the other
 defends itself.
@@ -41,15 +41,15 @@ Scenario = Callable[[DemoEnvironment, Game, int], Coroutine[Any, Any, ScenarioRe
 """Plays a game between so many players."""
 
 _LAST_TURN = 12
-"""The turn after which players have played for long enough and want to leave."""
+"""The turn after which players leave."""
 _WEARY_TURN = 40
-"""The turn from which on a dispute takes its course in a game that has no loser yet."""
+"""The turn from which on a dispute begins in a game that has no loser yet."""
 _CARELESS, _TWO = 1, 2
 """The seat of the player that does wrong, and the number of players in a dispute."""
 _UNTIL_SENT = 3
-"""How often a node is polled until what it wants to send is sent, and mined on a chain that mines at once."""
+"""How often a node is polled until its transaction is sent, and mined on a chain that mines at once."""
 _ILLEGAL_MOVES = 4
-"""How many of a game's illegal moves are tried: enough to get the idea."""
+"""How many of a game's illegal moves are tried."""
 
 
 async def honest(environment: DemoEnvironment, game: Game, seats: int) -> ScenarioResult:
@@ -60,8 +60,8 @@ async def honest(environment: DemoEnvironment, game: Game, seats: int) -> Scenar
 
 
 async def stall(environment: DemoEnvironment, game: Game, seats: int) -> ScenarioResult:
-    """One stops in a lost position, or, where nobody has lost after a while, all the same; the other challenges, and
-    collects when the clock has run out."""
+    """One player stops in a lost position, or after a while where nobody loses; the other challenges, and collects when
+    the clock has run out."""
     table = new_table(environment, game, seats, careless=_CARELESS)
     first, second = (_until_lost(table, player) for player in table.players)
     await table.together(first, second, background=_let_the_time_pass(table))
@@ -129,7 +129,7 @@ def _to_the_end(player: DemoPlayer) -> Step[Seat]:
 
 
 def _until_lost(table: DemoTable, player: DemoPlayer) -> Step[Seat]:
-    """Plays for as long as there is hope, and then does nothing any more. A player that waits for the other in vain
+    """Plays as long as the player can win, and then does nothing any more. A player that waits for the other in vain
     challenges, and collects what the chain has decided."""
     hopeful = sequence(opening(), playing(moves_of(player.bot), until=partial(_gives_up, player)))
 
@@ -148,7 +148,7 @@ def _until_lost(table: DemoTable, player: DemoPlayer) -> Step[Seat]:
 
 
 def _gives_up(player: DemoPlayer, state: VariablePart) -> bool:
-    """Whether the player answers this state no more. In games that nobody loses, the careless one leaves after a
+    """Whether the player leaves this state unanswered. In games that nobody loses, the careless one leaves after a
     while."""
     is_its_turn = (state.turn_num + 1) % _TWO == player.seat
     is_weary = player.seat == _CARELESS and is_its_turn and state.turn_num >= _WEARY_TURN
@@ -156,7 +156,8 @@ def _gives_up(player: DemoPlayer, state: VariablePart) -> bool:
 
 
 async def _let_the_time_pass(table: DemoTable) -> None:
-    """Says how long a challenge leaves, and has it pass at once where that can be done. Else the table counts down."""
+    """Print the seconds of a challenge, and move the clock to its end where that is possible. Else the table counts
+    down."""
     environment, challenged = table.environment, await table.challenged
     end = table.adjudicator.status_of(table.agreement.channel_id).finalizes_at
     seconds = end - environment.chain.now()
@@ -167,7 +168,7 @@ async def _let_the_time_pass(table: DemoTable) -> None:
 
 
 def _is_decided(table: DemoTable, state: VariablePart) -> bool:
-    """Whether somebody is behind, or nobody is after a while, and the mover may leave: no round is running."""
+    """Whether a player is behind, or nobody is after a while, and the mover may leave: no round is running."""
     mover = table.players[(state.turn_num + 1) % len(table.players)]
     is_enough = _has_loser(state) or state.turn_num >= _WEARY_TURN
     return is_enough and mover.bot.move(state, another_round=False) is None
@@ -198,7 +199,7 @@ def _send(table: DemoTable, player: DemoPlayer, what: str, proof: SupportProof) 
 
 
 def _try_illegal(table: DemoTable, label: str, move: VariablePart) -> bool:
-    """Send an illegal move to the other player, and to the chain: whether both refuse it."""
+    """Send an illegal move to the other player, and to the chain; whether both refuse it."""
     signed = SignedState(move, {1: _signature(table, 1, move)})
     table.attempt = f"sends a move that {label}"
     there = _is_refused_by_client(table, signed)
@@ -213,7 +214,7 @@ def _try_illegal(table: DemoTable, label: str, move: VariablePart) -> bool:
 
 
 def _try_forgery(table: DemoTable, state: VariablePart) -> bool:
-    """A final state that would pay the cheat everything, with the other's signature made up."""
+    """Whether a final state that would pay the cheat everything, with the other's signature made up, is refused."""
     table.attempt = "sends a final state with a forged signature"
     forged = VariablePart(state.outcome, b"", state.turn_num + 1, True)
     signature = _signature(table, 1, VariablePart(state.outcome, b"", state.turn_num + 2, True))
@@ -221,7 +222,7 @@ def _try_forgery(table: DemoTable, state: VariablePart) -> bool:
 
 
 def _is_refused_by_client(table: DemoTable, signed: SignedState) -> bool:
-    """Whether the honest player's client finds the fault and stays where it was."""
+    """Whether the honest player's client finds the fault and does not change."""
     player = table.players[0]
     before, faults = player.client.channel, len(player.refusals)
     table.say(table.players[1], encode_message(table.agreement.channel_id, signed))
@@ -234,7 +235,7 @@ def _signature(table: DemoTable, seat: int, state: VariablePart) -> Any:
 
 
 def _withhold(cheater: DemoPlayer) -> None:
-    """The cheat moves, keeps its message to itself, and tells the chain."""
+    """The cheat moves, sends the state to nobody, and challenges with it."""
     decision = cheater.move(another_round=True)
     if not isinstance(decision, MoveChosen):
         raise RuntimeError("the game is over already")

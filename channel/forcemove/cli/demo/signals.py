@@ -1,6 +1,6 @@
-"""Signals that end a program, as an exception at the very place where they arrive: whatever waits is left at once.
+"""Signals that end a program, as an exception at the very place where they arrive: every wait ends at once.
 
-Nothing is half done then that matters: what a client signs is written down before it is sent.
+Nothing important is half done then: a client stores a state before it sends its signature.
 """
 
 from __future__ import annotations
@@ -56,6 +56,6 @@ def run_until_stopped(
 
 
 def _report_all_but_stopped(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """The task in which a signal has arrived keeps its exception to itself: the loop's runner has got it already."""
+    """Report exceptions of tasks, but not `Stopped`: the loop's runner has raised it already."""
     if not isinstance(context.get("exception"), Stopped):
         loop.default_exception_handler(context)

@@ -1,4 +1,5 @@
-"""One channel of a demonstration: its players around a log, everything that they sign shown and counted once."""
+"""One channel of a demonstration: its players around a log, with every signed state and transaction shown and counted
+once."""
 
 from __future__ import annotations
 
@@ -36,7 +37,7 @@ _DONE = {
     "transfer": "has the outcome paid out",
 }
 _MOST = 10**17
-"""What the gas of one transaction may cost, in wei, however little is at stake: it is what is to be shown."""
+"""The highest cost of one transaction's gas, in wei, however little is at stake, since it is to be shown."""
 _GIVE_UP_AFTER = 10.0
 """Real seconds without an answer after which a node counts as gone."""
 
@@ -59,7 +60,7 @@ class DemoPlayer:
         self.client: ManagedChannel
 
     def place(self, environment: DemoEnvironment) -> Seat:
-        """What the steps of a flow are run with."""
+        """The context for the steps of a flow."""
 
         def on_error(error: Exception) -> None:
             """An error of the chain is shown, and tried again: `_watch_the_chain` raises one that lasts. Raises every
@@ -85,7 +86,7 @@ class DemoPlayer:
 
 
 def new_table(environment: DemoEnvironment, game: Game, seats: int, *, careless: int | None = None) -> DemoTable:
-    """A new channel between `seats` players. `careless`: the seat of one that does not think."""
+    """A new channel between `seats` players. `careless`: the seat of a player that moves without thinking."""
     assembly = assemble(
         environment.chain,
         environment.book,
@@ -101,8 +102,8 @@ def new_table(environment: DemoEnvironment, game: Game, seats: int, *, careless:
 
 
 class DemoTable:
-    """One channel: an agreement, the players around a log, and everything that was signed. Made inside an event loop;
-    `challenged` is who has made the first challenge, once somebody has."""
+    """One channel: an agreement, the players around a log, and all signed states. Made inside an event loop;
+    `challenged`: the player that has made the first challenge, once one has."""
 
     def __init__(
         self, environment: DemoEnvironment, game: Game, assembly: Assembly, *, careless: int | None = None
@@ -137,12 +138,12 @@ class DemoTable:
         return player
 
     async def together(self, *flows: Step[Seat], background: Coroutine[Any, Any, None] | None = None) -> None:
-        """All players' flows, side by side, until all have ended; `background`: what goes on meanwhile. Raises what
-        ends one of them early, and what the chain says when it has failed for too long."""
+        """Run all players' flows at once, until all have ended; `background`: runs meanwhile. Raises the error that
+        ends one of them early, and the chain's error when it has lasted too long."""
         await self._watched([self._run(*each) for each in zip(self.players, flows, strict=True)], background)
 
     async def alone(self, player: DemoPlayer, flow: Step[Seat]) -> None:
-        """One player's flow, while the others do nothing. Raises as `together` does."""
+        """Run one player's flow, while the others do nothing. Raises as `together` does."""
         await self._watched([self._run(player, flow)], None)
 
     async def _run(self, player: DemoPlayer, flow: Step[Seat]) -> None:
@@ -161,7 +162,7 @@ class DemoTable:
             raise errors.exceptions[0] from None  # the others were cancelled because of it
 
     async def _watch_the_chain(self) -> None:
-        """Shows the time that a challenge leaves. Raises what the chain says when it has failed for some time, whatever
+        """Show the time that a challenge leaves. Raises the chain's error when it has lasted for some time, whatever
         the clients make of that."""
         answered = time.monotonic()
         while True:
@@ -174,11 +175,11 @@ class DemoTable:
                     raise
 
     def fall_silent(self, player: DemoPlayer) -> None:
-        """A player answers no more, and the others wait."""
+        """Stop answering for a player, while the others wait."""
         self._silence = player, asyncio.get_running_loop().time() + self.environment.patience
 
     def _show_clock(self) -> None:
-        """What is waited for, as the status: the end of a challenge, or a player who is silent."""
+        """Show what is waited for in the status line: the end of a challenge, or a silent player."""
         finalizes_at = self.adjudicator.status_of(self.agreement.channel_id).finalizes_at
         left = finalizes_at - self.environment.chain.next_time() if finalizes_at else 0
         text = f"{left:,} seconds left to answer the challenge" if left > 0 else "Playing"
@@ -189,14 +190,14 @@ class DemoTable:
         self.environment.output.status(text)
 
     def say(self, player: DemoPlayer, message: bytes) -> None:
-        """Give this message to the other players' clients, whatever it is."""
+        """Give a message to the other players' clients, whatever it is."""
         for other in self.players:
             if other is not player:
                 other.line.received.append(message)
                 other.node.poll()
 
     def _others_of(self, player: DemoPlayer) -> str:
-        """The name of the other, where there is one other."""
+        """The name of the other player, where there is one other."""
         others = [other.name for other in self.players if other is not player]
         return others[0] if len(others) == 1 else "another player"
 
@@ -226,7 +227,7 @@ class DemoTable:
             self.environment.output.refused(who, what, error)
 
     def _show_turn(self, seat: int, signed: SignedState) -> None:
-        """A state that this seat has signed: a client tells it once, however often it sends it."""
+        """Show a state that this seat has signed, once, however often the client sends it."""
         output, state, mover = self.environment.output, signed.state, signed.state.turn_num % self.agreement.count
         self.signed.append(signed)
         self._save(signed)
@@ -249,8 +250,8 @@ class DemoTable:
     # ------------------------------------------------------------------------------------------------------- settling
 
     def settle(self, scenario: str, outcome: Outcome, *, as_expected: bool = True) -> ScenarioResult:
-        """Compare the balances on the chain with the expected ones: deposits out, the outcome in, less gas. A channel
-        in which nothing is left needs to be kept no longer. `as_expected`: whether the rest went as it must."""
+        """Compare the balances on the chain with the expected ones: deposits out, the outcome in, less gas. The
+        journals forget a channel in which nothing is left. `as_expected`: whether everything else went as it must."""
         holdings = self.adjudicator.holdings_of(self.agreement.channel_id, self._asset)
         is_closed = holdings.closed and holdings.held == 0
         if is_closed:

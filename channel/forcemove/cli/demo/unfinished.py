@@ -1,4 +1,4 @@
-"""What a run that was cut off has left behind: how it is reported, and how the money is brought home."""
+"""The channels that an interrupted run has left: how they are reported, and how their money is brought home."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class StillWaiting(Explained):
 @dataclass(frozen=True, slots=True)
 class LockedFunds:
     """What a channel holds. `amount`: of `asset`, in its smallest unit; where it is not `exact` the chain could not be
-    asked, and it is the most that there can be."""
+    asked, and the channel holds at most so much."""
 
     channel_id: bytes
     adjudicator: bytes
@@ -68,8 +68,8 @@ class LockedFunds:
 
 
 def locked_in(chain: Chain | None, journals: Journals) -> tuple[LockedFunds, ...]:
-    """What is in the channels that are not over, as the chain says. Without a chain to ask, the record says how much it
-    can be. Raises what the chain raises."""
+    """What the channels that are not over hold, by their chain. Without a chain to ask, the record says how much it can
+    be. Raises what the chain raises."""
     found = (_locked(chain, left) for left in journals.channels)
     return tuple(locked for locked in found if locked.amount)
 
@@ -86,7 +86,7 @@ def _locked(chain: Chain | None, left: UnfinishedChannel) -> LockedFunds:
 
 
 def _may_have_deposits(left: UnfinishedChannel) -> bool:
-    """Nobody pays in before knowing every prefund state."""
+    """Whether all prefund states were known: before that nobody pays in."""
     return any(kept.channel.next_turn >= left.agreement.count for kept in left.seats.values())
 
 
@@ -108,9 +108,9 @@ def _count(chain: Chain, key: Key, block: str) -> int:
 
 
 def bring_home(environment: DemoEnvironment, journals: Journals) -> None:
-    """Bring every channel of an earlier run to its end, and what the counterparty then has back to the payer.
+    """Settle every channel of an earlier run, and send the counterparties' balances to the payer.
 
-    Raises what the chain and the clients raise; what is unfinished then, stays written down.
+    Raises what the chain and the clients raise; a channel that is unfinished then stays in the journals.
     """
     for left in journals.channels:
         environment.output.title(f"Left over from an earlier run: a channel of {left.first.require_game().name}")
@@ -132,8 +132,8 @@ def bring_home(environment: DemoEnvironment, journals: Journals) -> None:
 
 
 def _is_of(chain: Chain, left: UnfinishedChannel) -> bool:
-    """Whether the chain has the block at which the channel began. A test chain that began anew has not, though its id
-    and its contracts' addresses may be the same."""
+    """Whether the chain has the block at which the channel began. A restarted test chain does not have it, though its
+    id and its contracts' addresses may be the same."""
     try:
         return chain.block_hash(left.metadata.from_block) == left.metadata.origin_hash
     except EndpointFailed:
@@ -141,7 +141,8 @@ def _is_of(chain: Chain, left: UnfinishedChannel) -> bool:
 
 
 def _top_up(environment: DemoEnvironment) -> None:
-    """Gas to finish with, if it has become dearer. A payer with too little gives none: what is there may be enough."""
+    """Give the counterparties more ether, if gas has become dearer. A payer with too little gives none: what they have
+    may be enough."""
     payer, *others = environment.keys
     fee = environment.chain.fees().max_fee_per_gas
     for seat in range(1, 1 + len(others)):

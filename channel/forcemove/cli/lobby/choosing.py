@@ -1,4 +1,4 @@
-"""A person chooses among the open offers of a lobby, which are shown as they come and go. Signs nothing."""
+"""A person chooses among the open offers of a lobby, in a list that is kept up to date. Signs nothing."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ __all__ = ["choose"]
 
 _NEW = "new"
 _OTHER_ROWS, _FEWEST = 11, 3
-"""Lines of the screen that are no offers; offers that are shown on the smallest."""
+"""Lines of the screen that show no offers; offers that are shown on the smallest screen."""
 _LOOK_AGAIN = 1.0
 
 
 async def choose(
     connection: Connection, wanted: Callable[[Offer], bool], what: str, *, may_offer: bool
 ) -> Offer | None:
-    """The offer that a person chooses, None for one of their own, if that is allowed. `what`: are listed, in words.
+    """The offer that a person chooses, None for an offer of their own, if `may_offer`. `what`: the title of the list.
     Raises what the lobby raises, and `PutAside` where the person leaves."""
     choosing = _Choosing(connection, wanted, what, may_offer=may_offer)
     async with reporting_connectivity(connection, choosing.screen.say):
@@ -52,7 +52,8 @@ class _Choosing:
         await self._is_done.wait()
 
     async def follow(self) -> None:
-        """Show offers as they come and go. One more is asked for than there is room for: whether there are more."""
+        """Show offers as they come and go. One more is asked for than the screen has room for, to know whether there
+        are more."""
         async for found in open_offers(self._connection.lobby, self._wanted, self._most + 1):
             self._has_more = len(found) > self._most
             self._numbers.take([each.offer for each in found[: self._most]])
@@ -60,7 +61,7 @@ class _Choosing:
             self._show()
 
     async def tick(self) -> None:
-        """Time goes by in what is shown."""
+        """Update the times that the list shows."""
         while True:
             await asyncio.sleep(_LOOK_AGAIN)
             self._show()

@@ -110,7 +110,7 @@ async def _choose(relay: str, is_wanted: Callable[[Offer], bool]) -> Offer:
 def _join_arguments(
     offer: Offer, relay: str, key_file: Path | None, endpoints: Sequence[str], options: Sequence[str]
 ) -> list[str]:
-    """Of `forcemove play`; who has not said what is needed is asked for it."""
+    """The arguments of `forcemove play`; the person is asked for missing ones."""
     from forcemove.transport.links import Link, public_url
 
     link = Link(public_url(relay), offer.hash)

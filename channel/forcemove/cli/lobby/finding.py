@@ -1,4 +1,4 @@
-"""What a run of `forcemove play` joins or offers: what its command says, or what a person chooses in the lobby."""
+"""The offer that a run of `forcemove play` joins or makes: named by the command, or chosen by a person in the lobby."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _is_ours(offer: Offer, venue: Venue) -> bool:
 
 
 async def _ask_stake() -> int:
-    """Raises `click.Abort`."""
+    """The stake that the person types, in wei. Raises `click.Abort`."""
     while True:
         asked = "The stake of a round, such as 0.1 ether; each player pays in five"
         stake: int = await asyncio.to_thread(click.prompt, asked, type=AMOUNT, err=True)

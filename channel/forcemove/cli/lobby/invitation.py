@@ -1,4 +1,4 @@
-"""What a host hands to a friend: the link, and the whole command to paste. Pure."""
+"""The invitation that a host gives to a friend: the link, and the whole command to paste. Pure."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ __all__ = ["join_command", "say_invitation"]
 
 
 def say_invitation(terminal: Terminal, offer: Offer, link: Link, relay: str) -> None:
-    """The link and the command, each on a line of its own, which nothing breaks and which nothing stands beside.
-    `relay`: the address as we know it ourselves, with a password where it has one."""
+    """Print the link and the command, each on a line of its own, unbroken and without other text. `relay`: the address
+    as we know it ourselves, with a password where it has one."""
     terminal.say("Hand this link to whom you want to play with; it is good for a day:")
     terminal.say("")
     terminal.say_whole(str(link))
@@ -30,7 +30,8 @@ def say_invitation(terminal: Terminal, offer: Offer, link: Link, relay: str) -> 
 
 
 def join_command(offer: Offer, link: Link, relay: str) -> str:
-    """What a friend types: what only that one knows is named in capitals. A password of ours is not in it."""
+    """The command that a friend types: values that only the friend knows are named in capitals. A password of ours is
+    not in it."""
     command = ["forcemove", "play", offer.game, "--join", str(link), "--key", "FILE"]
     if not offer.is_friendly:
         command += ["--chain", "URL"]

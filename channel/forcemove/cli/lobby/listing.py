@@ -1,4 +1,4 @@
-"""The open offers of a lobby, kept up to date for somebody who looks at them. Knows no network and no screen."""
+"""The open offers of a lobby, kept up to date. Knows no network and no screen."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from forcemove.transport.offers import Offer, SignedOffer
 __all__ = ["open_offers"]
 
 _LEAST_PAUSE, _SHARE = 0.5, 4
-"""Seconds between two looks, however much happens; and as many times as long as the last look took."""
+"""Seconds between two looks, however much happens; and the pause as a multiple of the last look's duration."""
 
 
 async def open_offers(lobby: LobbyPort, wanted: Callable[[Offer], bool], most: int) -> AsyncIterator[list[SignedOffer]]:
-    """The wanted open offers, at most so many, again and again: as soon as something happens to one of them, and else
+    """The open offers for which `wanted` holds, at most so many, again and again: as soon as one of them changes, else
     some seconds after the last look. Those that end last come first, which are mostly the newest. Raises what the lobby
     raises."""
     clock = asyncio.get_running_loop().time

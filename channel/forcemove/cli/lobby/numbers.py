@@ -1,5 +1,5 @@
-"""Numbers for offers that come and go: one keeps its number, and no other is ever given it, so that a number that is
-typed is the offer that was seen under it. Pure."""
+"""Numbers for offers that come and go: an offer keeps its number, and no other offer ever gets it, so that a typed
+number means the offer that was shown with it. Pure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from forcemove.transport.offers import Offer
 __all__ = ["Numbers"]
 
 _MOST = 10_000
-"""That are remembered of offers that are gone."""
+"""Offers that are remembered after they are gone."""
 
 
 class Numbers:
@@ -23,7 +23,7 @@ class Numbers:
         self.open: Sequence[tuple[int, Offer]] = ()
 
     def take(self, offers: Sequence[Offer]) -> None:
-        """These are open now, and no others."""
+        """Number the offers that are open now; all others are gone."""
         for offer in offers:
             if offer.hash not in self._numbers:
                 self._given += 1
@@ -42,7 +42,7 @@ class Numbers:
         return found, "" if found else f"There is no game {number}."
 
     def _forget(self) -> None:
-        """Of those that are gone the oldest. One that comes back after that has a new number."""
+        """Forget the oldest of the offers that are gone. An offer that comes back after that gets a new number."""
         gone = set(self._numbers) - {offer.hash for _, offer in self.open}
         for hash_ in [each for each in self._numbers if each in gone][: max(0, len(gone) - _MOST)]:
             del self._numbers[hash_]

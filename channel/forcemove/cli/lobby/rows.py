@@ -19,18 +19,19 @@ __all__ = ["offer_json", "rows"]
 _HEADS = ("No.", "Game", "Stake", "Seats", "Chain", "Answer in", "Open for", "Host")
 _GAP = "  "
 _SEATS = 2
-"""Of an offer: its host's, and one that is free."""
+"""Players of an offer's game: its host, and one guest."""
 
 
 def rows(numbered: Iterable[tuple[int, Offer]], now: float) -> list[str]:
-    """A line for each offer, under a line of headings; columns are as wide as what is in them. `now`: Unix seconds."""
+    """A line for each offer, under a line of headings; columns are as wide as their values. `now`: Unix seconds."""
     cells = [_HEADS, *(_cells(number, offer, now) for number, offer in numbered)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     return [_GAP.join(map(str.ljust, row, widths)).rstrip() for row in cells]
 
 
 def offer_json(number: int, offer: Offer, relay: str) -> dict[str, Any]:
-    """Amounts in the smallest unit, as text; `duration` in seconds, `expires` in Unix seconds."""
+    """An offer as values for JSON: amounts in the smallest unit, as text; `duration` in seconds, `expires` in Unix
+    seconds."""
     return {
         "number": number,
         "offer": hex_text(offer.hash),
@@ -71,7 +72,7 @@ def _stake(offer: Offer) -> str:
 
 
 def _time(seconds: int) -> str:
-    """The two largest units."""
+    """A time in its two largest units."""
     for unit, name, below, of_it in ((86_400, "d", 3_600, "h"), (3_600, "h", 60, "min"), (60, "min", 1, "s")):
         if seconds >= unit:
             count, rest = divmod(seconds, unit)

@@ -1,1 +1,1 @@
-"""A channel, as somebody plays it: who decides, what is shown, and what is done where nothing happens."""
+"""A channel for its player: who decides, what is shown, and what is done where nothing happens."""

@@ -15,17 +15,17 @@ __all__ = ["ChainConnectivity", "Connectivity", "back_text", "lost_text", "repor
 
 _POLL_SECONDS = 0.25
 _BEARABLE = 2.0
-"""Seconds: what is made good sooner is not reported."""
+"""Seconds: a shorter loss is not reported."""
 _SILENT = 8.0
 """Seconds without an answer after which a chain counts as out of reach: while it fails it is asked every five."""
 
 
 class Connectivity(Protocol):
-    """A connection, or what has one."""
+    """A connection, or an object that has one."""
 
     @property
     def url(self) -> str:
-        """Where it goes, as it may be shown."""
+        """The address of the other end, as it may be shown."""
         ...
 
     @property
@@ -38,12 +38,12 @@ class ChainConnectivity:
     """The connectivity of a chain through any of its endpoints, as a node looks at it."""
 
     def __init__(self, viewers: Sequence[EndpointViewer], clock: Callable[[], float] = seconds) -> None:
-        """`clock`: that of the node."""
+        """`clock`: the node's."""
         self._viewers, self._clock = viewers, clock
 
     @property
     def url(self) -> str:
-        """Where it is looked for."""
+        """The addresses of the endpoints."""
         return ", ".join(each.endpoint for each in self._viewers)
 
     @property
@@ -67,8 +67,8 @@ def back_text(what: str, url: str) -> str:
 async def reporting_connectivity(
     connection: Connectivity, notify: Callable[[str], None], what: str = "relay"
 ) -> AsyncIterator[None]:
-    """Reports until the block is left. `connection`: whose connectivity; `notify`: is given each text; `what`: the
-    relay, or the chain. Raises then what `notify` has raised."""
+    """Reports until the block is left. `connection`: whose connectivity; `notify`: is called with each text; `what`:
+    the relay, or the chain. The error that `notify` raised is raised at the end."""
     reporting = asyncio.create_task(_notify(connection, notify, what))
     try:
         yield

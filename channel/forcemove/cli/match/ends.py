@@ -1,4 +1,4 @@
-"""How a channel has ended, for its player: who won, what was paid to whom, and what it has cost. Pure."""
+"""How a channel has ended, for its player: who won, what was paid to whom, and the cost. Pure."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ _ENDINGS = {
 
 
 class EndObserver:
-    """Observes a channel, and remembers what nobody knows any more once it is paid out, and what this run has paid for
-    it: `cost`, the gas of so many `transactions`, in wei."""
+    """Observes a channel, and remembers what the chain does not say any more once the channel is paid out, and what
+    this run has paid for it: `cost`, the gas of so many `transactions`, in wei."""
 
     def __init__(self) -> None:
         self.cost = self.transactions = 0
@@ -33,13 +33,13 @@ class EndObserver:
         self._time = 0
 
     def observe(self, channel: Channel, now: int) -> None:
-        """As it is at block time `now` (seconds)."""
+        """Note the channel as it is at block time `now` (seconds)."""
         self._time = now
         if channel.phase(now) is Phase.FINALIZED and not channel.record.payout_begun:
             self._seen = result_of(channel, now)
 
     def add(self, event: Mined | SubmissionRefused) -> None:
-        """What has become of a transaction of ours."""
+        """Note what has become of a transaction of ours."""
         match event:
             case Mined(_, receipt):
                 self._pay(receipt.gas_used * receipt.gas_price)
@@ -50,14 +50,14 @@ class EndObserver:
         self.cost, self.transactions = self.cost + cost, self.transactions + 1
 
     def of(self, channel: Channel, now: int) -> Result:
-        """How it has ended by time `now` (seconds), or as it was seen last: a chain's clock may be ahead of ours. Once
-        all is paid, a state that the chain had and that was not the newest one is known from before alone."""
+        """How the channel has ended by time `now` (seconds), or as it was observed last: a chain's clock may be ahead
+        of ours. A final state that is not our newest one is known only from before the payout."""
         now = max(now, self._time)
         return self._seen if self._seen and channel.phase(now) is Phase.CLOSED else result_of(channel, now)
 
 
 def end_lines(result: Result, index: int, seen: EndObserver, names: Names = NAMES) -> Iterator[str]:
-    """For people, of a channel in one asset, ether. `index`: which participant we are. `names`: by seat."""
+    """The end for people, of a channel in one asset, ether. `index`: which participant we are. `names`: by seat."""
     ours = next(share for share in result.shares if share.participant == index)
     won = ours.payable - ours.deposited
     if result.ending is Ending.UNFUNDED:
@@ -75,7 +75,7 @@ def end_lines(result: Result, index: int, seen: EndObserver, names: Names = NAME
 
 
 def race_text(refused: SubmissionRefused) -> str | None:
-    """What is said of a transaction of ours that came too late; None where that is not what has become of it."""
+    """The text about a transaction of ours that came too late; None where it failed for another reason."""
     match refused.error:
         case Overtaken(cost=cost, block_number=block):
             return (

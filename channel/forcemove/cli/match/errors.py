@@ -1,4 +1,4 @@
-"""What ends a match. Pure."""
+"""Errors that end a match. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What leaving costs a player: the stake that is lost in a running round. Pure."""
+"""The cost of leaving: the stake that is lost in a running round. Pure."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _TWO = 2
 
 
 class Leaving:
-    """Remembers what a player had when no round was running, from the states that it is shown."""
+    """Remembers a player's balance from before the running round."""
 
     def __init__(self, game: Game, randomness: Randomness = secrets.token_bytes) -> None:
         self._game, self._randomness = game, randomness
         self._before: VariablePart | None = None
 
     def observe(self, state: VariablePart) -> None:
-        """A state of the channel, newer than those before."""
+        """Note a state of the channel, newer than those before."""
         if self._is_between(state):
             self._before = state
 
@@ -47,7 +47,7 @@ class Leaving:
         return max((self._cost_after(each, channel.index, before) for each in nexts), default=0)
 
     def _cost_after(self, state: VariablePart, index: int, before: VariablePart | None = None) -> int:
-        """If we leave in answer to this state."""
+        """The cost if we leave in answer to this state."""
         if self._is_between(state):
             return 0
         before = before or self._before
@@ -59,7 +59,7 @@ class Leaving:
         return 0 if self._is_between(state) else self._game.stake_of(state.app_data)
 
     def _is_between(self, state: VariablePart) -> bool:
-        """Whether no round is running: who is to move would leave, if it wanted no other."""
+        """Whether no round is running: the mover would leave, if it wanted no other."""
         if state.is_final:
             return True
         mover = (state.turn_num + 1) % len(state.outcome)

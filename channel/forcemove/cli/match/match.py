@@ -1,4 +1,4 @@
-"""One channel, played from where it is to its end: shows what happens, and lets the chain decide where nothing does."""
+"""One channel, played to its end: shows what happens, and lets the chain decide where nothing happens."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _BEGINNING = (Phase.CHECKING, Phase.PREFUND, Phase.FUNDING)
 
 
 class Played(Protocol):
-    """A channel that something drives."""
+    """A channel with its driver."""
 
     @property
     def id(self) -> bytes:
@@ -42,11 +42,11 @@ class Played(Protocol):
 
     @property
     def phase(self) -> Phase:
-        """Its phase now."""
+        """The channel's phase now."""
         ...
 
     def time(self) -> int:
-        """Of its chain, or our own, in seconds."""
+        """The time of the channel's chain, or our own, in seconds."""
         ...
 
     def feed(self, input_: Input) -> None:
@@ -55,13 +55,13 @@ class Played(Protocol):
 
 
 def is_unpaid(channel: Channel) -> bool:
-    """Whether nobody has paid in, as far as we know, and nothing of ours is on its way."""
+    """Whether nobody has paid in, as far as we know, and no transaction of ours is on its way."""
     return not any(held for _, held in channel.holdings) and not channel.requested
 
 
 class Match:
-    """Shows one channel to its player. `warning`: what the player must know of besides. `fatal_error`: an error that
-    trying again does not mend; it ends the match. `end_observer`: what is known of the channel's end."""
+    """Shows one channel to its player. `warning`: a line for the player. `fatal_error`: an error that trying again does
+    not mend; it ends the match. `end_observer`: what is known of the channel's end."""
 
     def __init__(
         self,
@@ -92,7 +92,7 @@ class Match:
     # -------------------------------------------------------------------------------------------------------- waiting
 
     async def until(self, is_over: Callable[[], bool], played: Played) -> None:
-        """Show it until it is over. Raises `fatal_error`, and `GuestMissing`."""
+        """Show the channel until it is over. Raises `fatal_error`, and `GuestMissing`."""
         self._played = played
         while not is_over():
             self.end_observer.observe(played.channel, played.time())
@@ -120,7 +120,7 @@ class Match:
         self._output.show(content)
 
     def _press(self, played: Played) -> None:
-        """Let the chain decide where nothing has happened for too long. Raises `GuestMissing` where there is nothing to
+        """Challenge where nothing has happened for too long. Raises `GuestMissing` where the chain has nothing to
         decide: nobody has paid in."""
         channel, newest = played.channel, played.channel.newest
         progress = (channel.next_turn, channel.holdings, played.phase, len(newest.signed.signatures) if newest else 0)
@@ -146,14 +146,14 @@ class Match:
     # -------------------------------------------------------------------------------------------------------- telling
 
     def answer(self, question: ChooseMove) -> MoveChosen | ConcludeWanted | None:
-        """What the player does, once the state that it answers was shown."""
+        """The player's answer, once the state that it answers was shown."""
         self._show_state(question.state)
         decided = self._choose(question)
         self._show_content()
         return decided
 
     def on_event(self, event: Event) -> None:
-        """Something that has happened."""
+        """Show an event of the channel."""
         if self._played is not None:
             self.end_observer.observe(self._played.channel, self._played.time())
         match event:
@@ -174,7 +174,7 @@ class Match:
                 self._output.note(headline(error))
 
     def _show_state(self, state: VariablePart) -> None:
-        """Each turn of the game once, and nothing of the opening."""
+        """Show each turn of the game once, and none of the opening."""
         if state.turn_num <= max(self._shown, 2 * len(self._names) - 1):
             return
         self._shown = state.turn_num
@@ -186,7 +186,8 @@ class Match:
 
 
 async def run_with_background(main: Coroutine[Any, Any, None], *others: Coroutine[Any, Any, None]) -> None:
-    """Run `main` to its end with the others beside it, which are cancelled then; raises the first error of any."""
+    """Run `main` to its end together with the other coroutines, which are cancelled then; raises the first error of
+    any."""
     try:
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(each) for each in others]

@@ -14,20 +14,20 @@ class Output(Protocol):
     """Where a match is shown."""
 
     def say(self, text: str) -> None:
-        """A line that stays."""
+        """Print a line that stays."""
         ...
 
     def note(self, text: str) -> None:
-        """A line about something that has gone wrong."""
+        """Print a line about an error."""
         ...
 
     def show(self, content: ScreenContent) -> None:
-        """How the match looks now, in the place of how it looked before."""
+        """Show the match as it is now, in place of the last content."""
         ...
 
 
 class TerminalOutput:
-    """Shows a match as lines of a terminal, with the headline of how it looks now beneath them."""
+    """Shows a match as lines of a terminal, with the present headline beneath them."""
 
     def __init__(self, terminal: Terminal) -> None:
         self._terminal = terminal

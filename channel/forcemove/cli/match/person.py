@@ -1,4 +1,4 @@
-"""A person who plays a channel: what can be typed now, and what is made of it. No screen."""
+"""A person who plays a channel: what can be typed now, and what it does. No screen."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ _LEAVE, _CHALLENGE, _YES, _NO = "leave", "challenge", "yes", "no"
 
 
 class Person:
-    """Decides by what is typed. `played`: the channel, once something drives it. `say`: is given what `help` says."""
+    """A person, who decides by typing. `played`: the channel, once it is driven. `say`: is called with the lines of
+    `help`."""
 
     def __init__(
         self,
@@ -35,8 +36,8 @@ class Person:
         aside: str = "",
         agrees: bool = False,
     ) -> None:
-        """`aside`: what becomes of the game when somebody presses Ctrl-C. `agrees`: to lose a stake by leaving, without
-        being asked."""
+        """`aside`: what becomes of the game when the person presses Ctrl-C. `agrees`: to lose a stake by leaving,
+        without being asked."""
         self.played: Played | None = None
         self.say: Callable[[str], None] = lambda _: None
         self._aside, self._agrees, self._leaving = aside, agrees, Leaving(game, randomness)
@@ -74,20 +75,20 @@ class Person:
 
     @property
     def is_asked(self) -> bool:
-        """Whether there is something to decide that nobody else does for us."""
+        """Whether only the person can decide what is open now."""
         played = self.played
         return played is not None and bool(self._open_choices) and not played.channel.leaving
 
     @property
     def _open_choices(self) -> tuple[Choice, ...]:
-        """Of the question, if it was not answered otherwise: by the chain, or by time."""
+        """The choices of the question, unless the chain or time has answered it."""
         if self.played is None or self._question is None:
             return ()
         return self._choices if self.played.channel.is_our_turn_after(self._question.state) else ()
 
     def take(self, typed: str) -> str:
-        """Do what was typed. Returns what is wrong with it, empty where nothing is. An empty line is the only choice of
-        the game, where there is one; the beginning of a word will do where no other begins so."""
+        """Do what was typed. Returns what is wrong with it, empty where it was done. An empty line is the only choice
+        of the game, where there is one; the beginning of a word will do where no other word begins so."""
         typed, choices = typed.strip().lower(), self._open_choices
         if not typed:
             typed = choices[0].word if len(choices) == 1 else ""
@@ -98,7 +99,7 @@ class Person:
         return f"Type one of these: {', '.join(words)}." if words else "There is nothing to decide now."
 
     def _feed(self, played: Played, word: str) -> str:
-        """Do what a word says. Raises nothing: what is wrong is returned, or what is asked."""
+        """Do what a word says. Raises nothing: an error, or a question, is returned."""
         if word == HELP:
             self._help(played)
             return ""

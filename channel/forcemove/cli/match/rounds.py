@@ -1,4 +1,4 @@
-"""A player that plays so many rounds and leaves, also when it is stopped and made again in between. Pure."""
+"""A bot that plays a number of rounds and leaves, also when it is stopped and made again in between. Pure."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ class Rounds:
         return move
 
     def secrets(self) -> bytes:
-        """What is counted, and then the player's own."""
+        """The counts, and then the bot's own secrets."""
         return self.over.to_bytes(_NUMBER) + self._seen.to_bytes(_NUMBER) + self._bot.secrets()
 
     def _count(self, state: VariablePart) -> None:
-        """Between two rounds a game is where it began. A state may come twice."""
+        """Count a round at its end, where a game is in its first position again. A state may come twice."""
         if state.turn_num <= self._seen:
             return
         self._seen = state.turn_num
@@ -57,12 +57,12 @@ class Rounds:
 
 
 def with_counts(secrets: bytes) -> tuple[bytes, bytes]:
-    """What was counted among the secrets, as it is or as of nothing, and the player's own part."""
+    """The counts among the secrets, zeros where there are none, and the bot's own part."""
     return secrets[: 2 * _NUMBER] or bytes(2 * _NUMBER), secrets[2 * _NUMBER :]
 
 
 def choose_rounds(game: Game, seat: int, most: int, seats: int) -> Choose:
-    """What the game's bot does in a seat of so many, for so many rounds; after a restart it goes on where it was."""
+    """The moves of the game's bot in a seat, for a number of rounds; after a restart the bot goes on where it was."""
     return moves_of_new(lambda secrets: _rounds(game, seat, most, seats, secrets))
 
 

@@ -1,4 +1,4 @@
-"""A person's screen: what has happened scrolls above; the board, the clock, the choices and a line to type stay below.
+"""A person's screen: events scroll above; the board, the clock, the choices and a line to type stay below.
 
 Typed words do nothing before Enter: a slip of a finger plays no money.
 """
@@ -38,8 +38,8 @@ class PutAside(Explained):
 
 
 class Screen:
-    """`take`: does what was typed, and returns what is wrong with it. `options`: what can be typed. `aside`: makes the
-    error that ends the part of somebody who leaves the screen."""
+    """A screen. `take`: does what was typed, and returns what is wrong with it. `options`: what can be typed. `aside`:
+    makes the error that ends the game for a person who leaves the screen."""
 
     def __init__(
         self,
@@ -54,7 +54,7 @@ class Screen:
         self._has_said = asyncio.Event()
 
     async def run(self) -> None:
-        """Until it is cancelled. Raises what `aside` makes where the person leaves it."""
+        """Show the screen until this is cancelled. Raises the error that `aside` makes where the person leaves."""
         reporting = asyncio.create_task(self._notify())
         try:
             await self._app.run_async(set_exception_handler=False)
@@ -65,16 +65,16 @@ class Screen:
             self._flush()
 
     def say(self, text: str) -> None:
-        """A line that stays."""
+        """Print a line that stays."""
         self._said.append(text)
         self._has_said.set()
 
     def note(self, text: str) -> None:
-        """A line about something that has gone wrong."""
+        """Print a line about an error."""
         self.say(text)
 
     def show(self, content: ScreenContent) -> None:
-        """How it looks now."""
+        """Show another content."""
         if content != self._content:
             if content.headline != self._content.headline:
                 self._hint = ""  # it was about what has passed
@@ -84,7 +84,7 @@ class Screen:
     # -------------------------------------------------------------------------------------------------------- writing
 
     async def _notify(self) -> None:
-        """Lines are printed above what stays below."""
+        """Print lines above the part that stays below."""
         from prompt_toolkit.application import run_in_terminal
 
         while True:

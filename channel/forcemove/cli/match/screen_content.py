@@ -14,13 +14,13 @@ from forcemove.protocol.outcome import Outcome
 __all__ = ["NAMES", "ScreenContent", "balances", "clock_text", "content_of"]
 
 NAMES = ("Host", "Guest")
-"""Of two players who have met in a lobby, by seat."""
+"""The names of two players who have met in a lobby, by seat."""
 
 
 @dataclass(frozen=True)
 class ScreenContent:
-    """`headline`: one line. `board`: lines. `money`: who is paid what if it ended now, empty where there is none.
-    `outlook`: what happens if one of the two walks away. `warning`: what the player must know of besides."""
+    """`headline`: one line. `board`: lines. `money`: what each would be paid if the game ended now, empty for no money.
+    `outlook`: what happens if one of the two walks away. `warning`: a line for the player."""
 
     headline: str
     board: Sequence[str] = ()
@@ -64,12 +64,12 @@ def content_of(
 
 
 def names_for(seat: int, names: Names = NAMES) -> Names:
-    """The names, ours marked."""
+    """The names, with ours marked."""
     return tuple(f"{name} (you)" if each == seat else name for each, name in enumerate(names))
 
 
 def balances(outcome: Outcome, names: Names = NAMES) -> str:
-    """Who is paid what."""
+    """What each would be paid."""
     return ", ".join(f"{name} {format_amount(each.amount)}" for name, each in zip(names, outcome, strict=False))
 
 
@@ -81,7 +81,7 @@ def _money(channel: Channel, outcome: Outcome, names: Names) -> str:
 
 
 def _share(amount: int, change: int) -> str:
-    """What somebody has, and what that is more or less than at the beginning."""
+    """A player's balance, and its change since the beginning."""
     if not change:
         return format_amount(amount)
     return f"{format_amount(amount)} ({'-' if change < 0 else '+'}{format_amount(abs(change))})"
@@ -111,7 +111,7 @@ def _outlook(channel: Channel, phase: Phase, now: int, silence_left: float, name
 
 
 def _another(channel: Channel, names: Names) -> str:
-    """Who is to move, or, where that is us, who waits for us."""
+    """The name of the mover, or, where we are to move, of a player that waits for us."""
     count, index = channel.agreement.count, channel.index
     if channel.is_our_turn:
         return names[1 - index] if count == len(NAMES) else "another player"

@@ -1,4 +1,4 @@
-"""Who sits at a channel: the game's bot, or a person at a screen."""
+"""The players of a channel: the game's bot, or a person at a screen."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["BotSeat", "PersonSeat", "PlayerSeat"]
 
 
 class PlayerSeat(Protocol):
-    """Who plays a seat: decides on moves, and is shown what happens."""
+    """The player of a seat: decides on moves, and is shown what happens."""
 
     @property
     def output(self) -> Output:
@@ -35,11 +35,11 @@ class PlayerSeat(Protocol):
         ...
 
     def attach(self, played: Played) -> None:
-        """This is the channel. Called once, before `run`."""
+        """Take the channel. Called once, before `run`."""
         ...
 
     async def run(self) -> None:
-        """Until it is cancelled. Raises what ends the seat's part."""
+        """Run until this is cancelled. Raises the error that ends the game for this player."""
         ...
 
 
@@ -73,7 +73,7 @@ class BotSeat:
         self._played = played
 
     async def run(self) -> None:
-        """Answer what was not answered at once."""
+        """Answer the questions that were not answered at once."""
         while True:
             question = await self._questions.get()
             await asyncio.sleep(self._pace)

@@ -1,4 +1,4 @@
-"""What a screen answers to `help`."""
+"""The lines that a screen shows on `help`."""
 
 from __future__ import annotations
 
@@ -15,5 +15,5 @@ _FOR_NOTHING = ("leave ends the game with your next turn. Nothing is at stake.",
 
 
 def help_lines(aside: str, *, has_stake: bool) -> tuple[str, ...]:
-    """`aside`: what becomes of the game when somebody presses Ctrl-C."""
+    """The lines. `aside`: what becomes of the game when the person presses Ctrl-C."""
     return (_TYPING, *(_WITH_A_STAKE if has_stake else _FOR_NOTHING), f"Ctrl-C, or Ctrl-D: {aside}")

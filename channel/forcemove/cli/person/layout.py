@@ -1,4 +1,4 @@
-"""What a person's screen shows, as lines of a terminal of so many columns. Pure."""
+"""The content of a person's screen, as lines of a terminal of so many columns. Pure."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ __all__ = ["Styled", "option_lines", "content_lines"]
 Styled = tuple[str, str]
 """A style of the screen, and a line."""
 Options = Sequence[tuple[str, str]]
-"""What can be typed, and what it does."""
+"""What can be typed, with an explanation each."""
 _WORD = 10
 _FEW = 5
-"""Options that each have a line of their own; of more two stand side by side, so that all fit on a screen."""
+"""Options that each have a line of their own; more options stand two on a line, so that all fit on a screen."""
 
 
 def content_lines(content: ScreenContent, width: int) -> Iterator[Styled]:
-    """From the headline to the warning."""
+    """The lines from the headline to the warning."""
     for style, text in (
         ("bold", content.headline),
         *(("", f"    {line}") for line in content.board),
@@ -32,7 +32,7 @@ def content_lines(content: ScreenContent, width: int) -> Iterator[Styled]:
 
 
 def option_lines(options: Options, width: int) -> list[str]:
-    """A line for each; of many, two to a line where they fit."""
+    """A line for each option; of many, two on a line where they fit."""
     texts = [f"  {word:<{_WORD}}{what}" for word, what in options]
     short = [len(text) for text in texts if len(texts) > _FEW and len(text) < width // 2]
     half = max(short, default=0) + 2

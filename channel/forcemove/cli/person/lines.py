@@ -1,5 +1,5 @@
-"""A person, or a script, without a screen: what a screen shows is printed when there is something to decide, and each
-line of standard input is an answer."""
+"""A person, or a script, without a screen: the content of a screen is printed when there is something to decide, and
+each line of standard input is an answer."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["Lines"]
 
 _POLL_SECONDS = 0.02
 _WIDTH = 120
-"""Where nobody sees it on a terminal."""
+"""Columns where the output is no terminal."""
 
 
 class Lines:
@@ -44,11 +44,11 @@ class Lines:
         self.say, self.note = terminal.say, terminal.note
 
     def show(self, content: ScreenContent) -> None:
-        """How it looks now."""
+        """Keep another content, which is printed at the next decision."""
         self._content = content
 
     async def run(self) -> None:
-        """Until it is cancelled. Raises what `aside` makes where the input ends."""
+        """Run until this is cancelled. Raises the error that `aside` makes where the input ends."""
         while True:
             while not self._is_asked():
                 await asyncio.sleep(_POLL_SECONDS)

@@ -1,4 +1,5 @@
-"""A person who plays a game without a channel: chooses among numbered options, on the same screen as a channel's."""
+"""A person who plays a game without a channel: chooses among numbered options, on the same kind of screen as for a
+channel."""
 
 from __future__ import annotations
 
@@ -54,7 +55,7 @@ class Numbered:
         self._show()
 
     async def run(self) -> None:
-        """Until it is cancelled. Raises what `aside` makes."""
+        """Run until this is cancelled. Raises the error that `aside` makes."""
         async with asyncio.TaskGroup() as group:
             clock = group.create_task(self._keep_showing())
             try:
@@ -63,12 +64,12 @@ class Numbered:
                 clock.cancel()
 
     def notify(self, line: str) -> None:
-        """Something has happened."""
+        """Print what has happened."""
         self._since = time.monotonic()
         self.output.say(line)
 
     async def ask(self, prompt: str, options: Sequence[str]) -> int:
-        """See `forcemove.cli.games.Ask`. Raises `EOFError` of a person who leaves."""
+        """See `forcemove.cli.games.Ask`. Raises `EOFError` where the person leaves."""
         self._headline, *self._board = prompt.splitlines()
         if self._is_leaving:
             raise EOFError
@@ -113,7 +114,7 @@ class Numbered:
     # ---------------------------------------------------------------------------------------------------------- typing
 
     def take(self, typed: str) -> str:
-        """Do what was typed; what is wrong with it, empty where nothing is."""
+        """Do what was typed; what is wrong with it, empty where it was done."""
         typed = typed.strip().lower()
         if typed == HELP:
             for line in help_lines(self._aside_text, has_stake=False):
@@ -130,7 +131,7 @@ class Numbered:
         return ""
 
     def _number(self, typed: str) -> int | None:
-        """By its number, or by its own words; nothing at all will do where there is nothing to choose."""
+        """The index of an option that was typed by its number or its text; an empty line means the only option."""
         words = [option.strip().lower() for option in self._options]
         numbers = [str(number) for number in range(1, len(words) + 1)]
         if not typed and len(words) == 1:

@@ -1,4 +1,4 @@
-"""`forcemove play`: a channel with somebody on another machine, over a relay and on a chain."""
+"""`forcemove play`: a channel with a player on another machine, over a relay and on a chain."""
 
 from forcemove.cli.play.command import play
 

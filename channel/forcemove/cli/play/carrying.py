@@ -1,4 +1,4 @@
-"""Carries a channel's messages for as long as its command runs: whatever the relay does costs nothing but time."""
+"""Carries a channel's messages for as long as its command runs: faults of the relay cost nothing but time."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def messenger_for(
 
 
 async def carry(messenger: ChannelMessenger, say: Callable[[str], None]) -> None:
-    """Until it is cancelled."""
+    """Carry messages until this is cancelled."""
     async with reporting_connectivity(messenger, say):
         await messenger.run()
 

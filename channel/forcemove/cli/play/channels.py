@@ -67,16 +67,16 @@ class ChannelGameRunner:
         self._play_node = PlayNode(journal, venue.chains, wallet, options.lease, terminal) if venue else None
 
     async def run(self, main: Coroutine[Any, Any, None]) -> None:
-        """See `playing.Play`: where there is a chain, all that the journal has on it is defended."""
+        """See `run.GameRunner`: where there is a chain, all channels that the journal has on it are defended."""
         await (main if self._play_node is None else self._play_node.run(main))
 
     @property
     def has_money(self) -> bool:
-        """See `playing.Play`."""
+        """See `run.GameRunner`."""
         return self._play_node is not None and self._play_node.has_money
 
     async def go_on(self) -> bool:
-        """See `playing.Play`: the first open channel of this game, chain and key."""
+        """See `run.GameRunner`: the first open channel of this game, chain and key."""
         found, _ = read_all(self._journal)
         stored = next((each for each in found if self._is_ours(each)), None)
         if stored is None:
@@ -93,16 +93,16 @@ class ChannelGameRunner:
         return is_same and stored.is_of(chain_id, self._wallet.key.address)
 
     def is_stored(self, meeting: Meeting) -> bool:
-        """See `playing.Play`."""
+        """See `run.GameRunner`."""
         return self._load(meeting) is not None
 
     def is_over(self, meeting: Meeting) -> bool:
-        """See `playing.Play`."""
+        """See `run.GameRunner`."""
         stored = self._load(meeting)
         return stored is not None and stored.ownership is Ownership.FINISHED
 
     def report_end(self, meeting: Meeting) -> None:
-        """See `playing.Play`."""
+        """See `run.GameRunner`."""
         stored = self._load(meeting)
         if stored is not None:
             self._terminal.say("The game is over that this command has begun before.")
@@ -112,7 +112,7 @@ class ChannelGameRunner:
         return self._journal.load(agreement_of(meeting.offer, meeting.join, self._game).channel_id)
 
     async def begin(self, meeting: Meeting) -> None:
-        """Play what was agreed on to its end."""
+        """See `run.GameRunner`."""
         await self._play(agreement_of(meeting.offer, meeting.join, self._game), None)
 
     async def _play(self, agreement: Agreement, stored: JournalChannel | None) -> None:
@@ -171,8 +171,8 @@ class ChannelGameRunner:
         return await play_node.drive(assembly, confirmations, messenger, seat, match, options.towers)
 
     def _say_result(self, channel: Channel, seen: EndObserver) -> None:
-        """What was paid to whom, what that is more or less than we had paid in, and what it has cost. Raises
-        `NeverFunded` where there was nothing to play for."""
+        """Print what was paid to whom, the difference to our deposit, and the cost. Raises `NeverFunded` where there
+        was no money to play for."""
         if channel.agreement.is_friendly:
             self._terminal.say("result      The game is over, and both have signed its end. Nothing was at stake.")
         else:

@@ -34,7 +34,7 @@ __all__ = ["play"]
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
 _SEATS = 2
-"""At a table of this command's."""
+"""The number of players that this command's games have."""
 
 
 class _Tower(click.ParamType[tuple[str, bytes]]):
@@ -202,7 +202,8 @@ def play(
 
 
 def _game_for_two(name: str) -> Game:
-    """The channel game of this name. Raises `Explained`, and `click.UsageError` where it does not take two."""
+    """The channel game of this name. Raises `Explained`, and `click.UsageError` where the game does not take two
+    players."""
     game = load_game(name)
     if _SEATS not in game.seats:
         seats = ", ".join(map(str, game.seats))
@@ -213,7 +214,8 @@ def _game_for_two(name: str) -> Game:
 
 
 def _link(text: str | None, relay: str | None) -> Link | None:
-    """Raises `MalformedBytes`, `UnknownVersion` and `LinkCut`, and `click.UsageError` where it is for another relay."""
+    """The link in a text. Raises `MalformedBytes`, `UnknownVersion` and `LinkCut`, and `click.UsageError` where the
+    link is for another relay."""
     from forcemove.transport.links import parse_link, public_url
 
     link = None if text is None else parse_link(text)
@@ -223,7 +225,7 @@ def _link(text: str | None, relay: str | None) -> Link | None:
 
 
 def _place(relay: str | None, link: Link | None) -> str:
-    """Where to play. An address of our own may have a password, which a link never has."""
+    """The relay's address. Our own address of it may have a password, which a link never has."""
     if relay is not None:
         return relay
     if link is None:
@@ -268,7 +270,8 @@ def _wallet(key_file: Path, account_file: Path | None, payout: bytes | None) -> 
 def _playing(
     name: str, venue: ChainVenue | None, options: PlayOptions, wallet: Wallet, journal: Journal, terminal: Terminal
 ) -> PlayRun:
-    """A game of the command's kind. Raises `click.UsageError` where the game has no contract, and a chain is named."""
+    """The run of a game of the command's kind. Raises `click.UsageError` where the game has no contract, and a chain is
+    named."""
     from forcemove.cli.play.channels import ChannelGameRunner
     from forcemove.cli.play.run import PlayRun
     from forcemove.cli.play.tables import TableGameRunner
@@ -288,8 +291,8 @@ def _playing(
 
 
 def _venue(name: str, endpoints: Sequence[str], book_file: Path | None, allow_mainnet: bool) -> ChainVenue:
-    """Raises `WrongChain` where the book is of another chain than the nodes, and `click.UsageError` where the game has
-    no contract."""
+    """The chain to play on. Raises `WrongChain` where the book is of another chain than the nodes, and
+    `click.UsageError` where the game has no contract."""
     from forcemove.cli.play.terms import ChainVenue
 
     if find_table_game(name) is not None:

@@ -38,7 +38,7 @@ from forcemove.watchtower.publisher import Acknowledged, NotAcknowledged, TowerN
 __all__ = ["PlayNode", "drive_friendly"]
 
 _PASSING = (ChainError, PassingError, JournalUnavailable, AccountInUse)
-"""What may have passed when it is tried again."""
+"""Errors that may be gone at the next attempt."""
 _SENDING_SECONDS = 60.0
 
 
@@ -114,7 +114,7 @@ class PlayNode:
         return self._defence.has_money
 
     async def run(self, main: Coroutine[Any, Any, None]) -> None:
-        """Until `main` has ended. Raises what that raises."""
+        """Run until `main` has ended. Raises what `main` raises."""
         try:
             await run_with_background(main, self._node.run(look_every=self._look_every), self._defence.run())
         finally:
@@ -172,8 +172,8 @@ class PlayNode:
         return driven.channel
 
     def _until_sent(self, driven: ManagedChannel) -> Callable[[], bool]:
-        """Whether a channel is over. What is on its way for others then is waited for only for a while: a restart goes
-        on with it."""
+        """Whether a channel is over. Messages that are still to be sent then are waited for only for a while: a restart
+        sends them."""
         over_at: float | None = None
 
         def has_ended() -> bool:
@@ -189,8 +189,7 @@ class PlayNode:
         self._output.say(text)
 
     def _on_node_error(self, error: Exception) -> None:
-        """What has failed and will be tried again is told once; what that does not mend ends the match, if it is the
-        match's."""
+        """Report an error that passes once; an error of the match's own channel that does not pass ends the match."""
         is_fatal = isinstance(error, AnotherChain) or not isinstance(error, _PASSING)
         if is_fatal and self._match is not None and self._is_own(error):
             self._match.fatal_error = self._match.fatal_error or error
@@ -203,7 +202,7 @@ class PlayNode:
             self._output.note(text)
 
     def _is_own(self, error: Exception) -> bool:
-        """Whether it is of the command's own channel, or of no channel."""
+        """Whether an error is of the command's own channel, or of no channel."""
         if self._own is None:
             return False
         if isinstance(error, AnotherChain | LeaseLost):
@@ -218,7 +217,7 @@ def _passing_text(error: Exception) -> str:
 
 
 def _on_tower_notice(match: Match, output: Output) -> Callable[[TowerNotification], None]:
-    """That nobody watches is shown until somebody does."""
+    """Show a warning as long as no watchtower has the newest state."""
     failed: dict[str, str] = {}
 
     def on_notice(notice: TowerNotification) -> None:

@@ -1,4 +1,4 @@
-"""What keeps two people from playing with each other. Pure."""
+"""Errors that keep two people from playing with each other. Pure."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class HostMissing(CounterpartyError):
 
 @dataclass(eq=False)
 class NeverFunded(CounterpartyError):
-    """In channel `channel_id` not all have paid in, and it was ended by the chain; `back` wei of ours came back."""
+    """In channel `channel_id` not all have paid in, and the chain has ended it; we got `back` wei of our deposit."""
 
     channel_id: bytes
     back: int

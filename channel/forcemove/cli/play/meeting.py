@@ -1,4 +1,4 @@
-"""Host and guest find each other in a lobby. Nothing is paid in here, and no state is signed."""
+"""Host and guest find each other in a lobby. No deposit is made here, and no state is signed."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ __all__ = [
 _POLL_SECONDS = 0.25
 _WITHDRAWAL_SECONDS = 2.0
 _MEETING_SECONDS = 50.0
-"""Within a relay's minute."""
+"""Seconds, less than a relay's minute."""
 
 
 class Meeting(Struct, frozen=True, tag=True):
     """What host and guest have agreed on, each by a signature. `has_met`: whether both are known to have been at the
-    table, without which it may have come to nothing. Raises `InvalidValue` where the join is of another offer."""
+    table; else the game may never begin. Raises `InvalidValue` where the join is of another offer."""
 
     offer: Offer
     join: Join
@@ -46,12 +46,12 @@ class Meeting(Struct, frozen=True, tag=True):
 
     @property
     def table(self) -> TableTerms:
-        """Where they have met."""
+        """The table where host and guest meet."""
         return meeting_table(self.offer, self.join)
 
     @property
     def players(self) -> tuple[bytes, bytes]:
-        """Their addresses, by seat."""
+        """The addresses of host and guest, by seat."""
         return self.offer.host, self.join.guest
 
 
@@ -62,11 +62,11 @@ class PendingOffer(Struct, frozen=True, tag="Waiting"):
 
 
 MEETINGS: Codec[Meeting | PendingOffer] = Codec("meeting", Meeting | PendingOffer)
-"""Encodes and decodes them, for a journal."""
+"""The codec of meetings and offers in a journal."""
 
 
 async def offer_again(connection: Connection, offer: Offer, key: Key) -> None:
-    """Let the lobby have an offer of ours, which may be there already. Raises `OfferOver` where it was taken back, has
+    """Put an offer of ours into the lobby, which may have it already. Raises `OfferOver` where it was taken back, has
     expired, or was played, and what the lobby raises."""
     shown = await _look(connection, offer.hash)
     if shown is None:
@@ -76,16 +76,15 @@ async def offer_again(connection: Connection, offer: Offer, key: Key) -> None:
 
 
 async def has_come_about(connection: Connection, meeting: Meeting) -> bool:
-    """Whether a meeting that was cut off has come about: its offer is over, or forgotten. Raises what the lobby
-    raises."""
+    """Whether an interrupted meeting has happened: its offer is over, or forgotten. Raises what the lobby raises."""
     shown = None if meeting.has_met else await _look(connection, meeting.offer.hash)
     return shown is None or shown.is_over
 
 
 async def wait_for_guest(connection: Connection, offer: Offer, key: Key, keep: Callable[[Meeting], None]) -> Meeting:
-    """Wait until somebody has joined our offer, which is in the lobby, and is at the table. If this is cut off, the
-    offer is withdrawn. `keep`: is given what may come of it, before we are at the table. Raises `OfferOver`, and what
-    the lobby raises."""
+    """Wait until a guest has joined our offer, which is in the lobby, and is at the table. If this is cut off, the
+    offer is withdrawn. `keep`: is called with the meeting before we are at the table. Raises `OfferOver`, and what the
+    lobby raises."""
     try:
         while True:
             shown = await connection.lobby.joined(offer.hash)
@@ -100,7 +99,7 @@ async def wait_for_guest(connection: Connection, offer: Offer, key: Key, keep: C
 
 
 async def take_back(connection: Connection, offer: Offer, key: Key) -> None:
-    """Withdraw an offer of ours, if it is open and that can be done now."""
+    """Withdraw an offer of ours, if it is open and the lobby answers."""
     with contextlib.suppress(TransportError, TimeoutError):
         async with asyncio.timeout(_WITHDRAWAL_SECONDS):
             await connection.lobby.withdraw(offer.hash, key)
@@ -129,7 +128,8 @@ async def take(
 
 
 async def _have_met(connection: Connection, table: TableTerms, join: Join, key: Key) -> bool:
-    """Be at the table until both are, which ends the offer; False where it is open again, or another's."""
+    """Stay at the table until both players are there, which ends the offer; False where the offer is open again, or
+    another's."""
     await connection.join(table, key)
     try:
         while (shown := await _look(connection, join.offer)) is not None and not shown.is_over:

@@ -22,9 +22,9 @@ class PlayOptions:
     - `pace`: seconds that the bot takes for a move.
     - `duration`: of a challenge, in seconds, to offer.
     - `patience`: seconds that a counterparty may be silent, see `Match`.
-    - `agrees`: nobody has to be asked whether to join.
-    - `from_scratch`: leave alone what was begun before and has no money in it.
-    - `lease`: seconds after which another process may go on for one that has died.
+    - `agrees`: whether to join without asking.
+    - `from_scratch`: whether earlier games without money in them are left alone.
+    - `lease`: seconds after which another process may take over from one that has died.
     - `towers`: the watchtowers of the channel.
     """
 
@@ -42,13 +42,13 @@ class PlayOptions:
 
     @property
     def has_person(self) -> bool:
-        """Whether somebody sits at the screen."""
+        """Whether a person plays."""
         return self.rounds is None
 
 
 @dataclass(frozen=True)
 class Wallet:
-    """The keys and accounts of a player. `key`: only signs states, and what is said to others. `payer`: deposits, and
+    """The keys and accounts of a player. `key`: signs states and messages, and sends nothing. `payer`: deposits, and
     pays the gas. `payout`: is paid, 20 bytes."""
 
     key: Key

@@ -1,4 +1,4 @@
-"""One run of `forcemove play`: goes on with what the journal has open, or offers or joins a game; and plays it."""
+"""One run of `forcemove play`: goes on with an open game of the journal, or offers or joins one; and plays it."""
 
 from __future__ import annotations
 
@@ -45,39 +45,39 @@ __all__ = ["GameRunner", "PlayRun"]
 
 _TRY_EVERY = 5.0
 _OF_A_RELAY = (TransportError, UnknownVersion, OtherOfferShown)
-"""What a relay can do, by itself."""
+"""The errors that a relay alone can cause."""
 
 
 class GameRunner(Protocol):
     """Plays games of one kind."""
 
     async def run(self, main: Coroutine[Any, Any, None]) -> None:
-        """Run it to its end, and what must go on beside it whatever becomes of it. Raises what it raises."""
+        """Run `main` to its end, together with what must go on meanwhile. Raises what `main` raises."""
         ...
 
     @property
     def has_money(self) -> bool:
-        """Whether there is money in channels that are defended beside it."""
+        """Whether there is money in channels that are defended meanwhile."""
         ...
 
     async def go_on(self) -> bool:
-        """Play to its end what the journal has open, besides meetings; whether there was anything."""
+        """Play an open game of the journal to its end, meetings aside; whether there was one."""
         ...
 
     def is_stored(self, meeting: Meeting) -> bool:
-        """Whether the journal has what came of a meeting."""
+        """Whether the journal has the game of a meeting."""
         ...
 
     def is_over(self, meeting: Meeting) -> bool:
-        """Whether that has come to its end."""
+        """Whether the game of a meeting is over."""
         ...
 
     def report_end(self, meeting: Meeting) -> None:
-        """Print the end that it has come to."""
+        """Print how the game of a meeting has ended."""
         ...
 
     async def begin(self, meeting: Meeting) -> None:
-        """Play what was agreed on, from its beginning or wherever its log is, to its end."""
+        """Play the game of a meeting, from its beginning or wherever its log is, to its end."""
         ...
 
 
@@ -106,7 +106,7 @@ class PlayRun:
         self._journal, self._terminal, self._runner = journal, terminal, runner
 
     async def run(self) -> None:
-        """Until the game is over. Raises what keeps it from being begun or ended."""
+        """Run until the game is over. Raises the error that keeps it from being begun or ended."""
         if self._report_ends() and not self._options.from_scratch:
             return
         await self._runner.run(self._run())
@@ -128,8 +128,8 @@ class PlayRun:
         self._forget(meeting)
 
     async def _agreed(self) -> Meeting:
-        """What is to be played: what was agreed on before, or is now. Raises what the lobby raises; while money is
-        defended here, nothing that a relay can do ends that."""
+        """The meeting to play: an earlier one, or a new one. Raises what the lobby raises; while money is defended
+        here, no error of a relay ends that."""
         is_reported = False
         while True:
             try:
@@ -160,7 +160,7 @@ class PlayRun:
     # ------------------------------------------------------------------------------------------------ from the journal
 
     def _report_ends(self) -> bool:
-        """Of games that are over, and whose players died before they could say so; whether there were any."""
+        """Report games that are over, and whose process died before it could report that; whether there were any."""
         ended = self._ended()
         for meeting in ended:
             self._runner.report_end(meeting)
@@ -171,7 +171,7 @@ class PlayRun:
         return [each for each in self._meetings() if self._runner.is_over(each)]
 
     async def _stored_meeting(self, connection: Connection) -> Meeting | None:
-        """The first that is to be gone on with. Those that are not are forgotten."""
+        """The first stored meeting to go on with. The others are forgotten."""
         for meeting in list(self._meetings()):
             if self._runner.is_stored(meeting):  # and is nothing to go on with
                 self._forget(meeting)
@@ -182,7 +182,7 @@ class PlayRun:
         return None
 
     def _forget(self, meeting: Meeting) -> None:
-        """It has come to what it was for, and so has its offer."""
+        """Forget a meeting whose game is over, with its offer."""
         self._journal.meetings.forget(meeting.table.id)
         self._journal.meetings.forget(meeting.offer.hash)
 
@@ -190,7 +190,7 @@ class PlayRun:
         self._journal.meetings.keep(meeting.table.id, MEETINGS.encode(meeting))
 
     def _meetings(self) -> Iterator[Meeting]:
-        """Of this game, chain and key."""
+        """The meetings of this game, chain and key."""
         for each in self._remembered():
             offer = each.offer
             is_same = (offer.game, offer.chain_id) == (self._venue.name, self._venue.chain_id)
@@ -203,8 +203,8 @@ class PlayRun:
     # --------------------------------------------------------------------------------------------------- from the lobby
 
     async def _create(self, connection: Connection, stake: int) -> Meeting:
-        """The offer is in the journal before anybody hears of it: who is killed while waiting waits on for the same
-        link."""
+        """Offer a game, and wait for a guest. The offer is in the journal before it is in the lobby: a host that is
+        killed while waiting waits on for the same link."""
         key = self._wallet.key
         wanted = new_offer(self._venue, key.address, self._wallet.payout, stake, self._options.duration)
         await self._say_terms(wanted)
@@ -218,7 +218,7 @@ class PlayRun:
             raise
 
     async def _offer(self, connection: Connection, wanted: Offer) -> Offer:
-        """What is in the lobby then: one of ours that still waits there, or the wanted one."""
+        """The offer that is in the lobby then: one of ours that still waits there, or the wanted one."""
         key, meetings = self._wallet.key, self._journal.meetings
         for stored in [each for each in self._offers() if _is_alike(each, wanted)]:
             if self._options.from_scratch:
@@ -233,7 +233,7 @@ class PlayRun:
         return wanted
 
     def _offers(self) -> Iterator[Offer]:
-        """Those of ours that may still be taken; the others are forgotten."""
+        """Our offers that may still be taken; the others are forgotten."""
         for each in list(self._remembered()):
             if isinstance(each, PendingOffer) and each.offer.expires > time.time():
                 yield each.offer
@@ -251,7 +251,7 @@ class PlayRun:
         return await take(connection, offer, self._wallet.key, self._wallet.payout, self._keep)
 
     async def _say_terms(self, offer: Offer) -> None:
-        """The terms and what they may cost us. Raises as `Venue.costs_lines`."""
+        """Print the terms and what they may cost us. Raises as `Venue.costs_lines`."""
         for line in terms_lines(offer, self._venue.title):
             self._terminal.say(line)
         payer = self._wallet.payer.address
@@ -259,7 +259,8 @@ class PlayRun:
             self._terminal.say(line)
 
     async def _require_consent(self) -> None:
-        """Raises `Explained` where nobody can be asked, and `click.Abort` where somebody does not want to."""
+        """Ask the person. Raises `Explained` where nobody can be asked, and `click.Abort` where the person does not
+        want to."""
         if self._options.agrees:
             return
         if not sys.stdin.isatty():
@@ -271,5 +272,5 @@ class PlayRun:
 
 
 def _is_alike(stored: Offer, wanted: Offer) -> bool:
-    """Whether two offers differ in nothing but what is drawn and when they were made."""
+    """Whether two offers differ only in random values and times."""
     return replace(stored, nonce=wanted.nonce, expires=wanted.expires) == wanted

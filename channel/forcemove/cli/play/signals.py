@@ -1,4 +1,4 @@
-"""A request to terminate ends a run as an interrupt does: in the main task, so that it can take leave of others."""
+"""A request to terminate ends a run as an interrupt does: in the main task, so that the run can end in order."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Terminated(Explained):
 
 
 def run_until_terminated(main: Coroutine[Any, Any, None]) -> None:
-    """Run it to its end. Raises what it raises, `Terminated` on SIGTERM, and `KeyboardInterrupt` on SIGINT."""
+    """Run `main` to its end. Raises what `main` raises, `Terminated` on SIGTERM, and `KeyboardInterrupt` on SIGINT."""
     asyncio.run(_run(main))
 
 

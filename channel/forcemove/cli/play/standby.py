@@ -20,8 +20,8 @@ _T = TypeVar("_T")
 
 
 async def when_free(begin: Callable[[], _T], notify: Callable[[str], None]) -> _T:
-    """What `begin` returns, once no other process has what it wants. `notify`: is given the text, once, that this is
-    waited for. Raises what else `begin` raises."""
+    """What `begin` returns, once no other process holds the lease that it needs. `notify`: is called once, with the
+    text that it is waited for. Raises the other errors of `begin`."""
     is_reported = False
     while True:
         try:
@@ -34,8 +34,8 @@ async def when_free(begin: Callable[[], _T], notify: Callable[[str], None]) -> _
 
 
 async def when_answered(ask: Callable[[], _T], notify: Callable[[str], None]) -> _T:
-    """What `ask`, which runs in a thread of its own, returns once a node answers. `notify`: is told, once, that this is
-    waited for. Raises what else `ask` raises."""
+    """What `ask`, which runs in a thread of its own, returns once a node answers. `notify`: is called once, with the
+    text that it is waited for. Raises the other errors of `ask`."""
     is_reported = False
     while True:
         try:

@@ -1,5 +1,5 @@
-"""Plays a game without money over a table's log: by a bot, or a person. Whoever comes back plays it again from the
-log."""
+"""Plays a game without money over a table's log: by a bot, or a person. After a restart the game is played again from
+the log."""
 
 from __future__ import annotations
 
@@ -52,31 +52,31 @@ class TableGameRunner:
         self._journal, self._terminal = journal, terminal
 
     async def run(self, main: Coroutine[Any, Any, None]) -> None:
-        """See `playing.Play`."""
+        """See `run.GameRunner`."""
         await main
 
     @property
     def has_money(self) -> bool:
-        """See `playing.Play`."""
+        """See `run.GameRunner`."""
         return False
 
     async def go_on(self) -> bool:
-        """See `run.GameRunner`: all that is kept of such a game is its meeting."""
+        """See `run.GameRunner`: only the meeting of such a game is stored."""
         return False
 
     def is_stored(self, meeting: Meeting) -> bool:  # noqa: ARG002  # the port's
-        """See `playing.Play`."""
+        """See `run.GameRunner`."""
         return False
 
     def is_over(self, meeting: Meeting) -> bool:  # noqa: ARG002
-        """See `run.GameRunner`: its log tells, which is read again."""
+        """See `run.GameRunner`: the game's log says so, which is read again."""
         return False
 
     def report_end(self, meeting: Meeting) -> None:
-        """See `playing.Play`."""
+        """See `run.GameRunner`."""
 
     async def begin(self, meeting: Meeting) -> None:
-        """See `playing.Play`."""
+        """See `run.GameRunner`."""
         hold = await when_free(
             partial(HeldLease, self._journal, meeting.table.id, self._options.lease), self._terminal.say
         )
@@ -125,7 +125,7 @@ class TableGameRunner:
 
 
 async def _keep(hold: HeldLease) -> None:
-    """Raises `LeaseLost`."""
+    """Renew the lease until this is cancelled. Raises `LeaseLost`."""
     while True:
         await asyncio.sleep(hold.renew_every)
         hold.renew()

@@ -1,4 +1,5 @@
-"""What is offered, what of an offer is taken, and the channel that follows from an offer and a join. Asks no relay."""
+"""The terms of a game: the offer to make, the offers to accept, and the channel that follows from an offer and a join.
+Asks no relay."""
 
 from __future__ import annotations
 
@@ -40,26 +41,26 @@ _POLICY = Policy()
 
 
 class Venue(Protocol):
-    """What a game is played on: a chain, or nothing."""
+    """A game and the chain that it is played on, or no chain."""
 
     @property
     def name(self) -> str:
-        """Of the game, as offers have it."""
+        """The game's name in offers."""
         ...
 
     @property
     def title(self) -> str:
-        """Of the game, for people."""
+        """The game's name for people."""
         ...
 
     @property
     def chain_id(self) -> int:
-        """0 where there is no chain."""
+        """The chain's id, 0 where there is none."""
         ...
 
     @property
     def adjudicator(self) -> bytes:
-        """Its address, 20 bytes."""
+        """The adjudicator's address, 20 bytes."""
         ...
 
     @property
@@ -68,14 +69,14 @@ class Venue(Protocol):
         ...
 
     def costs_lines(self, offer: Offer, payer: bytes) -> Sequence[str]:
-        """What the offer's game may cost us; `payer` (20 bytes) pays in. Raises `ChainError`, and `Explained` where it
-        has not enough, or the policy refuses the offer."""
+        """What the offer's game may cost us; `payer` (20 bytes) pays in. Raises `ChainError`, and `Explained` where the
+        payer has not enough, or the policy refuses the offer."""
         ...
 
 
 @dataclass(frozen=True)
 class FriendlyVenue:
-    """Nothing but the game: no chain, and no stake."""
+    """A game without a chain and without a stake."""
 
     name: str
     title: str
@@ -84,14 +85,14 @@ class FriendlyVenue:
     app = ZERO_ADDRESS
 
     def costs_lines(self, offer: Offer, payer: bytes) -> Sequence[str]:  # noqa: ARG002  # the port's
-        """Nothing."""
+        """No lines: it costs nothing."""
         return ["  costs        nothing: it is a friendly game, without a chain"]
 
 
 @dataclass(frozen=True)
 class ChainVenue:
-    """A chain through each endpoint, at least one; the address book that names its contracts, and the game. What it
-    asks takes some seconds where an endpoint hangs."""
+    """A chain through each endpoint, at least one; the address book that names its contracts, and the game. Its
+    questions to the chain take some seconds where an endpoint hangs."""
 
     chains: tuple[Chain, ...]
     book: AddressBook
@@ -114,12 +115,12 @@ class ChainVenue:
 
     @property
     def adjudicator(self) -> bytes:
-        """Of our book, 20 bytes. Raises `NotInBook`."""
+        """The adjudicator's address in our book, 20 bytes. Raises `NotInBook`."""
         return self.book.adjudicator
 
     @property
     def app(self) -> bytes:
-        """The game's contract of our book, 20 bytes. Raises `NotInBook`."""
+        """The game's contract in our book, 20 bytes. Raises `NotInBook`."""
         return self.book.find(self.game.artifact.name).address
 
     @property
@@ -128,8 +129,8 @@ class ChainVenue:
         return default_confirmations(self.chain_id)
 
     def assemble(self, agreement: Agreement) -> Assembly:
-        """A new channel, which has logged nothing yet, through every endpoint. Where it begins those say that answer
-        now, see `node.assemble.begin`. Raises `ChainError`."""
+        """A new channel, which has no logs yet, through every endpoint. The endpoints that answer now say at which
+        block it begins, see `node.assemble.begin`. Raises `ChainError`."""
         there = answering(self.chains)
         new = begin(there[0], agreement, self.game, factory=self.book.factory, others=there[1:])
         return reassemble(
@@ -143,7 +144,8 @@ class ChainVenue:
         )
 
     def require_playable(self, agreement: Agreement, index: int) -> None:
-        """Refuse what the policy does at the present price of gas. Raises `Explained`, and `ChainError`."""
+        """Refuse an agreement that the policy refuses at the present price of gas. Raises `Explained`, and
+        `ChainError`."""
         conditions = self._conditions()
         costs = costs_of(agreement, index, conditions.fees)
         if (least := _POLICY.least_deposit(costs)) > costs.ether:
@@ -161,7 +163,7 @@ class ChainVenue:
             )
 
     def costs_lines(self, offer: Offer, payer: bytes) -> Sequence[str]:
-        """See `Venue`: at the present fees."""
+        """See `Venue`. The costs are those at the present fees."""
         anybody = Join(offer.hash, offer.app, offer.app)  # whoever joins, it costs the same
         agreement = agreement_of(offer, anybody, self.game)
         self.require_playable(agreement, 0)
@@ -174,7 +176,7 @@ class ChainVenue:
         ]
 
     def _conditions(self) -> Conditions:
-        """The dearest and slowest that an endpoint shows."""
+        """The highest fees and the slowest blocks that an endpoint shows."""
         found = answers(self.chains, read_conditions)
         return Conditions(
             max((each.fees for each in found), key=lambda fees: fees.max_fee_per_gas),
@@ -208,8 +210,8 @@ def new_offer(venue: Venue, host: bytes, payout: bytes, stake: int, duration: in
 
 
 def require_ours(offer: Offer, venue: Venue) -> None:
-    """Refuse what is not of our chain, our book and our game, or not for ether. Raises `OfferOfAnotherChain` and
-    `OfferDiffers`."""
+    """Refuse an offer that is not of our chain, our book and our game, or not for ether. Raises `OfferOfAnotherChain`
+    and `OfferDiffers`."""
     offer.require_chain(venue.chain_id)
     for what, offered, ours in (
         ("game", offer.game, venue.name),
@@ -222,8 +224,8 @@ def require_ours(offer: Offer, venue: Venue) -> None:
 
 
 def agreement_of(offer: Offer, join: Join, game: Game) -> Agreement:
-    """What host and guest have agreed on by signing these. Both make it for themselves, and the same. Raises
-    `InvalidValue`."""
+    """The agreement of host and guest. Both make it for themselves from the offer and the join that they have signed.
+    Raises `InvalidValue`."""
     return agree(
         Domain(offer.chain_id, offer.adjudicator),
         FixedPart((offer.host, join.guest), offer.nonce, offer.app, offer.duration),
@@ -256,6 +258,6 @@ def _require_funds(has: int, account: bytes, costs: Costs) -> None:
 
 
 def _rounded_up(amount: int) -> int:
-    """To three digits, so that people can type it."""
+    """An amount with three digits, so that people can type it."""
     unit: int = 10 ** max(len(str(amount)) - _DIGITS, 0)
     return -(-amount // unit) * unit

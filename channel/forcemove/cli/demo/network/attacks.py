@@ -1,4 +1,4 @@
-"""What a player can try whose program is another one: the demonstration does it with that player's key."""
+"""Attacks of a player whose program is another one: the demonstration makes them with that player's key."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ __all__ = ["challenge_with", "say_something_illegal"]
 
 
 def challenge_with(chain: Chain, key: Key, old: Channel) -> int:
-    """Challenge with the newest state that `old` can prove; its turn number. `key`: of who pays the gas."""
+    """Challenge with the newest state that `old` can prove; its turn number. `key`: of the account that pays the
+    gas."""
     agreement = old.agreement
     proof = build_support_proof(agreement.fixed_part, old.signed_states)
     if proof is None:
@@ -32,8 +33,8 @@ def challenge_with(chain: Chain, key: Key, old: Channel) -> int:
 
 
 async def say_something_illegal(relay: str, key: Key, game: Game, other: Channel) -> str:
-    """Sign a move that the rules forbid, after the newest state that the other player has, and send it to the other;
-    what is wrong with it. `relay`: the URL of what carries their table; `key`: of who is to move."""
+    """Sign a move that the rules forbid, after the newest state that the other player has, and send it to that player;
+    what is wrong with it. `relay`: the relay's URL; `key`: the mover's."""
     agreement, newest = other.agreement, other.newest
     if newest is None:
         raise WentWrong("Play has not begun.")

@@ -1,4 +1,4 @@
-"""What two players print, side by side in the order in which it happens; what is no terminal gets lines, each
+"""The output of two players side by side, in the order in which it is printed; without a terminal it is lines, each
 with its player's name before it.
 
 `forcemove play` calls two players who have met host and guest. Here they have names, and these are shown instead.
@@ -19,11 +19,11 @@ __all__ = ["Columns"]
 _PART = re.compile(rf"\b({'|'.join(PARTS)})\b")
 _GAP = 2
 _ENDS = 10
-"""Characters at both ends of a word that is wider than a column, such as a link, which nobody copies from here."""
+"""Characters at both ends of a word that is wider than a column, such as a link."""
 
 
 class Columns:
-    """`names`: of the players, by seat."""
+    """A column for each player. `names`: of the players, by seat."""
 
     def __init__(self, names: tuple[str, str], terminal: Terminal, *, quiet: bool) -> None:
         self._names, self._terminal, self._quiet = names, terminal, quiet
@@ -33,7 +33,7 @@ class Columns:
             self._say("".join(f"{name:<{self._half}}" for name in names).rstrip(), "bold")
 
     def add(self, name: str, line: str) -> None:
-        """What a player's process has printed, or what is done to it."""
+        """Show a line that a player's process has printed, or a comment on it."""
         line = shortened(_PART.sub(lambda part: self._names[PARTS.index(part[1])], line))
         if self._half is None:
             self._say(f"{name:<6}| {line}")

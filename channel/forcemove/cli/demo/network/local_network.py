@@ -27,7 +27,7 @@ from forcemove.store.records import OWNER_LENGTH
 __all__ = ["DemoNetwork", "channel_of", "opened_network"]
 
 _SCRYPT_WORK = 2**12
-"""For keys that are thrown away with the folder."""
+"""The work factor of keys that are deleted with the folder."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class DemoNetwork:
 
     @property
     def book_file(self) -> Path:
-        """Where the address book is."""
+        """The path of the address book."""
         return self.folder / "book.json"
 
     def player(self, name: str, seat: int, on_line: Callable[[str], None]) -> PlayerProcess:
@@ -53,7 +53,7 @@ class DemoNetwork:
         return PlayerProcess(name, home, passphrase, on_line)
 
     def travel(self, seconds: int) -> None:
-        """Let the chain's clock go on by so much."""
+        """Move the chain's clock forward."""
         self.chain.travel_to(self.chain.now() + seconds + 1)
 
 
@@ -66,7 +66,7 @@ def channel_of(player: PlayerProcess) -> Channel:
 
 @asynccontextmanager
 async def opened_network(folder: Path, games: tuple[Game, ...]) -> AsyncIterator[DemoNetwork]:
-    """In a new folder. Raises `AnvilMissing`, `AnvilFailed`, `WentWrong`."""
+    """The network, in a new folder. Raises `AnvilMissing`, `AnvilFailed`, `WentWrong`."""
     deployer, *keys = local_keys()[:3]
     chain = AnvilChain()
     try:

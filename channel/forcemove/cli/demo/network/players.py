@@ -16,7 +16,7 @@ from forcemove.node.keys import UNLOCK_VARIABLE
 __all__ = ["PlayerProcess", "WentWrong"]
 
 _PATIENCE = 180.0
-"""Seconds within which something must have happened; machines are slow at times."""
+"""Seconds within which an expected output must come; machines are slow at times."""
 
 
 class WentWrong(Explained):
@@ -27,7 +27,8 @@ class WentWrong(Explained):
 
 
 class PlayerProcess:
-    """`home`: the folder with the key file and the journal. `on_line`: is given each line that the process prints."""
+    """A player's process. `home`: the folder with the key file and the journal. `on_line`: is called with each line
+    that the process prints."""
 
     def __init__(self, name: str, home: Path, passphrase: str, on_line: Callable[[str], None]) -> None:
         self.name, self.home = name, home
@@ -39,7 +40,7 @@ class PlayerProcess:
         self._has_ended = False
 
     async def start(self, *arguments: str) -> None:
-        """Type `forcemove` with these arguments."""
+        """Run `forcemove` with these arguments."""
         self._lines, self._has_ended = [], False
         self._on_line("$ forcemove " + " ".join(arguments[:2]) + " \N{HORIZONTAL ELLIPSIS}")
         self._process = await asyncio.create_subprocess_exec(
@@ -54,7 +55,8 @@ class PlayerProcess:
         self._reading = asyncio.create_task(self._read(self._process))
 
     async def wait_for_output(self, text: str, times: int = 1) -> str:
-        """Wait until it has printed this so many times since it was started; returns the line. Raises `WentWrong`."""
+        """Wait until the process has printed this text so many times since it was started; returns the line. Raises
+        `WentWrong`."""
         found: Sequence[str] = ()
 
         def is_there() -> bool:
@@ -68,13 +70,13 @@ class PlayerProcess:
         return found[times - 1]
 
     async def end(self) -> None:
-        """Wait until it has ended well. Raises `WentWrong`."""
+        """Wait until the process has ended without an error. Raises `WentWrong`."""
         await self._wait(lambda: self._has_ended, f"{self.name} has not ended")
         if self._process is None or self._process.returncode:
             raise WentWrong(f"{self.name}'s process has failed: {' '.join(self._lines[-2:])}")
 
     async def kill(self) -> None:
-        """As a power cut would."""
+        """Kill the process, as a power cut would."""
         if self._process is None or self._reading is None or self._has_ended:
             return
         with contextlib.suppress(ProcessLookupError):

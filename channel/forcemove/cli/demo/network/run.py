@@ -31,11 +31,11 @@ class NetworkDemoRun:
 
     @property
     def is_right(self) -> bool:
-        """Whether each has ended as it must."""
+        """Whether each scenario has ended as it must."""
         return len(self.endings) == len(self.scenarios) and all(ending.is_right for _, _, ending in self.endings)
 
     def to_json(self) -> dict[str, Any]:
-        """What has come of it: amounts are decimal digits, in wei."""
+        """The results: amounts are decimal digits, in wei."""
         return {
             "stories": [
                 {
@@ -49,7 +49,7 @@ class NetworkDemoRun:
         }
 
     async def play(self) -> None:
-        """Raises `WentWrong`, and what the chain raises."""
+        """Play the scenarios. Raises `WentWrong`, and what the chain raises."""
         self.terminal.status("Bringing up a chain and a relay")
         games = tuple({game.name: game for _, game in self.scenarios}.values())
         with tempfile.TemporaryDirectory() as folder:

@@ -1,4 +1,5 @@
-"""The scenarios between two processes: each with one of them killed in the middle, and the balances checked at last."""
+"""The scenarios between two processes: in each one a process is killed in the middle, and the balances are checked at
+the end."""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ NAMES = ("Alice", "Bob")
 """The host, and the guest, who is killed."""
 _ROUNDS, _PACE = "4", "0.2"
 _SHORT, _LONG = "4", "120"
-"""Seconds of patience, where nobody is to come back in time, and where somebody is."""
+"""Seconds of patience, for a player who does not come back in time, and for one who does."""
 _POLL_SECONDS, _POLLS = 0.2, 300
 
 
@@ -65,18 +66,18 @@ class ScenarioRun:
         return lambda line: self._columns.add(name, line)
 
     def comment(self, text: str) -> None:
-        """Something that is done to Bob, or that Bob does without his program."""
+        """Print a comment on what is done to Bob, or on what Bob does without his program."""
         self._columns.add(NAMES[1], f"\N{EM DASH} {text}")
 
     async def begin(self, patience: str = _LONG) -> None:
-        """Host and guest find each other, pay in, and play."""
+        """Let host and guest find each other, pay in, and play."""
         self._patience = patience
         await self._play(self.host, 0, "--create", "--stake", str(self._stake), "--duration", str(self.duration))
         self._join = ("--join", await self.host.wait_for_output(LINK_HEAD), "--yes")
         await self.go_on()
 
     async def go_on(self) -> None:
-        """The guest types the same command once more."""
+        """Start the guest's command once more."""
         await self._play(self.guest, 1, *self._join)
 
     async def _play(self, player: PlayerProcess, seat: int, *arguments: str) -> None:
@@ -96,7 +97,7 @@ class ScenarioRun:
         await player.start("play", self.game.name, *where, *who, "--patience", self._patience, *arguments)
 
     async def end(self) -> None:
-        """Both come to the end of their programs."""
+        """Wait for the end of both processes."""
         for player in self.players:
             await player.end()
 
@@ -107,7 +108,7 @@ class ScenarioRun:
         return channel_of(self.guest)
 
     async def until_guests_turn(self) -> Channel:
-        """Wait until the host has said all that there is to say; the channel as its journal has it."""
+        """Wait until the guest is to move; the channel as the host's journal has it."""
         for _ in range(_POLLS):
             channel = channel_of(self.host)
             if not channel.is_our_turn:
@@ -116,14 +117,14 @@ class ScenarioRun:
         raise WentWrong("Alice does not move.")
 
     def ending(self, last: Channel) -> ScenarioEnding:
-        """What was paid, beside what the last state of this channel says."""
+        """What was paid, and what the last state of this channel says."""
         outcome: Outcome = last.newest.state.outcome if last.newest else ()
         found = tuple(self.network.chain.balance(each) for each in self._payouts)
         return ScenarioEnding(tuple(each.amount for each in outcome), found)
 
     @property
     def players(self) -> tuple[PlayerProcess, PlayerProcess]:
-        """By seat."""
+        """The players' processes, by seat."""
         return self.host, self.guest
 
 
@@ -184,7 +185,7 @@ SCENARIOS: Mapping[str, Callable[[ScenarioRun], Awaitable[ScenarioEnding]]] = Ma
 
 
 def ending_line(ending: ScenarioEnding) -> str:
-    """What was paid, and whether that is right."""
+    """The payments, and whether they are right."""
     if ending.is_right:
         return f"paid        {_shares(ending.found, format_amount)}: as the last state says."
     found, expected = (_shares(each, exact_amount) for each in (ending.found, ending.expected))
