@@ -1,1 +1,1 @@
-"""What is run by hand or by CI: set-up, tests, compilation, measurements."""
+"""Programs for people and CI: set-up, tests, compilation, measurements."""

@@ -36,7 +36,7 @@ _PLACE = re.compile(r" \([^()\s]+#\d+(?:-\d+)?\)")
 
 
 class AnalysisFailed(Exception):
-    """Slither is not there, or could not look at the contracts; the text says why."""
+    """Slither is missing, or could not read the contracts; the text says why."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -68,8 +68,8 @@ def _command(given: Path, answer: Path) -> list[str]:
 
 
 def _slither_input() -> dict[str, Any]:
-    """Standard JSON whose sources have the names of their files, which slither opens. Of the compiler's output it looks
-    at the syntax trees alone; to make code as well would take five times as long."""
+    """Standard JSON whose sources have the names of their files, which slither opens. Slither reads only the syntax
+    trees of the compiler's output; to make code as well would take five times as long."""
     given = standard_json(product_sources())
     sources = {
         name if name.startswith("contracts/") else _MODULES + name: text for name, text in given["sources"].items()
@@ -104,7 +104,7 @@ def differences(found: frozenset[Finding], reasons: Mapping[Finding, str]) -> li
 
 
 def _shown(finding: Finding) -> str:
-    """As an entry of the file, but for the reason."""
+    """The finding as an entry of the file, without the reason."""
     values = {"impact": finding.impact, "check": finding.check, "says": finding.says}
     return "\n".join(["[[finding]]", *(f"{name} = {json.dumps(value)}" for name, value in values.items())])
 

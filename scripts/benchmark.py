@@ -120,7 +120,7 @@ RATIOS = (*SIGNING_RATIOS, *VIEW_RATIOS)
 
 
 class Table:
-    """Alice's and Bob's channels, joined in memory; keeps what Alice is given."""
+    """Alice's and Bob's channels, joined in memory; records Alice's inputs."""
 
     def __init__(self) -> None:
         self.keys = (Key(keccak256(b"alice")), Key(keccak256(b"bob")))
@@ -136,7 +136,7 @@ class Table:
                 self.feed(seat, happens)
 
     def feed(self, seat: int, happens: Input) -> None:
-        """Something happens to one of the two; what it sends, the other receives at once."""
+        """Give one of the two an input; the other receives its messages at once."""
         if seat == 0:
             self.given_to_alice.append(happens)
         self.channels[seat], effects = step(self.channels[seat], happens, NOW, self.keys[seat], GAME)
@@ -153,10 +153,10 @@ class Table:
 
 
 class Game:
-    """A game from Alice's side: her channel before the first move, and everything that she is then given."""
+    """A game from Alice's side: her channel before the first move, and all her later inputs."""
 
     def __init__(self, turns: int) -> None:
-        """Bots play so many turns of each."""
+        """Let bots play so many turns each."""
         table = Table()
         self.opened = table.channels[0]
         self.key = table.keys[0]
@@ -173,17 +173,17 @@ class Game:
         self.last = table.newest()
 
     def received(self) -> list[SignedState]:
-        """What Bob has sent, signed by him."""
+        """Bob's states, signed by him."""
         return [happens.signed for happens in self.inputs if isinstance(happens, StateReceived)]
 
     def states(self) -> list[VariablePart]:
-        """What Alice makes, a state for each one that she receives."""
+        """Alice's states, one for each that she receives."""
         moves = [happens for happens in self.inputs if isinstance(happens, MoveChosen)]
         turns = (signed.state.turn_num - 1 for signed in self.received())
         return [VariablePart(move.outcome, move.app_data, turn) for move, turn in zip(moves, turns, strict=True)]
 
     def replay(self) -> Channel:
-        """Every input once through the machine."""
+        """Apply every input once."""
         channel = self.opened
         for happens in self.inputs:
             channel, _ = step(channel, happens, NOW, self.key, GAME)
@@ -194,7 +194,7 @@ class Hall:
     """A card game of many players. Each sees no hand but its own; the log says which viewer has seen what was said."""
 
     def __init__(self) -> None:
-        """A hundred kilobytes of it."""
+        """Make a state of a hundred kilobytes."""
         names = [f"player-{number}" for number in range(190)]
         self.state: Json = {
             "turn": 12,
@@ -240,7 +240,7 @@ def _view(viewer: str, state: Json) -> None:
 
 
 def measure_ratios(rounds: int, rows: Sequence[str]) -> dict[str, float]:
-    """The medians of what is beside these rows, over so many rounds, in each of which everything is timed once."""
+    """The medians of the ratios of these rows, over so many rounds, in each of which every action is timed once."""
     actions: dict[str, Action] = {}
     if any(row in rows for row in SIGNING_RATIOS):
         actions |= _actions(Game(TURNS))
@@ -254,7 +254,8 @@ def measure_ratios(rounds: int, rows: Sequence[str]) -> dict[str, float]:
 
 
 def _actions(game: Game) -> dict[str, Action]:
-    """What is compared, each on all turns of the game: what is bare has the same digests and signatures as the rest."""
+    """The actions to compare, each on all turns of the game: the bare ones have the same digests and signatures as the
+    rest."""
     key, domain, id_, bob = game.key, game.domain, game.opened.agreement.channel_id, game.counterparty
     ours, theirs = game.states(), game.received()
     to_sign = [digest(domain, hash_state(id_, state).state) for state in ours]
@@ -291,8 +292,8 @@ def _actions(game: Game) -> dict[str, Action]:
 
 
 def _view_actions(hall: Hall) -> dict[str, Action]:
-    """What is compared of views, on the same state. All take about as long: a busy machine interrupts what takes long,
-    and lets pass what is short."""
+    """The actions on views to compare, on the same state. All take about as long: a busy machine interrupts long
+    actions, and not short ones."""
     state, action = hall.state, {"line": 5}
     view, new_info = filter_state(hall, state, "player-0"), play_action(hall, state, action).new_info["player-0"]
     return {
@@ -367,7 +368,7 @@ _TYPES = {
 
 
 def _seconds(action: Action) -> float:
-    """How long it takes."""
+    """Seconds that an action takes."""
     started = time.perf_counter()
     action()
     return time.perf_counter() - started
@@ -382,7 +383,7 @@ _COMPARED = {
     "view_filter_ratio": ("filters", "round trips", 1),
     "view_play_ratio": ("play", "round trips", TRIPS),
 }
-"""What is divided by what, and how many of the latter are timed at once."""
+"""For each ratio its numerator, its denominator, and how many of the latter are timed at once."""
 
 
 def _ratios(seconds: Mapping[str, float]) -> dict[str, float]:
@@ -461,7 +462,7 @@ _WHOLE_THINGS: dict[str, Callable[[], float]] = {
 
 
 def _progress(text: str, is_last: bool) -> None:
-    """On a terminal one line that is written over; elsewhere only the last."""
+    """Print progress: on a terminal in one line that is written over; elsewhere only the last text."""
     if sys.stderr.isatty():
         print(f"\r\x1b[K{text}", end="\n" if is_last else "", file=sys.stderr, flush=True)
     elif is_last:

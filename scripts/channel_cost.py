@@ -57,10 +57,9 @@ BEGIN, END = "<!-- cost: scripts/channel_cost.py writes this -->", "<!-- /cost -
 
 @dataclass(frozen=True)
 class Cost:
-    """What a node costs that has so many `channels`. `block`: CPU seconds to look at a new block in which nothing has
-    happened. `listening`: CPU seconds a second to listen to the lines while there is no block. `memory`: bytes that the
-    channels have added. `starting`: seconds from the journal until all are read from the chain. `requests`: a block's.
-    """
+    """The cost of a node that has so many `channels`. `block`: CPU seconds for a new block without changes.
+    `listening`: CPU seconds a second for the transports while there is no block. `memory`: bytes that the channels have
+    added. `starting`: seconds from the journal until all channels are read from the chain. `requests`: for a block."""
 
     channels: int
     block: float
@@ -74,7 +73,7 @@ class Cost:
 
 
 def measure(count: int) -> Cost:
-    """In a process of its own."""
+    """The cost, measured in a process of its own."""
     with AnvilChain() as chain, TemporaryDirectory() as folder:
         playground, path = Playground.on(chain), str(Path(folder) / "journal")
         first_block = chain.block_number()
@@ -138,7 +137,7 @@ def _requests_of_a_block(ask: Callable[[str], object], node: Node) -> int:
 
 
 def _listening(node: Node) -> float:
-    """While it runs by itself, and looks at no chain."""
+    """The CPU time of the node while it runs by itself, without looking at a chain."""
 
     async def run() -> float:
         running = asyncio.create_task(node.run(look_every=10 * LISTENING_SECONDS))
@@ -153,14 +152,14 @@ def _listening(node: Node) -> float:
 
 
 def _memory() -> int:
-    """What of this process is in memory now, in bytes. (The kernel's own largest number is also that of who started
-    us.)"""
+    """The bytes of this process that are in memory now. (The kernel's own largest number is also that of the parent
+    process.)"""
     gc.collect()
     return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * resource.getpagesize()
 
 
 def adding(count: int) -> str:
-    """What it costs a node to add so many new channels."""
+    """The cost of adding so many new channels to a node, as text."""
     with AnvilChain() as chain, TemporaryDirectory() as folder:
         playground, key, asked = Playground.on(chain), ALICE, list[str]()
         block = chain.block_number()
@@ -187,7 +186,7 @@ def adding(count: int) -> str:
 
 
 def table(costs: Sequence[Cost]) -> str:
-    """In Markdown."""
+    """The costs in Markdown."""
     rows = [
         "| idle channels | CPU a block | a channel of it | CPU a second, listening | memory | a channel of it | "
         "requests a block | resumed in |",
@@ -204,12 +203,12 @@ def table(costs: Sequence[Cost]) -> str:
 
 
 def _number(value: float) -> str:
-    """To two digits."""
+    """A number with two digits."""
     return f"{float(f'{value:.2g}'):,g}"
 
 
 def charts(costs: Sequence[Cost]) -> str:
-    """The same as a picture."""
+    """The costs as a picture."""
     counts = [each.channels for each in costs]
     time_ = (
         Line("a new block", [each.block / each.channels * 1e6 for each in costs]),

@@ -25,7 +25,7 @@ _ROUNDS, _PAIRS = 9, 40
 
 
 def timed(action: Callable[[], object]) -> float:
-    """Seconds that it takes."""
+    """Seconds that an action takes."""
     start = time.perf_counter()
     action()
     return time.perf_counter() - start
@@ -84,5 +84,5 @@ def _bare(folder: str, snapshot: bytes) -> Iterator[Callable[[], object]]:
 
 
 def _differing(snapshot: bytes, number: int) -> bytes:
-    """As many bytes, each time others: SQLite does not write what is there already."""
+    """As many bytes, each time others: SQLite does not write pages that have not changed."""
     return number.to_bytes(8) + snapshot[8:]

@@ -38,9 +38,9 @@ def extra_sources() -> list[Path]:
 
 
 def standard_json(sources: Iterable[Path]) -> dict[str, Any]:
-    """The compiler's standard JSON input for sources and everything that they import. Of one contract the code of all
-    that it is made of is asked for, as explorers do. Of many it is theirs alone: some import the adjudicator, which
-    takes the compiler ten seconds."""
+    """The compiler's standard JSON input for sources and everything that they import. For one contract, the code of all
+    its sources is asked for, as explorers do. For many it is theirs alone: some import the adjudicator, which takes the
+    compiler ten seconds."""
     names = list(map(_name_of, sources))
     return compiler.standard_json(names, _path_of, wanted=names if len(names) > 1 else ("*",))
 
@@ -74,7 +74,7 @@ def build_artifacts(sources: list[Path]) -> dict[str, dict[str, Any]]:
 
 
 def _is_internal_library(output: Mapping[str, Any]) -> bool:
-    """Internal libraries are inlined: what the compiler emits for them has no functions."""
+    """Whether a library is internal: it is inlined, and the compiler's output for it has no functions."""
     return not any(entry["type"] in ("function", "constructor", "fallback", "receive") for entry in output["abi"])
 
 

@@ -51,7 +51,7 @@ SMALLEST_APP = ROOT / "contracts" / "test" / "CountingApp.sol"
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """How a channel goes from one phase to another, and who signs or sends. A test plays every one of them."""
+    """A step of a channel from one phase to another, and who signs or sends. A test plays every one of them."""
 
     from_phase: Phase
     to_phase: Phase
@@ -156,7 +156,7 @@ scenario. Given with the project's targets; nothing here measures it again."""
 
 
 def gas_table() -> str:
-    """Our gas beside the target and the best peer."""
+    """Our gas, compared with the target and the best peer."""
     from scripts.gas_report import TARGETS
 
     rows = json.loads(SNAPSHOT.read_text("utf-8"))["rows"]

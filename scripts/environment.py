@@ -63,12 +63,12 @@ class Annex:
 
     @property
     def stamp(self) -> str:
-        """What is written into it once it is complete."""
+        """The text of its stamp, which is written once it is complete."""
         return f"{self.folder}\n{_digest(self.lock)}\n"
 
     @property
     def lock(self) -> Path:
-        """What it has, pinned."""
+        """Its lock file."""
         return ROOT / f"requirements-{self.name}.lock"
 
 
@@ -76,7 +76,7 @@ ANNEXES = {"test": Annex("analysis", sees_ours=False), "docs": Annex("docs", see
 
 
 def set_up(purpose: str) -> None:
-    """Make everything that the purpose needs; what only people can mend is found before the long work."""
+    """Make everything that the purpose needs; errors that only people can mend are found before the long work."""
     needs_node = purpose in {"network", "test"} and not is_node_set_up()
     if needs_node:
         require_node()
@@ -138,14 +138,14 @@ def _install_pinned(venv: Path, lock: Path, duration: str) -> None:
 
 
 def _pip_install(venv: Path, *arguments: str) -> list[str]:
-    """With the pip of `VENV`, the only environment that has one."""
+    """The command to install with the pip of `VENV`, the only environment that has one."""
     place = () if venv == VENV else ("--python", str(venv / "bin" / "python"))
     options = ("--disable-pip-version-check", "--no-input", "--progress-bar", "off")
     return [str(VENV / "bin" / "python"), "-m", "pip", *place, "install", *options, *arguments]
 
 
 def _is_usable() -> bool:
-    """Whether there is an environment to go on with: none that was interrupted, and none that has been moved."""
+    """Whether the environment can be updated: it was completed, and has not been moved."""
     python = VENV / "bin" / "python"
     places = {stamp.partition("\n")[0] for stamp in map(_read_stamp, LOCKS) if stamp is not None}
     if _INTERRUPTED.exists() or not python.exists() or places - {str(VENV)}:
@@ -155,7 +155,7 @@ def _is_usable() -> bool:
 
 
 def _make_venv(venv: Path) -> None:
-    """Begin anew, with a mark that it is not finished."""
+    """Make an empty environment, with a mark that it is not finished."""
     if find_spec("venv") is None or find_spec("ensurepip") is None:
         raise SetupFailed(
             f"{sys.executable} has no module venv. On Debian and Ubuntu: sudo apt install python3-venv; elsewhere "
@@ -174,7 +174,7 @@ def _make_venv(venv: Path) -> None:
 
 
 def set_up_annex(annex: Annex) -> None:
-    """Make the environment anew; it is complete once it has its stamp."""
+    """Make the environment again; it is complete once it has its stamp."""
     _make_venv(annex.folder)
     _install_pinned(annex.folder, annex.lock, "up to a minute")
     if annex.sees_ours:
@@ -184,7 +184,7 @@ def set_up_annex(annex: Annex) -> None:
 
 
 def is_annex_set_up(annex: Annex) -> bool:
-    """Whether what its lock file pins is installed, at this place."""
+    """Whether the packages of its lock file are installed, at this place."""
     path = annex.folder / _ANNEX_STAMP
     return path.exists() and path.read_text("utf-8") == annex.stamp
 

@@ -1,7 +1,7 @@
-"""What the README shows of the demonstration: a story in which a player stops, as `forcemove demo` prints it.
+"""The README's excerpt of the demonstration: a scenario in which a player stops, as `forcemove demo` prints it.
 
-Weapons, commitments and fees are drawn anew in each run. So the story is played until the very first round is the one
-that Bob loses, and two excerpts are compared with such figures aside. Knows of the stories only what they print.
+Weapons, commitments and fees are drawn at random in each run. So the scenario is played until Bob loses the very first
+round, and two excerpts are compared with such figures aside. Knows of the scenarios only what they print.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ __all__ = ["COMMAND", "ScenarioFailed", "excerpt", "figures_aside"]
 COMMAND = ("demo", "--game", "rock-paper-scissors", "--scenario", "stall")
 _LAST_TURN = "turn    6"
 _END = "gas "
-"""The label of the first line that is left out: fees and balances, before the story's last line."""
+"""The label of the first line that is left out: fees and balances, before the last line."""
 _TRIES = 100
 _FIGURES = (
     (re.compile(r"\b(rock|paper|scissors)\b"), "WEAPON"),
@@ -27,7 +27,7 @@ _FIGURES = (
 
 
 class ScenarioFailed(Exception):
-    """The demonstration has failed, or Bob has won the first round each time, which is not to be believed."""
+    """The demonstration has failed, or Bob has won the first round each time, which is very unlikely."""
 
 
 @cache

@@ -138,7 +138,8 @@ class Channel:
         return self.bench.send(self.keys[turns[-1] % len(self.keys)].address, call)
 
     def challenge_from_recorded(self, turn: int) -> int:
-        """With the next state after the recorded one, which is of `turn - 1`, signed by its mover alone."""
+        """The gas of a challenge with the state after the recorded one, which is of `turn - 1`, signed by its mover
+        alone."""
         mover = turn % len(self.keys)
         states = [abi(self.state(turn - 1)), abi(self.state(turn))]
         proof = [self.sign(mover, self.state(turn))], states, 0

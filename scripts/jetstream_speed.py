@@ -37,7 +37,7 @@ def jetstream_rates(rounds: int = ROUNDS, sync_interval: str = "2m") -> Iterator
 
 
 def _rate_of(talk: Talk, sync_interval: str) -> float:
-    """On a server that has nothing yet."""
+    """The rate on a new server."""
     with TemporaryDirectory() as folder, running_server(Path(folder), sync_interval=sync_interval) as server:
         return rate(talk, server.url)
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Takes each defence out in turn and sees its tests fail.
+"""Takes each defence out in turn and checks that its tests fail.
 
-`tests/threats/mutations.toml` lists mutations: an exact piece of a source, what to put in its place, and the tests that
-must fail then. Each is made in a copy of the working tree in a temporary directory, where the contract that it is a
-part of is compiled anew and only these tests are run. A mutation is killed when each of them fails; errors outside of
-the tests themselves do not count. Before all that the unchanged copy, compiled from its sources, must pass them.
+`tests/threats/mutations.toml` lists mutations: an exact piece of a source, its replacement, and the tests that must
+fail then. Each is made in a copy of the working tree in a temporary directory, where the contract that it is a part of
+is compiled again and only these tests are run. A mutation is killed when each of them fails; errors outside of the
+tests themselves do not count. Before all that the unchanged copy, compiled from its sources, must pass them.
 
 Ends with status 1 if a mutation survives, cannot be made, or does not compile, and if an attack of the project's list
 has no mutation.
@@ -73,7 +73,7 @@ class Mutation:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What became of a mutation; `problem` is empty where it was killed."""
+    """The result of a mutation; `problem` is empty where it was killed."""
 
     mutation: Mutation
     problem: str
@@ -95,7 +95,7 @@ def load(path: Path = MUTATIONS) -> list[Mutation]:
 
 
 def problems(mutations: Sequence[Mutation]) -> list[str]:
-    """What is wrong with a list before anything is run, in sentences."""
+    """The faults of a list of mutations, in sentences, before any is run."""
     found = []
     names = [mutation.name for mutation in mutations]
     found += [f"two mutations are called {name}" for name in sorted(set(names)) if names.count(name) > 1]
@@ -194,7 +194,7 @@ def _sources_of(contract: str) -> frozenset[str]:
 
 
 def _run(tree: Path, *arguments: str, seconds: int = SECONDS) -> subprocess.CompletedProcess[str]:
-    """Python inside of a copy, with the copy's code. Raises `Failure` where it does not end."""
+    """Run Python inside of a copy, with the copy's code. Raises `Failure` where it does not end."""
     command = [sys.executable, *arguments]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(str(tree / each) for each in ("channel", "games", "."))}
     try:
@@ -216,7 +216,7 @@ def _require_success(done: subprocess.CompletedProcess[str], what: str) -> None:
 def failed_tests(tree: Path, tests: Sequence[str]) -> set[str]:
     """Run tests in a copy; those that failed, without their parameters. Raises `Failure` where they could not be run.
 
-    An error in what a test is given is no failure: the mutation has to be seen by the test itself.
+    An error in a fixture is no failure: the test itself has to notice the mutation.
     """
     done = _run(tree, *_PYTEST, "--tb=no", "-rf", *tests)
     if done.returncode not in (0, 1):
@@ -261,7 +261,7 @@ def _survival(mutation: Mutation, original: Path, tree: Path) -> str:
 
 
 def run_all(mutations: Sequence[Mutation], jobs: int) -> list[Result]:
-    """Judge mutations, so many at a time, and say so as they end. Raises `Failure` where the original does not pass."""
+    """Run mutations, so many at a time, and print each result. Raises `Failure` where the original does not pass."""
     with TemporaryDirectory(prefix="forcemove-original-") as name:
         original = Path(name, "tree")
         original.mkdir()

@@ -1,10 +1,10 @@
-"""What a turn takes between two processes over a relay process, when nothing of it can be lost: beside what it has to
-wait for, three synced commits and one echo.
+"""The time of a turn between two processes over a relay process, when nothing of it can be lost, compared with what it
+has to wait for: three synced commits and one echo.
 
-A turn is: hear the other's state, verify it, choose, sign the answer, save both, post it; the relay has it on disk
-before it passes it on. Both players are processes with a journal in a file. The channel is one without a chain, so
-that no chain's time is in it; a turn on a chain asks nothing of the chain either. The commits are the journal's own, of
-the same snapshot; the echo is aiohttp's WebSocket server and client, between two processes, with as many bytes.
+A turn is: receive the other's state, verify it, choose, sign the answer, save both, post it; the relay has it on disk
+before it passes it on. Both players are processes with a journal in a file. The channel is one without a chain, so that
+no chain's time is in it; a turn on a chain asks nothing of the chain either. The commits are the journal's own, of the
+same snapshot; the echo is aiohttp's WebSocket server and client, between two processes, with as many bytes.
 """
 
 from __future__ import annotations
@@ -45,10 +45,10 @@ from scripts.relay_speed import echo_process, relay_process
 __all__ = ["network_turn_ratio", "network_turns"]
 
 TURNS = 300
-"""That are timed in a round."""
+"""Turns that are timed in a round."""
 ROUNDS = 5
 _FIRST, _COMMITS = 20, 3
-"""The first turn that is timed: both have come up by then."""
+"""The first turn that is timed, when both players have started; the commits of a turn."""
 _CONTEXT = get_context("spawn")
 _KEYS = (Key(keccak256(b"alice")), Key(keccak256(b"bob")))
 _ADDRESSES = tuple(key.address for key in _KEYS)
@@ -102,7 +102,7 @@ def _run(url: str, folder: Path, number: int, seat: int, writing: Connection) ->
 
 
 async def _play(url: str, folder: Path, number: int, seat: int, writing: Connection) -> None:
-    """Seat 0 tells how long it has taken; then both are killed."""
+    """Play one seat. Seat 0 sends the time that it has taken; then both processes are killed."""
     agreement, game = _agreement(number), find_game("rock-paper-scissors").game
     async with connect(url) as place:
         table = TableTerms(TableKind.CHANNEL, _ADDRESSES, agreement.channel_id)
@@ -119,13 +119,13 @@ async def _play(url: str, folder: Path, number: int, seat: int, writing: Connect
 
 
 class _Timer:
-    """`seconds`: from the first of our turns that counts to the last."""
+    """Measures `seconds`: from the first of our turns that counts to the last."""
 
     def __init__(self) -> None:
         self.is_over, self.seconds, self._began = asyncio.Event(), 0.0, 0.0
 
     def on_event(self, event: Event) -> None:
-        """A turn of ours was sent."""
+        """Note that a turn of ours was sent."""
         if not isinstance(event, Sent):
             return
         turn = event.signed.state.turn_num - _FIRST

@@ -71,7 +71,7 @@ class Nodes:
         return chosen
 
     def open(self, lines: Sequence[tuple[MemoryMessenger, ...]]) -> None:
-        """Until every channel is funded, and nobody has anything to do."""
+        """Open all channels, until every one is funded."""
         for seat, node in enumerate(self.nodes):
             for assembly, table in zip(self.assemblies, lines, strict=True):
                 node.add(assembly, KEYS[seat], table[seat], self.choose(seat), max_cost=10**18)
@@ -100,7 +100,8 @@ def opened(count: int, chain: Chain, *others: Chain) -> Iterator[Nodes]:
 
 
 def durable_turn_ratio() -> float:
-    """A turn of one of a hundred channels, committed to disk and sent, beside the same turn in memory."""
+    """The time of a turn of one of a hundred channels, committed to disk and sent, over that of the same turn in
+    memory."""
     with opened(TOGETHER, MemoryChain()) as nodes:
         before = nodes.turns
         nodes.until = 4 + 2 * ROUNDS
@@ -115,7 +116,7 @@ def durable_turn_ratio() -> float:
 
 
 def _move(nodes: Nodes, channel: Channel, feed: Callable[[Input], None]) -> None:
-    """The move that was kept back."""
+    """Make the move that was kept back."""
     newest = channel.newest
     if newest is None or not channel.is_our_turn:
         return
@@ -175,8 +176,8 @@ class _Table:
 
 
 def channel_cost_growth() -> float:
-    """What a new block of a real chain costs a node with a thousand idle channels, beside one with ten: CPU time of our
-    own process, medians."""
+    """The cost of a new block for a node with a thousand idle channels, over that with ten: CPU time of our own
+    process, medians."""
     with AnvilChain() as chain, opened(FEW, chain) as few, opened(MANY, chain) as many:
         costs: list[tuple[float, float]] = []
         for _ in range(_BLOCKS):
@@ -186,14 +187,14 @@ def channel_cost_growth() -> float:
 
 
 def _block_cost(nodes: Nodes) -> float:
-    """Of one new block."""
+    """The cost of one new block."""
     begun = time.process_time()
     nodes.nodes[0].poll()
     return time.process_time() - begun
 
 
 def requests_per_block(endpoints: int = 1) -> float:
-    """Of a node with a thousand idle channels, to all its endpoints together."""
+    """The requests of a node with a thousand idle channels, to all its endpoints together."""
     node = MemoryChain().node
     asked = [Endpoint(node) for _ in range(endpoints)]
     with opened(MANY, *map(MemoryChain, asked)) as nodes:
@@ -210,7 +211,7 @@ def requests_per_block_of_two() -> float:
 
 
 def requests_per_turn() -> float:
-    """Of two nodes that run by themselves and play one channel, while no block is made."""
+    """The requests of two nodes that run by themselves and play one channel, while no block is made."""
     endpoint = Endpoint(MemoryChain().node)
     with opened(1, MemoryChain(endpoint)) as nodes:
         before = nodes.turns

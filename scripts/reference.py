@@ -60,12 +60,12 @@ def _section(name: str) -> str:
 
 
 def _is_at_the_top(module: ModuleType, name: str) -> bool:
-    """Whether `forcemove` itself offers it: it is described there."""
+    """Whether `forcemove` itself offers the name: its description is there."""
     return getattr(forcemove, name, None) is getattr(module, name)
 
 
 def _summary(module: ModuleType, name: str) -> str:
-    """The first sentence of what is said of a name, for a cell of a table."""
+    """The first sentence of a name's docstring, for a cell of a table."""
     value = getattr(module, name)
     text = value.__doc__ if inspect.isclass(value) or inspect.isroutine(value) else _said_below(module, name)
     paragraph = " ".join((text or "").strip().split("\n\n")[0].split())

@@ -46,7 +46,7 @@ _TICKS = os.sysconf("SC_CLK_TCK")
 
 @dataclass(frozen=True)
 class Load:
-    """What one stretch of playing gave. `rate`: moves a second; `times`: of each move, in seconds; `relay_cpu`,
+    """The result of one stretch of playing. `rate`: moves a second; `times`: of each move, in seconds; `relay_cpu`,
     `our_cpu`: seconds of processor for each move."""
 
     rate: float
@@ -67,7 +67,7 @@ class Load:
 
 @dataclass(frozen=True)
 class Moves:
-    """A relay at its highest rate, and at half of that."""
+    """The results of a relay at its highest rate, and at half of that."""
 
     full: Load
     half: Load
@@ -103,7 +103,7 @@ def measure(checkout: Path = _HERE, folder: str | None = None, seconds: float = 
 
 @contextmanager
 def _relay(checkout: Path, folder: Path) -> Iterator[tuple[str, int]]:
-    """Its address, and its process's number."""
+    """A relay's address, and its process's number."""
     command = [sys.executable, "-m", "forcemove", "relay", "--listen", "127.0.0.1:0", "--json"]
     command += ["--store", str(folder / "relay.sqlite"), "--messages-per-second", "1000000"]
     command += ["--bytes-per-second", "100000000"]
@@ -127,7 +127,7 @@ class Game:
         """When the move that each pair waits for was posted, or was due."""
 
     def play(self, seconds: float, rate: float | None) -> Load:
-        """For so long, after a second to warm up. `rate`: moves a second; None for as many as go."""
+        """Play for so long, after a second to warm up. `rate`: moves a second; None for as many as possible."""
         self._rate, self._began = rate, time.perf_counter()
         self._due: list[tuple[float, int]] = []
         self._base = {each.pair: each.length for each in self._players.values()}
@@ -144,7 +144,7 @@ class Game:
         return Load(count / took, times, relay_cpu / count, our_cpu / count)
 
     def _move(self, number: int, player: Player) -> None:
-        """If it is this player's turn: now, or when it is due."""
+        """Make this player's move, if it is its turn: now, or when it is due."""
         if player.length % 2 != player.seat:
             return
         now = time.perf_counter()
@@ -167,7 +167,7 @@ class Game:
             self._receive(max(0.0, next_due - now), times, is_over=False)
 
     def _finish(self) -> None:
-        """Until both of each pair have read all that was posted."""
+        """Wait until both of each pair have read all moves."""
         while self._posted or any(len(set(lengths)) > 1 for lengths in self._lengths().values()):
             if not self._receive(PATIENCE, [], is_over=True):
                 raise TimeoutError(f"the relay has said nothing for {PATIENCE:.0f} seconds")
@@ -190,7 +190,7 @@ class Game:
 
 
 def _cpu_of(process: int) -> float:
-    """Seconds of processor that it has used."""
+    """Seconds of processor that a process has used."""
     fields = Path(f"/proc/{process}/stat").read_text().rpartition(") ")[2].split()
     return (int(fields[11]) + int(fields[12])) / _TICKS
 

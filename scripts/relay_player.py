@@ -65,12 +65,12 @@ class Player:
         self.socket.close()
 
     def post(self) -> None:
-        """The next move of the table."""
+        """Post the next move of the table."""
         number = self.length
         self._say(PostEntry(self._table, number.to_bytes(16), number.to_bytes(SIZE), None))
 
     def read(self) -> int:
-        """How many moves have come."""
+        """Read what has come; the number of moves."""
         before = self.length
         self._received += self.socket.recv(65_536)
         for message in self._messages():
@@ -97,13 +97,13 @@ class Player:
         self._send(_BINARY, VERSION.to_bytes(2) + b"\x91" + encode(message))
 
     def _send(self, opcode: int, payload: bytes) -> None:
-        """A frame, masked with zeros: nothing is hidden from a relay that we trust."""
+        """Send a frame, masked with zeros: nothing is hidden from a relay that we trust."""
         size = len(payload)
         head = bytes([0x80 | opcode, 0x80 | size]) if size < 126 else bytes([0x80 | opcode, 0xFE]) + size.to_bytes(2)
         self.socket.sendall(head + bytes(4) + payload)
 
     def _messages(self) -> Iterator[FromRelay]:
-        """Of the frames that have come whole."""
+        """The messages of the frames that have come whole."""
         received, at = self._received, 0
         while len(received) >= at + 4:
             size, start = received[at + 1], at + 2

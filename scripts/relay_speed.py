@@ -47,7 +47,7 @@ __all__ = [
 
 TABLES = 100
 ACTIONS = 100
-"""That each client posts at each table in a round."""
+"""Actions that each client posts at each table in a round."""
 ROUNDS = 5
 SIZE = 300
 """Bytes of an action, as a signed move in rock-paper-scissors has them."""
@@ -78,7 +78,7 @@ def relay_rates(rounds: int = ROUNDS) -> Iterator[tuple[float, float]]:
 
 
 def rate(talk: Talk, url: str) -> float:
-    """Of what both processes say, by the time of the slower one."""
+    """The rate of both processes together, by the time of the slower one."""
     barrier = _CONTEXT.Barrier(2)
     pipes = [_CONTEXT.Pipe(duplex=False) for _ in _KEYS]
     processes = [_CONTEXT.Process(target=_run, args=(talk, url, seat, barrier, pipes[seat][1])) for seat in (0, 1)]
@@ -115,7 +115,7 @@ def _run(talk: Talk, url: str, seat: int, barrier: Barrier, writing: Connection)
 
 @contextmanager
 def relay_process(folder: Path) -> Iterator[str]:
-    """A process as `forcemove relay` starts it; a client may be as fast as it can."""
+    """A relay's process as `forcemove relay` starts it, without limits on a client's speed; its URL."""
     options = [
         "--listen",
         "127.0.0.1:0",

@@ -46,7 +46,7 @@ class WrongCase(Exception):
 
 
 def proof_vectors() -> list[dict[str, Any]]:
-    """All cases as JSON. Raises `WrongCase` where the twin thinks otherwise of one."""
+    """All cases as JSON. Raises `WrongCase` where the twin judges one differently."""
     cases = [*_signed_by_all(), *_malformed(), *_badly_signed(), *_from_the_record(), *_badly_from_the_record()]
     for case in cases:
         verdict = _verdict(case)

@@ -25,7 +25,7 @@ __all__ = [
 ]
 
 KEYS = tuple(Key(keccak256(b"forcemove vector key %d" % index)) for index in range(8))
-"""Known to everybody, and worth nothing."""
+"""The participants' keys. Everybody knows them: they are worth nothing."""
 HERE = Domain(31_337, bytes.fromhex("ad" * 20))
 """A chain on which a test can put the adjudicator at this address."""
 ELSEWHERE = Domain(2**63 + 29, bytes.fromhex("ae" * 20))
@@ -60,12 +60,12 @@ def allocation_to(participant: int, amount: int) -> Allocation:
 
 
 def hex_(data: bytes) -> str:
-    """As all bytes are written in the files."""
+    """Bytes in the form of the files."""
     return "0x" + data.hex()
 
 
 def fixed_part_to_json(fixed: FixedPart) -> dict[str, Any]:
-    """As in a signed-state file."""
+    """A fixed part as in a signed-state file."""
     return {
         "participants": [hex_(participant) for participant in fixed.participants],
         "channelNonce": str(fixed.channel_nonce),
@@ -75,7 +75,7 @@ def fixed_part_to_json(fixed: FixedPart) -> dict[str, Any]:
 
 
 def state_to_json(state: VariablePart) -> dict[str, Any]:
-    """As in a signed-state file, which is also what typed data want."""
+    """A state as in a signed-state file, which is also the form of typed data."""
     return {
         "outcome": [
             {"asset": hex_(each.asset), "destination": hex_(each.destination), "amount": str(each.amount)}

@@ -54,7 +54,8 @@ def _destination(seat: int) -> bytes:
 
 
 class Variation(NamedTuple):
-    """Patches of a call, as the harness reads them without their number, and what the calldata then encodes."""
+    """Patches of a call, in the form that the harness reads, without their number, and the two states that the patched
+    calldata encodes."""
 
     patches: tuple[bytes, ...]
     from_: VariablePart
@@ -62,7 +63,7 @@ class Variation(NamedTuple):
 
 
 class TransitionCall:
-    """The calldata for two states, and where to patch it."""
+    """The calldata for two states, and the places to patch it at."""
 
     def __init__(self, from_: VariablePart, to: VariablePart, num_participants: int = 2) -> None:
         self.from_, self.to, self.num_participants = from_, to, num_participants
@@ -77,7 +78,7 @@ class TransitionCall:
         return (self._starts[side] + position).to_bytes(2, "big") + value
 
     def word(self, side: int, index: int, value: int) -> Variation:
-        """Another word of appData."""
+        """The call with another word of appData."""
         changed = value.to_bytes(32, "big")
         state = (self.from_, self.to)[side]
         patch = self.patch(side, length_position(len(state.outcome)) + 32 + 32 * index, changed)
@@ -85,7 +86,7 @@ class TransitionCall:
         return self._with_app_data(side, old[: 32 * index] + changed + old[32 * index + 32 :], (patch,))
 
     def length(self, side: int, length: int) -> Variation:
-        """appData that claims another length: what follows it in the calldata becomes part of it."""
+        """The call with an appData that claims another length: the bytes after it in the calldata become part of it."""
         position = length_position(len((self.from_, self.to)[side].outcome))
         start = self._starts[side] + position + 32 - 4
         patch = self.patch(side, position, word(length))
@@ -97,7 +98,7 @@ class TransitionCall:
         return Variation(patches, self.from_, self._changed(self.to, app_data=app_data))
 
     def amounts(self, side: int, *amounts: int) -> Variation:
-        """Other amounts in one of the two outcomes, one for each seat."""
+        """The call with other amounts in one of the two outcomes, one for each seat."""
         changed = tuple(
             replace(entry, amount=amount)
             for entry, amount in zip((self.from_, self.to)[side].outcome, amounts, strict=True)
@@ -146,7 +147,7 @@ def _words_of(app_data: bytes) -> list[bytes]:
 
 
 class Bench:
-    """A game's bytecode and its twin, side by side."""
+    """A game's bytecode and its twin, compared."""
 
     def __init__(self, contract: Artifact, rules: Rules) -> None:
         """`contract`: the compiled game. `rules`: its twin."""
@@ -160,9 +161,9 @@ class Bench:
         self.cases = 0
 
     def compare(self, call: TransitionCall, variations: Sequence[Variation]) -> list[bool]:
-        """Raise `TwinsDiffer` unless both say the same of every variation: the verdict, the error and its values.
+        """Raise `TwinsDiffer` unless both give the same verdict, error and values for every variation.
 
-        Returns which of them both accept.
+        Returns which of the variations both accept.
         """
         expected = [self._twin(call, variation) for variation in variations]
         actual = self._ask(call, variations)
@@ -182,11 +183,11 @@ class Bench:
             raise AssertionError(f"{self._artifact.name} and its twin accept {call.from_} -> {call.to}")
 
     def ask_raw(self, calldata: bytes) -> tuple[bool, bytes]:
-        """Whether the bytecode returned on calldata of any form, and what."""
+        """Whether the bytecode returned on calldata of any form, and the bytes that it returned or reverted with."""
         return self._evm.call("0x" + self._game.hex(), self._selector + calldata)
 
     def _ask(self, call: TransitionCall, variations: Iterable[Variation]) -> bytes | None:
-        """What the harness answers; None where the bytecode's answer is neither true nor a short error."""
+        """The harness's answer; None where the bytecode's answer is neither true nor a short error."""
         packed = b"".join([bytes((len(v.patches),)) + b"".join(v.patches) for v in variations])
         template = self._selector + call.calldata
         padded = template + bytes(-len(template) % 32)
@@ -206,7 +207,7 @@ class Bench:
         return data[64 : 64 + int.from_bytes(data[32:64], "big")]
 
     def _twin(self, call: TransitionCall, variation: Variation) -> bytes:
-        """What the harness must answer. What else the twin raises gets a note that says about which states."""
+        """The answer that the harness must give. Any other error of the twin gets a note that names the states."""
         try:
             error = self._error(variation, call.num_participants)
             return ACCEPTED if error is None else self._encode(error)

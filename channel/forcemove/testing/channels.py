@@ -29,7 +29,7 @@ __all__ = ["play_cheat", "play_forced", "play_honestly", "play_silence", "play_s
 STAKE = 10**15
 """Of every channel here, in wei; the deposits last for several rounds."""
 _LAST_TURN = 30
-"""After this turn no bot begins another round."""
+"""The turn after which no bot begins another round."""
 
 
 class _Channel:
@@ -58,7 +58,7 @@ class _Channel:
 
     @property
     def newest_turn(self) -> int:
-        """-1 before there is a state."""
+        """The turn of the newest state; -1 before there is one."""
         return self.ahead.channel.next_turn - 1
 
     @property
@@ -68,7 +68,7 @@ class _Channel:
 
     @property
     def next_mover(self) -> int:
-        """Whose turn it is."""
+        """The seat whose turn it is."""
         return (self.newest_turn + 1) % self.seats
 
     def others(self, seat: int) -> tuple[PolledClient, ...]:
@@ -82,17 +82,17 @@ class _Channel:
             pass
 
     def play_moves(self, count: int) -> None:
-        """So many moves after the opening. Raises `AssertionError` where the game ends before that."""
+        """Play so many moves after the opening. Raises `AssertionError` where the game ends before that."""
         self.play(until=self.last_setup_turn + count)
         if self.newest_turn < self.last_setup_turn + count or self.newest.is_final:
             raise AssertionError(f"the game is over before {count} moves are made; begin the dispute earlier")
 
     def challenge(self, client: PolledClient) -> None:
-        """Have a client begin the clock with what it can prove."""
+        """Have a client challenge with the newest state that it can prove."""
         client.feed(ChallengeWanted())
 
     def let_time_pass(self) -> None:
-        """To the end of the challenge."""
+        """Move the clock to the end of the challenge."""
         self.table.chain.travel_to(self.table.adjudicator.status_of(self.agreement.channel_id).finalizes_at)
 
     def proof(self, *states: SignedState) -> SupportProof:
@@ -103,7 +103,7 @@ class _Channel:
         return found
 
     def sign(self, seat: int, state: VariablePart) -> SignedState:
-        """A state as that participant signs it, whatever its client thinks of it."""
+        """A state with that participant's signature, whatever its client thinks of it."""
         hashes = hash_state(self.agreement.channel_id, state)
         return SignedState(state, {seat: self.keys[seat].sign(digest(self.agreement.domain, hashes.state))})
 
@@ -121,7 +121,7 @@ class _Channel:
 
 
 def play_honestly(game: Game, seats: int) -> Outcome:
-    """Rounds until the bots have had enough, and then a conclusion that all have signed. Returns what was paid."""
+    """Play rounds until the bots leave, and conclude with a state that all have signed. Returns what was paid."""
     return _Channel(game, seats).end()
 
 
@@ -143,7 +143,7 @@ def play_silence(game: Game, seats: int, *, after: int = 1) -> Outcome:
 
 
 def play_forced(game: Game, seats: int, *, after: int = 1) -> Outcome:
-    """After so many moves the next mover keeps its move to itself: challenged, its client answers on the chain, and
+    """After so many moves the next mover does not send its move: it is challenged, its client answers on the chain, and
     play goes on to a conclusion. Returns what was paid."""
     channel = _Channel(game, seats)
     channel.play_moves(after)
@@ -161,8 +161,8 @@ def play_forced(game: Game, seats: int, *, after: int = 1) -> Outcome:
 
 
 def play_stale(game: Game, seats: int, *, after: int = 3) -> Outcome:
-    """After so many moves somebody challenges with the channel's opening: the others' clients answer with what is
-    newer, and play goes on to a conclusion. Returns what was paid."""
+    """After so many moves a participant challenges with the channel's opening: the others' clients answer with a newer
+    state, and play goes on to a conclusion. Returns what was paid."""
     channel = _Channel(game, seats)
     channel.play(until=channel.last_setup_turn)
     opening = channel.ahead.channel.signed_states[-seats:]

@@ -1,4 +1,5 @@
-"""What is said where a game's bytecode and its twin differ: both verdicts in words, both positions, and the move."""
+"""The text about a difference between a game's bytecode and its twin: both verdicts in words, both positions, and the
+move."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ from forcemove.testing.evm import decode_error, selector, signature_of
 __all__ = ["Pair", "TwinsDiffer", "bytecode_verdict", "explain", "twin_verdict"]
 
 ACCEPTED = b"\xff"
-"""What the harness answers of a pair that the bytecode accepts; else a length and the revert data."""
+"""The harness's answer for a pair that the bytecode accepts; else it is a length and the revert data."""
 
 _PANIC, _TEXT = selector("Panic(uint256)"), selector("Error(string)")
 _PANICS = {
@@ -36,7 +37,7 @@ class TwinsDiffer(AssertionError):
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two states that were asked about, and the two states of the move that they were made from."""
+    """Two states that were compared, and the two states of the move that they were made from."""
 
     from_: VariablePart
     to: VariablePart
@@ -44,14 +45,15 @@ class Pair:
 
 
 def bytecode_verdict(artifact: Artifact, answer: bytes | None) -> str:
-    """What the harness's answer about one pair means; None: the bytecode's was neither true nor a short error."""
+    """The meaning of the harness's answer for one pair; None: the bytecode's answer was neither true nor a short
+    error."""
     if answer is None:
         return "neither accepts it with true nor refuses it with an error of at most 254 bytes"
     return "accepts it" if answer == ACCEPTED else f"refuses it with {_decoded(artifact, answer[1:])}"
 
 
 def twin_verdict(error: AppError | None) -> str:
-    """What the twin says: None if it accepts."""
+    """The twin's verdict in words; `error` is None if it accepts."""
     if error is None:
         return "accepts it"
     values = {each.name.rstrip("_"): getattr(error, each.name) for each in fields(error)}
@@ -115,7 +117,7 @@ def _value(value: object) -> str:
 
 
 def _as_word(rules: Rules, pair: Pair) -> str:
-    """What a person types to make the move, where the game has a word for it."""
+    """The word that a person types to make the move, where the game has one for it."""
     if not isinstance(rules, Game):
         return ""
     try:
@@ -136,7 +138,7 @@ def _state(when: str, rules: Rules, state: VariablePart) -> Iterator[str]:
 
 
 def _drawn(game: Game, state: VariablePart) -> list[str]:
-    """The position as people see it. What a game cannot draw must not hide the difference."""
+    """The position as people see it. An error while it is drawn must not hide the difference."""
     names = seat_names(len(state.outcome))
     lines: list[str] = []
     try:
@@ -155,7 +157,7 @@ def _short(word: bytes) -> str:
 
 
 def _changes(pair: Pair) -> Iterator[str]:
-    """In what the pair differs from the move that it was made from."""
+    """How the pair differs from the move that it was made from."""
     changed = [
         line
         for when, was, is_ in zip(("before", "after"), pair.made_of, (pair.from_, pair.to), strict=True)

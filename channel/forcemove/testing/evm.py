@@ -43,7 +43,7 @@ class Evm:
         return address
 
     def call(self, address: str, calldata: bytes) -> tuple[bool, bytes]:
-        """A static call with raw bytes: whether it returned, and what it returned or reverted with."""
+        """A static call with raw bytes: whether it returned, and the bytes that it returned or reverted with."""
         try:
             return True, bytes(self._evm.message_call(CALLER, address, calldata, is_static=True))
         except RuntimeError as error:
@@ -51,7 +51,7 @@ class Evm:
 
 
 def _revert_data(text: str) -> bytes:
-    """pyrevm hands revert data over only inside the text of its exception."""
+    """The revert data, which pyrevm gives only inside the text of its exception."""
     before, found, after = text.partition("output: 0x")
     if not found or not before.startswith("Revert"):
         raise AssertionError(f"the EVM halted: {text}")

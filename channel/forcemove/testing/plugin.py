@@ -1,5 +1,5 @@
-"""A plugin for pytest: `-p forcemove.testing.plugin` adds the options `--game-seed` and `--game-seconds`, shows how far
-a look at a large game has got while it goes on, and prints at the end what was looked at."""
+"""A plugin for pytest: `-p forcemove.testing.plugin` adds the options `--game-seed` and `--game-seconds`, shows the
+progress of a check of a large game, and prints at the end what was covered."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Take the options over, and say progress in the terminal, past what pytest captures."""
+    """Take the options over, and print progress in the terminal, past what pytest captures."""
     session.seed, session.seconds = config.getoption("--game-seed"), config.getoption("--game-seconds")
     session.say_progress = _Terminal(config).write
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
-    """Keep with the test's report what it has looked at, so that it is printed though the test has passed."""
+    """Keep the coverage with the test's report, so that it is printed though the test has passed."""
     before = session.say_coverage
     session.say_coverage = lambda text: item.user_properties.append((_PROPERTY, text))
     try:
@@ -43,7 +43,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Print it."""
+    """Print the coverage."""
     lines = list(_coverage(terminalreporter))
     if lines:
         terminalreporter.section("what was looked at of each game", sep="-")
@@ -65,7 +65,7 @@ class _Terminal:
         self._config = config
 
     def write(self, line: str) -> None:
-        """A line of its own."""
+        """Write a line of its own."""
         terminal = self._config.pluginmanager.getplugin("terminalreporter")
         capture = self._config.pluginmanager.getplugin("capturemanager")
         if terminal is None:

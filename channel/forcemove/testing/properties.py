@@ -1,7 +1,7 @@
 """What every game must keep to so that its players are safe, as checks: each raises `AssertionError` with a state.
 
-Each looks at a `StateSpace`: at all that play reaches, or at a sample of a game too large for that. Begin a space with
-balances that last for a round or two.
+Each check looks at a `StateSpace`: all states that play reaches, or a sample of a game too large for that. Begin a
+space with balances that last for a round or two.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ _VALUES = (0, 1, 2, 3, UINT256_MAX)
 
 
 def require_legal_moves(rules: Rules, space: StateSpace) -> int:
-    """Each move that the game makes is one that its own rules allow, and keeps the total of every asset. Returns how
-    many there were."""
+    """Check that each move that the game makes is one that its own rules allow, and keeps the total of every asset.
+    Returns the number of moves."""
 
     def look(visit: Visit) -> None:
         for to in visit.successors:
@@ -60,8 +60,8 @@ def _require_legal(rules: Rules, from_: VariablePart, to: VariablePart) -> None:
 
 
 def require_successors(space: StateSpace, is_settled: IsSettled) -> int:
-    """Each state that play reaches has a legal move, or no round is running in it: nobody is ever caught where only
-    losing is left to sign. Returns how many states there were."""
+    """Check that each state that play reaches has a legal move, or no round is running in it: no player ever has only
+    losing states to sign. Returns the number of states."""
 
     def look(visit: Visit) -> None:
         if not visit.successors and not is_settled(visit.state):
@@ -74,9 +74,9 @@ def require_successors(space: StateSpace, is_settled: IsSettled) -> int:
 
 
 def require_choices(game: Game, begin: VariablePart, *, games: int = 20, turns: int = 100) -> int:
-    """People can play from `begin` by what the game offers them, keeping nothing but the secrets that a choice gives:
-    each move is legal, and the words of a turn are different and can be typed. Plays at random; returns how many
-    choices there were."""
+    """Check that people can play from `begin` by the choices that the game offers, keeping nothing but a choice's
+    secrets: each move is legal, and the words of a turn are different and can be typed. Plays at random; returns the
+    number of choices."""
     random, offered = Random(0), 0  # noqa: S311  # nothing secret
     for _ in range(games):
         state, secrets = begin, [b""] * len(begin.outcome)
@@ -107,12 +107,11 @@ def _require_words(words: list[str], state: VariablePart) -> None:
 
 
 def require_no_gain_by_leaving(space: StateSpace, is_settled: IsSettled, *, ahead: int = 3) -> int:
-    """No participant who is to move is better off by walking away than by its best move, whatever the others do then,
-    leaving included. What a leaver gets is the outcome of the state that it does not answer. Games whose rounds end.
+    """Check that no mover is better off by walking away than by its best move, whatever the others do then, leaving
+    included. A leaver gets the outcome of the state that it does not answer. For games whose rounds end.
 
-    Of a game too large to walk, what is found is a gain that shows within `ahead` moves: what is later may be as good
-    as can be. Returns how many states were looked at. Of a game with hidden choices, what is found is what an
-    all-knowing player could do: it holds for others all the more.
+    Of a game too large to walk, only a gain within `ahead` moves is found. Returns the number of states. Of a game with
+    hidden choices, the check finds what an all-knowing player could gain: the others can gain no more.
     """
     depth = None if space.is_whole else ahead
     leaving = _Leaving(space.moves, is_settled)
@@ -129,14 +128,15 @@ def require_no_gain_by_leaving(space: StateSpace, is_settled: IsSettled, *, ahea
 
 
 class _Leaving:
-    """What a participant can be sure of in a state: the worst that the others can do, and its own best."""
+    """The outcome that a participant can be sure of in a state: the worst that the others can do, and its own best."""
 
     def __init__(self, moves: LegalMoves, is_settled: IsSettled) -> None:
         self._moves, self._is_settled = moves, is_settled
         self._known: dict[tuple[Key, int], float] = {}
 
     def value(self, state: VariablePart, participant: int, depth: int | None) -> float:
-        """In the asset's smallest unit; infinity where so many moves ahead do not tell. `depth`: None: to the end."""
+        """The amount in the asset's smallest unit; infinity where so many moves ahead do not decide it. `depth`: None:
+        to the end."""
         if depth is not None:
             return self._value(state, participant, depth)
         key = (key_of(state), participant)
@@ -160,10 +160,9 @@ class _Leaving:
 
 
 def require_both_alike(bench: Bench, space: StateSpace, *, random_pairs: int = 200) -> int:
-    """Bytecode and twin give one verdict, one error and the same values: about every legal move that play reaches,
-    about what differs from it in one field, and about pairs of unrelated positions; of a game too large to walk, about
-    a sample of each. Returns how many cases there were. Raises `TwinsDiffer`.
-    """
+    """Check that bytecode and twin give one verdict, one error and the same values: about every legal move that play
+    reaches, about calls that differ from it in one field, and about pairs of unrelated positions; of a game too large
+    to walk, about a sample of each. Returns the number of cases. Raises `TwinsDiffer`."""
     random = Random(space.seed)  # noqa: S311  # nothing secret
     states = _Sample(random)
 
@@ -189,14 +188,14 @@ def require_both_alike(bench: Bench, space: StateSpace, *, random_pairs: int = 2
 
 
 class _Sample:
-    """At most so many of the states that it is given, each with the same chance."""
+    """At most so many of the added states, each with the same chance."""
 
     def __init__(self, random: Random, limit: int = 10_000) -> None:
         self.kept: list[VariablePart] = []
         self._random, self._limit, self._given = random, limit, 0
 
     def add(self, state: VariablePart) -> None:
-        """One more."""
+        """Add a state."""
         self._given += 1
         if len(self.kept) < self._limit:
             self.kept.append(state)
@@ -213,8 +212,8 @@ def _compare_strangers(bench: Bench, states: list[VariablePart], pairs: int, ran
 
 
 def neighbours(call: TransitionCall) -> list[Variation]:
-    """The call itself, and what differs from it in one field of either state: a bit or the value of a word, the length
-    of appData, an amount."""
+    """The call itself, and calls that differ from it in one field of either state: a bit or the value of a word, the
+    length of appData, an amount."""
     found = [call.unchanged()]
     for side in (FROM, TO):
         found += [*_words(call, side), *_lengths(call, side), *_amounts(call, side)]
@@ -235,7 +234,7 @@ def _lengths(call: TransitionCall, side: int) -> Iterable[Variation]:
 
 
 def _amounts(call: TransitionCall, side: int) -> Iterator[Variation]:
-    """A unit from each participant to each other, and a unit more or less in the total."""
+    """Outcomes with a unit moved from each participant to each other, and with a unit more or less in the total."""
     amounts = [entry.amount for entry in (call.from_, call.to)[side].outcome]
     for giver in range(len(amounts)):
         for taker in range(len(amounts)):

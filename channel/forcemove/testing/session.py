@@ -1,5 +1,5 @@
-"""What a run of tests has in common: the seed of its samples, the time for each, and where progress and coverage are
-said. `forcemove.testing.plugin` sets it from pytest's options; without that all goes to the standard error."""
+"""The settings that all tests of a run share: the seed of samples, the time for each check, and where progress and
+coverage are printed. `forcemove.testing.plugin` sets them from pytest's options; without it, standard error is used."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from secrets import randbelow
 __all__ = ["SECONDS", "RunSettings", "session"]
 
 SECONDS = 2.0
-"""How long one look at a game takes at most, unless a test or the command line says otherwise."""
+"""Seconds that one check of a game takes at most by default."""
 _SEEDS = 2**32
 
 
@@ -21,9 +21,9 @@ def _print(text: str) -> None:
 
 @dataclass
 class RunSettings:
-    """The settings of one run of tests. `seed`: another one in each run, unless it is given. `seconds`: for each look.
-    `say_progress`: is called with a line while a look goes on. `say_coverage`: is called with a line at the end of each
-    look."""
+    """The settings of one run of tests. `seed`: by default another one in each run. `seconds`: for each check.
+    `say_progress`: is called with a line while a check goes on. `say_coverage`: is called with a line at the end of
+    each check."""
 
     seed: int = field(default_factory=lambda: randbelow(_SEEDS))
     seconds: float = SECONDS
@@ -32,4 +32,4 @@ class RunSettings:
 
 
 session = RunSettings()
-"""That of this process."""
+"""The settings of this process."""

@@ -1,5 +1,5 @@
-"""What the checks look at of a game: every state that play reaches or, where these are too many or time is short, a
-sample of them. Says how far each look has come, what it covered, and how to see again what it found."""
+"""The states of a game that checks look at: all that play reaches or, where these are too many or time is short, a
+sample of them. Reports the progress and the coverage of each check, and how to see a failure again."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from forcemove.testing.walk import LegalMoves, Path, Walk, key_of, successors
 __all__ = ["Bounds", "Coverage", "StateSpace", "Visit"]
 
 _PROGRESS = 2.0
-"""After so many seconds without a word something is said."""
+"""Seconds between two reports of progress."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """How much of a game is looked at.
+    """How much of a game is checked.
 
-    `states`: how many are walked to, breadth first; a game with no more of them is looked at wholly, if time allows.
-    `seconds`: how long the walk and each look may take; None: what the command line says, else 2. `games`: how many are
-    played at random beyond the walk. `turns`: how long each of these may be. `seed`: what samples are drawn with; None:
-    what the command line says, else another one in each run.
+    `states`: how many are walked to, breadth first; a game with no more of them is checked wholly, if time allows.
+    `seconds`: how long the walk and each check may take; None: the command line's, else 2. `games`: how many are played
+    at random beyond the walk. `turns`: how long each of these may be. `seed`: of the samples; None: the command line's,
+    else another one in each run.
     """
 
     states: int = 20_000
@@ -38,9 +38,9 @@ class Bounds:
 
 
 class Visit(NamedTuple):
-    """A state to be looked at: `successors`: by each legal move; `played`: those that a look may make do with where it
-    cannot look at all, one of them in a sample. `game`: the seed of the random game that it is from; None: from the
-    walk. `path`: gives the way to it."""
+    """A state to be checked. `successors`: by each legal move; `played`: the successors that a check may make do with
+    where it cannot look at all, one of them in a sample. `game`: the seed of the random game that it is from; None:
+    from the walk. `path`: returns the way to it."""
 
     state: VariablePart
     successors: list[VariablePart]
@@ -51,13 +51,13 @@ class Visit(NamedTuple):
 
 @dataclass(slots=True)
 class Coverage:
-    """What a look has covered: different states, their moves, and the random games that it has played."""
+    """What a check has covered: different states, their moves, and the random games that it has played."""
 
     states: int = 0
     moves: int = 0
     games: int = 0
     from_games: int = 0
-    """Of the states, those that the walk has not come to."""
+    """How many of the states the walk has not reached."""
     seconds: float = 0
 
 
@@ -83,17 +83,17 @@ class StateSpace:
 
     @property
     def seed(self) -> int:
-        """What samples are drawn with."""
+        """The seed of samples."""
         return session.seed if self.bounds.seed is None else self.bounds.seed
 
     @property
     def seconds(self) -> float:
-        """How long the walk and each look may take."""
+        """How long the walk and each check may take."""
         return session.seconds if self.bounds.seconds is None else self.bounds.seconds
 
     @property
     def is_whole(self) -> bool:
-        """Whether all that play reaches is known, within the bounds."""
+        """Whether all states that play reaches are known, within the bounds."""
         return self._walk.is_whole
 
     @property
@@ -102,8 +102,8 @@ class StateSpace:
         return len(self._walk.steps)
 
     def check(self, what: str, look: Callable[[Visit], None]) -> Coverage:
-        """Look at each state within the bounds. `what`: what is looked for, in the words of the report. An error of
-        `look` gets a note that says how to see it again, and ends the look."""
+        """Call `look` with each state within the bounds. `what`: the name of the check in the report. An error of
+        `look` gets a note that says how to see it again, and ends the check."""
         walk, covered = self._walk, Coverage()
         self._pace.start()
         for visit in self._visits(walk, covered):
@@ -151,7 +151,7 @@ class StateSpace:
                     yield visit
 
     def _walked_to(self, walk: Walk) -> Iterator[Visit]:
-        """In random order, so that a look which is cut short has seen states of each depth."""
+        """The states of the walk in random order, so that a check which is cut short has seen states of each depth."""
         random = Random(self.seed)  # noqa: S311  # nothing secret
         for number in random.sample(range(len(walk.steps)), len(walk.steps)):
             state = walk.steps[number].state
@@ -160,7 +160,7 @@ class StateSpace:
             yield Visit(state, found, played, None, partial(walk.path, number))
 
     def _played(self, game: int) -> Iterator[Visit]:
-        """A random game, each of its states."""
+        """The states of a random game."""
         random, state = Random(game), self.begin  # noqa: S311  # nothing secret
         places: list[int] = []
         for _ in range(self.bounds.turns):
@@ -200,22 +200,22 @@ class StateSpace:
 
 
 class _Pace:
-    """The time of a space's looks, one after the other, and when something is to be said."""
+    """The time of a space's checks, one after the other, and of the reports of progress."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock, self._started, self._last, self._quiet = clock, 0.0, 0.0, 0.0
 
     def start(self) -> None:
-        """A look begins."""
+        """Begin to measure a check."""
         self._started = self._last = self._clock()
 
     @property
     def passed(self) -> float:
-        """Seconds since it began."""
+        """Seconds since the check began."""
         return self._clock() - self._started
 
     def tick(self, text: Callable[[], str]) -> None:
-        """Say something, where the looks have said nothing for long."""
+        """Report progress, where the last report is long ago."""
         now = self._clock()
         self._quiet += now - self._last
         self._last = now

@@ -16,8 +16,8 @@ from forcemove.testing.calls import ID, outcome
 __all__ = ["Key", "LegalMoves", "Path", "Walk", "first_state", "key_of", "replay", "successors", "terms_of"]
 
 LegalMoves = Callable[[VariablePart], Iterable[Move]]
-"""Every legal move after a state; none after what only concluding may follow. Of hidden choices it knows what the mover
-knows: a game gives it as many openings of commitments as it wants to try."""
+"""Every legal move after a state; none after a state that only concluding may follow. Of hidden choices it knows what
+the mover knows: a game gives it as many openings of commitments as it wants to try."""
 
 Key = tuple[bytes, Outcome, int]
 Path = tuple[int, ...]
@@ -30,13 +30,13 @@ def first_state(app_data: bytes, amounts: tuple[int, ...]) -> VariablePart:
 
 
 def terms_of(amounts: tuple[int, ...], stake: int) -> Terms:
-    """Terms for so many seats, who put in these amounts of ether (wei)."""
+    """Terms for so many seats, which pay in these amounts of ether (wei)."""
     deposits: Deposits = ((ETHER, amounts),)
     return Terms(ID, tuple(bytes((seat + 1,)) * 20 for seat in range(len(amounts))), stake, deposits)
 
 
 def successors(state: VariablePart, moves: LegalMoves) -> list[VariablePart]:
-    """What the mover can sign next, final states aside."""
+    """The states that the mover can sign next, final ones aside."""
     return [move.after(state) for move in moves(state)]
 
 
@@ -49,8 +49,8 @@ def replay(begin: VariablePart, moves: LegalMoves, path: Path) -> list[VariableP
 
 
 def key_of(state: VariablePart) -> Key:
-    """What tells a state from the others that play reaches, wherever in the game it comes: two states are one if only
-    their turn numbers differ, by a multiple of the seats."""
+    """A key that tells a state from the others that play reaches, wherever in the game it comes: two states are one if
+    only their turn numbers differ, by a multiple of the seats."""
     return state.app_data, state.outcome, state.turn_num % len(state.outcome)
 
 
@@ -73,7 +73,7 @@ class Walk:
         self._expanded = 0
 
     def advance(self) -> bool:
-        """Look at the moves of one more state. Whether there is more to walk."""
+        """Add the successors of one more state; whether there is more to walk."""
         if self._is_full or self.is_whole:
             return False
         step = self.steps[self._expanded]
@@ -91,12 +91,12 @@ class Walk:
 
     @property
     def is_whole(self) -> bool:
-        """Whether every state that play reaches is on it."""
+        """Whether every state that play reaches is on the walk."""
         return self._expanded == len(self.steps)
 
     @property
     def depth(self) -> int:
-        """All states that so many moves reach are on it."""
+        """The number of moves of which the walk has every state."""
         return self.steps[min(self._expanded, len(self.steps) - 1)].depth
 
     def path(self, number: int) -> Path:
